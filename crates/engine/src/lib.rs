@@ -1,0 +1,19 @@
+//! Sojourn's engine: a packet-level simulator of TCP congestion control and queue disciplines.
+//!
+//! No I/O, no clock, no logging: a run is a pure function of its specification, seed included, byte for byte.
+
+mod agenda;
+pub mod catalogue;
+pub mod network;
+pub mod packet;
+pub mod parameter;
+pub mod probe;
+pub mod queue;
+pub mod random;
+pub mod result;
+pub mod simulation;
+pub mod specification;
+pub mod tcp;
+pub mod time;
+mod traffic;
+pub mod units;

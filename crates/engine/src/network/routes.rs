@@ -1,0 +1,132 @@
+//! Static shortest-path routes over any graph of nodes and links.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use crate::specification::LinkSpecification;
+use crate::time::Duration;
+
+/// Ends each path in the table of hops.
+pub const END_OF_PATH: u32 = u32::MAX;
+
+/// The paths that flows use: one table of hops, each path a stretch of link indices that ends with [`END_OF_PATH`].
+#[derive(Debug, Default)]
+pub struct Routes {
+    hops: Vec<u32>,
+    first_hops: HashMap<(usize, usize), u32>,
+}
+
+/// The size of the packet for which paths are shortest.
+const REFERENCE_PACKET: u64 = 1500;
+
+impl Routes {
+    /// The link at a place in the table.
+    pub fn link(&self, hop: u32) -> u32 {
+        self.hops[hop as usize]
+    }
+
+    /// Where the path between two nodes begins; finds it first if need be. None if there is none.
+    pub fn path(&mut self, from: usize, to: usize, nodes: usize, links: &[LinkSpecification]) -> Option<u32> {
+        if let Some(first) = self.first_hops.get(&(from, to)) {
+            return Some(*first);
+        }
+        let path = shortest_path(from, to, nodes, links)?;
+        let first = self.hops.len() as u32;
+        self.hops.extend(path);
+        self.hops.push(END_OF_PATH);
+        self.first_hops.insert((from, to), first);
+        Some(first)
+    }
+
+    /// Every path, as link indices.
+    pub fn paths(&self) -> impl Iterator<Item = &[u32]> {
+        self.hops
+            .split(|hop| *hop == END_OF_PATH)
+            .filter(|path| !path.is_empty())
+    }
+}
+
+/// Dijkstra's algorithm. A link costs its delay and the transmission of a full packet, then a hop; among equals the
+/// link named first wins, so that routes do not depend on anything but the scenario.
+fn shortest_path(from: usize, to: usize, nodes: usize, links: &[LinkSpecification]) -> Option<Vec<u32>> {
+    let mut leaving: Vec<Vec<u32>> = vec![Vec::new(); nodes];
+    for (index, link) in links.iter().enumerate() {
+        leaving[link.from].push(index as u32);
+    }
+    let mut best: Vec<Option<(Duration, u32)>> = vec![None; nodes];
+    let mut arrived_by: Vec<Option<u32>> = vec![None; nodes];
+    let mut open = BinaryHeap::new();
+    best[from] = Some((Duration::ZERO, 0));
+    open.push(Reverse((Duration::ZERO, 0u32, from)));
+    while let Some(Reverse((cost, hops, node))) = open.pop() {
+        if best[node].is_some_and(|known| known < (cost, hops)) {
+            continue;
+        }
+        for index in &leaving[node] {
+            let link = &links[*index as usize];
+            let reached = (
+                cost + link.delay + link.rate.transmission_time(REFERENCE_PACKET),
+                hops + 1,
+            );
+            if best[link.to].is_none_or(|known| reached < known) {
+                best[link.to] = Some(reached);
+                arrived_by[link.to] = Some(*index);
+                open.push(Reverse((reached.0, reached.1, link.to)));
+            }
+        }
+    }
+    best[to]?;
+    let mut path = Vec::new();
+    let mut node = to;
+    while node != from {
+        let index = arrived_by[node]?;
+        path.push(index);
+        node = links[index as usize].from;
+    }
+    path.reverse();
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rate;
+
+    fn link(from: usize, to: usize, delay_us: u64) -> LinkSpecification {
+        LinkSpecification {
+            from,
+            to,
+            rate: Rate(1_000_000_000),
+            delay: Duration::from_microseconds(delay_us),
+            queue: None,
+            drop: None,
+        }
+    }
+
+    fn path(from: usize, to: usize, links: &[LinkSpecification]) -> Option<Vec<u32>> {
+        let mut routes = Routes::default();
+        routes.path(from, to, 5, links)?;
+        routes.paths().next().map(<[u32]>::to_vec)
+    }
+
+    #[test]
+    fn the_shortest_delay_wins_over_fewer_hops_and_the_first_named_link_over_an_equal() {
+        let links = [
+            link(0, 3, 100),
+            link(0, 1, 10),
+            link(1, 3, 10),
+            link(1, 3, 10),
+            link(3, 4, 1),
+        ];
+        assert_eq!(path(0, 4, &links), Some(vec![1, 2, 4]));
+        assert_eq!(path(0, 3, &links[..2]), Some(vec![0]));
+    }
+
+    #[test]
+    fn links_lead_one_way_only() {
+        let links = [link(0, 1, 10)];
+        assert_eq!(path(0, 1, &links), Some(vec![0]));
+        assert_eq!(path(1, 0, &links), None);
+        assert_eq!(path(0, 2, &links), None);
+    }
+}

@@ -1,0 +1,7 @@
+//! What is measured while a run runs: streaming statistics and sampled series.
+
+mod queue;
+mod series;
+
+pub use queue::{Counts, QueueProbe, QueueStatistics, SojournTimes};
+pub use series::{FlowSample, QueueSample, Series};

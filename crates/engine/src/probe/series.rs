@@ -1,0 +1,42 @@
+//! Sampled series.
+
+use crate::time::{Duration, Time};
+
+/// A queue's length at an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueSample {
+    /// When.
+    pub time: Time,
+    /// Which link's.
+    pub link: usize,
+    /// Packets queued.
+    pub packets: u64,
+    /// Bytes queued.
+    pub bytes: u64,
+}
+
+/// A TCP flow at an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSample {
+    /// When.
+    pub time: Time,
+    /// Which.
+    pub flow: usize,
+    /// Congestion window in bytes.
+    pub cwnd: u64,
+    /// Slow start threshold in bytes; none before the first congestion.
+    pub ssthresh: Option<u64>,
+    /// Latest RTT sample.
+    pub rtt: Option<Duration>,
+    /// Payload bytes delivered in order since the start of the run.
+    pub bytes_delivered: u64,
+}
+
+/// All samples of a run, in the order of time.
+#[derive(Debug, Default)]
+pub struct Series {
+    /// Of the queues.
+    pub queues: Vec<QueueSample>,
+    /// Of the flows.
+    pub flows: Vec<FlowSample>,
+}

@@ -1,0 +1,47 @@
+//! First in, first out: the line of packets that most disciplines keep.
+
+use std::collections::VecDeque;
+
+use crate::packet::Packet;
+use crate::time::Time;
+
+/// A queued packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Queued {
+    /// The packet.
+    pub packet: Packet,
+    /// When it was queued.
+    pub since: Time,
+}
+
+/// A line of packets that knows its length in bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Fifo {
+    line: VecDeque<Queued>,
+    bytes: u64,
+}
+
+impl Fifo {
+    /// Adds a packet at the tail.
+    pub fn push(&mut self, packet: Packet, now: Time) {
+        self.bytes += u64::from(packet.size);
+        self.line.push_back(Queued { packet, since: now });
+    }
+
+    /// Takes the packet at the head.
+    pub fn pop(&mut self) -> Option<Queued> {
+        let queued = self.line.pop_front()?;
+        self.bytes -= u64::from(queued.packet.size);
+        Some(queued)
+    }
+
+    /// Packets in line.
+    pub fn packets(&self) -> u64 {
+        self.line.len() as u64
+    }
+
+    /// Bytes in line.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

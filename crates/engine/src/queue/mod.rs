@@ -1,0 +1,206 @@
+//! Queue disciplines, one file each.
+//!
+//! A discipline decides what is queued, dropped or marked. Counting is not its business: it hands what it does to its [`Context`],
+//! and the probe around the queue keeps the same statistics for all. To add one: write its file, add a line to
+//! [`disciplines!`] below.
+
+mod codel;
+mod droptail;
+mod fifo;
+mod pie;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::packet::Packet;
+use crate::parameter::{Description, check_limits};
+use crate::random::Random;
+use crate::time::{Duration, Time};
+
+pub use codel::{CoDel, CoDelParameters};
+pub use droptail::{DropTail, DropTailParameters};
+pub use fifo::{Fifo, Queued};
+pub use pie::{DelayEstimator, Pie, PieParameters, PieScaling};
+
+/// How much a queue holds; the packet being transmitted has left it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+impl Limit {
+    /// Whether a packet more would be too much.
+    pub fn is_exceeded_by(self, packet: &Packet, queue: &Fifo) -> bool {
+        match self {
+            Limit::Packets(limit) => queue.packets() >= limit,
+            Limit::Bytes(limit) => queue.bytes() + u64::from(packet.size) > limit,
+        }
+    }
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropCause {
+    /// The queue was at its limit.
+    Overflow,
+    /// The discipline chose to.
+    Early,
+}
+
+/// What a discipline does its work with.
+pub struct Context<'a> {
+    /// The time.
+    pub now: Time,
+    /// The queue's own random stream.
+    pub random: &'a mut Random,
+    /// What it did; emptied by the link after each call.
+    pub outcome: &'a mut Outcome,
+}
+
+impl Context<'_> {
+    /// Drops a packet. `queued_since` tells when it was queued, unless it never was.
+    pub fn drop(&mut self, packet: Packet, cause: DropCause, queued_since: Option<Time>) {
+        self.outcome.dropped.push(Dropped {
+            packet,
+            cause,
+            queued_since,
+        });
+    }
+
+    /// Counts a mark.
+    pub fn count_mark(&mut self) {
+        self.outcome.marks += 1;
+    }
+}
+
+/// A packet that was dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropped {
+    /// Which.
+    pub packet: Packet,
+    /// Why.
+    pub cause: DropCause,
+    /// Since when it had been queued; `None` if it was dropped on arrival.
+    pub queued_since: Option<Time>,
+}
+
+/// What a call to a discipline did besides.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Packets dropped.
+    pub dropped: Vec<Dropped>,
+    /// Packets marked.
+    pub marks: u64,
+}
+
+/// A queue at the egress of a link.
+pub trait QueueDiscipline {
+    /// A packet arrives: queue it, drop it or drop another.
+    fn enqueue(&mut self, packet: Packet, context: &mut Context);
+
+    /// The link is free: the packet to send, and since when it was queued.
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued>;
+
+    /// Packets queued.
+    fn packets(&self) -> u64;
+
+    /// Bytes queued.
+    fn bytes(&self) -> u64;
+
+    /// How often the discipline wants [`QueueDiscipline::on_timer`], from the start of the run on.
+    fn timer_interval(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The timer fired.
+    fn on_timer(&mut self, _now: Time) {}
+}
+
+/// What a discipline says of itself.
+pub struct About {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// Other names of it.
+    pub aliases: &'static [&'static str],
+    /// Its name in the field.
+    pub title: &'static str,
+    /// `passive`, `aqm` or `scheduler`.
+    pub class: &'static str,
+    /// Year of the source.
+    pub year: u16,
+    /// What it follows.
+    pub source: &'static str,
+    /// Where it departs from the source.
+    pub departures: &'static str,
+}
+
+/// The dispatch is an enum: no virtual call for a packet.
+macro_rules! disciplines {
+    ($($name:ident($parameters:ident)),* $(,)?) => {
+        /// Any of the disciplines.
+        #[derive(Debug)]
+        pub enum Discipline {
+            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name),)*
+        }
+
+        impl Discipline {
+            /// Builds the discipline of this name with the limit and parameters set for it; no limit queues everything.
+            ///
+            /// # Errors
+            /// One line for an unknown name, an unknown parameter or a value out of range.
+            pub fn new(name: &str, limit: Option<Limit>, parameters: &Value) -> Result<Discipline, String> {
+                if matches!(limit, Some(Limit::Packets(0) | Limit::Bytes(0))) {
+                    return Err("limit: must be at least one packet or one byte".to_owned());
+                }
+                let limit = limit.unwrap_or(Limit::Packets(u64::MAX));
+                $(if name == $name::ABOUT.name {
+                    check_limits(parameters, &$parameters::describe())?;
+                    let parameters = $parameters::deserialize(parameters).map_err(|error| error.to_string())?;
+                    return Ok(Discipline::$name($name::new(limit, parameters)));
+                })*
+                Err(format!("unknown queue discipline {name:?}; known: {}", [$($name::ABOUT.name),*].join(", ")))
+            }
+
+            /// All disciplines, in the order of the catalogue.
+            pub fn catalogue() -> Vec<(&'static About, Vec<Description>)> {
+                vec![$((&$name::ABOUT, $parameters::describe())),*]
+            }
+
+            /// The name of this discipline.
+            pub fn name(&self) -> &'static str {
+                match self { $(Discipline::$name(_) => $name::ABOUT.name,)* }
+            }
+        }
+
+        impl QueueDiscipline for Discipline {
+            fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+                match self { $(Discipline::$name(queue) => queue.enqueue(packet, context),)* }
+            }
+            fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+                match self { $(Discipline::$name(queue) => queue.dequeue(context),)* }
+            }
+            fn packets(&self) -> u64 {
+                match self { $(Discipline::$name(queue) => queue.packets(),)* }
+            }
+            fn bytes(&self) -> u64 {
+                match self { $(Discipline::$name(queue) => queue.bytes(),)* }
+            }
+            fn timer_interval(&self) -> Option<Duration> {
+                match self { $(Discipline::$name(queue) => queue.timer_interval(),)* }
+            }
+            fn on_timer(&mut self, now: Time) {
+                match self { $(Discipline::$name(queue) => queue.on_timer(now),)* }
+            }
+        }
+    };
+}
+
+disciplines! {
+    DropTail(DropTailParameters),
+    Pie(PieParameters),
+    CoDel(CoDelParameters),
+}

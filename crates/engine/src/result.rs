@@ -1,0 +1,61 @@
+//! What a run leaves: figures over the measuring window, unless a name says `total`.
+
+use crate::probe::{QueueStatistics, Series};
+use crate::tcp::sender::{SenderStatistics, State};
+use crate::time::Time;
+
+/// The result of a run.
+#[derive(Debug)]
+pub struct RunResult {
+    /// One for each flow, in the order of the specification.
+    pub flows: Vec<FlowResult>,
+    /// One for each link with a queue discipline, in the order of the specification.
+    pub queues: Vec<QueueResult>,
+    /// Samples.
+    pub series: Series,
+    /// Events processed.
+    pub events: u64,
+    /// Data packets that reached their receiving host in the whole run.
+    pub data_packets_delivered: u64,
+}
+
+/// A flow's result.
+#[derive(Debug)]
+pub struct FlowResult {
+    /// Index of its group in the specification.
+    pub group: usize,
+    /// When it started.
+    pub start: Time,
+    /// Payload bytes handed to the receiving application in order, each once.
+    pub bytes_delivered: u64,
+    /// The same since the start of the run.
+    pub total_bytes_delivered: u64,
+    /// A TCP flow's own figures.
+    pub tcp: Option<TcpResult>,
+    /// Packets sent; for TCP data segments, retransmissions included.
+    pub segments_sent: u64,
+}
+
+/// What only a TCP flow has.
+#[derive(Debug)]
+pub struct TcpResult {
+    /// Where the connection stood at the end.
+    pub state: State,
+    /// When its SYN was answered.
+    pub established: Option<Time>,
+    /// When its last byte was acknowledged.
+    pub completed: Option<Time>,
+    /// Counts.
+    pub statistics: SenderStatistics,
+}
+
+/// A queue's result.
+#[derive(Debug)]
+pub struct QueueResult {
+    /// Index of its link in the specification.
+    pub link: usize,
+    /// Data packets lost by the link's plan, in the whole run.
+    pub drops_planned: u64,
+    /// The statistics.
+    pub statistics: QueueStatistics,
+}

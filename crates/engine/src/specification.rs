@@ -1,0 +1,149 @@
+//! What a run is: one fully specified simulation. All figures are SI integers: picoseconds, bytes, bits per second.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::queue::Limit;
+use crate::tcp::slow_start::SlowStartKind;
+use crate::time::{Duration, Time};
+use crate::units::{Bytes, Rate};
+
+/// A run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Specification {
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// When the run ends.
+    pub duration: Time,
+    /// When the measuring window opens; it lasts to the end.
+    pub warm_up: Time,
+    /// Each packet leaves a sender after a random time below this, in order: ns-2's `overhead_`, the remedy for phase
+    /// effects (Floyd and Jacobson 1991). Zero turns it off.
+    pub sender_overhead: Duration,
+    /// Names of hosts and routers.
+    pub nodes: Vec<String>,
+    /// One entry a direction.
+    pub links: Vec<LinkSpecification>,
+    /// Stack settings, shared by flows; see [`crate::tcp::profile::StackProfile`].
+    pub stacks: Vec<Value>,
+    /// Groups of like flows.
+    pub flows: Vec<FlowSpecification>,
+    /// What is sampled.
+    pub probe: ProbeSpecification,
+}
+
+/// A link in one direction.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpecification {
+    /// Index of the node it leaves.
+    pub from: usize,
+    /// Index of the node it enters.
+    pub to: usize,
+    /// Its capacity.
+    pub rate: Rate,
+    /// Its propagation delay.
+    pub delay: Duration,
+    /// The discipline at its egress; none is an unlimited FIFO that is not measured.
+    pub queue: Option<QueueSpecification>,
+    /// Packets it loses by plan.
+    pub drop: Option<LossPattern>,
+}
+
+/// A queue discipline.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueSpecification {
+    /// Its name.
+    pub name: String,
+    /// How much it holds.
+    pub limit: Option<Limit>,
+    /// Its parameters, those left out having their defaults.
+    #[serde(default = "no_parameters")]
+    pub parameters: Value,
+}
+
+/// Which of the data packets that come to a link are lost; the first is number 1.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossPattern {
+    /// Every so many.
+    Every(u64),
+    /// These.
+    Listed(Vec<u64>),
+}
+
+/// A group of like flows.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpecification {
+    /// How many.
+    pub count: u32,
+    /// Index of the sending host.
+    pub from: usize,
+    /// Index of the receiving host.
+    pub to: usize,
+    /// Name of the group in the results.
+    pub group: String,
+    /// Earliest start.
+    pub start: Time,
+    /// Starts are uniform over this time from `start` on.
+    pub start_within: Duration,
+    /// Payload of each flow; none sends to the end of the run.
+    pub size: Option<Bytes>,
+    /// What sends.
+    pub source: SourceSpecification,
+}
+
+/// What sends.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceSpecification {
+    /// A TCP connection.
+    Tcp(TcpSpecification),
+    /// A source that does not respond to congestion.
+    ConstantRate(ConstantRateSpecification),
+}
+
+/// A TCP sender.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpSpecification {
+    /// Its congestion control.
+    pub name: String,
+    /// Its slow start.
+    pub slow_start: SlowStartKind,
+    /// Parameters of the congestion control, those left out having their defaults.
+    #[serde(default = "no_parameters")]
+    pub parameters: Value,
+    /// Index of its stack.
+    pub stack: usize,
+}
+
+/// A source that does not respond to congestion.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantRateSpecification {
+    /// Bits a second on the wire.
+    pub rate: Rate,
+    /// Bytes of a packet on the wire.
+    pub packet_size: Bytes,
+    /// Whether gaps are exponential instead of equal.
+    #[serde(default)]
+    pub poisson: bool,
+}
+
+/// What is sampled.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProbeSpecification {
+    /// How often queue lengths are sampled.
+    pub queue_series: Option<Duration>,
+    /// How often each flow's window, threshold, RTT and delivered bytes are sampled.
+    pub flow_series: Option<Duration>,
+}
+
+fn no_parameters() -> Value {
+    Value::Object(serde_json::Map::new())
+}

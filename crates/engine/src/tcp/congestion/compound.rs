@@ -1,0 +1,178 @@
+//! Compound TCP: New Reno's loss window plus a delay window that grows fast while the path is idle. From Tan, Song,
+//! Zhang and Sridharan, "A Compound TCP Approach for High-speed and Long Distance Networks", INFOCOM 2006, with the
+//! estimator, the rounds and the tuning of gamma from draft-sridharan-tcpm-ctcp-02.
+
+use super::{About, Ack, CongestionControl, NewReno, NewRenoParameters};
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+use crate::{choice, parameters};
+
+choice! {
+    /// What gamma is.
+    pub enum GammaRule {
+        /// The value set, always.
+        Fixed = "fixed",
+        /// The value set until the first loss, then tuned by emulation of a Reno flow.
+        Tuned = "tuned",
+    }
+}
+
+parameters! {
+    /// What can be set of Compound.
+    pub struct CompoundParameters {
+        alpha: f64 = 0.125, in 0 .. 1, "Factor of the delay window's increase", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 3";
+        beta: f64 = 0.5, in 0 .. 1, "Decrease of the window on loss", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 3";
+        k: f64 = 0.75, in 0 .. 1, "Exponent of the delay window's increase", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 4";
+        zeta: f64 = 1.0, in 0 .. 1000, "Share of the backlog by which the delay window falls each round", "draft-sridharan-tcpm-ctcp-02 section 3, there called eta";
+        gamma: f64 = 30.0, in 0 .. 1000000, "Packets of backlog from which the delay window falls", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 5";
+        gamma_rule: GammaRule = GammaRule::Tuned, "Whether gamma is fixed or tuned on every loss", "draft-sridharan-tcpm-ctcp-02 section 5, which replaces the fixed gamma of Tan et al. 2006";
+        gamma_low: f64 = 5.0, in 0 .. 1000000, "Least gamma the tuning sets", "draft-sridharan-tcpm-ctcp-02 section 5";
+        gamma_high: f64 = 30.0, in 0 .. 1000000, "Greatest gamma the tuning sets", "draft-sridharan-tcpm-ctcp-02 section 5";
+        lambda: f64 = 0.25, in 0 .. 1, "Weight of a new sample in the tuning of gamma", "L. Andrew's tcp_compound.c 1.3 for Linux and ns-2 (2008); the draft names no value";
+        low_window: u64 = 38, in 0 .. 1000000, "Window, in segments, up to which there is no delay window", "draft-sridharan-tcpm-ctcp-02 sections 2 and 6";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Compound {
+    parameters: CompoundParameters,
+    /// Rule of the loss window, which is what the delay window leaves of the window.
+    reno: NewReno,
+    /// Delay window in bytes.
+    dwnd: u64,
+    /// Backlog threshold in force.
+    gamma: f64,
+    /// Backlog a Reno flow would have, in segments, at the end of the last round; none since the last loss.
+    diff_reno: Option<f64>,
+    base_rtt: Option<Duration>,
+    round: Option<Round>,
+}
+
+/// One window of data.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    /// Last sequence number of the round, plus one.
+    end: u64,
+    /// The window it started with.
+    window: u64,
+}
+
+impl Compound {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "compound",
+        aliases: &["c-tcp", "ctcp"],
+        title: "Compound TCP",
+        class: "hybrid",
+        year: 2006,
+        source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02",
+        departures: "the delay window grows with the whole window to the power k, as in the paper, not with itself, as in the draft; \
+                     when the window is at most the low window, the delay window becomes part of the loss window, so that the window \
+                     then falls by half at a loss, as Reno's does; a reduction is of the flight size (RFC 5681 equation 4), \
+                     the two windows sharing it as they share the window; base RTT is the least sample since the last timeout",
+    };
+
+    /// A fresh Compound.
+    pub fn new(parameters: CompoundParameters) -> Compound {
+        Compound {
+            gamma: parameters.gamma,
+            parameters,
+            reno: NewReno::new(NewRenoParameters {}),
+            dwnd: 0,
+            diff_reno: None,
+            base_rtt: None,
+            round: None,
+        }
+    }
+
+    /// Updates the delay window after a round (Tan et al. 2006; draft section 3).
+    fn end_round(&mut self, window: &mut Window, round: Round, srtt: Duration) {
+        let Some(base_rtt) = self.base_rtt else { return };
+        let mss = window.mss as f64;
+        let win = round.window as f64 / mss;
+        if win <= self.parameters.low_window as f64 {
+            self.dwnd = 0;
+            return;
+        }
+        // (expected - actual) base RTT, with expected = win / base RTT and actual = win / srtt, for a window of one.
+        let backlog = (1.0 - base_rtt.seconds() / srtt.seconds()).max(0.0);
+        let diff = win * backlog;
+        self.diff_reno = Some((win - self.dwnd as f64 / mss) * backlog);
+
+        let change = if diff < self.gamma {
+            (self.parameters.alpha * libm::pow(win, self.parameters.k) - 1.0).max(0.0)
+        } else {
+            -self.parameters.zeta * diff
+        };
+        let dwnd = (self.dwnd as f64 + change * mss).round() as u64;
+        window.cwnd = window.cwnd - self.dwnd + dwnd;
+        // A window that yields to others is not in slow start again.
+        window.ssthresh = window.ssthresh.min(window.cwnd);
+        self.dwnd = dwnd;
+    }
+
+    /// Tunes gamma to stay below a Reno flow's backlog (draft section 5).
+    fn tune_gamma(&mut self) {
+        let CompoundParameters {
+            gamma_rule,
+            gamma_low,
+            gamma_high,
+            lambda,
+            ..
+        } = self.parameters;
+        if let Some(diff_reno) = self.diff_reno.take()
+            && gamma_rule == GammaRule::Tuned
+        {
+            let sample = 0.75 * diff_reno;
+            self.gamma = (self.gamma * (1.0 - lambda) + lambda * sample)
+                .max(gamma_low)
+                .min(gamma_high);
+        }
+    }
+}
+
+impl CongestionControl for Compound {
+    /// The loss window grows by one segment a round: draft equation 2.
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        self.reno.increase(window, ack);
+        match self.round {
+            Some(round) if ack.una <= round.end => return,
+            Some(round) => self.end_round(window, round, ack.srtt),
+            // Recovery may have left any window.
+            None => self.dwnd = self.dwnd.min(window.cwnd.saturating_sub(window.least_ssthresh())),
+        }
+        self.round = Some(Round {
+            end: ack.nxt,
+            window: window.cwnd,
+        });
+    }
+
+    /// The loss window falls by half, the sum to 1 - beta (Tan et al. 2006).
+    fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
+        self.tune_gamma();
+        self.round = None;
+        let loss_window = window.cwnd.saturating_sub(self.dwnd);
+        let loss_flight = u128::from(flight_size) * u128::from(loss_window) / u128::from(window.cwnd);
+        let loss_window = self.reno.reduce(window, loss_flight as u64, now);
+        let sum = loss_window.max((flight_size as f64 * (1.0 - self.parameters.beta)) as u64);
+        self.dwnd = if sum > self.parameters.low_window * window.mss {
+            sum - loss_window
+        } else {
+            0
+        };
+        sum
+    }
+
+    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base_rtt| base_rtt.min(rtt)));
+        }
+    }
+
+    /// No delay window in slow start, and the path may have changed (draft section 3).
+    fn on_timeout(&mut self) {
+        self.dwnd = 0;
+        self.base_rtt = None;
+    }
+}

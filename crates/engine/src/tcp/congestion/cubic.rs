@@ -1,0 +1,157 @@
+//! CUBIC: RFC 9438. Windows are in segments here, as in its equations; the window itself grows by whole bytes.
+
+use super::{About, Ack, CongestionControl};
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+parameters! {
+    /// What can be set of CUBIC.
+    pub struct CubicParameters {
+        c: f64 = 0.4, in 0.001 .. 1000.0, "Aggressiveness C of the window increase function, in segments per cubed second", "RFC 9438 sections 4.1.1 and 5.1";
+        beta: f64 = 0.7, in 0 .. 1, "Multiplicative decrease factor", "RFC 9438 section 4.6";
+        fast_convergence: bool = true, "Whether a flow that lost before its last W_max gives way further", "RFC 9438 section 4.7";
+        reno_friendly: bool = true, "Whether the window is at least Reno's estimated one", "RFC 9438 section 4.3";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    parameters: CubicParameters,
+    /// W_max; undefined before the first congestion and after a timeout.
+    w_max: Option<f64>,
+    /// The window when ssthresh was last set; zero before, so that W_est is past it (section 4.10).
+    cwnd_prior: f64,
+    /// The current congestion avoidance stage.
+    epoch: Option<Epoch>,
+}
+
+#[derive(Clone, Debug)]
+struct Epoch {
+    start: Time,
+    k: f64,
+    /// W_max of this stage.
+    plateau: f64,
+    w_est: f64,
+    /// Growth of less than a byte, in bytes.
+    fraction: f64,
+    last_ack: Time,
+    /// Whether the window was allowed to grow at the last acknowledgement.
+    growing: bool,
+}
+
+impl Epoch {
+    /// The stage that begins now with cwnd_epoch = `cwnd` (section 4.2).
+    fn new(w_max: f64, cwnd: f64, c: f64, now: Time) -> Epoch {
+        let plateau = w_max.max(cwnd);
+        Epoch {
+            start: now,
+            k: libm::cbrt((plateau - cwnd) / c),
+            plateau,
+            w_est: cwnd,
+            fraction: 0.0,
+            last_ack: now,
+            growing: true,
+        }
+    }
+
+    /// The window increase function, figure 1.
+    fn w_cubic(&self, t: f64, c: f64) -> f64 {
+        let from_plateau = t - self.k;
+        c * from_plateau * from_plateau * from_plateau + self.plateau
+    }
+}
+
+impl Cubic {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "cubic",
+        aliases: &["tcp-cubic"],
+        title: "CUBIC",
+        class: "loss",
+        year: 2023,
+        source: "RFC 9438",
+        departures: "growth is for each segment credited, where section 4.4 says for each acknowledgement: a stack that counts \
+                     acknowledgements credits one, so is as written, and one that counts bytes is as Linux is; W_est likewise \
+                     takes the credit, and so estimates the Reno of the same stack; where W_cubic < W_est < cwnd the window \
+                     waits for W_est and does not fall to it; a stage that starts above W_max has its plateau there (K = 0)",
+    };
+
+    /// A fresh CUBIC.
+    pub fn new(parameters: CubicParameters) -> Cubic {
+        Cubic {
+            parameters,
+            w_max: None,
+            cwnd_prior: 0.0,
+            epoch: None,
+        }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        let CubicParameters {
+            c, beta, reno_friendly, ..
+        } = self.parameters;
+        let mss = window.mss as f64;
+        let epoch = self.epoch.get_or_insert_with(|| {
+            let cwnd = window.segments();
+            // Sections 4.8 and 4.10: where W_max is undefined, it is this stage's first window.
+            Epoch::new(*self.w_max.get_or_insert(cwnd), cwnd, c, ack.now)
+        });
+        let cwnd = window.segments() + epoch.fraction / mss;
+        let windows_acked = ack.credit as f64 / window.cwnd as f64;
+        let t = ack.now.since(epoch.start).seconds();
+
+        let alpha = if epoch.w_est >= self.cwnd_prior {
+            1.0
+        } else {
+            3.0 * (1.0 - beta) / (1.0 + beta)
+        };
+        epoch.w_est += alpha * windows_acked;
+        let growth = if reno_friendly && epoch.w_cubic(t, c) < epoch.w_est {
+            (epoch.w_est - cwnd).max(0.0)
+        } else {
+            let target = epoch.w_cubic(t + ack.srtt.seconds(), c).clamp(cwnd, 1.5 * cwnd);
+            // An acknowledgement of more than a window still leads no further than the target.
+            (target - cwnd) * windows_acked.min(1.0)
+        };
+
+        let bytes = growth * mss + epoch.fraction;
+        window.cwnd += bytes as u64;
+        epoch.fraction = bytes - bytes.floor();
+        epoch.growing = true;
+    }
+
+    /// Sections 4.6 and 4.7.
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        let CubicParameters {
+            beta, fast_convergence, ..
+        } = self.parameters;
+        let cwnd = window.segments();
+        let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
+        self.w_max = Some(if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
+        self.cwnd_prior = cwnd;
+        self.epoch = None;
+        ((flight_size as f64 * beta) as u64).max(window.least_ssthresh())
+    }
+
+    /// Takes the time in which the window was not used out of t (sections 4.2 and 5.8): from an acknowledgement that
+    /// was not allowed to grow it to the next.
+    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        if let Some(epoch) = &mut self.epoch {
+            if !epoch.growing {
+                epoch.start += ack.now.since(epoch.last_ack);
+            }
+            epoch.last_ack = ack.now;
+            epoch.growing = false;
+        }
+    }
+
+    /// Section 4.8: the next stage starts at its own W_max.
+    fn on_timeout(&mut self) {
+        self.w_max = None;
+        self.epoch = None;
+    }
+}

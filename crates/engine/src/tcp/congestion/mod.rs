@@ -1,0 +1,126 @@
+//! Congestion control algorithms, one file each.
+//!
+//! An algorithm decides how the window grows in congestion avoidance and how far it falls on congestion. Everything
+//! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
+//! algorithm states only what it changes. To add one: write its file, add a line to [`algorithms!`] below.
+
+mod compound;
+mod cubic;
+mod newreno;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::parameter::{Description, check_limits};
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+pub use compound::{Compound, CompoundParameters};
+pub use cubic::{Cubic, CubicParameters};
+pub use newreno::{NewReno, NewRenoParameters};
+
+/// What an acknowledgement of new data tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Time,
+    /// Bytes it newly acknowledged.
+    pub acked: u64,
+    /// Bytes it is credited with for window growth: `acked`, or at most one segment where the stack counts
+    /// acknowledgements (RFC 5681 section 3.1) instead of bytes (RFC 3465).
+    pub credit: u64,
+    /// Round-trip time sample, if it gave one.
+    pub rtt: Option<Duration>,
+    /// Smoothed round-trip time, after this sample.
+    pub srtt: Duration,
+    /// First sequence number not yet acknowledged, after this acknowledgement.
+    pub una: u64,
+    /// Next sequence number to be sent.
+    pub nxt: u64,
+}
+
+/// A congestion controlled sender's window rule.
+pub trait CongestionControl {
+    /// Grows the window in congestion avoidance.
+    fn increase(&mut self, window: &mut Window, ack: &Ack);
+
+    /// The slow start threshold after congestion, in bytes, at least two segments. `flight_size` is the data sent but not yet acknowledged
+    /// (RFC 5681 section 2).
+    fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64;
+
+    /// Sees every acknowledgement of new data, before the window grows: for algorithms that measure.
+    fn on_ack(&mut self, _window: &Window, _ack: &Ack) {}
+
+    /// The retransmission timer expired; the threshold has been reduced, the window is about to be one segment.
+    fn on_timeout(&mut self) {}
+}
+
+/// What an algorithm says of itself.
+pub struct About {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// Other names of it.
+    pub aliases: &'static [&'static str],
+    /// Its name in the field.
+    pub title: &'static str,
+    /// What it reacts to: `loss`, `delay`, `hybrid`, `model` or `rate`.
+    pub class: &'static str,
+    /// Year of the source.
+    pub year: u16,
+    /// What it follows.
+    pub source: &'static str,
+    /// Where it departs from the source.
+    pub departures: &'static str,
+}
+
+/// The dispatch is an enum: one jump on the path of every acknowledgement, no allocation and no virtual call.
+macro_rules! algorithms {
+    ($($name:ident($parameters:ident)),* $(,)?) => {
+        /// Any of the algorithms.
+        #[derive(Clone, Debug)]
+        pub enum Algorithm {
+            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name),)*
+        }
+
+        impl Algorithm {
+            /// Builds the algorithm of this name with the parameters set for it.
+            ///
+            /// # Errors
+            /// One line for an unknown name, an unknown parameter or a value out of range.
+            pub fn new(name: &str, parameters: &Value) -> Result<Algorithm, String> {
+                $(if name == $name::ABOUT.name {
+                    check_limits(parameters, &$parameters::describe())?;
+                    let parameters = $parameters::deserialize(parameters).map_err(|error| error.to_string())?;
+                    return Ok(Algorithm::$name($name::new(parameters)));
+                })*
+                Err(format!("unknown congestion control {name:?}; known: {}", [$($name::ABOUT.name),*].join(", ")))
+            }
+
+            /// All algorithms, in the order of the catalogue.
+            pub fn catalogue() -> Vec<(&'static About, Vec<Description>)> {
+                vec![$((&$name::ABOUT, $parameters::describe())),*]
+            }
+        }
+
+        impl CongestionControl for Algorithm {
+            fn increase(&mut self, window: &mut Window, ack: &Ack) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.increase(window, ack),)* }
+            }
+            fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
+                match self { $(Algorithm::$name(algorithm) => algorithm.reduce(window, flight_size, now),)* }
+            }
+            fn on_ack(&mut self, window: &Window, ack: &Ack) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.on_ack(window, ack),)* }
+            }
+            fn on_timeout(&mut self) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.on_timeout(),)* }
+            }
+        }
+    };
+}
+
+algorithms! {
+    NewReno(NewRenoParameters),
+    Cubic(CubicParameters),
+    Compound(CompoundParameters),
+}

@@ -1,0 +1,13 @@
+//! TCP, composed: a sender of slow start, window rule, recovery and timeout; a receiver; a stack profile beside them.
+
+pub mod congestion;
+pub mod connection;
+pub mod profile;
+mod profiles;
+pub mod receiver;
+pub mod recovery;
+pub mod rto;
+pub mod scoreboard;
+pub mod sender;
+pub mod slow_start;
+pub mod window;

@@ -1,0 +1,218 @@
+//! Stack profiles: everything about a TCP that is not its congestion control. The defaults of the settings are the
+//! profile `rfc`, what the current standards say; other profiles list what they change and where that comes from.
+
+use serde_json::{Value, json};
+
+use crate::packet::MAXIMUM_SACK_BLOCKS;
+use crate::parameter::{Description, check_limits};
+use crate::time::Duration;
+use crate::units::Bytes;
+use crate::{choice, parameters};
+
+use super::profiles;
+use super::receiver::ReceiverProfile;
+use super::rto::RtoLimits;
+
+choice! {
+    /// What the window grows by.
+    pub enum Counting {
+        /// One segment at most for each acknowledgement.
+        Acknowledgements = "acknowledgements",
+        /// All bytes acknowledged (appropriate byte counting).
+        Bytes = "bytes",
+    }
+}
+
+choice! {
+    /// How losses are repaired without a timeout.
+    pub enum RecoveryKind {
+        /// RFC 6582, with window inflation; needs no SACK.
+        NewReno = "newreno",
+        /// RFC 6675: pipe against the halved window.
+        Sack = "sack",
+        /// RFC 9937 proportional rate reduction over RFC 6675 loss detection.
+        Prr = "prr",
+    }
+}
+
+choice! {
+    /// What counts as the flight size that is reduced on congestion.
+    pub enum FlightSize {
+        /// Sent and not cumulatively acknowledged (RFC 5681 section 2).
+        Outstanding = "outstanding",
+        /// Neither SACKed nor lost: RFC 6675's pipe, as ns-3 has it.
+        Pipe = "pipe",
+    }
+}
+
+parameters! {
+    /// The settings of a stack.
+    pub struct StackProfile {
+        segment_size: Bytes = Bytes(1448), in 1..65000, "Payload of a full segment (SMSS)", "1500-byte IP packets less 20 IP, 20 TCP and 12 timestamp bytes: RFC 9293 section 3.7.1, RFC 7323 section 3";
+        header_size: Bytes = Bytes(40), in 0..200, "Header bytes of a packet before options", "RFC 791 and RFC 9293 section 3.1: 20 bytes each without options";
+        initial_window: u64 = 10, in 1..1000000, "Initial congestion window in segments", "RFC 6928 section 2";
+        initial_window_after_syn_loss: u64 = 1, in 1..1000000, "Initial congestion window in segments when the SYN had to be sent again more than once", "RFC 5681 section 3.1 and RFC 6928 section 2: one segment, after more than one retransmission";
+        counting: Counting = Counting::Acknowledgements, "What the window grows by", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement";
+        delayed_ack_count: u64 = 2, in 1..1000, "Acknowledge at least every so many full segments", "RFC 5681 section 4.2: at least every second";
+        delayed_ack_timeout: Duration = Duration::from_milliseconds(200), "Acknowledge at the latest after this time", "RFC 5681 section 4.2: less than 500 ms; 200 ms as in BSD and ns-3";
+        initial_rto: Duration = Duration::from_seconds(1), "Retransmission timeout of the first SYN and before any RTT sample", "RFC 6298 (2.1)";
+        rto_after_syn_loss: Duration = Duration::from_seconds(3), "Retransmission timeout with which data starts after a lost SYN", "RFC 6298 (5.7)";
+        minimum_rto: Duration = Duration::from_seconds(1), "Least retransmission timeout", "RFC 6298 (2.4)";
+        maximum_rto: Duration = Duration::from_seconds(60), "Greatest retransmission timeout", "RFC 6298 (2.5): at least 60 s";
+        clock_granularity: Duration = Duration::from_milliseconds(1), "Clock granularity G in the timeout", "RFC 6298 section 4: 100 ms or finer; 1 ms is the usual timestamp clock (RFC 7323 section 5.4)";
+        timestamp_clock: Duration = Duration::ZERO, "Tick of the timestamp clock, by which RTT samples are rounded; 0 measures exactly, and a sample of no tick is not used", "exact by default: RFC 7323 section 5.4 allows any tick from 1 ms down";
+        syn_retries: u64 = 7, in 0..30, "Retransmissions of a SYN before giving up", "RFC 9293 section 3.8.3 (MUST-23): R2 for a SYN at least 3 minutes: 1+2+...+128 s";
+        data_retries: u64 = 8, in 0..30, "Retransmissions in a row of one segment before the connection is aborted", "RFC 9293 section 3.8.3 (SHLD-11): R2 at least 100 s: with the 1 s minimum 8 retries last past 100 s";
+        timestamps: bool = true, "Use the timestamp option: 12 bytes on every segment, an RTT sample for every acknowledgement", "RFC 7323 section 3";
+        sack: bool = true, "Use selective acknowledgements", "RFC 2018";
+        limited_transmit: bool = true, "Send new data on the first two duplicate acknowledgements", "RFC 3042";
+        duplicate_ack_threshold: u64 = 3, in 1..100, "Duplicate acknowledgements, or segments SACKed above, that make a loss", "RFC 5681 section 3.2, RFC 6675 section 2 (DupThresh)";
+        recovery: RecoveryKind = RecoveryKind::Prr, "How losses are repaired without a timeout", "RFC 9937 over RFC 6675";
+        flight_size: FlightSize = FlightSize::Outstanding, "What is reduced on congestion", "RFC 5681 section 2";
+        send_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Send buffer: bounds the data sent and not acknowledged", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
+        receive_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Receive buffer: the advertised window, since the application reads at once", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
+    }
+}
+
+/// One setting of a named profile.
+pub struct Setting {
+    /// Which setting.
+    pub name: &'static str,
+    /// Its value, as in a specification.
+    pub value: Value,
+    /// Where the value comes from.
+    pub source: &'static str,
+}
+
+/// Shorthand for the tables in [`profiles`].
+pub(super) fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> Setting {
+    Setting {
+        name,
+        value: json!(value),
+        source,
+    }
+}
+
+/// A named profile.
+pub struct NamedProfile {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it stands for.
+    pub title: &'static str,
+    /// Every setting, in the order of [`StackProfile`].
+    pub settings: Vec<Setting>,
+}
+
+impl StackProfile {
+    /// All named profiles.
+    pub fn named() -> Vec<NamedProfile> {
+        let complete = |name, title, changes: Vec<Setting>| {
+            let mut settings: Vec<Setting> = StackProfile::describe()
+                .into_iter()
+                .map(|description| Setting {
+                    name: description.name,
+                    value: description.default,
+                    source: description.source,
+                })
+                .collect();
+            for change in changes {
+                let place = settings.iter_mut().find(|setting| setting.name == change.name);
+                *place.expect("a profile changes settings that exist") = change;
+            }
+            NamedProfile { name, title, settings }
+        };
+        vec![
+            complete("rfc", "What the current standards say", Vec::new()),
+            complete(
+                "ns3-3.30",
+                "ns-3 release 3.30's defaults, with 1500-byte packets",
+                profiles::ns3_3_30(),
+            ),
+            complete(
+                "ns3-3.48",
+                "ns-3 release 3.48's defaults, with 1500-byte packets",
+                profiles::ns3_3_48(),
+            ),
+        ]
+    }
+
+    /// The profile of this name.
+    pub fn of_name(name: &str) -> Option<StackProfile> {
+        let profile = StackProfile::named().into_iter().find(|profile| profile.name == name)?;
+        let settings: serde_json::Map<String, Value> = profile
+            .settings
+            .into_iter()
+            .map(|setting| (setting.name.to_owned(), setting.value))
+            .collect();
+        serde_json::from_value(Value::Object(settings)).ok()
+    }
+
+    /// Reads the settings of a specification.
+    ///
+    /// # Errors
+    /// One line for an unknown setting or a value that is not allowed.
+    pub fn from_settings(settings: &Value) -> Result<StackProfile, String> {
+        check_limits(settings, &StackProfile::describe())?;
+        let profile: StackProfile = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
+        if profile.recovery != RecoveryKind::NewReno && !profile.sack {
+            return Err(
+                "recovery: \"sack\" and \"prr\" need sack = true; without SACK only \"newreno\" is possible".to_owned(),
+            );
+        }
+        if profile.minimum_rto > profile.maximum_rto {
+            return Err("minimum_rto: is above maximum_rto".to_owned());
+        }
+        Ok(profile)
+    }
+
+    /// Bytes of options on every segment: RFC 7323 section 3, ten bytes and two of padding.
+    fn timestamp_bytes(&self) -> u64 {
+        if self.timestamps { 12 } else { 0 }
+    }
+
+    /// Headers and options of a data segment or an acknowledgement without SACK blocks.
+    pub fn segment_overhead(&self) -> u64 {
+        self.header_size.0 + self.timestamp_bytes()
+    }
+
+    /// Bytes of a SYN on the wire: maximum segment size 4, SACK permitted 2, window scale 3 and timestamps 10, padded to a multiple of
+    /// four (RFC 9293 section 3.2, RFC 2018 section 2, RFC 7323 sections 2 and 3).
+    pub fn syn_size(&self) -> u64 {
+        let options = 4 + 3 + if self.sack { 2 } else { 0 } + if self.timestamps { 10 } else { 0 };
+        self.header_size.0 + u64::next_multiple_of(options, 4)
+    }
+
+    /// Bytes of an acknowledgement with so many SACK blocks: 2 and 8 each, padded with 2 (RFC 2018 section 3).
+    pub fn ack_size(&self, sack_blocks: usize) -> u64 {
+        let sack_bytes = if sack_blocks > 0 { 4 + 8 * sack_blocks as u64 } else { 0 };
+        self.segment_overhead() + sack_bytes
+    }
+
+    /// What the receiver needs.
+    pub fn receiver(&self) -> ReceiverProfile {
+        ReceiverProfile {
+            delayed_ack_count: self.delayed_ack_count as u32,
+            delayed_ack_timeout: self.delayed_ack_timeout,
+            maximum_sack_blocks: match (self.sack, self.timestamps) {
+                (false, _) => 0,
+                (true, true) => MAXIMUM_SACK_BLOCKS - 1,
+                (true, false) => MAXIMUM_SACK_BLOCKS,
+            },
+        }
+    }
+
+    /// Bounds of the retransmission timeout.
+    pub fn rto_limits(&self) -> RtoLimits {
+        RtoLimits {
+            initial: self.initial_rto,
+            minimum: self.minimum_rto,
+            maximum: self.maximum_rto,
+            granularity: self.clock_granularity,
+        }
+    }
+
+    /// What a profile's settings are.
+    pub fn settings() -> Vec<Description> {
+        StackProfile::describe()
+    }
+}

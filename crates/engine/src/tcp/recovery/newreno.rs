@@ -1,0 +1,42 @@
+//! Window inflation: fast recovery without SACK (RFC 5681 section 3.2, RFC 6582 section 3.2).
+
+/// The congestion window, inflated by the segments that have left the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inflation {
+    window: u64,
+    partial_acks: u64,
+}
+
+impl Inflation {
+    /// Enters fast recovery: the duplicate acknowledgements that led to it count (RFC 5681 section 3.2 step 3).
+    pub fn enter(ssthresh: u64, duplicate_threshold: u64, mss: u64) -> Inflation {
+        Inflation {
+            window: ssthresh + duplicate_threshold * mss,
+            partial_acks: 0,
+        }
+    }
+
+    /// The inflated window in bytes.
+    pub fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// One more duplicate acknowledgement (RFC 5681 section 3.2 step 4).
+    pub fn on_duplicate(&mut self, mss: u64) {
+        self.window += mss;
+    }
+
+    /// A partial acknowledgement deflates the window by what it acknowledges, less one segment (RFC 6582 section 3.2
+    /// step 3). Returns whether it is the first of the episode, the only one that restarts the retransmission timer.
+    pub fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
+        self.window = self.window.saturating_sub(acked) + if acked >= mss { mss } else { 0 };
+        self.partial_acks += 1;
+        self.partial_acks == 1
+    }
+
+    /// The congestion window after a full acknowledgement: the first, burst-avoiding choice of RFC 6582 section 3.2
+    /// step 3.
+    pub fn exit(ssthresh: u64, flight_size: u64, mss: u64) -> u64 {
+        ssthresh.min(flight_size.max(mss) + mss)
+    }
+}

@@ -1,0 +1,123 @@
+//! The retransmission timeout of RFC 6298.
+
+use crate::time::Duration;
+
+/// Smoothed round-trip time and its variation (RFC 6298 section 2).
+#[derive(Clone, Copy, Debug)]
+pub struct RttEstimator {
+    /// Gain of the smoothed RTT.
+    alpha: f64,
+    /// Gain of the variation.
+    beta: f64,
+    /// SRTT and RTTVAR, in seconds, after the first sample.
+    estimate: Option<(f64, f64)>,
+}
+
+impl RttEstimator {
+    /// An estimator with the gains of RFC 6298 (2.3): 1/8 and 1/4.
+    pub fn new() -> RttEstimator {
+        RttEstimator::with_gains(1.0 / 8.0, 1.0 / 4.0)
+    }
+
+    /// An estimator with other gains.
+    pub fn with_gains(alpha: f64, beta: f64) -> RttEstimator {
+        RttEstimator {
+            alpha,
+            beta,
+            estimate: None,
+        }
+    }
+
+    /// Takes a sample (RFC 6298 (2.2) and (2.3): RTTVAR before SRTT).
+    pub fn sample(&mut self, rtt: Duration) {
+        let sample = rtt.seconds();
+        self.estimate = Some(match self.estimate {
+            None => (sample, sample / 2.0),
+            Some((srtt, rttvar)) => (
+                (1.0 - self.alpha) * srtt + self.alpha * sample,
+                (1.0 - self.beta) * rttvar + self.beta * (srtt - sample).abs(),
+            ),
+        });
+    }
+
+    /// SRTT in seconds.
+    pub fn srtt(&self) -> Option<f64> {
+        self.estimate.map(|(srtt, _)| srtt)
+    }
+
+    /// RTTVAR in seconds.
+    pub fn rttvar(&self) -> Option<f64> {
+        self.estimate.map(|(_, rttvar)| rttvar)
+    }
+}
+
+impl Default for RttEstimator {
+    fn default() -> Self {
+        RttEstimator::new()
+    }
+}
+
+/// Bounds of the timeout, from the stack profile.
+#[derive(Clone, Copy, Debug)]
+pub struct RtoLimits {
+    /// Before any sample.
+    pub initial: Duration,
+    /// RFC 6298 (2.4).
+    pub minimum: Duration,
+    /// RFC 6298 (2.5).
+    pub maximum: Duration,
+    /// G of RFC 6298 (2.2).
+    pub granularity: Duration,
+}
+
+/// The timeout with its back-off.
+#[derive(Clone, Copy, Debug)]
+pub struct Rto {
+    estimator: RttEstimator,
+    base: Duration,
+    /// Doublings since the last acknowledgement of new data.
+    backoff: u32,
+}
+
+impl Rto {
+    /// Before the first sample.
+    pub fn new(limits: &RtoLimits) -> Rto {
+        Rto {
+            estimator: RttEstimator::new(),
+            base: limits.initial,
+            backoff: 0,
+        }
+    }
+
+    /// Takes a sample and computes the timeout anew, without back-off: RTO = SRTT + max(G, 4 RTTVAR).
+    pub fn sample(&mut self, rtt: Duration, limits: &RtoLimits) {
+        self.estimator.sample(rtt);
+        if let Some((srtt, rttvar)) = self.estimator.estimate {
+            let rto = Duration::from_seconds_f64(srtt + (4.0 * rttvar).max(limits.granularity.seconds()));
+            self.base = rto.clamp(limits.minimum, limits.maximum);
+        }
+        self.backoff = 0;
+    }
+
+    /// RFC 6298 (5.5): doubles the timeout.
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// Sets the timeout with which data starts after a lost SYN (RFC 6298 (5.7)).
+    pub fn set_base(&mut self, base: Duration) {
+        self.base = base;
+        self.backoff = 0;
+    }
+
+    /// The timeout in force.
+    pub fn timeout(&self, limits: &RtoLimits) -> Duration {
+        // Past 2^40 any base is over any maximum.
+        Duration(self.base.0.saturating_mul(1 << self.backoff.min(40))).min(limits.maximum.max(self.base))
+    }
+
+    /// SRTT, zero before the first sample.
+    pub fn srtt(&self) -> Duration {
+        self.estimator.srtt().map_or(Duration::ZERO, Duration::from_seconds_f64)
+    }
+}

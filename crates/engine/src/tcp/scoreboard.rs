@@ -1,0 +1,527 @@
+//! What the sender knows of every segment between SND.UNA and SND.NXT (RFC 6675 sections 2 to 4).
+//!
+//! The stream is cut at multiples of the segment size (only its last segment may be short), so a segment is named by
+//! its index and found in a ring in O(1). All work is amortised O(1) a segment and an acknowledgement, however large
+//! the burst of losses:
+//!
+//! * a maximal run of SACKed segments carries its bounds at both its ends (boundary tags), so a SACK block that repeats
+//!   what is known is passed over in one step, and runs merge in one step;
+//! * `frontier`, below which every segment not SACKed is lost, only moves up;
+//! * `next_lost` and `next_hole`, where retransmission goes on, only move up within an episode;
+//! * pipe is kept as counts.
+
+use crate::packet::Block;
+
+/// One segment: 8 bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Segment {
+    sacked: bool,
+    lost: bool,
+    /// Retransmitted since it was last marked lost, and thus counted in pipe again.
+    retransmitted: bool,
+    /// At the first segment of a run of SACKed segments the index after its last; at its last the index of its first.
+    /// In between it says nothing. Truncated to 32 bits.
+    run: u32,
+}
+
+/// Sequence number of the first byte of data: the SYN occupies 0.
+pub const FIRST_DATA: u64 = 1;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Scoreboard {
+    mss: u64,
+    duplicate_threshold: u64,
+    ring: Vec<Segment>,
+    /// Index of the first segment not acknowledged.
+    una: u64,
+    /// Index of the next segment to be sent for the first time.
+    nxt: u64,
+    sacked: u64,
+    lost: u64,
+    retransmitted: u64,
+    /// One past the highest SACKed segment; `una` or less when there is none.
+    highest_sacked: u64,
+    /// Every segment below is SACKed or lost.
+    frontier: u64,
+    /// SACKed segments at or above the frontier. A segment at the frontier that is not SACKed is lost once they reach
+    /// the duplicate threshold.
+    sacked_above_frontier: u64,
+    /// No lost segment below this waits for retransmission.
+    next_lost: u64,
+    /// No segment below this is to be retransmitted under NextSeg rule 3.
+    next_hole: u64,
+}
+
+/// What an acknowledgement changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Segments now known to have arrived that were not before.
+    pub delivered: u64,
+    /// Segments newly SACKed.
+    pub newly_sacked: u64,
+    /// Segments newly found lost.
+    pub newly_lost: u64,
+}
+
+impl Scoreboard {
+    /// An empty scoreboard for segments of `mss` bytes; losses are found after `duplicate_threshold` segments above.
+    pub fn new(mss: u64, duplicate_threshold: u64) -> Scoreboard {
+        Scoreboard {
+            mss,
+            duplicate_threshold,
+            ring: vec![Segment::default(); 16],
+            una: 0,
+            nxt: 0,
+            sacked: 0,
+            lost: 0,
+            retransmitted: 0,
+            highest_sacked: 0,
+            frontier: 0,
+            sacked_above_frontier: 0,
+            next_lost: 0,
+            next_hole: 0,
+        }
+    }
+
+    fn slot(&self, index: u64) -> usize {
+        index as usize & (self.ring.len() - 1)
+    }
+
+    fn segment(&self, index: u64) -> Segment {
+        self.ring[self.slot(index)]
+    }
+
+    fn segment_mut(&mut self, index: u64) -> &mut Segment {
+        let slot = self.slot(index);
+        &mut self.ring[slot]
+    }
+
+    /// Sequence number of a segment's first byte.
+    pub fn sequence(&self, index: u64) -> u64 {
+        FIRST_DATA + index * self.mss
+    }
+
+    /// Index of the segment that starts at or holds this sequence number.
+    fn index_of(&self, sequence: u64) -> u64 {
+        sequence.saturating_sub(FIRST_DATA) / self.mss
+    }
+
+    /// Index one past the last segment that lies wholly below this sequence number, where the stream's last, short
+    /// segment counts as whole.
+    fn index_past(&self, sequence: u64) -> u64 {
+        sequence.saturating_sub(FIRST_DATA).div_ceil(self.mss)
+    }
+
+    /// The next segment to be sent for the first time has been sent.
+    pub fn on_sent(&mut self) {
+        if (self.nxt - self.una) as usize == self.ring.len() {
+            self.grow();
+        }
+        *self.segment_mut(self.nxt) = Segment::default();
+        self.nxt += 1;
+    }
+
+    fn grow(&mut self) {
+        let mut ring = vec![Segment::default(); 2 * self.ring.len()];
+        for index in self.una..self.nxt {
+            let slot = index as usize & (ring.len() - 1);
+            ring[slot] = self.segment(index);
+        }
+        self.ring = ring;
+    }
+
+    /// A lost segment, or a hole under NextSeg rule 3, has been retransmitted.
+    pub fn on_retransmitted(&mut self, index: u64) {
+        self.on_rescued(index);
+        self.next_lost = self.next_lost.max(index + 1);
+        self.next_hole = self.next_hole.max(index + 1);
+    }
+
+    /// A segment has been retransmitted under NextSeg rule 4, which does not say where retransmission goes on.
+    pub fn on_rescued(&mut self, index: u64) {
+        let segment = self.segment_mut(index);
+        debug_assert!(!segment.sacked, "a SACKed segment is never retransmitted");
+        if !segment.retransmitted {
+            segment.retransmitted = true;
+            self.retransmitted += 1;
+        }
+    }
+
+    /// Cumulative acknowledgement of every byte below `acknowledgement`. Returns how many segments arrived that were
+    /// not known to have.
+    pub fn on_cumulative(&mut self, acknowledgement: u64) -> u64 {
+        let una = self.index_past(acknowledgement).min(self.nxt);
+        let mut delivered = una.saturating_sub(self.una);
+        if self.sacked + self.lost + self.retransmitted > 0 {
+            for index in self.una..una {
+                let segment = self.segment(index);
+                if segment.sacked {
+                    self.sacked -= 1;
+                    delivered -= 1;
+                    if index >= self.frontier {
+                        self.sacked_above_frontier -= 1;
+                    }
+                }
+                self.lost -= u64::from(segment.lost);
+                self.retransmitted -= u64::from(segment.retransmitted);
+            }
+            // A run that was cut by the acknowledgement begins anew at SND.UNA. (Receivers do not send such
+            // acknowledgements, but nothing forbids them.)
+            if una > self.una && una < self.nxt && self.segment(una).sacked && self.segment(una - 1).sacked {
+                let end = self.end_of_run_by_steps(una);
+                self.tag_run(una, end);
+            }
+        }
+        self.una = self.una.max(una);
+        self.frontier = self.frontier.max(self.una);
+        self.next_lost = self.next_lost.max(self.una);
+        self.next_hole = self.next_hole.max(self.una);
+        debug_assert!(self.counts_agree());
+        delivered
+    }
+
+    /// SACK blocks, after the cumulative acknowledgement they came with (RFC 6675 section 4, Update()).
+    pub fn on_sacks(&mut self, blocks: &[Block]) -> Progress {
+        let mut newly_sacked = 0;
+        for block in blocks {
+            let start = self.index_of(block.start).max(self.una);
+            let end = self.index_past(block.end).min(self.nxt);
+            newly_sacked += self.mark_sacked(start, end);
+        }
+        let newly_lost = if newly_sacked > 0 { self.advance_frontier() } else { 0 };
+        debug_assert!(self.counts_agree());
+        Progress {
+            delivered: newly_sacked,
+            newly_sacked,
+            newly_lost,
+        }
+    }
+
+    fn mark_sacked(&mut self, start: u64, end: u64) -> u64 {
+        let mut newly_sacked = 0;
+        let mut index = start;
+        while index < end {
+            if self.segment(index).sacked {
+                let starts_run = index == self.una || !self.segment(index - 1).sacked;
+                index = if starts_run {
+                    self.run_end(index)
+                } else {
+                    self.end_of_run_by_steps(index)
+                };
+                continue;
+            }
+            let first = index;
+            while index < end && !self.segment(index).sacked {
+                let segment = self.segment_mut(index);
+                segment.sacked = true;
+                let (lost, retransmitted) = (segment.lost, segment.retransmitted);
+                segment.lost = false;
+                segment.retransmitted = false;
+                self.lost -= u64::from(lost);
+                self.retransmitted -= u64::from(retransmitted);
+                if index >= self.frontier {
+                    self.sacked_above_frontier += 1;
+                }
+                newly_sacked += 1;
+                index += 1;
+            }
+            // Join the runs on both sides.
+            let joined_start = if first > self.una && self.segment(first - 1).sacked {
+                self.run_start(first - 1)
+            } else {
+                first
+            };
+            let joined_end = if index < self.nxt && self.segment(index).sacked {
+                self.run_end(index)
+            } else {
+                index
+            };
+            self.tag_run(joined_start, joined_end);
+            self.highest_sacked = self.highest_sacked.max(joined_end);
+            index = joined_end;
+        }
+        self.sacked += newly_sacked;
+        newly_sacked
+    }
+
+    fn tag_run(&mut self, start: u64, end: u64) {
+        self.segment_mut(end - 1).run = start as u32;
+        // Last, because in a run of one segment the end is what counts: `run_start` needs no tag there.
+        self.segment_mut(start).run = end as u32;
+    }
+
+    /// The end of the run that starts at `index`.
+    fn run_end(&self, index: u64) -> u64 {
+        index + u64::from(self.segment(index).run.wrapping_sub(index as u32))
+    }
+
+    /// The start of the run that ends with `index`.
+    fn run_start(&self, index: u64) -> u64 {
+        if index == self.una || !self.segment(index - 1).sacked {
+            return index;
+        }
+        // A start below SND.UNA has been acknowledged since: the run starts at SND.UNA now.
+        index
+            .saturating_sub(u64::from((index as u32).wrapping_sub(self.segment(index).run)))
+            .max(self.una)
+    }
+
+    /// The end of a run from somewhere within it: an old block, cut otherwise than what is known. Acknowledgements
+    /// that arrive in order never need it.
+    fn end_of_run_by_steps(&self, index: u64) -> u64 {
+        (index..self.nxt)
+            .find(|step| !self.segment(*step).sacked)
+            .unwrap_or(self.nxt)
+    }
+
+    /// RFC 6675 IsLost(): a segment is lost when `duplicate_threshold` segments above it are SACKed.
+    fn advance_frontier(&mut self) -> u64 {
+        let mut newly_lost = 0;
+        while self.frontier < self.nxt && self.sacked_above_frontier >= self.duplicate_threshold {
+            if self.segment(self.frontier).sacked {
+                self.sacked_above_frontier -= 1;
+            } else {
+                newly_lost += self.mark_lost(self.frontier);
+            }
+            self.frontier += 1;
+        }
+        newly_lost
+    }
+
+    fn mark_lost(&mut self, index: u64) -> u64 {
+        let segment = self.segment_mut(index);
+        if segment.lost {
+            return 0;
+        }
+        segment.lost = true;
+        self.lost += 1;
+        1
+    }
+
+    /// Marks the first unacknowledged segment lost: the duplicate threshold was reached.
+    pub fn mark_first_lost(&mut self) -> u64 {
+        if self.una == self.nxt || self.segment(self.una).sacked {
+            return 0;
+        }
+        self.mark_lost(self.una)
+    }
+
+    /// After a timeout every segment not SACKed is lost and to be retransmitted (RFC 6675 section 5.1, RFC 5681 section 3.1).
+    pub fn mark_all_lost(&mut self) {
+        for index in self.una..self.nxt {
+            let segment = self.segment_mut(index);
+            segment.retransmitted = false;
+            segment.lost = !segment.sacked;
+        }
+        self.retransmitted = 0;
+        self.lost = self.nxt - self.una - self.sacked;
+        self.frontier = self.nxt;
+        self.sacked_above_frontier = 0;
+        self.next_lost = self.una;
+        self.next_hole = self.una;
+        debug_assert!(self.counts_agree());
+    }
+
+    /// A recovery episode begins: retransmission starts from SND.UNA (RFC 6675 section 5 (4.2): HighRxt = HighACK).
+    pub fn start_episode(&mut self) {
+        self.next_lost = self.una;
+        self.next_hole = self.una;
+    }
+
+    /// The segment to retransmit next: NextSeg() rule 1.
+    pub fn next_lost(&mut self) -> Option<u64> {
+        if self.lost == 0 {
+            return None;
+        }
+        while self.next_lost < self.frontier.max(self.una + 1).min(self.nxt) {
+            let segment = self.segment(self.next_lost);
+            if segment.lost && !segment.retransmitted {
+                return Some(self.next_lost);
+            }
+            self.next_lost += 1;
+        }
+        None
+    }
+
+    /// A segment not known to be lost that may fill a gap below the highest SACK: NextSeg() rule 3.
+    pub fn next_hole(&mut self) -> Option<u64> {
+        while self.next_hole < self.highest_sacked.min(self.nxt) {
+            let segment = self.segment(self.next_hole);
+            if !segment.sacked && !segment.retransmitted {
+                return Some(self.next_hole);
+            }
+            self.next_hole += 1;
+        }
+        None
+    }
+
+    /// The highest outstanding segment that is not SACKed: NextSeg() rule 4, the rescue retransmission.
+    pub fn last_hole(&self) -> Option<u64> {
+        (self.una..self.nxt).rev().find(|index| !self.segment(*index).sacked)
+    }
+
+    /// Whether the first unacknowledged segment is lost.
+    pub fn first_is_lost(&self) -> bool {
+        self.una < self.nxt && self.segment(self.una).lost
+    }
+
+    /// Index of the first unacknowledged segment.
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Index of the next new segment.
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Segments sent and not cumulatively acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Segments SACKed.
+    pub fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    /// Segments under way as RFC 6675's SetPipe() counts them: neither SACKed nor lost, and the retransmitted.
+    pub fn pipe(&self) -> u64 {
+        self.outstanding() - self.sacked - self.lost + self.retransmitted
+    }
+
+    /// The counts against the segments themselves. Checked in debug builds on scoreboards small enough to count.
+    fn counts_agree(&self) -> bool {
+        if self.outstanding() > 64 {
+            return true;
+        }
+        let count = |test: fn(&Segment) -> bool| {
+            (self.una..self.nxt).filter(|index| test(&self.segment(*index))).count() as u64
+        };
+        count(|segment| segment.sacked) == self.sacked
+            && count(|segment| segment.lost) == self.lost
+            && count(|segment| segment.retransmitted) == self.retransmitted
+            && count(|segment| segment.sacked && segment.lost) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MSS: u64 = 100;
+
+    fn block(start: u64, end: u64) -> Block {
+        Block {
+            start: FIRST_DATA + start * MSS,
+            end: FIRST_DATA + end * MSS,
+        }
+    }
+
+    fn sent(segments: u64) -> Scoreboard {
+        let mut scoreboard = Scoreboard::new(MSS, 3);
+        for _ in 0..segments {
+            scoreboard.on_sent();
+        }
+        scoreboard
+    }
+
+    /// RFC 6675 section 2, IsLost and SetPipe, by definition over every segment: the slow oracle.
+    struct Oracle {
+        una: u64,
+        nxt: u64,
+        sacked: Vec<bool>,
+    }
+
+    impl Oracle {
+        fn is_lost(&self, index: u64) -> bool {
+            let above = (index + 1..self.nxt)
+                .filter(|other| self.sacked[*other as usize])
+                .count();
+            !self.sacked[index as usize] && above >= 3
+        }
+
+        fn pipe(&self) -> u64 {
+            (self.una..self.nxt)
+                .filter(|index| !self.sacked[*index as usize] && !self.is_lost(*index))
+                .count() as u64
+        }
+    }
+
+    #[test]
+    fn three_segments_above_make_a_loss_and_two_do_not() {
+        let mut scoreboard = sent(10);
+        scoreboard.on_sacks(&[block(1, 3)]);
+        assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (8, None));
+        let progress = scoreboard.on_sacks(&[block(1, 4)]);
+        assert_eq!(
+            progress,
+            Progress {
+                delivered: 1,
+                newly_sacked: 1,
+                newly_lost: 1
+            }
+        );
+        assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (6, Some(0)));
+        scoreboard.on_retransmitted(0);
+        assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (7, None));
+    }
+
+    #[test]
+    fn next_seg_rules_three_and_four_fill_gaps_below_and_above_the_highest_sack() {
+        let mut scoreboard = sent(6);
+        scoreboard.on_sacks(&[block(1, 2), block(3, 4)]);
+        assert_eq!(scoreboard.next_hole(), Some(0));
+        scoreboard.on_retransmitted(0);
+        assert_eq!(scoreboard.next_hole(), Some(2));
+        scoreboard.on_retransmitted(2);
+        assert_eq!(scoreboard.next_hole(), None);
+        assert_eq!(scoreboard.last_hole(), Some(5));
+    }
+
+    #[test]
+    fn a_timeout_leaves_only_sacked_segments_unlost() {
+        let mut scoreboard = sent(6);
+        scoreboard.on_sacks(&[block(2, 3)]);
+        scoreboard.mark_all_lost();
+        assert_eq!(scoreboard.pipe(), 0);
+        let mut retransmitted = Vec::new();
+        while let Some(index) = scoreboard.next_lost() {
+            scoreboard.on_retransmitted(index);
+            retransmitted.push(index);
+        }
+        assert_eq!(retransmitted, [0, 1, 3, 4, 5]);
+        assert_eq!(scoreboard.pipe(), 5);
+    }
+
+    proptest! {
+        /// Under any sequence of blocks and acknowledgements, also ones no receiver would send, losses and pipe are
+        /// those of the RFC's definitions.
+        #[test]
+        fn losses_and_pipe_are_those_of_the_definitions(
+            steps in prop::collection::vec((0u64..40, 1u64..12, 0u64..40, any::<bool>()), 1..60)
+        ) {
+            let mut scoreboard = sent(40);
+            let mut oracle = Oracle { una: 0, nxt: 40, sacked: vec![false; 40] };
+            for (start, length, acknowledgement, cumulative) in steps {
+                if cumulative && acknowledgement > oracle.una && acknowledgement < oracle.una + 6 {
+                    oracle.una = acknowledgement;
+                    scoreboard.on_cumulative(FIRST_DATA + acknowledgement * MSS);
+                }
+                let end = (start + length).min(40);
+                let newly = (start.max(oracle.una)..end).filter(|index| !oracle.sacked[*index as usize]).count() as u64;
+                for index in start..end {
+                    oracle.sacked[index as usize] |= index >= oracle.una;
+                }
+                let progress = scoreboard.on_sacks(&[block(start, end)]);
+                prop_assert_eq!(progress.newly_sacked, newly);
+                prop_assert_eq!(scoreboard.pipe(), oracle.pipe());
+                scoreboard.start_episode();
+                let expected = (oracle.una..40).find(|index| oracle.is_lost(*index));
+                prop_assert_eq!(scoreboard.next_lost(), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,670 @@
+//! The sending end of a connection: composed of slow start, a congestion control algorithm, loss recovery, the
+//! retransmission timeout and a scoreboard. A state machine without a clock: time is an argument, packets go into an
+//! outbox, and the one timer it needs is a deadline that its owner watches.
+
+use std::sync::Arc;
+
+use super::congestion::{Ack, Algorithm, CongestionControl};
+use super::profile::{Counting, FlightSize, RecoveryKind, StackProfile};
+use super::recovery::{Inflation, Phase, ProportionalRateReduction, Reduction};
+use super::rto::{Rto, RtoLimits};
+use super::scoreboard::{FIRST_DATA, Progress, Scoreboard};
+use super::slow_start::{SlowStart, SlowStartKind};
+use super::window::Window;
+use crate::packet::{Packet, SackBlocks, SackHandle, flags};
+use crate::time::{Duration, Time};
+
+/// Why a connection was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Abort {
+    /// Its SYN was never answered.
+    SynRetries,
+    /// A segment was retransmitted in vain too often.
+    DataRetries,
+}
+
+/// The life of a connection, seen from the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not yet opened.
+    Closed,
+    /// SYN sent.
+    SynSent,
+    /// Data flows.
+    Established,
+    /// Everything including the FIN was acknowledged.
+    Completed,
+    /// Given up.
+    Aborted(Abort),
+}
+
+/// Counts that are reset when the measuring window opens.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SenderStatistics {
+    /// Data segments sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Data segments sent again.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer with data outstanding.
+    pub timeouts: u64,
+    /// Fast recovery episodes.
+    pub fast_recoveries: u64,
+    /// RTT samples.
+    pub rtt_samples: u64,
+    /// Their sum.
+    pub rtt_sum: Duration,
+    /// The smallest.
+    pub rtt_minimum: Duration,
+    /// The largest.
+    pub rtt_maximum: Duration,
+}
+
+impl SenderStatistics {
+    fn on_rtt(&mut self, rtt: Duration) {
+        self.rtt_minimum = if self.rtt_samples == 0 {
+            rtt
+        } else {
+            self.rtt_minimum.min(rtt)
+        };
+        self.rtt_maximum = self.rtt_maximum.max(rtt);
+        self.rtt_sum = self.rtt_sum + rtt;
+        self.rtt_samples += 1;
+    }
+}
+
+/// The segment whose round trip is timed when there are no timestamps (Karn's algorithm: only if it was sent once).
+#[derive(Clone, Copy, Debug)]
+struct TimedSegment {
+    end: u64,
+    sent: Time,
+}
+
+/// How a sender's packets are addressed.
+#[derive(Clone, Copy, Debug)]
+pub struct Address {
+    /// Its flow.
+    pub flow: u32,
+    /// Where its path to the receiver begins in the table of hops.
+    pub first_hop: u32,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Sender {
+    address: Address,
+    profile: Arc<StackProfile>,
+    state: State,
+    /// When the retransmission timer expires; `NEVER` when it is off.
+    pub deadline: Time,
+    /// SND.UNA.
+    una: u64,
+    window: Window,
+    phase: Phase,
+    scoreboard: Scoreboard,
+    algorithm: Algorithm,
+    slow_start: SlowStart,
+    rto: Rto,
+    rto_limits: RtoLimits,
+    /// Payload bytes of the whole stream; none for a stream without end.
+    size: Option<u64>,
+    duplicate_acks: u64,
+    /// New segments sent on duplicate acknowledgements, which the flight size leaves out (RFC 5681 section 3.2).
+    limited_transmitted: u64,
+    /// Whether the window, rather than the stream or a buffer, stopped the last sending.
+    window_limited: bool,
+    /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
+    retries: u64,
+    timed: Option<TimedSegment>,
+    latest_rtt: Option<Duration>,
+    established_at: Option<Time>,
+    completed_at: Option<Time>,
+    /// Counts since the measuring window opened.
+    pub statistics: SenderStatistics,
+}
+
+impl Sender {
+    /// A sender of `size` bytes, or without end.
+    pub fn new(
+        address: Address,
+        profile: Arc<StackProfile>,
+        algorithm: Algorithm,
+        slow_start: SlowStartKind,
+        size: Option<u64>,
+    ) -> Sender {
+        let mss = profile.segment_size.0;
+        let rto_limits = profile.rto_limits();
+        Sender {
+            address,
+            state: State::Closed,
+            deadline: Time::NEVER,
+            una: FIRST_DATA,
+            window: Window {
+                cwnd: profile.initial_window * mss,
+                ssthresh: u64::MAX,
+                mss,
+            },
+            phase: Phase::Open,
+            scoreboard: Scoreboard::new(mss, profile.duplicate_ack_threshold),
+            algorithm,
+            slow_start: SlowStart::new(slow_start),
+            rto: Rto::new(&rto_limits),
+            rto_limits,
+            size,
+            duplicate_acks: 0,
+            limited_transmitted: 0,
+            window_limited: true,
+            retries: 0,
+            timed: None,
+            latest_rtt: None,
+            established_at: None,
+            completed_at: None,
+            statistics: SenderStatistics::default(),
+            profile,
+        }
+    }
+
+    /// Where the connection stands.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The congestion window and its threshold.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// The latest RTT sample.
+    pub fn latest_rtt(&self) -> Option<Duration> {
+        self.latest_rtt
+    }
+
+    /// When the SYN was answered.
+    pub fn established_at(&self) -> Option<Time> {
+        self.established_at
+    }
+
+    /// When the last byte was acknowledged.
+    pub fn completed_at(&self) -> Option<Time> {
+        self.completed_at
+    }
+
+    /// Opens the connection.
+    pub fn open(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        self.state = State::SynSent;
+        self.send_syn(now, outbox);
+    }
+
+    fn send_syn(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        outbox.push(self.packet(0, now, self.profile.syn_size(), flags::SYN));
+        self.deadline = now + self.rto.timeout(&self.rto_limits);
+    }
+
+    fn packet(&self, number: u64, now: Time, size: u64, flags: u8) -> Packet {
+        Packet {
+            number,
+            stamp: now,
+            flow: self.address.flow,
+            hop: self.address.first_hop,
+            sacks: SackHandle::NONE,
+            size: size as u16,
+            flags,
+        }
+    }
+
+    /// The SYN was answered.
+    pub fn on_syn_ack(&mut self, echo: Time, now: Time, outbox: &mut Vec<Packet>) {
+        if self.state != State::SynSent {
+            return;
+        }
+        self.state = State::Established;
+        self.established_at = Some(now);
+        self.deadline = Time::NEVER;
+        let syn_was_lost = self.retries > 0;
+        if self.profile.timestamps {
+            self.take_rtt(echo, now);
+        } else if !syn_was_lost {
+            self.take_exact_rtt(now.since(echo));
+        }
+        if syn_was_lost {
+            let timeout = self.rto.timeout(&self.rto_limits).max(self.profile.rto_after_syn_loss);
+            self.rto.set_base(timeout);
+        }
+        if self.retries > 1 {
+            self.window.cwnd = self.profile.initial_window_after_syn_loss * self.window.mss;
+        }
+        self.retries = 0;
+        self.send(now, outbox);
+    }
+
+    /// An acknowledgement arrived.
+    pub fn on_ack(&mut self, number: u64, sacks: &SackBlocks, echo: Time, now: Time, outbox: &mut Vec<Packet>) {
+        if self.state != State::Established || number < self.una {
+            return;
+        }
+        let acked = number - self.una;
+        let mut progress = Progress::default();
+        if !sacks.as_slice().is_empty() || acked > 0 {
+            let acknowledged = if acked > 0 {
+                self.scoreboard.on_cumulative(number)
+            } else {
+                0
+            };
+            self.una = number;
+            progress = self.scoreboard.on_sacks(sacks.as_slice());
+            progress.delivered += acknowledged;
+        }
+        let rtt = if acked > 0 {
+            self.sample_rtt(number, echo, now)
+        } else {
+            None
+        };
+        if acked > 0 {
+            self.retries = 0;
+        }
+        let duplicate = if self.profile.sack {
+            progress.newly_sacked > 0
+        } else {
+            acked == 0 && self.scoreboard.outstanding() > 0
+        };
+        let restart_timer = match &self.phase {
+            Phase::Open => self.on_ack_in_order(acked, rtt, duplicate, progress, now, outbox),
+            Phase::Recovery { point, .. } if self.una >= *point => {
+                self.leave_recovery();
+                true
+            }
+            Phase::Recovery { .. } => self.on_ack_in_recovery(acked, progress, now, outbox),
+            Phase::Loss { point } => {
+                if self.una >= *point {
+                    self.phase = Phase::Open;
+                    self.duplicate_acks = 0;
+                }
+                if acked > 0 {
+                    self.grow(acked, rtt, now);
+                }
+                true
+            }
+        };
+        if acked > 0 {
+            if self.scoreboard.outstanding() == 0 {
+                self.deadline = Time::NEVER; // RFC 6298 (5.2)
+            } else if restart_timer {
+                self.deadline = now + self.rto.timeout(&self.rto_limits); // RFC 6298 (5.3)
+            }
+            if self.size.is_some_and(|size| self.una > FIRST_DATA + size) {
+                self.state = State::Completed;
+                self.completed_at = Some(now);
+                return;
+            }
+        }
+        self.send(now, outbox);
+    }
+
+    fn on_ack_in_order(
+        &mut self,
+        acked: u64,
+        rtt: Option<Duration>,
+        duplicate: bool,
+        progress: Progress,
+        now: Time,
+        outbox: &mut Vec<Packet>,
+    ) -> bool {
+        if acked > 0 {
+            self.duplicate_acks = 0;
+            self.limited_transmitted = 0;
+            self.grow(acked, rtt, now);
+        }
+        if duplicate {
+            self.duplicate_acks += 1;
+            if self.duplicate_acks >= self.profile.duplicate_ack_threshold || self.scoreboard.first_is_lost() {
+                self.enter_recovery(progress, now, outbox);
+            }
+        }
+        true
+    }
+
+    fn flight_size(&self) -> u64 {
+        let segments = match self.profile.flight_size {
+            FlightSize::Outstanding => self.scoreboard.outstanding() - self.limited_transmitted,
+            FlightSize::Pipe => self.scoreboard.pipe(),
+        };
+        segments * self.window.mss
+    }
+
+    fn enter_recovery(&mut self, progress: Progress, now: Time, outbox: &mut Vec<Packet>) {
+        let mss = self.window.mss;
+        let recover_fs = (self.scoreboard.outstanding() - self.scoreboard.sacked() + progress.delivered) * mss;
+        self.scoreboard.start_episode();
+        self.scoreboard.mark_first_lost();
+        self.window.ssthresh = self.algorithm.reduce(&self.window, self.flight_size(), now);
+        self.statistics.fast_recoveries += 1;
+        let reduction = match self.profile.recovery {
+            RecoveryKind::NewReno => {
+                self.window.cwnd = self.window.ssthresh;
+                Reduction::Inflation(Inflation::enter(self.window.ssthresh, self.duplicate_acks, mss))
+            }
+            RecoveryKind::Sack => {
+                self.window.cwnd = self.window.ssthresh;
+                Reduction::AtOnce
+            }
+            RecoveryKind::Prr => {
+                let mut reduction = ProportionalRateReduction::new(recover_fs);
+                let inflight = self.scoreboard.pipe() * mss;
+                let delivered = progress.delivered * mss;
+                if let Some(cwnd) = reduction.on_ack(delivered, inflight, self.window.ssthresh, false, mss) {
+                    self.window.cwnd = cwnd;
+                }
+                Reduction::Proportional(reduction)
+            }
+        };
+        self.limited_transmitted = 0;
+        self.phase = Phase::Recovery {
+            point: self.next_sequence(),
+            reduction,
+            rescued: false,
+        };
+        // The first lost segment goes out whatever the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5 (4.3)).
+        self.retransmit(self.scoreboard.una(), now, outbox);
+    }
+
+    /// Returns whether the retransmission timer is to be restarted.
+    fn on_ack_in_recovery(&mut self, acked: u64, progress: Progress, now: Time, outbox: &mut Vec<Packet>) -> bool {
+        let mss = self.window.mss;
+        let inflight = self.scoreboard.pipe() * mss;
+        let Phase::Recovery { reduction, .. } = &mut self.phase else {
+            return true;
+        };
+        match reduction {
+            Reduction::AtOnce => true,
+            Reduction::Proportional(reduction) => {
+                let safe = acked > 0 && progress.newly_lost == 0;
+                let delivered = progress.delivered * mss;
+                if let Some(cwnd) = reduction.on_ack(delivered, inflight, self.window.ssthresh, safe, mss) {
+                    self.window.cwnd = cwnd;
+                }
+                true
+            }
+            Reduction::Inflation(inflation) if acked == 0 => {
+                inflation.on_duplicate(mss);
+                true
+            }
+            Reduction::Inflation(inflation) => {
+                let first_partial = inflation.on_partial(acked, mss);
+                self.scoreboard.mark_first_lost();
+                self.retransmit(self.scoreboard.una(), now, outbox);
+                first_partial
+            }
+        }
+    }
+
+    fn leave_recovery(&mut self) {
+        self.window.cwnd = match self.profile.recovery {
+            RecoveryKind::NewReno => Inflation::exit(
+                self.window.ssthresh,
+                self.scoreboard.outstanding() * self.window.mss,
+                self.window.mss,
+            ),
+            RecoveryKind::Sack | RecoveryKind::Prr => self.window.ssthresh,
+        };
+        self.phase = Phase::Open;
+        self.duplicate_acks = 0;
+        self.limited_transmitted = 0;
+    }
+
+    /// Grows the window, unless the sender did not use what it had.
+    fn grow(&mut self, acked: u64, rtt: Option<Duration>, now: Time) {
+        let credit = match self.profile.counting {
+            Counting::Acknowledgements => acked.min(self.window.mss),
+            // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
+            Counting::Bytes if self.window.in_slow_start() => {
+                let segments = if matches!(self.phase, Phase::Loss { .. }) { 1 } else { 2 };
+                acked.min(segments * self.window.mss)
+            }
+            Counting::Bytes => acked,
+        };
+        let mut ack = Ack {
+            now,
+            acked,
+            credit,
+            rtt,
+            srtt: self.rto.srtt(),
+            una: self.una,
+            nxt: self.next_sequence(),
+        };
+        self.algorithm.on_ack(&self.window, &ack);
+        if !self.window_limited {
+            return;
+        }
+        if self.window.in_slow_start() {
+            ack.credit = self.slow_start.increase(&mut self.window, &ack);
+        }
+        if ack.credit > 0 && !self.window.in_slow_start() {
+            self.algorithm.increase(&mut self.window, &ack);
+        }
+    }
+
+    fn sample_rtt(&mut self, number: u64, echo: Time, now: Time) -> Option<Duration> {
+        if self.profile.timestamps {
+            return self.take_rtt(echo, now);
+        }
+        let timed = self.timed.filter(|timed| number >= timed.end)?;
+        self.timed = None;
+        Some(self.take_exact_rtt(now.since(timed.sent)))
+    }
+
+    /// A sample by timestamps, in ticks of their clock.
+    fn take_rtt(&mut self, echo: Time, now: Time) -> Option<Duration> {
+        let tick = self.profile.timestamp_clock.0;
+        let rtt = match tick {
+            0 => now.since(echo),
+            _ => Duration((now.0 / tick - echo.0 / tick) * tick),
+        };
+        if rtt == Duration::ZERO {
+            return None;
+        }
+        Some(self.take_exact_rtt(rtt))
+    }
+
+    fn take_exact_rtt(&mut self, rtt: Duration) -> Duration {
+        self.rto.sample(rtt, &self.rto_limits);
+        self.statistics.on_rtt(rtt);
+        self.latest_rtt = Some(rtt);
+        rtt
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        match self.state {
+            State::SynSent => {
+                if self.retries >= self.profile.syn_retries {
+                    return self.abort(Abort::SynRetries);
+                }
+                self.retries += 1;
+                self.rto.back_off();
+                self.send_syn(now, outbox);
+            }
+            State::Established => {
+                self.statistics.timeouts += 1;
+                if self.retries >= self.profile.data_retries {
+                    return self.abort(Abort::DataRetries);
+                }
+                // RFC 5681 section 3.1: the threshold stays when the segment was already sent again by timeout.
+                if self.retries == 0 {
+                    self.window.ssthresh = self.algorithm.reduce(&self.window, self.flight_size(), now);
+                    self.algorithm.on_timeout();
+                }
+                self.retries += 1;
+                self.window.cwnd = self.window.mss;
+                self.slow_start.restart();
+                self.phase = Phase::Loss {
+                    point: self.next_sequence(),
+                };
+                self.duplicate_acks = 0;
+                self.limited_transmitted = 0;
+                self.scoreboard.mark_all_lost();
+                self.rto.back_off();
+                self.deadline = now + self.rto.timeout(&self.rto_limits); // RFC 6298 (5.5) and (5.6)
+                self.send(now, outbox);
+            }
+            State::Closed | State::Completed | State::Aborted(_) => self.deadline = Time::NEVER,
+        }
+    }
+
+    fn abort(&mut self, cause: Abort) {
+        self.state = State::Aborted(cause);
+        self.deadline = Time::NEVER;
+    }
+
+    /// SND.NXT.
+    fn next_sequence(&self) -> u64 {
+        self.scoreboard.sequence(self.scoreboard.nxt())
+    }
+
+    /// What the window is compared with, in bytes.
+    fn in_flight(&self) -> u64 {
+        let by_pipe = match self.phase {
+            Phase::Open => self.profile.sack && self.profile.limited_transmit,
+            Phase::Recovery { .. } => self.profile.recovery != RecoveryKind::NewReno,
+            Phase::Loss { .. } => true,
+        };
+        let segments = if by_pipe {
+            self.scoreboard.pipe()
+        } else {
+            self.scoreboard.outstanding()
+        };
+        segments * self.window.mss
+    }
+
+    fn usable_window(&self) -> u64 {
+        match &self.phase {
+            Phase::Recovery {
+                reduction: Reduction::Inflation(inflation),
+                ..
+            } => inflation.window(),
+            // RFC 3042 section 2: two segments beyond the window. With SACK, pipe makes room for them by itself.
+            Phase::Open if self.duplicate_acks > 0 && !self.profile.sack && self.profile.limited_transmit => {
+                self.window.cwnd + self.duplicate_acks.min(2) * self.window.mss
+            }
+            _ => self.window.cwnd,
+        }
+    }
+
+    /// Sends what the window allows: what NextSeg() of RFC 6675 section 4 names, rule by rule.
+    fn send(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        let mss = self.window.mss;
+        let window = self.usable_window();
+        let mut in_flight = self.in_flight();
+        self.window_limited = true;
+        while in_flight + mss <= window {
+            let repairing = !matches!(self.phase, Phase::Open);
+            if repairing && let Some(index) = self.next_lost() {
+                self.retransmit(index, now, outbox);
+            } else if self.may_send_new() {
+                self.send_new(now, outbox);
+            } else if let Some(index) = self.next_gap() {
+                self.retransmit(index, now, outbox);
+            } else if let Some(index) = self.rescue() {
+                self.transmit(index, now, outbox);
+                self.scoreboard.on_rescued(index);
+            } else {
+                self.window_limited = false;
+                break;
+            }
+            in_flight += mss;
+        }
+    }
+
+    fn next_lost(&mut self) -> Option<u64> {
+        let by_acknowledgements_alone = matches!(
+            self.phase,
+            Phase::Recovery {
+                reduction: Reduction::Inflation(_),
+                ..
+            }
+        );
+        if by_acknowledgements_alone {
+            None
+        } else {
+            self.scoreboard.next_lost()
+        }
+    }
+
+    /// NextSeg() rule 3.
+    fn next_gap(&mut self) -> Option<u64> {
+        match self.phase {
+            Phase::Recovery { .. } if self.profile.sack => self.scoreboard.next_hole(),
+            _ => None,
+        }
+    }
+
+    /// NextSeg() rule 4: once an episode, the highest segment, in case the tail of the window was lost.
+    fn rescue(&mut self) -> Option<u64> {
+        match &mut self.phase {
+            Phase::Recovery { rescued, .. } if self.profile.sack && !*rescued => {
+                *rescued = true;
+                self.scoreboard.last_hole()
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the stream has more and both buffers have room for it.
+    fn may_send_new(&self) -> bool {
+        let next = self.next_sequence();
+        let room = self.profile.send_buffer.0.min(self.profile.receive_buffer.0);
+        let has_more = self.size.is_none_or(|size| next < FIRST_DATA + size);
+        has_more && next + self.payload(self.scoreboard.nxt()) <= self.una + room
+    }
+
+    fn payload(&self, index: u64) -> u64 {
+        let offset = index * self.window.mss;
+        self.size
+            .map_or(self.window.mss, |size| (size - offset).min(self.window.mss))
+    }
+
+    fn send_new(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        let index = self.scoreboard.nxt();
+        self.transmit(index, now, outbox);
+        self.scoreboard.on_sent();
+        if self.duplicate_acks > 0 && matches!(self.phase, Phase::Open) {
+            self.limited_transmitted += 1;
+        }
+        if self.deadline == Time::NEVER {
+            self.deadline = now + self.rto.timeout(&self.rto_limits); // RFC 6298 (5.1)
+        }
+        if !self.profile.timestamps && self.timed.is_none() {
+            self.timed = Some(TimedSegment {
+                end: self.scoreboard.sequence(index) + self.payload(index),
+                sent: now,
+            });
+        }
+    }
+
+    fn retransmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
+        self.transmit(index, now, outbox);
+        self.scoreboard.on_retransmitted(index);
+        self.statistics.retransmissions += 1;
+        self.timed = None; // Karn: whatever is timed may be acknowledged late because of this loss.
+    }
+
+    fn transmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
+        let payload = self.payload(index);
+        let ends_stream = self
+            .size
+            .is_some_and(|size| (index * self.window.mss) + payload == size);
+        let bits = if ends_stream {
+            flags::DATA | flags::FIN
+        } else {
+            flags::DATA
+        };
+        let size = payload + self.profile.segment_overhead();
+        outbox.push(self.packet(self.scoreboard.sequence(index), now, size, bits));
+        self.statistics.segments_sent += 1;
+        if let Phase::Recovery {
+            reduction: Reduction::Proportional(reduction),
+            ..
+        } = &mut self.phase
+        {
+            reduction.on_sent(payload);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Hybrid slow start: Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55 (2011). Slow
+//! start ends when a train of acknowledgements is as long as half a round trip, or when the round-trip time rises.
+
+use crate::tcp::congestion::Ack;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+/// Segments below which slow start goes on whatever is seen: Linux tcp_cubic.c, hystart_low_window.
+const LOW_WINDOW: u64 = 16;
+/// Acknowledgements at most this far apart make a train: Linux tcp_cubic.c, hystart_ack_delta_us.
+const TRAIN_SPACING: Duration = Duration::from_milliseconds(2);
+/// Samples of a round from which its round-trip time is taken: Linux tcp_cubic.c, HYSTART_MIN_SAMPLES.
+const SAMPLES: u32 = 8;
+/// Bounds of the rise that ends slow start: Linux tcp_cubic.c, HYSTART_DELAY_MIN and HYSTART_DELAY_MAX.
+const LEAST_RISE: Duration = Duration::from_milliseconds(4);
+const GREATEST_RISE: Duration = Duration::from_milliseconds(16);
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct HyStart {
+    /// Least round-trip time seen.
+    base_rtt: Option<Duration>,
+    round: Option<Round>,
+}
+
+/// One window of data.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    /// Last sequence number of the round, plus one.
+    end: u64,
+    start: Time,
+    /// The last acknowledgement of the train that began with the round.
+    train: Time,
+    /// Least of the samples taken.
+    rtt: Duration,
+    samples: u32,
+}
+
+impl HyStart {
+    /// Whether this acknowledgement shows that slow start should end.
+    pub fn pipe_is_full(&mut self, window: &Window, ack: &Ack) -> bool {
+        let new_round = Round {
+            end: ack.nxt,
+            start: ack.now,
+            train: ack.now,
+            rtt: Duration(u64::MAX),
+            samples: 0,
+        };
+        // The acknowledgement after the last of a round: with that last one, the train would begin before a pause.
+        let round = match &mut self.round {
+            Some(round) if ack.una <= round.end => round,
+            ended => ended.insert(new_round),
+        };
+        if let Some(rtt) = ack.rtt {
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base_rtt| base_rtt.min(rtt)));
+            if round.samples < SAMPLES {
+                round.samples += 1;
+                round.rtt = round.rtt.min(rtt);
+            }
+        }
+        if ack.now.since(round.train) <= TRAIN_SPACING {
+            round.train = ack.now;
+        }
+        let Some(base_rtt) = self.base_rtt else { return false };
+        let train_is_long = round.train == ack.now && ack.now.since(round.start) > Duration(base_rtt.0 / 2);
+        let rise = Duration(base_rtt.0 / 8).clamp(LEAST_RISE, GREATEST_RISE);
+        let delay_rose = round.samples == SAMPLES && round.rtt > base_rtt + rise;
+        window.cwnd >= LOW_WINDOW * window.mss && (train_is_long || delay_rose)
+    }
+}

@@ -1,0 +1,29 @@
+//! The congestion window, shared by slow start, the algorithm and recovery.
+
+/// The window variables of RFC 5681 section 3.1, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: u64,
+    /// Slow start threshold; `u64::MAX` until the first congestion.
+    pub ssthresh: u64,
+    /// Sender maximum segment size, payload only.
+    pub mss: u64,
+}
+
+impl Window {
+    /// Whether the sender is in slow start.
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// The congestion window in segments.
+    pub fn segments(&self) -> f64 {
+        self.cwnd as f64 / self.mss as f64
+    }
+
+    /// The least ssthresh after a loss: two segments (RFC 5681 equation 4).
+    pub fn least_ssthresh(&self) -> u64 {
+        2 * self.mss
+    }
+}

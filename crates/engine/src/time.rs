@@ -1,0 +1,100 @@
+//! Simulated time: integer picoseconds, so that a byte at 1 Gbit/s (8000 ps) is exact and a run is the same on
+//! every machine. A `u64` holds 213 days.
+
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+use serde::{Deserialize, Serialize};
+
+/// Picoseconds in a second.
+pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
+
+/// An instant: picoseconds since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Time(pub u64);
+
+/// A length of time in picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Duration(pub u64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Time = Time(0);
+    /// An instant no run reaches.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// Seconds since the start of the run.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / PICOSECONDS_PER_SECOND as f64
+    }
+
+    /// The time since `earlier`, zero if `earlier` lies ahead.
+    pub fn since(self, earlier: Time) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Duration {
+    /// No time.
+    pub const ZERO: Duration = Duration(0);
+
+    /// A duration of whole seconds.
+    pub const fn from_seconds(seconds: u64) -> Duration {
+        Duration(seconds * PICOSECONDS_PER_SECOND)
+    }
+
+    /// A duration of whole milliseconds.
+    pub const fn from_milliseconds(milliseconds: u64) -> Duration {
+        Duration(milliseconds * (PICOSECONDS_PER_SECOND / 1_000))
+    }
+
+    /// A duration of whole microseconds.
+    pub const fn from_microseconds(microseconds: u64) -> Duration {
+        Duration(microseconds * (PICOSECONDS_PER_SECOND / 1_000_000))
+    }
+
+    /// The nearest duration to a number of seconds; negative numbers give zero.
+    pub fn from_seconds_f64(seconds: f64) -> Duration {
+        Duration((seconds * PICOSECONDS_PER_SECOND as f64).round() as u64)
+    }
+
+    /// This duration in seconds.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / PICOSECONDS_PER_SECOND as f64
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Time;
+    fn add(self, duration: Duration) -> Time {
+        Time(self.0.saturating_add(duration.0))
+    }
+}
+
+impl AddAssign<Duration> for Time {
+    fn add_assign(&mut self, duration: Duration) {
+        *self = *self + duration;
+    }
+}
+
+impl Add for Duration {
+    type Output = Duration;
+    fn add(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Duration {
+    type Output = Duration;
+    fn sub(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Duration;
+    fn mul(self, factor: u64) -> Duration {
+        Duration(self.0.saturating_mul(factor))
+    }
+}

@@ -1,0 +1,23 @@
+//! Sizes and rates, as newtypes so that a parameter's kind can be told from its Rust type.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::{Duration, PICOSECONDS_PER_SECOND};
+
+/// A size in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+/// A rate in bits per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Rate(pub u64);
+
+impl Rate {
+    /// How long `bytes` take on a link of this rate, rounded up to a whole picosecond.
+    pub fn transmission_time(self, bytes: u64) -> Duration {
+        let picobits = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        Duration(picobits.div_ceil(u128::from(self.0)) as u64)
+    }
+}

@@ -1,0 +1,221 @@
+//! What holds for every congestion control, whatever it is told.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use sojourn_engine::parameter::{Description, Kind};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::{Duration, Time};
+
+/// What befalls a sender. Shares are of the window, in 1/256.
+#[derive(Clone, Debug)]
+enum Event {
+    /// An acknowledgement of a share of the window, a part of it credited, after a pause and with a round-trip time;
+    /// the sender may be limited by its application.
+    Ack {
+        share: u64,
+        credited: u64,
+        pause: Duration,
+        rtt: Duration,
+        sampled: bool,
+        limited: bool,
+    },
+    /// A loss repaired without a timeout, with this flight size and with this share of the threshold as the window
+    /// after it.
+    Loss { flight: u64, after: u64 },
+    /// A timeout with this flight size.
+    Timeout { flight: u64 },
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let pause = prop_oneof![8 => 0..2_000u64, 1 => 0..100_000_000u64].prop_map(Duration::from_microseconds);
+    let rtt = prop_oneof![8 => 9_000..30_000u64, 1 => 0..5_000_000u64].prop_map(Duration::from_microseconds);
+    let ack = (0..=256u64, 0..=256u64, pause, rtt, any::<bool>(), 0..8u8).prop_map(
+        |(share, credited, pause, rtt, sampled, limited)| Event::Ack {
+            share,
+            credited,
+            pause,
+            rtt,
+            sampled,
+            limited: limited == 0,
+        },
+    );
+    prop_oneof![
+        40 => ack,
+        2 => (0..=256u64, 128..=256u64).prop_map(|(flight, after)| Event::Loss { flight, after }),
+        1 => (0..=256u64).prop_map(|flight| Event::Timeout { flight }),
+    ]
+}
+
+/// Values of a parameter: its default, or its bounds, or any of its words.
+fn values(description: &Description) -> Vec<Value> {
+    let bound = |bound: f64| {
+        if description.kind == Kind::Number {
+            json!(bound)
+        } else {
+            json!(bound as u64)
+        }
+    };
+    let mut values = vec![description.default.clone()];
+    match description.kind {
+        Kind::Boolean => values.extend([json!(false), json!(true)]),
+        Kind::Choice => values.extend(description.choices.unwrap_or_default().iter().map(|word| json!(word))),
+        _ => values.extend(
+            [description.minimum, description.maximum]
+                .into_iter()
+                .flatten()
+                .map(bound),
+        ),
+    }
+    values
+}
+
+/// Any algorithm of the catalogue, with its defaults or with parameters at their bounds.
+fn algorithm() -> impl Strategy<Value = (&'static str, Value)> {
+    let of_catalogue = (0..Algorithm::catalogue().len()).prop_flat_map(|index| {
+        let (about, descriptions) = Algorithm::catalogue().swap_remove(index);
+        let names: Vec<&'static str> = descriptions.iter().map(|description| description.name).collect();
+        let choices: Vec<_> = descriptions
+            .iter()
+            .map(|description| prop::sample::select(values(description)))
+            .collect();
+        choices.prop_map(move |values| {
+            let parameters: Map<String, Value> = names.iter().map(|name| (*name).to_owned()).zip(values).collect();
+            (about.name, Value::Object(parameters))
+        })
+    });
+    (of_catalogue, any::<bool>())
+        .prop_map(|((name, parameters), defaults)| (name, if defaults { json!({}) } else { parameters }))
+}
+
+/// Runs a sender through the events and checks it after each; returns its windows.
+fn run(
+    name: &str,
+    parameters: &Value,
+    mss: u64,
+    slow_start: SlowStartKind,
+    events: &[Event],
+) -> Result<Vec<Window>, TestCaseError> {
+    let mut algorithm = Algorithm::new(name, parameters).map_err(TestCaseError::fail)?;
+    let mut slow_start = SlowStart::new(slow_start);
+    let mut window = Window {
+        cwnd: 10 * mss,
+        ssthresh: u64::MAX,
+        mss,
+    };
+    let (mut now, mut una, mut srtt) = (Time::ZERO, 0, Duration::from_milliseconds(10));
+    let mut windows = Vec::new();
+    for (index, event) in events.iter().enumerate() {
+        match *event {
+            Event::Ack {
+                share,
+                credited,
+                pause,
+                rtt,
+                sampled,
+                limited,
+            } => {
+                let nxt = una + window.cwnd;
+                // A window of 16 MiB at most is in use, so that the sequence of doublings stays within the integers.
+                let acked = (window.cwnd * share / 256).clamp(1, 1 << 24);
+                now += pause;
+                una += acked;
+                if sampled {
+                    srtt = Duration((7 * srtt.0 + rtt.0) / 8);
+                }
+                let mut ack = Ack {
+                    now,
+                    acked,
+                    credit: acked * credited / 256,
+                    rtt: sampled.then_some(rtt),
+                    srtt,
+                    una,
+                    nxt,
+                };
+                algorithm.on_ack(&window, &ack);
+                if limited {
+                    continue;
+                }
+                if window.in_slow_start() {
+                    ack.credit = slow_start.increase(&mut window, &ack);
+                }
+                if !window.in_slow_start() {
+                    let before = window;
+                    algorithm.increase(&mut window, &ack);
+                    if ["newreno", "cubic"].contains(&name) {
+                        prop_assert!(window.cwnd >= before.cwnd, "{before:?} shrank to {window:?} at {ack:?}");
+                    }
+                    prop_assert!(!window.in_slow_start(), "{window:?} is in slow start again");
+                }
+            }
+            Event::Loss { flight, after } => {
+                window.ssthresh = algorithm.reduce(&window, window.cwnd * flight / 256, now);
+                window.cwnd = (window.ssthresh * after / 256).max(mss);
+            }
+            Event::Timeout { flight } => {
+                window.ssthresh = algorithm.reduce(&window, window.cwnd * flight / 256, now);
+                algorithm.on_timeout();
+                slow_start.restart();
+                window.cwnd = mss;
+            }
+        }
+        if !matches!(event, Event::Ack { .. }) {
+            prop_assert!(window.ssthresh >= 2 * mss, "threshold after congestion: {window:?}");
+        }
+        prop_assert!(window.cwnd >= mss, "{window:?}");
+        // A congestion event may raise a window of one segment to two.
+        if *parameters == json!({}) {
+            prop_assert!(
+                window.cwnd <= una + (10 + index as u64) * mss,
+                "{window:?} grew by more than {una} bytes acknowledged"
+            );
+        }
+        windows.push(window);
+    }
+    Ok(windows)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// For every algorithm, with any parameters within their bounds, and any acknowledgements, losses and timeouts:
+    /// no panic and no overflow, the window at least one segment, the threshold after congestion at least two,
+    /// congestion avoidance never leads back to slow start, loss-based windows never shrink on an acknowledgement, by
+    /// default none grows faster than in slow start, and a second run gives the same windows.
+    #[test]
+    fn invariants(
+        (name, parameters) in algorithm(),
+        mss in 1..10_000u64,
+        hystart in any::<bool>(),
+        events in vec(event(), 1..300),
+    ) {
+        let kind = if hystart { SlowStartKind::HyStart } else { SlowStartKind::Standard };
+        let windows = run(name, &parameters, mss, kind, &events)?;
+        prop_assert_eq!(windows, run(name, &parameters, mss, kind, &events)?);
+    }
+
+    /// After a loss with the whole window in flight the threshold is at most that window, if it was of two segments
+    /// or more, with any parameters within their bounds.
+    #[test]
+    fn a_loss_never_raises_the_window((name, parameters) in algorithm(), segments in 2..100_000u64, rounds in 0..20u64) {
+        let mss = 1000;
+        let mut algorithm = Algorithm::new(name, &parameters).map_err(TestCaseError::fail)?;
+        let cwnd = segments * mss;
+        let mut window = Window { cwnd, ssthresh: cwnd, mss };
+        let rtt = Duration::from_milliseconds(100);
+        let (mut now, mut una) = (Time::ZERO, 0);
+        for _ in 0..rounds {
+            let nxt = una + window.cwnd;
+            una = nxt + 1;
+            now += rtt;
+            let credit = window.cwnd;
+            let ack = Ack { now, acked: credit, credit, rtt: Some(rtt), srtt: rtt, una, nxt };
+            algorithm.on_ack(&window, &ack);
+            algorithm.increase(&mut window, &ack);
+        }
+        let ssthresh = algorithm.reduce(&window, window.cwnd, now);
+        prop_assert!(ssthresh <= window.cwnd, "{window:?}: {ssthresh}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Builds runs for the tests: one bottleneck between hosts on fast links.
+#![allow(dead_code)] // Each test file uses its part.
+
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+use sojourn_engine::result::RunResult;
+use sojourn_engine::simulation::Simulation;
+use sojourn_engine::specification::Specification;
+use sojourn_engine::tcp::profile::StackProfile;
+
+/// Picoseconds.
+pub const MS: u64 = 1_000_000_000;
+pub const S: u64 = 1_000 * MS;
+
+/// A path from one sending host over two routers to one receiving host; its middle link is the bottleneck.
+pub struct Path {
+    pub rate: u64,
+    /// Round-trip propagation delay, all of it in the middle.
+    pub rtt: u64,
+    /// The edge links' rate.
+    pub edge_rate: u64,
+    pub queue: Value,
+    pub drop: Value,
+    pub duration: u64,
+    pub warm_up: u64,
+    pub flows: Vec<Value>,
+    pub stack: StackProfile,
+    pub sender_overhead: u64,
+    pub flow_series: Option<u64>,
+    pub queue_series: Option<u64>,
+    pub seed: u64,
+}
+
+impl Path {
+    pub fn new(rate: u64, rtt: u64) -> Path {
+        Path {
+            rate,
+            rtt,
+            edge_rate: 100 * rate,
+            queue: Value::Null,
+            drop: Value::Null,
+            duration: 60 * S,
+            warm_up: 20 * S,
+            flows: vec![tcp("newreno")],
+            stack: acknowledge_every_segment(),
+            sender_overhead: 0,
+            flow_series: None,
+            queue_series: None,
+            seed: 1,
+        }
+    }
+
+    pub fn specification(&self) -> Specification {
+        let edge = |from: u64, to: u64| {
+            json!({"from": from, "to": to, "rate": self.edge_rate, "delay": 0, "queue": null, "drop": null})
+        };
+        let middle = |from: u64, to: u64, queue: &Value, drop: &Value| {
+            json!({"from": from, "to": to, "rate": self.rate, "delay": self.rtt / 2, "queue": queue, "drop": drop})
+        };
+        let specification = json!({
+            "seed": self.seed, "duration": self.duration, "warm_up": self.warm_up,
+            "sender_overhead": self.sender_overhead,
+            "nodes": ["sender", "a", "b", "receiver"],
+            "links": [
+                edge(0, 1), middle(1, 2, &self.queue, &self.drop), edge(2, 3),
+                edge(3, 2), middle(2, 1, &Value::Null, &Value::Null), edge(1, 0),
+            ],
+            "stacks": [self.stack],
+            "flows": self.flows,
+            "probe": {"queue_series": self.queue_series, "flow_series": self.flow_series},
+        });
+        serde_json::from_value(specification).expect("the tests' specifications are well formed")
+    }
+
+    pub fn simulation(&self) -> Simulation {
+        Simulation::new(&self.specification()).expect("the tests' specifications are valid")
+    }
+
+    pub fn run(&self) -> RunResult {
+        self.simulation().run(&AtomicBool::new(false)).expect("nobody cancels")
+    }
+
+    /// Goodput of all flows over the window, in bits per second.
+    pub fn goodput(&self, result: &RunResult) -> f64 {
+        let bytes: u64 = result.flows.iter().map(|flow| flow.bytes_delivered).sum();
+        bytes as f64 * 8.0 / ((self.duration - self.warm_up) as f64 * 1e-12)
+    }
+}
+
+/// The standard stack, but acknowledging every segment (b = 1 in the formulas of the literature).
+pub fn acknowledge_every_segment() -> StackProfile {
+    StackProfile { delayed_ack_count: 1, ..StackProfile::default() }
+}
+
+pub fn droptail(packets: u64) -> Value {
+    json!({"name": "droptail", "limit": {"packets": packets}})
+}
+
+pub fn tcp(name: &str) -> Value {
+    tcp_flows(name, 1, 0)
+}
+
+pub fn tcp_flows(name: &str, count: u64, start_within: u64) -> Value {
+    json!({
+        "count": count, "from": 0, "to": 3, "group": name, "start": 0, "start_within": start_within, "size": null,
+        "source": {"tcp": {"name": name, "slow_start": "standard", "stack": 0}},
+    })
+}
+
+pub fn finite(name: &str, bytes: u64) -> Value {
+    let mut flow = tcp(name);
+    flow["size"] = json!(bytes);
+    flow
+}
+
+pub fn constant_rate(rate: u64, packet_size: u64, poisson: bool) -> Value {
+    json!({
+        "count": 1, "from": 0, "to": 3, "group": "constant", "start": 0, "start_within": 0, "size": null,
+        "source": {"constant_rate": {"rate": rate, "packet_size": packet_size, "poisson": poisson}},
+    })
+}

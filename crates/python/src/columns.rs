@@ -1,0 +1,174 @@
+//! A result as columns: a dictionary of lists for each frame, in seconds and bytes.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_engine::probe::{Counts, SojournTimes};
+use sojourn_engine::result::{FlowResult, QueueResult, RunResult, TcpResult};
+use sojourn_engine::specification::{SourceSpecification, Specification};
+use sojourn_engine::tcp::sender::{Abort, State};
+use sojourn_engine::time::Duration;
+
+/// The frames `flows`, `queues`, `queue_series`, `flow_series` and the `summary`.
+pub fn to_python<'py>(
+    py: Python<'py>,
+    specification: &Specification,
+    result: &RunResult,
+) -> PyResult<Bound<'py, PyDict>> {
+    let frames = PyDict::new(py);
+    frames.set_item("flows", flows(py, specification, &result.flows)?)?;
+    frames.set_item("queues", queues(py, specification, &result.queues)?)?;
+    frames.set_item("queue_series", queue_series(py, specification, result)?)?;
+    frames.set_item("flow_series", flow_series(py, result)?)?;
+    let summary = PyDict::new(py);
+    summary.set_item("events", result.events)?;
+    summary.set_item("data_packets_delivered", result.data_packets_delivered)?;
+    summary.set_item("simulated", specification.duration.seconds())?;
+    frames.set_item("summary", summary)?;
+    Ok(frames)
+}
+
+/// Adds the column `name` with one value a row.
+fn column<'py, Row, T: IntoPyObject<'py>>(
+    frame: &Bound<'py, PyDict>,
+    name: &str,
+    rows: &[Row],
+    value: impl Fn(&Row) -> T,
+) -> PyResult<()> {
+    frame.set_item(name, rows.iter().map(value).collect::<Vec<T>>())
+}
+
+fn link_name(specification: &Specification, link: usize) -> String {
+    let link = &specification.links[link];
+    format!("{}->{}", specification.nodes[link.from], specification.nodes[link.to])
+}
+
+fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult]) -> PyResult<Bound<'py, PyDict>> {
+    let frame = PyDict::new(py);
+    let group = |row: &FlowResult| &specification.flows[row.group];
+    frame.set_item("flow", (0..rows.len()).collect::<Vec<usize>>())?;
+    column(&frame, "group", rows, |row| group(row).group.clone())?;
+    column(&frame, "from", rows, |row| specification.nodes[group(row).from].clone())?;
+    column(&frame, "to", rows, |row| specification.nodes[group(row).to].clone())?;
+    column(&frame, "algorithm", rows, |row| match &group(row).source {
+        SourceSpecification::Tcp(tcp) => tcp.name.clone(),
+        SourceSpecification::ConstantRate(_) => "constant_rate".to_owned(),
+    })?;
+    column(&frame, "start", rows, |row| row.start.seconds())?;
+    let tcp_time = |select: fn(&TcpResult) -> Option<f64>| move |row: &FlowResult| row.tcp.as_ref().and_then(select);
+    column(
+        &frame,
+        "established",
+        rows,
+        tcp_time(|tcp| tcp.established.map(|time| time.seconds())),
+    )?;
+    column(
+        &frame,
+        "completed",
+        rows,
+        tcp_time(|tcp| tcp.completed.map(|time| time.seconds())),
+    )?;
+    column(&frame, "aborted", rows, |row| {
+        row.tcp.as_ref().and_then(|tcp| match tcp.state {
+            State::Aborted(Abort::SynRetries) => Some("syn_retries"),
+            State::Aborted(Abort::DataRetries) => Some("data_retries"),
+            _ => None,
+        })
+    })?;
+    column(&frame, "bytes_delivered", rows, |row| row.bytes_delivered)?;
+    column(&frame, "total_bytes_delivered", rows, |row| row.total_bytes_delivered)?;
+    column(&frame, "segments_sent", rows, |row| row.segments_sent)?;
+    let tcp_count = |select: fn(&TcpResult) -> u64| move |row: &FlowResult| row.tcp.as_ref().map_or(0, select);
+    column(
+        &frame,
+        "retransmissions",
+        rows,
+        tcp_count(|tcp| tcp.statistics.retransmissions),
+    )?;
+    column(&frame, "timeouts", rows, tcp_count(|tcp| tcp.statistics.timeouts))?;
+    column(
+        &frame,
+        "fast_recoveries",
+        rows,
+        tcp_count(|tcp| tcp.statistics.fast_recoveries),
+    )?;
+    column(&frame, "rtt_samples", rows, tcp_count(|tcp| tcp.statistics.rtt_samples))?;
+    let rtt = |select: fn(&TcpResult) -> f64| {
+        move |row: &FlowResult| {
+            row.tcp
+                .as_ref()
+                .filter(|tcp| tcp.statistics.rtt_samples > 0)
+                .map(select)
+        }
+    };
+    let mean = |tcp: &TcpResult| tcp.statistics.rtt_sum.seconds() / tcp.statistics.rtt_samples as f64;
+    column(&frame, "rtt_mean", rows, rtt(mean))?;
+    column(&frame, "rtt_min", rows, rtt(|tcp| tcp.statistics.rtt_minimum.seconds()))?;
+    column(&frame, "rtt_max", rows, rtt(|tcp| tcp.statistics.rtt_maximum.seconds()))?;
+    Ok(frame)
+}
+
+fn queues<'py>(py: Python<'py>, specification: &Specification, rows: &[QueueResult]) -> PyResult<Bound<'py, PyDict>> {
+    let frame = PyDict::new(py);
+    column(&frame, "link", rows, |row| link_name(specification, row.link))?;
+    column(&frame, "discipline", rows, |row| {
+        specification.links[row.link]
+            .queue
+            .as_ref()
+            .map(|queue| queue.name.clone())
+    })?;
+    let window = |select: fn(&Counts) -> u64| move |row: &QueueResult| select(&row.statistics.window);
+    let drops = |counts: &Counts| counts.drops_overflow + counts.drops_early;
+    column(&frame, "arrivals", rows, window(|counts| counts.arrivals))?;
+    column(&frame, "departures", rows, window(|counts| counts.departures))?;
+    column(&frame, "drops", rows, window(drops))?;
+    column(&frame, "drops_overflow", rows, window(|counts| counts.drops_overflow))?;
+    column(&frame, "drops_early", rows, window(|counts| counts.drops_early))?;
+    column(&frame, "total_drops_planned", rows, |row| row.drops_planned)?;
+    column(&frame, "marks", rows, window(|counts| counts.marks))?;
+    column(&frame, "bytes_sent", rows, window(|counts| counts.bytes_sent))?;
+    column(&frame, "mean_packets", rows, |row| row.statistics.mean_packets)?;
+    column(&frame, "sd_packets", rows, |row| row.statistics.sd_packets)?;
+    column(&frame, "max_packets", rows, |row| row.statistics.max_packets)?;
+    column(&frame, "mean_bytes", rows, |row| row.statistics.mean_bytes)?;
+    let sojourn = |select: fn(SojournTimes) -> f64| move |row: &QueueResult| row.statistics.sojourn.map(select);
+    column(&frame, "sojourn_mean", rows, sojourn(|times| times.mean))?;
+    column(&frame, "sojourn_p50", rows, sojourn(|times| times.p50))?;
+    column(&frame, "sojourn_p95", rows, sojourn(|times| times.p95))?;
+    column(&frame, "sojourn_p99", rows, sojourn(|times| times.p99))?;
+    column(&frame, "sojourn_max", rows, sojourn(|times| times.max))?;
+    column(&frame, "busy", rows, |row| row.statistics.busy_share)?;
+    let total = |select: fn(&Counts) -> u64| {
+        move |row: &QueueResult| select(&row.statistics.before_window) + select(&row.statistics.window)
+    };
+    column(&frame, "total_arrivals", rows, total(|counts| counts.arrivals))?;
+    column(&frame, "total_departures", rows, total(|counts| counts.departures))?;
+    column(&frame, "total_drops", rows, total(drops))?;
+    column(&frame, "queued_at_end", rows, |row| row.statistics.queued_at_end)?;
+    Ok(frame)
+}
+
+fn queue_series<'py>(
+    py: Python<'py>,
+    specification: &Specification,
+    result: &RunResult,
+) -> PyResult<Bound<'py, PyDict>> {
+    let frame = PyDict::new(py);
+    let rows = &result.series.queues;
+    column(&frame, "time", rows, |row| row.time.seconds())?;
+    column(&frame, "link", rows, |row| link_name(specification, row.link))?;
+    column(&frame, "packets", rows, |row| row.packets)?;
+    column(&frame, "bytes", rows, |row| row.bytes)?;
+    Ok(frame)
+}
+
+fn flow_series<'py>(py: Python<'py>, result: &RunResult) -> PyResult<Bound<'py, PyDict>> {
+    let frame = PyDict::new(py);
+    let rows = &result.series.flows;
+    column(&frame, "time", rows, |row| row.time.seconds())?;
+    column(&frame, "flow", rows, |row| row.flow)?;
+    column(&frame, "cwnd", rows, |row| row.cwnd)?;
+    column(&frame, "ssthresh", rows, |row| row.ssthresh)?;
+    column(&frame, "rtt", rows, |row| row.rtt.map(Duration::seconds))?;
+    column(&frame, "bytes_delivered", rows, |row| row.bytes_delivered)?;
+    Ok(frame)
+}
