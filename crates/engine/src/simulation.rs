@@ -172,6 +172,11 @@ impl Simulation {
         }
     }
 
+    /// The time of the latest event.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
     /// Processes the next event. False when none is left before the end.
     pub fn step(&mut self) -> bool {
         let Some((time, due)) = self.agenda.next_before(self.end) else {

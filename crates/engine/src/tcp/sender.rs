@@ -322,12 +322,14 @@ impl Sender {
         true
     }
 
+    /// What is reduced on congestion. Late in a long episode the data not cumulatively acknowledged is mostly SACKed
+    /// and may be many windows, hence the bound.
     fn flight_size(&self) -> u64 {
         let segments = match self.profile.flight_size {
             FlightSize::Outstanding => self.scoreboard.outstanding() - self.limited_transmitted,
             FlightSize::Pipe => self.scoreboard.pipe(),
         };
-        segments * self.window.mss
+        (segments * self.window.mss).min(self.window.cwnd)
     }
 
     fn enter_recovery(&mut self, progress: Progress, now: Time, outbox: &mut Vec<Packet>) {

@@ -52,12 +52,8 @@ impl Path {
     }
 
     pub fn specification(&self) -> Specification {
-        let edge = |from: u64, to: u64| {
-            json!({"from": from, "to": to, "rate": self.edge_rate, "delay": 0, "queue": null, "drop": null})
-        };
-        let middle = |from: u64, to: u64, queue: &Value, drop: &Value| {
-            json!({"from": from, "to": to, "rate": self.rate, "delay": self.rtt / 2, "queue": queue, "drop": drop})
-        };
+        let edge = |from: u64, to: u64| json!({"from": from, "to": to, "rate": self.edge_rate, "delay": 0, "queue": null, "drop": null});
+        let middle = |from: u64, to: u64, queue: &Value, drop: &Value| json!({"from": from, "to": to, "rate": self.rate, "delay": self.rtt / 2, "queue": queue, "drop": drop});
         let specification = json!({
             "seed": self.seed, "duration": self.duration, "warm_up": self.warm_up,
             "sender_overhead": self.sender_overhead,
@@ -90,7 +86,10 @@ impl Path {
 
 /// The standard stack, but acknowledging every segment (b = 1 in the formulas of the literature).
 pub fn acknowledge_every_segment() -> StackProfile {
-    StackProfile { delayed_ack_count: 1, ..StackProfile::default() }
+    StackProfile {
+        delayed_ack_count: 1,
+        ..StackProfile::default()
+    }
 }
 
 pub fn droptail(packets: u64) -> Value {

@@ -27,8 +27,9 @@ impl ProportionalRateReduction {
         }
         self.delivered += delivered;
         let mut send_count = if inflight > ssthresh {
+            // Rounded up to whole segments, in which the RFC's examples (section 8) count and in which we send.
             let allowed = (u128::from(self.delivered) * u128::from(ssthresh)).div_ceil(u128::from(self.recover_fs));
-            (allowed as u64).saturating_sub(self.out)
+            (allowed as u64).next_multiple_of(mss).saturating_sub(self.out)
         } else {
             let bound = self.delivered.saturating_sub(self.out).max(delivered);
             (ssthresh - inflight).min(bound + if safe { mss } else { 0 })
