@@ -72,18 +72,9 @@ impl Agenda {
         let leaves = (1 + 2 * links).next_power_of_two().max(2);
         let mut winners = vec![0; 2 * leaves];
         for node in (1..2 * leaves).rev() {
-            winners[node] = if node >= leaves {
-                (node - leaves) as u32
-            } else {
-                winners[2 * node]
-            };
+            winners[node] = if node >= leaves { (node - leaves) as u32 } else { winners[2 * node] };
         }
-        Agenda {
-            keys: vec![NEVER; leaves],
-            winners,
-            timers: BinaryHeap::new(),
-            next_sequence: 0,
-        }
+        Agenda { keys: vec![NEVER; leaves], winners, timers: BinaryHeap::new(), next_sequence: 0 }
     }
 
     /// The next sequence number: events at one instant happen in the order in which they were scheduled.
@@ -153,11 +144,7 @@ impl Agenda {
         while node >= 1 {
             let left = self.winners[2 * node];
             let right = self.winners[2 * node + 1];
-            self.winners[node] = if self.keys[left as usize] <= self.keys[right as usize] {
-                left
-            } else {
-                right
-            };
+            self.winners[node] = if self.keys[left as usize] <= self.keys[right as usize] { left } else { right };
             node >>= 1;
         }
     }
@@ -177,10 +164,7 @@ mod tests {
         agenda.set_arrival(0, Time(5), sequence);
         assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Transmitted(1))));
         agenda.clear_transmitted(1);
-        assert_eq!(
-            agenda.next_before(Time(6)),
-            Some((Time(5), Due::Timer(Timer::WindowOpens)))
-        );
+        assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Timer(Timer::WindowOpens))));
         assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Arrival(0))));
         assert_eq!(agenda.next_before(Time(5)), None);
     }

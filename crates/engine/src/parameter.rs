@@ -93,16 +93,9 @@ pub fn check_limits(set: &Value, descriptions: &[Description]) -> Result<(), Str
         let below = description.minimum.is_some_and(|minimum| value < minimum);
         let above = description.maximum.is_some_and(|maximum| value > maximum);
         if below || above || !value.is_finite() {
-            let minimum = description
-                .minimum
-                .map_or(String::new(), |limit| format!(" at least {limit}"));
-            let maximum = description
-                .maximum
-                .map_or(String::new(), |limit| format!(" at most {limit}"));
-            return Err(format!(
-                "{}: {value} is out of range:{minimum}{maximum}",
-                description.name
-            ));
+            let minimum = description.minimum.map_or(String::new(), |limit| format!(" at least {limit}"));
+            let maximum = description.maximum.map_or(String::new(), |limit| format!(" at most {limit}"));
+            return Err(format!("{}: {value} is out of range:{minimum}{maximum}", description.name));
         }
     }
     Ok(())

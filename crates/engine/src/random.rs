@@ -70,12 +70,7 @@ mod tests {
     #[test]
     fn streams_differ_by_purpose_and_by_index() {
         let mut first = Vec::new();
-        for purpose in [
-            Purpose::FlowStart,
-            Purpose::Queue,
-            Purpose::Source,
-            Purpose::SenderOverhead,
-        ] {
+        for purpose in [Purpose::FlowStart, Purpose::Queue, Purpose::Source, Purpose::SenderOverhead] {
             for index in 0..50 {
                 first.push(Random::stream(7, purpose, index).0.next_u64());
             }

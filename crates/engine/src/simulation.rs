@@ -101,12 +101,7 @@ impl Simulation {
     /// One line that says what in the specification is wrong and what is allowed.
     pub fn new(specification: &Specification) -> Result<Simulation, String> {
         check(specification)?;
-        let mut builder = Builder {
-            specification,
-            routes: Routes::default(),
-            stacks: Vec::new(),
-            flows: Vec::new(),
-        };
+        let mut builder = Builder { specification, routes: Routes::default(), stacks: Vec::new(), flows: Vec::new() };
         builder.build_stacks()?;
         builder.build_flows()?;
         let Builder { routes, flows, .. } = builder;
@@ -115,11 +110,7 @@ impl Simulation {
             now: Time::ZERO,
             end: specification.duration,
             agenda: Agenda::new(links.len()),
-            network: Network {
-                links,
-                routes,
-                dropped: 0,
-            },
+            network: Network { links, routes, dropped: 0 },
             flows,
             sacks: SackPool::default(),
             outbox: Vec::new(),
@@ -187,9 +178,7 @@ impl Simulation {
         self.events += 1;
         match due {
             Due::Arrival(link) => self.on_arrival(link),
-            Due::Transmitted(link) => self
-                .network
-                .transmit_next(link, self.now, &mut self.agenda, &mut self.sacks),
+            Due::Transmitted(link) => self.network.transmit_next(link, self.now, &mut self.agenda, &mut self.sacks),
             Due::Timer(timer) => self.on_timer(timer),
         }
         true
@@ -353,12 +342,7 @@ impl Simulation {
         for (index, link) in self.network.links.iter().enumerate() {
             if let Egress::Queue(queue) = &link.egress {
                 let (packets, bytes) = (queue.discipline.packets(), queue.discipline.bytes());
-                self.series.queues.push(QueueSample {
-                    time: self.now,
-                    link: index,
-                    packets,
-                    bytes,
-                });
+                self.series.queues.push(QueueSample { time: self.now, link: index, packets, bytes });
             }
         }
         if let Some(interval) = self.queue_series {
@@ -400,10 +384,7 @@ impl Simulation {
             }
         }
         for flow in &self.flows {
-            census.in_senders += flow
-                .overhead
-                .as_ref()
-                .map_or(0, |overhead| overhead.waiting.len() as u64);
+            census.in_senders += flow.overhead.as_ref().map_or(0, |overhead| overhead.waiting.len() as u64);
         }
         census
     }
@@ -494,11 +475,7 @@ impl Network {
             }
             Egress::Queue(queue) => {
                 queue.probe.on_arrival();
-                let mut context = Context {
-                    now,
-                    random: &mut queue.random,
-                    outcome: &mut queue.outcome,
-                };
+                let mut context = Context { now, random: &mut queue.random, outcome: &mut queue.outcome };
                 queue.discipline.enqueue(packet, &mut context);
                 self.dropped += settle(queue, now, sacks);
                 if link.busy_until <= now {
@@ -512,11 +489,7 @@ impl Network {
     fn transmit_next(&mut self, index: usize, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
         let link = &mut self.links[index];
         let Egress::Queue(queue) = &mut link.egress else { return };
-        let mut context = Context {
-            now,
-            random: &mut queue.random,
-            outcome: &mut queue.outcome,
-        };
+        let mut context = Context { now, random: &mut queue.random, outcome: &mut queue.outcome };
         let next = queue.discipline.dequeue(&mut context);
         self.dropped += settle(queue, now, sacks);
         let Some(Queued { packet, since }) = next else {
@@ -526,9 +499,7 @@ impl Network {
         let arrival = link.transmit(packet.size, now);
         agenda.set_transmitted(index, link.busy_until);
         if let Egress::Queue(queue) = &mut link.egress {
-            queue
-                .probe
-                .on_departure(packet.size, now.since(since), link.busy_until.since(now));
+            queue.probe.on_departure(packet.size, now.since(since), link.busy_until.since(now));
         }
         self.forward(index, packet, arrival, agenda);
     }
@@ -554,19 +525,13 @@ impl Network {
         if in_transit.is_empty() {
             agenda.set_arrival(index, arrival, sequence);
         }
-        in_transit.push_back(InTransit {
-            arrival,
-            sequence,
-            packet,
-        });
+        in_transit.push_back(InTransit { arrival, sequence, packet });
     }
 
     /// Takes the packet that arrives at the end of a link.
     fn take_arrival(&mut self, index: usize, agenda: &mut Agenda) -> Packet {
         let in_transit = &mut self.links[index].in_transit;
-        let arrived = in_transit
-            .pop_front()
-            .expect("an arrival is due only while a packet is under way");
+        let arrived = in_transit.pop_front().expect("an arrival is due only while a packet is under way");
         match in_transit.front() {
             Some(head) => agenda.set_arrival(index, head.arrival, head.sequence),
             None => agenda.clear_arrival(index),
@@ -577,9 +542,7 @@ impl Network {
 
 /// Takes account of what a discipline has just done; returns how many packets it dropped.
 fn settle(queue: &mut MeasuredQueue, now: Time, sacks: &mut SackPool) -> u64 {
-    queue
-        .probe
-        .on_length(queue.discipline.packets(), queue.discipline.bytes(), now);
+    queue.probe.on_length(queue.discipline.packets(), queue.discipline.bytes(), now);
     let dropped = queue.outcome.dropped.len() as u64;
     if dropped + queue.outcome.marks > 0 {
         queue.probe.on_outcome(&queue.outcome);
@@ -601,9 +564,7 @@ fn check(specification: &Specification) -> Result<(), String> {
         let name = |end: usize| specification.nodes.get(end).map_or("?", String::as_str);
         let place = format!("links[{index}] ({} -> {})", name(link.from), name(link.to));
         if link.from >= nodes || link.to >= nodes || link.from == link.to {
-            return Err(format!(
-                "{place}: must join two different nodes of the {nodes} there are"
-            ));
+            return Err(format!("{place}: must join two different nodes of the {nodes} there are"));
         }
         if link.rate.0 == 0 {
             return Err(format!("{place}: rate must be above zero"));
@@ -615,35 +576,24 @@ fn check(specification: &Specification) -> Result<(), String> {
     for (index, flow) in specification.flows.iter().enumerate() {
         let place = format!("flows[{index}] ({})", flow.group);
         if flow.from >= nodes || flow.to >= nodes || flow.from == flow.to {
-            return Err(format!(
-                "{place}: must join two different nodes of the {nodes} there are"
-            ));
+            return Err(format!("{place}: must join two different nodes of the {nodes} there are"));
         }
         if flow.size.is_some_and(|size| size.0 == 0) {
             return Err(format!("{place}: size must be at least one byte"));
         }
         match &flow.source {
             SourceSpecification::Tcp(tcp) if tcp.stack >= specification.stacks.len() => {
-                return Err(format!(
-                    "{place}: stack {} is not among the {}",
-                    tcp.stack,
-                    specification.stacks.len()
-                ));
+                return Err(format!("{place}: stack {} is not among the {}", tcp.stack, specification.stacks.len()));
             }
             SourceSpecification::ConstantRate(source)
                 if source.rate.0 == 0 || source.packet_size.0 == 0 || source.packet_size.0 > u64::from(u16::MAX) =>
             {
-                return Err(format!(
-                    "{place}: constant_rate needs a rate above zero and packets of 1 to 65535 bytes"
-                ));
+                return Err(format!("{place}: constant_rate needs a rate above zero and packets of 1 to 65535 bytes"));
             }
             _ => {}
         }
     }
-    for interval in [specification.probe.queue_series, specification.probe.flow_series]
-        .into_iter()
-        .flatten()
-    {
+    for interval in [specification.probe.queue_series, specification.probe.flow_series].into_iter().flatten() {
         if interval == Duration::ZERO {
             return Err("probe: a sampling interval must be above zero".to_owned());
         }
@@ -681,17 +631,10 @@ impl Builder<'_> {
 
     fn path(&mut self, from: usize, to: usize, flow: &FlowSpecification) -> Result<u32, String> {
         let specification = self.specification;
-        self.routes
-            .path(from, to, specification.nodes.len(), &specification.links)
-            .ok_or_else(|| {
-                let name = |node: usize| &specification.nodes[node];
-                format!(
-                    "flow {}: there is no route from {} to {}",
-                    flow.group,
-                    name(from),
-                    name(to)
-                )
-            })
+        self.routes.path(from, to, specification.nodes.len(), &specification.links).ok_or_else(|| {
+            let name = |node: usize| &specification.nodes[node];
+            format!("flow {}: there is no route from {} to {}", flow.group, name(from), name(to))
+        })
     }
 
     fn build_flow(
@@ -703,20 +646,14 @@ impl Builder<'_> {
     ) -> Result<(), String> {
         let index = self.flows.len() as u64;
         let seed = self.specification.seed;
-        let address = Address {
-            flow: index as u32,
-            first_hop: forward,
-        };
+        let address = Address { flow: index as u32, first_hop: forward };
         let size = flow.size.map(|size| size.0);
         let endpoints = match &flow.source {
             SourceSpecification::Tcp(tcp) => {
                 let profile = &self.stacks[tcp.stack];
                 let algorithm = Algorithm::new(&tcp.name, &tcp.parameters)?;
                 let sender = Sender::new(address, Arc::clone(profile), algorithm, tcp.slow_start, size);
-                let return_address = Address {
-                    flow: index as u32,
-                    first_hop: backward,
-                };
+                let return_address = Address { flow: index as u32, first_hop: backward };
                 Endpoints::Tcp(Box::new(Connection::new(sender, profile, return_address)))
             }
             SourceSpecification::ConstantRate(source) => {
@@ -750,9 +687,7 @@ fn build_links(specification: &Specification, routes: &Routes) -> Result<Vec<Lin
     for (index, link) in specification.links.iter().enumerate() {
         let losses = link.drop.clone().map(Losses::new);
         let egress = match &link.queue {
-            None => Egress::Unlimited {
-                follows_one_link: followers[index] && losses.is_none(),
-            },
+            None => Egress::Unlimited { follows_one_link: followers[index] && losses.is_none() },
             Some(queue) => {
                 let name = |node: usize| &specification.nodes[node];
                 let discipline = Discipline::new(&queue.name, queue.limit, &queue.parameters)

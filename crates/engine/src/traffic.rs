@@ -44,9 +44,7 @@ impl ConstantRate {
 
     /// Sends a packet and tells when the next is due; none after the last.
     pub fn emit(&mut self, now: Time, outbox: &mut Vec<Packet>) -> Option<Time> {
-        let size = self
-            .remaining
-            .map_or(self.packet_size, |remaining| remaining.min(self.packet_size));
+        let size = self.remaining.map_or(self.packet_size, |remaining| remaining.min(self.packet_size));
         outbox.push(Packet {
             number: 0,
             stamp: now,
@@ -63,12 +61,6 @@ impl ConstantRate {
                 return None;
             }
         }
-        Some(
-            now + if self.poisson {
-                self.random.exponential(self.gap)
-            } else {
-                self.gap
-            },
-        )
+        Some(now + if self.poisson { self.random.exponential(self.gap) } else { self.gap })
     }
 }

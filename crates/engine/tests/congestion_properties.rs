@@ -14,14 +14,7 @@ use sojourn_engine::time::{Duration, Time};
 enum Event {
     /// An acknowledgement of a share of the window, a part of it credited, after a pause and with a round-trip time;
     /// the sender may be limited by its application.
-    Ack {
-        share: u64,
-        credited: u64,
-        pause: Duration,
-        rtt: Duration,
-        sampled: bool,
-        limited: bool,
-    },
+    Ack { share: u64, credited: u64, pause: Duration, rtt: Duration, sampled: bool, limited: bool },
     /// A loss repaired without a timeout, with this flight size and with this share of the threshold as the window
     /// after it.
     Loss { flight: u64, after: u64 },
@@ -52,22 +45,13 @@ fn event() -> impl Strategy<Value = Event> {
 /// Values of a parameter: its default, or its bounds, or any of its words.
 fn values(description: &Description) -> Vec<Value> {
     let bound = |bound: f64| {
-        if description.kind == Kind::Number {
-            json!(bound)
-        } else {
-            json!(bound as u64)
-        }
+        if description.kind == Kind::Number { json!(bound) } else { json!(bound as u64) }
     };
     let mut values = vec![description.default.clone()];
     match description.kind {
         Kind::Boolean => values.extend([json!(false), json!(true)]),
         Kind::Choice => values.extend(description.choices.unwrap_or_default().iter().map(|word| json!(word))),
-        _ => values.extend(
-            [description.minimum, description.maximum]
-                .into_iter()
-                .flatten()
-                .map(bound),
-        ),
+        _ => values.extend([description.minimum, description.maximum].into_iter().flatten().map(bound)),
     }
     values
 }
@@ -77,10 +61,8 @@ fn algorithm() -> impl Strategy<Value = (&'static str, Value)> {
     let of_catalogue = (0..Algorithm::catalogue().len()).prop_flat_map(|index| {
         let (about, descriptions) = Algorithm::catalogue().swap_remove(index);
         let names: Vec<&'static str> = descriptions.iter().map(|description| description.name).collect();
-        let choices: Vec<_> = descriptions
-            .iter()
-            .map(|description| prop::sample::select(values(description)))
-            .collect();
+        let choices: Vec<_> =
+            descriptions.iter().map(|description| prop::sample::select(values(description))).collect();
         choices.prop_map(move |values| {
             let parameters: Map<String, Value> = names.iter().map(|name| (*name).to_owned()).zip(values).collect();
             (about.name, Value::Object(parameters))
@@ -100,23 +82,12 @@ fn run(
 ) -> Result<Vec<Window>, TestCaseError> {
     let mut algorithm = Algorithm::new(name, parameters).map_err(TestCaseError::fail)?;
     let mut slow_start = SlowStart::new(slow_start);
-    let mut window = Window {
-        cwnd: 10 * mss,
-        ssthresh: u64::MAX,
-        mss,
-    };
+    let mut window = Window { cwnd: 10 * mss, ssthresh: u64::MAX, mss };
     let (mut now, mut una, mut srtt) = (Time::ZERO, 0, Duration::from_milliseconds(10));
     let mut windows = Vec::new();
     for (index, event) in events.iter().enumerate() {
         match *event {
-            Event::Ack {
-                share,
-                credited,
-                pause,
-                rtt,
-                sampled,
-                limited,
-            } => {
+            Event::Ack { share, credited, pause, rtt, sampled, limited } => {
                 let nxt = una + window.cwnd;
                 // A window of 16 MiB at most is in use, so that the sequence of doublings stays within the integers.
                 let acked = (window.cwnd * share / 256).clamp(1, 1 << 24);
@@ -125,15 +96,8 @@ fn run(
                 if sampled {
                     srtt = Duration((7 * srtt.0 + rtt.0) / 8);
                 }
-                let mut ack = Ack {
-                    now,
-                    acked,
-                    credit: acked * credited / 256,
-                    rtt: sampled.then_some(rtt),
-                    srtt,
-                    una,
-                    nxt,
-                };
+                let mut ack =
+                    Ack { now, acked, credit: acked * credited / 256, rtt: sampled.then_some(rtt), srtt, una, nxt };
                 algorithm.on_ack(&window, &ack);
                 if limited {
                     continue;

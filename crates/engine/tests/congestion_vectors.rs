@@ -21,10 +21,8 @@ fn rows(table: &str) -> Vec<Value> {
 /// The worked vectors whose id begins so.
 fn vectors(prefix: &str) -> Vec<Value> {
     let all = figures()["vectors"].as_array().expect("vectors").clone();
-    let chosen: Vec<Value> = all
-        .into_iter()
-        .filter(|vector| vector["id"].as_str().is_some_and(|id| id.starts_with(prefix)))
-        .collect();
+    let chosen: Vec<Value> =
+        all.into_iter().filter(|vector| vector["id"].as_str().is_some_and(|id| id.starts_with(prefix))).collect();
     assert!(!chosen.is_empty(), "no vector {prefix}");
     chosen
 }
@@ -39,10 +37,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 #[track_caller]
 fn assert_close(what: &str, measured: f64, expected: f64, tolerance: f64) {
-    assert!(
-        (measured - expected).abs() <= tolerance,
-        "{what}: {measured}, expected {expected} within {tolerance}"
-    );
+    assert!((measured - expected).abs() <= tolerance, "{what}: {measured}, expected {expected} within {tolerance}");
 }
 
 fn milliseconds(milliseconds: f64) -> Duration {
@@ -63,17 +58,7 @@ impl Flow {
     fn new(name: &str, parameters: Value, segments: f64, rtt: Duration) -> Flow {
         let algorithm = Algorithm::new(name, &parameters).expect("a known algorithm");
         let cwnd = (segments * MSS as f64) as u64;
-        Flow {
-            algorithm,
-            window: Window {
-                cwnd,
-                ssthresh: cwnd,
-                mss: MSS,
-            },
-            rtt,
-            now: Time::ZERO,
-            una: 0,
-        }
+        Flow { algorithm, window: Window { cwnd, ssthresh: cwnd, mss: MSS }, rtt, now: Time::ZERO, una: 0 }
     }
 
     fn segments(&self) -> f64 {
@@ -85,15 +70,7 @@ impl Flow {
         let nxt = self.una + self.window.cwnd;
         self.now += Duration(self.rtt.0 * acked / self.window.cwnd);
         self.una += acked;
-        let ack = Ack {
-            now: self.now,
-            acked,
-            credit,
-            rtt: Some(self.rtt),
-            srtt: self.rtt,
-            una: self.una,
-            nxt,
-        };
+        let ack = Ack { now: self.now, acked, credit, rtt: Some(self.rtt), srtt: self.rtt, una: self.una, nxt };
         self.algorithm.on_ack(&self.window, &ack);
         if may_grow {
             self.algorithm.increase(&mut self.window, &ack);
@@ -164,29 +141,14 @@ fn slow_start_increment() {
         let acked = inputs["receiver_acks_every_bytes"].as_u64().unwrap_or(write);
         let data = write * inputs["writes"].as_u64().unwrap();
         let per_ack = vector["expected"]["max_increment_per_ack_segments"].as_u64().unwrap() * mss;
-        let per_mss = vector["expected"]["max_increments_per_full_mss_acked"]
-            .as_u64()
-            .unwrap()
-            * mss;
+        let per_mss = vector["expected"]["max_increments_per_full_mss_acked"].as_u64().unwrap() * mss;
 
         let mut slow_start = SlowStart::new(SlowStartKind::Standard);
-        let mut window = Window {
-            cwnd: mss,
-            ssthresh: u64::MAX,
-            mss,
-        };
+        let mut window = Window { cwnd: mss, ssthresh: u64::MAX, mss };
         for una in (acked..=data).step_by(acked as usize) {
             let before = window.cwnd;
             let (now, srtt) = (Time::ZERO, Duration::from_seconds(1));
-            let ack = Ack {
-                now,
-                acked,
-                credit: acked.min(mss),
-                rtt: Some(srtt),
-                srtt,
-                una,
-                nxt: una,
-            };
+            let ack = Ack { now, acked, credit: acked.min(mss), rtt: Some(srtt), srtt, una, nxt: una };
             assert_eq!(slow_start.increase(&mut window, &ack), 0, "{vector}");
             assert!(window.cwnd - before <= per_ack, "{vector}");
             assert!(window.cwnd - mss <= per_mss * una / mss, "{vector}");
@@ -206,11 +168,7 @@ fn congestion_avoidance_increment() {
         for write in numbers(&inputs["write_bytes"]) {
             let data = write as u64 * inputs["writes"].as_u64().unwrap();
             let mut flow = Flow::new("newreno", json!({}), 1.0, Duration::from_seconds(1));
-            flow.window = Window {
-                cwnd: mss,
-                ssthresh: 0,
-                mss,
-            };
+            flow.window = Window { cwnd: mss, ssthresh: 0, mss };
             let mut full_rounds = 0;
             while flow.una < data {
                 let before = flow.window.cwnd;
@@ -228,12 +186,7 @@ fn congestion_avoidance_increment() {
     for _ in 0..10 * 100 / 2 {
         flow.ack_credited(2 * MSS, MSS, true);
     }
-    assert_close(
-        "ten round trips of delayed acknowledgements",
-        flow.segments(),
-        105.0,
-        1.0,
-    );
+    assert_close("ten round trips of delayed acknowledgements", flow.segments(), 105.0, 1.0);
 }
 
 /// SRTT and RTTVAR follow the published samples, and with RFC 6298's gains the timeout is SRTT + 4 RTTVAR.
@@ -251,9 +204,7 @@ fn rtt_estimator() {
             granularity: Duration::ZERO,
         };
         let mut rto = Rto::new(&limits);
-        let expected = numbers(&vector["expected"]["srtt_s"])
-            .into_iter()
-            .zip(numbers(&vector["expected"]["rttvar_s"]));
+        let expected = numbers(&vector["expected"]["srtt_s"]).into_iter().zip(numbers(&vector["expected"]["rttvar_s"]));
         for (sample, (srtt, rttvar)) in numbers(&inputs["samples_s"]).into_iter().zip(expected) {
             let sample = Duration::from_seconds_f64(sample);
             estimator.sample(sample);
@@ -284,19 +235,9 @@ fn rto_backoff() {
             rto.back_off();
         }
         (0..100).for_each(|_| rto.back_off());
-        assert_close(
-            "timeout",
-            rto.timeout(&limits).seconds(),
-            number(&vector["expected"]["cap_s"]),
-            tolerance,
-        );
+        assert_close("timeout", rto.timeout(&limits).seconds(), number(&vector["expected"]["cap_s"]), tolerance);
         rto.sample(Duration::from_seconds(1), &limits);
-        assert_close(
-            "timeout after a first sample of 1 s",
-            rto.timeout(&limits).seconds(),
-            3.0,
-            tolerance,
-        );
+        assert_close("timeout after a first sample of 1 s", rto.timeout(&limits).seconds(), 3.0, tolerance);
     }
 }
 
@@ -323,19 +264,11 @@ fn rto_bounds() {
 fn ssthresh_after_rto() {
     let vector = &vectors("rto-ssthresh_after_rto")[0];
     assert_eq!(vector["expected"]["ssthresh_bytes"], "max(F/2, 2*MSS)");
-    for (flight, ssthresh) in [
-        (20 * MSS, 10 * MSS),
-        (5 * MSS, 2500),
-        (4 * MSS, 2 * MSS),
-        (3 * MSS, 2 * MSS),
-        (MSS, 2 * MSS),
-    ] {
+    for (flight, ssthresh) in
+        [(20 * MSS, 10 * MSS), (5 * MSS, 2500), (4 * MSS, 2 * MSS), (3 * MSS, 2 * MSS), (MSS, 2 * MSS)]
+    {
         let mut flow = Flow::new("newreno", json!({}), 20.0, milliseconds(100.0));
-        assert_eq!(
-            flow.algorithm.reduce(&flow.window, flight, flow.now),
-            ssthresh,
-            "flight size {flight}"
-        );
+        assert_eq!(flow.algorithm.reduce(&flow.window, flight, flow.now), ssthresh, "flight size {flight}");
     }
 }
 
@@ -452,12 +385,7 @@ fn cubic_growth_for_an_acknowledgement() {
         flow.window.cwnd - before
     };
     assert!(growth(MSS) > 10);
-    assert_close(
-        "growth by twice the credit",
-        growth(2 * MSS) as f64,
-        2.0 * growth(MSS) as f64,
-        1.0,
-    );
+    assert_close("growth by twice the credit", growth(2 * MSS) as f64, 2.0 * growth(MSS) as f64, 1.0);
 }
 
 /// Growth of less than a byte is not lost: at 1 ms and 1000 segments an acknowledgement is worth 0.03 bytes, and
@@ -473,18 +401,9 @@ fn cubic_keeps_fractions() {
 /// ssthresh is 0.7 of the flight size and at least two segments (RFC 9438 section 4.6).
 #[test]
 fn cubic_multiplicative_decrease() {
-    for (flight, ssthresh) in [
-        (100 * MSS, 70 * MSS),
-        (10 * MSS, 7 * MSS),
-        (2 * MSS, 2 * MSS),
-        (0, 2 * MSS),
-    ] {
+    for (flight, ssthresh) in [(100 * MSS, 70 * MSS), (10 * MSS, 7 * MSS), (2 * MSS, 2 * MSS), (0, 2 * MSS)] {
         let mut flow = Flow::new("cubic", json!({}), 100.0, milliseconds(100.0));
-        assert_eq!(
-            flow.algorithm.reduce(&flow.window, flight, flow.now),
-            ssthresh,
-            "flight size {flight}"
-        );
+        assert_eq!(flow.algorithm.reduce(&flow.window, flight, flow.now), ssthresh, "flight size {flight}");
     }
 }
 
@@ -511,14 +430,7 @@ fn cubic_time_stands_while_application_limited() {
 /// Reno's one segment at and below the low window of 38 (draft section 6). A backlog below gamma changes nothing.
 #[test]
 fn compound_growth() {
-    let rows = [
-        (10000.0, 125.0),
-        (1296.0, 27.0),
-        (256.0, 8.0),
-        (81.0, 3.375),
-        (38.0, 1.0),
-        (16.0, 1.0),
-    ];
+    let rows = [(10000.0, 125.0), (1296.0, 27.0), (256.0, 8.0), (81.0, 3.375), (38.0, 1.0), (16.0, 1.0)];
     for (window, growth) in rows {
         let mut flow = Flow::new("compound", json!({}), window, milliseconds(100.0));
         flow.ack();
@@ -530,12 +442,7 @@ fn compound_growth() {
         flow.ack();
         flow.rtt = milliseconds(100.0 / (1.0 - backlog / 256.0));
         flow.round();
-        assert_close(
-            "growth of a round with a backlog",
-            flow.segments() - 256.0,
-            growth,
-            0.001,
-        );
+        assert_close("growth of a round with a backlog", flow.segments() - 256.0, growth, 0.001);
     }
 }
 
@@ -544,11 +451,9 @@ fn compound_growth() {
 /// of 0.4 % is 40.5 segments.
 #[test]
 fn compound_yields_to_a_backlog() {
-    for (zeta, backlog, expected) in [
-        (1.0, 0.004, 10125.0 + 1.0 - 40.5),
-        (0.5, 0.004, 10125.0 + 1.0 - 20.25),
-        (1.0, 0.5, 10125.0 + 1.0 - 124.0),
-    ] {
+    for (zeta, backlog, expected) in
+        [(1.0, 0.004, 10125.0 + 1.0 - 40.5), (0.5, 0.004, 10125.0 + 1.0 - 20.25), (1.0, 0.5, 10125.0 + 1.0 - 124.0)]
+    {
         let mut flow = Flow::new("compound", json!({"zeta": zeta}), 10000.0, milliseconds(100.0));
         flow.ack();
         flow.round();
@@ -601,12 +506,7 @@ fn compound_timeout() {
     assert_close("window after a round", flow.segments(), 256.0 + 8.0, 0.001);
     flow.rtt = milliseconds(10000.0);
     flow.rounds(2);
-    assert_close(
-        "window without its delay window of 7",
-        flow.segments(),
-        264.0 + 2.0 - 7.0,
-        1.0,
-    );
+    assert_close("window without its delay window of 7", flow.segments(), 264.0 + 2.0 - 7.0, 1.0);
 }
 
 /// A loss that leads to the low window leaves half the window and no delay window: a queue takes nothing from it.
@@ -616,10 +516,7 @@ fn compound_is_reno_at_the_low_window() {
     flow.ack();
     flow.rounds(9);
     let before = flow.segments();
-    assert!(
-        before > 62.0 && before < 76.0,
-        "{before}: a delay window, and half of it all within the low window"
-    );
+    assert!(before > 62.0 && before < 76.0, "{before}: a delay window, and half of it all within the low window");
     flow.lose();
     assert_close("window after the loss", flow.segments(), before / 2.0, 0.001);
     let after = flow.segments();
@@ -643,12 +540,8 @@ fn compound_gamma_tuning() {
     for (rule, lambda, diff_reno, gamma) in rows {
         for (backlog, grows) in [(gamma - 0.5, true), (gamma + 0.5, false)] {
             let base = 100.0;
-            let mut flow = Flow::new(
-                "compound",
-                json!({"gamma_rule": rule, "lambda": lambda}),
-                400.0,
-                milliseconds(base),
-            );
+            let mut flow =
+                Flow::new("compound", json!({"gamma_rule": rule, "lambda": lambda}), 400.0, milliseconds(base));
             flow.ack();
             flow.rtt = milliseconds(base / (1.0 - diff_reno / 400.0));
             flow.round();
@@ -657,11 +550,7 @@ fn compound_gamma_tuning() {
             flow.rtt = milliseconds(base / (1.0 - backlog / window));
             flow.ack();
             flow.round();
-            assert_eq!(
-                flow.segments() > window + 2.0,
-                grows,
-                "{rule} {lambda} {diff_reno}: backlog {backlog}"
-            );
+            assert_eq!(flow.segments() > window + 2.0, grows, "{rule} {lambda} {diff_reno}: backlog {backlog}");
         }
     }
 }
@@ -679,10 +568,7 @@ fn compound_gamma_is_tuned_once_for_a_measurement() {
     flow.rtt = milliseconds(100.0 / (1.0 - 22.0 / window));
     flow.ack();
     flow.round();
-    assert!(
-        flow.segments() > window + 2.0,
-        "gamma is 22.5 after one tuning, 18.1 after two"
-    );
+    assert!(flow.segments() > window + 2.0, "gamma is 22.5 after one tuning, 18.1 after two");
 }
 
 /// The average window under a loss every 1/p segments and no queue is that of the draft's table 1.
@@ -699,11 +585,7 @@ fn compound_average_window() {
 /// ended.
 fn hystart(mut segments: u64, spacing: Duration, rtt_of_round: impl Fn(u64) -> Duration) -> Option<u64> {
     let mut slow_start = SlowStart::new(SlowStartKind::HyStart);
-    let mut window = Window {
-        cwnd: segments * MSS,
-        ssthresh: u64::MAX,
-        mss: MSS,
-    };
+    let mut window = Window { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS };
     let (mut una, mut start) = (0, Time::ZERO);
     for round in 0.. {
         let rtt = rtt_of_round(round);
@@ -711,15 +593,7 @@ fn hystart(mut segments: u64, spacing: Duration, rtt_of_round: impl Fn(u64) -> D
             let nxt = una + window.cwnd;
             una += MSS;
             let now = start + spacing * i;
-            let ack = Ack {
-                now,
-                acked: MSS,
-                credit: MSS,
-                rtt: Some(rtt),
-                srtt: rtt,
-                una,
-                nxt,
-            };
+            let ack = Ack { now, acked: MSS, credit: MSS, rtt: Some(rtt), srtt: rtt, una, nxt };
             slow_start.increase(&mut window, &ack);
             if !window.in_slow_start() {
                 return Some(window.cwnd / MSS);
@@ -740,16 +614,8 @@ fn hystart(mut segments: u64, spacing: Duration, rtt_of_round: impl Fn(u64) -> D
 fn hystart_ends_on_delay() {
     for (base, less, more) in [(20.0, 3.9, 4.1), (100.0, 12.4, 12.6), (400.0, 15.9, 16.1)] {
         let rising = |rise: f64| move |round| milliseconds(if round < 2 { base } else { base + rise });
-        assert_eq!(
-            hystart(16, milliseconds(3.0), rising(less)),
-            None,
-            "{base} ms and {less}"
-        );
-        assert_eq!(
-            hystart(16, milliseconds(3.0), rising(more)),
-            Some(64 + 8),
-            "{base} ms and {more}"
-        );
+        assert_eq!(hystart(16, milliseconds(3.0), rising(less)), None, "{base} ms and {less}");
+        assert_eq!(hystart(16, milliseconds(3.0), rising(more)), Some(64 + 8), "{base} ms and {more}");
     }
 }
 

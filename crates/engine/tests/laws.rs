@@ -33,11 +33,7 @@ fn every_packet_is_delivered_dropped_or_somewhere_at_every_instant() {
         let mut path = Path::new(10_000_000, 20 * MS);
         path.queue = json!({"name": queue, "limit": {"packets": 20}});
         path.stack = StackProfile::default();
-        path.flows = vec![
-            tcp_flows("newreno", 20, S),
-            tcp_flows("cubic", 20, S),
-            tcp_flows("compound", 20, S),
-        ];
+        path.flows = vec![tcp_flows("newreno", 20, S), tcp_flows("cubic", 20, S), tcp_flows("compound", 20, S)];
         path.sender_overhead = MS;
         path.duration = 5 * S;
         path.warm_up = S;
@@ -88,29 +84,19 @@ fn slow_start_windows(stack: StackProfile, rounds: usize) -> Vec<f64> {
     path.warm_up = S;
     let result = path.run();
     // The handshake ends one RTT in; samples fall right between the bursts of acknowledgements, half an RTT later.
-    (0..=rounds)
-        .map(|round| result.series.flows[2 + round].cwnd as f64 / 1448.0)
-        .collect()
+    (0..=rounds).map(|round| result.series.flows[2 + round].cwnd as f64 / 1448.0).collect()
 }
 
 /// slow-start-rounds: the window is IW * 2^n after n round trips with an acknowledgement for every segment, and with
 /// delayed acknowledgements if bytes are counted.
 #[test]
 fn slow_start_doubles_every_round_trip() {
-    let counting_bytes = StackProfile {
-        counting: Counting::Bytes,
-        delayed_ack_count: 2,
-        ..acknowledge_every_segment()
-    };
+    let counting_bytes =
+        StackProfile { counting: Counting::Bytes, delayed_ack_count: 2, ..acknowledge_every_segment() };
     for stack in [acknowledge_every_segment(), counting_bytes] {
         let windows = slow_start_windows(stack, 5);
         for (round, window) in windows.iter().enumerate() {
-            close(
-                *window,
-                10.0 * f64::powi(2.0, round as i32),
-                1.0,
-                &format!("round {round}"),
-            );
+            close(*window, 10.0 * f64::powi(2.0, round as i32), 1.0, &format!("round {round}"));
         }
     }
 }
@@ -118,18 +104,10 @@ fn slow_start_doubles_every_round_trip() {
 /// slow-start-rounds with delayed acknowledgements that are counted: IW * 1.5^n, one segment a round of tolerance.
 #[test]
 fn slow_start_grows_by_half_where_delayed_acknowledgements_are_counted() {
-    let stack = StackProfile {
-        delayed_ack_count: 2,
-        ..acknowledge_every_segment()
-    };
+    let stack = StackProfile { delayed_ack_count: 2, ..acknowledge_every_segment() };
     let windows = slow_start_windows(stack, 5);
     for (round, window) in windows.iter().enumerate() {
-        close(
-            *window,
-            10.0 * f64::powi(1.5, round as i32),
-            1.0 + round as f64,
-            &format!("round {round}"),
-        );
+        close(*window, 10.0 * f64::powi(1.5, round as i32), 1.0 + round as f64, &format!("round {round}"));
     }
 }
 
@@ -167,11 +145,7 @@ fn periodic_loss(algorithm: &str, interval: u64, rtt: u64, stack: StackProfile, 
 
 /// Mean congestion window in segments over the measuring window.
 fn mean_window(path: &Path, result: &RunResult) -> f64 {
-    let steady = result
-        .series
-        .flows
-        .iter()
-        .filter(|sample| sample.time.0 >= path.warm_up);
+    let steady = result.series.flows.iter().filter(|sample| sample.time.0 >= path.warm_up);
     let windows: Vec<f64> = steady.map(|sample| sample.cwnd as f64 / 1448.0).collect();
     windows.iter().sum::<f64>() / windows.len() as f64
 }
@@ -181,12 +155,7 @@ fn mean_window(path: &Path, result: &RunResult) -> f64 {
 fn reno_responds_to_periodic_loss_as_mathis_says() {
     for (interval, expected) in [(1000, 38.73), (10_000, 122.47)] {
         let (path, result) = periodic_loss("newreno", interval, 100 * MS, acknowledge_every_segment(), 800);
-        close_relative(
-            mean_window(&path, &result),
-            expected,
-            0.05,
-            &format!("one in {interval}, b = 1"),
-        );
+        close_relative(mean_window(&path, &result), expected, 0.05, &format!("one in {interval}, b = 1"));
     }
 }
 
@@ -195,12 +164,7 @@ fn reno_responds_to_periodic_loss_as_mathis_says() {
 fn reno_with_delayed_acknowledgements_responds_as_mathis_says() {
     for (interval, expected) in [(1000, 27.39), (10_000, 86.6)] {
         let (path, result) = periodic_loss("newreno", interval, 100 * MS, StackProfile::default(), 1600);
-        close_relative(
-            mean_window(&path, &result),
-            expected,
-            0.05,
-            &format!("one in {interval}, b = 2"),
-        );
+        close_relative(mean_window(&path, &result), expected, 0.05, &format!("one in {interval}, b = 2"));
     }
 }
 
@@ -227,11 +191,7 @@ fn renos_sawtooth_has_its_peak_and_its_foot() {
 
 /// The recovery that the geometry of the sawtooth assumes: halved at once.
 fn sack_halving(delayed_ack_count: u64) -> StackProfile {
-    StackProfile {
-        recovery: RecoveryKind::Sack,
-        delayed_ack_count,
-        ..StackProfile::default()
-    }
+    StackProfile { recovery: RecoveryKind::Sack, delayed_ack_count, ..StackProfile::default() }
 }
 
 /// cubic-response: RFC 9438 tables 1 and 2 (C = 0.4), within 10 % for p <= 1e-4, else 15 %.
@@ -249,12 +209,7 @@ fn cubic_responds_as_the_tables_of_its_rfc_say() {
     ];
     for (rtt, interval, expected, tolerance, seconds) in rows {
         let (path, result) = periodic_loss("cubic", interval, rtt * MS, acknowledge_every_segment(), seconds);
-        close_relative(
-            mean_window(&path, &result),
-            expected,
-            tolerance,
-            &format!("RTT {rtt} ms, one in {interval}"),
-        );
+        close_relative(mean_window(&path, &result), expected, tolerance, &format!("RTT {rtt} ms, one in {interval}"));
     }
 }
 
@@ -278,12 +233,7 @@ fn one_reno_flow_uses_the_link_as_far_as_the_buffer_allows() {
         path.duration = 800 * S;
         path.warm_up = 100 * S;
         let result = path.run();
-        close(
-            result.queues[0].statistics.busy_share,
-            expected,
-            tolerance,
-            &format!("utilisation with {buffer} BDP"),
-        );
+        close(result.queues[0].statistics.busy_share, expected, tolerance, &format!("utilisation with {buffer} BDP"));
     }
 }
 
@@ -299,23 +249,10 @@ fn one_flow_fills_the_whole_buffer_and_the_rtt_swings_as_geometry_says() {
         path.warm_up = 100 * S;
         path.flow_series = Some(10 * MS);
         let result = path.run();
-        assert_eq!(
-            result.queues[0].statistics.max_packets, 200,
-            "{algorithm}: the queue reaches its limit"
-        );
+        assert_eq!(result.queues[0].statistics.max_packets, 200, "{algorithm}: the queue reaches its limit");
         let statistics = tcp_of(&result.flows[0]).statistics;
-        close_relative(
-            statistics.rtt_maximum.seconds(),
-            0.050 * 3.0,
-            0.03,
-            &format!("{algorithm}: greatest RTT"),
-        );
-        close_relative(
-            statistics.rtt_minimum.seconds(),
-            0.050 * 3.0 * beta,
-            0.03,
-            &format!("{algorithm}: least RTT"),
-        );
+        close_relative(statistics.rtt_maximum.seconds(), 0.050 * 3.0, 0.03, &format!("{algorithm}: greatest RTT"));
+        close_relative(statistics.rtt_minimum.seconds(), 0.050 * 3.0 * beta, 0.03, &format!("{algorithm}: least RTT"));
     }
 }
 
@@ -357,18 +294,12 @@ fn an_unanswered_syn_is_retried_and_given_up() {
     // A hog starts first and keeps the one place of the queue taken at all times.
     path.flows = vec![support::constant_rate(40_000_000, 1500, false), tcp("newreno")];
     path.flows[1]["start"] = json!(S);
-    path.stack = StackProfile {
-        syn_retries: 3,
-        ..StackProfile::default()
-    };
+    path.stack = StackProfile { syn_retries: 3, ..StackProfile::default() };
     path.duration = 60 * S;
     path.warm_up = 1;
     let result = path.run();
     let flow = tcp_of(&result.flows[1]);
-    assert_eq!(
-        flow.state,
-        sojourn_engine::tcp::sender::State::Aborted(sojourn_engine::tcp::sender::Abort::SynRetries)
-    );
+    assert_eq!(flow.state, sojourn_engine::tcp::sender::State::Aborted(sojourn_engine::tcp::sender::Abort::SynRetries));
     assert_eq!(flow.established, None);
     assert_eq!(flow.statistics.segments_sent, 0);
 }
@@ -379,10 +310,7 @@ fn every_second_segment_is_acknowledged_and_every_one_out_of_order() {
     let segments = 1000;
     let acknowledgements = |drop: serde_json::Value| {
         let mut path = Path::new(10_000_000, 20 * MS);
-        path.stack = StackProfile {
-            delayed_ack_count: 2,
-            ..acknowledge_every_segment()
-        };
+        path.stack = StackProfile { delayed_ack_count: 2, ..acknowledge_every_segment() };
         path.flows = vec![finite("newreno", segments * 1448)];
         path.drop = drop;
         path.warm_up = 1;
@@ -394,16 +322,10 @@ fn every_second_segment_is_acknowledged_and_every_one_out_of_order() {
     };
     // IW 10 and growth by ones leave some windows odd, whose last segment waits for the next or for the timer.
     let in_order = acknowledgements(serde_json::Value::Null);
-    assert!(
-        (segments / 2..=segments / 2 + 1).contains(&in_order),
-        "{in_order} acknowledgements"
-    );
+    assert!((segments / 2..=segments / 2 + 1).contains(&in_order), "{in_order} acknowledgements");
     // Segment 200 is lost once: each one that arrives until it is repaired is acknowledged at once.
     let mut path = Path::new(10_000_000, 20 * MS);
-    path.stack = StackProfile {
-        delayed_ack_count: 2,
-        ..acknowledge_every_segment()
-    };
+    path.stack = StackProfile { delayed_ack_count: 2, ..acknowledge_every_segment() };
     path.flows = vec![finite("newreno", segments * 1448)];
     path.drop = json!({"listed": [200]});
     path.warm_up = 1;
@@ -424,12 +346,7 @@ fn identical_flows_share_equally() {
         // Without it phase effects decide, not TCP (Floyd and Jacobson 1991).
         path.sender_overhead = 240_000_000;
         path.seed = seed;
-        let delivered: Vec<f64> = path
-            .run()
-            .flows
-            .iter()
-            .map(|flow| flow.bytes_delivered as f64)
-            .collect();
+        let delivered: Vec<f64> = path.run().flows.iter().map(|flow| flow.bytes_delivered as f64).collect();
         let total: f64 = delivered.iter().sum();
         let squares: f64 = delivered.iter().map(|bytes| bytes * bytes).sum();
         sum += total * total / squares / delivered.len() as f64;
@@ -441,12 +358,9 @@ fn identical_flows_share_equally() {
 /// RTT of 100 ms the link is used as the geometry of the sawtooth says for a buffer of the target, 0.79 for Reno.
 #[test]
 fn codel_keeps_the_queue_near_its_target() {
-    for (algorithm, rtt, utilisation) in [
-        ("newreno", 20, 0.90),
-        ("newreno", 100, 0.78),
-        ("cubic", 20, 0.90),
-        ("cubic", 100, 0.90),
-    ] {
+    for (algorithm, rtt, utilisation) in
+        [("newreno", 20, 0.90), ("newreno", 100, 0.78), ("cubic", 20, 0.90), ("cubic", 100, 0.90)]
+    {
         let mut path = Path::new(10_000_000, rtt * MS);
         path.queue = json!({"name": "codel", "limit": {"packets": 1000}});
         path.flows = vec![tcp(algorithm)];
@@ -455,11 +369,7 @@ fn codel_keeps_the_queue_near_its_target() {
         let statistics = path.run().queues.remove(0).statistics;
         let median = statistics.sojourn.expect("packets were sent").p50;
         assert!(median <= 0.010, "{algorithm}, {rtt} ms: median sojourn {median}");
-        assert!(
-            statistics.busy_share >= utilisation,
-            "{algorithm}, {rtt} ms: utilisation {}",
-            statistics.busy_share
-        );
+        assert!(statistics.busy_share >= utilisation, "{algorithm}, {rtt} ms: utilisation {}", statistics.busy_share);
     }
 }
 
@@ -510,8 +420,5 @@ fn another_flow_does_not_move_the_starts_of_the_others() {
     let (five, six) = (starts(5), starts(6));
     assert_eq!(five, six[..5]);
     let spread = five.iter().max().unwrap().since(*five.iter().min().unwrap());
-    assert!(
-        spread > Duration::from_milliseconds(300),
-        "starts are spread: {spread:?}"
-    );
+    assert!(spread > Duration::from_milliseconds(300), "starts are spread: {spread:?}");
 }

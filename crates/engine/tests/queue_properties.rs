@@ -46,12 +46,7 @@ fn parameters(descriptions: Vec<Description>) -> impl Strategy<Value = Value> {
         for (description, index) in descriptions.iter().zip(indices) {
             let values: Vec<Value> = match description.kind {
                 Kind::Boolean => vec![false.into(), true.into()],
-                Kind::Choice => description
-                    .choices
-                    .unwrap()
-                    .iter()
-                    .map(|word| Value::from(*word))
-                    .collect(),
+                Kind::Choice => description.choices.unwrap().iter().map(|word| Value::from(*word)).collect(),
                 _ => continue,
             };
             set.insert(description.name.to_owned(), values[index.index(values.len())].clone());
@@ -72,20 +67,8 @@ struct Case {
 
 fn case(descriptions: Vec<Description>) -> impl Strategy<Value = Case> {
     let gap = (50u64..2_000).prop_map(Duration::from_microseconds);
-    (
-        limit(),
-        parameters(descriptions),
-        vec(step(), 0..3_000),
-        gap,
-        any::<u64>(),
-    )
-        .prop_map(|(limit, parameters, steps, gap, seed)| Case {
-            limit,
-            parameters,
-            steps,
-            gap,
-            seed,
-        })
+    (limit(), parameters(descriptions), vec(step(), 0..3_000), gap, any::<u64>())
+        .prop_map(|(limit, parameters, steps, gap, seed)| Case { limit, parameters, steps, gap, seed })
 }
 
 /// What became of each packet, in order: the same for the same case.
@@ -115,22 +98,10 @@ fn run(name: &str, class: &str, case: &Case) -> Result<Vec<Fate>, TestCaseError>
     let mut number = 0;
     for step in &case.steps {
         match *step {
-            Step::Arrival {
-                size,
-                flow,
-                ecn_capable,
-            } => {
+            Step::Arrival { size, flow, ecn_capable } => {
                 let ecn = if ecn_capable { flags::ECN_CAPABLE } else { 0 };
                 let flags = flags::DATA | ecn;
-                run.arrive(Packet {
-                    number,
-                    stamp: run.now,
-                    flow,
-                    hop: 0,
-                    sacks: SackHandle::NONE,
-                    size,
-                    flags,
-                })?;
+                run.arrive(Packet { number, stamp: run.now, flow, hop: 0, sacks: SackHandle::NONE, size, flags })?;
                 number += 1;
             }
             Step::Departure => run.depart()?,
@@ -185,25 +156,11 @@ impl Run {
 
     fn arrive(&mut self, packet: Packet) -> Result<(), TestCaseError> {
         let full = self.is_full_for(&packet);
-        self.queue.enqueue(
-            packet,
-            &mut Context {
-                now: self.now,
-                random: &mut self.random,
-                outcome: &mut self.outcome,
-            },
-        );
-        let overflows = self
-            .outcome
-            .dropped
-            .iter()
-            .any(|dropped| dropped.cause == DropCause::Overflow);
+        self.queue
+            .enqueue(packet, &mut Context { now: self.now, random: &mut self.random, outcome: &mut self.outcome });
+        let overflows = self.outcome.dropped.iter().any(|dropped| dropped.cause == DropCause::Overflow);
         prop_assert!(full || !overflows, "overflow below the limit");
-        let refused = self
-            .outcome
-            .dropped
-            .iter()
-            .any(|dropped| dropped.queued_since.is_none());
+        let refused = self.outcome.dropped.iter().any(|dropped| dropped.queued_since.is_none());
         if !refused {
             self.inside.insert(packet.number, (packet, self.now));
         }
@@ -220,21 +177,14 @@ impl Run {
 
     fn depart(&mut self) -> Result<(), TestCaseError> {
         let empty = self.inside.is_empty();
-        let sent = self.queue.dequeue(&mut Context {
-            now: self.now,
-            random: &mut self.random,
-            outcome: &mut self.outcome,
-        });
+        let sent =
+            self.queue.dequeue(&mut Context { now: self.now, random: &mut self.random, outcome: &mut self.outcome });
         for dropped in std::mem::take(&mut self.outcome.dropped) {
             self.settle_queued(dropped.packet, dropped.queued_since, Some(dropped.cause))?;
         }
         prop_assert_eq!(sent.is_none(), empty, "a queue that holds packets has one for the link");
         if let Some(queued) = sent {
-            let line = if self.reorders_flows {
-                queued.packet.flow as usize
-            } else {
-                0
-            };
+            let line = if self.reorders_flows { queued.packet.flow as usize } else { 0 };
             prop_assert!(self.last_sent[line] < Some(queued.packet.number), "out of order");
             self.last_sent[line] = Some(queued.packet.number);
             self.settle_queued(queued.packet, Some(queued.since), None)?;
@@ -259,20 +209,13 @@ impl Run {
     fn settle(&mut self, packet: Packet, arrived: Packet, dropped: Option<DropCause>) -> Result<(), TestCaseError> {
         let marked = packet.has(flags::CONGESTION_EXPERIENCED);
         prop_assert_eq!(packet.flags & !flags::CONGESTION_EXPERIENCED, arrived.flags);
-        prop_assert!(
-            !marked || arrived.has(flags::ECN_CAPABLE),
-            "marked, though not ECN-capable"
-        );
+        prop_assert!(!marked || arrived.has(flags::ECN_CAPABLE), "marked, though not ECN-capable");
         prop_assert_eq!((packet.size, packet.flow), (arrived.size, arrived.flow));
         self.marked += u64::from(marked);
         let (number, at) = (packet.number, self.now);
         self.fates.push(match dropped {
             None => Fate::Sent { number, marked, at },
-            Some(cause) => Fate::Dropped {
-                number,
-                early: cause == DropCause::Early,
-                at,
-            },
+            Some(cause) => Fate::Dropped { number, early: cause == DropCause::Early, at },
         });
         Ok(())
     }
@@ -298,10 +241,7 @@ fn packets_are_conserved_ordered_and_within_limits() {
     for (about, descriptions) in Discipline::catalogue() {
         let (early_drops, overflows, marks) = (Cell::new(0), Cell::new(0), Cell::new(0));
         let knows_ecn = descriptions.iter().any(|description| description.name == "ecn");
-        let mut runner = TestRunner::new(Config {
-            cases: 128,
-            ..Config::default()
-        });
+        let mut runner = TestRunner::new(Config { cases: 128, ..Config::default() });
         runner
             .run(&case(descriptions), |case| {
                 for fate in run(about.name, about.class, &case)? {
@@ -315,12 +255,7 @@ fn packets_are_conserved_ordered_and_within_limits() {
             })
             .unwrap_or_else(|error| panic!("{}: {error}", about.name));
         assert!(overflows.get() > 0, "{}: nothing overflowed", about.name);
-        assert_eq!(
-            early_drops.get() > 0,
-            about.class != "passive",
-            "{}: {early_drops:?} early drops",
-            about.name
-        );
+        assert_eq!(early_drops.get() > 0, about.class != "passive", "{}: {early_drops:?} early drops", about.name);
         assert_eq!(marks.get() > 0, knows_ecn, "{}: {marks:?} marks", about.name);
     }
 }
@@ -329,16 +264,10 @@ fn packets_are_conserved_ordered_and_within_limits() {
 #[test]
 fn the_same_seed_gives_the_same_fates() {
     for (about, descriptions) in Discipline::catalogue() {
-        let mut runner = TestRunner::new(Config {
-            cases: 32,
-            ..Config::default()
-        });
+        let mut runner = TestRunner::new(Config { cases: 32, ..Config::default() });
         runner
             .run(&case(descriptions), |case| {
-                prop_assert_eq!(
-                    run(about.name, about.class, &case)?,
-                    run(about.name, about.class, &case)?
-                );
+                prop_assert_eq!(run(about.name, about.class, &case)?, run(about.name, about.class, &case)?);
                 Ok(())
             })
             .unwrap_or_else(|error| panic!("{}: {error}", about.name));

@@ -19,10 +19,7 @@ fn data() -> Value {
 fn vector(id: &str) -> Value {
     let data = data();
     let rows = data["vectors"].as_array().unwrap();
-    rows.iter()
-        .find(|row| row["id"] == id)
-        .unwrap_or_else(|| panic!("no row {id}"))
-        .clone()
+    rows.iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("no row {id}")).clone()
 }
 
 fn rows(value: &Value) -> &[Value] {
@@ -46,15 +43,7 @@ fn milliseconds(value: &Value) -> Duration {
 }
 
 fn packet(size: u16, flags: u8) -> Packet {
-    Packet {
-        number: 0,
-        stamp: Time::ZERO,
-        flow: 0,
-        hop: 0,
-        sacks: SackHandle::NONE,
-        size,
-        flags: flags::DATA | flags,
-    }
+    Packet { number: 0, stamp: Time::ZERO, flow: 0, hop: 0, sacks: SackHandle::NONE, size, flags: flags::DATA | flags }
 }
 
 /// A discipline with what it needs to be called.
@@ -66,38 +55,19 @@ struct Bench<Q> {
 
 impl<Q: QueueDiscipline> Bench<Q> {
     fn new(queue: Q, seed: u64) -> Bench<Q> {
-        Bench {
-            queue,
-            random: Random::stream(seed, Purpose::Queue, 0),
-            outcome: Outcome::default(),
-        }
+        Bench { queue, random: Random::stream(seed, Purpose::Queue, 0), outcome: Outcome::default() }
     }
 
     fn enqueue(&mut self, now: Time, packet: Packet) {
-        self.queue.enqueue(
-            packet,
-            &mut Context {
-                now,
-                random: &mut self.random,
-                outcome: &mut self.outcome,
-            },
-        );
+        self.queue.enqueue(packet, &mut Context { now, random: &mut self.random, outcome: &mut self.outcome });
     }
 
     fn dequeue(&mut self, now: Time) -> Option<Queued> {
-        self.queue.dequeue(&mut Context {
-            now,
-            random: &mut self.random,
-            outcome: &mut self.outcome,
-        })
+        self.queue.dequeue(&mut Context { now, random: &mut self.random, outcome: &mut self.outcome })
     }
 
     fn drops(&self, cause: DropCause) -> u64 {
-        self.outcome
-            .dropped
-            .iter()
-            .filter(|dropped| dropped.cause == cause)
-            .count() as u64
+        self.outcome.dropped.iter().filter(|dropped| dropped.cause == cause).count() as u64
     }
 }
 
@@ -126,11 +96,7 @@ fn drive<Q: QueueDiscipline>(
     let mut timer = interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
     loop {
         let arrival = arrivals.peek().map_or(Time::NEVER, |(time, _)| *time);
-        let departure = if bench.queue.packets() > 0 {
-            free_at
-        } else {
-            Time::NEVER
-        };
+        let departure = if bench.queue.packets() > 0 { free_at } else { Time::NEVER };
         let now = departure.min(timer).min(arrival);
         if now > end || now == Time::NEVER {
             return;
@@ -184,16 +150,8 @@ fn codel_drops_the_packets_of_the_worked_example() {
     }
     for (index, instant) in rows(&inputs["dequeue_t_ms"]).iter().enumerate() {
         assert!(bench.dequeue(Time::ZERO + milliseconds(instant)).is_some());
-        assert_eq!(
-            bench.queue.packets(),
-            count(&expected["queue_after"][index]),
-            "queue at {instant} ms"
-        );
-        assert_eq!(
-            bench.drops(DropCause::Early),
-            count(&expected["drops_after"][index]),
-            "drops at {instant} ms"
-        );
+        assert_eq!(bench.queue.packets(), count(&expected["queue_after"][index]), "queue at {instant} ms");
+        assert_eq!(bench.drops(DropCause::Early), count(&expected["drops_after"][index]), "drops at {instant} ms");
     }
 }
 
@@ -220,21 +178,13 @@ fn codel_marks_the_packets_of_the_worked_example() {
             let sent = bench.dequeue(Time::ZERO + milliseconds(instant)).unwrap().packet;
             carried += u64::from(sent.has(flags::CONGESTION_EXPERIENCED));
             assert_eq!(carried, bench.outcome.marks, "marks counted are marks sent");
-            seen.push((
-                bench.queue.packets(),
-                bench.drops(DropCause::Early),
-                bench.outcome.marks,
-            ));
+            seen.push((bench.queue.packets(), bench.drops(DropCause::Early), bench.outcome.marks));
         }
         seen
     };
     for (index, seen) in run(flags::ECN_CAPABLE).into_iter().enumerate() {
         let figure = |name: &str| count(&expected[name][index]);
-        assert_eq!(
-            seen,
-            (figure("queue_after"), figure("drops"), figure("marks_after")),
-            "dequeue {index}"
-        );
+        assert_eq!(seen, (figure("queue_after"), figure("drops"), figure("marks_after")), "dequeue {index}");
     }
     assert_eq!(run(0).last(), Some(&(13, 3, 0)), "not ECN-capable: as without ECN");
 }
@@ -264,27 +214,16 @@ fn codel_control_law_gives_the_published_offsets() {
         assert!((got - published).abs() <= 0.5e-4, "{row}: {got}");
     }
     let mut control_law_rows = 0;
-    for row in rows(&data["vectors"])
-        .iter()
-        .filter(|row| row["function"] == "control_law")
-    {
-        let (got, published) = (
-            offset_ms(count(&row["inputs"]["count"])),
-            number(&row["expected"]["next_drop_offset_ms"]),
-        );
+    for row in rows(&data["vectors"]).iter().filter(|row| row["function"] == "control_law") {
+        let (got, published) =
+            (offset_ms(count(&row["inputs"]["count"])), number(&row["expected"]["next_drop_offset_ms"]));
         assert!((got - published).abs() <= 0.5e-6, "{row}: {got}");
         control_law_rows += 1;
     }
     assert_eq!(control_law_rows, 6);
     let mut time = Time::ZERO;
-    for (index, published) in rows(&data["rfc8289-codel"]["drop_times_ms_from_first"])
-        .iter()
-        .enumerate()
-    {
-        assert!(
-            (time.seconds() * 1e3 - number(published)).abs() <= 0.5e-3 + 1e-9,
-            "{published} ms: {time:?}"
-        );
+    for (index, published) in rows(&data["rfc8289-codel"]["drop_times_ms_from_first"]).iter().enumerate() {
+        assert!((time.seconds() * 1e3 - number(published)).abs() <= 0.5e-3 + 1e-9, "{published} ms: {time:?}");
         time = parameters.control_law(time, index as u64 + 1);
     }
 }
@@ -309,24 +248,13 @@ fn codel_drops_by_its_law_under_unresponsive_overload() {
     // 100 Mbit/s: a drop waits for the link to ask, so a packet's time is how exact a drop can be.
     let transmission = Duration::from_microseconds(120);
     let end = Time::ZERO + Duration::from_seconds(6);
-    let drops = codel_drop_times(
-        constant(Time::ZERO, end, Duration::from_microseconds(60)),
-        transmission,
-        end,
-    );
+    let drops = codel_drop_times(constant(Time::ZERO, end, Duration::from_microseconds(60)), transmission, end);
     let first = drops[0];
     // The target is passed when a packet leaves that waited 5 ms, at twice that; an interval later the first drop.
     let entry = Duration::from_milliseconds(110);
-    assert!(
-        first.since(Time::ZERO + entry) < transmission * 3,
-        "first drop at {} s",
-        first.seconds()
-    );
+    assert!(first.since(Time::ZERO + entry) < transmission * 3, "first drop at {} s", first.seconds());
     assert!(first >= Time::ZERO + entry, "first drop at {} s", first.seconds());
-    for (index, published) in rows(&data["rfc8289-codel"]["drop_times_ms_from_first"])
-        .iter()
-        .enumerate()
-    {
+    for (index, published) in rows(&data["rfc8289-codel"]["drop_times_ms_from_first"]).iter().enumerate() {
         let late = drops[index].since(first).seconds() - number(published) / 1e3;
         assert!((-1e-6..=120e-6).contains(&late), "drop {index} is {late} s late");
     }
@@ -346,22 +274,10 @@ fn codel_takes_up_its_drop_rate_within_sixteen_intervals() {
     let drops_of_bursts = |third: u64| {
         let bursts = [(at(0), at(600)), (at(1_000), at(1_500)), (at(third), at(third + 500))];
         let spacing = Duration::from_microseconds(960);
-        let arrivals = bursts
-            .into_iter()
-            .flat_map(move |(start, end)| constant(start, end, spacing));
+        let arrivals = bursts.into_iter().flat_map(move |(start, end)| constant(start, end, spacing));
         let drops = codel_drop_times(arrivals, TRANSMISSION, at(third + 1_000));
-        let within = |start, end| {
-            drops
-                .iter()
-                .copied()
-                .filter(|drop| (start..end).contains(drop))
-                .collect::<Vec<_>>()
-        };
-        [
-            within(at(0), at(1_000)),
-            within(at(1_000), at(third)),
-            within(at(third), Time::NEVER),
-        ]
+        let within = |start, end| drops.iter().copied().filter(|drop| (start..end).contains(drop)).collect::<Vec<_>>();
+        [within(at(0), at(1_000)), within(at(1_000), at(third)), within(at(third), Time::NEVER)]
     };
     let starts_at_count = |burst: &[Time], count: usize| {
         let gap = burst[1].since(burst[0]).seconds();
@@ -371,12 +287,7 @@ fn codel_takes_up_its_drop_rate_within_sixteen_intervals() {
 
     // The second burst's last drop was due at most 0.1 s after its end, the third's first comes 0.13 s after its start.
     let [first, second, third] = drops_of_bursts(2_900);
-    assert!(
-        first.len() > 3 && second.len() > 3,
-        "{} and {} drops",
-        first.len(),
-        second.len()
-    );
+    assert!(first.len() > 3 && second.len() > 3, "{} and {} drops", first.len(), second.len());
     assert_ne!(first.len(), second.len(), "so that count and count - lastcount differ");
     starts_at_count(&first, 1);
     starts_at_count(&second, first.len() - 1);
@@ -403,10 +314,7 @@ fn codel_forgives_bursts_shorter_than_the_interval() {
 #[test]
 fn codel_never_drops_while_an_mtu_stays_behind() {
     let drops = |mtu| {
-        let parameters = CoDelParameters {
-            mtu: Bytes(mtu),
-            ..CoDelParameters::default()
-        };
+        let parameters = CoDelParameters { mtu: Bytes(mtu), ..CoDelParameters::default() };
         let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
         // A packet leaves every 240 ms, after 360 ms in the queue, and leaves one behind.
         for step in 0..100 {
@@ -429,16 +337,9 @@ fn pie_updates_its_probability_as_worked() {
     let data = data();
     let worked = rows(&data["rfc8033-pie"]["worked"]);
     let next = |parameters: &PieParameters, row: &Value| {
-        parameters.next_probability(
-            number(&row["p"]),
-            seconds(&row["qdelay_s"]),
-            seconds(&row["qdelay_old_s"]),
-        )
+        parameters.next_probability(number(&row["p"]), seconds(&row["qdelay_s"]), seconds(&row["qdelay_old_s"]))
     };
-    let with_high_delay = PieParameters {
-        high_delay: Duration::from_milliseconds(250),
-        ..PieParameters::default()
-    };
+    let with_high_delay = PieParameters { high_delay: Duration::from_milliseconds(250), ..PieParameters::default() };
     for row in worked {
         let (got, published) = (next(&with_high_delay, row), number(&row["p_next"]));
         assert!((got / published - 1.0).abs() < 1e-7, "{row}: {got}");
@@ -462,10 +363,7 @@ fn pie_scales_its_gains_by_every_step() {
         let check = |probability: f64, divisor: f64| {
             let change = parameters.next_probability(probability, delay, before) - probability;
             // Near p = 1 a double resolves 1e-16.
-            assert!(
-                (change - unscaled / divisor).abs() < 1e-14,
-                "{table} at {probability}: {change}"
-            );
+            assert!((change - unscaled / divisor).abs() < 1e-14, "{table} at {probability}: {change}");
         };
         let scale = rows(&data[table]["scale"]);
         check(0.0, number(&scale[0]["div"]));
@@ -476,14 +374,8 @@ fn pie_scales_its_gains_by_every_step() {
         }
     }
     let parameters = PieParameters::default();
-    assert_eq!(
-        parameters.next_probability(0.99, Duration::from_seconds(1), Duration::from_seconds(1)),
-        1.0
-    );
-    assert_eq!(
-        parameters.next_probability(1e-3, Duration::ZERO, Duration::from_seconds(1)),
-        0.0
-    );
+    assert_eq!(parameters.next_probability(0.99, Duration::from_seconds(1), Duration::from_seconds(1)), 1.0);
+    assert_eq!(parameters.next_probability(1e-3, Duration::ZERO, Duration::from_seconds(1)), 0.0);
 }
 
 /// What ns-3's tests of PIE count.
@@ -506,37 +398,28 @@ fn pie_run(inputs: &Value, dequeue_every: Duration, ecn_flag: u8, parameters: Pi
     let spacing = seconds(&inputs["enqueue_every_s"]);
     let arrivals = (1..=count(&inputs["packets"])).map(|index| (Time::ZERO + spacing * index, packet));
     let mut bench = Bench::new(Pie::new(Limit::Packets(count(&inputs["qsize_pkts"])), parameters), seed);
-    let mut run = PieRun {
-        least_of_drops: 1.0,
-        ..PieRun::default()
-    };
+    let mut run = PieRun { least_of_drops: 1.0, ..PieRun::default() };
     let mut before = 0.0;
-    drive(
-        &mut bench,
-        dequeue_every,
-        arrivals,
-        Time::ZERO + seconds(&inputs["run_s"]),
-        |_, event, queue| match event {
-            Event::Dropped(DropCause::Early) => {
-                run.unforced += 1;
-                run.least_of_drops = run.least_of_drops.min(queue.drop_probability());
+    drive(&mut bench, dequeue_every, arrivals, Time::ZERO + seconds(&inputs["run_s"]), |_, event, queue| match event {
+        Event::Dropped(DropCause::Early) => {
+            run.unforced += 1;
+            run.least_of_drops = run.least_of_drops.min(queue.drop_probability());
+        }
+        Event::Marked => {
+            run.marks += 1;
+            run.greatest_of_marks = run.greatest_of_marks.max(queue.drop_probability());
+        }
+        Event::Dropped(DropCause::Overflow) => run.forced += 1,
+        Event::Timer => {
+            let probability = queue.drop_probability();
+            run.greatest_probability = run.greatest_probability.max(probability);
+            if before >= 0.1 {
+                run.greatest_rise = Some(run.greatest_rise.unwrap_or(0.0).max(probability - before));
             }
-            Event::Marked => {
-                run.marks += 1;
-                run.greatest_of_marks = run.greatest_of_marks.max(queue.drop_probability());
-            }
-            Event::Dropped(DropCause::Overflow) => run.forced += 1,
-            Event::Timer => {
-                let probability = queue.drop_probability();
-                run.greatest_probability = run.greatest_probability.max(probability);
-                if before >= 0.1 {
-                    run.greatest_rise = Some(run.greatest_rise.unwrap_or(0.0).max(probability - before));
-                }
-                before = probability;
-            }
-            Event::Sent(_) => {}
-        },
-    );
+            before = probability;
+        }
+        Event::Sent(_) => {}
+    });
     run
 }
 
@@ -565,14 +448,8 @@ fn pie_drops_in_the_published_order() {
             .sum::<u64>()
     };
     let normal = pie_parameters(inputs);
-    let high_target = PieParameters {
-        target: Duration::from_milliseconds(80),
-        ..normal.clone()
-    };
-    let rare_updates = PieParameters {
-        update_interval: Duration::from_milliseconds(90),
-        ..normal.clone()
-    };
+    let high_target = PieParameters { target: Duration::from_milliseconds(80), ..normal.clone() };
+    let rare_updates = PieParameters { update_interval: Duration::from_milliseconds(90), ..normal.clone() };
     let (t2, t3) = (drops(12, &normal), drops(12, &high_target));
     let (t4, t5) = (drops(15, &normal), drops(15, &rare_updates));
     assert!(t2 > 0 && t3 < t2 && t4 > t2 && t5 < t4, "{t2} {t3} {t4} {t5}");
@@ -585,21 +462,14 @@ fn pie_marks_below_its_threshold_only() {
     let inputs = &row["inputs"];
     let dequeue_every = milliseconds(&inputs["dequeue_every_ms"]);
     let threshold = number(&inputs["mark_ecn_th"]);
-    let parameters = PieParameters {
-        ecn: true,
-        mark_threshold: threshold,
-        ..pie_parameters(inputs)
-    };
+    let parameters = PieParameters { ecn: true, mark_threshold: threshold, ..pie_parameters(inputs) };
     for seed in 0..10 {
         let incapable = pie_run(inputs, dequeue_every, 0, parameters.clone(), seed);
         assert!(incapable.marks == 0 && incapable.unforced > 0);
         let capable = pie_run(inputs, dequeue_every, flags::ECN_CAPABLE, parameters.clone(), seed);
         assert!(capable.marks > 0 && capable.unforced > 0 && capable.greatest_probability > threshold);
         assert!(capable.greatest_of_marks < threshold && capable.least_of_drops >= threshold);
-        let without = PieParameters {
-            ecn: false,
-            ..parameters.clone()
-        };
+        let without = PieParameters { ecn: false, ..parameters.clone() };
         let run = pie_run(inputs, dequeue_every, flags::ECN_CAPABLE, without, seed);
         assert!(run.marks == 0 && run.unforced > 0);
     }
@@ -611,10 +481,7 @@ fn pie_caps_the_rise_of_its_probability() {
     let row = vector("pie-cap_drop_adjust-3");
     let inputs = &row["inputs"];
     let rise = |cap_adjustment| {
-        let parameters = PieParameters {
-            cap_adjustment,
-            ..pie_parameters(inputs)
-        };
+        let parameters = PieParameters { cap_adjustment, ..pie_parameters(inputs) };
         let run = pie_run(inputs, milliseconds(&inputs["dequeue_every_ms"]), 0, parameters, 1);
         run.greatest_rise.expect("a drop probability above 10 %")
     };
@@ -626,31 +493,20 @@ fn pie_caps_the_rise_of_its_probability() {
 #[test]
 fn pie_lets_a_burst_through() {
     let overload = |maximum_burst: u64| {
-        let parameters = PieParameters {
-            maximum_burst: Duration::from_milliseconds(maximum_burst),
-            ..PieParameters::default()
-        };
+        let parameters =
+            PieParameters { maximum_burst: Duration::from_milliseconds(maximum_burst), ..PieParameters::default() };
         let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), 1);
         let end = Time::ZERO + Duration::from_seconds(1);
         let mut first_drop = None;
         let mut last_idle_update = Time::ZERO;
         let arrivals = constant(Time::ZERO, end, Duration::from_microseconds(100));
-        drive(
-            &mut bench,
-            TRANSMISSION,
-            arrivals,
-            end,
-            |now, event, queue| match event {
-                Event::Dropped(_) => first_drop = first_drop.or(Some(now)),
-                Event::Timer if queue.drop_probability() == 0.0 => last_idle_update = now,
-                _ => {}
-            },
-        );
+        drive(&mut bench, TRANSMISSION, arrivals, end, |now, event, queue| match event {
+            Event::Dropped(_) => first_drop = first_drop.or(Some(now)),
+            Event::Timer if queue.drop_probability() == 0.0 => last_idle_update = now,
+            _ => {}
+        });
         // Allowance is full until the first update that leaves a drop probability.
-        first_drop
-            .unwrap()
-            .since(last_idle_update + Duration::from_milliseconds(15))
-            .seconds()
+        first_drop.unwrap().since(last_idle_update + Duration::from_milliseconds(15)).seconds()
     };
     // The update that leaves a drop probability takes the first 15 ms of the allowance.
     assert!((0.135..0.2).contains(&overload(150)), "{}", overload(150));
@@ -661,10 +517,7 @@ fn pie_lets_a_burst_through() {
 #[test]
 fn pie_keeps_two_packets_safe() {
     let drops = |mean_packet_size| {
-        let parameters = PieParameters {
-            mean_packet_size: Bytes(mean_packet_size),
-            ..PieParameters::default()
-        };
+        let parameters = PieParameters { mean_packet_size: Bytes(mean_packet_size), ..PieParameters::default() };
         let mut bench = Bench::new(Pie::new(Limit::Packets(2), parameters), 1);
         // A link so slow that two packets mean a delay of seconds; the limit keeps the queue at two.
         let end = Time::ZERO + Duration::from_seconds(300);
@@ -696,10 +549,7 @@ fn pie_is_work_conserving_at_short_delays() {
         let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), 1);
         let second = Time::ZERO + Duration::from_seconds(1);
         bench.enqueue(Time::ZERO, packet(1500, 0));
-        bench.enqueue(
-            Time(second.0 - Duration::from_microseconds(delay_us).0),
-            packet(1500, 0),
-        );
+        bench.enqueue(Time(second.0 - Duration::from_microseconds(delay_us).0), packet(1500, 0));
         for _ in 0..10 {
             bench.enqueue(second, packet(1500, 0));
         }
@@ -742,11 +592,7 @@ fn pie_estimates_the_delay_in_both_ways() {
     assert_eq!(departure[0], Duration::ZERO, "nothing measured at 15 ms");
     // At 135 ms 225 packets have arrived and 113 left. The first 11 packets to reach 16384 bytes count for these.
     let expected = (225 - 113) as f64 * 1500.0 * 11.0 * TRANSMISSION.seconds() / 16384.0;
-    assert!(
-        (departure[8].seconds() - expected).abs() < 1e-9,
-        "{} and {expected}",
-        departure[8].seconds()
-    );
+    assert!((departure[8].seconds() - expected).abs() < 1e-9, "{} and {expected}", departure[8].seconds());
     // The packet sent last, at 134.4 ms, arrived at half that.
     assert_eq!(delays("sojourn")[8], Duration::from_microseconds(67_200));
 }
@@ -806,10 +652,7 @@ fn pie_forgets_while_idle() {
 #[test]
 fn pie_derandomises_the_distances_of_drops() {
     let sums = |derandomise| {
-        let parameters = PieParameters {
-            derandomise,
-            ..PieParameters::default()
-        };
+        let parameters = PieParameters { derandomise, ..PieParameters::default() };
         let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), 1);
         let end = Time::ZERO + Duration::from_seconds(400);
         let mut sums = Vec::new();
@@ -838,10 +681,7 @@ fn pie_derandomises_the_distances_of_drops() {
         // The first sum includes arrivals within the burst allowance.
         sums.remove(0);
         assert!(sums.len() > 10_000, "{} drops", sums.len());
-        (
-            sums.iter().copied().fold(f64::MAX, f64::min),
-            sums.iter().copied().fold(0.0, f64::max),
-        )
+        (sums.iter().copied().fold(f64::MAX, f64::min), sums.iter().copied().fold(0.0, f64::max))
     };
     let (least, greatest) = sums(true);
     assert!(least >= 0.85 - 1e-9, "{least}");
@@ -866,23 +706,17 @@ fn pie_under_load(estimator: &str, rho: f64, poisson: bool) -> (f64, f64) {
         let mut source = Random::stream(seed, Purpose::Source, 0);
         let spacing = |time: &Time| Some(*time + if poisson { source.exponential(mean) } else { mean });
         let arrivals = std::iter::successors(Some(Time::ZERO), spacing).map(|time| (time, packet(1500, 0)));
-        drive(
-            &mut bench,
-            transmission,
-            arrivals,
-            end,
-            |now, event, queue| match event {
-                Event::Timer if now >= warm_up => {
-                    probability += queue.drop_probability();
-                    updates += 1.0;
-                }
-                Event::Sent(waited) if now >= warm_up => {
-                    delay += waited.seconds();
-                    sent += 1.0;
-                }
-                _ => {}
-            },
-        );
+        drive(&mut bench, transmission, arrivals, end, |now, event, queue| match event {
+            Event::Timer if now >= warm_up => {
+                probability += queue.drop_probability();
+                updates += 1.0;
+            }
+            Event::Sent(waited) if now >= warm_up => {
+                delay += waited.seconds();
+                sent += 1.0;
+            }
+            _ => {}
+        });
     }
     (probability / updates, delay / sent)
 }
@@ -897,10 +731,7 @@ fn assert_pie_tracks(estimator: &str) {
                 (probability / number(&row["p"]) - 1.0).abs() < 0.05,
                 "load {rho}, Poisson {poisson}: p {probability}"
             );
-            assert!(
-                (delay / 0.015 - 1.0).abs() < 0.3,
-                "load {rho}, Poisson {poisson}: delay {delay} s"
-            );
+            assert!((delay / 0.015 - 1.0).abs() < 0.3, "load {rho}, Poisson {poisson}: delay {delay} s");
         }
     }
 }
@@ -932,32 +763,23 @@ fn droptail_loses_and_delays_by_its_law() {
         let warm_up = Time::ZERO + Duration::from_seconds(5);
         let end = Time::ZERO + Duration::from_seconds(65);
         let (mut sent, mut dropped) = (0.0, 0.0);
-        drive(
-            &mut bench,
-            TRANSMISSION,
-            constant(Time::ZERO, end, spacing),
-            end,
-            |now, event, _| match event {
-                _ if now < warm_up => {}
-                Event::Dropped(cause) => {
-                    assert_eq!(cause, DropCause::Overflow);
-                    dropped += 1.0;
+        drive(&mut bench, TRANSMISSION, constant(Time::ZERO, end, spacing), end, |now, event, _| match event {
+            _ if now < warm_up => {}
+            Event::Dropped(cause) => {
+                assert_eq!(cause, DropCause::Overflow);
+                dropped += 1.0;
+            }
+            Event::Sent(waited) => {
+                sent += 1.0;
+                if rho.fract() == 0.0 {
+                    assert_eq!(waited, full, "load {rho}");
                 }
-                Event::Sent(waited) => {
-                    sent += 1.0;
-                    if rho.fract() == 0.0 {
-                        assert_eq!(waited, full, "load {rho}");
-                    }
-                    assert!(waited <= full && full - waited < spacing, "load {rho}: {waited:?}");
-                }
-                Event::Timer | Event::Marked => unreachable!("DropTail has no timer and does not mark"),
-            },
-        );
+                assert!(waited <= full && full - waited < spacing, "load {rho}: {waited:?}");
+            }
+            Event::Timer | Event::Marked => unreachable!("DropTail has no timer and does not mark"),
+        });
         let loss = dropped / (sent + dropped);
-        assert!(
-            (loss - (1.0 - 1.0 / rho)).abs() < 0.005 * (1.0 - 1.0 / rho),
-            "load {rho}: loss {loss}"
-        );
+        assert!((loss - (1.0 - 1.0 / rho)).abs() < 0.005 * (1.0 - 1.0 / rho), "load {rho}: loss {loss}");
     }
 }
 
@@ -980,17 +802,9 @@ fn bad_settings_are_refused_in_one_line() {
     ];
     for (name, limit, parameters, named) in cases {
         let error = Discipline::new(name, limit, &parameters).expect_err(named);
-        assert!(
-            error.contains(named) && !error.contains('\n'),
-            "{name} {parameters}: {error}"
-        );
+        assert!(error.contains(named) && !error.contains('\n'), "{name} {parameters}: {error}");
     }
     for (about, _) in Discipline::catalogue() {
-        assert_eq!(
-            Discipline::new(about.name, Some(Limit::Packets(1)), &json!({}))
-                .unwrap()
-                .name(),
-            about.name
-        );
+        assert_eq!(Discipline::new(about.name, Some(Limit::Packets(1)), &json!({})).unwrap().name(), about.name);
     }
 }

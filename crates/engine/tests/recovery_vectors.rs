@@ -30,11 +30,7 @@ struct Table {
 
 fn rows(prefix: &str) -> Vec<Row> {
     let table: Table = serde_json::from_str(include_str!("data/recovery.json")).expect("the table is well formed");
-    let rows: Vec<Row> = table
-        .rows
-        .into_iter()
-        .filter(|row| row.id.starts_with(prefix))
-        .collect();
+    let rows: Vec<Row> = table.rows.into_iter().filter(|row| row.id.starts_with(prefix)).collect();
     assert!(!rows.is_empty(), "no rows for {prefix}");
     rows
 }
@@ -50,19 +46,9 @@ fn the_window_is_inflated_and_deflated_as_published() {
     for row in rows("newreno-recovery") {
         let (mss, ssthresh) = (number(&row.inputs, "mss"), number(&row.inputs, "ssthresh_bytes"));
         let mut inflation = Inflation::enter(ssthresh, number(&row.inputs, "dupack_threshold"), mss);
-        assert_eq!(
-            inflation.window(),
-            number(&row.expected["enter"], "inflated"),
-            "{}",
-            row.id
-        );
+        assert_eq!(inflation.window(), number(&row.expected["enter"], "inflated"), "{}", row.id);
         inflation.on_duplicate(mss);
-        assert_eq!(
-            inflation.window(),
-            number(&row.expected["one_more_dupack"], "inflated"),
-            "{}",
-            row.id
-        );
+        assert_eq!(inflation.window(), number(&row.expected["one_more_dupack"], "inflated"), "{}", row.id);
         let flight_size = number(&row.inputs, "cwnd_bytes").max(ssthresh);
         let exit = Inflation::exit(ssthresh, flight_size, mss);
         assert_eq!(exit, number(&row.expected["exit"], "cwnd"), "{}", row.id);
@@ -78,13 +64,7 @@ fn proportional_rate_reduction_gives_the_published_windows() {
         let mut reduction = ProportionalRateReduction::new(input("recover_fs"));
         reduction.on_sent(input("prr_out"));
         let cwnd = reduction
-            .on_ack(
-                input("delivered_now"),
-                input("pipe"),
-                input("ssthresh"),
-                false,
-                input("mss"),
-            )
+            .on_ack(input("delivered_now"), input("pipe"), input("ssthresh"), false, input("mss"))
             .expect("data was delivered");
         match (row.id.as_str(), row.expected["cwnd_bytes"].as_u64()) {
             // ns-3 credits a segment for the duplicate acknowledgement that entered recovery; RFC 6937 and 9937 give
@@ -115,18 +95,11 @@ fn sack_blocks_are_those_published_arrival_by_arrival() {
         let expected_blocks: Vec<Option<Vec<(u64, u64)>>> =
             serde_json::from_value(row.expected["sack_blocks"].clone()).unwrap();
         for (step, start) in arrivals.iter().enumerate() {
-            let block = Block {
-                start: *start,
-                end: start + bytes,
-            };
+            let block = Block { start: *start, end: start + bytes };
             receiver.on_segment(block, false, Time::ZERO, Time::ZERO, &profile);
             assert_eq!(receiver.rcv_nxt(), expected_next[step], "step {step}");
-            let blocks: Vec<(u64, u64)> = receiver
-                .on_ack_sent(&profile)
-                .as_slice()
-                .iter()
-                .map(|block| (block.start, block.end))
-                .collect();
+            let blocks: Vec<(u64, u64)> =
+                receiver.on_ack_sent(&profile).as_slice().iter().map(|block| (block.start, block.end)).collect();
             match &expected_blocks[step] {
                 Some(expected) => assert_eq!(&blocks, expected, "step {step}"),
                 None => assert_eq!(blocks.len(), 4, "step {step}"),
@@ -163,10 +136,7 @@ fn replay(recovery: &str, lost: std::ops::Range<u64>, acknowledgements: u64) -> 
     let mut next_new = 1 + 20 * MSS;
     for arrived in lost.end..lost.end + acknowledgements {
         let mut sacks = SackBlocks::default();
-        sacks.push(Block {
-            start: 1 + lost.end * MSS,
-            end: 1 + (arrived + 1) * MSS,
-        });
+        sacks.push(Block { start: 1 + lost.end * MSS, end: 1 + (arrived + 1) * MSS });
         outbox.clear();
         sender.on_ack(1 + lost.start * MSS, &sacks, Time(0), Time(200 + arrived), &mut outbox);
         let mut sent = String::new();
@@ -188,9 +158,7 @@ fn replay(recovery: &str, lost: std::ops::Range<u64>, acknowledgements: u64) -> 
 #[test]
 fn one_loss_is_repaired_as_in_figure_1_of_rfc_9937() {
     let cwnd = [20, 20, 19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11];
-    let sent = [
-        "N", "N", "R", "-", "N", "-", "N", "-", "N", "-", "N", "-", "N", "-", "N", "-", "N", "-",
-    ];
+    let sent = ["N", "N", "R", "-", "N", "-", "N", "-", "N", "-", "N", "-", "N", "-", "N", "-", "N", "-"];
     let steps = replay("prr", 0..1, 18);
     for (ack, (window, what)) in steps.iter().enumerate() {
         assert_eq!((*window, what.as_str()), (cwnd[ack], sent[ack]), "ack {}", ack + 1);
@@ -208,17 +176,8 @@ fn one_loss_is_repaired_as_in_figure_1_of_rfc_9937() {
 #[test]
 fn a_burst_of_losses_is_repaired_as_in_figure_2_of_rfc_9937() {
     let by_prr = replay("prr", 0..15, 5);
-    assert_eq!(
-        by_prr.iter().map(|(_, sent)| sent.as_str()).collect::<Vec<_>>(),
-        ["N", "N", "R", "R", "R"]
-    );
-    assert_eq!(
-        by_prr.iter().map(|(cwnd, _)| *cwnd).collect::<Vec<_>>(),
-        [20, 20, 5, 5, 5]
-    );
+    assert_eq!(by_prr.iter().map(|(_, sent)| sent.as_str()).collect::<Vec<_>>(), ["N", "N", "R", "R", "R"]);
+    assert_eq!(by_prr.iter().map(|(cwnd, _)| *cwnd).collect::<Vec<_>>(), [20, 20, 5, 5, 5]);
     let by_sack = replay("sack", 0..15, 5);
-    assert_eq!(
-        by_sack.iter().map(|(_, sent)| sent.as_str()).collect::<Vec<_>>(),
-        ["N", "N", "RRRRRR", "R", "R"]
-    );
+    assert_eq!(by_sack.iter().map(|(_, sent)| sent.as_str()).collect::<Vec<_>>(), ["N", "N", "RRRRRR", "R", "R"]);
 }

@@ -55,18 +55,8 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     })?;
     column(&frame, "start", rows, |row| row.start.seconds())?;
     let tcp_time = |select: fn(&TcpResult) -> Option<f64>| move |row: &FlowResult| row.tcp.as_ref().and_then(select);
-    column(
-        &frame,
-        "established",
-        rows,
-        tcp_time(|tcp| tcp.established.map(|time| time.seconds())),
-    )?;
-    column(
-        &frame,
-        "completed",
-        rows,
-        tcp_time(|tcp| tcp.completed.map(|time| time.seconds())),
-    )?;
+    column(&frame, "established", rows, tcp_time(|tcp| tcp.established.map(|time| time.seconds())))?;
+    column(&frame, "completed", rows, tcp_time(|tcp| tcp.completed.map(|time| time.seconds())))?;
     column(&frame, "aborted", rows, |row| {
         row.tcp.as_ref().and_then(|tcp| match tcp.state {
             State::Aborted(Abort::SynRetries) => Some("syn_retries"),
@@ -78,27 +68,12 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "total_bytes_delivered", rows, |row| row.total_bytes_delivered)?;
     column(&frame, "segments_sent", rows, |row| row.segments_sent)?;
     let tcp_count = |select: fn(&TcpResult) -> u64| move |row: &FlowResult| row.tcp.as_ref().map_or(0, select);
-    column(
-        &frame,
-        "retransmissions",
-        rows,
-        tcp_count(|tcp| tcp.statistics.retransmissions),
-    )?;
+    column(&frame, "retransmissions", rows, tcp_count(|tcp| tcp.statistics.retransmissions))?;
     column(&frame, "timeouts", rows, tcp_count(|tcp| tcp.statistics.timeouts))?;
-    column(
-        &frame,
-        "fast_recoveries",
-        rows,
-        tcp_count(|tcp| tcp.statistics.fast_recoveries),
-    )?;
+    column(&frame, "fast_recoveries", rows, tcp_count(|tcp| tcp.statistics.fast_recoveries))?;
     column(&frame, "rtt_samples", rows, tcp_count(|tcp| tcp.statistics.rtt_samples))?;
     let rtt = |select: fn(&TcpResult) -> f64| {
-        move |row: &FlowResult| {
-            row.tcp
-                .as_ref()
-                .filter(|tcp| tcp.statistics.rtt_samples > 0)
-                .map(select)
-        }
+        move |row: &FlowResult| row.tcp.as_ref().filter(|tcp| tcp.statistics.rtt_samples > 0).map(select)
     };
     let mean = |tcp: &TcpResult| tcp.statistics.rtt_sum.seconds() / tcp.statistics.rtt_samples as f64;
     column(&frame, "rtt_mean", rows, rtt(mean))?;
@@ -111,10 +86,7 @@ fn queues<'py>(py: Python<'py>, specification: &Specification, rows: &[QueueResu
     let frame = PyDict::new(py);
     column(&frame, "link", rows, |row| link_name(specification, row.link))?;
     column(&frame, "discipline", rows, |row| {
-        specification.links[row.link]
-            .queue
-            .as_ref()
-            .map(|queue| queue.name.clone())
+        specification.links[row.link].queue.as_ref().map(|queue| queue.name.clone())
     })?;
     let window = |select: fn(&Counts) -> u64| move |row: &QueueResult| select(&row.statistics.window);
     let drops = |counts: &Counts| counts.drops_overflow + counts.drops_early;

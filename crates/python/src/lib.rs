@@ -13,12 +13,7 @@ use sojourn_engine::catalogue;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
 
-create_exception!(
-    _engine,
-    SpecificationError,
-    PyValueError,
-    "The specification of a run is wrong: one clear line."
-);
+create_exception!(_engine, SpecificationError, PyValueError, "The specification of a run is wrong: one clear line.");
 create_exception!(_engine, Cancelled, PyException, "The run was cancelled.");
 
 /// A flag that stops runs; shared by as many runs as it is given to.

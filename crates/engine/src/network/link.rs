@@ -109,11 +109,7 @@ impl Losses {
         if let LossPattern::Listed(numbers) = &mut pattern {
             numbers.sort_unstable();
         }
-        Losses {
-            pattern,
-            data_packets: 0,
-            lost: 0,
-        }
+        Losses { pattern, data_packets: 0, lost: 0 }
     }
 
     /// Whether this packet is lost.

@@ -40,9 +40,7 @@ impl Routes {
 
     /// Every path, as link indices.
     pub fn paths(&self) -> impl Iterator<Item = &[u32]> {
-        self.hops
-            .split(|hop| *hop == END_OF_PATH)
-            .filter(|path| !path.is_empty())
+        self.hops.split(|hop| *hop == END_OF_PATH).filter(|path| !path.is_empty())
     }
 }
 
@@ -64,10 +62,7 @@ fn shortest_path(from: usize, to: usize, nodes: usize, links: &[LinkSpecificatio
         }
         for index in &leaving[node] {
             let link = &links[*index as usize];
-            let reached = (
-                cost + link.delay + link.rate.transmission_time(REFERENCE_PACKET),
-                hops + 1,
-            );
+            let reached = (cost + link.delay + link.rate.transmission_time(REFERENCE_PACKET), hops + 1);
             if best[link.to].is_none_or(|known| reached < known) {
                 best[link.to] = Some(reached);
                 arrived_by[link.to] = Some(*index);
@@ -111,13 +106,7 @@ mod tests {
 
     #[test]
     fn the_shortest_delay_wins_over_fewer_hops_and_the_first_named_link_over_an_equal() {
-        let links = [
-            link(0, 3, 100),
-            link(0, 1, 10),
-            link(1, 3, 10),
-            link(1, 3, 10),
-            link(3, 4, 1),
-        ];
+        let links = [link(0, 3, 100), link(0, 1, 10), link(1, 3, 10), link(1, 3, 10), link(3, 4, 1)];
         assert_eq!(path(0, 4, &links), Some(vec![1, 2, 4]));
         assert_eq!(path(0, 3, &links[..2]), Some(vec![0]));
     }

@@ -152,11 +152,7 @@ impl QueueProbe {
             sd_packets: variance.max(0.0).sqrt(),
             max_packets: self.max_packets,
             mean_bytes: mean(self.integrals.bytes),
-            busy_share: if elapsed == 0 {
-                0.0
-            } else {
-                busy.0 as f64 / elapsed as f64
-            },
+            busy_share: if elapsed == 0 { 0.0 } else { busy.0 as f64 / elapsed as f64 },
             sojourn,
             queued_at_end: self.packets,
         }

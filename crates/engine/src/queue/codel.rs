@@ -154,11 +154,7 @@ impl QueueDiscipline for CoDel {
             return head;
         }
         let head = head?;
-        if self.dropping {
-            self.continue_dropping(head, context)
-        } else {
-            self.start_dropping(head, context)
-        }
+        if self.dropping { self.continue_dropping(head, context) } else { self.start_dropping(head, context) }
     }
 
     fn packets(&self) -> u64 {

@@ -30,10 +30,7 @@ impl DropTail {
 
     /// An empty queue.
     pub fn new(limit: Limit, _parameters: DropTailParameters) -> DropTail {
-        DropTail {
-            limit,
-            queue: Fifo::default(),
-        }
+        DropTail { limit, queue: Fifo::default() }
     }
 }
 

@@ -64,11 +64,7 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Drops a packet. `queued_since` tells when it was queued, unless it never was.
     pub fn drop(&mut self, packet: Packet, cause: DropCause, queued_since: Option<Time>) {
-        self.outcome.dropped.push(Dropped {
-            packet,
-            cause,
-            queued_since,
-        });
+        self.outcome.dropped.push(Dropped { packet, cause, queued_since });
     }
 
     /// Counts a mark.

@@ -33,20 +33,12 @@ impl PieScaling {
     fn divisor(self, probability: f64) -> f64 {
         // RFC 8033 section 4.2; Pan et al. (HPSR 2013), as Piotrowska (2021) section 4.1 gives it.
         let steps: &[(f64, f64)] = match self {
-            PieScaling::Rfc8033 => &[
-                (0.000001, 2048.0),
-                (0.00001, 512.0),
-                (0.0001, 128.0),
-                (0.001, 32.0),
-                (0.01, 8.0),
-                (0.1, 2.0),
-            ],
+            PieScaling::Rfc8033 => {
+                &[(0.000001, 2048.0), (0.00001, 512.0), (0.0001, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)]
+            }
             PieScaling::Hpsr2013 => &[(0.01, 8.0), (0.1, 2.0)],
         };
-        steps
-            .iter()
-            .find(|(below, _)| probability < *below)
-            .map_or(1.0, |(_, divisor)| *divisor)
+        steps.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, divisor)| *divisor)
     }
 }
 
@@ -284,13 +276,9 @@ impl QueueDiscipline for Pie {
 
     fn on_timer(&mut self, _now: Time) {
         if self.parameters.estimator == DelayEstimator::DepartureRate {
-            self.delay = self
-                .departure_rate
-                .delay(self.queue.bytes(), self.parameters.departure_threshold.0);
+            self.delay = self.departure_rate.delay(self.queue.bytes(), self.parameters.departure_threshold.0);
         }
-        self.probability = self
-            .parameters
-            .next_probability(self.probability, self.delay, self.delay_before);
+        self.probability = self.parameters.next_probability(self.probability, self.delay, self.delay_before);
         self.delay_before = self.delay;
         self.burst_allowance = self.burst_allowance - self.parameters.update_interval;
     }

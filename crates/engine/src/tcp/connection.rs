@@ -56,14 +56,8 @@ impl Connection {
         } else {
             let fin = packet.has(flags::FIN);
             let payload = u64::from(packet.size) - self.segment_overhead;
-            let block = Block {
-                start: packet.number,
-                end: packet.number + payload + u64::from(fin),
-            };
-            if self
-                .receiver
-                .on_segment(block, fin, packet.stamp, now, &self.receiver_profile)
-                == Response::Acknowledge
+            let block = Block { start: packet.number, end: packet.number + payload + u64::from(fin) };
+            if self.receiver.on_segment(block, fin, packet.stamp, now, &self.receiver_profile) == Response::Acknowledge
             {
                 self.acknowledge(sacks, outbox);
             }

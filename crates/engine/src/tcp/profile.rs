@@ -86,11 +86,7 @@ pub struct Setting {
 
 /// Shorthand for the tables in [`profiles`].
 pub(super) fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> Setting {
-    Setting {
-        name,
-        value: json!(value),
-        source,
-    }
+    Setting { name, value: json!(value), source }
 }
 
 /// A named profile.
@@ -123,27 +119,16 @@ impl StackProfile {
         };
         vec![
             complete("rfc", "What the current standards say", Vec::new()),
-            complete(
-                "ns3-3.30",
-                "ns-3 release 3.30's defaults, with 1500-byte packets",
-                profiles::ns3_3_30(),
-            ),
-            complete(
-                "ns3-3.48",
-                "ns-3 release 3.48's defaults, with 1500-byte packets",
-                profiles::ns3_3_48(),
-            ),
+            complete("ns3-3.30", "ns-3 release 3.30's defaults, with 1500-byte packets", profiles::ns3_3_30()),
+            complete("ns3-3.48", "ns-3 release 3.48's defaults, with 1500-byte packets", profiles::ns3_3_48()),
         ]
     }
 
     /// The profile of this name.
     pub fn of_name(name: &str) -> Option<StackProfile> {
         let profile = StackProfile::named().into_iter().find(|profile| profile.name == name)?;
-        let settings: serde_json::Map<String, Value> = profile
-            .settings
-            .into_iter()
-            .map(|setting| (setting.name.to_owned(), setting.value))
-            .collect();
+        let settings: serde_json::Map<String, Value> =
+            profile.settings.into_iter().map(|setting| (setting.name.to_owned(), setting.value)).collect();
         serde_json::from_value(Value::Object(settings)).ok()
     }
 
@@ -156,7 +141,7 @@ impl StackProfile {
         let profile: StackProfile = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
         if profile.recovery != RecoveryKind::NewReno && !profile.sack {
             return Err(
-                "recovery: \"sack\" and \"prr\" need sack = true; without SACK only \"newreno\" is possible".to_owned(),
+                "recovery: \"sack\" and \"prr\" need sack = true; without SACK only \"newreno\" is possible".to_owned()
             );
         }
         if profile.minimum_rto > profile.maximum_rto {

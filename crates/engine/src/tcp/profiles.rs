@@ -13,44 +13,20 @@ fn ns3() -> Vec<Setting> {
             Counting::Acknowledgements,
             "ns-3 tcp-congestion-ops.cc, TcpNewReno::SlowStart and CongestionAvoidance",
         ),
-        setting(
-            "initial_rto",
-            Duration::from_seconds(3),
-            "ns-3 tcp-socket.cc, ConnTimeout",
-        ),
+        setting("initial_rto", Duration::from_seconds(3), "ns-3 tcp-socket.cc, ConnTimeout"),
         setting(
             "rto_after_syn_loss",
             Duration::from_seconds(1),
             "ns-3 rtt-estimator.cc, InitialEstimation; a lost SYN changes nothing",
         ),
-        setting(
-            "minimum_rto",
-            Duration::from_seconds(1),
-            "ns-3 tcp-socket-base.cc, MinRto",
-        ),
-        setting(
-            "maximum_rto",
-            Duration::from_seconds(60),
-            "ns-3 tcp-socket-base.cc, ReTxTimeout",
-        ),
-        setting(
-            "clock_granularity",
-            Duration::from_milliseconds(1),
-            "ns-3 tcp-socket-base.cc, ClockGranularity",
-        ),
-        setting(
-            "timestamp_clock",
-            Duration::from_milliseconds(1),
-            "ns-3 tcp-option-ts.cc, NowToTsValue",
-        ),
+        setting("minimum_rto", Duration::from_seconds(1), "ns-3 tcp-socket-base.cc, MinRto"),
+        setting("maximum_rto", Duration::from_seconds(60), "ns-3 tcp-socket-base.cc, ReTxTimeout"),
+        setting("clock_granularity", Duration::from_milliseconds(1), "ns-3 tcp-socket-base.cc, ClockGranularity"),
+        setting("timestamp_clock", Duration::from_milliseconds(1), "ns-3 tcp-option-ts.cc, NowToTsValue"),
         setting("syn_retries", 5, "ns-3 tcp-socket.cc, ConnCount: six SYNs in all"),
         setting("data_retries", 6, "ns-3 tcp-socket.cc, DataRetries"),
         setting("delayed_ack_count", 2, "ns-3 tcp-socket.cc, DelAckCount"),
-        setting(
-            "delayed_ack_timeout",
-            Duration::from_milliseconds(200),
-            "ns-3 tcp-socket.cc, DelAckTimeout",
-        ),
+        setting("delayed_ack_timeout", Duration::from_milliseconds(200), "ns-3 tcp-socket.cc, DelAckTimeout"),
         setting(
             "flight_size",
             FlightSize::Pipe,
@@ -95,10 +71,6 @@ pub(super) fn ns3_3_48() -> Vec<Setting> {
         "ns-3 tcp-socket-base.cc: a lost SYN does not change the initial window",
     ));
     settings.push(setting("initial_window", 10, "ns-3.48 tcp-socket.cc, InitialCwnd"));
-    settings.push(setting(
-        "recovery",
-        RecoveryKind::Prr,
-        "ns-3.48 tcp-l4-protocol.cc, RecoveryType TcpPrrRecovery",
-    ));
+    settings.push(setting("recovery", RecoveryKind::Prr, "ns-3.48 tcp-l4-protocol.cc, RecoveryType TcpPrrRecovery"));
     settings
 }

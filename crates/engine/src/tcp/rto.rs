@@ -21,11 +21,7 @@ impl RttEstimator {
 
     /// An estimator with other gains.
     pub fn with_gains(alpha: f64, beta: f64) -> RttEstimator {
-        RttEstimator {
-            alpha,
-            beta,
-            estimate: None,
-        }
+        RttEstimator { alpha, beta, estimate: None }
     }
 
     /// Takes a sample (RFC 6298 (2.2) and (2.3): RTTVAR before SRTT).
@@ -82,11 +78,7 @@ pub struct Rto {
 impl Rto {
     /// Before the first sample.
     pub fn new(limits: &RtoLimits) -> Rto {
-        Rto {
-            estimator: RttEstimator::new(),
-            base: limits.initial,
-            backoff: 0,
-        }
+        Rto { estimator: RttEstimator::new(), base: limits.initial, backoff: 0 }
     }
 
     /// Takes a sample and computes the timeout anew, without back-off: RTO = SRTT + max(G, 4 RTTVAR).

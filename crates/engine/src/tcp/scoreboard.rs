@@ -191,11 +191,7 @@ impl Scoreboard {
         }
         let newly_lost = if newly_sacked > 0 { self.advance_frontier() } else { 0 };
         debug_assert!(self.counts_agree());
-        Progress {
-            delivered: newly_sacked,
-            newly_sacked,
-            newly_lost,
-        }
+        Progress { delivered: newly_sacked, newly_sacked, newly_lost }
     }
 
     fn mark_sacked(&mut self, start: u64, end: u64) -> u64 {
@@ -204,11 +200,7 @@ impl Scoreboard {
         while index < end {
             if self.segment(index).sacked {
                 let starts_run = index == self.una || !self.segment(index - 1).sacked;
-                index = if starts_run {
-                    self.run_end(index)
-                } else {
-                    self.end_of_run_by_steps(index)
-                };
+                index = if starts_run { self.run_end(index) } else { self.end_of_run_by_steps(index) };
                 continue;
             }
             let first = index;
@@ -227,16 +219,9 @@ impl Scoreboard {
                 index += 1;
             }
             // Join the runs on both sides.
-            let joined_start = if first > self.una && self.segment(first - 1).sacked {
-                self.run_start(first - 1)
-            } else {
-                first
-            };
-            let joined_end = if index < self.nxt && self.segment(index).sacked {
-                self.run_end(index)
-            } else {
-                index
-            };
+            let joined_start =
+                if first > self.una && self.segment(first - 1).sacked { self.run_start(first - 1) } else { first };
+            let joined_end = if index < self.nxt && self.segment(index).sacked { self.run_end(index) } else { index };
             self.tag_run(joined_start, joined_end);
             self.highest_sacked = self.highest_sacked.max(joined_end);
             index = joined_end;
@@ -262,17 +247,13 @@ impl Scoreboard {
             return index;
         }
         // A start below SND.UNA has been acknowledged since: the run starts at SND.UNA now.
-        index
-            .saturating_sub(u64::from((index as u32).wrapping_sub(self.segment(index).run)))
-            .max(self.una)
+        index.saturating_sub(u64::from((index as u32).wrapping_sub(self.segment(index).run))).max(self.una)
     }
 
     /// The end of a run from somewhere within it: an old block, cut otherwise than what is known. Acknowledgements
     /// that arrive in order never need it.
     fn end_of_run_by_steps(&self, index: u64) -> u64 {
-        (index..self.nxt)
-            .find(|step| !self.segment(*step).sacked)
-            .unwrap_or(self.nxt)
+        (index..self.nxt).find(|step| !self.segment(*step).sacked).unwrap_or(self.nxt)
     }
 
     /// RFC 6675 IsLost(): a segment is lost when `duplicate_threshold` segments above it are SACKed.
@@ -414,10 +395,7 @@ mod tests {
     const MSS: u64 = 100;
 
     fn block(start: u64, end: u64) -> Block {
-        Block {
-            start: FIRST_DATA + start * MSS,
-            end: FIRST_DATA + end * MSS,
-        }
+        Block { start: FIRST_DATA + start * MSS, end: FIRST_DATA + end * MSS }
     }
 
     fn sent(segments: u64) -> Scoreboard {
@@ -437,16 +415,12 @@ mod tests {
 
     impl Oracle {
         fn is_lost(&self, index: u64) -> bool {
-            let above = (index + 1..self.nxt)
-                .filter(|other| self.sacked[*other as usize])
-                .count();
+            let above = (index + 1..self.nxt).filter(|other| self.sacked[*other as usize]).count();
             !self.sacked[index as usize] && above >= 3
         }
 
         fn pipe(&self) -> u64 {
-            (self.una..self.nxt)
-                .filter(|index| !self.sacked[*index as usize] && !self.is_lost(*index))
-                .count() as u64
+            (self.una..self.nxt).filter(|index| !self.sacked[*index as usize] && !self.is_lost(*index)).count() as u64
         }
     }
 
@@ -456,14 +430,7 @@ mod tests {
         scoreboard.on_sacks(&[block(1, 3)]);
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (8, None));
         let progress = scoreboard.on_sacks(&[block(1, 4)]);
-        assert_eq!(
-            progress,
-            Progress {
-                delivered: 1,
-                newly_sacked: 1,
-                newly_lost: 1
-            }
-        );
+        assert_eq!(progress, Progress { delivered: 1, newly_sacked: 1, newly_lost: 1 });
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (6, Some(0)));
         scoreboard.on_retransmitted(0);
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (7, None));

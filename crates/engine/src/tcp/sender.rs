@@ -61,11 +61,7 @@ pub struct SenderStatistics {
 
 impl SenderStatistics {
     fn on_rtt(&mut self, rtt: Duration) {
-        self.rtt_minimum = if self.rtt_samples == 0 {
-            rtt
-        } else {
-            self.rtt_minimum.min(rtt)
-        };
+        self.rtt_minimum = if self.rtt_samples == 0 { rtt } else { self.rtt_minimum.min(rtt) };
         self.rtt_maximum = self.rtt_maximum.max(rtt);
         self.rtt_sum = self.rtt_sum + rtt;
         self.rtt_samples += 1;
@@ -138,11 +134,7 @@ impl Sender {
             state: State::Closed,
             deadline: Time::NEVER,
             una: FIRST_DATA,
-            window: Window {
-                cwnd: profile.initial_window * mss,
-                ssthresh: u64::MAX,
-                mss,
-            },
+            window: Window { cwnd: profile.initial_window * mss, ssthresh: u64::MAX, mss },
             phase: Phase::Open,
             scoreboard: Scoreboard::new(mss, profile.duplicate_ack_threshold),
             algorithm,
@@ -244,28 +236,17 @@ impl Sender {
         let acked = number - self.una;
         let mut progress = Progress::default();
         if !sacks.as_slice().is_empty() || acked > 0 {
-            let acknowledged = if acked > 0 {
-                self.scoreboard.on_cumulative(number)
-            } else {
-                0
-            };
+            let acknowledged = if acked > 0 { self.scoreboard.on_cumulative(number) } else { 0 };
             self.una = number;
             progress = self.scoreboard.on_sacks(sacks.as_slice());
             progress.delivered += acknowledged;
         }
-        let rtt = if acked > 0 {
-            self.sample_rtt(number, echo, now)
-        } else {
-            None
-        };
+        let rtt = if acked > 0 { self.sample_rtt(number, echo, now) } else { None };
         if acked > 0 {
             self.retries = 0;
         }
-        let duplicate = if self.profile.sack {
-            progress.newly_sacked > 0
-        } else {
-            acked == 0 && self.scoreboard.outstanding() > 0
-        };
+        let duplicate =
+            if self.profile.sack { progress.newly_sacked > 0 } else { acked == 0 && self.scoreboard.outstanding() > 0 };
         let restart_timer = match &self.phase {
             Phase::Open => self.on_ack_in_order(acked, rtt, duplicate, progress, now, outbox),
             Phase::Recovery { point, .. } if self.una >= *point => {
@@ -359,11 +340,7 @@ impl Sender {
             }
         };
         self.limited_transmitted = 0;
-        self.phase = Phase::Recovery {
-            point: self.next_sequence(),
-            reduction,
-            rescued: false,
-        };
+        self.phase = Phase::Recovery { point: self.next_sequence(), reduction, rescued: false };
         // The first lost segment goes out whatever the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5 (4.3)).
         self.retransmit(self.scoreboard.una(), now, outbox);
     }
@@ -400,11 +377,9 @@ impl Sender {
 
     fn leave_recovery(&mut self) {
         self.window.cwnd = match self.profile.recovery {
-            RecoveryKind::NewReno => Inflation::exit(
-                self.window.ssthresh,
-                self.scoreboard.outstanding() * self.window.mss,
-                self.window.mss,
-            ),
+            RecoveryKind::NewReno => {
+                Inflation::exit(self.window.ssthresh, self.scoreboard.outstanding() * self.window.mss, self.window.mss)
+            }
             RecoveryKind::Sack | RecoveryKind::Prr => self.window.ssthresh,
         };
         self.phase = Phase::Open;
@@ -423,15 +398,7 @@ impl Sender {
             }
             Counting::Bytes => acked,
         };
-        let mut ack = Ack {
-            now,
-            acked,
-            credit,
-            rtt,
-            srtt: self.rto.srtt(),
-            una: self.una,
-            nxt: self.next_sequence(),
-        };
+        let mut ack = Ack { now, acked, credit, rtt, srtt: self.rto.srtt(), una: self.una, nxt: self.next_sequence() };
         self.algorithm.on_ack(&self.window, &ack);
         if !self.window_limited {
             return;
@@ -497,9 +464,7 @@ impl Sender {
                 self.retries += 1;
                 self.window.cwnd = self.window.mss;
                 self.slow_start.restart();
-                self.phase = Phase::Loss {
-                    point: self.next_sequence(),
-                };
+                self.phase = Phase::Loss { point: self.next_sequence() };
                 self.duplicate_acks = 0;
                 self.limited_transmitted = 0;
                 self.scoreboard.mark_all_lost();
@@ -516,9 +481,10 @@ impl Sender {
         self.deadline = Time::NEVER;
     }
 
-    /// SND.NXT.
+    /// SND.NXT. After the last segment it is one past the FIN, which that segment carries.
     fn next_sequence(&self) -> u64 {
-        self.scoreboard.sequence(self.scoreboard.nxt())
+        let next = self.scoreboard.sequence(self.scoreboard.nxt());
+        self.size.map_or(next, |size| if next >= FIRST_DATA + size { FIRST_DATA + size + 1 } else { next })
     }
 
     /// What the window is compared with, in bytes.
@@ -528,20 +494,13 @@ impl Sender {
             Phase::Recovery { .. } => self.profile.recovery != RecoveryKind::NewReno,
             Phase::Loss { .. } => true,
         };
-        let segments = if by_pipe {
-            self.scoreboard.pipe()
-        } else {
-            self.scoreboard.outstanding()
-        };
+        let segments = if by_pipe { self.scoreboard.pipe() } else { self.scoreboard.outstanding() };
         segments * self.window.mss
     }
 
     fn usable_window(&self) -> u64 {
         match &self.phase {
-            Phase::Recovery {
-                reduction: Reduction::Inflation(inflation),
-                ..
-            } => inflation.window(),
+            Phase::Recovery { reduction: Reduction::Inflation(inflation), .. } => inflation.window(),
             // RFC 3042 section 2: two segments beyond the window. With SACK, pipe makes room for them by itself.
             Phase::Open if self.duplicate_acks > 0 && !self.profile.sack && self.profile.limited_transmit => {
                 self.window.cwnd + self.duplicate_acks.min(2) * self.window.mss
@@ -576,18 +535,9 @@ impl Sender {
     }
 
     fn next_lost(&mut self) -> Option<u64> {
-        let by_acknowledgements_alone = matches!(
-            self.phase,
-            Phase::Recovery {
-                reduction: Reduction::Inflation(_),
-                ..
-            }
-        );
-        if by_acknowledgements_alone {
-            None
-        } else {
-            self.scoreboard.next_lost()
-        }
+        let by_acknowledgements_alone =
+            matches!(self.phase, Phase::Recovery { reduction: Reduction::Inflation(_), .. });
+        if by_acknowledgements_alone { None } else { self.scoreboard.next_lost() }
     }
 
     /// NextSeg() rule 3.
@@ -619,8 +569,7 @@ impl Sender {
 
     fn payload(&self, index: u64) -> u64 {
         let offset = index * self.window.mss;
-        self.size
-            .map_or(self.window.mss, |size| (size - offset).min(self.window.mss))
+        self.size.map_or(self.window.mss, |size| (size - offset).min(self.window.mss))
     }
 
     fn send_new(&mut self, now: Time, outbox: &mut Vec<Packet>) {
@@ -634,10 +583,7 @@ impl Sender {
             self.deadline = now + self.rto.timeout(&self.rto_limits); // RFC 6298 (5.1)
         }
         if !self.profile.timestamps && self.timed.is_none() {
-            self.timed = Some(TimedSegment {
-                end: self.scoreboard.sequence(index) + self.payload(index),
-                sent: now,
-            });
+            self.timed = Some(TimedSegment { end: self.scoreboard.sequence(index) + self.payload(index), sent: now });
         }
     }
 
@@ -650,22 +596,12 @@ impl Sender {
 
     fn transmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
         let payload = self.payload(index);
-        let ends_stream = self
-            .size
-            .is_some_and(|size| (index * self.window.mss) + payload == size);
-        let bits = if ends_stream {
-            flags::DATA | flags::FIN
-        } else {
-            flags::DATA
-        };
+        let ends_stream = self.size.is_some_and(|size| (index * self.window.mss) + payload == size);
+        let bits = if ends_stream { flags::DATA | flags::FIN } else { flags::DATA };
         let size = payload + self.profile.segment_overhead();
         outbox.push(self.packet(self.scoreboard.sequence(index), now, size, bits));
         self.statistics.segments_sent += 1;
-        if let Phase::Recovery {
-            reduction: Reduction::Proportional(reduction),
-            ..
-        } = &mut self.phase
-        {
+        if let Phase::Recovery { reduction: Reduction::Proportional(reduction), .. } = &mut self.phase {
             reduction.on_sent(payload);
         }
     }

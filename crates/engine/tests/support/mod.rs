@@ -86,10 +86,7 @@ impl Path {
 
 /// The standard stack, but acknowledging every segment (b = 1 in the formulas of the literature).
 pub fn acknowledge_every_segment() -> StackProfile {
-    StackProfile {
-        delayed_ack_count: 1,
-        ..StackProfile::default()
-    }
+    StackProfile { delayed_ack_count: 1, ..StackProfile::default() }
 }
 
 pub fn droptail(packets: u64) -> Value {

@@ -114,20 +114,12 @@ impl Compound {
 
     /// Tunes gamma to stay below a Reno flow's backlog (draft section 5).
     fn tune_gamma(&mut self) {
-        let CompoundParameters {
-            gamma_rule,
-            gamma_low,
-            gamma_high,
-            lambda,
-            ..
-        } = self.parameters;
+        let CompoundParameters { gamma_rule, gamma_low, gamma_high, lambda, .. } = self.parameters;
         if let Some(diff_reno) = self.diff_reno.take()
             && gamma_rule == GammaRule::Tuned
         {
             let sample = 0.75 * diff_reno;
-            self.gamma = (self.gamma * (1.0 - lambda) + lambda * sample)
-                .max(gamma_low)
-                .min(gamma_high);
+            self.gamma = (self.gamma * (1.0 - lambda) + lambda * sample).max(gamma_low).min(gamma_high);
         }
     }
 }
@@ -142,10 +134,7 @@ impl CongestionControl for Compound {
             // Recovery may have left any window.
             None => self.dwnd = self.dwnd.min(window.cwnd.saturating_sub(window.least_ssthresh())),
         }
-        self.round = Some(Round {
-            end: ack.nxt,
-            window: window.cwnd,
-        });
+        self.round = Some(Round { end: ack.nxt, window: window.cwnd });
     }
 
     /// The loss window falls by half, the sum to 1 - beta (Tan et al. 2006).
@@ -156,11 +145,7 @@ impl CongestionControl for Compound {
         let loss_flight = u128::from(flight_size) * u128::from(loss_window) / u128::from(window.cwnd);
         let loss_window = self.reno.reduce(window, loss_flight as u64, now);
         let sum = loss_window.max((flight_size as f64 * (1.0 - self.parameters.beta)) as u64);
-        self.dwnd = if sum > self.parameters.low_window * window.mss {
-            sum - loss_window
-        } else {
-            0
-        };
+        self.dwnd = if sum > self.parameters.low_window * window.mss { sum - loss_window } else { 0 };
         sum
     }
 

@@ -80,20 +80,13 @@ impl Cubic {
 
     /// A fresh CUBIC.
     pub fn new(parameters: CubicParameters) -> Cubic {
-        Cubic {
-            parameters,
-            w_max: None,
-            cwnd_prior: 0.0,
-            epoch: None,
-        }
+        Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None }
     }
 }
 
 impl CongestionControl for Cubic {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        let CubicParameters {
-            c, beta, reno_friendly, ..
-        } = self.parameters;
+        let CubicParameters { c, beta, reno_friendly, .. } = self.parameters;
         let mss = window.mss as f64;
         let epoch = self.epoch.get_or_insert_with(|| {
             let cwnd = window.segments();
@@ -104,11 +97,7 @@ impl CongestionControl for Cubic {
         let windows_acked = ack.credit as f64 / window.cwnd as f64;
         let t = ack.now.since(epoch.start).seconds();
 
-        let alpha = if epoch.w_est >= self.cwnd_prior {
-            1.0
-        } else {
-            3.0 * (1.0 - beta) / (1.0 + beta)
-        };
+        let alpha = if epoch.w_est >= self.cwnd_prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         epoch.w_est += alpha * windows_acked;
         let growth = if reno_friendly && epoch.w_cubic(t, c) < epoch.w_est {
             (epoch.w_est - cwnd).max(0.0)
@@ -126,9 +115,7 @@ impl CongestionControl for Cubic {
 
     /// Sections 4.6 and 4.7.
     fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        let CubicParameters {
-            beta, fast_convergence, ..
-        } = self.parameters;
+        let CubicParameters { beta, fast_convergence, .. } = self.parameters;
         let cwnd = window.segments();
         let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
         self.w_max = Some(if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd });

@@ -12,11 +12,7 @@ impl ProportionalRateReduction {
     /// Begins an episode (section 6.1). `recover_fs` is the data neither SACKed before the acknowledgement that began
     /// it nor acknowledged.
     pub fn new(recover_fs: u64) -> ProportionalRateReduction {
-        ProportionalRateReduction {
-            recover_fs: recover_fs.max(1),
-            delivered: 0,
-            out: 0,
-        }
+        ProportionalRateReduction { recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
     }
 
     /// The congestion window after an acknowledgement that delivered data and does not end the episode (section 6.2);

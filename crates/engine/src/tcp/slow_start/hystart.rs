@@ -39,13 +39,7 @@ struct Round {
 impl HyStart {
     /// Whether this acknowledgement shows that slow start should end.
     pub fn pipe_is_full(&mut self, window: &Window, ack: &Ack) -> bool {
-        let new_round = Round {
-            end: ack.nxt,
-            start: ack.now,
-            train: ack.now,
-            rtt: Duration(u64::MAX),
-            samples: 0,
-        };
+        let new_round = Round { end: ack.nxt, start: ack.now, train: ack.now, rtt: Duration(u64::MAX), samples: 0 };
         // The acknowledgement after the last of a round: with that last one, the train would begin before a pause.
         let round = match &mut self.round {
             Some(round) if ack.una <= round.end => round,

@@ -1,0 +1,154 @@
+//! A connection over a channel that loses, duplicates and reorders: whatever happens, every byte arrives once and in
+//! order, or the connection is recorded as given up.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::json;
+use sojourn_engine::packet::{Packet, SackBlocks, SackPool, flags};
+use sojourn_engine::random::{Purpose, Random};
+use sojourn_engine::tcp::congestion::Algorithm;
+use sojourn_engine::tcp::connection::Connection;
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::sender::{Address, Sender, State};
+use sojourn_engine::tcp::slow_start::SlowStartKind;
+use sojourn_engine::time::{Duration, Time};
+
+/// What a channel does to each packet.
+#[derive(Clone, Copy, Debug)]
+struct Channel {
+    loss: f64,
+    duplication: f64,
+    /// Delays are uniform between 10 ms and this much more.
+    jitter: Duration,
+}
+
+/// A connection, the packets under way, and a clock.
+struct Rig {
+    connection: Connection,
+    random: Random,
+    channel: Channel,
+    under_way: Vec<(Packet, SackBlocks)>,
+    arrivals: BinaryHeap<Reverse<(Time, usize)>>,
+    sacks: SackPool,
+    outbox: Vec<Packet>,
+    now: Time,
+}
+
+impl Rig {
+    fn new(settings: &serde_json::Value, algorithm: &str, size: u64, channel: Channel, seed: u64) -> Rig {
+        let profile = Arc::new(StackProfile::from_settings(settings).expect("valid settings"));
+        let address = Address { flow: 0, first_hop: 0 };
+        let algorithm = Algorithm::new(algorithm, &json!({})).expect("a known algorithm");
+        let sender = Sender::new(address, Arc::clone(&profile), algorithm, SlowStartKind::HyStart, Some(size));
+        Rig {
+            connection: Connection::new(sender, &profile, address),
+            random: Random::stream(seed, Purpose::Source, 0),
+            channel,
+            under_way: Vec::new(),
+            arrivals: BinaryHeap::new(),
+            sacks: SackPool::default(),
+            outbox: Vec::new(),
+            now: Time::ZERO,
+        }
+    }
+
+    fn dispatch(&mut self) {
+        for packet in std::mem::take(&mut self.outbox) {
+            let blocks = self.sacks.take(packet.sacks);
+            let copies = if self.random.unit() < self.channel.duplication { 2 } else { 1 };
+            for _ in 0..copies {
+                if self.random.unit() >= self.channel.loss {
+                    let delay = Duration::from_milliseconds(10) + self.random.below(self.channel.jitter);
+                    self.arrivals.push(Reverse((self.now + delay, self.under_way.len())));
+                    self.under_way.push((packet, blocks));
+                }
+            }
+        }
+    }
+
+    /// Runs until the sender is done; panics if it never is.
+    fn run(&mut self) -> State {
+        self.connection.sender.open(self.now, &mut self.outbox);
+        let mut delivered = 0;
+        for _ in 0..2_000_000 {
+            self.dispatch();
+            let state = self.connection.sender.state();
+            if matches!(state, State::Completed | State::Aborted(_)) {
+                return state;
+            }
+            let arrival = self.arrivals.peek().map_or(Time::NEVER, |Reverse((time, _))| *time);
+            let retransmission = self.connection.sender.deadline;
+            let acknowledgement = self.connection.receiver.ack_deadline;
+            self.now = arrival.min(retransmission).min(acknowledgement);
+            assert!(self.now < Time::NEVER, "the connection waits for nothing: {state:?}");
+            if arrival == self.now {
+                let Some(Reverse((_, index))) = self.arrivals.pop() else { unreachable!() };
+                let (mut packet, blocks) = self.under_way[index];
+                packet.sacks = self.sacks.put(blocks);
+                self.connection.on_packet(&packet, self.now, &mut self.sacks, &mut self.outbox);
+            } else if acknowledgement == self.now {
+                self.connection.acknowledge(&mut self.sacks, &mut self.outbox);
+            } else {
+                self.connection.sender.on_timeout(self.now, &mut self.outbox);
+            }
+            assert!(self.connection.delivered() >= delivered, "delivered bytes are never taken back");
+            delivered = self.connection.delivered();
+            let window = self.connection.sender.window();
+            assert!(window.cwnd >= window.mss, "the window is at least one segment");
+        }
+        panic!("two million events and not done");
+    }
+}
+
+fn settings(sack: bool, timestamps: bool, recovery: &str, delayed_ack_count: u64) -> serde_json::Value {
+    let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
+    settings["sack"] = json!(sack);
+    settings["timestamps"] = json!(timestamps);
+    settings["recovery"] = json!(if sack { recovery } else { "newreno" });
+    settings["delayed_ack_count"] = json!(delayed_ack_count);
+    settings
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Every stack and algorithm over every kind of bad channel: complete, to the byte, or given up after its retries.
+    #[test]
+    fn every_byte_arrives_once_and_in_order_or_the_connection_is_given_up(
+        size in 1u64..400_000,
+        loss in prop_oneof![Just(0.0), 0.0..0.1, 0.1..0.5],
+        duplication in prop_oneof![Just(0.0), 0.0..0.3],
+        jitter in prop_oneof![Just(0u64), 0u64..50],
+        (sack, timestamps) in any::<(bool, bool)>(),
+        recovery in prop_oneof![Just("newreno"), Just("sack"), Just("prr")],
+        algorithm in prop_oneof![Just("newreno"), Just("cubic"), Just("compound")],
+        delayed_ack_count in 1u64..4,
+        seed in any::<u64>(),
+    ) {
+        let channel = Channel { loss, duplication, jitter: Duration::from_milliseconds(jitter) };
+        let settings = settings(sack, timestamps, recovery, delayed_ack_count);
+        let mut rig = Rig::new(&settings, algorithm, size, channel, seed);
+        match rig.run() {
+            State::Completed => prop_assert_eq!(rig.connection.delivered(), size),
+            State::Aborted(_) => prop_assert!(loss > 0.0, "given up on a channel without loss"),
+            state => prop_assert!(false, "{:?}", state),
+        }
+        if loss == 0.0 && jitter == 0 && duplication == 0.0 {
+            prop_assert_eq!(rig.connection.sender.statistics.timeouts, 0);
+            prop_assert_eq!(rig.connection.sender.statistics.retransmissions, 0);
+        }
+    }
+}
+
+/// The rig itself: packets are data, acknowledgements and one handshake, and over a clean channel none is sent twice.
+#[test]
+fn a_clean_channel_carries_each_segment_once() {
+    let channel = Channel { loss: 0.0, duplication: 0.0, jitter: Duration::ZERO };
+    let mut rig = Rig::new(&settings(true, true, "prr", 2), "newreno", 100_000, channel, 1);
+    assert_eq!(rig.run(), State::Completed);
+    let data = rig.under_way.iter().filter(|(packet, _)| packet.has(flags::DATA)).count();
+    assert_eq!(data as u64, 100_000u64.div_ceil(1448));
+}
