@@ -233,9 +233,10 @@ impl Run {
     }
 }
 
-/// For every discipline: each packet that arrives is sent, dropped or still queued, and only one of these; counts and bytes agree; no
-/// limit is passed, and nothing overflows below it; what is sent keeps its order; a queue that holds packets sends one; marks are on
-/// ECN-capable packets and counted. An AQM drops and marks early in some cases, so that these were tried.
+/// For every discipline: each packet that arrives is sent, dropped or still queued, and only one of these; counts and
+/// bytes agree; no limit is passed, and nothing overflows below it; what is sent keeps its order; a queue that holds
+/// packets sends one; marks are on ECN-capable packets and counted. An AQM drops and marks early in some cases, so
+/// that these were tried.
 #[test]
 fn packets_are_conserved_ordered_and_within_limits() {
     for (about, descriptions) in Discipline::catalogue() {

@@ -81,8 +81,8 @@ enum Event {
     Timer,
 }
 
-/// Runs a link that takes `transmission` a packet over `arrivals` until `end`. At one instant the link asks first, then the timer
-/// fires, then packets arrive.
+/// Runs a link that takes `transmission` a packet over `arrivals` until `end`. At one instant the link asks first,
+/// then the timer fires, then packets arrive.
 fn drive<Q: QueueDiscipline>(
     bench: &mut Bench<Q>,
     transmission: Duration,
@@ -134,7 +134,8 @@ fn constant(start: Time, end: Time, spacing: Duration) -> impl Iterator<Item = (
 /// 1500 bytes at 10 Mbit/s.
 const TRANSMISSION: Duration = Duration::from_microseconds(1200);
 
-/// CoDel drops at its instants (RFC 8289 section 5.5): none before an interval above the target, then one, then the two that are due.
+/// CoDel drops at its instants (RFC 8289 section 5.5): none before an interval above the target, then one, then the
+/// two that are due.
 #[test]
 fn codel_drops_the_packets_of_the_worked_example() {
     let row = vector("codel-basic_drop-1");
@@ -161,11 +162,11 @@ fn codel_drops_the_packets_of_the_worked_example() {
 fn codel_marks_the_packets_of_the_worked_example() {
     let row = vector("codel-basic_mark-2");
     let (inputs, expected) = (&row["inputs"], &row["expected"]);
-    let run = |ecn_flag: u8| {
+    let run = |ecn, ecn_flag: u8| {
         let parameters = CoDelParameters {
             target: milliseconds(&inputs["target_ms"]),
             interval: milliseconds(&inputs["interval_ms"]),
-            ecn: true,
+            ecn,
             ..CoDelParameters::default()
         };
         let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
@@ -182,11 +183,29 @@ fn codel_marks_the_packets_of_the_worked_example() {
         }
         seen
     };
-    for (index, seen) in run(flags::ECN_CAPABLE).into_iter().enumerate() {
+    for (index, seen) in run(true, flags::ECN_CAPABLE).into_iter().enumerate() {
         let figure = |name: &str| count(&expected[name][index]);
         assert_eq!(seen, (figure("queue_after"), figure("drops"), figure("marks_after")), "dequeue {index}");
     }
-    assert_eq!(run(0).last(), Some(&(13, 3, 0)), "not ECN-capable: as without ECN");
+    assert_eq!(run(true, 0).last(), Some(&(13, 3, 0)), "not ECN-capable: as without ECN");
+    assert_eq!(run(false, flags::ECN_CAPABLE).last(), Some(&(13, 3, 0)), "ECN off");
+}
+
+/// RFC 8289 section 5.6: a sojourn time of just the target is above it, and the interval is over at its last instant.
+#[test]
+fn codel_drops_at_the_end_of_the_interval() {
+    let drops_at = |above_us: u64, drop_us: u64| {
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, CoDelParameters::default()), 1);
+        for _ in 0..10 {
+            bench.enqueue(Time::ZERO, packet(1500, 0));
+        }
+        bench.dequeue(Time::ZERO + Duration::from_microseconds(above_us));
+        bench.dequeue(Time::ZERO + Duration::from_microseconds(drop_us));
+        bench.drops(DropCause::Early)
+    };
+    assert_eq!(drops_at(5_000, 105_000), 1);
+    assert_eq!(drops_at(5_000, 104_999), 0);
+    assert_eq!(drops_at(4_999, 105_000), 0);
 }
 
 /// What arrives at a full buffer is dropped as overflow.
@@ -228,51 +247,53 @@ fn codel_control_law_gives_the_published_offsets() {
     }
 }
 
-/// Instants of early drops under the given arrivals.
+/// Instants of early drops or marks under the given arrivals.
 fn codel_drop_times(arrivals: impl Iterator<Item = (Time, Packet)>, transmission: Duration, end: Time) -> Vec<Time> {
-    let mut bench = Bench::new(CoDel::new(UNLIMITED, CoDelParameters::default()), 1);
+    let parameters = CoDelParameters { ecn: true, ..CoDelParameters::default() };
+    let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
     let mut drops = Vec::new();
-    drive(&mut bench, transmission, arrivals, end, |now, event, _| {
-        if let Event::Dropped(cause) = event {
-            assert_eq!(cause, DropCause::Early);
-            drops.push(now);
-        }
+    drive(&mut bench, transmission, arrivals, end, |now, event, _| match event {
+        Event::Dropped(DropCause::Early) | Event::Marked => drops.push(now),
+        Event::Dropped(DropCause::Overflow) | Event::Timer => unreachable!("no limit, no timer"),
+        Event::Sent(_) => {}
     });
     drops
 }
 
-/// Law codel-law: under unresponsive overload of 2 the n-th drop is at t1 + I * (sum of 1/sqrt(k), k < n).
+/// Law codel-law: under unresponsive overload of 2 the n-th drop, or mark, is at t1 + I * (sum of 1/sqrt(k), k < n).
 #[test]
 fn codel_drops_by_its_law_under_unresponsive_overload() {
     let data = data();
     // 100 Mbit/s: a drop waits for the link to ask, so a packet's time is how exact a drop can be.
     let transmission = Duration::from_microseconds(120);
     let end = Time::ZERO + Duration::from_seconds(6);
-    let drops = codel_drop_times(constant(Time::ZERO, end, Duration::from_microseconds(60)), transmission, end);
-    let first = drops[0];
-    // The target is passed when a packet leaves that waited 5 ms, at twice that; an interval later the first drop.
-    let entry = Duration::from_milliseconds(110);
-    assert!(first.since(Time::ZERO + entry) < transmission * 3, "first drop at {} s", first.seconds());
-    assert!(first >= Time::ZERO + entry, "first drop at {} s", first.seconds());
-    for (index, published) in rows(&data["rfc8289-codel"]["drop_times_ms_from_first"]).iter().enumerate() {
-        let late = drops[index].since(first).seconds() - number(published) / 1e3;
-        assert!((-1e-6..=120e-6).contains(&late), "drop {index} is {late} s late");
-    }
-    for row in rows(&data["laws"]["codel-law"]["worked"]) {
-        let until = first + seconds(&row["t_s"]);
-        let dropped = drops.iter().filter(|time| **time <= until).count() as u64;
-        assert!(dropped.abs_diff(count(&row["drops"])) <= 1, "{row}: {dropped}");
+    for ecn_flag in [0, flags::ECN_CAPABLE] {
+        let arrivals = constant(Time::ZERO, end, Duration::from_microseconds(60));
+        let drops = codel_drop_times(arrivals.map(|(time, _)| (time, packet(1500, ecn_flag))), transmission, end);
+        let first = drops[0];
+        // The target is passed when a packet leaves that waited 5 ms, at twice that; an interval later the first drop.
+        let late = first.seconds() - 0.110;
+        assert!((0.0..360e-6).contains(&late), "first drop {late} s late");
+        for (index, published) in rows(&data["rfc8289-codel"]["drop_times_ms_from_first"]).iter().enumerate() {
+            let late = drops[index].since(first).seconds() - number(published) / 1e3;
+            assert!((-1e-6..=120e-6).contains(&late), "drop {index} is {late} s late");
+        }
+        for row in rows(&data["laws"]["codel-law"]["worked"]) {
+            let until = first + seconds(&row["t_s"]);
+            let dropped = drops.iter().filter(|time| **time <= until).count() as u64;
+            assert!(dropped.abs_diff(count(&row["drops"])) <= 1, "{row}: {dropped}");
+        }
     }
 }
 
-/// RFC 8289 section 5.5: a cycle that starts within 16 intervals of the last one takes up at as many drops as that one added
-/// (`count - lastcount`), a later one at one.
+/// RFC 8289 section 5.5: a cycle that starts within 16 intervals of the last one takes up at as many drops as that
+/// one added (`count - lastcount`), a later one at one.
 #[test]
 fn codel_takes_up_its_drop_rate_within_sixteen_intervals() {
     let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
     // Overload of 1.25 in bursts; the queue of one is gone well before the next.
-    let drops_of_bursts = |third: u64| {
-        let bursts = [(at(0), at(600)), (at(1_000), at(1_500)), (at(third), at(third + 500))];
+    let drops_of_bursts = |first: u64, third: u64| {
+        let bursts = [(at(0), at(first)), (at(1_000), at(1_500)), (at(third), at(third + 500))];
         let spacing = Duration::from_microseconds(960);
         let arrivals = bursts.into_iter().flat_map(move |(start, end)| constant(start, end, spacing));
         let drops = codel_drop_times(arrivals, TRANSMISSION, at(third + 1_000));
@@ -286,18 +307,24 @@ fn codel_takes_up_its_drop_rate_within_sixteen_intervals() {
     };
 
     // The second burst's last drop was due at most 0.1 s after its end, the third's first comes 0.13 s after its start.
-    let [first, second, third] = drops_of_bursts(2_900);
+    let [first, second, third] = drops_of_bursts(600, 2_900);
     assert!(first.len() > 3 && second.len() > 3, "{} and {} drops", first.len(), second.len());
     assert_ne!(first.len(), second.len(), "so that count and count - lastcount differ");
     starts_at_count(&first, 1);
     starts_at_count(&second, first.len() - 1);
     starts_at_count(&third, second.len() - 1);
 
-    let [_, _, late] = drops_of_bursts(3_200);
+    let [_, _, late] = drops_of_bursts(600, 3_200);
     starts_at_count(&late, 1);
+
+    // Two drops more are the fewest that count.
+    let [first, second, _] = drops_of_bursts(260, 2_900);
+    assert_eq!(first.len(), 3);
+    starts_at_count(&second, 2);
 }
 
-/// RFC 8289 section 5.6: a single packet below the target starts the interval anew, so that bursts shorter than it lose nothing.
+/// RFC 8289 section 5.6: a single packet below the target starts the interval anew, so that bursts shorter than it
+/// lose nothing.
 #[test]
 fn codel_forgives_bursts_shorter_than_the_interval() {
     let drops = |burst: u64| {
@@ -330,8 +357,8 @@ fn codel_never_drops_while_an_mtu_stays_behind() {
     assert!(drops(1499) > 0, "an MTU of a byte less lets it drop");
 }
 
-/// PIE's controller (RFC 8033 section 4.2) on the worked rows. The RFC has no rule for high delays: its last row holds with
-/// Linux's of 250 ms, and without it the step is the cap's two points.
+/// PIE's controller (RFC 8033 section 4.2) on the worked rows. The RFC has no rule for high delays: its last row
+/// holds with Linux's of 250 ms, and without it the step is the cap's two points.
 #[test]
 fn pie_updates_its_probability_as_worked() {
     let data = data();
@@ -350,6 +377,12 @@ fn pie_updates_its_probability_as_worked() {
         assert_eq!(next(&rfc, row), next(&with_high_delay, row), "{row}");
     }
     assert!((next(&rfc, high) - 0.22).abs() < 1e-12);
+    // Only two delays of zero make it decay.
+    let five = Duration::from_milliseconds(5);
+    let emptied = 0.5 - 0.125 * 0.015 - 1.25 * 0.005;
+    assert!((rfc.next_probability(0.5, Duration::ZERO, five) - emptied).abs() < 1e-12);
+    let filled = 0.5 - 0.125 * 0.010 + 1.25 * 0.005;
+    assert!((rfc.next_probability(0.5, five, Duration::ZERO) - filled).abs() < 1e-12);
 }
 
 /// Every step of both tables of gains, just below and at its bound, and that the probability stays within [0, 1].
@@ -496,10 +529,11 @@ fn pie_lets_a_burst_through() {
         let parameters =
             PieParameters { maximum_burst: Duration::from_milliseconds(maximum_burst), ..PieParameters::default() };
         let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), 1);
-        let end = Time::ZERO + Duration::from_seconds(1);
+        let start = Time::ZERO + Duration::from_seconds(10);
+        let end = start + Duration::from_seconds(1);
         let mut first_drop = None;
         let mut last_idle_update = Time::ZERO;
-        let arrivals = constant(Time::ZERO, end, Duration::from_microseconds(100));
+        let arrivals = constant(start, end, Duration::from_microseconds(100));
         drive(&mut bench, TRANSMISSION, arrivals, end, |now, event, queue| match event {
             Event::Dropped(_) => first_drop = first_drop.or(Some(now)),
             Event::Timer if queue.drop_probability() == 0.0 => last_idle_update = now,
@@ -513,66 +547,8 @@ fn pie_lets_a_burst_through() {
     assert!((0.585..0.65).contains(&overload(600)), "{}", overload(600));
 }
 
-/// RFC 8033 section 4.1: no early drop while at most two packets are queued, however high the drop probability.
-#[test]
-fn pie_keeps_two_packets_safe() {
-    let drops = |mean_packet_size| {
-        let parameters = PieParameters { mean_packet_size: Bytes(mean_packet_size), ..PieParameters::default() };
-        let mut bench = Bench::new(Pie::new(Limit::Packets(2), parameters), 1);
-        // A link so slow that two packets mean a delay of seconds; the limit keeps the queue at two.
-        let end = Time::ZERO + Duration::from_seconds(300);
-        let transmission = Duration::from_seconds(1);
-        let mut early = 0;
-        let arrivals = constant(Time::ZERO, end, Duration::from_milliseconds(300));
-        drive(&mut bench, transmission, arrivals, end, |_, event, _| {
-            early += u64::from(matches!(event, Event::Dropped(DropCause::Early)));
-        });
-        (early, bench.queue.drop_probability())
-    };
-    let (early, probability) = drops(1500);
-    assert!(early == 0 && probability > 0.9, "{early} drops, p {probability}");
-    assert!(drops(749).0 > 0, "a single packet is above the bound then");
-}
-
-/// RFC 8033 section 4.1: no early drop either while the drop probability is below 20 % and the delay was below half the target.
-#[test]
-fn pie_is_work_conserving_at_short_delays() {
-    let drops = |probability: f64, delay_us: u64| {
-        let parameters = PieParameters {
-            // The proportional gain alone, so that the drop probability follows from the number of updates.
-            alpha: 0.01,
-            beta: 0.0,
-            scaling: serde_json::from_value(json!("hpsr2013")).unwrap(),
-            maximum_burst: Duration::ZERO,
-            ..PieParameters::default()
-        };
-        let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), 1);
-        let second = Time::ZERO + Duration::from_seconds(1);
-        bench.enqueue(Time::ZERO, packet(1500, 0));
-        bench.enqueue(Time(second.0 - Duration::from_microseconds(delay_us).0), packet(1500, 0));
-        for _ in 0..10 {
-            bench.enqueue(second, packet(1500, 0));
-        }
-        bench.dequeue(second);
-        while bench.queue.drop_probability() < probability {
-            bench.queue.on_timer(second);
-        }
-        bench.dequeue(second);
-        bench.queue.on_timer(second);
-        assert_eq!(bench.queue.delay(), Duration::from_microseconds(delay_us));
-        assert!((bench.queue.drop_probability() - probability).abs() < 0.011);
-        for _ in 0..1000 {
-            bench.enqueue(second, packet(1500, 0));
-        }
-        bench.drops(DropCause::Early)
-    };
-    assert_eq!(drops(0.18, 7_400), 0);
-    assert!(drops(0.18, 7_500) > 100, "the delay is half the target");
-    assert!(drops(0.21, 7_400) > 100, "the drop probability is above 20 %");
-}
-
-/// The two estimators on a growing queue: the departure rate tells how long an arrival will wait (RFC 8033 section 5.2), timestamps
-/// how long the last packet sent has (section 4.3).
+/// The two estimators on a growing queue: the departure rate tells how long an arrival will wait (RFC 8033 section
+/// 5.2), timestamps how long the last packet sent has (section 4.3).
 #[test]
 fn pie_estimates_the_delay_in_both_ways() {
     let delays = |estimator: &str| {
@@ -602,10 +578,11 @@ fn pie_estimates_the_delay_in_both_ways() {
 fn pie_smooths_departure_measurements() {
     let parameters: PieParameters = serde_json::from_value(json!({"estimator": "departure_rate"})).unwrap();
     let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), 1);
-    for _ in 0..64 {
+    for _ in 0..49 {
         bench.enqueue(Time::ZERO, packet(1024, 0));
     }
     // The first departure opens a measurement; then 16 packets of 1024 bytes are one, first in 16 ms, then in 32 ms.
+    // That leaves just the 16 KiB to open another.
     let mut now = Time::ZERO;
     bench.dequeue(now);
     let mut delay_after = |packets, spacing| {
@@ -616,14 +593,18 @@ fn pie_smooths_departure_measurements() {
         bench.queue.on_timer(now);
         (bench.queue.bytes(), bench.queue.delay())
     };
-    assert_eq!(delay_after(16, 1), (47 * 1024, Duration::from_milliseconds(47)));
+    assert_eq!(delay_after(16, 1), (32 * 1024, Duration::from_milliseconds(32)));
     // The average becomes 16 * 3/4 + 32 * 1/4 = 20 ms for 16 KiB.
-    assert_eq!(delay_after(16, 2), (31 * 1024, Duration::from_microseconds(31 * 1250)));
-    assert_eq!(delay_after(31, 2), (0, Duration::ZERO));
+    assert_eq!(delay_after(16, 2), (16 * 1024, Duration::from_milliseconds(20)));
+    assert_eq!(delay_after(16, 4), (0, Duration::ZERO));
+    // 20 * 3/4 + 64 * 1/4 = 31 ms.
+    bench.enqueue(now, packet(1024, 0));
+    bench.queue.on_timer(now);
+    assert_eq!(bench.queue.delay().seconds(), 0.031 / 16.0);
 }
 
-/// With timestamps the delay is the one of the packet sent last, and none once the queue is empty: so that the drop probability of
-/// an idle queue decays by 2 % an update (RFC 8033 section 4.2).
+/// With timestamps the delay is the one of the packet sent last, and none once the queue is empty: so that the drop
+/// probability of an idle queue decays by 2 % an update (RFC 8033 section 4.2).
 #[test]
 fn pie_forgets_while_idle() {
     let mut bench = Bench::new(Pie::new(UNLIMITED, PieParameters::default()), 1);
@@ -647,8 +628,8 @@ fn pie_forgets_while_idle() {
     }
 }
 
-/// RFC 8033 section 5.4: derandomised, no drop comes before the drop probabilities since the last add up to 0.85, and one comes
-/// at 8.5 at the latest; without, both happen.
+/// RFC 8033 section 5.4: derandomised, no drop comes before the drop probabilities since the last add up to 0.85, and
+/// one comes at 8.5 at the latest; without, both happen.
 #[test]
 fn pie_derandomises_the_distances_of_drops() {
     let sums = |derandomise| {
@@ -683,9 +664,10 @@ fn pie_derandomises_the_distances_of_drops() {
         assert!(sums.len() > 10_000, "{} drops", sums.len());
         (sums.iter().copied().fold(f64::MAX, f64::min), sums.iter().copied().fold(0.0, f64::max))
     };
+    // The drop probability, about 0.17, is what a sum can pass a bound by.
     let (least, greatest) = sums(true);
-    assert!(least >= 0.85 - 1e-9, "{least}");
-    assert!(greatest < 8.5 + 1.0, "{greatest}");
+    assert!((0.85 - 1e-9..1.1).contains(&least), "{least}");
+    assert!((8.5 - 1e-9..9.0).contains(&greatest), "{greatest}");
     let (least, greatest) = sums(false);
     assert!(least < 0.85, "{least}");
     assert!(greatest > 8.5, "{greatest}");
@@ -693,8 +675,9 @@ fn pie_derandomises_the_distances_of_drops() {
 
 /// Mean drop probability and delay in seconds from 30 s on of PIE under an unresponsive load, over ten seeds.
 fn pie_under_load(estimator: &str, rho: f64, poisson: bool) -> (f64, f64) {
-    // 200 Mbit/s: on a slow link the target is a few packets only, the safeguards of section 4.1 let more arrivals through, and
-    // the drop probability settles above the share dropped: by 5 % at 10 Mbit/s and load 1.2, by nothing to see at 1 Gbit/s.
+    // 200 Mbit/s: on a slow link the target is a few packets only, the safeguards of section 4.1 let more arrivals
+    // through, and the drop probability settles above the share dropped: by 5 % at 10 Mbit/s and load 1.2, by nothing
+    // to see at 1 Gbit/s.
     let transmission = Duration::from_microseconds(60);
     let mean = Duration::from_seconds_f64(transmission.seconds() / rho);
     let warm_up = Time::ZERO + Duration::from_seconds(30);
@@ -736,7 +719,8 @@ fn assert_pie_tracks(estimator: &str) {
     }
 }
 
-/// Law pie-track: under unresponsive overload the drop probability tends to what has to be dropped, the delay to its target.
+/// Law pie-track: under unresponsive overload the drop probability tends to what has to be dropped, the delay to its
+/// target.
 #[test]
 fn pie_tracks_its_target_by_sojourn_times() {
     assert_pie_tracks("sojourn");
@@ -748,8 +732,8 @@ fn pie_tracks_its_target_by_the_departure_rate() {
     assert_pie_tracks("departure_rate");
 }
 
-/// Law cbr-droptail: overloaded by a constant rate, DropTail loses 1 - 1/rho and delays by what it holds: a packet that takes the
-/// place of one just sent waits for the whole buffer, any other for less by the time since then.
+/// Law cbr-droptail: overloaded by a constant rate, DropTail loses 1 - 1/rho and delays by what it holds: a packet
+/// that takes the place of one just sent waits for the whole buffer, any other for less by the time since then.
 #[test]
 fn droptail_loses_and_delays_by_its_law() {
     let data = data();
@@ -783,7 +767,8 @@ fn droptail_loses_and_delays_by_its_law() {
     }
 }
 
-/// A limit of nothing, an unknown parameter or discipline and values out of range are refused in one line that names what is wrong.
+/// A limit of nothing, an unknown parameter or discipline and values out of range are refused in one line that names
+/// what is wrong.
 #[test]
 fn bad_settings_are_refused_in_one_line() {
     let cases = [

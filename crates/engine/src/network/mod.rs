@@ -1,7 +1,9 @@
 //! The network: nodes joined by links, and the paths of the flows.
 
+mod forwarding;
 mod link;
 mod routes;
 
+pub use forwarding::Network;
 pub use link::{Egress, InTransit, Link, Losses, MeasuredQueue};
 pub use routes::{END_OF_PATH, Routes};

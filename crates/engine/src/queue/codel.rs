@@ -1,5 +1,5 @@
-//! CoDel (Controlled Delay, RFC 8289): drop at the head when even the least sojourn time of an interval was above the target, the
-//! faster the longer it stays so.
+//! CoDel (Controlled Delay, RFC 8289): drop at the head when even the least sojourn time of an interval was above the
+//! target, the faster the longer it stays so.
 
 use super::{About, Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
 use crate::packet::{Packet, flags};

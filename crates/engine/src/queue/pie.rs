@@ -1,5 +1,5 @@
-//! PIE (Proportional Integral controller Enhanced, RFC 8033): drop arrivals with a probability that a controller adjusts so that the
-//! queueing delay nears its target.
+//! PIE (Proportional Integral controller Enhanced, RFC 8033): drop arrivals with a probability that a controller
+//! adjusts so that the queueing delay nears its target.
 
 use super::{About, Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
 use crate::packet::{Packet, flags};
@@ -80,8 +80,8 @@ const HIGH_DELAY_STEP: f64 = 0.02;
 const FULL_WEIGHT: u64 = 1 << 16;
 
 impl PieParameters {
-    /// The drop probability that follows `probability`, given the current queueing delay and the one of the update before
-    /// (section 4.2).
+    /// The drop probability that follows `probability`, given the current queueing delay and the one of the update
+    /// before (section 4.2).
     pub fn next_probability(&self, probability: f64, delay: Duration, delay_before: Duration) -> f64 {
         let (current, before, target) = (delay.seconds(), delay_before.seconds(), self.target.seconds());
         let mut change = self.alpha * (current - target) + self.beta * (current - before);
@@ -166,8 +166,8 @@ impl Pie {
         class: "aqm",
         year: 2013,
         source: "RFC 8033",
-        departures: "with timestamps, a queue that runs empty has no delay, as in Linux and ns-3: else an idle queue's drop \
-                     probability would never decay; always active (section 5.3 is optional)",
+        departures: "with timestamps, a queue that runs empty has no delay, as in Linux and ns-3: else the drop \
+                     probability of an idle queue would never decay; always active (section 5.3 is optional)",
     };
 
     /// An empty queue.
@@ -281,5 +281,116 @@ impl QueueDiscipline for Pie {
         self.probability = self.parameters.next_probability(self.probability, self.delay, self.delay_before);
         self.delay_before = self.delay;
         self.burst_allowance = self.burst_allowance - self.parameters.update_interval;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::SackHandle;
+    use crate::queue::Outcome;
+    use crate::random::Purpose;
+
+    const PACKET: Packet = Packet {
+        number: 0,
+        stamp: Time::ZERO,
+        flow: 0,
+        hop: 0,
+        sacks: SackHandle::NONE,
+        size: 1500,
+        flags: flags::DATA,
+    };
+
+    /// Offers packets, and counts those dropped early.
+    fn early_drops(pie: &mut Pie, packets: u64, seed: u64) -> usize {
+        let mut random = Random::stream(seed, Purpose::Queue, 0);
+        let mut outcome = Outcome::default();
+        for _ in 0..packets {
+            pie.enqueue(PACKET, &mut Context { now: Time::ZERO, random: &mut random, outcome: &mut outcome });
+        }
+        outcome.dropped.iter().filter(|dropped| dropped.cause == DropCause::Early).count()
+    }
+
+    fn pie_holding(packets: u64, limit: Limit, parameters: PieParameters) -> Pie {
+        let mut pie = Pie::new(limit, parameters);
+        for _ in 0..packets {
+            pie.queue.push(PACKET, Time::ZERO);
+        }
+        pie
+    }
+
+    /// RFC 8033 section 4.1: nothing is dropped early while the delay was below half the target and the drop
+    /// probability below 20 %, nor while at most two packets are queued.
+    #[test]
+    fn safeguards_hold_up_to_their_bounds() {
+        let drops = |probability, delay_before_us, queued| {
+            let parameters = PieParameters { maximum_burst: Duration::ZERO, ..PieParameters::default() };
+            let mut dropped = 0;
+            for seed in 0..100 {
+                let mut pie = pie_holding(queued, Limit::Packets(u64::MAX), parameters.clone());
+                pie.probability = probability;
+                pie.delay_before = Duration::from_microseconds(delay_before_us);
+                dropped += early_drops(&mut pie, 1, seed);
+            }
+            dropped
+        };
+        assert_eq!(drops(0.199, 7_499, 10), 0);
+        assert!(drops(0.2, 7_499, 10) > 0, "20 %");
+        assert!(drops(0.199, 7_500, 10) > 0, "half the target");
+        assert_eq!(drops(0.9, 100_000, 2), 0);
+        assert!(drops(0.9, 100_000, 3) > 0, "three packets");
+    }
+
+    /// RFC 8033 section 4.4: an arrival renews the burst allowance if there is no drop probability and both delays
+    /// are below half the target.
+    #[test]
+    fn burst_allowance_is_renewed_when_congestion_is_gone() {
+        let renewed = |probability, delay_us, delay_before_us| {
+            let mut pie = pie_holding(10, Limit::Packets(u64::MAX), PieParameters::default());
+            pie.burst_allowance = Duration::ZERO;
+            pie.probability = probability;
+            pie.delay = Duration::from_microseconds(delay_us);
+            pie.delay_before = Duration::from_microseconds(delay_before_us);
+            early_drops(&mut pie, 1, 1);
+            pie.burst_allowance == Duration::from_milliseconds(150)
+        };
+        assert!(renewed(0.0, 7_499, 7_499));
+        assert!(!renewed(0.0, 7_500, 7_499));
+        assert!(!renewed(0.0, 7_499, 7_500));
+        assert!(!renewed(1e-9, 7_499, 7_499));
+    }
+
+    /// RFC 8033 section 5.4 and appendix B: derandomised, an arrival at a drop probability of zero and an overflow
+    /// start the sum anew.
+    #[test]
+    fn sum_of_probabilities_starts_anew() {
+        for seed in 0..20 {
+            let drops_after = |disturb: fn(&mut Pie)| {
+                let parameters =
+                    PieParameters { maximum_burst: Duration::ZERO, derandomise: true, ..PieParameters::default() };
+                let mut pie = pie_holding(10, Limit::Packets(14), parameters);
+                pie.delay_before = Duration::from_milliseconds(20);
+                pie.probability = 0.4;
+                assert_eq!(early_drops(&mut pie, 2, seed), 0, "0.8 is too little");
+                disturb(&mut pie);
+                pie.probability = 0.4;
+                pie.queue.pop();
+                pie.queue.pop();
+                early_drops(&mut pie, 2, seed)
+            };
+            let at_zero = |pie: &mut Pie| {
+                pie.probability = 0.0;
+                early_drops(pie, 1, 1);
+            };
+            let overflow = |pie: &mut Pie| {
+                pie.limit = Limit::Packets(0);
+                early_drops(pie, 1, 1);
+                pie.limit = Limit::Packets(14);
+            };
+            assert_eq!(drops_after(at_zero), 0);
+            assert_eq!(drops_after(overflow), 0);
+            let certain = |pie: &mut Pie| pie.accumulated = 8.2;
+            assert_eq!(drops_after(certain), 1);
+        }
     }
 }

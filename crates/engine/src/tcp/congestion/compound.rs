@@ -145,7 +145,7 @@ impl CongestionControl for Compound {
         let loss_flight = u128::from(flight_size) * u128::from(loss_window) / u128::from(window.cwnd);
         let loss_window = self.reno.reduce(window, loss_flight as u64, now);
         let sum = loss_window.max((flight_size as f64 * (1.0 - self.parameters.beta)) as u64);
-        self.dwnd = if sum > self.parameters.low_window * window.mss { sum - loss_window } else { 0 };
+        self.dwnd = sum - loss_window;
         sum
     }
 

@@ -2,17 +2,23 @@
 //! retransmission timeout and a scoreboard. A state machine without a clock: time is an argument, packets go into an
 //! outbox, and the one timer it needs is a deadline that its owner watches.
 
+mod episode;
+mod statistics;
+mod transmission;
+
 use std::sync::Arc;
 
-use super::congestion::{Ack, Algorithm, CongestionControl};
-use super::profile::{Counting, FlightSize, RecoveryKind, StackProfile};
-use super::recovery::{Inflation, Phase, ProportionalRateReduction, Reduction};
-use super::rto::{Rto, RtoLimits};
-use super::scoreboard::{FIRST_DATA, Progress, Scoreboard};
-use super::slow_start::{SlowStart, SlowStartKind};
-use super::window::Window;
 use crate::packet::{Packet, SackBlocks, SackHandle, flags};
+use crate::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use crate::tcp::profile::{Counting, StackProfile};
+use crate::tcp::recovery::Phase;
+use crate::tcp::rto::{Rto, RtoLimits};
+use crate::tcp::scoreboard::{FIRST_DATA, Progress, Scoreboard};
+use crate::tcp::slow_start::{SlowStart, SlowStartKind};
+use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
+
+pub use statistics::SenderStatistics;
 
 /// Why a connection was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,36 +42,6 @@ pub enum State {
     Completed,
     /// Given up.
     Aborted(Abort),
-}
-
-/// Counts that are reset when the measuring window opens.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SenderStatistics {
-    /// Data segments sent, retransmissions included.
-    pub segments_sent: u64,
-    /// Data segments sent again.
-    pub retransmissions: u64,
-    /// Expiries of the retransmission timer with data outstanding.
-    pub timeouts: u64,
-    /// Fast recovery episodes.
-    pub fast_recoveries: u64,
-    /// RTT samples.
-    pub rtt_samples: u64,
-    /// Their sum.
-    pub rtt_sum: Duration,
-    /// The smallest.
-    pub rtt_minimum: Duration,
-    /// The largest.
-    pub rtt_maximum: Duration,
-}
-
-impl SenderStatistics {
-    fn on_rtt(&mut self, rtt: Duration) {
-        self.rtt_minimum = if self.rtt_samples == 0 { rtt } else { self.rtt_minimum.min(rtt) };
-        self.rtt_maximum = self.rtt_maximum.max(rtt);
-        self.rtt_sum = self.rtt_sum + rtt;
-        self.rtt_samples += 1;
-    }
 }
 
 /// The segment whose round trip is timed when there are no timestamps (Karn's algorithm: only if it was sent once).
@@ -303,90 +279,6 @@ impl Sender {
         true
     }
 
-    /// What is reduced on congestion. Late in a long episode the data not cumulatively acknowledged is mostly SACKed
-    /// and may be many windows, hence the bound.
-    fn flight_size(&self) -> u64 {
-        let segments = match self.profile.flight_size {
-            FlightSize::Outstanding => self.scoreboard.outstanding() - self.limited_transmitted,
-            FlightSize::Pipe => self.scoreboard.pipe(),
-        };
-        (segments * self.window.mss).min(self.window.cwnd)
-    }
-
-    fn enter_recovery(&mut self, progress: Progress, now: Time, outbox: &mut Vec<Packet>) {
-        let mss = self.window.mss;
-        let recover_fs = (self.scoreboard.outstanding() - self.scoreboard.sacked() + progress.delivered) * mss;
-        self.scoreboard.start_episode();
-        self.scoreboard.mark_first_lost();
-        self.window.ssthresh = self.algorithm.reduce(&self.window, self.flight_size(), now);
-        self.statistics.fast_recoveries += 1;
-        let reduction = match self.profile.recovery {
-            RecoveryKind::NewReno => {
-                self.window.cwnd = self.window.ssthresh;
-                Reduction::Inflation(Inflation::enter(self.window.ssthresh, self.duplicate_acks, mss))
-            }
-            RecoveryKind::Sack => {
-                self.window.cwnd = self.window.ssthresh;
-                Reduction::AtOnce
-            }
-            RecoveryKind::Prr => {
-                let mut reduction = ProportionalRateReduction::new(recover_fs);
-                let inflight = self.scoreboard.pipe() * mss;
-                let delivered = progress.delivered * mss;
-                if let Some(cwnd) = reduction.on_ack(delivered, inflight, self.window.ssthresh, false, mss) {
-                    self.window.cwnd = cwnd;
-                }
-                Reduction::Proportional(reduction)
-            }
-        };
-        self.limited_transmitted = 0;
-        self.phase = Phase::Recovery { point: self.next_sequence(), reduction, rescued: false };
-        // The first lost segment goes out whatever the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5 (4.3)).
-        self.retransmit(self.scoreboard.una(), now, outbox);
-    }
-
-    /// Returns whether the retransmission timer is to be restarted.
-    fn on_ack_in_recovery(&mut self, acked: u64, progress: Progress, now: Time, outbox: &mut Vec<Packet>) -> bool {
-        let mss = self.window.mss;
-        let inflight = self.scoreboard.pipe() * mss;
-        let Phase::Recovery { reduction, .. } = &mut self.phase else {
-            return true;
-        };
-        match reduction {
-            Reduction::AtOnce => true,
-            Reduction::Proportional(reduction) => {
-                let safe = acked > 0 && progress.newly_lost == 0;
-                let delivered = progress.delivered * mss;
-                if let Some(cwnd) = reduction.on_ack(delivered, inflight, self.window.ssthresh, safe, mss) {
-                    self.window.cwnd = cwnd;
-                }
-                true
-            }
-            Reduction::Inflation(inflation) if acked == 0 => {
-                inflation.on_duplicate(mss);
-                true
-            }
-            Reduction::Inflation(inflation) => {
-                let first_partial = inflation.on_partial(acked, mss);
-                self.scoreboard.mark_first_lost();
-                self.retransmit(self.scoreboard.una(), now, outbox);
-                first_partial
-            }
-        }
-    }
-
-    fn leave_recovery(&mut self) {
-        self.window.cwnd = match self.profile.recovery {
-            RecoveryKind::NewReno => {
-                Inflation::exit(self.window.ssthresh, self.scoreboard.outstanding() * self.window.mss, self.window.mss)
-            }
-            RecoveryKind::Sack | RecoveryKind::Prr => self.window.ssthresh,
-        };
-        self.phase = Phase::Open;
-        self.duplicate_acks = 0;
-        self.limited_transmitted = 0;
-    }
-
     /// Grows the window, unless the sender did not use what it had.
     fn grow(&mut self, acked: u64, rtt: Option<Duration>, now: Time) {
         let credit = match self.profile.counting {
@@ -479,130 +371,5 @@ impl Sender {
     fn abort(&mut self, cause: Abort) {
         self.state = State::Aborted(cause);
         self.deadline = Time::NEVER;
-    }
-
-    /// SND.NXT. After the last segment it is one past the FIN, which that segment carries.
-    fn next_sequence(&self) -> u64 {
-        let next = self.scoreboard.sequence(self.scoreboard.nxt());
-        self.size.map_or(next, |size| if next >= FIRST_DATA + size { FIRST_DATA + size + 1 } else { next })
-    }
-
-    /// What the window is compared with, in bytes.
-    fn in_flight(&self) -> u64 {
-        let by_pipe = match self.phase {
-            Phase::Open => self.profile.sack && self.profile.limited_transmit,
-            Phase::Recovery { .. } => self.profile.recovery != RecoveryKind::NewReno,
-            Phase::Loss { .. } => true,
-        };
-        let segments = if by_pipe { self.scoreboard.pipe() } else { self.scoreboard.outstanding() };
-        segments * self.window.mss
-    }
-
-    fn usable_window(&self) -> u64 {
-        match &self.phase {
-            Phase::Recovery { reduction: Reduction::Inflation(inflation), .. } => inflation.window(),
-            // RFC 3042 section 2: two segments beyond the window. With SACK, pipe makes room for them by itself.
-            Phase::Open if self.duplicate_acks > 0 && !self.profile.sack && self.profile.limited_transmit => {
-                self.window.cwnd + self.duplicate_acks.min(2) * self.window.mss
-            }
-            _ => self.window.cwnd,
-        }
-    }
-
-    /// Sends what the window allows: what NextSeg() of RFC 6675 section 4 names, rule by rule.
-    fn send(&mut self, now: Time, outbox: &mut Vec<Packet>) {
-        let mss = self.window.mss;
-        let window = self.usable_window();
-        let mut in_flight = self.in_flight();
-        self.window_limited = true;
-        while in_flight + mss <= window {
-            let repairing = !matches!(self.phase, Phase::Open);
-            if repairing && let Some(index) = self.next_lost() {
-                self.retransmit(index, now, outbox);
-            } else if self.may_send_new() {
-                self.send_new(now, outbox);
-            } else if let Some(index) = self.next_gap() {
-                self.retransmit(index, now, outbox);
-            } else if let Some(index) = self.rescue() {
-                self.transmit(index, now, outbox);
-                self.scoreboard.on_rescued(index);
-            } else {
-                self.window_limited = false;
-                break;
-            }
-            in_flight += mss;
-        }
-    }
-
-    fn next_lost(&mut self) -> Option<u64> {
-        let by_acknowledgements_alone =
-            matches!(self.phase, Phase::Recovery { reduction: Reduction::Inflation(_), .. });
-        if by_acknowledgements_alone { None } else { self.scoreboard.next_lost() }
-    }
-
-    /// NextSeg() rule 3.
-    fn next_gap(&mut self) -> Option<u64> {
-        match self.phase {
-            Phase::Recovery { .. } if self.profile.sack => self.scoreboard.next_hole(),
-            _ => None,
-        }
-    }
-
-    /// NextSeg() rule 4: once an episode, the highest segment, in case the tail of the window was lost.
-    fn rescue(&mut self) -> Option<u64> {
-        match &mut self.phase {
-            Phase::Recovery { rescued, .. } if self.profile.sack && !*rescued => {
-                *rescued = true;
-                self.scoreboard.last_hole()
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether the stream has more and both buffers have room for it.
-    fn may_send_new(&self) -> bool {
-        let next = self.next_sequence();
-        let room = self.profile.send_buffer.0.min(self.profile.receive_buffer.0);
-        let has_more = self.size.is_none_or(|size| next < FIRST_DATA + size);
-        has_more && next + self.payload(self.scoreboard.nxt()) <= self.una + room
-    }
-
-    fn payload(&self, index: u64) -> u64 {
-        let offset = index * self.window.mss;
-        self.size.map_or(self.window.mss, |size| (size - offset).min(self.window.mss))
-    }
-
-    fn send_new(&mut self, now: Time, outbox: &mut Vec<Packet>) {
-        let index = self.scoreboard.nxt();
-        self.transmit(index, now, outbox);
-        self.scoreboard.on_sent();
-        if self.duplicate_acks > 0 && matches!(self.phase, Phase::Open) {
-            self.limited_transmitted += 1;
-        }
-        if self.deadline == Time::NEVER {
-            self.deadline = now + self.rto.timeout(&self.rto_limits); // RFC 6298 (5.1)
-        }
-        if !self.profile.timestamps && self.timed.is_none() {
-            self.timed = Some(TimedSegment { end: self.scoreboard.sequence(index) + self.payload(index), sent: now });
-        }
-    }
-
-    fn retransmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
-        self.transmit(index, now, outbox);
-        self.scoreboard.on_retransmitted(index);
-        self.statistics.retransmissions += 1;
-        self.timed = None; // Karn: whatever is timed may be acknowledged late because of this loss.
-    }
-
-    fn transmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
-        let payload = self.payload(index);
-        let ends_stream = self.size.is_some_and(|size| (index * self.window.mss) + payload == size);
-        let bits = if ends_stream { flags::DATA | flags::FIN } else { flags::DATA };
-        let size = payload + self.profile.segment_overhead();
-        outbox.push(self.packet(self.scoreboard.sequence(index), now, size, bits));
-        self.statistics.segments_sent += 1;
-        if let Phase::Recovery { reduction: Reduction::Proportional(reduction), .. } = &mut self.phase {
-            reduction.on_sent(payload);
-        }
     }
 }

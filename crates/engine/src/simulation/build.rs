@@ -1,0 +1,204 @@
+//! From a specification to the links and flows of a run.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::flow::{Endpoints, Flow, Overhead};
+use crate::network::{Egress, Link, Losses, MeasuredQueue, Routes};
+use crate::probe::QueueProbe;
+use crate::queue::{Discipline, Outcome};
+use crate::random::{Purpose, Random};
+use crate::specification::{FlowSpecification, LossPattern, SourceSpecification, Specification};
+use crate::tcp::congestion::Algorithm;
+use crate::tcp::connection::Connection;
+use crate::tcp::profile::StackProfile;
+use crate::tcp::sender::{Address, Sender};
+use crate::time::{Duration, Time};
+use crate::traffic::ConstantRate;
+
+/// Builds the links, the paths and the flows.
+///
+/// # Errors
+/// One line that says what in the specification is wrong and what is allowed.
+pub(super) fn build(specification: &Specification) -> Result<(Vec<Link>, Routes, Vec<Flow>), String> {
+    check(specification)?;
+    let mut builder = Builder { specification, routes: Routes::default(), stacks: Vec::new(), flows: Vec::new() };
+    builder.build_stacks()?;
+    builder.build_flows()?;
+    let links = build_links(specification, &builder.routes)?;
+    Ok((links, builder.routes, builder.flows))
+}
+
+/// Checks what can be checked before anything is built.
+fn check(specification: &Specification) -> Result<(), String> {
+    if specification.warm_up >= specification.duration {
+        return Err("warm_up: the measuring window must open before the end".to_owned());
+    }
+    let nodes = specification.nodes.len();
+    for (index, link) in specification.links.iter().enumerate() {
+        let name = |end: usize| specification.nodes.get(end).map_or("?", String::as_str);
+        let place = format!("links[{index}] ({} -> {})", name(link.from), name(link.to));
+        if link.from >= nodes || link.to >= nodes || link.from == link.to {
+            return Err(format!("{place}: must join two different nodes of the {nodes} there are"));
+        }
+        if link.rate.0 == 0 {
+            return Err(format!("{place}: rate must be above zero"));
+        }
+        if matches!(&link.drop, Some(LossPattern::Every(0))) {
+            return Err(format!("{place}: drop every must be at least 1"));
+        }
+    }
+    for (index, flow) in specification.flows.iter().enumerate() {
+        let place = format!("flows[{index}] ({})", flow.group);
+        if flow.from >= nodes || flow.to >= nodes || flow.from == flow.to {
+            return Err(format!("{place}: must join two different nodes of the {nodes} there are"));
+        }
+        if flow.size.is_some_and(|size| size.0 == 0) {
+            return Err(format!("{place}: size must be at least one byte"));
+        }
+        match &flow.source {
+            SourceSpecification::Tcp(tcp) if tcp.stack >= specification.stacks.len() => {
+                return Err(format!("{place}: stack {} is not among the {}", tcp.stack, specification.stacks.len()));
+            }
+            SourceSpecification::ConstantRate(source)
+                if source.rate.0 == 0 || source.packet_size.0 == 0 || source.packet_size.0 > u64::from(u16::MAX) =>
+            {
+                return Err(format!("{place}: constant_rate needs a rate above zero and packets of 1 to 65535 bytes"));
+            }
+            _ => {}
+        }
+    }
+    for interval in [specification.probe.queue_series, specification.probe.flow_series].into_iter().flatten() {
+        if interval == Duration::ZERO {
+            return Err("probe: a sampling interval must be above zero".to_owned());
+        }
+    }
+    Ok(())
+}
+
+struct Builder<'a> {
+    specification: &'a Specification,
+    routes: Routes,
+    stacks: Vec<Arc<StackProfile>>,
+    flows: Vec<Flow>,
+}
+
+impl Builder<'_> {
+    fn build_stacks(&mut self) -> Result<(), String> {
+        for (index, settings) in self.specification.stacks.iter().enumerate() {
+            let profile = StackProfile::from_settings(settings).map_err(|error| format!("stacks[{index}]: {error}"))?;
+            self.stacks.push(Arc::new(profile));
+        }
+        Ok(())
+    }
+
+    fn build_flows(&mut self) -> Result<(), String> {
+        for (group, flow) in self.specification.flows.iter().enumerate() {
+            let forward = self.path(flow.from, flow.to, flow)?;
+            let backward = self.path(flow.to, flow.from, flow)?;
+            for _ in 0..flow.count {
+                self.build_flow(group, flow, forward, backward)
+                    .map_err(|error| format!("flows[{group}] ({}): {error}", flow.group))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&mut self, from: usize, to: usize, flow: &FlowSpecification) -> Result<u32, String> {
+        let specification = self.specification;
+        self.routes.path(from, to, specification.nodes.len(), &specification.links).ok_or_else(|| {
+            let name = |node: usize| &specification.nodes[node];
+            format!("flow {}: there is no route from {} to {}", flow.group, name(from), name(to))
+        })
+    }
+
+    fn build_flow(
+        &mut self,
+        group: usize,
+        flow: &FlowSpecification,
+        forward: u32,
+        backward: u32,
+    ) -> Result<(), String> {
+        let index = self.flows.len() as u64;
+        let seed = self.specification.seed;
+        let address = Address { flow: index as u32, first_hop: forward };
+        let size = flow.size.map(|size| size.0);
+        let endpoints = match &flow.source {
+            SourceSpecification::Tcp(tcp) => {
+                let profile = &self.stacks[tcp.stack];
+                let algorithm = Algorithm::new(&tcp.name, &tcp.parameters)?;
+                let sender = Sender::new(address, Arc::clone(profile), algorithm, tcp.slow_start, size);
+                let return_address = Address { flow: index as u32, first_hop: backward };
+                Endpoints::Tcp(Box::new(Connection::new(sender, profile, return_address)))
+            }
+            SourceSpecification::ConstantRate(source) => {
+                let random = Random::stream(seed, Purpose::Source, index);
+                Endpoints::ConstantRate(Box::new(ConstantRate::new(address, source, size, random)))
+            }
+        };
+        let limit = self.specification.sender_overhead;
+        let overhead = (limit > Duration::ZERO).then(|| Overhead {
+            limit,
+            random: Random::stream(seed, Purpose::SenderOverhead, index),
+            waiting: VecDeque::new(),
+        });
+        let start = flow.start + Random::stream(seed, Purpose::FlowStart, index).below(flow.start_within);
+        self.flows.push(Flow {
+            group,
+            start,
+            endpoints,
+            retransmission_armed: Time::NEVER,
+            delayed_ack_armed: Time::NEVER,
+            delivered_before_window: 0,
+            overhead,
+        });
+        Ok(())
+    }
+}
+
+fn build_links(specification: &Specification, routes: &Routes) -> Result<Vec<Link>, String> {
+    let followers = links_that_follow_one(specification.links.len(), routes);
+    let mut links = Vec::new();
+    for (index, link) in specification.links.iter().enumerate() {
+        let losses = link.drop.clone().map(Losses::new);
+        let egress = match &link.queue {
+            None => Egress::Unlimited { follows_one_link: followers[index] && losses.is_none() },
+            Some(queue) => {
+                let name = |node: usize| &specification.nodes[node];
+                let discipline = Discipline::new(&queue.name, queue.limit, &queue.parameters)
+                    .map_err(|error| format!("queue {} -> {}: {error}", name(link.from), name(link.to)))?;
+                Egress::Queue(Box::new(MeasuredQueue {
+                    discipline,
+                    random: Random::stream(specification.seed, Purpose::Queue, index as u64),
+                    outcome: Outcome::default(),
+                    probe: QueueProbe::default(),
+                }))
+            }
+        };
+        links.push(Link::new(link.rate, link.delay, egress, losses));
+    }
+    Ok(links)
+}
+
+/// For each link whether all its packets come from one and the same other link.
+fn links_that_follow_one(links: usize, routes: &Routes) -> Vec<bool> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Feeder {
+        Unknown,
+        One(u32),
+        Several,
+    }
+    let mut feeders = vec![Feeder::Unknown; links];
+    for path in routes.paths() {
+        feeders[path[0] as usize] = Feeder::Several; // Fed by a host.
+        for hop in path.windows(2) {
+            let feeder = &mut feeders[hop[1] as usize];
+            *feeder = match *feeder {
+                Feeder::Unknown => Feeder::One(hop[0]),
+                known if known == Feeder::One(hop[0]) => known,
+                _ => Feeder::Several,
+            };
+        }
+    }
+    feeders.iter().map(|feeder| matches!(feeder, Feeder::One(_))).collect()
+}

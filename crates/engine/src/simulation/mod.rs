@@ -1,0 +1,356 @@
+//! A run: processes the events of a network and its flows in order.
+
+mod build;
+mod census;
+mod flow;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::agenda::{Agenda, Due, Timer};
+use crate::network::{END_OF_PATH, Egress, Network};
+use crate::packet::{Packet, SackPool, flags};
+use crate::probe::{FlowSample, QueueSample, Series};
+use crate::queue::QueueDiscipline;
+use crate::result::{QueueResult, RunResult};
+use crate::specification::Specification;
+use crate::tcp::sender::SenderStatistics;
+use crate::time::{Duration, Time};
+use flow::{Endpoints, Flow};
+
+pub use census::Census;
+
+/// A run under way.
+#[derive(Debug)]
+pub struct Simulation {
+    now: Time,
+    end: Time,
+    agenda: Agenda,
+    network: Network,
+    flows: Vec<Flow>,
+    sacks: SackPool,
+    outbox: Vec<Packet>,
+    window_opens: Time,
+    queue_series: Option<Duration>,
+    flow_series: Option<Duration>,
+    series: Series,
+    events: u64,
+    created: u64,
+    delivered: u64,
+    data_packets_delivered: u64,
+}
+
+/// Events between two looks at whether the run is cancelled.
+const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+
+impl Simulation {
+    /// Builds a run.
+    ///
+    /// # Errors
+    /// One line that says what in the specification is wrong and what is allowed.
+    pub fn new(specification: &Specification) -> Result<Simulation, String> {
+        let (links, routes, flows) = build::build(specification)?;
+        let mut simulation = Simulation {
+            now: Time::ZERO,
+            end: specification.duration,
+            agenda: Agenda::new(links.len()),
+            network: Network { links, routes, dropped: 0 },
+            flows,
+            sacks: SackPool::default(),
+            outbox: Vec::new(),
+            window_opens: specification.warm_up,
+            queue_series: specification.probe.queue_series,
+            flow_series: specification.probe.flow_series,
+            series: Series::default(),
+            events: 0,
+            created: 0,
+            delivered: 0,
+            data_packets_delivered: 0,
+        };
+        simulation.arm_first_timers();
+        Ok(simulation)
+    }
+
+    fn arm_first_timers(&mut self) {
+        if self.window_opens > Time::ZERO {
+            self.agenda.set_timer(Timer::WindowOpens, self.window_opens);
+        }
+        if self.queue_series.is_some() {
+            self.agenda.set_timer(Timer::SampleQueues, Time::ZERO);
+        }
+        if self.flow_series.is_some() {
+            self.agenda.set_timer(Timer::SampleFlows, Time::ZERO);
+        }
+        for (index, link) in self.network.links.iter().enumerate() {
+            if let Egress::Queue(queue) = &link.egress
+                && let Some(interval) = queue.discipline.timer_interval()
+            {
+                self.agenda.set_timer(Timer::Queue(index as u32), Time::ZERO + interval);
+            }
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            self.agenda.set_timer(Timer::FlowStart(index as u32), flow.start);
+        }
+    }
+
+    /// Runs to the end. None if cancelled.
+    pub fn run(mut self, cancelled: &AtomicBool) -> Option<RunResult> {
+        loop {
+            if cancelled.load(Ordering::Relaxed) {
+                return None;
+            }
+            for _ in 0..EVENTS_BETWEEN_LOOKS {
+                if !self.step() {
+                    return Some(self.finish());
+                }
+            }
+        }
+    }
+
+    /// The time of the latest event.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Processes the next event. False when none is left before the end.
+    pub fn step(&mut self) -> bool {
+        let Some((time, due)) = self.agenda.next_before(self.end) else {
+            return false;
+        };
+        debug_assert!(time >= self.now, "time never runs back");
+        self.now = time;
+        self.events += 1;
+        match due {
+            Due::Arrival(link) => self.on_arrival(link),
+            Due::Transmitted(link) => self.network.transmit_next(link, self.now, &mut self.agenda, &mut self.sacks),
+            Due::Timer(timer) => self.on_timer(timer),
+        }
+        true
+    }
+
+    fn on_arrival(&mut self, link: usize) {
+        let packet = self.network.take_arrival(link, &mut self.agenda);
+        if self.network.routes.link(packet.hop) == END_OF_PATH {
+            self.deliver(&packet);
+        } else {
+            self.network.offer(packet, self.now, &mut self.agenda, &mut self.sacks);
+        }
+    }
+
+    fn deliver(&mut self, packet: &Packet) {
+        self.delivered += 1;
+        self.data_packets_delivered += u64::from(packet.flags & flags::DATA);
+        let index = packet.flow as usize;
+        match &mut self.flows[index].endpoints {
+            Endpoints::Tcp(connection) => {
+                connection.on_packet(packet, self.now, &mut self.sacks, &mut self.outbox);
+                self.after_connection(index);
+            }
+            Endpoints::ConstantRate(source) => source.bytes_delivered += u64::from(packet.size),
+        }
+    }
+
+    /// Arms the timers that a connection now wants, and sends what it has to send.
+    fn after_connection(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if let Endpoints::Tcp(connection) = &flow.endpoints {
+            let deadline = connection.sender.deadline;
+            if deadline < flow.retransmission_armed {
+                flow.retransmission_armed = deadline;
+                self.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
+            }
+            let deadline = connection.receiver.ack_deadline;
+            if deadline < flow.delayed_ack_armed {
+                flow.delayed_ack_armed = deadline;
+                self.agenda.set_timer(Timer::DelayedAck(index as u32), deadline);
+            }
+        }
+        self.send_outbox(index);
+    }
+
+    fn send_outbox(&mut self, index: usize) {
+        self.created += self.outbox.len() as u64;
+        for packet in self.outbox.drain(..) {
+            match &mut self.flows[index].overhead {
+                Some(overhead) if !packet.has(flags::ACK) => {
+                    let ready = self.now + overhead.random.below(overhead.limit);
+                    let ready = overhead.waiting.back().map_or(ready, |(last, _)| ready.max(*last));
+                    if overhead.waiting.is_empty() {
+                        self.agenda.set_timer(Timer::Release(index as u32), ready);
+                    }
+                    overhead.waiting.push_back((ready, packet));
+                }
+                _ => self.network.offer(packet, self.now, &mut self.agenda, &mut self.sacks),
+            }
+        }
+    }
+
+    fn on_timer(&mut self, timer: Timer) {
+        match timer {
+            Timer::FlowStart(index) => self.start_flow(index as usize),
+            Timer::Emission(index) => self.emit(index as usize),
+            Timer::Retransmission(index) => self.on_retransmission_timer(index as usize),
+            Timer::DelayedAck(index) => self.on_delayed_ack_timer(index as usize),
+            Timer::Release(index) => self.release(index as usize),
+            Timer::Queue(index) => self.on_queue_timer(index),
+            Timer::WindowOpens => self.open_window(),
+            Timer::SampleQueues => self.sample_queues(),
+            Timer::SampleFlows => self.sample_flows(),
+        }
+    }
+
+    fn start_flow(&mut self, index: usize) {
+        if let Endpoints::Tcp(connection) = &mut self.flows[index].endpoints {
+            connection.sender.open(self.now, &mut self.outbox);
+            self.after_connection(index);
+        } else {
+            self.emit(index);
+        }
+    }
+
+    fn emit(&mut self, index: usize) {
+        if let Endpoints::ConstantRate(source) = &mut self.flows[index].endpoints {
+            if let Some(next) = source.emit(self.now, &mut self.outbox) {
+                self.agenda.set_timer(Timer::Emission(index as u32), next);
+            }
+            self.send_outbox(index);
+        }
+    }
+
+    fn on_retransmission_timer(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if flow.retransmission_armed != self.now {
+            return; // An earlier deadline replaced this timer.
+        }
+        flow.retransmission_armed = Time::NEVER;
+        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
+            if connection.sender.deadline <= self.now {
+                connection.sender.on_timeout(self.now, &mut self.outbox);
+            }
+            self.after_connection(index);
+        }
+    }
+
+    fn on_delayed_ack_timer(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if flow.delayed_ack_armed != self.now {
+            return;
+        }
+        flow.delayed_ack_armed = Time::NEVER;
+        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
+            if connection.receiver.ack_deadline <= self.now {
+                connection.acknowledge(&mut self.sacks, &mut self.outbox);
+            }
+            self.after_connection(index);
+        }
+    }
+
+    fn release(&mut self, index: usize) {
+        let Some(overhead) = &mut self.flows[index].overhead else {
+            return;
+        };
+        let Some((_, packet)) = overhead.waiting.pop_front() else {
+            return;
+        };
+        if let Some((ready, _)) = overhead.waiting.front() {
+            self.agenda.set_timer(Timer::Release(index as u32), *ready);
+        }
+        self.network.offer(packet, self.now, &mut self.agenda, &mut self.sacks);
+    }
+
+    fn on_queue_timer(&mut self, link: u32) {
+        if let Egress::Queue(queue) = &mut self.network.links[link as usize].egress {
+            queue.discipline.on_timer(self.now);
+            if let Some(interval) = queue.discipline.timer_interval() {
+                self.agenda.set_timer(Timer::Queue(link), self.now + interval);
+            }
+        }
+    }
+
+    fn open_window(&mut self) {
+        for link in &mut self.network.links {
+            if let Egress::Queue(queue) = &mut link.egress {
+                queue.probe.open_window(self.now, link.busy_until);
+            }
+        }
+        for flow in &mut self.flows {
+            flow.delivered_before_window = flow.endpoints.delivered();
+            match &mut flow.endpoints {
+                Endpoints::Tcp(connection) => connection.sender.statistics = SenderStatistics::default(),
+                Endpoints::ConstantRate(source) => source.packets_sent = 0,
+            }
+        }
+    }
+
+    fn sample_queues(&mut self) {
+        for (index, link) in self.network.links.iter().enumerate() {
+            if let Egress::Queue(queue) = &link.egress {
+                let (packets, bytes) = (queue.discipline.packets(), queue.discipline.bytes());
+                self.series.queues.push(QueueSample { time: self.now, link: index, packets, bytes });
+            }
+        }
+        if let Some(interval) = self.queue_series {
+            self.agenda.set_timer(Timer::SampleQueues, self.now + interval);
+        }
+    }
+
+    fn sample_flows(&mut self) {
+        for (index, flow) in self.flows.iter().enumerate() {
+            if let Endpoints::Tcp(connection) = &flow.endpoints {
+                let window = connection.sender.window();
+                self.series.flows.push(FlowSample {
+                    time: self.now,
+                    flow: index,
+                    cwnd: window.cwnd,
+                    ssthresh: (window.ssthresh != u64::MAX).then_some(window.ssthresh),
+                    rtt: connection.sender.latest_rtt(),
+                    bytes_delivered: connection.delivered(),
+                });
+            }
+        }
+        if let Some(interval) = self.flow_series {
+            self.agenda.set_timer(Timer::SampleFlows, self.now + interval);
+        }
+    }
+
+    /// Counts every packet.
+    pub fn census(&self) -> Census {
+        let mut census = Census {
+            created: self.created,
+            delivered: self.delivered,
+            dropped: self.network.dropped,
+            ..Census::default()
+        };
+        for link in &self.network.links {
+            census.in_transit += link.in_transit.len() as u64;
+            if let Egress::Queue(queue) = &link.egress {
+                census.queued += queue.discipline.packets();
+            }
+        }
+        for flow in &self.flows {
+            census.in_senders += flow.overhead.as_ref().map_or(0, |overhead| overhead.waiting.len() as u64);
+        }
+        census
+    }
+
+    fn finish(self) -> RunResult {
+        debug_assert!(self.census().is_complete(), "{:?}", self.census());
+        let flows = self.flows.iter().map(Flow::result).collect();
+        let mut queues = Vec::new();
+        for (index, link) in self.network.links.into_iter().enumerate() {
+            if let Egress::Queue(queue) = link.egress {
+                queues.push(QueueResult {
+                    link: index,
+                    drops_planned: link.losses.map_or(0, |losses| losses.lost),
+                    statistics: queue.probe.close(self.end, link.busy_until),
+                });
+            }
+        }
+        RunResult {
+            flows,
+            queues,
+            series: self.series,
+            events: self.events,
+            data_packets_delivered: self.data_packets_delivered,
+        }
+    }
+}

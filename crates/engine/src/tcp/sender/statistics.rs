@@ -1,0 +1,33 @@
+//! What a sender counts.
+
+use crate::time::Duration;
+
+/// Counts that are reset when the measuring window opens.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SenderStatistics {
+    /// Data segments sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Data segments sent again.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer with data outstanding.
+    pub timeouts: u64,
+    /// Fast recovery episodes.
+    pub fast_recoveries: u64,
+    /// RTT samples.
+    pub rtt_samples: u64,
+    /// Their sum.
+    pub rtt_sum: Duration,
+    /// The smallest.
+    pub rtt_minimum: Duration,
+    /// The largest.
+    pub rtt_maximum: Duration,
+}
+
+impl SenderStatistics {
+    pub(super) fn on_rtt(&mut self, rtt: Duration) {
+        self.rtt_minimum = if self.rtt_samples == 0 { rtt } else { self.rtt_minimum.min(rtt) };
+        self.rtt_maximum = self.rtt_maximum.max(rtt);
+        self.rtt_sum = self.rtt_sum + rtt;
+        self.rtt_samples += 1;
+    }
+}
