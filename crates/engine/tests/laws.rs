@@ -333,6 +333,24 @@ fn every_second_segment_is_acknowledged_and_every_one_out_of_order() {
     assert!(out_of_order > in_order, "{out_of_order} with a gap, {in_order} without");
 }
 
+/// cbr-droptail: a constant rate of twice the link's loses half, and what is sent has waited for B/C.
+#[test]
+fn an_overloaded_tail_drop_queue_loses_the_excess_and_delays_by_its_length() {
+    let mut path = Path::new(10_000_000, 20 * MS);
+    path.queue = droptail(50);
+    path.flows = vec![support::constant_rate(20_000_000, 1500, false)];
+    let statistics = path.run().queues.remove(0).statistics;
+    let loss = statistics.window.drops_overflow as f64 / statistics.window.arrivals as f64;
+    close_relative(loss, 0.5, 0.005, "loss");
+    // A packet that is queued last of 50 waits for the others and for the one on the wire: 50 services of 1.2 ms, of
+    // which the one under way is half done on average at most.
+    let sojourn = statistics.sojourn.expect("packets were sent");
+    for (what, time) in [("mean", sojourn.mean), ("median", sojourn.p50), ("p99", sojourn.p99)] {
+        close_relative(time, 50.0 * 0.0012, 0.015, what);
+    }
+    close_relative(statistics.busy_share, 1.0, 1e-9, "utilisation");
+}
+
 /// equal-share: ten identical flows over DropTail for 120 s have a Jain index of at least 0.95, over ten seeds.
 #[test]
 fn identical_flows_share_equally() {

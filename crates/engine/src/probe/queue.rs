@@ -51,6 +51,9 @@ pub struct QueueProbe {
 /// Two significant digits: quantiles are within 1 %.
 const SIGNIFICANT_DIGITS: u8 = 2;
 
+/// In nanoseconds: quarter of an hour. Longer sojourns count as this long.
+const LONGEST_SOJOURN: u64 = 900_000_000_000;
+
 impl Default for QueueProbe {
     fn default() -> Self {
         QueueProbe {
@@ -65,7 +68,8 @@ impl Default for QueueProbe {
             before_window: Counts::default(),
             sojourn_sum: 0,
             sojourn_max: Duration::ZERO,
-            sojourns: Histogram::new(SIGNIFICANT_DIGITS).expect("two significant digits are allowed"),
+            sojourns: Histogram::new_with_bounds(1, LONGEST_SOJOURN, SIGNIFICANT_DIGITS)
+                .expect("the bounds and two significant digits are allowed"),
         }
     }
 }

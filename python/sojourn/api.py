@@ -1,0 +1,149 @@
+"""What the command line and notebooks call alike."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sojourn import scenario as scenarios
+from sojourn.backends import Backend
+from sojourn.backends.simulator import Simulator
+from sojourn.campaign import Conducted, Outcome, check, conduct
+from sojourn.errors import InputError, SojournError
+from sojourn.results import Result
+from sojourn.runs import Run, repetitions
+from sojourn.scenario import Scenario
+from sojourn.store import Store
+from sojourn.study import cells, library
+from sojourn.study.cells import Cell
+from sojourn.study.design import Study
+
+
+def load(path: str | Path) -> Scenario:
+    """Reads and checks a scenario file.
+
+    Raises:
+        InputError: the file cannot be read or is no scenario; one line that names file and key or line.
+    """
+    return scenarios.load(path)
+
+
+def run(
+    scenario: Scenario | str | Path,
+    seeds: int = 1,
+    *,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    backend: Backend | None = None,
+) -> Result:
+    """Runs a scenario with one or more seeds, counted up from its own.
+
+    Args:
+        scenario: a scenario or the path of a scenario file.
+        seeds: how many repetitions.
+        out: a new or empty directory for the results; none are written unless given.
+        jobs: how many runs at once; as many as there are cores unless given.
+        backend: what carries out the runs; the simulator unless given.
+
+    Raises:
+        InputError: the scenario or the directory will not do.
+        RunFailed: a run failed; the other runs' results are in ``out``.
+    """
+    backend = backend or Simulator()
+    runs = scenario_runs(scenario, seeds, backend)
+    return complete(conduct(runs, backend, _store(out), jobs))
+
+
+def scenario_runs(scenario: Scenario | str | Path, seeds: int, backend: Backend) -> list[Run]:
+    """The runs of one scenario, checked; their only axis is its name."""
+    checked = scenario if isinstance(scenario, Scenario) else load(scenario)
+    runs = list(repetitions(checked, {"scenario": checked.name}, _positive("seeds", seeds)))
+    check(runs, backend, f'scenario "{checked.name}"' if isinstance(scenario, Scenario) else str(scenario))
+    return runs
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A study's results, and its published figures beside them."""
+
+    study: Study
+    result: Result
+    comparison: Sequence[Cell]
+
+    @property
+    def cells(self) -> pl.DataFrame:
+        """The comparison as a frame: study, table, axes, metric, published, measured, ci_low, ci_high, agrees."""
+        return cells.frame(self.study, self.comparison)
+
+
+def reproduce(
+    study: str,
+    seeds: int = 1,
+    *,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    backend: Backend | None = None,
+) -> Reproduction:
+    """Runs a study, or the part of it that ``only`` selects, such as ``{"queue": ["pie", "codel"], "load": "HC"}``.
+
+    The other arguments are those of ``run``; ``out`` also gets ``cells.csv``.
+
+    Raises:
+        InputError: there is no such study, axis or value, or the directory will not do.
+        RunFailed: a run failed; the other runs' results are in ``out``.
+    """
+    loaded = library.load(study)
+    backend = backend or Simulator()
+    runs = study_runs(loaded, only or {}, seeds, backend)
+    store = _store(out)
+    return compare(loaded, complete(conduct(runs, backend, store, jobs)), store.directory)
+
+
+def study_runs(study: Study, only: Mapping[str, str | Iterable[str]], seeds: int, backend: Backend) -> list[Run]:
+    """The runs of a study, or of the part that ``only`` selects, checked."""
+    chosen = {axis: [values] if isinstance(values, str) else list(values) for axis, values in only.items()}
+    runs = study.runs(study.selection(chosen), _positive("seeds", seeds))
+    check(runs, backend, f"study {study.name}")
+    return runs
+
+
+def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
+    """Puts a study's published figures beside results of its runs, and into ``cells.csv`` of a directory if given."""
+    reproduction = Reproduction(study, result, cells.compare(library.figures(study), result, list(study.axes)))
+    if directory is not None:
+        cells.write(directory / "cells.csv", reproduction.cells)
+    return reproduction
+
+
+def complete(conducted: Conducted) -> Result:
+    """The result of a campaign of which every run must have succeeded.
+
+    Raises:
+        SojournError: the first failure.
+    """
+    if conducted.failures:
+        raise first_failure(conducted.failures)
+    if conducted.result is None:
+        raise InputError("there was nothing to run")
+    return conducted.result
+
+
+def first_failure(failures: Sequence[Outcome]) -> SojournError:
+    """The first failed run's error, saying which run it was."""
+    outcome = failures[0]
+    if not isinstance(outcome.result, SojournError):
+        raise TypeError("the run did not fail")
+    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+    return type(outcome.result)(f"run {outcome.run.key}: {outcome.result}{more}")
+
+
+def _store(out: str | Path | None) -> Store:
+    return Store(None if out is None else Path(out))
+
+
+def _positive(name: str, value: int) -> int:
+    if value < 1:
+        raise InputError(f"{name} must be 1 or more, not {value}")
+    return value

@@ -1,0 +1,100 @@
+"""What every backend returns: frames of fixed columns, whatever made them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+#: A row a flow. Times in s; bytes are payload; figures are over the measuring window unless named ``total_``.
+FLOWS = pl.Schema(
+    {
+        "flow": pl.UInt32(),
+        "group": pl.String(),
+        "from": pl.String(),
+        "to": pl.String(),
+        "algorithm": pl.String(),
+        "start": pl.Float64(),
+        "established": pl.Float64(),
+        "completed": pl.Float64(),
+        "aborted": pl.String(),
+        "bytes_delivered": pl.UInt64(),
+        "total_bytes_delivered": pl.UInt64(),
+        "segments_sent": pl.UInt64(),
+        "retransmissions": pl.UInt64(),
+        "timeouts": pl.UInt64(),
+        "fast_recoveries": pl.UInt64(),
+        "rtt_samples": pl.UInt64(),
+        "rtt_mean": pl.Float64(),
+        "rtt_min": pl.Float64(),
+        "rtt_max": pl.Float64(),
+    }
+)
+
+#: A row a link that has a queue, in order of declaration. Sojourn times in s; ``busy`` is the link's utilisation, 0 to 1;
+#: planned drops are those of a link's ``drop`` pattern, which no other count has.
+QUEUES = pl.Schema(
+    {
+        "link": pl.String(),
+        "discipline": pl.String(),
+        "arrivals": pl.UInt64(),
+        "departures": pl.UInt64(),
+        "drops": pl.UInt64(),
+        "drops_overflow": pl.UInt64(),
+        "drops_early": pl.UInt64(),
+        "total_drops_planned": pl.UInt64(),
+        "marks": pl.UInt64(),
+        "mean_packets": pl.Float64(),
+        "sd_packets": pl.Float64(),
+        "max_packets": pl.UInt64(),
+        "mean_bytes": pl.Float64(),
+        "sojourn_mean": pl.Float64(),
+        "sojourn_p50": pl.Float64(),
+        "sojourn_p95": pl.Float64(),
+        "sojourn_p99": pl.Float64(),
+        "sojourn_max": pl.Float64(),
+        "busy": pl.Float64(),
+        "bytes_sent": pl.UInt64(),
+        "total_arrivals": pl.UInt64(),
+        "total_departures": pl.UInt64(),
+        "total_drops": pl.UInt64(),
+        "queued_at_end": pl.UInt64(),
+    }
+)
+
+#: Queue lengths sampled over time (s).
+QUEUE_SERIES = pl.Schema({"time": pl.Float64(), "link": pl.String(), "packets": pl.UInt64(), "bytes": pl.UInt64()})
+
+#: Each flow's state sampled over time (s): windows in bytes, the latest RTT sample in s, bytes delivered so far.
+FLOW_SERIES = pl.Schema(
+    {
+        "time": pl.Float64(),
+        "flow": pl.UInt32(),
+        "cwnd": pl.UInt64(),
+        "ssthresh": pl.UInt64(),
+        "rtt": pl.Float64(),
+        "bytes_delivered": pl.UInt64(),
+    }
+)
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """The result of one run."""
+
+    flows: pl.DataFrame
+    queues: pl.DataFrame
+    queue_series: pl.DataFrame
+    flow_series: pl.DataFrame
+    #: How much work the run was: events handled, and data packets delivered over the whole run.
+    events: int
+    data_packets_delivered: int
+
+
+def frame(columns: Mapping[str, Any], schema: pl.Schema) -> pl.DataFrame:
+    """Columns as a frame of exactly the schema's columns, in its order.
+
+    Raises:
+        KeyError: a column is missing.
+    """
+    return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)

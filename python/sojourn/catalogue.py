@@ -1,0 +1,128 @@
+"""What there is to choose from: congestion controls, slow starts, queue disciplines, stack profiles, and their parameters.
+
+The engine is the only place that lists them. Everything in Python that must know a name, a parameter or a default asks
+here, so a new algorithm in the engine needs no line of Python.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sojourn import _engine, names, units
+
+Value = bool | int | float | str | None
+
+
+class Entry(BaseModel):
+    """What every entry of the catalogue has. Unknown facts are kept out, so that the engine may tell more."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    title: str = ""
+
+
+class Parameter(BaseModel):
+    """One parameter: its kind, default and bounds, and where the default comes from. Quantities are in base units."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    kind: Literal["number", "integer", "boolean", "duration", "size", "rate", "choice"]
+    default: Value = None
+    doc: str = ""
+    source: str = ""
+    choices: tuple[str, ...] | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def format(self, value: Value) -> str:
+        """A value as a scenario file would say it."""
+        if value is None:
+            return "none"
+        dimension = DIMENSIONS.get(self.kind)
+        if dimension is not None and isinstance(value, int):
+            return dimension.format(value)
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return str(value)
+
+
+#: The kinds of parameter that are written with a unit.
+DIMENSIONS = {"duration": units.DURATION, "size": units.SIZE, "rate": units.RATE}
+
+
+class Algorithm(Entry):
+    """A congestion control or queue discipline."""
+
+    family: str = Field(default="", alias="class")
+    year: int | None = None
+    source: str = ""
+    departures: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+
+class Setting(BaseModel):
+    """One constant of a stack profile, with its source."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    value: Value
+    source: str = ""
+
+
+class Profile(Entry):
+    """A named set of all stack settings."""
+
+    settings: tuple[Setting, ...] = ()
+
+
+class Catalogue(BaseModel):
+    """All that the engine offers."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    version: str
+    congestion_controls: tuple[Algorithm, ...]
+    slow_starts: tuple[str, ...]
+    queues: tuple[Algorithm, ...]
+    stack_settings: tuple[Parameter, ...]
+    profiles: tuple[Profile, ...]
+
+    def congestion_control(self, name: str) -> Algorithm:
+        """Finds a congestion control by name or alias; a ``ValueError`` names the nearest known one."""
+        return find("congestion control", name, self.congestion_controls)
+
+    def queue(self, name: str) -> Algorithm:
+        """Finds a queue discipline by name or alias; a ``ValueError`` names the nearest known one."""
+        return find("queue discipline", name, self.queues)
+
+    def profile(self, name: str) -> Profile:
+        """Finds a stack profile by name or alias; a ``ValueError`` names the nearest known one."""
+        return find("stack profile", name, self.profiles)
+
+
+EntryT = TypeVar("EntryT", bound=Entry)
+
+
+def find(what: str, name: str, entries: Iterable[EntryT]) -> EntryT:
+    """The entry of that name or alias, whatever the case of its letters.
+
+    Raises:
+        ValueError: there is none; the message names the nearest.
+    """
+    listed = list(entries)
+    for entry in listed:
+        if name.casefold() in {entry.name.casefold(), *(alias.casefold() for alias in entry.aliases)}:
+            return entry
+    raise ValueError(names.unknown(what, name, [entry.name for entry in listed]))
+
+
+@cache
+def load() -> Catalogue:
+    """The catalogue of the engine this package is built with."""
+    return Catalogue.model_validate_json(_engine.catalogue())

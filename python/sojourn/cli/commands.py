@@ -1,0 +1,184 @@
+"""The ``sojourn`` command. Exit status: 0 done, 1 a run failed, 2 bad input, 130 interrupted."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from sojourn import api, bench, store
+from sojourn.backends import Backend
+from sojourn.backends.simulator import Simulator
+from sojourn.campaign import conduct
+from sojourn.cli import describe as descriptions
+from sojourn.cli import show
+from sojourn.cli.progress import Progress
+from sojourn.errors import InputError, SojournError
+from sojourn.results import Result
+from sojourn.runs import Run
+from sojourn.scenario import schema
+from sojourn.specification import flow_count
+from sojourn.study import library, tables
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+
+def main() -> None:
+    """Runs the command line and exits; an error is one line on stderr, never a traceback."""
+    sys.exit(status(sys.argv[1:]))
+
+
+def status(arguments: list[str]) -> int:
+    """Runs the command line with some arguments and returns its exit status."""
+    try:
+        sojourn.main(arguments, prog_name="sojourn", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return BAD_INPUT
+    except click.ClickException as error:
+        return _complain(error.format_message(), BAD_INPUT)
+    except InputError as error:
+        return _complain(str(error), BAD_INPUT)
+    except SojournError as error:
+        return _complain(str(error), FAILED)
+    except (KeyboardInterrupt, click.Abort):
+        return _complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has gone, as with "| head"; keep Python from failing once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), FAILED)
+    return 0
+
+
+def _complain(message: str, exit_status: int) -> int:
+    click.echo(f"sojourn: {' '.join(message.split())}", err=True)
+    return exit_status
+
+
+seeds_option = click.option("--seeds", metavar="N", type=click.IntRange(min=1), default=1, help="Repeat with N seeds.")
+jobs_option = click.option(
+    "--jobs", metavar="J", type=click.IntRange(min=1), help="Runs at the same time; as many as there are cores unless given."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="sojourn", message="sojourn %(version)s")
+def sojourn() -> None:
+    """How TCP congestion controls and router queue disciplines get along."""
+
+
+@sojourn.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@seeds_option
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write the results to a new or empty directory.")
+@jobs_option
+def run(file: Path, seeds: int, out: Path | None, jobs: int | None) -> None:
+    """Run the scenario in FILE and show what its flows and queues did."""
+    backend = Simulator()
+    show.result(_conduct(api.scenario_runs(file, seeds, backend), backend, out, jobs))
+
+
+@sojourn.command()
+@click.argument("file", type=click.Path(path_type=Path))
+def check(file: Path) -> None:
+    """Check the scenario in FILE without running it."""
+    (run,) = api.scenario_runs(file, 1, Simulator())
+    nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
+    size = f"{nodes} nodes, {links} one-way links, {flow_count(run.specification)} flows, {run.simulated_seconds:g} s"
+    click.echo(f'{file}: scenario "{run.axes["scenario"]}" is fine: {size}')
+
+
+@sojourn.command("list")
+@click.argument("what", type=click.Choice(["tcp", "queues", "studies", "profiles"]))
+def list_(what: str) -> None:
+    """List the congestion controls, queue disciplines, studies or stack profiles there are."""
+    show.listing(what)
+
+
+@sojourn.command()
+@click.argument("name")
+def describe(name: str) -> None:
+    """Tell what NAME is: a congestion control, queue discipline, stack profile or study."""
+    descriptions.describe(name)
+
+
+@sojourn.command("schema")
+def schema_() -> None:
+    """Print the JSON Schema of scenario files."""
+    click.echo(schema.text(), nl=False)
+
+
+@sojourn.command()
+@click.argument("study")
+@seeds_option
+@click.option("--only", metavar="AXIS=VALUE", multiple=True, help="Only these runs; repeatable, values of one axis add up.")
+@jobs_option
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="A new or empty directory for the results; results/STUDY unless given, or if that exists results/STUDY-2 and so on.",
+)
+def reproduce(study: str, seeds: int, only: tuple[str, ...], jobs: int | None, out: Path | None) -> None:
+    """Run STUDY and show its published tables beside our own."""
+    loaded = library.load(study)
+    backend = Simulator()
+    runs = api.study_runs(loaded, _selection(only), seeds, backend)
+    directory = out if out is not None else _unused(Path("results"), loaded.name)
+    result = _conduct(runs, backend, directory, jobs)
+    reproduction = api.compare(loaded, result, directory)
+    for table in tables.published_tables(loaded, reproduction.comparison):
+        show.console().print(table)
+    show.console().print(tables.agreement_table(reproduction.comparison))
+    click.echo(f"* does not agree. Results of {result.runs.height} runs are in {directory}")
+
+
+@sojourn.command("bench")
+@click.option(
+    "--seconds", metavar="S", type=click.IntRange(min=1), default=100, show_default=True, help="Simulated seconds for each cell."
+)
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the figures as JSON.")
+def bench_(seconds: int, out: Path | None) -> None:
+    """Measure delivered data packets per CPU second, and peak memory."""
+    if out is not None and not out.parent.is_dir():
+        raise InputError(f"--out {out}: there is no directory {out.parent}")
+    report = bench.measure(seconds, on_cell=lambda cell: click.echo(f"{cell.name} done", err=True))
+    show.console().print(bench.table(report))
+    if out is not None:
+        store.write_whole(out, lambda path: path.write_text(bench.text(report), encoding="utf-8"))
+
+
+def _selection(only: tuple[str, ...]) -> dict[str, list[str]]:
+    selection: dict[str, list[str]] = {}
+    for condition in only:
+        axis, equals, value = condition.partition("=")
+        if not equals:
+            raise InputError(f'--only {condition}: write AXIS=VALUE, such as "load=UC"')
+        selection.setdefault(axis.strip(), []).append(value.strip())
+    return selection
+
+
+def _unused(parent: Path, name: str) -> Path:
+    """The directory of that name, or else the first numbered one that is not there yet."""
+    directory, number = parent / name, 1
+    while directory.exists():
+        number += 1
+        directory = parent / f"{name}-{number}"
+    return directory
+
+
+def _conduct(runs: list[Run], backend: Backend, out: Path | None, jobs: int | None) -> Result:
+    """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
+    kept = store.Store(out)
+    try:
+        with Progress(runs) as progress:
+            conducted = conduct(runs, backend, kept, jobs, progress.advance)
+    except KeyboardInterrupt:
+        if out is not None:
+            click.echo(f"{len(kept)} of {len(runs)} runs are finished; their results are in {out}", err=True)
+        raise
+    if conducted.failures and out is not None:
+        click.echo(f"{len(kept)} of {len(runs)} runs succeeded; their results are in {out}", err=True)
+    return api.complete(conducted)

@@ -1,0 +1,100 @@
+"""What ``sojourn describe`` tells of a name."""
+
+from collections.abc import Iterable
+
+from rich.table import Table
+
+from sojourn import catalogue, names
+from sojourn.catalogue import Algorithm, Entry, Parameter, Profile
+from sojourn.cli.show import console, table
+from sojourn.errors import InputError
+from sojourn.study import library
+
+
+def describe(name: str) -> None:
+    """Prints what a name stands for.
+
+    Raises:
+        InputError: it stands for nothing.
+    """
+    known = catalogue.load()
+    kinds: list[tuple[str, tuple[Entry, ...]]] = [
+        ("congestion control", known.congestion_controls),
+        ("queue discipline", known.queues),
+        ("stack profile", known.profiles),
+    ]
+    found = False
+    for kind, entries in kinds:
+        try:
+            entry = catalogue.find(kind, name, entries)
+        except ValueError:
+            continue
+        found = True
+        _heading(entry, kind)
+        if isinstance(entry, Algorithm):
+            _algorithm(entry)
+        elif isinstance(entry, Profile):
+            _profile(entry, known.stack_settings)
+    if name in library.available():
+        found = True
+        _study(name)
+    if not found:
+        everything = [entry.name for _, entries in kinds for entry in entries] + library.available()
+        raise InputError(names.unknown("name", name, everything))
+
+
+def _heading(entry: Entry, kind: str) -> None:
+    also = f" (also {', '.join(entry.aliases)})" if entry.aliases else ""
+    console().print(f"[bold]{entry.name}[/bold]{also}: {entry.title}, a {kind}", highlight=False)
+
+
+def _algorithm(entry: Algorithm) -> None:
+    out = console()
+    if entry.source:
+        year = f", {entry.year}" if entry.year else ""
+        out.print(f"Source: {entry.source}{year}", highlight=False, markup=False)
+    if entry.departures:
+        out.print(f"Departs from it: {entry.departures}", highlight=False, markup=False)
+    if entry.parameters:
+        parameters = table("Parameters", "name", "default", "allowed", "what it does", "source")
+        for parameter in entry.parameters:
+            parameters.add_row(
+                parameter.name, parameter.format(parameter.default), _allowed(parameter), parameter.doc, parameter.source
+            )
+        out.print(parameters)
+
+
+def _allowed(parameter: Parameter) -> str:
+    if parameter.choices is not None:
+        return ", ".join(parameter.choices)
+    low, high = (
+        None if bound is None else parameter.format(int(bound) if float(bound).is_integer() else bound)
+        for bound in (parameter.minimum, parameter.maximum)
+    )
+    bounds = [f"from {low}"] if low is not None else []
+    bounds += [f"to {high}"] if high is not None else []
+    return " ".join([parameter.kind, *bounds])
+
+
+def _profile(profile: Profile, known: Iterable[Parameter]) -> None:
+    parameters = {parameter.name: parameter for parameter in known}
+    settings: Table = table("Settings", "name", "value", "what it is", "source")
+    for setting in profile.settings:
+        parameter = parameters[setting.name]
+        settings.add_row(setting.name, parameter.format(setting.value), parameter.doc, setting.source)
+    console().print(settings)
+
+
+def _study(name: str) -> None:
+    study = library.load(name)
+    out = console()
+    out.print(f"[bold]{study.name}[/bold]: {study.title}, a study", highlight=False)
+    out.print(f"Source: {study.source}", highlight=False, markup=False)
+    axes = table("Axes", "axis", "values")
+    for axis, values in study.axes.items():
+        axes.add_row(axis, ", ".join(values))
+    out.print(axes)
+    tables = table("Tables", ">table", "of what", "metrics")
+    for published in study.tables:
+        tables.add_row(str(published.number), published.title, ", ".join(published.metrics))
+    out.print(tables)

@@ -1,0 +1,105 @@
+"""Results and listings on the terminal."""
+
+import shutil
+import sys
+
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+from sojourn import catalogue, measures
+from sojourn.results import Result
+from sojourn.study import library
+
+#: The width to print at when the output is no terminal: enough for the widest table.
+WIDE = 140
+
+
+def console() -> Console:
+    """The console for what commands print; output that is no terminal is not wrapped to 80 columns."""
+    return Console(width=None if sys.stdout.isatty() else max(WIDE, shutil.get_terminal_size().columns))
+
+
+def table(title: str, *headings: str) -> Table:
+    """An empty table; headings that start with ``>`` are of right-aligned columns."""
+    made = Table(title=title, title_justify="left", title_style="bold")
+    for heading in headings:
+        made.add_column(heading.removeprefix(">"), justify="right" if heading.startswith(">") else "left")
+    return made
+
+
+def result(found: Result) -> None:
+    """The flows by group and the queues of a scenario over the measuring window; with several seeds, the means over them."""
+    flows = table(
+        *("Flows", "group", "algorithm", ">flows", ">mean Mbit/s", ">Jain"),
+        *(">retransmissions", ">timeouts", ">mean RTT ms", ">completed"),
+    )
+    for group, algorithm, count, rate, jain, retransmissions, timeouts, rtt, completed in _groups(found).iter_rows():
+        fairness = "-" if jain is None else f"{jain:.3f}"
+        effort = f"{retransmissions:.0f}", f"{timeouts:.0f}"
+        flows.add_row(group, algorithm, f"{count:g}", f"{rate:.3f}", fairness, *effort, _milliseconds(rtt), f"{completed:g}")
+    console().print(flows)
+    queues = table(
+        *("Queues", "link", "discipline", ">mean packets", ">deviation"),
+        *(">sojourn mean ms", ">p99 ms", ">drops %", ">utilisation %"),
+    )
+    for link, discipline, packets, deviation, sojourn, p99, drops, busy in _queues(found).iter_rows():
+        waits = _milliseconds(sojourn), _milliseconds(p99)
+        ratio = "-" if drops is None else f"{drops:.3f}"
+        queues.add_row(link, discipline, f"{packets:.1f}", f"{deviation:.1f}", *waits, ratio, f"{busy:.2f}")
+    if queues.row_count:
+        console().print(queues)
+    if found.runs.height > 1:
+        console().print(f"Means over {found.runs.height} seeds.")
+
+
+def _groups(found: Result) -> pl.DataFrame:
+    windows = found.runs.select("key", "window_s")
+    flows = found.flows.join(windows, on="key", how="left", maintain_order="left")
+    rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
+    by_run = flows.group_by("key", "group", "algorithm", maintain_order=True).agg(
+        pl.len().alias("flows"),
+        rate.mean().alias("mbps"),
+        rate.alias("jain"),
+        pl.col("retransmissions", "timeouts").sum(),
+        (pl.col("rtt_mean").dot("rtt_samples") / pl.col("rtt_samples").sum()).fill_nan(None).alias("rtt"),
+        pl.col("completed").count(),
+    )
+    fair = by_run.with_columns(pl.col("jain").map_elements(measures.jain, return_dtype=pl.Float64))
+    return fair.drop("key").group_by("group", "algorithm", maintain_order=True).mean()
+
+
+def _queues(found: Result) -> pl.DataFrame:
+    drops = (pl.col("drops") * 100 / pl.col("arrivals")).fill_nan(None).mean()
+    return found.queues.group_by("link", "discipline", maintain_order=True).agg(
+        pl.col("mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99").mean(), drops, pl.col("busy").mean() * 100
+    )
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1e3:.2f}"
+
+
+def listing(what: str) -> None:
+    """What there is of a kind."""
+    known = catalogue.load()
+    if what == "studies":
+        studies = table("Studies", "name", "title", ">runs", ">figures", "source")
+        for name in library.available():
+            study = library.load(name)
+            runs, figures = len(study.selection({})), len(library.figures(study))
+            studies.add_row(study.name, study.title, str(runs), str(figures), study.source)
+        console().print(studies)
+    elif what == "profiles":
+        profiles = table("Stack profiles", "name", "title")
+        for profile in known.profiles:
+            profiles.add_row(profile.name, profile.title)
+        console().print(profiles)
+    else:
+        entries = known.congestion_controls if what == "tcp" else known.queues
+        title = "Congestion controls" if what == "tcp" else "Queue disciplines"
+        listed = table(title, "name", "also", "title", "kind", ">year", "source")
+        for entry in entries:
+            year = "" if entry.year is None else str(entry.year)
+            listed.add_row(entry.name, ", ".join(entry.aliases), entry.title, entry.family, year, entry.source)
+        console().print(listed)

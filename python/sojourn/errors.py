@@ -1,0 +1,20 @@
+"""What can go wrong, sorted by who can mend it.
+
+The command line turns these into one line on stderr and an exit status; nothing else in Sojourn prints or exits.
+"""
+
+
+class SojournError(Exception):
+    """The base of all errors that Sojourn raises on purpose."""
+
+
+class InputError(SojournError):
+    """What the user gave is wrong: a file, a key, a name, an option. Its text is one clear line."""
+
+
+class RunFailed(SojournError):
+    """A backend could not finish a run that looked right."""
+
+
+class RunCancelled(SojournError):
+    """A run was stopped on request before it was finished."""

@@ -1,0 +1,51 @@
+"""Scenario files: what to simulate, in TOML with units, checked before anything runs."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sojourn.errors import InputError
+from sojourn.scenario.model import Scenario
+from sojourn.scenario.problems import describe
+
+__all__ = ["Scenario", "from_data", "load", "read_toml"]
+
+
+def load(path: str | Path) -> Scenario:
+    """Reads and checks a scenario file.
+
+    Raises:
+        InputError: the file cannot be read, is no TOML, or is no scenario; one line that names file and key or line.
+    """
+    return from_data(read_toml(Path(path)), str(path))
+
+
+def from_data(data: Mapping[str, Any], origin: str) -> Scenario:
+    """Checks a scenario given as plain data, such as a parsed TOML file; ``origin`` is what errors call it.
+
+    Raises:
+        InputError: it is no scenario.
+    """
+    try:
+        return Scenario.of(data)
+    except ValidationError as error:
+        raise InputError(f"{origin}: {describe(error)}") from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The contents of a TOML file.
+
+    Raises:
+        InputError: it cannot be read, is not UTF-8, or is no TOML (with the line).
+    """
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 (byte {error.start}); scenario files are TOML in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None

@@ -1,0 +1,162 @@
+"""A name and its parameters in one value: ``"codel"``, or ``{ name = "codel", target = "2 ms" }``.
+
+Which names and parameters there are comes from the catalogue, for reading as well as for the JSON Schema.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from sojourn import catalogue, names
+from sojourn.catalogue import Algorithm, Value
+from sojourn.scenario import parameters
+from sojourn.scenario.quantities import LIMIT_SCHEMA
+from sojourn.units import QueueLimit, parse_queue_limit
+
+#: The profile of a scenario that names none: the current standards.
+DEFAULT_PROFILE = "rfc"
+
+
+class Choice(ABC):
+    """A name and its parameters, as pydantic reads them from a scenario."""
+
+    #: The key that a plain string stands for.
+    shorthand: ClassVar[str] = "name"
+
+    @classmethod
+    @abstractmethod
+    def read(cls, keys: dict[str, object]) -> Self:
+        """Checks the keys of a table; a ``ValueError`` says what is wrong and what is allowed."""
+
+    @classmethod
+    @abstractmethod
+    def json_schema(cls) -> JsonSchemaValue:
+        """What editors are told."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: object, __: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(cls._from_scenario)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _: CoreSchema, __: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return cls.json_schema()
+
+    @classmethod
+    def _from_scenario(cls, given: object) -> Self:
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, str):
+            return cls.read({cls.shorthand: given})
+        if isinstance(given, Mapping):
+            return cls.read({str(key): value for key, value in given.items()})
+        raise ValueError(f'{given!r} is neither a name nor a table such as {{ {cls.shorthand} = "..." }}')
+
+
+@dataclass(frozen=True)
+class QueueChoice(Choice):
+    """The queue discipline at a link's egress; a limit of ``None`` means unlimited."""
+
+    name: str
+    limit: QueueLimit | None
+    parameters: Mapping[str, Value]
+
+    @classmethod
+    def read(cls, keys: dict[str, object]) -> Self:
+        discipline = catalogue.load().queue(_name(keys))
+        limit: QueueLimit | None = None
+        if "limit" in keys:
+            try:
+                limit = parse_queue_limit(keys.pop("limit"))
+            except ValueError as error:
+                raise ValueError(f"limit: {error}") from None
+        values = parameters.read(keys, discipline.parameters, discipline.name)
+        return cls(name=discipline.name, limit=limit, parameters=values)
+
+    @classmethod
+    def json_schema(cls) -> JsonSchemaValue:
+        return _schema("A queue discipline.", catalogue.load().queues, {"limit": LIMIT_SCHEMA})
+
+
+@dataclass(frozen=True)
+class TcpChoice(Choice):
+    """The congestion control of a flow and the slow start it is combined with."""
+
+    name: str
+    slow_start: str
+    parameters: Mapping[str, Value]
+
+    @classmethod
+    def read(cls, keys: dict[str, object]) -> Self:
+        known = catalogue.load()
+        control = known.congestion_control(_name(keys))
+        slow_start = keys.pop("slow_start", known.slow_starts[0])
+        if slow_start not in known.slow_starts:
+            raise ValueError(f"slow_start: {names.unknown('slow start', str(slow_start), known.slow_starts)}")
+        values = parameters.read(keys, control.parameters, control.name)
+        return cls(name=control.name, slow_start=str(slow_start), parameters=values)
+
+    @classmethod
+    def json_schema(cls) -> JsonSchemaValue:
+        known = catalogue.load()
+        slow_start = {"enum": list(known.slow_starts), "default": known.slow_starts[0]}
+        return _schema("A congestion control.", known.congestion_controls, {"slow_start": slow_start})
+
+
+@dataclass(frozen=True)
+class StackChoice(Choice):
+    """A stack profile and the settings that differ from it; a profile of ``None`` means the scenario's."""
+
+    profile: str | None
+    settings: Mapping[str, Value]
+
+    shorthand: ClassVar[str] = "profile"
+
+    @classmethod
+    def read(cls, keys: dict[str, object]) -> Self:
+        known = catalogue.load()
+        profile = keys.pop("profile", None)
+        if profile is not None and not isinstance(profile, str):
+            raise ValueError(f"profile: {profile!r} is not a name")
+        name = None if profile is None else known.profile(profile).name
+        settings = parameters.read(keys, known.stack_settings, "the stack")
+        return cls(profile=name, settings=settings)
+
+    @classmethod
+    def json_schema(cls) -> JsonSchemaValue:
+        known = catalogue.load()
+        profiles = [entry.name for entry in known.profiles]
+        profile = {"enum": profiles, "default": DEFAULT_PROFILE, "description": "The stack profile to start from."}
+        table = {
+            "type": "object",
+            "properties": {"profile": profile} | parameters.schemas(known.stack_settings),
+            "additionalProperties": False,
+        }
+        return {"anyOf": [{"enum": profiles}, table], "description": "A stack profile and what differs from it."}
+
+
+def _name(keys: dict[str, object]) -> str:
+    name = keys.pop("name", None)
+    if not isinstance(name, str):
+        raise ValueError('missing key "name"' if name is None else f"name: {name!r} is not a name")
+    return name
+
+
+def _schema(description: str, entries: Iterable[Algorithm], common: Mapping[str, Any]) -> JsonSchemaValue:
+    listed = list(entries)
+    spellings = [name for entry in listed for name in (entry.name, *entry.aliases)]
+    tables = [
+        {
+            "type": "object",
+            "title": entry.title,
+            "properties": {"name": {"enum": [entry.name, *entry.aliases]}, **common, **parameters.schemas(entry.parameters)},
+            "required": ["name"],
+            "additionalProperties": False,
+        }
+        for entry in listed
+    ]
+    return {"anyOf": [{"enum": spellings}, *tables], "description": description}

@@ -1,0 +1,102 @@
+"""A scenario: a network, the flows that cross it, and what is measured."""
+
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from sojourn import names, routes
+from sojourn.scenario.base import Table
+from sojourn.scenario.choices import StackChoice, TcpChoice
+from sojourn.scenario.network import Network
+from sojourn.scenario.quantities import Duration, PositiveDuration, Rate, Size
+from sojourn.units import DURATION
+
+Hosts = Annotated[
+    list[str],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+    Field(min_length=1),
+]
+"""One host, or several: flows run between all pairs."""
+
+
+class ConstantRate(Table):
+    """A source that sends at a constant rate and does not listen, over UDP."""
+
+    rate: Rate = Field(description="Of whole packets, as the link sees them.")
+    packet_size: Size = Field(description="Of a whole packet, as the link sees it.")
+    poisson: bool = Field(False, description="Exponential gaps between packets, of the same mean, instead of equal ones.")
+
+
+class Flows(Table):
+    """A group of like flows: so many from each host of ``from`` to each host of ``to``."""
+
+    origins: Hosts = Field(alias="from")
+    targets: Hosts = Field(alias="to")
+    count: int = Field(1, ge=1, description="How many flows for each pair of hosts.")
+    tcp: TcpChoice | None = None
+    constant_rate: ConstantRate | None = None
+    start: Duration = Field(0, description="The earliest start.")
+    start_within: Duration = Field(0, description="Each flow starts at a random moment of so long after its start.")
+    size: Size | None = Field(None, description="How much to send; without end unless given.")
+    group: str | None = Field(None, description='What results call these flows; "from-to" unless given.')
+    stack: StackChoice | None = Field(None, description="What differs from the scenario's stack for these flows.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.tcp is None) == (self.constant_rate is None):
+            raise ValueError('give either "tcp" or "constant_rate"')
+        if self.constant_rate is not None and self.stack is not None:
+            raise ValueError("a constant-rate source has no stack")
+        return self
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """All pairs of hosts that these flows run between."""
+        return [(origin, target) for origin in self.origins for target in self.targets]
+
+
+class Probe(Table):
+    """What is sampled while it runs; nothing unless asked."""
+
+    queue_series: PositiveDuration | None = Field(None, description="How often to sample the queues' lengths.")
+    flow_series: PositiveDuration | None = Field(None, description="How often to sample each flow's window and RTT.")
+
+
+class Scenario(Table):
+    """A whole scenario file. The measuring window is from ``warm_up`` to ``duration``."""
+
+    name: str = Field(min_length=1, description="What results call it.")
+    description: str = Field("", description="For readers.")
+    seed: int = Field(1, ge=0, le=2**63 - 1, description="Of all randomness; repetitions count up from it.")
+    duration: PositiveDuration = Field(description="How long it lasts.")
+    warm_up: Duration = Field(0, description="When the measuring window opens; it lasts to the end.")
+    sender_overhead: Duration = Field(
+        0, description="Each packet leaves its sender later by a random time of up to so much: a remedy for phase effects."
+    )
+    stack: StackChoice = Field(StackChoice(None, {}))
+    network: Network
+    flows: list[Flows] = Field(min_length=1)
+    probe: Probe = Probe()
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if self.warm_up >= self.duration:
+            warm_up, duration = DURATION.format(self.warm_up), DURATION.format(self.duration)
+            raise ValueError(f'warm_up: "{warm_up}" leaves nothing to measure of a duration of "{duration}"')
+        links = [(link.origin, link.target) for link in self.network.directed_links()]
+        reached = {host: routes.reachable(host, links) for host in self.network.hosts()}
+        for index, flows in enumerate(self.flows):
+            for key, hosts in (("from", flows.origins), ("to", flows.targets)):
+                for host in hosts:
+                    if host not in reached:
+                        raise ValueError(f"flows[{index}].{key}: {names.unknown('host', host, reached)}")
+            for origin, target in flows.pairs():
+                if origin == target:
+                    raise ValueError(f'flows[{index}]: from "{origin}" to itself')
+                ways = [(origin, target), (target, origin)] if flows.tcp is not None else [(origin, target)]
+                for start, end in ways:
+                    if end not in reached[start]:
+                        raise ValueError(f'flows[{index}]: there is no route from "{start}" to "{end}"')
+            if flows.start >= self.duration:
+                raise ValueError(f'flows[{index}].start: "{DURATION.format(flows.start)}" is past the end of the scenario')
+        return self

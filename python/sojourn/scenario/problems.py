@@ -1,0 +1,28 @@
+"""Validation errors as one line a user can act on."""
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+
+def describe(error: ValidationError) -> str:
+    """The first problem as ``key: what is wrong``, and how many more there are."""
+    first, *others = error.errors(include_url=False)
+    message = str(first["ctx"]["error"]) if first["type"] == "value_error" else _plain(first)
+    more = f" (and {len(others)} more)" if others else ""
+    key = _path(first["loc"])
+    return f"{key}: {message}{more}" if key else f"{message}{more}"
+
+
+def _plain(problem: ErrorDetails) -> str:
+    if problem["type"] == "missing":
+        return "this key is required"
+    message, given = problem["msg"].removeprefix("Input should be "), problem["input"]
+    shown = f'"{given}"' if isinstance(given, str) else repr(given)
+    return f"must be {message}" + (f", not {shown}" if isinstance(given, str | int | float | bool) else "")
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path

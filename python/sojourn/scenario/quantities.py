@@ -1,0 +1,46 @@
+"""Units as pydantic types: strings in a scenario file, integers in base units once read."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from sojourn.units import DURATION, PACKETS, RATE, SIZE, Dimension
+
+
+def _at_least(dimension: Dimension, least: int) -> BeforeValidator:
+    def read(value: object) -> int:
+        quantity = dimension.parse(value)
+        if quantity < least:
+            bound = "greater than 0" if least == 1 else "0 or more"
+            raise ValueError(f'"{value}": a {dimension.name} must be {bound}')
+        return quantity
+
+    return BeforeValidator(read)
+
+
+def _schema(dimension: Dimension) -> WithJsonSchema:
+    units = "|".join([*dimension.units, *dimension.spellings])
+    schema: dict[str, Any] = {
+        "type": "string",
+        "pattern": rf"^\s*[0-9.eE+-]+\s*({units})\s*$",
+        "examples": [dimension.example],
+    }
+    return WithJsonSchema(schema)
+
+
+Duration = Annotated[int, _at_least(DURATION, 0), _schema(DURATION)]
+"""Picoseconds, 0 or more."""
+PositiveDuration = Annotated[int, _at_least(DURATION, 1), _schema(DURATION)]
+"""Picoseconds, more than 0."""
+Rate = Annotated[int, _at_least(RATE, 1), _schema(RATE)]
+"""Bits a second, more than 0."""
+Size = Annotated[int, _at_least(SIZE, 1), _schema(SIZE)]
+"""Bytes, more than 0."""
+
+#: The JSON Schema of a queue's limit, which ``units.parse_queue_limit`` reads.
+LIMIT_SCHEMA = {
+    "type": "string",
+    "pattern": rf"^\s*[0-9.eE+-]+\s*({'|'.join([*PACKETS.units, *PACKETS.spellings, *SIZE.units])})\s*$",
+    "examples": ["900 packets", "64 KiB"],
+    "description": "How much it holds; unlimited unless given.",
+}

@@ -1,0 +1,131 @@
+"""From a scenario to one fully specified run: every default filled in, every quantity an integer in base units.
+
+This is what backends are given. It says what happens in the network, not how to bring it about.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from sojourn import catalogue
+from sojourn.catalogue import Algorithm, Value
+from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, StackChoice
+from sojourn.scenario.model import Flows, Scenario
+from sojourn.scenario.network import DirectedLink
+
+Json = dict[str, Any]
+
+
+class RunSpecification(TypedDict):
+    """One run. Times are in picoseconds, sizes in bytes, rates in bit/s; the measuring window is [warm_up, duration)."""
+
+    seed: int
+    duration: int
+    warm_up: int
+    sender_overhead: int
+    nodes: list[str]
+    links: list[Json]
+    stacks: list[dict[str, Value]]
+    flows: list[Json]
+    probe: Json
+
+
+def specify(scenario: Scenario, seed: int) -> RunSpecification:
+    """The run of a scenario with one seed."""
+    nodes = scenario.network.nodes()
+    index = {node: position for position, node in enumerate(nodes)}
+    stacks: list[dict[str, Value]] = []
+    flows = [entry for group in scenario.flows for entry in _flows(group, scenario.stack, index, stacks)]
+    return {
+        "seed": seed,
+        "duration": scenario.duration,
+        "warm_up": scenario.warm_up,
+        "sender_overhead": scenario.sender_overhead,
+        "nodes": nodes,
+        "links": [_link(link, index) for link in scenario.network.directed_links()],
+        "stacks": stacks,
+        "flows": flows,
+        "probe": {"queue_series": scenario.probe.queue_series, "flow_series": scenario.probe.flow_series},
+    }
+
+
+def text(specification: RunSpecification) -> str:
+    """The run as JSON, always written the same way."""
+    return json.dumps(specification, separators=(",", ":"), ensure_ascii=False)
+
+
+def flow_count(specification: RunSpecification) -> int:
+    """How many flows the run has."""
+    return sum(flow["count"] for flow in specification["flows"])
+
+
+def bottleneck_rate(specification: RunSpecification) -> int | None:
+    """The rate of the first link that has a queue, in bit/s: the bottleneck, as summaries understand it."""
+    return next((int(link["rate"]) for link in specification["links"] if link["queue"] is not None), None)
+
+
+def _link(link: DirectedLink, index: dict[str, int]) -> Json:
+    drop: Json | None = None
+    if link.drop is not None:
+        drop = {"every": link.drop.every} if link.drop.every is not None else {"listed": link.drop.listed}
+    return {
+        "from": index[link.origin],
+        "to": index[link.target],
+        "rate": link.rate,
+        "delay": link.delay,
+        "queue": None if link.queue is None else _queue(link.queue),
+        "drop": drop,
+    }
+
+
+def _queue(queue: QueueChoice) -> Json:
+    limit = None if queue.limit is None else {queue.limit.unit: queue.limit.amount}
+    return {"name": queue.name, "limit": limit, "parameters": _filled(queue.parameters, catalogue.load().queue(queue.name))}
+
+
+def _flows(group: Flows, default: StackChoice, index: dict[str, int], stacks: list[dict[str, Value]]) -> list[Json]:
+    source: Json
+    if group.tcp is not None:
+        control = catalogue.load().congestion_control(group.tcp.name)
+        source = {
+            "tcp": {
+                "name": control.name,
+                "slow_start": group.tcp.slow_start,
+                "parameters": _filled(group.tcp.parameters, control),
+                "stack": _stack_index(default, group.stack, stacks),
+            }
+        }
+    elif group.constant_rate is not None:
+        source = {"constant_rate": group.constant_rate.model_dump()}
+    else:
+        raise AssertionError("a scenario's flows have a source")
+    return [
+        {
+            "count": group.count,
+            "from": index[origin],
+            "to": index[target],
+            "group": group.group or f"{origin}-{target}",
+            "start": group.start,
+            "start_within": group.start_within,
+            "size": group.size,
+            "source": source,
+        }
+        for origin, target in group.pairs()
+    ]
+
+
+def _stack_index(default: StackChoice, own: StackChoice | None, stacks: list[dict[str, Value]]) -> int:
+    known = catalogue.load()
+    layers = [default] if own is None else [own] if own.profile is not None else [default, own]
+    profile = known.profile(layers[0].profile or DEFAULT_PROFILE)
+    stack: dict[str, Value] = {setting.name: setting.default for setting in known.stack_settings}
+    stack |= {setting.name: setting.value for setting in profile.settings}
+    for layer in layers:
+        stack |= layer.settings
+    if stack not in stacks:
+        stacks.append(stack)
+    return stacks.index(stack)
+
+
+def _filled(given: Mapping[str, Value], algorithm: Algorithm) -> dict[str, Value]:
+    return {parameter.name: given.get(parameter.name, parameter.default) for parameter in algorithm.parameters}

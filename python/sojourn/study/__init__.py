@@ -1,0 +1,1 @@
+"""Studies: papers reproduced, their published figures beside our own."""

@@ -1,0 +1,78 @@
+"""A study's tables on the terminal: each cell "published | ours"."""
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from sojourn.metrics import METRICS
+from sojourn.study.cells import Cell, agreement
+from sojourn.study.design import Study
+
+#: Marks a cell that does not agree, for terminals and readers without colour.
+DISAGREES = " *"
+
+
+def published_tables(study: Study, cells: Sequence[Cell]) -> list[Table]:
+    """One table for each of the paper's that has cells, in the paper's order."""
+    by_number: dict[int, list[Cell]] = {}
+    for cell in cells:
+        by_number.setdefault(cell.figure.table.number, []).append(cell)
+    return [_table(study, by_number[number]) for number in sorted(by_number)]
+
+
+def _table(study: Study, cells: Sequence[Cell]) -> Table:
+    published = cells[0].figure.table
+    *row_axes, column_axis = [axis for axis in study.axes if axis == published.camps or _varies(published.select.get(axis))]
+    columns = list(dict.fromkeys(cell.figure.labels[column_axis] for cell in cells))
+    table = Table(title=f"Table {published.number}. {published.title}", title_justify="left", title_style="bold")
+    for axis in (*row_axes, "metric"):
+        table.add_column(axis)
+    for value in columns:
+        table.add_column(f"{value}\npublished | ours", justify="right")
+    rows: dict[tuple[str, ...], dict[str, Cell]] = {}
+    for cell in cells:
+        labels = cell.figure.labels
+        rows.setdefault((*(labels[axis] for axis in row_axes), cell.figure.metric), {})[labels[column_axis]] = cell
+    previous: tuple[str, ...] = ()
+    for row, by_column in rows.items():
+        # A label is only printed where it changes, as in the paper.
+        shown = [label if row[: place + 1] != previous[: place + 1] else "" for place, label in enumerate(row[:-1])]
+        if previous and row[0] != previous[0]:
+            table.add_section()
+        table.add_row(*shown, row[-1], *(_compared(by_column.get(value)) for value in columns))
+        previous = row
+    return table
+
+
+def _varies(selected: str | list[str] | None) -> bool:
+    return not isinstance(selected, str)
+
+
+def _compared(cell: Cell | None) -> Text:
+    if cell is None:
+        return Text("")
+    metric = METRICS[cell.figure.metric]
+    ours = "none"
+    if cell.measured is not None:
+        ours = metric.format(cell.measured.mean)
+        if cell.measured.high is not None:
+            ours += f" ± {metric.format(cell.measured.high - cell.measured.mean)}"
+    text = f"{cell.figure.printed} | {ours}"
+    return Text(f"{text}  ", style="green") if cell.agrees else Text(f"{text}{DISAGREES}", style="red")
+
+
+def agreement_table(cells: Sequence[Cell]) -> Table:
+    """How many cells agree, by table and in all."""
+    table = Table(title="Cells that agree with the paper", title_justify="left", title_style="bold")
+    table.add_column("table", justify="right")
+    table.add_column("of what")
+    for heading in ("agree", "cells", "%"):
+        table.add_column(heading, justify="right")
+    counts = agreement(cells)
+    for number, (published, agreeing, total) in counts.items():
+        table.add_row(str(number), published.title, str(agreeing), str(total), f"{100 * agreeing / total:.0f}")
+    agreeing = sum(count for _, count, _ in counts.values())
+    table.add_section()
+    table.add_row("all", "", str(agreeing), str(len(cells)), f"{100 * agreeing / len(cells):.0f}", style="bold")
+    return table

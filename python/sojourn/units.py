@@ -1,0 +1,119 @@
+"""Quantities with units, read exactly.
+
+Scenario files say ``"100 Mbit/s"`` or ``"2 ms"``; everything behind them computes with integers: picoseconds, bytes, bits
+a second. The way between is exact decimal arithmetic, so that 0.1 ms is 100 000 000 ps and not a rounding of it; what no
+whole number of the base unit can express is an error.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from sojourn import names
+
+#: The largest value the engine's signed and unsigned 64-bit integers both hold.
+LARGEST = 2**63 - 1
+
+_QUANTITY = re.compile(r"\s*(?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?)\s*(?P<unit>\S.*?)?\s*")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A kind of quantity: its name, an example for messages, its units as multiples of the base unit."""
+
+    name: str
+    example: str
+    units: Mapping[str, int]
+    #: Units that are only other spellings, accepted but not advertised.
+    spellings: Mapping[str, str]
+
+    def parse(self, text: object) -> int:
+        """The quantity in the base unit.
+
+        Raises:
+            ValueError: no string, no number, no or an unknown unit, or no whole number of the base unit.
+        """
+        number, unit = _split(text, self)
+        factor = self.units.get(self.spellings.get(unit, unit))
+        if factor is None:
+            raise ValueError(_unknown_unit(str(text), unit, self.units))
+        return _whole(str(text), number * factor, self)
+
+    def format(self, value: int) -> str:
+        """The shortest way to write a value: in the largest unit that needs no fraction."""
+        for unit, factor in sorted(self.units.items(), key=lambda item: -item[1]):
+            if value and value % factor == 0:
+                return f"{value // factor} {unit}"
+        return f"0 {next(iter(self.units))}"
+
+
+DURATION = Dimension(
+    name="duration",
+    example="2 ms",
+    units={"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1},
+    spellings={"µs": "us", "μs": "us"},  # the micro sign and the Greek letter
+)
+RATE = Dimension(
+    name="rate",
+    example="100 Mbit/s",
+    units={"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9},
+    spellings={},
+)
+SIZE = Dimension(
+    name="size",
+    example="1500 B",
+    units={"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
+    spellings={},
+)
+PACKETS = Dimension(name="number of packets", example="900 packets", units={"packets": 1}, spellings={"packet": "packets"})
+
+
+class QueueLimit(NamedTuple):
+    """How much a queue holds, in packets or in bytes."""
+
+    amount: int
+    unit: Literal["packets", "bytes"]
+
+
+def parse_queue_limit(text: object) -> QueueLimit:
+    """Reads ``"900 packets"`` or ``"64 KiB"``.
+
+    Raises:
+        ValueError: no quantity of packets or bytes, or none that is greater than zero.
+    """
+    _, unit = _split(text, PACKETS)
+    in_packets = PACKETS.spellings.get(unit, unit) in PACKETS.units
+    if not in_packets and unit not in SIZE.units:
+        raise ValueError(_unknown_unit(str(text), unit, [*PACKETS.units, *SIZE.units]))
+    limit = QueueLimit(PACKETS.parse(text), "packets") if in_packets else QueueLimit(SIZE.parse(text), "bytes")
+    if limit.amount <= 0:
+        raise ValueError(f'"{text}": a queue must hold more than 0 {limit.unit}')
+    return limit
+
+
+def _split(text: object, dimension: Dimension) -> tuple[Decimal, str]:
+    if not isinstance(text, str):
+        raise ValueError(f'{text!r} has no unit: write a {dimension.name} as a string, such as "{dimension.example}"')
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        raise ValueError(f'"{text}" is no {dimension.name}: write a number and a unit, such as "{dimension.example}"')
+    unit = match["unit"]
+    if unit is None:
+        raise ValueError(f'"{text}" has no unit: write a {dimension.name} such as "{dimension.example}"')
+    return Decimal(match["number"]), unit
+
+
+def _unknown_unit(text: str, unit: str, allowed: Iterable[str]) -> str:
+    return f'"{text}": {names.unknown("unit", unit, allowed)}'
+
+
+def _whole(text: str, value: Decimal, dimension: Dimension) -> int:
+    if abs(value) > LARGEST:
+        raise ValueError(f'"{text}" is too large a {dimension.name}')
+    whole = int(value)
+    if whole != value:
+        base = next(unit for unit, factor in dimension.units.items() if factor == 1)
+        raise ValueError(f'"{text}" is no whole number of {base}')
+    return whole

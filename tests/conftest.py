@@ -1,0 +1,67 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sojourn.scenario import Scenario, from_data
+
+ROOT = Path(__file__).parents[1]
+
+
+def scenario_data(**changes: Any) -> dict[str, Any]:
+    """A small scenario as plain data, with top-level keys changed."""
+    data = {
+        "name": "small",
+        "duration": "4 s",
+        "warm_up": "1 s",
+        "network": {
+            "dumbbell": {
+                "bottleneck": {"rate": "10 Mbit/s", "delay": "5 ms", "queue": {"name": "codel", "limit": "100 packets"}},
+                "senders": [{"name": "a", "rate": "100 Mbit/s", "delay": "1 ms"}],
+                "receivers": [{"name": "b", "rate": "100 Mbit/s", "delay": "1 ms"}],
+            }
+        },
+        "flows": [{"from": "a", "to": "b", "count": 2, "tcp": "newreno"}],
+    }
+    return data | changes
+
+
+@pytest.fixture
+def scenario() -> Callable[..., Scenario]:
+    """Makes a small scenario, with top-level keys changed."""
+    return lambda **changes: from_data(scenario_data(**changes), "test")
+
+
+SMALL_TOML = """
+name = "small"
+duration = "4 s"
+warm_up = "1 s"
+
+[network.dumbbell]
+bottleneck = { rate = "10 Mbit/s", delay = "5 ms", queue = { name = "codel", limit = "100 packets" } }
+senders = [{ name = "a", rate = "100 Mbit/s", delay = "1 ms" }]
+receivers = [{ name = "b", rate = "100 Mbit/s", delay = "1 ms" }]
+
+[[flows]]
+from = "a"
+to = "b"
+count = 2
+tcp = "newreno"
+"""
+
+
+@pytest.fixture
+def scenario_file(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a small scenario file, with pieces of its text replaced."""
+
+    def write(*replacements: tuple[str, str]) -> Path:
+        text = SMALL_TOML
+        for old, new in replacements:
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "small.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write

@@ -1,0 +1,73 @@
+"""A backend that invents results at once, for tests of everything around a backend."""
+
+import threading
+from collections.abc import Callable
+
+from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
+from sojourn.errors import InputError, RunCancelled
+from sojourn.specification import RunSpecification
+
+
+def invented(
+    run: RunSpecification, throughput_bytes: Callable[[int, int], int] = lambda seed, flow: 1000 * seed + flow
+) -> RunResult:
+    """A result whose flows delivered what ``throughput_bytes(seed, flow)`` says, and whose queues repeat the seed."""
+    nodes, seed = run["nodes"], run["seed"]
+    flows = [group for group in run["flows"] for _ in range(group["count"])]
+    links = [link for link in run["links"] if link["queue"] is not None]
+    flow_columns = {name: [0] * len(flows) for name in FLOWS} | {
+        "flow": list(range(len(flows))),
+        "group": [flow["group"] for flow in flows],
+        "from": [nodes[flow["from"]] for flow in flows],
+        "to": [nodes[flow["to"]] for flow in flows],
+        "algorithm": [flow["source"].get("tcp", {"name": "constant_rate"})["name"] for flow in flows],
+        "completed": [None] * len(flows),
+        "aborted": [None] * len(flows),
+        "bytes_delivered": [throughput_bytes(seed, flow) for flow in range(len(flows))],
+    }
+    queue_columns = {name: [seed] * len(links) for name in QUEUES} | {
+        "link": [f"{nodes[link['from']]}->{nodes[link['to']]}" for link in links],
+        "discipline": [link["queue"]["name"] for link in links],
+        "arrivals": [100] * len(links),
+    }
+    queue_series = {"time": [0.0], "link": ["left->right"], "packets": [seed], "bytes": [1500 * seed]}
+    return RunResult(
+        flows=frame(flow_columns, FLOWS),
+        queues=frame(queue_columns, QUEUES),
+        queue_series=frame(queue_series, QUEUE_SERIES),
+        flow_series=frame({name: [] for name in FLOW_SERIES}, FLOW_SERIES),
+        events=seed,
+        data_packets_delivered=seed,
+    )
+
+
+class Inventor:
+    """Invents results; fails, or waits to be cancelled, or refuses, on the seeds it is told to."""
+
+    def __init__(
+        self,
+        failing: dict[int, Exception] | None = None,
+        waiting: frozenset[int] = frozenset(),
+        refused: frozenset[int] = frozenset(),
+    ) -> None:
+        self.failing = failing or {}
+        self.waiting = waiting
+        self.refused = refused
+        self.cancelled = threading.Event()
+        self.started: list[RunSpecification] = []
+
+    def check(self, run: RunSpecification) -> None:
+        if run["seed"] in self.refused:
+            raise InputError("it makes no sense")
+
+    def run(self, run: RunSpecification) -> RunResult:
+        self.started.append(run)
+        if run["seed"] in self.failing:
+            raise self.failing[run["seed"]]
+        if run["seed"] in self.waiting:
+            assert self.cancelled.wait(timeout=30)
+            raise RunCancelled("cancelled")
+        return invented(run)
+
+    def cancel(self) -> None:
+        self.cancelled.set()

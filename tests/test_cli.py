@@ -1,0 +1,227 @@
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import ROOT
+from doubles import Inventor
+from sojourn import catalogue
+from sojourn.cli import commands
+from sojourn.cli.commands import status
+from sojourn.errors import RunFailed
+from sojourn.scenario import schema
+from sojourn.study import library
+
+Capture = pytest.CaptureFixture[str]
+ScenarioFile = Callable[..., Path]
+
+
+def complaint(capsys: Capture) -> str:
+    """The one line on stderr; nothing is on stdout."""
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("sojourn: ")
+    return captured.err
+
+
+def snapshot(directory: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def test_run_writes_four_files_and_shows_flows_and_queues(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    assert status(["run", str(scenario_file()), "--seeds", "2", "--out", str(tmp_path / "out")]) == 0
+    shown = capsys.readouterr()
+    assert "newreno" in shown.out
+    assert "left->right" in shown.out
+    assert shown.err == ""  # progress is for terminals
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files == {"runs.parquet", "flows.parquet", "queues.parquet", "series.parquet"}
+    assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 2]
+
+
+def test_check_says_what_a_scenario_is(scenario_file: ScenarioFile, capsys: Capture) -> None:
+    assert status(["check", str(scenario_file())]) == 0
+    assert capsys.readouterr().out.endswith('small.toml: scenario "small" is fine: 4 nodes, 6 one-way links, 2 flows, 4 s\n')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "missing.toml"], "missing.toml: No such file or directory"),
+        (["run", "missing.toml"], "missing.toml: No such file or directory"),
+        (["reproduce", "piotrovska"], 'unknown study "piotrovska", did you mean "piotrowska"?'),
+        (["reproduce", "piotrowska", "--only", "load=XC"], 'unknown value of axis load "XC"'),
+        (["reproduce", "piotrowska", "--only", "laod=UC"], 'unknown axis "laod", did you mean "load"?'),
+        (["reproduce", "piotrowska", "--only", "UC"], "--only UC: write AXIS=VALUE"),
+        (["reproduce", "piotrowska", "--seeds", "0"], "--seeds"),
+        (["reproduce", "piotrowska", "--jobs", "none"], "--jobs"),
+        (["describe", "codle"], 'unknown name "codle", did you mean "codel"?'),
+        (["list", "queue"], "'queues'"),
+        (["bench", "--out", "nowhere/bench.json"], "there is no directory nowhere"),
+        (["rnu"], "rnu"),
+        (["run", "--sede", "3"], "--sede"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert status(arguments) == 2
+    assert message in complaint(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_results_are_not_overwritten(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "out"
+    assert status(["run", str(scenario_file()), "--out", str(out)]) == 0
+    before = snapshot(out)
+    capsys.readouterr()
+    assert status(["run", str(scenario_file(('"1 s"', '"2 s"'))), "--out", str(out)]) == 2
+    assert "holds other results already" in complaint(capsys)
+    assert status(["reproduce", "piotrowska", "--out", str(out)]) == 2
+    assert "holds other results already" in complaint(capsys)
+    assert snapshot(out) == before
+
+
+def test_lists_and_descriptions_name_everything(capsys: Capture) -> None:
+    known = catalogue.load()
+    for what, entries in (("tcp", known.congestion_controls), ("queues", known.queues), ("profiles", known.profiles)):
+        assert status(["list", what]) == 0
+        listed = capsys.readouterr().out
+        for entry in entries:
+            assert entry.name in listed
+            assert status(["describe", entry.name]) == 0
+            described = capsys.readouterr().out
+            assert entry.title in described
+    assert status(["list", "studies"]) == 0
+    assert "piotrowska" in capsys.readouterr().out
+    assert status(["describe", "piotrowska"]) == 0
+    assert "10.3390/app11177808" in capsys.readouterr().out
+
+
+def test_descriptions_tell_every_parameter(capsys: Capture) -> None:
+    codel = catalogue.load().queue("codel")
+    assert status(["describe", "codel"]) == 0
+    described = capsys.readouterr().out
+    for parameter in codel.parameters:
+        assert parameter.name in described
+        assert parameter.format(parameter.default) in described
+
+
+def test_schema_is_printed(capsys: Capture) -> None:
+    assert status(["schema"]) == 0
+    assert capsys.readouterr().out == schema.text()
+
+
+ONLY = ["--only", "scenario=AL", "--only", "load=UC", "--only", "queue=DT", "--only", "tcp=newreno", "--only", "tcp=mixed"]
+
+
+def test_reproduce_shows_tables_and_writes_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert status(["reproduce", "piotrowska", *ONLY]) == 0
+    shown = capsys.readouterr().out
+    for number in (6, 7, 8, 9, 12, 13):
+        assert f"Table {number}. Access link" in shown
+    assert "Data centre" not in shown
+    assert "727 | " in shown
+    cells = pl.read_csv(tmp_path / "results" / "piotrowska" / "cells.csv")
+    assert cells.height == 3 + 1 + 2 + 1 + 16 + 3
+    # The only thing that cannot be measured is how fairly flows share that got nothing.
+    assert set(cells.filter(pl.col("measured").is_null())["metric"]) <= {"jain"}
+    agreeing = int(cells["agrees"].sum())
+    assert f"│   all │{'':<75}│{agreeing:>6} │{cells.height:>6} │".replace(" ", "") in shown.replace(" ", "")
+
+    # The directory is taken, so the next results go beside it.
+    assert status(["reproduce", "piotrowska", *ONLY, "--seeds", "2", "--only", "tcp=newreno"]) == 0
+    assert " ± " in capsys.readouterr().out
+    again = pl.read_csv(tmp_path / "results" / "piotrowska-2" / "cells.csv")
+    assert (again["ci_low"] <= again["measured"]).all()
+    assert (again["measured"] <= again["ci_high"]).all()
+
+
+def test_a_failed_run_is_status_1(
+    scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(commands, "Simulator", lambda: Inventor(failing={2: RunFailed("it broke")}))
+    assert status(["run", str(scenario_file()), "--seeds", "3", "--out", str(tmp_path / "out")]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [f"2 of 3 runs succeeded; their results are in {tmp_path / 'out'}", "sojourn: run small/2: it broke"]
+    assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 3]
+
+
+def test_ctrl_c_leaves_what_is_done_readable(tmp_path: Path) -> None:
+    """An interrupted reproduction keeps the finished runs, says so, and exits with 130."""
+    command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "reproduce", "piotrowska", "--seeds", "50"]
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [*command, "--only", "load=UC", "--only", "scenario=AL", "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(out.glob("parts/*.runs.parquet")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, complaints = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "runs are finished; their results are in" in complaints
+    assert "Traceback" not in complaints
+    runs = pl.read_parquet(out / "runs.parquet")
+    assert 0 < runs.height < 600
+    flows = pl.read_parquet(out / "flows.parquet")
+    assert set(flows["key"]) == set(runs["key"])
+    assert not (out / "parts").exists()
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    command = f"{sys.executable} -c 'import sojourn.cli; sojourn.cli.main()' schema | head -n 1"
+    shown = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, env={**os.environ})
+    assert shown.stderr == ""
+
+
+def test_bench_measures_every_cell(tmp_path: Path, capsys: Capture) -> None:
+    assert status(["bench", "--seconds", "1", "--out", str(tmp_path / "bench.json")]) == 0
+    assert "packets / CPU s" in capsys.readouterr().out
+    report = json.loads((tmp_path / "bench.json").read_text())
+    assert [(cell["flows"], cell["queue"]) for cell in report["cells"]] == [
+        (flows, queue) for flows in (9, 90, 900) for queue in ("droptail", "pie", "codel")
+    ]
+    for cell in report["cells"]:
+        assert cell["data_packets"] > 10_000
+        assert cell["packets_per_cpu_second"] == pytest.approx(cell["data_packets"] / cell["cpu_seconds"])
+        assert cell["peak_megabytes"] >= cell["baseline_megabytes"] > 0
+
+
+def test_studies_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert library.available() == sorted(path.parent.name for path in (ROOT / "studies").glob("*/study.toml"))
+
+
+def test_progress_is_shown_on_a_terminal(scenario_file: ScenarioFile) -> None:
+    """Runs done and simulated seconds a second; the bar goes to stderr, which is a terminal here and stdout is not."""
+    terminal, stderr = pty.openpty()
+    command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "run", str(scenario_file()), "--seeds", "3"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    shown = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, check=True, env=environment)
+    os.close(stderr)
+    progress = b""
+    with contextlib.suppress(OSError):  # how the terminal says that the other end has gone
+        while piece := os.read(terminal, 65536):
+            progress += piece
+    os.close(terminal)
+    assert b"3/3" in progress
+    assert b"simulated s/s" in progress
+    assert b"simulated s/s" not in shown.stdout

@@ -1,0 +1,101 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from conftest import ROOT
+from sojourn.scenario import Scenario
+
+ScenarioFile = Callable[..., Path]
+
+BAD_FILES = {
+    "unknown key": (("warm_up", "warmup"), 'unknown key "warmup", did you mean "warm_up"?'),
+    "unknown nested key": (
+        ('delay = "5 ms"', 'dely = "5 ms"'),
+        'network.dumbbell.bottleneck: unknown key "dely", did you mean "delay"?',
+    ),
+    "unknown algorithm": (
+        ('"newreno"', '"newrino"'),
+        'flows[0].tcp: unknown congestion control "newrino", did you mean "newreno"?',
+    ),
+    "unknown queue": (('"codel"', '"codle"'), 'network.dumbbell.bottleneck.queue: unknown queue discipline "codle"'),
+    "unknown parameter": (
+        ('"codel",', '"codel", targt = "2 ms",'),
+        'queue: unknown key of codel "targt", did you mean "target"?',
+    ),
+    "unknown unit": (('"10 Mbit/s"', '"10 Mbps"'), 'network.dumbbell.bottleneck.rate: "10 Mbps": unknown unit "Mbps"'),
+    "no unit": (('"10 Mbit/s"', "10000000"), "network.dumbbell.bottleneck.rate: 10000000 has no unit"),
+    "negative rate": (('"10 Mbit/s"', '"-10 Mbit/s"'), 'rate: "-10 Mbit/s": a rate must be greater than 0'),
+    "zero rate": (('"10 Mbit/s"', '"0 Mbit/s"'), 'rate: "0 Mbit/s": a rate must be greater than 0'),
+    "negative delay": (('"5 ms"', '"-5 ms"'), "network.dumbbell.bottleneck.delay"),
+    "warm-up past the end": (('"1 s"', '"4 s"'), 'warm_up: "4 s" leaves nothing to measure'),
+    "no duration": (('"4 s"', '"0 s"'), "duration: "),
+    "queue of 0 packets": (('"100 packets"', '"0 packets"'), 'limit: "0 packets": a queue must hold more than 0 packets'),
+    "unknown host": (('to = "b"', 'to = "c"'), 'flows[0].to: unknown host "c"'),
+    "flow to itself": (('to = "b"', 'to = "a"'), 'flows[0]: from "a" to itself'),
+    "no flows": (("count = 2", "count = 0"), "flows[0].count: must be greater than or equal to 1, not 0"),
+    "wrong type": (("count = 2", 'count = "2"'), 'flows[0].count: must be a valid integer, not "2"'),
+    "no source": (('tcp = "newreno"', ""), 'flows[0]: give either "tcp" or "constant_rate"'),
+    "missing key": (('duration = "4 s"', ""), "duration: this key is required"),
+    "late start": (("count = 2", 'start = "9 s"'), 'flows[0].start: "9 s" is past the end'),
+    "broken TOML": (('name = "small"', "name = "), "not valid TOML: Invalid value (at line 2, column 8)"),
+    "same name twice": (('name = "b"', 'name = "a"'), 'the host name "a" is given twice'),
+    "unknown profile": (
+        ("[network", '[stack]\nprofile = "rcf"\n[network'),
+        'stack: unknown stack profile "rcf", did you mean "rfc"?',
+    ),
+    "unknown slow start": (('tcp = "newreno"', 'tcp = { name = "cubic", slow_start = "slow" }'), 'unknown slow start "slow"'),
+}
+
+
+@pytest.mark.parametrize(("replacement", "message"), BAD_FILES.values(), ids=BAD_FILES)
+def test_bad_files_are_one_clear_line(scenario_file: ScenarioFile, replacement: tuple[str, str], message: str) -> None:
+    path = scenario_file(replacement)
+    with pytest.raises(sojourn.InputError) as caught:
+        sojourn.load(path)
+    line = str(caught.value)
+    assert line.startswith(f"{path}: ")
+    assert message in line
+    assert "\n" not in line
+
+
+def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
+    with pytest.raises(sojourn.InputError, match=r"missing\.toml: No such file"):
+        sojourn.load(tmp_path / "missing.toml")
+    (tmp_path / "latin.toml").write_bytes('name = "Köln"'.encode("latin-1"))
+    with pytest.raises(sojourn.InputError, match=r"latin\.toml: not UTF-8 \(byte 9\)"):
+        sojourn.load(tmp_path / "latin.toml")
+    with pytest.raises(sojourn.InputError, match="Is a directory"):
+        sojourn.load(tmp_path)
+
+
+def test_flows_need_a_route_and_tcp_one_back(scenario: Callable[..., Scenario]) -> None:
+    links = [
+        {"from": "a", "to": "r", "rate": "1 Mbit/s"},
+        {"from": "r", "to": "b", "rate": "1 Mbit/s", "one_way": True},
+        {"from": "x", "to": "y", "rate": "1 Mbit/s"},
+    ]
+    with pytest.raises(sojourn.InputError, match='there is no route from "a" to "x"'):
+        scenario(network={"links": links}, flows=[{"from": "a", "to": "x", "tcp": "cubic"}])
+    with pytest.raises(sojourn.InputError, match='there is no route from "b" to "a"'):
+        scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": "cubic"}])
+    source = {"rate": "64 kbit/s", "packet_size": "200 B"}
+    scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "constant_rate": source}])
+
+
+def test_a_drop_pattern_is_one_of_two(scenario: Callable[..., Scenario]) -> None:
+    patterns: list[dict[str, object]] = [{}, {"every": 10, "listed": [3]}, {"every": 0}, {"listed": []}, {"listed": [0]}]
+    for drop in patterns:
+        links = [{"from": "a", "to": "b", "rate": "1 Mbit/s", "drop": drop}]
+        with pytest.raises(sojourn.InputError, match="drop"):
+            scenario(network={"links": links})
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
+def test_examples_are_scenarios(path: Path) -> None:
+    assert sojourn.load(path).name == path.stem
+
+
+def test_there_are_examples() -> None:
+    assert len(list((ROOT / "examples").glob("*.toml"))) == 3

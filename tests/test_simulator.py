@@ -1,0 +1,110 @@
+"""The simulator as a backend: what only the real engine can show."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn.backends.simulator import Simulator
+from sojourn.campaign import conduct
+from sojourn.errors import InputError, RunCancelled
+from sojourn.runs import repetitions
+from sojourn.scenario import Scenario
+from sojourn.specification import specify
+from sojourn.store import Store
+
+
+def test_two_flows_fill_the_bottleneck(scenario: Callable[..., Scenario]) -> None:
+    result = sojourn.run(scenario(duration="20 s", warm_up="5 s"))
+    (run,) = result.runs.iter_rows(named=True)
+    assert 9.0 < run["total_mbps"] < 10.0
+    assert run["total_mbps"] * 1e6 / 8 * run["window_s"] == pytest.approx(result.flows["bytes_delivered"].sum())
+    assert 0.95 < run["utilisation"] <= 1.0
+    (queue,) = result.queues.iter_rows(named=True)
+    assert queue["link"] == "left->right"
+    assert queue["total_arrivals"] == queue["total_departures"] + queue["total_drops"] + queue["queued_at_end"]
+
+
+def test_seeds_and_nothing_else_make_runs_differ(scenario: Callable[..., Scenario]) -> None:
+    flows = [{"from": "a", "to": "b", "count": 3, "start_within": "1 s", "tcp": "cubic"}]
+    result = sojourn.run(scenario(flows=flows), seeds=2)
+    first, second = (frame.drop("key", "seed") for frame in result.flows.partition_by("seed"))
+    assert not first.equals(second)
+    again = sojourn.run(scenario(flows=flows), seeds=2)
+    assert again.flows.equals(result.flows)
+
+
+def test_files_are_the_same_for_any_number_of_workers(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    sampled = scenario(
+        probe={"queue_series": "100 ms", "flow_series": "50 ms"},
+        flows=[{"from": "a", "to": "b", "count": 3, "start_within": "1 s", "tcp": "compound"}],
+    )
+    written = []
+    for attempt, jobs in enumerate([1, 2, 2]):
+        directory = tmp_path / str(attempt)
+        sojourn.run(sampled, seeds=6, out=directory, jobs=jobs)
+        written.append({path.name: path.read_bytes() for path in directory.iterdir()})
+    assert written[0] == written[1] == written[2]
+    assert len(written[0]) == 4
+
+
+def test_series_are_sampled_as_asked(scenario: Callable[..., Scenario]) -> None:
+    series = sojourn.run(scenario(probe={"queue_series": "500 ms", "flow_series": "1 s"})).series
+    assert set(series.filter(kind="queue")["measure"]) == {"packets", "bytes"}
+    assert set(series.filter(kind="flow")["measure"]) == {"cwnd", "ssthresh", "rtt", "bytes_delivered"}
+    times = series.filter(kind="queue", measure="packets")["time"]
+    assert times.diff().drop_nulls().to_list() == pytest.approx([0.5] * (len(times) - 1))
+    delivered = series.filter(kind="flow", which="0", measure="bytes_delivered")["value"]
+    assert delivered.is_sorted()
+    assert delivered[-1] > 0
+
+
+def test_planned_losses_happen(scenario: Callable[..., Scenario]) -> None:
+    links = [{"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "5 ms", "queue": "droptail", "drop": {"listed": [3, 50]}}]
+    flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "300 kB"}]
+    result = sojourn.run(scenario(network={"links": links}, flows=flows, warm_up="0 s"))
+    assert result.queues["total_drops_planned"].to_list() == [2]
+    (flow,) = result.flows.iter_rows(named=True)
+    assert flow["bytes_delivered"] == 300_000
+    assert flow["retransmissions"] >= 2
+    assert flow["completed"] is not None
+
+
+def test_what_the_engine_refuses_is_bad_input(scenario: Callable[..., Scenario]) -> None:
+    impossible = scenario(stack={"minimum_rto": "90 s", "maximum_rto": "60 s"})
+    with pytest.raises(InputError, match="minimum_rto"):
+        sojourn.run(impossible)
+    broken = specify(scenario(), seed=1)
+    broken["nodes"] = []
+    with pytest.raises(InputError):
+        Simulator().run(broken)
+
+
+def test_a_long_run_can_be_cancelled(scenario: Callable[..., Scenario]) -> None:
+    backend = Simulator()
+    threading.Timer(0.2, backend.cancel).start()
+    started = time.monotonic()
+    with pytest.raises(RunCancelled):
+        backend.run(specify(scenario(duration="1000000 s"), seed=1))
+    assert time.monotonic() - started < 20
+
+
+def test_two_workers_work_at_the_same_time(scenario: Callable[..., Scenario]) -> None:
+    """The engine lets go of the interpreter: a second thread is not kept waiting by a run."""
+    backend = Simulator()
+
+    def endless() -> None:
+        with pytest.raises(RunCancelled):
+            backend.run(specify(scenario(duration="1000000 s"), 1))
+
+    runner = threading.Thread(target=endless)
+    runner.start()
+    result = conduct(list(repetitions(scenario(), {"scenario": "small"}, 1)), Simulator(), Store(None)).result
+    assert runner.is_alive()
+    backend.cancel()
+    runner.join(timeout=20)
+    assert not runner.is_alive()
+    assert result is not None

@@ -1,0 +1,100 @@
+import json
+from collections.abc import Callable
+
+from conftest import scenario_data
+from sojourn import catalogue
+from sojourn.scenario import Scenario
+from sojourn.specification import bottleneck_rate, flow_count, specify, text
+
+MS = 10**9
+
+
+def test_a_dumbbell_becomes_nodes_and_directed_links(scenario: Callable[..., Scenario]) -> None:
+    run = specify(scenario(), seed=7)
+    assert run["seed"] == 7
+    assert run["duration"] == 4000 * MS
+    assert run["warm_up"] == 1000 * MS
+    assert run["nodes"] == ["a", "left", "right", "b"]
+    ways = [(link["from"], link["to"], link["rate"], link["delay"]) for link in run["links"]]
+    assert ways == [
+        (1, 2, 10**7, 5 * MS),  # the bottleneck comes first: summaries are of the first queue
+        (2, 1, 10**7, 5 * MS),
+        (0, 1, 10**8, MS),
+        (1, 0, 10**8, MS),
+        (3, 2, 10**8, MS),
+        (2, 3, 10**8, MS),
+    ]
+    assert [link["queue"] is not None for link in run["links"]] == [True, False, False, False, False, False]
+    assert bottleneck_rate(run) == 10**7
+    assert flow_count(run) == 2
+
+
+def test_every_default_is_filled_in(scenario: Callable[..., Scenario]) -> None:
+    run = specify(scenario(flows=[{"from": "a", "to": "b", "tcp": {"name": "cubic", "c": 0.5}}]), seed=1)
+    known = catalogue.load()
+    defaults = {parameter.name: parameter.default for parameter in known.congestion_control("cubic").parameters}
+    tcp = run["flows"][0]["source"]["tcp"]
+    assert tcp == {"name": "cubic", "slow_start": "standard", "parameters": defaults | {"c": 0.5}, "stack": 0}
+    queue = run["links"][0]["queue"]
+    assert queue["limit"] == {"packets": 100}
+    assert set(queue["parameters"]) == {parameter.name for parameter in known.queue("codel").parameters}
+    assert run["stacks"] == [{setting.name: setting.value for setting in known.profile("rfc").settings}]
+
+
+def test_stacks_are_layered_and_shared(scenario: Callable[..., Scenario]) -> None:
+    pair = {"from": "a", "to": "b", "tcp": "newreno"}
+    run = specify(
+        scenario(
+            stack={"profile": "rfc", "minimum_rto": "300 ms"},
+            flows=[
+                pair,
+                pair | {"stack": {"maximum_rto": "90 s"}},
+                pair | {"stack": "ns3-3.30"},
+                pair | {"stack": {"minimum_rto": "300 ms"}},
+            ],
+        ),
+        seed=1,
+    )
+    assert [flow["source"]["tcp"]["stack"] for flow in run["flows"]] == [0, 1, 2, 0]
+    rfc = {setting.name: setting.value for setting in catalogue.load().profile("rfc").settings}
+    ns3 = {setting.name: setting.value for setting in catalogue.load().profile("ns3-3.30").settings}
+    assert run["stacks"] == [
+        rfc | {"minimum_rto": 300 * MS},
+        rfc | {"minimum_rto": 300 * MS, "maximum_rto": 90_000 * MS},
+        ns3,
+    ]
+
+
+def test_a_host_of_a_dumbbell_may_have_a_queue(scenario: Callable[..., Scenario]) -> None:
+    network = scenario_data()["network"]
+    network["dumbbell"]["senders"][0]["queue"] = {"name": "droptail", "limit": "50 packets"}
+    run = specify(scenario(network=network), seed=1)
+    queued = [(link["from"], link["to"], link["queue"]["limit"]) for link in run["links"] if link["queue"] is not None]
+    assert queued == [(1, 2, {"packets": 100}), (0, 1, {"packets": 50})]
+
+
+def test_several_hosts_mean_all_pairs(scenario: Callable[..., Scenario]) -> None:
+    network = scenario_data()["network"]
+    network["dumbbell"]["receivers"].append({"name": "c", "rate": "1 Mbit/s"})
+    run = specify(scenario(network=network, flows=[{"from": "a", "to": ["b", "c"], "count": 5, "tcp": "cubic"}]), seed=1)
+    assert [(flow["group"], flow["count"]) for flow in run["flows"]] == [("a-b", 5), ("a-c", 5)]
+
+
+def test_a_graph_of_links(scenario: Callable[..., Scenario]) -> None:
+    links = [
+        {"from": "a", "to": "b", "rate": "1 Mbit/s", "queue": "droptail", "drop": {"listed": [3, 5]}},
+        {"from": "b", "to": "c", "rate": "2 Mbit/s", "delay": "3 ms", "one_way": True, "drop": {"every": 9}},
+        {"from": "c", "to": "a", "rate": "3 Mbit/s", "reverse_queue": {"name": "pie", "limit": "9 kB"}},
+    ]
+    run = specify(scenario(network={"links": links}), seed=1)
+    assert run["nodes"] == ["a", "b", "c"]
+    assert [(link["from"], link["to"]) for link in run["links"]] == [(0, 1), (1, 0), (1, 2), (2, 0), (0, 2)]
+    assert run["links"][0]["queue"]["limit"] is None
+    assert run["links"][0]["drop"] == {"listed": [3, 5]}
+    assert run["links"][2]["drop"] == {"every": 9}
+    assert run["links"][4]["queue"]["limit"] == {"bytes": 9000}
+
+
+def test_text_is_json_of_the_same(scenario: Callable[..., Scenario]) -> None:
+    run = specify(scenario(), seed=1)
+    assert json.loads(text(run)) == run

@@ -1,0 +1,222 @@
+import csv
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from pydantic import ValidationError
+
+import sojourn
+from conftest import ROOT
+from doubles import Inventor, invented
+from sojourn.backends.result import RunResult
+from sojourn.metrics import METRICS
+from sojourn.scenario import Scenario
+from sojourn.specification import RunSpecification, flow_count
+from sojourn.study import library
+from sojourn.study.agreement import agrees, tolerance
+from sojourn.study.design import Study, assign
+
+STUDY = library.load("piotrowska")
+FIGURES = library.figures(STUDY)
+
+
+def specification(**axes: str) -> RunSpecification:
+    (run,) = STUDY.runs(STUDY.selection({axis: [value] for axis, value in axes.items()}), 1)
+    return run.specification
+
+
+def test_the_matrix_has_72_runs_and_the_paper_720_figures() -> None:
+    assert len(STUDY.selection({})) == 72
+    assert len(FIGURES) == 720
+    assert Counter(figure.table.number for figure in FIGURES) == {
+        **{2: 81, 3: 27, 4: 54, 5: 27, 6: 81, 7: 27, 8: 54, 9: 27},
+        **{10: 144, 11: 27, 12: 144, 13: 27},
+    }
+
+
+def test_every_figure_is_of_a_cell_and_a_metric_there_is() -> None:
+    cells = STUDY.selection({})
+    controls = {"newreno", "cubic", "compound", None}
+    for figure in FIGURES:
+        assert figure.axes in cells
+        assert figure.metric in METRICS
+        assert figure.camp in controls
+
+
+def test_the_file_is_the_papers_tables() -> None:
+    path = ROOT / "studies" / "piotrowska" / "published" / "tables.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        printed = [row["value"] for row in csv.DictReader(file)]
+    assert printed == [figure.printed for figure in FIGURES]
+    unusual = {figure.printed: figure.value for figure in FIGURES if not figure.printed.replace(".", "").isdigit()}
+    assert unusual == {">1": 1.0, "~99": 99.0}
+
+
+@pytest.mark.parametrize(("load", "flows"), [("UC", 9), ("MC", 90), ("HC", 900)])
+def test_loads_are_flows(load: str, flows: int) -> None:
+    assert flow_count(specification(scenario="AL", load=load, tcp="cubic", queue="pie")) == flows
+
+
+def test_the_access_links_round_trips_are_table_1s() -> None:
+    run = specification(scenario="AL", load="UC", tcp="newreno", queue="droptail")
+    delays = {(link["from"], link["to"]): link["delay"] for link in run["links"]}
+    left, right = run["nodes"].index("left"), run["nodes"].index("right")
+    round_trips = {}
+    for flow in run["flows"]:
+        ways = [
+            (flow["from"], left),
+            (left, right),
+            (right, flow["to"]),
+            (flow["to"], right),
+            (right, left),
+            (left, flow["from"]),
+        ]
+        round_trips[flow["group"]] = sum(delays[way] for way in ways) / 10**9
+    assert round_trips == {
+        **{"n1-n4": 8, "n1-n5": 78, "n1-n6": 154},
+        **{"n2-n4": 32, "n2-n5": 102, "n2-n6": 178},
+        **{"n3-n4": 58, "n3-n5": 128, "n3-n6": 204},
+    }
+
+
+@pytest.mark.parametrize(
+    ("scenario", "queue", "target"),
+    [
+        ("DC", "pie", 2),
+        ("DC", "codel", 2),
+        ("AL", "pie", 5),
+        ("AL", "codel", 5),
+        ("DC", "droptail", None),
+        ("AL", "droptail", None),
+    ],
+)
+def test_queues_hold_900_packets_and_have_the_papers_targets(scenario: str, queue: str, target: int | None) -> None:
+    run = specification(scenario=scenario, load="UC", tcp="newreno", queue=queue)
+    bottleneck = run["links"][0]
+    assert bottleneck["rate"] == {"DC": 10**9, "AL": 10**8}[scenario]
+    assert bottleneck["queue"]["name"] == queue
+    assert bottleneck["queue"]["limit"] == {"packets": 900}
+    assert bottleneck["queue"]["parameters"].get("target") == (None if target is None else target * 10**9)
+
+
+def test_mixed_runs_give_each_sender_its_algorithm() -> None:
+    run = specification(scenario="DC", load="MC", tcp="mixed", queue="codel")
+    senders = {(run["nodes"][flow["from"]], flow["source"]["tcp"]["name"]) for flow in run["flows"]}
+    assert senders == {("n1", "newreno"), ("n2", "compound"), ("n3", "cubic")}
+
+
+def test_only_narrows_the_matrix() -> None:
+    assert len(STUDY.selection({"load": ["UC", "mc"], "queue": ["CoDel"]})) == 2 * 2 * 4
+    assert {axes["queue"] for axes in STUDY.selection({"queue": ["DT"]})} == {"droptail"}
+
+
+@pytest.mark.parametrize(
+    ("only", "message"),
+    [
+        ({"loda": ["UC"]}, 'unknown axis "loda", did you mean "load"'),
+        ({"load": ["XC"]}, r'unknown value of axis load "XC", did you mean "\wC"\? \(known: UC, MC, HC\)'),
+    ],
+)
+def test_only_names_what_there_is(only: dict[str, list[str]], message: str) -> None:
+    with pytest.raises(sojourn.InputError, match=message):
+        STUDY.selection(only)
+
+
+def test_an_unknown_study_is_answered_with_those_there_are() -> None:
+    with pytest.raises(sojourn.InputError, match='unknown study "piotrovska", did you mean "piotrowska"'):
+        library.load("piotrovska")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"overrides": [{"when": {"laod": "UC"}, "set": {}}]}, 'unknown axis "laod", did you mean "load"'),
+        ({"overrides": [{"when": {"load": ["UC", "XL"]}, "set": {}}]}, 'unknown value of axis load "XL"'),
+        (
+            {"tables": [{"number": 1, "title": "", "select": {}, "metrics": ["jane"]}]},
+            'unknown metric "jane", did you mean "jain"',
+        ),
+        ({"tables": [{"number": 1, "title": "", "select": {}, "metrics": [], "camps": "tcp"}]}, "selects one value"),
+    ],
+)
+def test_a_study_that_contradicts_itself_is_an_error(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Study.of(STUDY.model_dump() | change)
+
+
+def test_paths_reach_into_tables_and_lists() -> None:
+    data = {"a": [{"b": 1}, {"b": 2}], "c": {}}
+    assign(data, ["a", "*", "b"], 3)
+    assign(data, ["a", "1", "d"], 4)
+    assign(data, ["c", "e", "f"], 5)
+    assert data == {"a": [{"b": 3}, {"b": 3, "d": 4}], "c": {"e": {"f": 5}}}
+
+
+@pytest.mark.parametrize(
+    ("metric", "published", "fair_share", "expected"),
+    [
+        ("median_mbps", 100.0, 111.1, 15.0),
+        ("median_mbps", 1.0, 111.0, 5.55),
+        ("avg_mbps", 0.0, 1.0, 0.05),
+        ("jain", 0.2, 1.0, 0.05),
+        ("jain", 1.0, 1.0, 0.15),
+        ("drop_pct", 0.02, 1.0, 0.1),
+        ("queue_mean_pkts", 10.0, 1.0, 5.0),
+        ("queue_sd_pkts", 10.0, 1.0, 10.0),
+        ("share_pct", 11.0, 1.0, 3.0),
+        ("share_pct", 60.0, 1.0, 9.0),
+    ],
+)
+def test_the_rule_of_agreement(metric: str, published: float, fair_share: float, expected: float) -> None:
+    assert tolerance(metric, published, fair_share) == pytest.approx(expected)
+    assert agrees(metric, published, published + 0.999 * expected, fair_share)
+    assert agrees(metric, published, published - 0.999 * expected, fair_share)
+    assert not agrees(metric, published, published + 1.001 * expected, fair_share)
+    assert not agrees(metric, published, None, fair_share)
+
+
+class Camps(Inventor):
+    """A backend in which New Reno's flows deliver 1, Compound's 2 and CUBIC's 3 Mbit/s, times the seed."""
+
+    def run(self, run: RunSpecification) -> RunResult:
+        window = (run["duration"] - run["warm_up"]) // 10**12
+        rates = [{"newreno": 1, "compound": 2, "cubic": 3}[flow["source"]["tcp"]["name"]] for flow in run["flows"]]
+        counts = [flow["count"] for flow in run["flows"]]
+        by_flow = [rate for rate, count in zip(rates, counts, strict=True) for _ in range(count)]
+        return invented(run, lambda seed, flow: by_flow[flow] * seed * window * 10**6 // 8)
+
+
+def test_camps_are_measured_apart_and_over_seeds() -> None:
+    only = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": "pie"}
+    found = sojourn.reproduce("piotrowska", 3, only=only, backend=Camps())
+    cells = {(cell.figure.camp, cell.figure.metric): cell.measured for cell in found.comparison}
+    assert len(cells) == 16 + 3
+    mean = cells["cubic", "avg_mbps"]
+    assert mean is not None
+    assert mean.mean == pytest.approx(6.0)  # 3, 6 and 9
+    assert mean.low == pytest.approx(6.0 - 4.302652729911275 * 3 / 3**0.5)
+    share = cells["newreno", "share_pct"]
+    assert share is not None
+    assert share.mean == pytest.approx(100 / 6)
+    everyone = cells[None, "jain"]
+    assert everyone is not None
+    assert everyone.mean == pytest.approx(36 / (3 * 14))
+
+
+def test_cells_hold_the_papers_labels() -> None:
+    only = {"scenario": "DC", "load": "HC", "tcp": "mixed", "queue": "droptail"}
+    frame = sojourn.reproduce("piotrowska", only=only, backend=Camps()).cells
+    assert frame.columns == [
+        *("study", "table", "scenario", "load", "tcp", "queue", "metric"),
+        *("published", "measured", "ci_low", "ci_high", "agrees"),
+    ]
+    assert frame.filter(table=10)["tcp"].unique(maintain_order=True).to_list() == ["newreno", "cubic", "compound", "all"]
+    assert frame.filter(table=11)["tcp"].unique().to_list() == ["mixed"]
+    assert frame["ci_low"].null_count() == frame.height
+
+
+def test_the_python_api_checks_its_arguments(scenario: Callable[..., Scenario]) -> None:
+    with pytest.raises(sojourn.InputError, match="seeds must be 1 or more"):
+        sojourn.reproduce("piotrowska", 0, backend=Inventor())
+    with pytest.raises(sojourn.InputError, match="seeds must be 1 or more"):
+        sojourn.run(scenario(), 0, backend=Inventor())

@@ -1,0 +1,51 @@
+import io
+
+from rich.console import Console
+from rich.table import Table
+
+import sojourn
+from sojourn.study import tables
+from test_study import Camps
+
+ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": ["pie", "codel"]}
+
+
+def rendered(table: Table) -> list[list[str]]:
+    """The printed rows as lists of their cells."""
+    output = io.StringIO()
+    Console(file=output, width=200).print(table)
+    rows = [line.strip("│┃") for line in output.getvalue().splitlines() if line.startswith(("│", "┃"))]
+    return [[cell.strip() for cell in row.replace("┃", "│").split("│")] for row in rows]
+
+
+def test_cells_stand_as_in_the_paper_and_misses_are_marked() -> None:
+    found = sojourn.reproduce("piotrowska", only=ONLY, backend=Camps())
+    ten, eleven = tables.published_tables(found.study, found.comparison)
+    rows = rendered(ten)
+    assert rows[:2] == [["", "", "", "pie", "codel"], ["load", "tcp", "metric", "published | ours", "published | ours"]]
+    assert rows[2] == ["MC", "newreno", "avg_mbps", "9.85 | 1.00 *", "9.84 | 1.00 *"]
+    assert rows[3] == ["", "", "sd_mbps", "0.48 | 0.00", "0.50 | 0.00"]
+    assert rows[4] == ["", "", "share_pct", "31 | 16.7 *", "31 | 16.7 *"]
+    assert rows[5] == ["", "", "jain", "1.00 | 1.00", "1.00 | 1.00"]
+    assert [row[1] for row in rows[2:] if row[1]] == ["newreno", "cubic", "compound", "all"]
+    assert rendered(eleven)[2] == ["MC", "queue_mean_pkts", "167 | 1.0 *", "209 | 1.0 *"]
+
+
+def test_intervals_are_shown_when_there_are_several_seeds() -> None:
+    found = sojourn.reproduce("piotrowska", 3, only=ONLY, backend=Camps())
+    ten, _ = tables.published_tables(found.study, found.comparison)
+    assert rendered(ten)[2][3] == "9.85 | 2.00 ± 2.48 *"
+
+
+def test_agreement_is_counted_by_table_and_in_all() -> None:
+    found = sojourn.reproduce("piotrowska", only=ONLY, backend=Camps())
+    counted = {row[0]: (int(row[2]), int(row[3])) for row in rendered(tables.agreement_table(found.comparison))[1:]}
+    assert counted == {
+        str(number): (sum(cell.agrees for cell in cells), len(cells))
+        for number, cells in {
+            10: [cell for cell in found.comparison if cell.figure.table.number == 10],
+            11: [cell for cell in found.comparison if cell.figure.table.number == 11],
+            "all": found.comparison,
+        }.items()
+    }
+    assert 0 < counted["all"][0] < counted["all"][1] == 38

@@ -1,0 +1,80 @@
+import contextlib
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sojourn import units
+from sojourn.units import DURATION, PACKETS, RATE, SIZE, QueueLimit, parse_queue_limit
+
+DIMENSIONS = [DURATION, RATE, SIZE, PACKETS]
+
+
+@pytest.mark.parametrize(
+    ("dimension", "text", "value"),
+    [
+        (DURATION, "2 ms", 2_000_000_000),
+        (DURATION, "0.1 ms", 100_000_000),  # not 99 999 999, as binary fractions would have it
+        (DURATION, "1e-3 s", 10**9),
+        (DURATION, "10 µs", 10**7),
+        (DURATION, " 3s ", 3 * 10**12),
+        (RATE, "100 Mbit/s", 10**8),
+        (RATE, "1.5 Gbit/s", 1_500_000_000),
+        (SIZE, "64 KiB", 65536),
+        (SIZE, "1500 B", 1500),
+        (PACKETS, "1 packet", 1),
+    ],
+)
+def test_reads_quantities_exactly(dimension: units.Dimension, text: str, value: int) -> None:
+    assert dimension.parse(text) == value
+
+
+@given(st.sampled_from(DIMENSIONS), st.integers(-units.LARGEST, units.LARGEST))
+def test_what_is_written_reads_back(dimension: units.Dimension, value: int) -> None:
+    assert dimension.parse(dimension.format(value)) == value
+
+
+@given(st.sampled_from(DIMENSIONS), st.data(), st.decimals(min_value=-(10**6), max_value=10**6, places=3))
+def test_reading_is_decimal_arithmetic(dimension: units.Dimension, data: st.DataObject, number: Decimal) -> None:
+    unit, factor = data.draw(st.sampled_from(sorted(dimension.units.items())))
+    exact = number * factor
+    if exact == exact.to_integral_value():
+        assert dimension.parse(f"{number} {unit}") == exact
+    else:
+        with pytest.raises(ValueError, match="no whole number"):
+            dimension.parse(f"{number} {unit}")
+
+
+@given(st.sampled_from(DIMENSIONS), st.text())
+def test_other_text_is_a_clear_error_or_a_number(dimension: units.Dimension, text: str) -> None:
+    with contextlib.suppress(ValueError):  # and no other kind of exception
+        assert isinstance(dimension.parse(text), int)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("100 Mbps", 'unknown unit "Mbps", did you mean "Mbit/s"'),
+        ("100", "no unit"),
+        (100, "no unit"),
+        ("fast", "is no rate"),
+        ("0.5 bit/s", "no whole number of bit/s"),
+        ("1e30 Gbit/s", "too large"),
+        ("nan bit/s", "is no rate"),
+    ],
+)
+def test_says_what_is_wrong_with_a_rate(text: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RATE.parse(text)
+
+
+def test_queue_limits_are_packets_or_bytes() -> None:
+    assert parse_queue_limit("900 packets") == QueueLimit(900, "packets")
+    assert parse_queue_limit("64 KiB") == QueueLimit(65536, "bytes")
+
+
+@pytest.mark.parametrize("text", ["0 packets", "-3 packets", "0 B", "5 ms", "1.5 packets", 900])
+def test_other_queue_limits_are_errors(text: object) -> None:
+    with pytest.raises(ValueError, match=r"packets|bytes|unit"):
+        parse_queue_limit(text)
