@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from conftest import ROOT
+from conftest import ROOT, scenario_data
+from sojourn.errors import InputError
 from sojourn.scenario import Scenario
 
 ScenarioFile = Callable[..., Path]
@@ -82,6 +83,17 @@ def test_flows_need_a_route_and_tcp_one_back(scenario: Callable[..., Scenario]) 
         scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": "cubic"}])
     source = {"rate": "64 kbit/s", "packet_size": "200 B"}
     scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "constant_rate": source}])
+
+
+def test_a_device_queue_is_fed_by_a_queue(scenario: Callable[..., Scenario]) -> None:
+    data = scenario_data()["network"]
+    data["dumbbell"]["bottleneck"]["device_queue"] = "100 packets"
+    first, second, *rest = scenario(network=data).network.directed_links()
+    assert (first.device_queue, second.device_queue) == (100, 0)
+    assert {link.device_queue for link in rest} == {0}
+    data["dumbbell"]["senders"][0]["device_queue"] = "100 packets"
+    with pytest.raises(InputError, match="senders\\[0\\]: device_queue needs a queue"):
+        scenario(network=data)
 
 
 def test_a_drop_pattern_is_one_of_two(scenario: Callable[..., Scenario]) -> None:

@@ -9,6 +9,7 @@ import sojourn
 from conftest import ROOT
 from doubles import Inventor, invented
 from sojourn.backends.result import RunResult
+from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.scenario import Scenario
 from sojourn.specification import RunSpecification, flow_count
@@ -120,6 +121,25 @@ def test_only_narrows_the_matrix() -> None:
 def test_only_names_what_there_is(only: dict[str, list[str]], message: str) -> None:
     with pytest.raises(sojourn.InputError, match=message):
         STUDY.selection(only)
+
+
+def test_changes_are_made_in_every_scenario_and_after_all_else() -> None:
+    runs = STUDY.runs(
+        STUDY.selection({"load": ["UC"], "tcp": ["newreno"], "queue": ["codel"]}),
+        1,
+        {"network.dumbbell.bottleneck.queue.target": "3 ms", "stack.minimum_rto": "200 ms"},
+    )
+    assert len(runs) == 2
+    for run in runs:
+        assert run.specification["links"][0]["queue"]["parameters"]["target"] == 3 * 10**9
+        assert run.specification["stacks"][0]["minimum_rto"] == 200 * 10**9
+
+
+def test_a_change_that_leads_nowhere_is_bad_input() -> None:
+    with pytest.raises(InputError, match="--set flows.9.tcp: the study's scenario has nothing there"):
+        STUDY.runs(STUDY.selection({}), 1, {"flows.9.tcp": "cubic"})
+    with pytest.raises(InputError, match='unknown key "bandwidth"'):
+        STUDY.runs(STUDY.selection({}), 1, {"network.dumbbell.bottleneck.bandwidth": "1 Gbit/s"})
 
 
 def test_an_unknown_study_is_answered_with_those_there_are() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -82,13 +83,15 @@ def reproduce(
     seeds: int = 1,
     *,
     only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     backend: Backend | None = None,
 ) -> Reproduction:
     """Runs a study, or the part of it that ``only`` selects, such as ``{"queue": ["pie", "codel"], "load": "HC"}``.
 
-    The other arguments are those of ``run``; ``out`` also gets ``cells.csv``.
+    ``changes`` sets keys of its scenarios, to see what an assumption is worth: ``{"stack.minimum_rto": "200 ms"}``. The other
+    arguments are those of ``run``; ``out`` also gets ``cells.csv``.
 
     Raises:
         InputError: there is no such study, axis or value, or the directory will not do.
@@ -96,15 +99,17 @@ def reproduce(
     """
     loaded = library.load(study)
     backend = backend or Simulator()
-    runs = study_runs(loaded, only or {}, seeds, backend)
+    runs = study_runs(loaded, only or {}, changes or {}, seeds, backend)
     store = _store(out)
     return compare(loaded, complete(conduct(runs, backend, store, jobs)), store.directory)
 
 
-def study_runs(study: Study, only: Mapping[str, str | Iterable[str]], seeds: int, backend: Backend) -> list[Run]:
-    """The runs of a study, or of the part that ``only`` selects, checked."""
+def study_runs(
+    study: Study, only: Mapping[str, str | Iterable[str]], changes: Mapping[str, Any], seeds: int, backend: Backend
+) -> list[Run]:
+    """The runs of a study, or of the part that ``only`` selects, with ``changes`` to their scenarios, checked."""
     chosen = {axis: [values] if isinstance(values, str) else list(values) for axis, values in only.items()}
-    runs = study.runs(study.selection(chosen), _positive("seeds", seeds))
+    runs = study.runs(study.selection(chosen), _positive("seeds", seeds), changes)
     check(runs, backend, f"study {study.name}")
     return runs
 

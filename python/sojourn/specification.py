@@ -74,6 +74,7 @@ def _link(link: DirectedLink, index: dict[str, int]) -> Json:
         "rate": link.rate,
         "delay": link.delay,
         "queue": None if link.queue is None else _queue(link.queue),
+        "device_queue": link.device_queue,
         "drop": drop,
     }
 

@@ -1,6 +1,6 @@
 //! What happens next. Events are ordered by (time, sequence number).
 //!
-//! A link delivers in order, so only the head of its line is pending, and a transmitter has one completion: each such
+//! A link delivers in order, so only the head of its line is pending, and a device next has room at one time: each such
 //! *source* has at most one pending event. A tournament tree over the sources finds the earliest in O(1) and takes a
 //! change in log2(sources) comparisons, where one heap of all packets would pay log2(packets) twice. Timers, which are
 //! many and rarely fire (they are re-armed lazily), wait in a binary heap that is itself one source.
@@ -47,8 +47,8 @@ pub enum Timer {
 pub enum Due {
     /// The packet at the head of this link's line arrives at the link's end.
     Arrival(usize),
-    /// This link's transmitter is free again.
-    Transmitted(usize),
+    /// This link's device takes another packet.
+    DeviceHasRoom(usize),
     /// A timer.
     Timer(Timer),
 }
@@ -93,14 +93,14 @@ impl Agenda {
         self.set(1 + 2 * link, NEVER);
     }
 
-    /// A link's transmitter is free at `time`.
-    pub fn set_transmitted(&mut self, link: usize, time: Time) {
+    /// A link's device takes another packet at `time`.
+    pub fn set_room(&mut self, link: usize, time: Time) {
         let sequence = self.sequence();
         self.set(2 + 2 * link, key(time, sequence));
     }
 
-    /// A link's transmitter is idle.
-    pub fn clear_transmitted(&mut self, link: usize) {
+    /// Nothing waits for a link's device.
+    pub fn clear_room(&mut self, link: usize) {
         self.set(2 + 2 * link, NEVER);
     }
 
@@ -126,7 +126,7 @@ impl Agenda {
         } else if source % 2 == 1 {
             Due::Arrival(source / 2)
         } else {
-            Due::Transmitted(source / 2 - 1)
+            Due::DeviceHasRoom(source / 2 - 1)
         };
         Some((time, due))
     }
@@ -158,12 +158,12 @@ mod tests {
     #[test]
     fn events_at_one_instant_come_in_the_order_they_were_scheduled() {
         let mut agenda = Agenda::new(2);
-        agenda.set_transmitted(1, Time(5));
+        agenda.set_room(1, Time(5));
         agenda.set_timer(Timer::WindowOpens, Time(5));
         let sequence = agenda.sequence();
         agenda.set_arrival(0, Time(5), sequence);
-        assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Transmitted(1))));
-        agenda.clear_transmitted(1);
+        assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::DeviceHasRoom(1))));
+        agenda.clear_room(1);
         assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Timer(Timer::WindowOpens))));
         assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Arrival(0))));
         assert_eq!(agenda.next_before(Time(5)), None);
@@ -180,7 +180,7 @@ mod tests {
                     let sequence = agenda.sequence();
                     agenda.set_arrival(index, Time(*time), sequence);
                 } else if index < 2 * links {
-                    agenda.set_transmitted(index - links, Time(*time));
+                    agenda.set_room(index - links, Time(*time));
                 } else {
                     agenda.set_timer(Timer::FlowStart(index as u32), Time(*time));
                 }
@@ -191,7 +191,7 @@ mod tests {
                 drained.push(time.0);
                 match due {
                     Due::Arrival(link) => agenda.clear_arrival(link),
-                    Due::Transmitted(link) => agenda.clear_transmitted(link),
+                    Due::DeviceHasRoom(link) => agenda.clear_room(link),
                     Due::Timer(_) => {}
                 }
             }

@@ -47,6 +47,9 @@ pub struct LinkSpecification {
     pub delay: Duration,
     /// The discipline at its egress; none is an unlimited FIFO that is not measured.
     pub queue: Option<QueueSpecification>,
+    /// Packets that the device below the discipline takes from it and holds besides the one it transmits: a NIC's ring.
+    #[serde(default)]
+    pub device_queue: u64,
     /// Packets it loses by plan.
     pub drop: Option<LossPattern>,
 }

@@ -256,6 +256,26 @@ fn one_flow_fills_the_whole_buffer_and_the_rtt_swings_as_geometry_says() {
     }
 }
 
+/// A device's queue below the discipline delays by its length, out of the discipline's sight: with B packets in one and
+/// R in the other the greatest RTT is RTT0 + (B + R)/C, while no packet stays in the discipline for longer than about
+/// B/C.
+#[test]
+fn a_device_queue_delays_unseen_by_the_discipline() {
+    let mut path = Path::new(24_000_000, 50 * MS); // 1500 B in 0.5 ms.
+    path.queue = droptail(100);
+    path.device_queue = 60;
+    path.stack = sack_halving(1);
+    path.duration = 200 * S;
+    path.warm_up = 50 * S;
+    let result = path.run();
+    let statistics = tcp_of(&result.flows[0]).statistics;
+    close_relative(statistics.rtt_maximum.seconds(), 0.050 + 160.0 * 0.0005, 0.02, "greatest RTT");
+    let queue = &result.queues[0].statistics;
+    close_relative(queue.sojourn.expect("packets were sent").max, 100.0 * 0.0005, 0.02, "longest sojourn");
+    assert_eq!(queue.max_packets, 100);
+    close(queue.busy_share, 1.0, 1e-9, "utilisation with more than one BDP of buffer");
+}
+
 /// rto-doubling: a black-holed flow retransmits after 1, 2, 4, 8, 16, 32, 60, 60 s and is given up after its retries.
 #[test]
 fn a_black_holed_flow_doubles_its_timeout_to_the_maximum_and_is_aborted() {

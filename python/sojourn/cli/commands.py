@@ -2,7 +2,9 @@
 
 import os
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -114,6 +116,13 @@ def schema_() -> None:
 @click.argument("study")
 @seeds_option
 @click.option("--only", metavar="AXIS=VALUE", multiple=True, help="Only these runs; repeatable, values of one axis add up.")
+@click.option(
+    "--set",
+    "changes",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Change a key of the scenarios, to see what an assumption is worth, as in stack.minimum_rto='200 ms'; repeatable.",
+)
 @jobs_option
 @click.option(
     "--out",
@@ -121,11 +130,13 @@ def schema_() -> None:
     type=click.Path(path_type=Path),
     help="A new or empty directory for the results; results/STUDY unless given, or if that exists results/STUDY-2 and so on.",
 )
-def reproduce(study: str, seeds: int, only: tuple[str, ...], jobs: int | None, out: Path | None) -> None:
+def reproduce(
+    study: str, seeds: int, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
+) -> None:
     """Run STUDY and show its published tables beside our own."""
     loaded = library.load(study)
     backend = Simulator()
-    runs = api.study_runs(loaded, _selection(only), seeds, backend)
+    runs = api.study_runs(loaded, _selection(only), _changes(changes), seeds, backend)
     directory = out if out is not None else _unused(Path("results"), loaded.name)
     result = _conduct(runs, backend, directory, jobs)
     reproduction = api.compare(loaded, result, directory)
@@ -158,6 +169,20 @@ def _selection(only: tuple[str, ...]) -> dict[str, list[str]]:
             raise InputError(f'--only {condition}: write AXIS=VALUE, such as "load=UC"')
         selection.setdefault(axis.strip(), []).append(value.strip())
     return selection
+
+
+def _changes(given: tuple[str, ...]) -> dict[str, Any]:
+    """Keys and what to set them to: a value of TOML, or a string without its quotes."""
+    changes: dict[str, Any] = {}
+    for change in given:
+        key, equals, value = change.partition("=")
+        if not equals:
+            raise InputError(f"--set {change}: write KEY=VALUE, such as \"stack.minimum_rto='200 ms'\"")
+        try:
+            changes[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            changes[key.strip()] = value.strip()
+    return changes
 
 
 def _unused(parent: Path, name: str) -> Path:

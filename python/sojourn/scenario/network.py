@@ -2,16 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from sojourn.scenario.base import Table
 from sojourn.scenario.choices import QueueChoice
-from sojourn.scenario.quantities import Duration, Rate
+from sojourn.scenario.quantities import Duration, Packets, Rate
 
 #: The routers at the two ends of a dumbbell's bottleneck.
 ROUTERS = ("left", "right")
+
+DeviceQueue = Annotated[
+    Packets,
+    Field(description="Packets that the device below the queue takes from it and holds, besides the one it transmits."),
+]
 
 
 class Drop(Table):
@@ -38,7 +43,13 @@ class DirectedLink:
     rate: int
     delay: int
     queue: QueueChoice | None
+    device_queue: int
     drop: Drop | None
+
+
+def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) -> None:
+    if device_queue and all(queue is None for queue in queues):
+        raise ValueError("device_queue needs a queue to take packets from")
 
 
 class Host(Table):
@@ -48,6 +59,12 @@ class Host(Table):
     rate: Rate = Field(description="Of its link to its router, both ways.")
     delay: Duration = Field(0, description="Propagation delay of its link to its router, one way.")
     queue: QueueChoice | None = Field(None, description="At the host's own egress; an unlimited FIFO unless given.")
+    device_queue: DeviceQueue = 0
+
+    @model_validator(mode="after")
+    def _device_is_fed(self) -> Self:
+        _device_queue_has_a_queue(self.device_queue, self.queue)
+        return self
 
 
 class Bottleneck(Table):
@@ -57,8 +74,14 @@ class Bottleneck(Table):
     delay: Duration = Field(0, description="Propagation delay, one way.")
     queue: QueueChoice | None = Field(None, description="From senders to receivers; an unlimited FIFO unless given.")
     reverse_queue: QueueChoice | None = Field(None, description="From receivers to senders; an unlimited FIFO unless given.")
+    device_queue: DeviceQueue = 0
     drop: Drop | None = None
     reverse_drop: Drop | None = None
+
+    @model_validator(mode="after")
+    def _device_is_fed(self) -> Self:
+        _device_queue_has_a_queue(self.device_queue, self.queue, self.reverse_queue)
+        return self
 
 
 class Dumbbell(Table):
@@ -86,12 +109,12 @@ class Dumbbell(Table):
         """All directed links, the bottleneck's two first."""
         left, right = ROUTERS
         centre = self.bottleneck
-        yield DirectedLink(left, right, centre.rate, centre.delay, centre.queue, centre.drop)
-        yield DirectedLink(right, left, centre.rate, centre.delay, centre.reverse_queue, centre.reverse_drop)
+        yield _directed(left, right, centre, centre.queue, centre.drop)
+        yield _directed(right, left, centre, centre.reverse_queue, centre.reverse_drop)
         for router, hosts in ((left, self.senders), (right, self.receivers)):
             for host in hosts:
-                yield DirectedLink(host.name, router, host.rate, host.delay, host.queue, None)
-                yield DirectedLink(router, host.name, host.rate, host.delay, None, None)
+                yield _directed(host.name, router, host, host.queue, None)
+                yield _directed(router, host.name, host, None, None)
 
 
 class Link(Table):
@@ -103,6 +126,7 @@ class Link(Table):
     delay: Duration = Field(0, description="Propagation delay, one way.")
     queue: QueueChoice | None = Field(None, description="At its egress; an unlimited FIFO unless given.")
     reverse_queue: QueueChoice | None = Field(None, description="The same for the way back.")
+    device_queue: DeviceQueue = 0
     drop: Drop | None = None
     reverse_drop: Drop | None = None
     one_way: bool = Field(False, description="There is no way back over this link.")
@@ -113,7 +137,15 @@ class Link(Table):
             raise ValueError(f'the link leads from "{self.origin}" to itself')
         if self.one_way and (self.reverse_queue is not None or self.reverse_drop is not None):
             raise ValueError("a one-way link has no reverse_queue and no reverse_drop")
+        _device_queue_has_a_queue(self.device_queue, self.queue, self.reverse_queue)
         return self
+
+
+def _directed(
+    origin: str, target: str, link: Host | Bottleneck | Link, queue: QueueChoice | None, drop: Drop | None
+) -> DirectedLink:
+    """One direction of a link with the queue and the losses of that direction; a device without a queue holds nothing."""
+    return DirectedLink(origin, target, link.rate, link.delay, queue, link.device_queue if queue else 0, drop)
 
 
 class Network(Table):
@@ -149,6 +181,6 @@ class Network(Table):
         if self.dumbbell is not None:
             yield from self.dumbbell.links()
         for link in self.links or ():
-            yield DirectedLink(link.origin, link.target, link.rate, link.delay, link.queue, link.drop)
+            yield _directed(link.origin, link.target, link, link.queue, link.drop)
             if not link.one_way:
-                yield DirectedLink(link.target, link.origin, link.rate, link.delay, link.reverse_queue, link.reverse_drop)
+                yield _directed(link.target, link.origin, link, link.reverse_queue, link.reverse_drop)

@@ -36,6 +36,8 @@ Rate = Annotated[int, _at_least(RATE, 1), _schema(RATE)]
 """Bits a second, more than 0."""
 Size = Annotated[int, _at_least(SIZE, 1), _schema(SIZE)]
 """Bytes, more than 0."""
+Packets = Annotated[int, _at_least(PACKETS, 0), _schema(PACKETS)]
+"""A number of packets, 0 or more."""
 
 #: The JSON Schema of a queue's limit, which ``units.parse_queue_limit`` reads.
 LIMIT_SCHEMA = {

@@ -90,17 +90,31 @@ class Study(Table):
         chosen = [[value for value in values if value in wanted.get(axis, values)] for axis, values in self.axes.items()]
         return [dict(zip(self.axes, cell, strict=True)) for cell in itertools.product(*chosen)]
 
-    def runs(self, cells: Iterable[Mapping[str, str]], seeds: int) -> list[Run]:
-        """The runs of some cells of the matrix."""
-        return [run for axes in cells for run in repetitions(from_data(self.data(axes), f"study {self.name}"), axes, seeds)]
+    def runs(self, cells: Iterable[Mapping[str, str]], seeds: int, changes: Mapping[str, Any] | None = None) -> list[Run]:
+        """The runs of some cells of the matrix, with ``changes`` to their scenarios if given.
 
-    def data(self, axes: Mapping[str, str]) -> dict[str, Any]:
-        """The scenario of one cell of the matrix, as plain data."""
+        Raises:
+            InputError: a change does not fit a scenario.
+        """
+        origin = f"study {self.name}"
+        return [run for axes in cells for run in repetitions(from_data(self.data(axes, changes), origin), axes, seeds)]
+
+    def data(self, axes: Mapping[str, str], changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The scenario of one cell of the matrix, as plain data; ``changes`` are made last, path by path.
+
+        Raises:
+            InputError: a change's path leads nowhere.
+        """
         scenario = copy.deepcopy(self.scenario)
         for override in self.overrides:
             if override.applies(axes):
                 for path, value in override.set.items():
                     assign(scenario, path.split("."), copy.deepcopy(value))
+        for path, value in (changes or {}).items():
+            try:
+                assign(scenario, path.split("."), copy.deepcopy(value))
+            except (AttributeError, IndexError, TypeError, ValueError):
+                raise InputError(f"--set {path}: the study's scenario has nothing there to set") from None
         return {"name": self.name, **scenario}
 
     def _axis(self, axis: str) -> str:

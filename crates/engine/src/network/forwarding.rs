@@ -39,28 +39,34 @@ impl Network {
                 let mut context = Context { now, random: &mut queue.random, outcome: &mut queue.outcome };
                 queue.discipline.enqueue(packet, &mut context);
                 self.dropped += settle(queue, now, sacks);
-                if link.busy_until <= now {
-                    self.transmit_next(index, now, agenda, sacks);
+                if queue.device.has_room(now) {
+                    self.feed_device(index, now, agenda, sacks);
                 }
             }
         }
     }
 
-    /// The transmitter of a link with a queue is free.
-    pub(crate) fn transmit_next(&mut self, index: usize, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
+    /// The device of a link with a queue has room: it takes a packet from the discipline.
+    pub(crate) fn feed_device(&mut self, index: usize, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
         let link = &mut self.links[index];
         let Egress::Queue(queue) = &mut link.egress else { return };
+        let has_room = queue.device.has_room(now);
+        debug_assert!(has_room, "the device of link {index} is full");
         let mut context = Context { now, random: &mut queue.random, outcome: &mut queue.outcome };
         let next = queue.discipline.dequeue(&mut context);
         self.dropped += settle(queue, now, sacks);
         let Some(Queued { packet, since }) = next else {
-            agenda.clear_transmitted(index);
+            agenda.clear_room(index);
             return;
         };
         let arrival = link.transmit(packet.size, now);
-        agenda.set_transmitted(index, link.busy_until);
+        let transmission = link.transmission_time(packet.size);
         if let Egress::Queue(queue) = &mut link.egress {
-            queue.probe.on_departure(packet.size, now.since(since), link.busy_until.since(now));
+            queue.probe.on_departure(packet.size, now.since(since), transmission);
+            queue.device.take(link.busy_until);
+            if let Some(room) = queue.device.next_room() {
+                agenda.set_room(index, room);
+            }
         }
         self.forward(index, packet, arrival, agenda);
     }

@@ -46,6 +46,41 @@ pub struct MeasuredQueue {
     pub outcome: Outcome,
     /// The statistics.
     pub probe: QueueProbe,
+    /// What the discipline feeds.
+    pub device: Device,
+}
+
+/// The device below a discipline: a first-in first-out ring and the transmitter. Once a packet is in the ring the time
+/// of its departure is known, so the ring is kept as the times at which its packets, and the one on the wire, are done.
+#[derive(Debug)]
+pub struct Device {
+    capacity: usize,
+    completions: VecDeque<Time>,
+}
+
+impl Device {
+    /// An idle device that holds `queue` packets besides the one it transmits.
+    pub fn new(queue: u64) -> Device {
+        Device { capacity: queue as usize + 1, completions: VecDeque::new() }
+    }
+
+    /// Whether it takes another packet.
+    pub fn has_room(&mut self, now: Time) -> bool {
+        while self.completions.front().is_some_and(|completion| *completion <= now) {
+            self.completions.pop_front();
+        }
+        self.completions.len() < self.capacity
+    }
+
+    /// It took a packet whose transmission ends then.
+    pub fn take(&mut self, completion: Time) {
+        self.completions.push_back(completion);
+    }
+
+    /// When it next has room, if it is full.
+    pub fn next_room(&self) -> Option<Time> {
+        if self.completions.len() < self.capacity { None } else { self.completions.front().copied() }
+    }
 }
 
 /// A link in one direction.

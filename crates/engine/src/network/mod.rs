@@ -5,5 +5,5 @@ mod link;
 mod routes;
 
 pub use forwarding::Network;
-pub use link::{Egress, InTransit, Link, Losses, MeasuredQueue};
+pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue};
 pub use routes::{END_OF_PATH, Routes};

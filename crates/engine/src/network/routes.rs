@@ -94,6 +94,7 @@ mod tests {
             rate: Rate(1_000_000_000),
             delay: Duration::from_microseconds(delay_us),
             queue: None,
+            device_queue: 0,
             drop: None,
         }
     }

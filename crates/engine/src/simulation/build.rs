@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
-use crate::network::{Egress, Link, Losses, MeasuredQueue, Routes};
+use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Routes};
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, Outcome};
 use crate::random::{Purpose, Random};
@@ -43,6 +43,9 @@ fn check(specification: &Specification) -> Result<(), String> {
         }
         if link.rate.0 == 0 {
             return Err(format!("{place}: rate must be above zero"));
+        }
+        if link.device_queue > 0 && link.queue.is_none() {
+            return Err(format!("{place}: device_queue needs a queue to take packets from"));
         }
         if matches!(&link.drop, Some(LossPattern::Every(0))) {
             return Err(format!("{place}: drop every must be at least 1"));
@@ -172,6 +175,7 @@ fn build_links(specification: &Specification, routes: &Routes) -> Result<Vec<Lin
                     random: Random::stream(specification.seed, Purpose::Queue, index as u64),
                     outcome: Outcome::default(),
                     probe: QueueProbe::default(),
+                    device: Device::new(link.device_queue),
                 }))
             }
         };

@@ -121,7 +121,7 @@ impl Simulation {
         self.events += 1;
         match due {
             Due::Arrival(link) => self.on_arrival(link),
-            Due::Transmitted(link) => self.network.transmit_next(link, self.now, &mut self.agenda, &mut self.sacks),
+            Due::DeviceHasRoom(link) => self.network.feed_device(link, self.now, &mut self.agenda, &mut self.sacks),
             Due::Timer(timer) => self.on_timer(timer),
         }
         true

@@ -21,6 +21,8 @@ pub struct Path {
     /// The edge links' rate.
     pub edge_rate: u64,
     pub queue: Value,
+    /// Packets in the bottleneck's device.
+    pub device_queue: u64,
     pub drop: Value,
     pub duration: u64,
     pub warm_up: u64,
@@ -39,6 +41,7 @@ impl Path {
             rtt,
             edge_rate: 100 * rate,
             queue: Value::Null,
+            device_queue: 0,
             drop: Value::Null,
             duration: 60 * S,
             warm_up: 20 * S,
@@ -52,15 +55,19 @@ impl Path {
     }
 
     pub fn specification(&self) -> Specification {
-        let edge = |from: u64, to: u64| json!({"from": from, "to": to, "rate": self.edge_rate, "delay": 0, "queue": null, "drop": null});
-        let middle = |from: u64, to: u64, queue: &Value, drop: &Value| json!({"from": from, "to": to, "rate": self.rate, "delay": self.rtt / 2, "queue": queue, "drop": drop});
+        let link = |from: u64, to: u64, rate: u64, delay: u64| json!({"from": from, "to": to, "rate": rate, "delay": delay, "queue": null, "drop": null});
+        let edge = |from: u64, to: u64| link(from, to, self.edge_rate, 0);
+        let mut bottleneck = link(1, 2, self.rate, self.rtt / 2);
+        bottleneck["queue"] = self.queue.clone();
+        bottleneck["device_queue"] = json!(self.device_queue);
+        bottleneck["drop"] = self.drop.clone();
         let specification = json!({
             "seed": self.seed, "duration": self.duration, "warm_up": self.warm_up,
             "sender_overhead": self.sender_overhead,
             "nodes": ["sender", "a", "b", "receiver"],
             "links": [
-                edge(0, 1), middle(1, 2, &self.queue, &self.drop), edge(2, 3),
-                edge(3, 2), middle(2, 1, &Value::Null, &Value::Null), edge(1, 0),
+                edge(0, 1), bottleneck, edge(2, 3),
+                edge(3, 2), link(2, 1, self.rate, self.rtt / 2), edge(1, 0),
             ],
             "stacks": [self.stack],
             "flows": self.flows,
