@@ -213,6 +213,32 @@ fn cubic_responds_as_the_tables_of_its_rfc_say() {
     }
 }
 
+/// ns-3's system test of CUBIC (ns3tcp-cubic-test-suite.cc): one flow over 100 Mbit/s and 5 ms through CoDel and a
+/// device queue of two packets keeps its window between 60 and 110 segments from 1 s to 19 s, with fast convergence and
+/// without. (There the flow is paced and CoDel is FQ-CoDel, which is the same for one flow.)
+#[test]
+fn cubics_window_stays_in_ns3s_range() {
+    for fast_convergence in [false, true] {
+        let mut path = Path::new(100_000_000, 5 * MS);
+        path.edge_rate = 1_000_000_000;
+        path.queue = json!({"name": "codel", "limit": {"packets": 10_240}});
+        path.device_queue = 2;
+        path.flows = vec![tcp("cubic")];
+        path.flows[0]["start"] = json!(100 * MS);
+        path.flows[0]["source"]["tcp"]["parameters"] =
+            json!({"fast_convergence": fast_convergence, "reno_friendly": false});
+        path.stack = StackProfile::of_name("ns3-3.48").expect("a named profile");
+        path.duration = 20 * S;
+        path.warm_up = S;
+        path.flow_series = Some(10 * MS);
+        let result = path.run();
+        for sample in result.series.flows.iter().filter(|sample| (1.0..19.0).contains(&sample.time.seconds())) {
+            let segments = sample.cwnd as f64 / 1448.0;
+            assert!((60.0..=110.0).contains(&segments), "{segments} segments at {} s", sample.time.seconds());
+        }
+    }
+}
+
 /// util-zero-buffer and util-buffer: the utilisation of one Reno flow with a buffer of b BDP is given by the geometry
 /// of the sawtooth; 3/4 with no buffer.
 #[test]
