@@ -136,7 +136,7 @@ def test_changes_are_made_in_every_scenario_and_after_all_else() -> None:
 
 
 def test_a_change_that_leads_nowhere_is_bad_input() -> None:
-    with pytest.raises(InputError, match="--set flows.9.tcp: the study's scenario has nothing there"):
+    with pytest.raises(InputError, match=r"--set flows\.9\.tcp: the study's scenario has nothing there"):
         STUDY.runs(STUDY.selection({}), 1, {"flows.9.tcp": "cubic"})
     with pytest.raises(InputError, match='unknown key "bandwidth"'):
         STUDY.runs(STUDY.selection({}), 1, {"network.dumbbell.bottleneck.bandwidth": "1 Gbit/s"})

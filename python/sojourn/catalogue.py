@@ -58,7 +58,7 @@ DIMENSIONS = {"duration": units.DURATION, "size": units.SIZE, "rate": units.RATE
 class Algorithm(Entry):
     """A congestion control or queue discipline."""
 
-    family: str = Field(default="", alias="class")
+    class_: str = Field(default="", alias="class")
     year: int | None = None
     source: str = ""
     departures: str = ""

@@ -80,7 +80,7 @@ METRICS = {
         Metric("queue_mean_pkts", "mean queue length", "packets", 1, _of_queue(lambda q: q["mean_packets"])),
         Metric("queue_sd_pkts", "deviation of queue length", "packets", 1, _of_queue(lambda q: q["sd_packets"])),
         Metric("drop_pct", "drop ratio", "%", 2, _of_queue(lambda q: measures.percentage(q["drops"], q["arrivals"]))),
-        Metric("utilisation", "utilisation", "", 4, _of_queue(lambda q: q["busy"])),
+        Metric("utilisation", "utilisation", "", 4, _of_queue(lambda q: q["utilisation"])),
         Metric("sojourn_mean_s", "mean sojourn time", "s", 5, _of_queue(lambda q: q["sojourn_mean"])),
         Metric("sojourn_p99_s", "99th percentile of sojourn time", "s", 5, _of_queue(lambda q: q["sojourn_p99"])),
     )

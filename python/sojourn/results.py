@@ -57,6 +57,11 @@ def _long(frame: pl.DataFrame, kind: str, which: str) -> pl.DataFrame:
     )
 
 
+def _never_established(flows: pl.DataFrame) -> int:
+    """TCP flows whose SYN was never answered; a source without congestion control opens no connection."""
+    return flows.filter(pl.col("established").is_null() & (pl.col("algorithm") != "constant_rate")).height
+
+
 def _summary(run: Run, result: RunResult) -> pl.DataFrame:
     spec = run.specification
     window = (spec["duration"] - spec["warm_up"]) / PICOSECONDS
@@ -72,7 +77,7 @@ def _summary(run: Run, result: RunResult) -> pl.DataFrame:
     facts |= {
         "retransmissions": (result.flows["retransmissions"].sum(), pl.UInt64()),
         "timeouts": (result.flows["timeouts"].sum(), pl.UInt64()),
-        "never_established": (result.flows["established"].null_count(), pl.UInt32()),
+        "never_established": (_never_established(result.flows), pl.UInt32()),
         "aborted": (result.flows["aborted"].count(), pl.UInt32()),
         "events": (result.events, pl.UInt64()),
         "data_packets_delivered": (result.data_packets_delivered, pl.UInt64()),

@@ -46,6 +46,8 @@ class Store:
                 for name in NAMES:
                     _write(getattr(result, name), self.directory / f"{name}.parquet")
             shutil.rmtree(self.directory / "parts")
+            if result is None:
+                self.directory.rmdir()
         return result
 
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::about::About;
 use crate::parameter::{Description, ParameterType};
 use crate::queue::Discipline;
 use crate::tcp::congestion::Algorithm;
@@ -13,24 +14,6 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Congestion controls, slow starts, queue disciplines, stack settings and stack profiles.
 pub fn catalogue() -> Value {
-    let congestion_controls: Vec<Value> = Algorithm::catalogue()
-        .into_iter()
-        .map(|(about, parameters)| {
-            json!({
-                "name": about.name, "aliases": about.aliases, "title": about.title, "class": about.class,
-                "year": about.year, "source": about.source, "departures": about.departures, "parameters": parameters,
-            })
-        })
-        .collect();
-    let queues: Vec<Value> = Discipline::catalogue()
-        .into_iter()
-        .map(|(about, parameters)| {
-            json!({
-                "name": about.name, "aliases": about.aliases, "title": about.title, "class": about.class,
-                "year": about.year, "source": about.source, "departures": about.departures, "parameters": parameters,
-            })
-        })
-        .collect();
     let settings: Vec<Description> = StackProfile::describe();
     let profiles: Vec<Value> = StackProfile::named()
         .into_iter()
@@ -45,10 +28,21 @@ pub fn catalogue() -> Value {
         .collect();
     json!({
         "version": VERSION,
-        "congestion_controls": congestion_controls,
+        "congestion_controls": entries(Algorithm::catalogue()),
         "slow_starts": SlowStartKind::CHOICES,
-        "queues": queues,
+        "queues": entries(Discipline::catalogue()),
         "stack_settings": settings,
         "profiles": profiles,
     })
+}
+
+fn entries(algorithms: Vec<(&About, Vec<Description>)>) -> Vec<Value> {
+    algorithms
+        .into_iter()
+        .map(|(about, parameters)| {
+            let mut entry = json!(about);
+            entry["parameters"] = json!(parameters);
+            entry
+        })
+        .collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! No I/O, no clock, no logging: a run is a pure function of its specification, seed included, byte for byte.
 
+pub mod about;
 mod agenda;
 pub mod catalogue;
 pub mod network;

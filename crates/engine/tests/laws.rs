@@ -6,6 +6,7 @@ mod support;
 
 use serde_json::json;
 use sojourn_engine::result::{FlowResult, RunResult};
+use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::profile::{Counting, RecoveryKind, StackProfile};
 use sojourn_engine::time::Duration;
 use support::{MS, Path, S, acknowledge_every_segment, droptail, finite, tcp, tcp_flows};
@@ -104,11 +105,15 @@ fn slow_start_doubles_every_round_trip() {
 /// slow-start-rounds with delayed acknowledgements that are counted: IW * 1.5^n, one segment a round of tolerance.
 #[test]
 fn slow_start_grows_by_half_where_delayed_acknowledgements_are_counted() {
-    let stack = StackProfile { delayed_ack_count: 2, ..acknowledge_every_segment() };
-    let windows = slow_start_windows(stack, 5);
+    let windows = slow_start_windows(counting_acknowledgements(), 5);
     for (round, window) in windows.iter().enumerate() {
         close(*window, 10.0 * f64::powi(1.5, round as i32), 1.0 + round as f64, &format!("round {round}"));
     }
+}
+
+/// Delayed acknowledgements, each of which counts for one segment (b = 2 in the formulas of the literature).
+fn counting_acknowledgements() -> StackProfile {
+    StackProfile { counting: Counting::Acknowledgements, ..StackProfile::default() }
 }
 
 /// transfer-latency: a transfer of S segments with IW 10 takes the handshake and ceil(log2(S/10 + 1)) round trips.
@@ -163,8 +168,18 @@ fn reno_responds_to_periodic_loss_as_mathis_says() {
 #[test]
 fn reno_with_delayed_acknowledgements_responds_as_mathis_says() {
     for (interval, expected) in [(1000, 27.39), (10_000, 86.6)] {
-        let (path, result) = periodic_loss("newreno", interval, 100 * MS, StackProfile::default(), 1600);
+        let (path, result) = periodic_loss("newreno", interval, 100 * MS, counting_acknowledgements(), 1600);
         close_relative(mean_window(&path, &result), expected, 0.05, &format!("one in {interval}, b = 2"));
+    }
+}
+
+/// reno-periodic-loss with the standard's recommended counting: bytes count in congestion avoidance, so delayed
+/// acknowledgements change nothing.
+#[test]
+fn counting_bytes_makes_up_for_delayed_acknowledgements() {
+    for (interval, expected) in [(1000, 38.73), (10_000, 122.47)] {
+        let (path, result) = periodic_loss("newreno", interval, 100 * MS, StackProfile::default(), 800);
+        close_relative(mean_window(&path, &result), expected, 0.05, &format!("one in {interval}, bytes counted"));
     }
 }
 
@@ -395,6 +410,21 @@ fn an_overloaded_tail_drop_queue_loses_the_excess_and_delays_by_its_length() {
         close_relative(time, 50.0 * 0.0012, 0.015, what);
     }
     close_relative(statistics.busy_share, 1.0, 1e-9, "utilisation");
+}
+
+/// A source without congestion control needs no way back, a TCP connection does.
+#[test]
+fn only_tcp_needs_a_route_back() {
+    let mut path = Path::new(10_000_000, 20 * MS);
+    path.flows = vec![support::constant_rate(5_000_000, 1500, true)];
+    let mut specification = path.specification();
+    specification.links.truncate(3);
+    assert!(Simulation::new(&specification).is_ok());
+    path.flows = vec![tcp("newreno")];
+    let mut specification = path.specification();
+    specification.links.truncate(3);
+    let error = Simulation::new(&specification).expect_err("no way for acknowledgements");
+    assert!(error.contains("no route from receiver to sender"), "{error}");
 }
 
 /// equal-share: ten identical flows over DropTail for 120 s have a Jain index of at least 0.95, over ten seeds.

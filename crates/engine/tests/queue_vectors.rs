@@ -790,6 +790,6 @@ fn bad_settings_are_refused_in_one_line() {
         assert!(error.contains(named) && !error.contains('\n'), "{name} {parameters}: {error}");
     }
     for (about, _) in Discipline::catalogue() {
-        assert_eq!(Discipline::new(about.name, Some(Limit::Packets(1)), &json!({})).unwrap().name(), about.name);
+        assert!(Discipline::new(about.name, Some(Limit::Packets(1)), &json!({})).is_ok(), "{}", about.name);
     }
 }

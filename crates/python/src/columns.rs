@@ -22,7 +22,6 @@ pub fn to_python<'py>(
     let summary = PyDict::new(py);
     summary.set_item("events", result.events)?;
     summary.set_item("data_packets_delivered", result.data_packets_delivered)?;
-    summary.set_item("simulated", specification.duration.seconds())?;
     frames.set_item("summary", summary)?;
     Ok(frames)
 }
@@ -108,7 +107,7 @@ fn queues<'py>(py: Python<'py>, specification: &Specification, rows: &[QueueResu
     column(&frame, "sojourn_p95", rows, sojourn(|times| times.p95))?;
     column(&frame, "sojourn_p99", rows, sojourn(|times| times.p99))?;
     column(&frame, "sojourn_max", rows, sojourn(|times| times.max))?;
-    column(&frame, "busy", rows, |row| row.statistics.busy_share)?;
+    column(&frame, "utilisation", rows, |row| row.statistics.busy_share)?;
     let total = |select: fn(&Counts) -> u64| {
         move |row: &QueueResult| select(&row.statistics.before_window) + select(&row.statistics.window)
     };

@@ -30,7 +30,7 @@ impl Cancellation {
         Cancellation::default()
     }
 
-    /// Stops every run that was given this flag, within some ten thousand events.
+    /// Stops every run that was given this flag, within the next hundred thousand events.
     fn cancel(&self) {
         self.flag.store(true, Ordering::Relaxed);
     }

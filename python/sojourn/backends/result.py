@@ -31,7 +31,7 @@ FLOWS = pl.Schema(
     }
 )
 
-#: A row a link that has a queue, in order of declaration. Sojourn times in s; ``busy`` is the link's utilisation, 0 to 1;
+#: A row a link that has a queue, in order of declaration. Sojourn times in s; ``utilisation`` is the share of time the link was transmitting, 0 to 1;
 #: planned drops are those of a link's ``drop`` pattern, which no other count has.
 QUEUES = pl.Schema(
     {
@@ -53,7 +53,7 @@ QUEUES = pl.Schema(
         "sojourn_p95": pl.Float64(),
         "sojourn_p99": pl.Float64(),
         "sojourn_max": pl.Float64(),
-        "busy": pl.Float64(),
+        "utilisation": pl.Float64(),
         "bytes_sent": pl.UInt64(),
         "total_arrivals": pl.UInt64(),
         "total_departures": pl.UInt64(),

@@ -25,11 +25,6 @@ from sojourn.study import library, tables
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
-def main() -> None:
-    """Runs the command line and exits; an error is one line on stderr, never a traceback."""
-    sys.exit(status(sys.argv[1:]))
-
-
 def status(arguments: list[str]) -> int:
     """Runs the command line with some arguments and returns its exit status."""
     try:
@@ -201,8 +196,8 @@ def _conduct(runs: list[Run], backend: Backend, out: Path | None, jobs: int | No
         with Progress(runs) as progress:
             conducted = conduct(runs, backend, kept, jobs, progress.advance)
     except KeyboardInterrupt:
-        if out is not None:
-            click.echo(f"{len(kept)} of {len(runs)} runs are finished; their results are in {out}", err=True)
+        where = f"; their results are in {out}" if out is not None and len(kept) else ""
+        click.echo(f"{len(kept)} of {len(runs)} runs are finished{where}", err=True)
         raise
     if conducted.failures and out is not None:
         click.echo(f"{len(kept)} of {len(runs)} runs succeeded; their results are in {out}", err=True)

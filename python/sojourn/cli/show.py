@@ -72,7 +72,7 @@ def _groups(found: Result) -> pl.DataFrame:
 def _queues(found: Result) -> pl.DataFrame:
     drops = (pl.col("drops") * 100 / pl.col("arrivals")).fill_nan(None).mean()
     return found.queues.group_by("link", "discipline", maintain_order=True).agg(
-        pl.col("mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99").mean(), drops, pl.col("busy").mean() * 100
+        pl.col("mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99").mean(), drops, pl.col("utilisation").mean() * 100
     )
 
 
@@ -101,5 +101,5 @@ def listing(what: str) -> None:
         listed = table(title, "name", "also", "title", "kind", ">year", "source")
         for entry in entries:
             year = "" if entry.year is None else str(entry.year)
-            listed.add_row(entry.name, ", ".join(entry.aliases), entry.title, entry.family, year, entry.source)
+            listed.add_row(entry.name, ", ".join(entry.aliases), entry.title, entry.class_, year, entry.source)
         console().print(listed)

@@ -14,6 +14,7 @@ FLOORS = {
     "queue_mean_pkts": 5.0,
     "queue_sd_pkts": 10.0,
     "share_pct": 3.0,
+    "utilisation": 0.03,  # a share, too: 3 points
 }
 
 #: The same for throughputs, as a part of the fair share: the bottleneck's rate over the number of flows in the run.
@@ -22,8 +23,8 @@ THROUGHPUT_FLOOR = 0.05
 
 def tolerance(metric: str, published: float, fair_share_mbps: float) -> float:
     """How far the measured figure may be from the published one, in the metric's unit."""
-    floor = FLOORS.get(metric)
-    return max(RELATIVE * abs(published), THROUGHPUT_FLOOR * fair_share_mbps if floor is None else floor)
+    floor = THROUGHPUT_FLOOR * fair_share_mbps if metric.endswith("_mbps") else FLOORS[metric]
+    return max(RELATIVE * abs(published), floor)
 
 
 def agrees(metric: str, published: float, measured: float | None, fair_share_mbps: float) -> bool:

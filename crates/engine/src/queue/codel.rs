@@ -1,7 +1,8 @@
 //! CoDel (Controlled Delay, RFC 8289): drop at the head when even the least sojourn time of an interval was above the
 //! target, the faster the longer it stays so.
 
-use super::{About, Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
 use crate::packet::{Packet, flags};
 use crate::parameters;
 use crate::time::{Duration, Time};

@@ -1,6 +1,7 @@
 //! Tail drop: queue until the limit, then drop what arrives.
 
-use super::{About, Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
 

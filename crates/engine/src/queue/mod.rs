@@ -1,8 +1,8 @@
 //! Queue disciplines, one file each.
 //!
 //! A discipline decides what is queued, dropped or marked. Counting is not its business: it hands what it does to its [`Context`],
-//! and the probe around the queue keeps the same statistics for all. To add one: write its file, add a line to
-//! [`disciplines!`] below.
+//! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
+//! and in [`disciplines!`] below.
 
 mod codel;
 mod droptail;
@@ -12,15 +12,14 @@ mod pie;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::about::About;
 use crate::packet::Packet;
 use crate::parameter::{Description, check_limits};
 use crate::random::Random;
 use crate::time::{Duration, Time};
 
-pub use codel::{CoDel, CoDelParameters};
-pub use droptail::{DropTail, DropTailParameters};
 pub use fifo::{Fifo, Queued};
-pub use pie::{DelayEstimator, Pie, PieParameters, PieScaling};
+pub use pie::{DelayEstimator, PieScaling};
 
 /// How much a queue holds; the packet being transmitted has left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,27 +115,11 @@ pub trait QueueDiscipline {
     fn on_timer(&mut self, _now: Time) {}
 }
 
-/// What a discipline says of itself.
-pub struct About {
-    /// Its name in a scenario.
-    pub name: &'static str,
-    /// Other names of it.
-    pub aliases: &'static [&'static str],
-    /// Its name in the field.
-    pub title: &'static str,
-    /// `passive`, `aqm` or `scheduler`.
-    pub class: &'static str,
-    /// Year of the source.
-    pub year: u16,
-    /// What it follows.
-    pub source: &'static str,
-    /// Where it departs from the source.
-    pub departures: &'static str,
-}
-
 /// The dispatch is an enum: no virtual call for a packet.
 macro_rules! disciplines {
-    ($($name:ident($parameters:ident)),* $(,)?) => {
+    ($($module:ident::$name:ident($parameters:ident)),* $(,)?) => {
+        $(pub use $module::{$name, $parameters};)*
+
         /// Any of the disciplines.
         #[derive(Debug)]
         pub enum Discipline {
@@ -165,11 +148,6 @@ macro_rules! disciplines {
             pub fn catalogue() -> Vec<(&'static About, Vec<Description>)> {
                 vec![$((&$name::ABOUT, $parameters::describe())),*]
             }
-
-            /// The name of this discipline.
-            pub fn name(&self) -> &'static str {
-                match self { $(Discipline::$name(_) => $name::ABOUT.name,)* }
-            }
         }
 
         impl QueueDiscipline for Discipline {
@@ -196,7 +174,7 @@ macro_rules! disciplines {
 }
 
 disciplines! {
-    DropTail(DropTailParameters),
-    Pie(PieParameters),
-    CoDel(CoDelParameters),
+    droptail::DropTail(DropTailParameters),
+    pie::Pie(PieParameters),
+    codel::CoDel(CoDelParameters),
 }

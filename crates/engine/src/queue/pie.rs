@@ -1,7 +1,8 @@
 //! PIE (Proportional Integral controller Enhanced, RFC 8033): drop arrivals with a probability that a controller
 //! adjusts so that the queueing delay nears its target.
 
-use super::{About, Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
 use crate::packet::{Packet, flags};
 use crate::random::Random;
 use crate::time::{Duration, Time};

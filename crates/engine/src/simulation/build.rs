@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
-use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Routes};
+use crate::network::{Device, END_OF_PATH, Egress, Link, Losses, MeasuredQueue, Routes};
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, Outcome};
 use crate::random::{Purpose, Random};
@@ -98,7 +98,10 @@ impl Builder<'_> {
     fn build_flows(&mut self) -> Result<(), String> {
         for (group, flow) in self.specification.flows.iter().enumerate() {
             let forward = self.path(flow.from, flow.to, flow)?;
-            let backward = self.path(flow.to, flow.from, flow)?;
+            let backward = match flow.source {
+                SourceSpecification::Tcp(_) => self.path(flow.to, flow.from, flow)?,
+                SourceSpecification::ConstantRate(_) => END_OF_PATH,
+            };
             for _ in 0..flow.count {
                 self.build_flow(group, flow, forward, backward)
                     .map_err(|error| format!("flows[{group}] ({}): {error}", flow.group))?;

@@ -3,7 +3,6 @@
 pub mod congestion;
 pub mod connection;
 pub mod profile;
-mod profiles;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;

@@ -2,7 +2,8 @@
 //! Zhang and Sridharan, "A Compound TCP Approach for High-speed and Long Distance Networks", INFOCOM 2006, with the
 //! estimator, the rounds and the tuning of gamma from draft-sridharan-tcpm-ctcp-02.
 
-use super::{About, Ack, CongestionControl, NewReno, NewRenoParameters};
+use super::{Ack, CongestionControl, NewReno, NewRenoParameters};
+use crate::about::About;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::{choice, parameters};

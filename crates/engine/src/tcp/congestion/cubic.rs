@@ -1,6 +1,7 @@
 //! CUBIC: RFC 9438. Windows are in segments here, as in its equations; the window itself grows by whole bytes.
 
-use super::{About, Ack, CongestionControl};
+use super::{Ack, CongestionControl};
+use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;

@@ -2,7 +2,7 @@
 //!
 //! An algorithm decides how the window grows in congestion avoidance and how far it falls on congestion. Everything
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
-//! algorithm states only what it changes. To add one: write its file, add a line to [`algorithms!`] below.
+//! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in [`algorithms!`] below.
 
 mod compound;
 mod cubic;
@@ -11,13 +11,10 @@ mod newreno;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::about::About;
 use crate::parameter::{Description, check_limits};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
-
-pub use compound::{Compound, CompoundParameters};
-pub use cubic::{Cubic, CubicParameters};
-pub use newreno::{NewReno, NewRenoParameters};
 
 /// What an acknowledgement of new data tells.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +24,7 @@ pub struct Ack {
     /// Bytes it newly acknowledged.
     pub acked: u64,
     /// Bytes it is credited with for window growth: `acked`, or at most one segment where the stack counts
-    /// acknowledgements (RFC 5681 section 3.1) instead of bytes (RFC 3465).
+    /// acknowledgements instead of bytes (RFC 5681 section 3.1).
     pub credit: u64,
     /// Round-trip time sample, if it gave one.
     pub rtt: Option<Duration>,
@@ -55,27 +52,11 @@ pub trait CongestionControl {
     fn on_timeout(&mut self) {}
 }
 
-/// What an algorithm says of itself.
-pub struct About {
-    /// Its name in a scenario.
-    pub name: &'static str,
-    /// Other names of it.
-    pub aliases: &'static [&'static str],
-    /// Its name in the field.
-    pub title: &'static str,
-    /// What it reacts to: `loss`, `delay`, `hybrid`, `model` or `rate`.
-    pub class: &'static str,
-    /// Year of the source.
-    pub year: u16,
-    /// What it follows.
-    pub source: &'static str,
-    /// Where it departs from the source.
-    pub departures: &'static str,
-}
-
 /// The dispatch is an enum: one jump on the path of every acknowledgement, no allocation and no virtual call.
 macro_rules! algorithms {
-    ($($name:ident($parameters:ident)),* $(,)?) => {
+    ($($module:ident::$name:ident($parameters:ident)),* $(,)?) => {
+        $(pub use $module::{$name, $parameters};)*
+
         /// Any of the algorithms.
         #[derive(Clone, Debug)]
         pub enum Algorithm {
@@ -120,7 +101,7 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    NewReno(NewRenoParameters),
-    Cubic(CubicParameters),
-    Compound(CompoundParameters),
+    newreno::NewReno(NewRenoParameters),
+    cubic::Cubic(CubicParameters),
+    compound::Compound(CompoundParameters),
 }

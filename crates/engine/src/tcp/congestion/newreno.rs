@@ -1,6 +1,7 @@
 //! New Reno: the congestion avoidance of RFC 5681 with the recovery of RFC 6582 (which the stack profile chooses).
 
-use super::{About, Ack, CongestionControl};
+use super::{Ack, CongestionControl};
+use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;

@@ -9,8 +9,8 @@ pub struct Inflation {
 
 impl Inflation {
     /// Enters fast recovery: the duplicate acknowledgements that led to it count (RFC 5681 section 3.2 step 3).
-    pub fn enter(ssthresh: u64, duplicate_threshold: u64, mss: u64) -> Inflation {
-        Inflation { window: ssthresh + duplicate_threshold * mss, partial_acks: 0 }
+    pub fn enter(ssthresh: u64, duplicate_acks: u64, mss: u64) -> Inflation {
+        Inflation { window: ssthresh + duplicate_acks * mss, partial_acks: 0 }
     }
 
     /// The inflated window in bytes.

@@ -281,14 +281,13 @@ impl Sender {
 
     /// Grows the window, unless the sender did not use what it had.
     fn grow(&mut self, acked: u64, rtt: Option<Duration>, now: Time) {
-        let credit = match self.profile.counting {
-            Counting::Acknowledgements => acked.min(self.window.mss),
+        let mss = self.window.mss;
+        let credit = match (self.profile.counting, self.window.in_slow_start()) {
+            (Counting::Acknowledgements, _) | (Counting::Recommended, true) => acked.min(mss),
             // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
-            Counting::Bytes if self.window.in_slow_start() => {
-                let segments = if matches!(self.phase, Phase::Loss { .. }) { 1 } else { 2 };
-                acked.min(segments * self.window.mss)
-            }
-            Counting::Bytes => acked,
+            (Counting::Bytes, true) if matches!(self.phase, Phase::Loss { .. }) => acked.min(mss),
+            (Counting::Bytes, true) => acked.min(2 * mss),
+            (Counting::Recommended | Counting::Bytes, false) => acked,
         };
         let mut ack = Ack { now, acked, credit, rtt, srtt: self.rto.srtt(), una: self.una, nxt: self.next_sequence() };
         self.algorithm.on_ack(&self.window, &ack);

@@ -51,7 +51,7 @@ impl Sender {
             } else if let Some(index) = self.next_gap() {
                 self.retransmit(index, now, outbox);
             } else if let Some(index) = self.rescue() {
-                self.transmit(index, now, outbox);
+                self.transmit_again(index, now, outbox);
                 self.scoreboard.on_rescued(index);
             } else {
                 self.window_limited = false;
@@ -115,8 +115,12 @@ impl Sender {
     }
 
     pub(super) fn retransmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
-        self.transmit(index, now, outbox);
+        self.transmit_again(index, now, outbox);
         self.scoreboard.on_retransmitted(index);
+    }
+
+    fn transmit_again(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
+        self.transmit(index, now, outbox);
         self.statistics.retransmissions += 1;
         self.timed = None; // Karn: whatever is timed may be acknowledged late because of this loss.
     }

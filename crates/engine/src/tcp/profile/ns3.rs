@@ -1,12 +1,12 @@
-//! Profiles of existing stacks: what each changes against the standards, and where it says so.
+//! The stacks of ns-3: what each release changes against the standards, and where its source says so.
 
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::profile::{Counting, FlightSize, RecoveryKind, Setting, setting};
+use super::{Counting, FlightSize, RecoveryKind, Setting, setting};
 
 /// What the releases of ns-3 have in common.
-fn ns3() -> Vec<Setting> {
+fn common() -> Vec<Setting> {
     vec![
         setting(
             "counting",
@@ -46,8 +46,8 @@ fn ns3() -> Vec<Setting> {
 }
 
 /// ns-3 release 3.30 (August 2019).
-pub(super) fn ns3_3_30() -> Vec<Setting> {
-    let mut settings = ns3();
+pub(super) fn release_3_30() -> Vec<Setting> {
+    let mut settings = common();
     settings.push(setting(
         "initial_window_after_syn_loss",
         1,
@@ -63,8 +63,8 @@ pub(super) fn ns3_3_30() -> Vec<Setting> {
 }
 
 /// ns-3 release 3.48.
-pub(super) fn ns3_3_48() -> Vec<Setting> {
-    let mut settings = ns3();
+pub(super) fn release_3_48() -> Vec<Setting> {
+    let mut settings = common();
     settings.push(setting(
         "initial_window_after_syn_loss",
         10,

@@ -1,24 +1,31 @@
 //! Stack profiles: everything about a TCP that is not its congestion control. The defaults of the settings are the
 //! profile `rfc`, what the current standards say; other profiles list what they change and where that comes from.
 
+mod named;
+mod ns3;
+
 use serde_json::{Value, json};
 
 use crate::packet::MAXIMUM_SACK_BLOCKS;
-use crate::parameter::{Description, check_limits};
+use crate::parameter::check_limits;
 use crate::time::Duration;
 use crate::units::Bytes;
 use crate::{choice, parameters};
 
-use super::profiles;
 use super::receiver::ReceiverProfile;
 use super::rto::RtoLimits;
+
+pub use named::NamedProfile;
 
 choice! {
     /// What the window grows by.
     pub enum Counting {
-        /// One segment at most for each acknowledgement.
+        /// RFC 5681 section 3.1 as it recommends: in slow start at most one segment for each acknowledgement, in
+        /// congestion avoidance all bytes acknowledged.
+        Recommended = "recommended",
+        /// At most one segment for each acknowledgement, always (RFC 5681 equations 2 and 3).
         Acknowledgements = "acknowledgements",
-        /// All bytes acknowledged (appropriate byte counting).
+        /// All bytes acknowledged, in slow start at most two segments: appropriate byte counting (RFC 3465).
         Bytes = "bytes",
     }
 }
@@ -52,7 +59,7 @@ parameters! {
         header_size: Bytes = Bytes(40), in 0..200, "Header bytes of a packet before options", "RFC 791 and RFC 9293 section 3.1: 20 bytes each without options";
         initial_window: u64 = 10, in 1..1000000, "Initial congestion window in segments", "RFC 6928 section 2";
         initial_window_after_syn_loss: u64 = 1, in 1..1000000, "Initial congestion window in segments when the SYN had to be sent again more than once", "RFC 5681 section 3.1 and RFC 6928 section 2: one segment, after more than one retransmission";
-        counting: Counting = Counting::Acknowledgements, "What the window grows by", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement";
+        counting: Counting = Counting::Recommended, "What the window grows by", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement in slow start, bytes in congestion avoidance";
         delayed_ack_count: u64 = 2, in 1..1000, "Acknowledge at least every so many full segments", "RFC 5681 section 4.2: at least every second";
         delayed_ack_timeout: Duration = Duration::from_milliseconds(200), "Acknowledge at the latest after this time", "RFC 5681 section 4.2: less than 500 ms; 200 ms as in BSD and ns-3";
         initial_rto: Duration = Duration::from_seconds(1), "Retransmission timeout of the first SYN and before any RTT sample", "RFC 6298 (2.1)";
@@ -84,54 +91,12 @@ pub struct Setting {
     pub source: &'static str,
 }
 
-/// Shorthand for the tables in [`profiles`].
-pub(super) fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> Setting {
+/// Shorthand for the tables of named profiles.
+fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> Setting {
     Setting { name, value: json!(value), source }
 }
 
-/// A named profile.
-pub struct NamedProfile {
-    /// Its name in a scenario.
-    pub name: &'static str,
-    /// What it stands for.
-    pub title: &'static str,
-    /// Every setting, in the order of [`StackProfile`].
-    pub settings: Vec<Setting>,
-}
-
 impl StackProfile {
-    /// All named profiles.
-    pub fn named() -> Vec<NamedProfile> {
-        let complete = |name, title, changes: Vec<Setting>| {
-            let mut settings: Vec<Setting> = StackProfile::describe()
-                .into_iter()
-                .map(|description| Setting {
-                    name: description.name,
-                    value: description.default,
-                    source: description.source,
-                })
-                .collect();
-            for change in changes {
-                let place = settings.iter_mut().find(|setting| setting.name == change.name);
-                *place.expect("a profile changes settings that exist") = change;
-            }
-            NamedProfile { name, title, settings }
-        };
-        vec![
-            complete("rfc", "What the current standards say", Vec::new()),
-            complete("ns3-3.30", "ns-3 release 3.30's defaults, with 1500-byte packets", profiles::ns3_3_30()),
-            complete("ns3-3.48", "ns-3 release 3.48's defaults, with 1500-byte packets", profiles::ns3_3_48()),
-        ]
-    }
-
-    /// The profile of this name.
-    pub fn of_name(name: &str) -> Option<StackProfile> {
-        let profile = StackProfile::named().into_iter().find(|profile| profile.name == name)?;
-        let settings: serde_json::Map<String, Value> =
-            profile.settings.into_iter().map(|setting| (setting.name.to_owned(), setting.value)).collect();
-        serde_json::from_value(Value::Object(settings)).ok()
-    }
-
     /// Reads the settings of a specification.
     ///
     /// # Errors
@@ -194,10 +159,5 @@ impl StackProfile {
             maximum: self.maximum_rto,
             granularity: self.clock_granularity,
         }
-    }
-
-    /// What a profile's settings are.
-    pub fn settings() -> Vec<Description> {
-        StackProfile::describe()
     }
 }

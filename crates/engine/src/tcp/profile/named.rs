@@ -1,0 +1,49 @@
+//! The profiles that scenarios name.
+
+use serde_json::Value;
+
+use super::{Setting, StackProfile, ns3};
+
+/// A named profile.
+pub struct NamedProfile {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it stands for.
+    pub title: &'static str,
+    /// Every setting, in the order of [`StackProfile`].
+    pub settings: Vec<Setting>,
+}
+
+impl StackProfile {
+    /// All named profiles.
+    pub fn named() -> Vec<NamedProfile> {
+        let complete = |name, title, changes: Vec<Setting>| {
+            let mut settings: Vec<Setting> = StackProfile::describe()
+                .into_iter()
+                .map(|description| Setting {
+                    name: description.name,
+                    value: description.default,
+                    source: description.source,
+                })
+                .collect();
+            for change in changes {
+                let place = settings.iter_mut().find(|setting| setting.name == change.name);
+                *place.expect("a profile changes settings that exist") = change;
+            }
+            NamedProfile { name, title, settings }
+        };
+        vec![
+            complete("rfc", "What the current standards say", Vec::new()),
+            complete("ns3-3.30", "ns-3 release 3.30's defaults, with 1500-byte packets", ns3::release_3_30()),
+            complete("ns3-3.48", "ns-3 release 3.48's defaults, with 1500-byte packets", ns3::release_3_48()),
+        ]
+    }
+
+    /// The profile of this name.
+    pub fn of_name(name: &str) -> Option<StackProfile> {
+        let profile = StackProfile::named().into_iter().find(|profile| profile.name == name)?;
+        let settings: serde_json::Map<String, Value> =
+            profile.settings.into_iter().map(|setting| (setting.name.to_owned(), setting.value)).collect();
+        serde_json::from_value(Value::Object(settings)).ok()
+    }
+}
