@@ -31,7 +31,7 @@ FLOWS = pl.Schema(
     }
 )
 
-#: A row a link that has a queue, in order of declaration. Sojourn times in s; ``utilisation`` is the share of time the link was transmitting, 0 to 1;
+#: A row a link that has a queue, in order of declaration. Sojourn times in s; ``utilisation`` is the link's, 0 to 1;
 #: planned drops are those of a link's ``drop`` pattern, which no other count has.
 QUEUES = pl.Schema(
     {
