@@ -56,7 +56,7 @@ DIMENSIONS = {"duration": units.DURATION, "size": units.SIZE, "rate": units.RATE
 
 
 class Algorithm(Entry):
-    """A congestion control or queue discipline."""
+    """A congestion control, slow start or queue discipline."""
 
     class_: str = Field(default="", alias="class")
     year: int | None = None
@@ -88,7 +88,7 @@ class Catalogue(BaseModel):
 
     version: str
     congestion_controls: tuple[Algorithm, ...]
-    slow_starts: tuple[str, ...]
+    slow_starts: tuple[Algorithm, ...]
     queues: tuple[Algorithm, ...]
     stack_settings: tuple[Parameter, ...]
     profiles: tuple[Profile, ...]
@@ -96,6 +96,10 @@ class Catalogue(BaseModel):
     def congestion_control(self, name: str) -> Algorithm:
         """Finds a congestion control by name or alias; a ``ValueError`` names the nearest known one."""
         return find("congestion control", name, self.congestion_controls)
+
+    def slow_start(self, name: str) -> Algorithm:
+        """Finds a slow start by name; a ``ValueError`` names the nearest known one."""
+        return find("slow start", name, self.slow_starts)
 
     def queue(self, name: str) -> Algorithm:
         """Finds a queue discipline by name or alias; a ``ValueError`` names the nearest known one."""

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::about::About;
-use crate::parameter::{Description, ParameterType};
+use crate::parameter::Description;
 use crate::queue::Discipline;
 use crate::tcp::congestion::Algorithm;
 use crate::tcp::profile::StackProfile;
@@ -29,7 +29,7 @@ pub fn catalogue() -> Value {
     json!({
         "version": VERSION,
         "congestion_controls": entries(Algorithm::catalogue()),
-        "slow_starts": SlowStartKind::CHOICES,
+        "slow_starts": SlowStartKind::CATALOGUE,
         "queues": entries(Discipline::catalogue()),
         "stack_settings": settings,
         "profiles": profiles,

@@ -20,6 +20,7 @@ def describe(name: str) -> None:
     known = catalogue.load()
     kinds: list[tuple[str, tuple[Entry, ...]]] = [
         ("congestion control", known.congestion_controls),
+        ("slow start", known.slow_starts),
         ("queue discipline", known.queues),
         ("stack profile", known.profiles),
     ]

@@ -98,7 +98,7 @@ def listing(what: str) -> None:
     else:
         entries = known.congestion_controls if what == "tcp" else known.queues
         title = "Congestion controls" if what == "tcp" else "Queue disciplines"
-        listed = table(title, "name", "also", "title", "kind", ">year", "source")
+        listed = table(title, "name", "also", "title", "class", ">year", "source")
         for entry in entries:
             year = "" if entry.year is None else str(entry.year)
             listed.add_row(entry.name, ", ".join(entry.aliases), entry.title, entry.class_, year, entry.source)

@@ -12,7 +12,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from sojourn import catalogue, names
+from sojourn import catalogue
 from sojourn.catalogue import Algorithm, Value
 from sojourn.scenario import parameters
 from sojourn.scenario.quantities import LIMIT_SCHEMA
@@ -94,16 +94,17 @@ class TcpChoice(Choice):
     def read(cls, keys: dict[str, object]) -> Self:
         known = catalogue.load()
         control = known.congestion_control(_name(keys))
-        slow_start = keys.pop("slow_start", known.slow_starts[0])
-        if slow_start not in known.slow_starts:
-            raise ValueError(f"slow_start: {names.unknown('slow start', str(slow_start), known.slow_starts)}")
+        try:
+            slow_start = known.slow_start(str(keys.pop("slow_start", known.slow_starts[0].name)))
+        except ValueError as error:
+            raise ValueError(f"slow_start: {error}") from None
         values = parameters.read(keys, control.parameters, control.name)
-        return cls(name=control.name, slow_start=str(slow_start), parameters=values)
+        return cls(name=control.name, slow_start=slow_start.name, parameters=values)
 
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
         known = catalogue.load()
-        slow_start = {"enum": list(known.slow_starts), "default": known.slow_starts[0]}
+        slow_start = {"enum": [entry.name for entry in known.slow_starts], "default": known.slow_starts[0].name}
         return _schema("A congestion control.", known.congestion_controls, {"slow_start": slow_start})
 
 

@@ -1,6 +1,7 @@
 //! Hybrid slow start: Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55 (2011). Slow
 //! start ends when a train of acknowledgements is as long as half a round trip, or when the round-trip time rises.
 
+use crate::about::About;
 use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -21,6 +22,19 @@ pub struct HyStart {
     /// Least round-trip time seen.
     base_rtt: Option<Duration>,
     round: Option<Round>,
+}
+
+impl HyStart {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "hystart",
+        aliases: &[],
+        title: "HyStart",
+        class: "hybrid",
+        year: 2011,
+        source: "Ha and Rhee, Computer Networks 55 (2011); constants of Linux tcp_cubic.c",
+        departures: "as in Linux: a train may be as long as half the least RTT, the RTT may rise by an eighth of it",
+    };
 }
 
 /// One window of data.

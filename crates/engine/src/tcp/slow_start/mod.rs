@@ -4,6 +4,7 @@ mod hystart;
 
 pub use hystart::HyStart;
 
+use crate::about::About;
 use crate::choice;
 use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
@@ -16,6 +17,22 @@ choice! {
         /// Ha and Rhee 2011.
         HyStart = "hystart",
     }
+}
+
+impl SlowStartKind {
+    /// All slow starts; the first is the default.
+    pub const CATALOGUE: [About; 2] = [
+        About {
+            name: "standard",
+            aliases: &[],
+            title: "Standard slow start",
+            class: "loss",
+            year: 2009,
+            source: "RFC 5681 section 3.1",
+            departures: "none",
+        },
+        HyStart::ABOUT,
+    ];
 }
 
 /// A sender's slow start.
