@@ -27,7 +27,8 @@ fn tcp_of(flow: &FlowResult) -> &sojourn_engine::result::TcpResult {
 }
 
 /// conservation: created = delivered + dropped + queued + in transit, after every single event, under heavy loss,
-/// delayed acknowledgements and a sender overhead.
+/// delayed acknowledgements and a sender overhead. The same for the queue alone (arrivals = departures + drops + queued)
+/// is a debug assertion after every arrival and departure, on in all tests.
 #[test]
 fn every_packet_is_delivered_dropped_or_somewhere_at_every_instant() {
     for queue in ["droptail", "pie", "codel"] {

@@ -39,6 +39,11 @@ impl Network {
                 let mut context = Context { now, random: &mut queue.random, outcome: &mut queue.outcome };
                 queue.discipline.enqueue(packet, &mut context);
                 self.dropped += settle(queue, now, sacks);
+                debug_assert_eq!(
+                    queue.probe.balance(),
+                    queue.discipline.packets(),
+                    "arrivals that neither left nor were dropped"
+                );
                 if queue.device.has_room(now) {
                     self.feed_device(index, now, agenda, sacks);
                 }
@@ -63,6 +68,11 @@ impl Network {
         let transmission = link.transmission_time(packet.size);
         if let Egress::Queue(queue) = &mut link.egress {
             queue.probe.on_departure(packet.size, now.since(since), transmission);
+            debug_assert_eq!(
+                queue.probe.balance(),
+                queue.discipline.packets(),
+                "arrivals that neither left nor were dropped"
+            );
             queue.device.take(link.busy_until);
             if let Some(room) = queue.device.next_room() {
                 agenda.set_room(index, room);

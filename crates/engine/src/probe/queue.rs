@@ -91,6 +91,14 @@ impl QueueProbe {
         self.last_change = now;
     }
 
+    /// Packets that came and neither left nor were dropped, by the counts of the whole run.
+    pub fn balance(&self) -> u64 {
+        let stayed = |counts: &Counts| {
+            i128::from(counts.arrivals) - i128::from(counts.departures + counts.drops_overflow + counts.drops_early)
+        };
+        (stayed(&self.before_window) + stayed(&self.window)) as u64
+    }
+
     /// A packet came to the queue.
     pub fn on_arrival(&mut self) {
         self.window.arrivals += 1;
