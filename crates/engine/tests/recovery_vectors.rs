@@ -181,3 +181,89 @@ fn a_burst_of_losses_is_repaired_as_in_figure_2_of_rfc_9937() {
     let by_sack = replay("sack", 0..15, 5);
     assert_eq!(by_sack.iter().map(|(_, sent)| sent.as_str()).collect::<Vec<_>>(), ["N", "N", "RRRRRR", "R", "R"]);
 }
+
+fn sender_with(changes: Value, size: Option<u64>) -> (Sender, Vec<Packet>) {
+    let mut settings = serde_json::to_value(StackProfile::default()).unwrap();
+    settings["segment_size"] = json!(MSS);
+    for (name, value) in changes.as_object().unwrap() {
+        settings[name] = value.clone();
+    }
+    let profile = Arc::new(StackProfile::from_settings(&settings).unwrap());
+    let algorithm = Algorithm::new("newreno", &json!({})).unwrap();
+    let address = Address { flow: 0, first_hop: 0 };
+    (Sender::new(address, profile, algorithm, SlowStartKind::Standard, size), Vec::new())
+}
+
+/// RFC 6675 section 5 (4.3): the rescue retransmission waits until the first retransmission is acknowledged.
+#[test]
+fn no_rescue_before_the_first_retransmission_is_acknowledged() {
+    for recovery in ["sack", "prr"] {
+        let changes = json!({"initial_window": 10, "recovery": recovery});
+        let (mut sender, mut outbox) = sender_with(changes, Some(10 * MSS));
+        sender.open(Time(0), &mut outbox);
+        sender.on_syn_ack(Time(0), Time(100), &mut outbox);
+        outbox.clear();
+        for end in 2..10 {
+            let mut sacks = SackBlocks::default();
+            sacks.push(Block { start: 1 + MSS, end: 1 + end * MSS });
+            sender.on_ack(1, &sacks, Time(0), Time(200 + end), &mut outbox);
+        }
+        let sent: Vec<u64> = outbox.iter().map(|packet| packet.number).collect();
+        assert_eq!(sent, [1], "{recovery}: only the first segment is sent again");
+    }
+}
+
+/// RFC 6582 section 3.2 step 2: after a timeout, duplicates that answer needless retransmissions start no recovery.
+#[test]
+fn duplicates_of_what_a_timeout_repeated_start_no_recovery() {
+    let changes = json!({"initial_window": 20, "sack": false, "recovery": "newreno"});
+    let (mut sender, mut outbox) = sender_with(changes, None);
+    sender.open(Time(0), &mut outbox);
+    sender.on_syn_ack(Time(0), Time(100), &mut outbox);
+    sender.on_timeout(Time(10_000_000_000_000), &mut outbox);
+    // Only the first segment was lost, all others are repeated in vain: the acknowledgement of all, then duplicates.
+    let none = SackBlocks::default();
+    for step in 0..8 {
+        sender.on_ack(1 + 20 * MSS, &none, Time(0), Time(10_000_000_000_100 + step), &mut outbox);
+    }
+    assert_eq!(sender.statistics.fast_recoveries, 0);
+}
+
+/// RFC 6298 (5.7): data starts with a timeout of 3 s after a lost SYN, whatever the SYN's back-off had come to.
+#[test]
+fn data_starts_with_three_seconds_after_lost_syns() {
+    let (mut sender, mut outbox) = sender_with(json!({"timestamps": false}), None);
+    sender.open(Time(0), &mut outbox);
+    for _ in 0..5 {
+        let deadline = sender.deadline;
+        sender.on_timeout(deadline, &mut outbox);
+    }
+    let now = sender.deadline;
+    sender.on_syn_ack(Time(0), now, &mut outbox);
+    assert_eq!(sender.deadline.since(now), Duration::from_seconds(3));
+}
+
+/// New data lost during an episode, and known to be lost when it ends, starts the next episode without waiting for a timeout.
+#[test]
+fn an_episode_that_ends_before_a_known_loss_is_followed_by_another() {
+    let (mut sender, mut outbox) = sender_with(json!({"initial_window": 20}), Some(40 * MSS));
+    sender.open(Time(0), &mut outbox);
+    sender.on_syn_ack(Time(0), Time(100), &mut outbox);
+    let sacked = |end: u64, extra: Option<(u64, u64)>| {
+        let mut sacks = SackBlocks::default();
+        if let Some((start, end)) = extra {
+            sacks.push(Block { start: 1 + start * MSS, end: 1 + end * MSS });
+        }
+        sacks.push(Block { start: 1 + MSS, end: 1 + end * MSS });
+        sacks
+    };
+    for end in 2..=22 {
+        sender.on_ack(1, &sacked(end, None), Time(0), Time(200 + end), &mut outbox);
+    }
+    // Segment 22, the first beyond the episode, is lost; 23 to 25 arrive before the episode's retransmission does.
+    sender.on_ack(1, &sacked(22, Some((23, 26))), Time(0), Time(300), &mut outbox);
+    outbox.clear();
+    sender.on_ack(1 + 22 * MSS, &SackBlocks::default(), Time(0), Time(400), &mut outbox);
+    assert_eq!(outbox.first().map(|packet| packet.number), Some(1 + 22 * MSS));
+    assert_eq!(sender.statistics.fast_recoveries, 2);
+}

@@ -45,7 +45,7 @@ impl Routes {
 }
 
 /// Dijkstra's algorithm. A link costs its delay and the transmission of a full packet, then a hop; among equals the
-/// link named first wins, so that routes do not depend on anything but the scenario.
+/// node named first goes first, and of its links the one named first, so that routes depend on the scenario alone.
 fn shortest_path(from: usize, to: usize, nodes: usize, links: &[LinkSpecification]) -> Option<Vec<u32>> {
     let mut leaving: Vec<Vec<u32>> = vec![Vec::new(); nodes];
     for (index, link) in links.iter().enumerate() {

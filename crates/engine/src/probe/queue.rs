@@ -149,13 +149,14 @@ impl QueueProbe {
         let mean_packets = mean(self.integrals.packets);
         let variance = mean(self.integrals.packets_squared) - mean_packets * mean_packets;
         let busy = self.busy - busy_until.since(now);
-        let quantile = |quantile: f64| self.sojourns.value_at_quantile(quantile) as f64 * 1e-9;
+        let longest = self.sojourn_max.seconds();
+        let quantile = |quantile: f64| (self.sojourns.value_at_quantile(quantile) as f64 * 1e-9).min(longest);
         let sojourn = (self.window.departures > 0).then(|| SojournTimes {
             mean: self.sojourn_sum as f64 / self.window.departures as f64 * 1e-12,
             p50: quantile(0.5),
             p95: quantile(0.95),
             p99: quantile(0.99),
-            max: self.sojourn_max.seconds(),
+            max: longest,
         });
         QueueStatistics {
             window: self.window,

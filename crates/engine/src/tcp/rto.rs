@@ -96,9 +96,9 @@ impl Rto {
         self.backoff += 1;
     }
 
-    /// Sets the timeout with which data starts after a lost SYN (RFC 6298 (5.7)).
-    pub fn set_base(&mut self, base: Duration) {
-        self.base = base;
+    /// Data starts after a lost SYN (RFC 6298 (5.7)): the back-off ends, and the timeout is at least this.
+    pub fn restart(&mut self, least: Duration) {
+        self.base = self.base.max(least);
         self.backoff = 0;
     }
 

@@ -109,6 +109,11 @@ impl StackProfile {
                 "recovery: \"sack\" and \"prr\" need sack = true; without SACK only \"newreno\" is possible".to_owned()
             );
         }
+        for (name, buffer) in [("send_buffer", profile.send_buffer), ("receive_buffer", profile.receive_buffer)] {
+            if buffer < profile.segment_size {
+                return Err(format!("{name}: must hold at least one segment_size"));
+            }
+        }
         if profile.minimum_rto > profile.maximum_rto {
             return Err("minimum_rto: is above maximum_rto".to_owned());
         }

@@ -17,8 +17,9 @@ pub enum Phase {
         point: u64,
         /// How it paces the repair.
         reduction: Reduction,
-        /// Whether NextSeg() rule 4 has been used in this episode.
-        rescued: bool,
+        /// SND.UNA from which NextSeg() rule 4 may be used: RescueRxt + 1 of RFC 6675, which has it wait for the first
+        /// retransmission to be acknowledged, and allows it once.
+        rescue_from: u64,
     },
     /// After a timeout, until everything below `point` is acknowledged.
     Loss {

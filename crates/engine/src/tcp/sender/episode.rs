@@ -46,7 +46,8 @@ impl Sender {
             }
         };
         self.limited_transmitted = 0;
-        self.phase = Phase::Recovery { point: self.next_sequence(), reduction, rescued: false };
+        self.recover = self.next_sequence();
+        self.phase = Phase::Recovery { point: self.recover, reduction, rescue_from: self.una + mss };
         // The first lost segment goes out whatever the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5 (4.3)).
         self.retransmit(self.scoreboard.una(), now, outbox);
     }

@@ -84,6 +84,8 @@ pub struct Sender {
     limited_transmitted: u64,
     /// Whether the window, rather than the stream or a buffer, stopped the last sending.
     window_limited: bool,
+    /// SND.NXT when the latest episode began: "recover" of RFC 6582, plus one.
+    recover: u64,
     /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
     retries: u64,
     timed: Option<TimedSegment>,
@@ -121,6 +123,7 @@ impl Sender {
             duplicate_acks: 0,
             limited_transmitted: 0,
             window_limited: true,
+            recover: 0,
             retries: 0,
             timed: None,
             latest_rtt: None,
@@ -194,8 +197,7 @@ impl Sender {
             self.take_exact_rtt(now.since(echo));
         }
         if syn_was_lost {
-            let timeout = self.rto.timeout(&self.rto_limits).max(self.profile.rto_after_syn_loss);
-            self.rto.set_base(timeout);
+            self.rto.restart(self.profile.rto_after_syn_loss);
         }
         if self.retries > 1 {
             self.window.cwnd = self.profile.initial_window_after_syn_loss * self.window.mss;
@@ -224,9 +226,23 @@ impl Sender {
         let duplicate =
             if self.profile.sack { progress.newly_sacked > 0 } else { acked == 0 && self.scoreboard.outstanding() > 0 };
         let restart_timer = match &self.phase {
-            Phase::Open => self.on_ack_in_order(acked, rtt, duplicate, progress, now, outbox),
+            Phase::Open => {
+                if acked > 0 {
+                    self.duplicate_acks = 0;
+                    self.limited_transmitted = 0;
+                    self.grow(acked, rtt, now);
+                }
+                if duplicate {
+                    self.on_duplicate(progress, now, outbox);
+                }
+                true
+            }
             Phase::Recovery { point, .. } if self.una >= *point => {
                 self.leave_recovery();
+                // New data sent during the episode may be known to be lost: the next one begins.
+                if self.scoreboard.first_is_lost() {
+                    self.enter_recovery(progress, now, outbox);
+                }
                 true
             }
             Phase::Recovery { .. } => self.on_ack_in_recovery(acked, progress, now, outbox),
@@ -256,27 +272,15 @@ impl Sender {
         self.send(now, outbox);
     }
 
-    fn on_ack_in_order(
-        &mut self,
-        acked: u64,
-        rtt: Option<Duration>,
-        duplicate: bool,
-        progress: Progress,
-        now: Time,
-        outbox: &mut Vec<Packet>,
-    ) -> bool {
-        if acked > 0 {
-            self.duplicate_acks = 0;
-            self.limited_transmitted = 0;
-            self.grow(acked, rtt, now);
+    fn on_duplicate(&mut self, progress: Progress, now: Time, outbox: &mut Vec<Packet>) {
+        // Without SACK, duplicates that answer needless retransmissions look like any (RFC 6582 section 3.2 step 2).
+        if !self.profile.sack && self.una <= self.recover {
+            return;
         }
-        if duplicate {
-            self.duplicate_acks += 1;
-            if self.duplicate_acks >= self.profile.duplicate_ack_threshold || self.scoreboard.first_is_lost() {
-                self.enter_recovery(progress, now, outbox);
-            }
+        self.duplicate_acks += 1;
+        if self.duplicate_acks >= self.profile.duplicate_ack_threshold || self.scoreboard.first_is_lost() {
+            self.enter_recovery(progress, now, outbox);
         }
-        true
     }
 
     /// Grows the window, unless the sender did not use what it had.
@@ -355,7 +359,8 @@ impl Sender {
                 self.retries += 1;
                 self.window.cwnd = self.window.mss;
                 self.slow_start.restart();
-                self.phase = Phase::Loss { point: self.next_sequence() };
+                self.recover = self.next_sequence();
+                self.phase = Phase::Loss { point: self.recover };
                 self.duplicate_acks = 0;
                 self.limited_transmitted = 0;
                 self.scoreboard.mark_all_lost();

@@ -78,8 +78,8 @@ impl Sender {
     /// NextSeg() rule 4: once an episode, the highest segment, in case the tail of the window was lost.
     fn rescue(&mut self) -> Option<u64> {
         match &mut self.phase {
-            Phase::Recovery { rescued, .. } if self.profile.sack && !*rescued => {
-                *rescued = true;
+            Phase::Recovery { rescue_from, .. } if self.profile.sack && self.una >= *rescue_from => {
+                *rescue_from = u64::MAX;
                 self.scoreboard.last_hole()
             }
             _ => None,
