@@ -428,6 +428,40 @@ fn only_tcp_needs_a_route_back() {
     assert!(error.contains("no route from receiver to sender"), "{error}");
 }
 
+/// A link that several others feed serves packets in the order in which they reach it: a far sender's packets do not
+/// keep a near sender's waiting for those that are still on their way.
+#[test]
+fn packets_of_a_far_sender_do_not_hold_up_a_near_one() {
+    let link = |from: u64, to: u64, rate: u64, delay: u64| json!({"from": from, "to": to, "rate": rate, "delay": delay, "queue": null, "drop": null});
+    let mut far = support::constant_rate(1_000_000, 1500, false);
+    let mut near = finite("newreno", 10 * 1448);
+    far["to"] = json!(3);
+    (near["from"], near["to"], near["start"]) = (json!(1), json!(3), json!(S));
+    let specification = json!({
+        "seed": 1, "duration": 3 * S, "warm_up": 0, "sender_overhead": 0, "nodes": ["far", "near", "router", "receiver"],
+        "links": [
+            link(0, 2, 10_000_000, 500 * MS), link(1, 2, 10_000_000, 0), link(2, 3, 10_000_000, 0),
+            link(3, 2, 10_000_000, 0), link(2, 1, 10_000_000, 0),
+        ],
+        "stacks": [StackProfile::default()], "flows": [far, near], "probe": {"queue_series": null, "flow_series": null},
+    });
+    let specification = serde_json::from_value(specification).expect("well formed");
+    let simulation = Simulation::new(&specification).expect("valid");
+    let result = simulation.run(&std::sync::atomic::AtomicBool::new(false)).expect("nobody cancels");
+    let completed = tcp_of(&result.flows[1]).completed.expect("completes").seconds() - 1.0;
+    // Ten segments of 1.2 ms, twice on a link, and as much for the far sender's packets among them.
+    assert!(completed < 0.05, "the near sender took {completed} s");
+}
+
+/// reno-periodic-loss without SACK: window inflation (RFC 6582) keeps to the same response function.
+#[test]
+fn reno_without_sack_responds_as_mathis_says() {
+    let stack = StackProfile { sack: false, recovery: RecoveryKind::NewReno, ..acknowledge_every_segment() };
+    let (path, result) = periodic_loss("newreno", 1000, 100 * MS, stack, 800);
+    close_relative(mean_window(&path, &result), 38.73, 0.05, "one in 1000, without SACK");
+    assert_eq!(tcp_of(&result.flows[0]).statistics.timeouts, 0);
+}
+
 /// equal-share: ten identical flows over DropTail for 120 s have a Jain index of at least 0.95, over ten seeds.
 #[test]
 fn identical_flows_share_equally() {

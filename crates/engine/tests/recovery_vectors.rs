@@ -249,21 +249,16 @@ fn an_episode_that_ends_before_a_known_loss_is_followed_by_another() {
     let (mut sender, mut outbox) = sender_with(json!({"initial_window": 20}), Some(40 * MSS));
     sender.open(Time(0), &mut outbox);
     sender.on_syn_ack(Time(0), Time(100), &mut outbox);
-    let sacked = |end: u64, extra: Option<(u64, u64)>| {
-        let mut sacks = SackBlocks::default();
-        if let Some((start, end)) = extra {
-            sacks.push(Block { start: 1 + start * MSS, end: 1 + end * MSS });
-        }
-        sacks.push(Block { start: 1 + MSS, end: 1 + end * MSS });
-        sacks
-    };
     for end in 2..=22 {
-        sender.on_ack(1, &sacked(end, None), Time(0), Time(200 + end), &mut outbox);
+        let mut sacks = SackBlocks::default();
+        sacks.push(Block { start: 1 + MSS, end: 1 + end * MSS });
+        sender.on_ack(1, &sacks, Time(0), Time(200 + end), &mut outbox);
     }
-    // Segment 22, the first beyond the episode, is lost; 23 to 25 arrive before the episode's retransmission does.
-    sender.on_ack(1, &sacked(22, Some((23, 26))), Time(0), Time(300), &mut outbox);
+    // Segment 22, the first beyond the episode, is lost: the acknowledgement that ends the episode also SACKs 23 to 25.
     outbox.clear();
-    sender.on_ack(1 + 22 * MSS, &SackBlocks::default(), Time(0), Time(400), &mut outbox);
+    let mut sacks = SackBlocks::default();
+    sacks.push(Block { start: 1 + 23 * MSS, end: 1 + 26 * MSS });
+    sender.on_ack(1 + 22 * MSS, &sacks, Time(0), Time(400), &mut outbox);
     assert_eq!(outbox.first().map(|packet| packet.number), Some(1 + 22 * MSS));
     assert_eq!(sender.statistics.fast_recoveries, 2);
 }

@@ -29,6 +29,9 @@ pub(super) fn build(specification: &Specification) -> Result<(Vec<Link>, Routes,
     Ok((links, builder.routes, builder.flows))
 }
 
+/// The most a flow may send: sequence numbers stay far from the end of a `u64`.
+const LARGEST_SIZE: u64 = 1 << 62;
+
 /// Checks what can be checked before anything is built.
 fn check(specification: &Specification) -> Result<(), String> {
     if specification.warm_up >= specification.duration {
@@ -56,8 +59,8 @@ fn check(specification: &Specification) -> Result<(), String> {
         if flow.from >= nodes || flow.to >= nodes || flow.from == flow.to {
             return Err(format!("{place}: must join two different nodes of the {nodes} there are"));
         }
-        if flow.size.is_some_and(|size| size.0 == 0) {
-            return Err(format!("{place}: size must be at least one byte"));
+        if flow.size.is_some_and(|size| size.0 == 0 || size.0 > LARGEST_SIZE) {
+            return Err(format!("{place}: size must be 1 to {LARGEST_SIZE} bytes"));
         }
         match &flow.source {
             SourceSpecification::Tcp(tcp) if tcp.stack >= specification.stacks.len() => {

@@ -71,7 +71,7 @@ pub struct RtoLimits {
 pub struct Rto {
     estimator: RttEstimator,
     base: Duration,
-    /// Doublings since the last acknowledgement of new data.
+    /// Doublings since the last RTT sample.
     backoff: u32,
 }
 

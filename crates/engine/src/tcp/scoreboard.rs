@@ -342,9 +342,10 @@ impl Scoreboard {
         (self.una..self.nxt).rev().find(|index| !self.segment(*index).sacked)
     }
 
-    /// Whether the first unacknowledged segment is lost.
+    /// Whether the first unacknowledged segment is lost and not under way again.
     pub fn first_is_lost(&self) -> bool {
-        self.una < self.nxt && self.segment(self.una).lost
+        let first = self.segment(self.una);
+        self.una < self.nxt && first.lost && !first.retransmitted
     }
 
     /// Index of the first unacknowledged segment.

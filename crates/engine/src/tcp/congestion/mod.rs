@@ -45,7 +45,8 @@ pub trait CongestionControl {
     /// (RFC 5681 section 2).
     fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64;
 
-    /// Sees every acknowledgement of new data, before the window grows: for algorithms that measure.
+    /// Sees every acknowledgement of new data outside fast recovery, before the window grows: for algorithms that
+    /// measure.
     fn on_ack(&mut self, _window: &Window, _ack: &Ack) {}
 
     /// The retransmission timer expired; the threshold has been reduced, the window is about to be one segment.

@@ -41,8 +41,7 @@ impl CongestionControl for NewReno {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
         self.uncounted += ack.credit;
         if self.uncounted >= window.cwnd {
-            // An acknowledgement of many windows, after a repair, is still worth one segment.
-            self.uncounted %= window.cwnd;
+            self.uncounted -= window.cwnd;
             window.cwnd += window.mss;
         }
     }

@@ -62,13 +62,13 @@ parameters! {
         counting: Counting = Counting::Recommended, "What the window grows by", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement in slow start, bytes in congestion avoidance";
         delayed_ack_count: u64 = 2, in 1..1000, "Acknowledge at least every so many full segments", "RFC 5681 section 4.2: at least every second";
         delayed_ack_timeout: Duration = Duration::from_milliseconds(200), "Acknowledge at the latest after this time", "RFC 5681 section 4.2: less than 500 ms; 200 ms as in BSD and ns-3";
-        initial_rto: Duration = Duration::from_seconds(1), "Retransmission timeout of the first SYN and before any RTT sample", "RFC 6298 (2.1)";
+        initial_rto: Duration = Duration::from_seconds(1), in 1e6..1e18, "Retransmission timeout of the first SYN and before any RTT sample", "RFC 6298 (2.1)";
         rto_after_syn_loss: Duration = Duration::from_seconds(3), "Retransmission timeout with which data starts after a lost SYN", "RFC 6298 (5.7)";
         minimum_rto: Duration = Duration::from_seconds(1), "Least retransmission timeout", "RFC 6298 (2.4)";
-        maximum_rto: Duration = Duration::from_seconds(60), "Greatest retransmission timeout", "RFC 6298 (2.5): at least 60 s";
+        maximum_rto: Duration = Duration::from_seconds(60), in 1e6..1e18, "Greatest retransmission timeout", "RFC 6298 (2.5): at least 60 s";
         clock_granularity: Duration = Duration::from_milliseconds(1), "Clock granularity G in the timeout", "RFC 6298 section 4: 100 ms or finer; 1 ms is the usual timestamp clock (RFC 7323 section 5.4)";
         timestamp_clock: Duration = Duration::ZERO, "Tick of the timestamp clock, by which RTT samples are rounded; 0 measures exactly, and a sample of no tick is not used", "exact by default: RFC 7323 section 5.4 allows any tick from 1 ms down";
-        syn_retries: u64 = 7, in 0..30, "Retransmissions of a SYN before giving up", "RFC 9293 section 3.8.3 (MUST-23): R2 for a SYN at least 3 minutes: 1+2+...+128 s";
+        syn_retries: u64 = 7, in 0..30, "Retransmissions of a SYN before giving up", "RFC 9293 section 3.8.3 (MUST-23): R2 for a SYN at least 3 minutes: 1+2+4+8+16+32+60+60 s";
         data_retries: u64 = 8, in 0..30, "Retransmissions in a row of one segment before the connection is aborted", "RFC 9293 section 3.8.3 (SHLD-11): R2 at least 100 s: with the 1 s minimum 8 retries last past 100 s";
         timestamps: bool = true, "Use the timestamp option: 12 bytes on every segment, an RTT sample for every acknowledgement", "RFC 7323 section 3";
         sack: bool = true, "Use selective acknowledgements", "RFC 2018";

@@ -291,7 +291,8 @@ impl Sender {
             // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
             (Counting::Bytes, true) if matches!(self.phase, Phase::Loss { .. }) => acked.min(mss),
             (Counting::Bytes, true) => acked.min(2 * mss),
-            (Counting::Recommended | Counting::Bytes, false) => acked,
+            // An acknowledgement that leaps over a repaired hole is worth one window at most.
+            (Counting::Recommended | Counting::Bytes, false) => acked.min(self.window.cwnd),
         };
         let mut ack = Ack { now, acked, credit, rtt, srtt: self.rto.srtt(), una: self.una, nxt: self.next_sequence() };
         self.algorithm.on_ack(&self.window, &ack);

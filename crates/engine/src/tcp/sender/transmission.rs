@@ -70,7 +70,7 @@ impl Sender {
     /// NextSeg() rule 3.
     fn next_gap(&mut self) -> Option<u64> {
         match self.phase {
-            Phase::Recovery { .. } if self.profile.sack => self.scoreboard.next_hole(),
+            Phase::Recovery { .. } if self.profile.recovery != RecoveryKind::NewReno => self.scoreboard.next_hole(),
             _ => None,
         }
     }
@@ -78,7 +78,9 @@ impl Sender {
     /// NextSeg() rule 4: once an episode, the highest segment, in case the tail of the window was lost.
     fn rescue(&mut self) -> Option<u64> {
         match &mut self.phase {
-            Phase::Recovery { rescue_from, .. } if self.profile.sack && self.una >= *rescue_from => {
+            Phase::Recovery { rescue_from, .. }
+                if self.profile.recovery != RecoveryKind::NewReno && self.una >= *rescue_from =>
+            {
                 *rescue_from = u64::MAX;
                 self.scoreboard.last_hole()
             }
