@@ -3,21 +3,13 @@
 //! A link delivers in order, so only the head of its line is pending, and a device next has room at one time: each such
 //! *source* has at most one pending event. A tournament tree over the sources finds the earliest in O(1) and takes a
 //! change in log2(sources) comparisons, where one heap of all packets would pay log2(packets) twice. Timers, which are
-//! many and rarely fire (they are re-armed lazily), wait in a binary heap that is itself one source.
+//! many and rarely fire (they are re-armed lazily), wait in a binary heap beside the tree.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::select_unpredictable;
 
 use crate::time::Time;
-
-/// When an event happens: time in the upper half, sequence number in the lower.
-type Key = u128;
-
-const NEVER: Key = Key::MAX;
-
-fn key(time: Time, sequence: u64) -> Key {
-    (Key::from(time.0) << 64) | Key::from(sequence)
-}
 
 /// A timer: what it is for and of whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,100 +45,148 @@ pub enum Due {
     Timer(Timer),
 }
 
+/// A source of events other than timers: its place among those that the agenda was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source(pub u32);
+
+impl Source {
+    /// Where nothing ever happens.
+    pub const NONE: Source = Source(u32::MAX);
+}
+
+/// A place in the order of events, drawn when something is scheduled: of events at one instant the one drawn first
+/// happens first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sequence(u64);
+
+/// When an event happens, and of which source it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    time: Time,
+    /// The sequence number, and below it the source in as many bits as it takes. Sequence numbers differ, so the source
+    /// never decides.
+    rank: u64,
+}
+
+impl Key {
+    const NEVER: Key = Key { time: Time::NEVER, rank: u64::MAX };
+
+    fn number(self) -> u128 {
+        (u128::from(self.time.0) << 64) | u128::from(self.rank)
+    }
+
+    /// The earlier of two. Which it is is a toss-up: a branch would be mispredicted half the time.
+    fn earlier(self, other: Key) -> Key {
+        let other_is_earlier = other.number() < self.number();
+        Key {
+            time: select_unpredictable(other_is_earlier, other.time, self.time),
+            rank: select_unpredictable(other_is_earlier, other.rank, self.rank),
+        }
+    }
+}
+
+/// Siblings in the tree: one cache line, and half the levels of a tree of pairs.
+type Siblings = [Key; 4];
+
 /// The pending events.
 #[derive(Debug)]
 pub struct Agenda {
-    /// Leaf `i` of the tree is source `i`: 0 the timers, then two for each link.
-    keys: Vec<Key>,
-    /// `winners[node]` is the source with the smallest key below `node`; node 1 is the root.
-    winners: Vec<u32>,
+    /// What each source stands for.
+    sources: Vec<Due>,
+    /// A tree in an array. Element 0 is the root's children, and the children of child `c` of element `n` are element
+    /// `4n + 1 + c`. The leaves, one a source, come last; every other node is the earliest of its children.
+    tree: Vec<Siblings>,
+    /// Elements that do not hold leaves.
+    inner: usize,
+    /// The earliest of the sources.
+    first: Key,
+    source_bits: u32,
     timers: BinaryHeap<Reverse<(Key, Timer)>>,
+    /// The earliest of the timers.
+    first_timer: Key,
     next_sequence: u64,
 }
 
-const TIMERS: usize = 0;
-
 impl Agenda {
-    /// An agenda for so many links.
-    pub fn new(links: usize) -> Agenda {
-        let leaves = (1 + 2 * links).next_power_of_two().max(2);
-        let mut winners = vec![0; 2 * leaves];
-        for node in (1..2 * leaves).rev() {
-            winners[node] = if node >= leaves { (node - leaves) as u32 } else { winners[2 * node] };
+    /// An agenda for these sources.
+    pub fn new(sources: Vec<Due>) -> Agenda {
+        let (mut inner, mut last_level) = (0, 1);
+        while 4 * last_level < sources.len() {
+            inner += last_level;
+            last_level *= 4;
         }
-        Agenda { keys: vec![NEVER; leaves], winners, timers: BinaryHeap::new(), next_sequence: 0 }
+        Agenda {
+            sources,
+            tree: vec![[Key::NEVER; 4]; inner + last_level],
+            inner,
+            first: Key::NEVER,
+            source_bits: (4 * last_level).trailing_zeros(),
+            timers: BinaryHeap::new(),
+            first_timer: Key::NEVER,
+            next_sequence: 0,
+        }
     }
 
-    /// The next sequence number: events at one instant happen in the order in which they were scheduled.
-    pub fn sequence(&mut self) -> u64 {
+    /// Draws the next sequence number.
+    pub fn sequence(&mut self) -> Sequence {
         self.next_sequence += 1;
-        self.next_sequence
+        debug_assert!(self.next_sequence.leading_zeros() > self.source_bits, "sequence numbers have run out");
+        Sequence(self.next_sequence)
     }
 
-    /// The head of a link's line arrives at `time`.
-    pub fn set_arrival(&mut self, link: usize, time: Time, sequence: u64) {
-        self.set(1 + 2 * link, key(time, sequence));
+    /// A source's next event happens at `time`.
+    pub fn set(&mut self, source: Source, time: Time, sequence: Sequence) {
+        self.update(source, Key { time, rank: (sequence.0 << self.source_bits) | u64::from(source.0) });
     }
 
-    /// Nothing is under way on a link.
-    pub fn clear_arrival(&mut self, link: usize) {
-        self.set(1 + 2 * link, NEVER);
-    }
-
-    /// A link's device takes another packet at `time`.
-    pub fn set_room(&mut self, link: usize, time: Time) {
-        let sequence = self.sequence();
-        self.set(2 + 2 * link, key(time, sequence));
-    }
-
-    /// Nothing waits for a link's device.
-    pub fn clear_room(&mut self, link: usize) {
-        self.set(2 + 2 * link, NEVER);
+    /// A source has nothing pending.
+    pub fn clear(&mut self, source: Source) {
+        self.update(source, Key::NEVER);
     }
 
     /// Arms a timer. Timers are not cancelled: their owner looks, when one fires, whether it is still wanted.
     pub fn set_timer(&mut self, timer: Timer, time: Time) {
-        let sequence = self.sequence();
-        self.timers.push(Reverse((key(time, sequence), timer)));
-        self.set_timer_source();
+        let key = Key { time, rank: self.sequence().0 << self.source_bits };
+        self.timers.push(Reverse((key, timer)));
+        self.first_timer = self.first_timer.min(key);
     }
 
-    /// The earliest event that is due before `end`, and when. A timer is taken out; a link's event stays until its
-    /// link sets or clears it.
+    /// The earliest event that is due before `end`, and when. A timer is taken out; a source's event stays until it is
+    /// set anew or cleared.
     pub fn next_before(&mut self, end: Time) -> Option<(Time, Due)> {
-        let source = self.winners[1] as usize;
-        let time = Time((self.keys[source] >> 64) as u64);
-        if time >= end {
+        if self.first_timer < self.first {
+            return self.take_timer(end);
+        }
+        if self.first.time >= end {
             return None;
         }
-        let due = if source == TIMERS {
-            let Reverse((_, timer)) = self.timers.pop()?;
-            self.set_timer_source();
-            Due::Timer(timer)
-        } else if source % 2 == 1 {
-            Due::Arrival(source / 2)
-        } else {
-            Due::DeviceHasRoom(source / 2 - 1)
-        };
-        Some((time, due))
+        let source = self.first.rank & ((1 << self.source_bits) - 1);
+        Some((self.first.time, self.sources[source as usize]))
     }
 
-    fn set_timer_source(&mut self) {
-        let first = self.timers.peek().map_or(NEVER, |Reverse((key, _))| *key);
-        if first != self.keys[TIMERS] {
-            self.set(TIMERS, first);
+    fn take_timer(&mut self, end: Time) -> Option<(Time, Due)> {
+        if self.first_timer.time >= end {
+            return None;
         }
+        let Reverse((key, timer)) = self.timers.pop()?;
+        self.first_timer = self.timers.peek().map_or(Key::NEVER, |Reverse((key, _))| *key);
+        Some((key.time, Due::Timer(timer)))
     }
 
-    fn set(&mut self, source: usize, key: Key) {
-        self.keys[source] = key;
-        let mut node = (source + self.keys.len()) >> 1;
-        while node >= 1 {
-            let left = self.winners[2 * node];
-            let right = self.winners[2 * node + 1];
-            self.winners[node] = if self.keys[left as usize] <= self.keys[right as usize] { left } else { right };
-            node >>= 1;
+    fn update(&mut self, source: Source, key: Key) {
+        let mut earliest = key;
+        let mut place = 4 * self.inner + source.0 as usize;
+        loop {
+            let siblings = &mut self.tree[place / 4];
+            siblings[place % 4] = earliest;
+            let [a, b, c, d] = *siblings;
+            earliest = a.earlier(b).earlier(c.earlier(d));
+            if place < 4 {
+                break;
+            }
+            place = place / 4 - 1;
         }
+        self.first = earliest;
     }
 }
 
@@ -157,13 +197,14 @@ mod tests {
 
     #[test]
     fn events_at_one_instant_come_in_the_order_they_were_scheduled() {
-        let mut agenda = Agenda::new(2);
-        agenda.set_room(1, Time(5));
+        let mut agenda = Agenda::new(vec![Due::Arrival(0), Due::DeviceHasRoom(1)]);
+        let drawn_first = agenda.sequence();
         agenda.set_timer(Timer::WindowOpens, Time(5));
-        let sequence = agenda.sequence();
-        agenda.set_arrival(0, Time(5), sequence);
+        let drawn_last = agenda.sequence();
+        agenda.set(Source(0), Time(5), drawn_last);
+        agenda.set(Source(1), Time(5), drawn_first);
         assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::DeviceHasRoom(1))));
-        agenda.clear_room(1);
+        agenda.clear(Source(1));
         assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Timer(Timer::WindowOpens))));
         assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Arrival(0))));
         assert_eq!(agenda.next_before(Time(5)), None);
@@ -172,15 +213,13 @@ mod tests {
     proptest! {
         /// Whatever is scheduled comes out sorted by time, whole and once.
         #[test]
-        fn drains_in_order_of_time(times in prop::collection::vec(0u64..1000, 0..60), links in 0usize..20) {
-            let mut agenda = Agenda::new(links);
+        fn drains_in_order_of_time(times in prop::collection::vec(0u64..1000, 0..60), sources in 0usize..40) {
+            let mut agenda = Agenda::new((0..sources).map(Due::Arrival).collect());
             let mut expected = times.clone();
             for (index, time) in times.iter().enumerate() {
-                if index < links {
+                if index < sources {
                     let sequence = agenda.sequence();
-                    agenda.set_arrival(index, Time(*time), sequence);
-                } else if index < 2 * links {
-                    agenda.set_room(index - links, Time(*time));
+                    agenda.set(Source(index as u32), Time(*time), sequence);
                 } else {
                     agenda.set_timer(Timer::FlowStart(index as u32), Time(*time));
                 }
@@ -189,10 +228,8 @@ mod tests {
             let mut drained = Vec::new();
             while let Some((time, due)) = agenda.next_before(Time::NEVER) {
                 drained.push(time.0);
-                match due {
-                    Due::Arrival(link) => agenda.clear_arrival(link),
-                    Due::DeviceHasRoom(link) => agenda.clear_room(link),
-                    Due::Timer(_) => {}
+                if let Due::Arrival(source) = due {
+                    agenda.clear(Source(source as u32));
                 }
             }
             prop_assert_eq!(drained, expected);

@@ -1,6 +1,6 @@
 //! How a packet goes from link to link.
 
-use super::{END_OF_PATH, Egress, InTransit, Link, MeasuredQueue, Routes};
+use super::{Egress, InTransit, Link, MeasuredQueue, Routes};
 use crate::agenda::Agenda;
 use crate::packet::{Packet, SackPool};
 use crate::queue::{Context, QueueDiscipline, Queued};
@@ -18,9 +18,14 @@ pub struct Network {
 }
 
 impl Network {
-    /// A packet comes to the link that its hop names.
-    pub(crate) fn offer(&mut self, packet: Packet, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
-        let index = self.routes.link(packet.hop) as usize;
+    /// A packet leaves its host.
+    pub(crate) fn enter(&mut self, packet: Packet, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
+        let first = self.routes.hop(packet.hop).link as usize;
+        self.offer(first, packet, now, agenda, sacks);
+    }
+
+    /// A packet comes to a link.
+    pub(crate) fn offer(&mut self, index: usize, packet: Packet, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
         let link = &mut self.links[index];
         if let Some(losses) = &mut link.losses
             && losses.takes(&packet)
@@ -30,21 +35,17 @@ impl Network {
             return;
         }
         match &mut link.egress {
-            Egress::Unlimited { .. } => {
-                let arrival = link.transmit(packet.size, now);
-                self.forward(index, packet, arrival, agenda);
+            Egress::Unlimited => {
+                let completion = link.transmitter.transmit(packet.size, now);
+                self.forward(index, packet, completion, agenda);
             }
             Egress::Queue(queue) => {
                 queue.probe.on_arrival();
                 let mut context = Context { now, random: &mut queue.random, outcome: &mut queue.outcome };
                 queue.discipline.enqueue(packet, &mut context);
                 self.dropped += settle(queue, now, sacks);
-                debug_assert_eq!(
-                    queue.probe.balance(),
-                    queue.discipline.packets(),
-                    "arrivals that neither left nor were dropped"
-                );
-                if queue.device.has_room(now) {
+                debug_assert!(queue.is_balanced(), "arrivals that neither left nor were dropped");
+                if queue.device.has_room_at() <= now {
                     self.feed_device(index, now, agenda, sacks);
                 }
             }
@@ -55,63 +56,56 @@ impl Network {
     pub(crate) fn feed_device(&mut self, index: usize, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
         let link = &mut self.links[index];
         let Egress::Queue(queue) = &mut link.egress else { return };
-        let has_room = queue.device.has_room(now);
-        debug_assert!(has_room, "the device of link {index} is full");
+        debug_assert!(queue.device.has_room_at() <= now, "the device of link {index} is full");
         let mut context = Context { now, random: &mut queue.random, outcome: &mut queue.outcome };
         let next = queue.discipline.dequeue(&mut context);
         self.dropped += settle(queue, now, sacks);
         let Some(Queued { packet, since }) = next else {
-            agenda.clear_room(index);
+            agenda.clear(queue.room);
             return;
         };
-        let arrival = link.transmit(packet.size, now);
-        let transmission = link.transmission_time(packet.size);
-        if let Egress::Queue(queue) = &mut link.egress {
-            queue.probe.on_departure(packet.size, now.since(since), transmission);
-            debug_assert_eq!(
-                queue.probe.balance(),
-                queue.discipline.packets(),
-                "arrivals that neither left nor were dropped"
-            );
-            queue.device.take(link.busy_until);
-            if let Some(room) = queue.device.next_room() {
-                agenda.set_room(index, room);
-            }
+        let transmission = link.transmitter.transmission_time(packet.size);
+        let completion = link.transmitter.transmit(packet.size, now);
+        queue.probe.on_departure(packet.size, now.since(since), transmission);
+        debug_assert!(queue.is_balanced(), "arrivals that neither left nor were dropped");
+        queue.device.take(completion);
+        let room = queue.device.has_room_at();
+        if room > now {
+            let sequence = agenda.sequence();
+            agenda.set(queue.room, room, sequence);
         }
-        self.forward(index, packet, arrival, agenda);
+        self.forward(index, packet, completion, agenda);
     }
 
-    /// A packet that was put on link `index` reaches its end at `arrival`. While the links that follow only ever get
-    /// packets from this one, their part of the way is computed at once.
-    fn forward(&mut self, mut index: usize, mut packet: Packet, mut arrival: Time, agenda: &mut Agenda) {
+    /// Link `index` has transmitted a packet by `completion`. While the links that follow only ever get packets from
+    /// this one, their part of the way is computed at once.
+    fn forward(&mut self, mut index: usize, mut packet: Packet, completion: Time, agenda: &mut Agenda) {
+        let mut arrival = completion + self.links[index].delay;
         loop {
             packet.hop += 1;
-            let next = self.routes.link(packet.hop);
-            if next == END_OF_PATH {
+            let hop = self.routes.hop(packet.hop);
+            if !hop.follows_one_link {
                 break;
             }
-            let next_link = &mut self.links[next as usize];
-            if !matches!(next_link.egress, Egress::Unlimited { follows_one_link: true }) {
-                break;
-            }
-            arrival = next_link.transmit(packet.size, arrival);
-            index = next as usize;
+            index = hop.link as usize;
+            let link = &mut self.links[index];
+            arrival = link.transmitter.transmit(packet.size, arrival) + link.delay;
         }
         let sequence = agenda.sequence();
-        let in_transit = &mut self.links[index].in_transit;
-        if in_transit.is_empty() {
-            agenda.set_arrival(index, arrival, sequence);
+        let link = &mut self.links[index];
+        if link.in_transit.is_empty() {
+            agenda.set(link.arrivals, arrival, sequence);
         }
-        in_transit.push_back(InTransit { arrival, sequence, packet });
+        link.in_transit.push_back(InTransit { arrival, sequence, packet });
     }
 
     /// Takes the packet that arrives at the end of a link.
     pub(crate) fn take_arrival(&mut self, index: usize, agenda: &mut Agenda) -> Packet {
-        let in_transit = &mut self.links[index].in_transit;
-        let arrived = in_transit.pop_front().expect("an arrival is due only while a packet is under way");
-        match in_transit.front() {
-            Some(head) => agenda.set_arrival(index, head.arrival, head.sequence),
-            None => agenda.clear_arrival(index),
+        let link = &mut self.links[index];
+        let arrived = link.in_transit.pop_front().expect("an arrival is due only while a packet is under way");
+        match link.in_transit.front() {
+            Some(head) => agenda.set(link.arrivals, head.arrival, head.sequence),
+            None => agenda.clear(link.arrivals),
         }
         arrived.packet
     }

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use crate::agenda::{Sequence, Source};
 use crate::packet::{Packet, flags};
 use crate::probe::QueueProbe;
-use crate::queue::{Discipline, Outcome};
+use crate::queue::{Discipline, Outcome, QueueDiscipline};
 use crate::random::Random;
 use crate::specification::LossPattern;
 use crate::time::{Duration, Time};
@@ -16,7 +17,7 @@ pub struct InTransit {
     /// When it arrives.
     pub arrival: Time,
     /// Its place among events at one instant.
-    pub sequence: u64,
+    pub sequence: Sequence,
     /// The packet.
     pub packet: Packet,
 }
@@ -26,11 +27,7 @@ pub struct InTransit {
 pub enum Egress {
     /// An unlimited FIFO. Its departures are known at once - max(now, busy until) + size / rate - so it needs neither
     /// a queue nor an event.
-    Unlimited {
-        /// Whether every packet comes from one and the same link, so that packets come in the order in which that
-        /// link sends them, and their passage can be computed when they are sent there.
-        follows_one_link: bool,
-    },
+    Unlimited,
     /// A queue discipline.
     Queue(Box<MeasuredQueue>),
 }
@@ -48,84 +45,99 @@ pub struct MeasuredQueue {
     pub probe: QueueProbe,
     /// What the discipline feeds.
     pub device: Device,
+    /// The event that the device has room.
+    pub room: Source,
+}
+
+impl MeasuredQueue {
+    /// Whether every packet that came is queued, left or was dropped.
+    pub fn is_balanced(&self) -> bool {
+        self.probe.balance() == self.discipline.packets()
+    }
 }
 
 /// The device below a discipline: a first-in first-out ring and the transmitter. Once a packet is in the ring the time
-/// of its departure is known, so the ring is kept as the times at which its packets, and the one on the wire, are done.
+/// of its departure is known, so the device is the times at which the latest packets are done, as many as it holds:
+/// it has room when the oldest of them is.
 #[derive(Debug)]
 pub struct Device {
-    capacity: usize,
-    completions: VecDeque<Time>,
+    completions: Box<[Time]>,
+    oldest: usize,
 }
 
 impl Device {
     /// An idle device that holds `queue` packets besides the one it transmits.
-    pub fn new(queue: u64) -> Device {
-        Device { capacity: queue as usize + 1, completions: VecDeque::new() }
+    pub fn new(queue: u32) -> Device {
+        Device { completions: vec![Time::ZERO; queue as usize + 1].into(), oldest: 0 }
     }
 
-    /// Whether it takes another packet.
-    pub fn has_room(&mut self, now: Time) -> bool {
-        while self.completions.front().is_some_and(|completion| *completion <= now) {
-            self.completions.pop_front();
-        }
-        self.completions.len() < self.capacity
+    /// When it takes another packet.
+    pub fn has_room_at(&self) -> Time {
+        self.completions[self.oldest]
     }
 
     /// It took a packet whose transmission ends then.
     pub fn take(&mut self, completion: Time) {
-        self.completions.push_back(completion);
+        self.completions[self.oldest] = completion;
+        self.oldest += 1;
+        if self.oldest == self.completions.len() {
+            self.oldest = 0;
+        }
+    }
+}
+
+/// What puts bits on the wire, one packet after the other.
+#[derive(Debug)]
+pub struct Transmitter {
+    rate: Rate,
+    /// Until when it is busy.
+    pub busy_until: Time,
+    /// The latest transmission time computed: traffic has few sizes.
+    latest: (u16, Duration),
+}
+
+impl Transmitter {
+    fn new(rate: Rate) -> Transmitter {
+        Transmitter { rate, busy_until: Time::ZERO, latest: (0, Duration::ZERO) }
     }
 
-    /// When it next has room, if it is full.
-    pub fn next_room(&self) -> Option<Time> {
-        if self.completions.len() < self.capacity { None } else { self.completions.front().copied() }
+    /// How long a packet of this size occupies it.
+    pub fn transmission_time(&mut self, size: u16) -> Duration {
+        if self.latest.0 != size {
+            self.latest = (size, self.rate.transmission_time(u64::from(size)));
+        }
+        self.latest.1
+    }
+
+    /// Transmits a packet as soon as it is free from `ready` on, and tells when that is done.
+    pub fn transmit(&mut self, size: u16, ready: Time) -> Time {
+        self.busy_until = ready.max(self.busy_until) + self.transmission_time(size);
+        self.busy_until
     }
 }
 
 /// A link in one direction.
 #[derive(Debug)]
 pub struct Link {
-    rate: Rate,
-    delay: Duration,
-    /// Until when the transmitter is busy.
-    pub busy_until: Time,
+    /// Its transmitter.
+    pub transmitter: Transmitter,
+    /// Its propagation delay.
+    pub delay: Duration,
     /// What stands before the transmitter.
     pub egress: Egress,
     /// Packets it loses by plan.
-    pub losses: Option<Losses>,
+    pub losses: Option<Box<Losses>>,
     /// Packets under way, in the order of their arrival.
     pub in_transit: VecDeque<InTransit>,
-    /// The latest transmission time computed: traffic has few sizes.
-    last_size: (u16, Duration),
+    /// The event that the first of them arrives.
+    pub arrivals: Source,
 }
 
 impl Link {
     /// An idle link.
-    pub fn new(rate: Rate, delay: Duration, egress: Egress, losses: Option<Losses>) -> Link {
-        Link {
-            rate,
-            delay,
-            busy_until: Time::ZERO,
-            egress,
-            losses,
-            in_transit: VecDeque::new(),
-            last_size: (0, Duration::ZERO),
-        }
-    }
-
-    /// How long a packet of this size occupies the transmitter.
-    pub fn transmission_time(&mut self, size: u16) -> Duration {
-        if self.last_size.0 != size {
-            self.last_size = (size, self.rate.transmission_time(u64::from(size)));
-        }
-        self.last_size.1
-    }
-
-    /// Transmits a packet as soon as the transmitter is free from `ready` on, and tells when it reaches the far end.
-    pub fn transmit(&mut self, size: u16, ready: Time) -> Time {
-        self.busy_until = ready.max(self.busy_until) + self.transmission_time(size);
-        self.busy_until + self.delay
+    pub fn new(rate: Rate, delay: Duration, egress: Egress, losses: Option<Losses>, arrivals: Source) -> Link {
+        let transmitter = Transmitter::new(rate);
+        Link { transmitter, delay, egress, losses: losses.map(Box::new), in_transit: VecDeque::new(), arrivals }
     }
 }
 

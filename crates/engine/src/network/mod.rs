@@ -6,4 +6,4 @@ mod routes;
 
 pub use forwarding::Network;
 pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue};
-pub use routes::{END_OF_PATH, Routes};
+pub use routes::{END_OF_PATH, Hop, Routes};

@@ -1,18 +1,28 @@
 //! Static shortest-path routes over any graph of nodes and links.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use crate::specification::LinkSpecification;
 use crate::time::Duration;
 
-/// Ends each path in the table of hops.
+/// Stands for a link where a path ends.
 pub const END_OF_PATH: u32 = u32::MAX;
 
-/// The paths that flows use: one table of hops, each path a stretch of link indices that ends with [`END_OF_PATH`].
+/// A step of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The link, or [`END_OF_PATH`].
+    pub link: u32,
+    /// Whether the link's queue is unlimited and all its packets come from one and the same other link. They come in
+    /// the order in which that link sends them, so their passage is computed when they are sent there.
+    pub follows_one_link: bool,
+}
+
+/// The paths that flows use: one table of hops, each path a stretch of it with an end.
 #[derive(Debug, Default)]
 pub struct Routes {
-    hops: Vec<u32>,
+    hops: Vec<Hop>,
     first_hops: HashMap<(usize, usize), u32>,
 }
 
@@ -20,9 +30,9 @@ pub struct Routes {
 const REFERENCE_PACKET: u64 = 1500;
 
 impl Routes {
-    /// The link at a place in the table.
-    pub fn link(&self, hop: u32) -> u32 {
-        self.hops[hop as usize]
+    /// The hop at a place in the table.
+    pub fn hop(&self, place: u32) -> Hop {
+        self.hops[place as usize]
     }
 
     /// Where the path between two nodes begins; finds it first if need be. None if there is none.
@@ -32,15 +42,48 @@ impl Routes {
         }
         let path = shortest_path(from, to, nodes, links)?;
         let first = self.hops.len() as u32;
-        self.hops.extend(path);
-        self.hops.push(END_OF_PATH);
+        let links = path.into_iter().chain([END_OF_PATH]);
+        self.hops.extend(links.map(|link| Hop { link, follows_one_link: false }));
         self.first_hops.insert((from, to), first);
         Some(first)
     }
 
-    /// Every path, as link indices.
-    pub fn paths(&self) -> impl Iterator<Item = &[u32]> {
-        self.hops.split(|hop| *hop == END_OF_PATH).filter(|path| !path.is_empty())
+    /// Every path, its end left out.
+    pub fn paths(&self) -> impl Iterator<Item = &[Hop]> {
+        self.hops.split(|hop| hop.link == END_OF_PATH).filter(|path| !path.is_empty())
+    }
+
+    /// Finds, once all paths are known, the links that follow one link; only links with an unlimited queue may.
+    pub fn find_followers(&mut self, may_follow: impl Fn(u32) -> bool) {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Feeder {
+            One(u32),
+            Several,
+        }
+        let mut feeders = HashMap::new();
+        for path in self.paths() {
+            feeders.insert(path[0].link, Feeder::Several); // Fed by a host.
+            for step in path.windows(2) {
+                let feeder = Feeder::One(step[0].link);
+                feeders
+                    .entry(step[1].link)
+                    .and_modify(|known| {
+                        if *known != feeder {
+                            *known = Feeder::Several
+                        }
+                    })
+                    .or_insert(feeder);
+            }
+        }
+        for hop in &mut self.hops {
+            hop.follows_one_link = matches!(feeders.get(&hop.link), Some(Feeder::One(_))) && may_follow(hop.link);
+        }
+    }
+
+    /// Links at whose end packets arrive: all that a path ends with or that lead to a link that does not follow.
+    pub fn links_with_arrivals(&self) -> BTreeSet<u32> {
+        let pairs = self.hops.windows(2).filter(|pair| pair[0].link != END_OF_PATH && !pair[1].follows_one_link);
+        pairs.map(|pair| pair[0].link).collect()
     }
 }
 
@@ -102,7 +145,7 @@ mod tests {
     fn path(from: usize, to: usize, links: &[LinkSpecification]) -> Option<Vec<u32>> {
         let mut routes = Routes::default();
         routes.path(from, to, 5, links)?;
-        routes.paths().next().map(<[u32]>::to_vec)
+        routes.paths().next().map(|path| path.iter().map(|hop| hop.link).collect())
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
-use crate::network::{Device, END_OF_PATH, Egress, Link, Losses, MeasuredQueue, Routes};
+use crate::agenda::{Agenda, Due, Source};
+use crate::network::{Device, END_OF_PATH, Egress, Link, Losses, MeasuredQueue, Network, Routes};
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, Outcome};
 use crate::random::{Purpose, Random};
@@ -16,21 +17,24 @@ use crate::tcp::sender::{Address, Sender};
 use crate::time::{Duration, Time};
 use crate::traffic::ConstantRate;
 
-/// Builds the links, the paths and the flows.
+/// Builds the network, the agenda of its events and the flows.
 ///
 /// # Errors
 /// One line that says what in the specification is wrong and what is allowed.
-pub(super) fn build(specification: &Specification) -> Result<(Vec<Link>, Routes, Vec<Flow>), String> {
+pub(super) fn build(specification: &Specification) -> Result<(Network, Agenda, Vec<Flow>), String> {
     check(specification)?;
     let mut builder = Builder { specification, routes: Routes::default(), stacks: Vec::new(), flows: Vec::new() };
     builder.build_stacks()?;
     builder.build_flows()?;
-    let links = build_links(specification, &builder.routes)?;
-    Ok((links, builder.routes, builder.flows))
+    let (links, sources) = build_links(specification, &mut builder.routes)?;
+    Ok((Network { links, routes: builder.routes, dropped: 0 }, Agenda::new(sources), builder.flows))
 }
 
 /// The most a flow may send: sequence numbers stay far from the end of a `u64`.
 const LARGEST_SIZE: u64 = 1 << 62;
+
+/// The most that a device may hold, in packets: it is memory set aside.
+const LARGEST_DEVICE_QUEUE: u32 = 1_000_000;
 
 /// Checks what can be checked before anything is built.
 fn check(specification: &Specification) -> Result<(), String> {
@@ -46,6 +50,9 @@ fn check(specification: &Specification) -> Result<(), String> {
         }
         if link.rate.0 == 0 {
             return Err(format!("{place}: rate must be above zero"));
+        }
+        if link.device_queue > LARGEST_DEVICE_QUEUE {
+            return Err(format!("{place}: device_queue must be at most {LARGEST_DEVICE_QUEUE} packets"));
         }
         if link.device_queue > 0 && link.queue.is_none() {
             return Err(format!("{place}: device_queue needs a queue to take packets from"));
@@ -165,13 +172,23 @@ impl Builder<'_> {
     }
 }
 
-fn build_links(specification: &Specification, routes: &Routes) -> Result<Vec<Link>, String> {
-    let followers = links_that_follow_one(specification.links.len(), routes);
-    let mut links = Vec::new();
-    for (index, link) in specification.links.iter().enumerate() {
-        let losses = link.drop.clone().map(Losses::new);
+/// The links, and the sources of events that they are.
+fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Vec<Link>, Vec<Due>), String> {
+    let links = &specification.links;
+    routes.find_followers(|index| {
+        let link = &links[index as usize];
+        link.queue.is_none() && link.drop.is_none()
+    });
+    let with_arrivals = routes.links_with_arrivals();
+    let mut sources = Vec::new();
+    let mut source = |due| {
+        sources.push(due);
+        Source(sources.len() as u32 - 1)
+    };
+    let mut built = Vec::new();
+    for (index, link) in links.iter().enumerate() {
         let egress = match &link.queue {
-            None => Egress::Unlimited { follows_one_link: followers[index] && losses.is_none() },
+            None => Egress::Unlimited,
             Some(queue) => {
                 let name = |node: usize| &specification.nodes[node];
                 let discipline = Discipline::new(&queue.name, queue.limit, &queue.parameters)
@@ -182,33 +199,12 @@ fn build_links(specification: &Specification, routes: &Routes) -> Result<Vec<Lin
                     outcome: Outcome::default(),
                     probe: QueueProbe::default(),
                     device: Device::new(link.device_queue),
+                    room: source(Due::DeviceHasRoom(index)),
                 }))
             }
         };
-        links.push(Link::new(link.rate, link.delay, egress, losses));
+        let arrivals = if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index)) } else { Source::NONE };
+        built.push(Link::new(link.rate, link.delay, egress, link.drop.clone().map(Losses::new), arrivals));
     }
-    Ok(links)
-}
-
-/// For each link whether all its packets come from one and the same other link.
-fn links_that_follow_one(links: usize, routes: &Routes) -> Vec<bool> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Feeder {
-        Unknown,
-        One(u32),
-        Several,
-    }
-    let mut feeders = vec![Feeder::Unknown; links];
-    for path in routes.paths() {
-        feeders[path[0] as usize] = Feeder::Several; // Fed by a host.
-        for hop in path.windows(2) {
-            let feeder = &mut feeders[hop[1] as usize];
-            *feeder = match *feeder {
-                Feeder::Unknown => Feeder::One(hop[0]),
-                known if known == Feeder::One(hop[0]) => known,
-                _ => Feeder::Several,
-            };
-        }
-    }
-    feeders.iter().map(|feeder| matches!(feeder, Feeder::One(_))).collect()
+    Ok((built, sources))
 }

@@ -48,12 +48,12 @@ impl Simulation {
     /// # Errors
     /// One line that says what in the specification is wrong and what is allowed.
     pub fn new(specification: &Specification) -> Result<Simulation, String> {
-        let (links, routes, flows) = build::build(specification)?;
+        let (network, agenda, flows) = build::build(specification)?;
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: specification.duration,
-            agenda: Agenda::new(links.len()),
-            network: Network { links, routes, dropped: 0 },
+            agenda,
+            network,
             flows,
             sacks: SackPool::default(),
             outbox: Vec::new(),
@@ -129,10 +129,11 @@ impl Simulation {
 
     fn on_arrival(&mut self, link: usize) {
         let packet = self.network.take_arrival(link, &mut self.agenda);
-        if self.network.routes.link(packet.hop) == END_OF_PATH {
+        let next = self.network.routes.hop(packet.hop).link;
+        if next == END_OF_PATH {
             self.deliver(&packet);
         } else {
-            self.network.offer(packet, self.now, &mut self.agenda, &mut self.sacks);
+            self.network.offer(next as usize, packet, self.now, &mut self.agenda, &mut self.sacks);
         }
     }
 
@@ -179,7 +180,7 @@ impl Simulation {
                     }
                     overhead.waiting.push_back((ready, packet));
                 }
-                _ => self.network.offer(packet, self.now, &mut self.agenda, &mut self.sacks),
+                _ => self.network.enter(packet, self.now, &mut self.agenda, &mut self.sacks),
             }
         }
     }
@@ -254,7 +255,7 @@ impl Simulation {
         if let Some((ready, _)) = overhead.waiting.front() {
             self.agenda.set_timer(Timer::Release(index as u32), *ready);
         }
-        self.network.offer(packet, self.now, &mut self.agenda, &mut self.sacks);
+        self.network.enter(packet, self.now, &mut self.agenda, &mut self.sacks);
     }
 
     fn on_queue_timer(&mut self, link: u32) {
@@ -269,7 +270,7 @@ impl Simulation {
     fn open_window(&mut self) {
         for link in &mut self.network.links {
             if let Egress::Queue(queue) = &mut link.egress {
-                queue.probe.open_window(self.now, link.busy_until);
+                queue.probe.open_window(self.now, link.transmitter.busy_until);
             }
         }
         for flow in &mut self.flows {
@@ -341,7 +342,7 @@ impl Simulation {
                 queues.push(QueueResult {
                     link: index,
                     drops_planned: link.losses.map_or(0, |losses| losses.lost),
-                    statistics: queue.probe.close(self.end, link.busy_until),
+                    statistics: queue.probe.close(self.end, link.transmitter.busy_until),
                 });
             }
         }
