@@ -59,6 +59,11 @@ impl Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sequence(u64);
 
+impl Sequence {
+    /// Before all that are drawn.
+    pub const FIRST: Sequence = Sequence(0);
+}
+
 /// When an event happens, and of which source it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
@@ -154,7 +159,7 @@ impl Agenda {
     /// The earliest event that is due before `end`, and when. A timer is taken out; a source's event stays until it is
     /// set anew or cleared.
     pub fn next_before(&mut self, end: Time) -> Option<(Time, Due)> {
-        if self.first_timer < self.first {
+        if self.first_timer.number() < self.first.number() {
             return self.take_timer(end);
         }
         if self.first.time >= end {
@@ -164,6 +169,7 @@ impl Agenda {
         Some((self.first.time, self.sources[source as usize]))
     }
 
+    #[cold]
     fn take_timer(&mut self, end: Time) -> Option<(Time, Due)> {
         if self.first_timer.time >= end {
             return None;
@@ -173,6 +179,7 @@ impl Agenda {
         Some((key.time, Due::Timer(timer)))
     }
 
+    #[inline(always)]
     fn update(&mut self, source: Source, key: Key) {
         let mut earliest = key;
         let mut place = 4 * self.inner + source.0 as usize;

@@ -9,7 +9,7 @@ use crate::time::Time;
 pub struct RunResult {
     /// One for each flow, in the order of the specification.
     pub flows: Vec<FlowResult>,
-    /// One for each link with a queue discipline, in the order of the specification.
+    /// One for each link with a queue discipline, in the order of the specification; none if queues are not measured.
     pub queues: Vec<QueueResult>,
     /// Samples.
     pub series: Series,

@@ -141,6 +141,9 @@ pub struct ConstantRateSpecification {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeSpecification {
+    /// Whether queues are measured; without it results have no queues.
+    #[serde(default = "yes")]
+    pub queue_statistics: bool,
     /// How often queue lengths are sampled.
     pub queue_series: Option<Duration>,
     /// How often each flow's window, threshold, RTT and delivered bytes are sampled.
@@ -149,4 +152,8 @@ pub struct ProbeSpecification {
 
 fn no_parameters() -> Value {
     Value::Object(serde_json::Map::new())
+}
+
+fn yes() -> bool {
+    true
 }

@@ -56,7 +56,10 @@ impl Duration {
 
     /// The nearest duration to a number of seconds; negative numbers give zero.
     pub fn from_seconds_f64(seconds: f64) -> Duration {
-        Duration((seconds * PICOSECONDS_PER_SECOND as f64).round() as u64)
+        let picoseconds = seconds * PICOSECONDS_PER_SECOND as f64;
+        // `f64::round` is a call into the C library on processors before SSE4.1; the fraction is exact.
+        let whole = picoseconds as u64;
+        Duration(whole.saturating_add(u64::from(picoseconds - whole as f64 >= 0.5)))
     }
 
     /// This duration in seconds.

@@ -1,9 +1,9 @@
 //! How a packet goes from link to link.
 
-use super::{Egress, InTransit, Link, MeasuredQueue, Routes};
+use super::{Egress, InTransit, Link, Routes};
 use crate::agenda::Agenda;
 use crate::packet::{Packet, SackPool};
-use crate::queue::{Context, QueueDiscipline, Queued};
+use crate::queue::QueueDiscipline;
 use crate::time::Time;
 
 /// Links and paths, apart from the flows, so that a flow's packets can be sent while the flow is at work.
@@ -40,13 +40,19 @@ impl Network {
                 self.forward(index, packet, completion, agenda);
             }
             Egress::Queue(queue) => {
-                queue.probe.on_arrival();
-                let mut context = Context { now, random: &mut queue.random, outcome: &mut queue.outcome };
-                queue.discipline.enqueue(packet, &mut context);
-                self.dropped += settle(queue, now, sacks);
-                debug_assert!(queue.is_balanced(), "arrivals that neither left nor were dropped");
-                if queue.device.has_room_at() <= now {
+                let has_room = queue.device.has_room_at() <= now;
+                if has_room && queue.discipline.lets_pass(&packet) {
+                    queue.pass(packet.size, now, &mut link.transmitter);
+                    queue.after_taking(now, agenda);
+                    let completion = link.transmitter.busy_until;
+                    self.forward(index, packet, completion, agenda);
+                    return;
+                }
+                self.dropped += queue.enqueue(packet, now, sacks);
+                if has_room {
                     self.feed_device(index, now, agenda, sacks);
+                } else if !queue.asks && !queue.discipline.is_at_rest() {
+                    queue.ask(agenda);
                 }
             }
         }
@@ -54,31 +60,21 @@ impl Network {
 
     /// The device of a link with a queue has room: it takes a packet from the discipline.
     pub(crate) fn feed_device(&mut self, index: usize, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
-        let link = &mut self.links[index];
-        let Egress::Queue(queue) = &mut link.egress else { return };
+        let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else { return };
         debug_assert!(queue.device.has_room_at() <= now, "the device of link {index} is full");
-        let mut context = Context { now, random: &mut queue.random, outcome: &mut queue.outcome };
-        let next = queue.discipline.dequeue(&mut context);
-        self.dropped += settle(queue, now, sacks);
-        let Some(Queued { packet, since }) = next else {
-            agenda.clear(queue.room);
-            return;
+        let (next, dropped) = queue.dequeue(now, transmitter, sacks);
+        self.dropped += dropped;
+        let Some(packet) = next else {
+            return queue.rest(agenda);
         };
-        let transmission = link.transmitter.transmission_time(packet.size);
-        let completion = link.transmitter.transmit(packet.size, now);
-        queue.probe.on_departure(packet.size, now.since(since), transmission);
-        debug_assert!(queue.is_balanced(), "arrivals that neither left nor were dropped");
-        queue.device.take(completion);
-        let room = queue.device.has_room_at();
-        if room > now {
-            let sequence = agenda.sequence();
-            agenda.set(queue.room, room, sequence);
-        }
+        queue.after_taking(now, agenda);
+        let completion = transmitter.busy_until;
         self.forward(index, packet, completion, agenda);
     }
 
     /// Link `index` has transmitted a packet by `completion`. While the links that follow only ever get packets from
     /// this one, their part of the way is computed at once.
+    #[inline(always)]
     fn forward(&mut self, mut index: usize, mut packet: Packet, completion: Time, agenda: &mut Agenda) {
         let mut arrival = completion + self.links[index].delay;
         loop {
@@ -109,18 +105,4 @@ impl Network {
         }
         arrived.packet
     }
-}
-
-/// Takes account of what a discipline has just done; returns how many packets it dropped.
-fn settle(queue: &mut MeasuredQueue, now: Time, sacks: &mut SackPool) -> u64 {
-    queue.probe.on_length(queue.discipline.packets(), queue.discipline.bytes(), now);
-    let dropped = queue.outcome.dropped.len() as u64;
-    if dropped + queue.outcome.marks > 0 {
-        queue.probe.on_outcome(&queue.outcome);
-        for drop in queue.outcome.dropped.drain(..) {
-            sacks.take(drop.packet.sacks);
-        }
-        queue.outcome.marks = 0;
-    }
-    dropped
 }

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::agenda::{Sequence, Source};
-use crate::packet::{Packet, flags};
+use crate::agenda::{Agenda, Sequence, Source};
+use crate::packet::{Packet, SackPool, flags};
 use crate::probe::QueueProbe;
-use crate::queue::{Discipline, Outcome, QueueDiscipline};
+use crate::queue::{Context, Discipline, Outcome, QueueDiscipline, Queued};
 use crate::random::Random;
 use crate::specification::LossPattern;
 use crate::time::{Duration, Time};
@@ -39,20 +39,113 @@ pub struct MeasuredQueue {
     pub discipline: Discipline,
     /// Its random stream.
     pub random: Random,
-    /// Where it says what it did.
+    /// Where it says what it did; empty between calls.
     pub outcome: Outcome,
-    /// The statistics.
-    pub probe: QueueProbe,
+    /// The statistics, if the run wants any.
+    pub probe: Option<QueueProbe>,
     /// What the discipline feeds.
     pub device: Device,
     /// The event that the device has room.
     pub room: Source,
+    /// Whether it is pending. A full device need not ask a discipline that is at rest.
+    pub asks: bool,
+    /// When the device was last filled: the place of the event among those at one instant.
+    pub filled: Sequence,
 }
 
 impl MeasuredQueue {
+    /// A packet that the discipline lets pass goes to the device.
+    pub fn pass(&mut self, size: u16, now: Time, transmitter: &mut Transmitter) {
+        self.device.take(transmitter.transmit(size, now));
+        if let Some(probe) = &mut self.probe {
+            probe.on_passage(size, transmitter.transmission_time(size));
+        }
+    }
+
+    /// The device has taken a packet: when it is full, the event that it has room is due.
+    pub fn after_taking(&mut self, now: Time, agenda: &mut Agenda) {
+        let room = self.device.has_room_at();
+        if room <= now {
+            return;
+        }
+        self.filled = agenda.sequence();
+        if self.discipline.is_at_rest() {
+            self.rest(agenda);
+        } else {
+            self.ask(agenda);
+        }
+    }
+
+    /// Has the discipline asked for a packet when the device next has room.
+    pub fn ask(&mut self, agenda: &mut Agenda) {
+        agenda.set(self.room, self.device.has_room_at(), self.filled);
+        self.asks = true;
+    }
+
+    /// The discipline has nothing to give.
+    pub fn rest(&mut self, agenda: &mut Agenda) {
+        if self.asks {
+            agenda.clear(self.room);
+            self.asks = false;
+        }
+    }
+
+    /// A packet arrives. Returns how many packets were dropped.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, sacks: &mut SackPool) -> u64 {
+        let size = packet.size;
+        let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
+        self.discipline.enqueue(packet, &mut context);
+        let dropped = if self.outcome.is_empty() {
+            if let Some(probe) = &mut self.probe {
+                probe.on_arrival(size, now);
+            }
+            0
+        } else {
+            if let Some(probe) = &mut self.probe {
+                probe.on_arrival_with(&self.outcome, size, now);
+            }
+            self.clear_outcome(sacks)
+        };
+        debug_assert!(self.is_balanced());
+        dropped
+    }
+
+    /// The device takes the next packet; also returns how many packets were dropped.
+    pub fn dequeue(&mut self, now: Time, transmitter: &mut Transmitter, sacks: &mut SackPool) -> (Option<Packet>, u64) {
+        let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
+        let next = self.discipline.dequeue(&mut context);
+        let mut dropped = 0;
+        if !self.outcome.is_empty() {
+            if let Some(probe) = &mut self.probe {
+                probe.on_outcome(&self.outcome, now);
+            }
+            dropped = self.clear_outcome(sacks);
+        }
+        let Some(Queued { packet, since }) = next else { return (None, dropped) };
+        let completion = transmitter.transmit(packet.size, now);
+        self.device.take(completion);
+        if let Some(probe) = &mut self.probe {
+            probe.on_departure(packet.size, now.since(since), transmitter.transmission_time(packet.size), now);
+        }
+        debug_assert!(self.is_balanced());
+        (Some(packet), dropped)
+    }
+
+    /// Frees what the dropped packets held; returns how many they are.
+    #[cold]
+    fn clear_outcome(&mut self, sacks: &mut SackPool) -> u64 {
+        let dropped = self.outcome.dropped.len() as u64;
+        for drop in self.outcome.dropped.drain(..) {
+            sacks.take(drop.packet.sacks);
+        }
+        self.outcome.marks = 0;
+        dropped
+    }
+
     /// Whether every packet that came is queued, left or was dropped.
-    pub fn is_balanced(&self) -> bool {
-        self.probe.balance() == self.discipline.packets()
+    fn is_balanced(&self) -> bool {
+        let length = (self.discipline.packets(), self.discipline.bytes());
+        self.probe.as_ref().is_none_or(|probe| probe.length() == length)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod queue;
 mod series;
+mod sojourn;
 
 pub use queue::{Counts, QueueProbe, QueueStatistics, SojournTimes};
 pub use series::{FlowSample, QueueSample, Series};

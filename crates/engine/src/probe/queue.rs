@@ -1,7 +1,6 @@
 //! Statistics around a queue, the same for every discipline.
 
-use hdrhistogram::Histogram;
-
+use super::sojourn::SojournCounts;
 use crate::queue::{DropCause, Outcome};
 use crate::time::{Duration, Time};
 
@@ -31,7 +30,7 @@ struct Integrals {
 }
 
 /// Streaming statistics of one queue.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct QueueProbe {
     window_opened: Time,
     last_change: Time,
@@ -44,85 +43,89 @@ pub struct QueueProbe {
     before_window: Counts,
     sojourn_sum: u128,
     sojourn_max: Duration,
-    /// Sojourn times of the packets sent, in nanoseconds.
-    sojourns: Histogram<u32>,
-}
-
-/// Two significant digits: quantiles are within 1 %.
-const SIGNIFICANT_DIGITS: u8 = 2;
-
-/// In nanoseconds: quarter of an hour. Longer sojourns count as this long.
-const LONGEST_SOJOURN: u64 = 900_000_000_000;
-
-impl Default for QueueProbe {
-    fn default() -> Self {
-        QueueProbe {
-            window_opened: Time::ZERO,
-            last_change: Time::ZERO,
-            packets: 0,
-            bytes: 0,
-            max_packets: 0,
-            integrals: Integrals::default(),
-            busy: Duration::ZERO,
-            window: Counts::default(),
-            before_window: Counts::default(),
-            sojourn_sum: 0,
-            sojourn_max: Duration::ZERO,
-            sojourns: Histogram::new_with_bounds(1, LONGEST_SOJOURN, SIGNIFICANT_DIGITS)
-                .expect("the bounds and two significant digits are allowed"),
-        }
-    }
+    /// Sojourn times of the packets sent.
+    sojourns: SojournCounts,
 }
 
 impl QueueProbe {
-    /// The queue's length has changed.
-    pub fn on_length(&mut self, packets: u64, bytes: u64, now: Time) {
+    /// A packet came to the queue and is in it.
+    pub fn on_arrival(&mut self, size: u16, now: Time) {
         self.integrate(now);
-        self.packets = packets;
-        self.bytes = bytes;
-        self.max_packets = self.max_packets.max(packets);
+        self.count_arrival(size);
+        self.max_packets = self.max_packets.max(self.packets);
     }
 
-    fn integrate(&mut self, now: Time) {
-        let elapsed = u128::from(now.since(self.last_change).0);
-        self.integrals.packets += u128::from(self.packets) * elapsed;
-        self.integrals.packets_squared += u128::from(self.packets * self.packets) * elapsed;
-        self.integrals.bytes += u128::from(self.bytes) * elapsed;
-        self.last_change = now;
+    /// A packet came to the queue, and the discipline dropped or marked.
+    pub fn on_arrival_with(&mut self, outcome: &Outcome, size: u16, now: Time) {
+        self.integrate(now);
+        self.count_arrival(size);
+        self.count(outcome);
+        self.max_packets = self.max_packets.max(self.packets);
     }
 
-    /// Packets that came and neither left nor were dropped, by the counts of the whole run.
-    pub fn balance(&self) -> u64 {
-        let stayed = |counts: &Counts| {
-            i128::from(counts.arrivals) - i128::from(counts.departures + counts.drops_overflow + counts.drops_early)
-        };
-        (stayed(&self.before_window) + stayed(&self.window)) as u64
-    }
-
-    /// A packet came to the queue.
-    pub fn on_arrival(&mut self) {
-        self.window.arrivals += 1;
+    /// The discipline dropped or marked when it was asked for a packet.
+    pub fn on_outcome(&mut self, outcome: &Outcome, now: Time) {
+        self.integrate(now);
+        self.count(outcome);
     }
 
     /// A packet leaves the queue and occupies the transmitter for `transmission`.
-    pub fn on_departure(&mut self, size: u16, sojourn: Duration, transmission: Duration) {
+    pub fn on_departure(&mut self, size: u16, sojourn: Duration, transmission: Duration, now: Time) {
+        self.integrate(now);
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+        self.count_departure(size, sojourn, transmission);
+    }
+
+    /// A packet passes through the empty queue.
+    pub fn on_passage(&mut self, size: u16, transmission: Duration) {
+        self.window.arrivals += 1;
+        self.max_packets = self.max_packets.max(1);
+        self.count_departure(size, Duration::ZERO, transmission);
+    }
+
+    fn count_departure(&mut self, size: u16, sojourn: Duration, transmission: Duration) {
         self.window.departures += 1;
         self.window.bytes_sent += u64::from(size);
         self.busy = self.busy + transmission;
         self.sojourn_sum += u128::from(sojourn.0);
         self.sojourn_max = self.sojourn_max.max(sojourn);
-        self.sojourns.saturating_record(sojourn.0 / 1000);
+        self.sojourns.record(sojourn);
     }
 
-    /// The discipline dropped or marked.
-    pub fn on_outcome(&mut self, outcome: &Outcome) {
+    /// Packets and bytes that came and neither left nor were dropped.
+    pub fn length(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+
+    fn count_arrival(&mut self, size: u16) {
+        self.window.arrivals += 1;
+        self.packets += 1;
+        self.bytes += u64::from(size);
+    }
+
+    fn count(&mut self, outcome: &Outcome) {
         for dropped in &outcome.dropped {
+            self.packets -= 1;
+            self.bytes -= u64::from(dropped.packet.size);
             match dropped.cause {
                 DropCause::Overflow => self.window.drops_overflow += 1,
                 DropCause::Early => self.window.drops_early += 1,
             }
         }
         self.window.marks += outcome.marks;
+    }
+
+    /// Adds up the time since the length last changed.
+    fn integrate(&mut self, now: Time) {
+        if now == self.last_change {
+            return; // A packet that passes through an empty queue comes and leaves at once.
+        }
+        let elapsed = u128::from(now.since(self.last_change).0);
+        self.integrals.packets += u128::from(self.packets) * elapsed;
+        self.integrals.packets_squared += u128::from(self.packets * self.packets) * elapsed;
+        self.integrals.bytes += u128::from(self.bytes) * elapsed;
+        self.last_change = now;
     }
 
     /// The measuring window opens, while the transmitter is busy until `busy_until`.
@@ -150,7 +153,8 @@ impl QueueProbe {
         let variance = mean(self.integrals.packets_squared) - mean_packets * mean_packets;
         let busy = self.busy - busy_until.since(now);
         let longest = self.sojourn_max.seconds();
-        let quantile = |quantile: f64| (self.sojourns.value_at_quantile(quantile) as f64 * 1e-9).min(longest);
+        let histogram = self.sojourns.histogram();
+        let quantile = |quantile: f64| (histogram.value_at_quantile(quantile) as f64 * 1e-9).min(longest);
         let sojourn = (self.window.departures > 0).then(|| SojournTimes {
             mean: self.sojourn_sum as f64 / self.window.departures as f64 * 1e-12,
             p50: quantile(0.5),

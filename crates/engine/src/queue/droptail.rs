@@ -55,4 +55,12 @@ impl QueueDiscipline for DropTail {
     fn bytes(&self) -> u64 {
         self.queue.bytes()
     }
+
+    fn lets_pass(&self, packet: &Packet) -> bool {
+        self.queue.packets() == 0 && !self.limit.is_exceeded_by(packet, &self.queue)
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
 }

@@ -92,6 +92,13 @@ pub struct Outcome {
     pub marks: u64,
 }
 
+impl Outcome {
+    /// Whether nothing was dropped or marked.
+    pub fn is_empty(&self) -> bool {
+        self.dropped.is_empty() && self.marks == 0
+    }
+}
+
 /// A queue at the egress of a link.
 pub trait QueueDiscipline {
     /// A packet arrives: queue it, drop it or drop another.
@@ -105,6 +112,17 @@ pub trait QueueDiscipline {
 
     /// Bytes queued.
     fn bytes(&self) -> u64;
+
+    /// Whether this packet, coming while the device has room, may pass the queue by, because to queue it and take it out at
+    /// once would change nothing.
+    fn lets_pass(&self, _packet: &Packet) -> bool {
+        false
+    }
+
+    /// Whether to ask for a packet would change nothing.
+    fn is_at_rest(&self) -> bool {
+        false
+    }
 
     /// How often the discipline wants [`QueueDiscipline::on_timer`], from the start of the run on.
     fn timer_interval(&self) -> Option<Duration> {
@@ -162,6 +180,12 @@ macro_rules! disciplines {
             }
             fn bytes(&self) -> u64 {
                 match self { $(Discipline::$name(queue) => queue.bytes(),)* }
+            }
+            fn lets_pass(&self, packet: &Packet) -> bool {
+                match self { $(Discipline::$name(queue) => queue.lets_pass(packet),)* }
+            }
+            fn is_at_rest(&self) -> bool {
+                match self { $(Discipline::$name(queue) => queue.is_at_rest(),)* }
             }
             fn timer_interval(&self) -> Option<Duration> {
                 match self { $(Discipline::$name(queue) => queue.timer_interval(),)* }

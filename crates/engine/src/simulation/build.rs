@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
-use crate::agenda::{Agenda, Due, Source};
+use crate::agenda::{Agenda, Due, Sequence, Source};
 use crate::network::{Device, END_OF_PATH, Egress, Link, Losses, MeasuredQueue, Network, Routes};
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, Outcome};
@@ -197,9 +197,11 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
                     discipline,
                     random: Random::stream(specification.seed, Purpose::Queue, index as u64),
                     outcome: Outcome::default(),
-                    probe: QueueProbe::default(),
+                    probe: specification.probe.queue_statistics.then(QueueProbe::default),
                     device: Device::new(link.device_queue),
                     room: source(Due::DeviceHasRoom(index)),
+                    asks: false,
+                    filled: Sequence::FIRST,
                 }))
             }
         };

@@ -170,6 +170,18 @@ impl Simulation {
 
     fn send_outbox(&mut self, index: usize) {
         self.created += self.outbox.len() as u64;
+        if self.flows[index].overhead.is_some() {
+            return self.hold_outbox(index);
+        }
+        for position in 0..self.outbox.len() {
+            let packet = self.outbox[position];
+            self.network.enter(packet, self.now, &mut self.agenda, &mut self.sacks);
+        }
+        self.outbox.clear();
+    }
+
+    /// Sends the outbox of a flow whose sender has an overhead: data waits for it to pass.
+    fn hold_outbox(&mut self, index: usize) {
         for packet in self.outbox.drain(..) {
             match &mut self.flows[index].overhead {
                 Some(overhead) if !packet.has(flags::ACK) => {
@@ -269,8 +281,10 @@ impl Simulation {
 
     fn open_window(&mut self) {
         for link in &mut self.network.links {
-            if let Egress::Queue(queue) = &mut link.egress {
-                queue.probe.open_window(self.now, link.transmitter.busy_until);
+            if let Egress::Queue(queue) = &mut link.egress
+                && let Some(probe) = &mut queue.probe
+            {
+                probe.open_window(self.now, link.transmitter.busy_until);
             }
         }
         for flow in &mut self.flows {
@@ -338,11 +352,13 @@ impl Simulation {
         let flows = self.flows.iter().map(Flow::result).collect();
         let mut queues = Vec::new();
         for (index, link) in self.network.links.into_iter().enumerate() {
-            if let Egress::Queue(queue) = link.egress {
+            if let Egress::Queue(queue) = link.egress
+                && let Some(probe) = queue.probe
+            {
                 queues.push(QueueResult {
                     link: index,
                     drops_planned: link.losses.map_or(0, |losses| losses.lost),
-                    statistics: queue.probe.close(self.end, link.transmitter.busy_until),
+                    statistics: probe.close(self.end, link.transmitter.busy_until),
                 });
             }
         }
