@@ -55,6 +55,7 @@ pub struct MeasuredQueue {
 
 impl MeasuredQueue {
     /// A packet that the discipline lets pass goes to the device.
+    #[inline(always)]
     pub fn pass(&mut self, size: u16, now: Time, transmitter: &mut Transmitter) {
         self.device.take(transmitter.transmit(size, now));
         if let Some(probe) = &mut self.probe {
@@ -63,6 +64,7 @@ impl MeasuredQueue {
     }
 
     /// The device has taken a packet: when it is full, the event that it has room is due.
+    #[inline(always)]
     pub fn after_taking(&mut self, now: Time, agenda: &mut Agenda) {
         let room = self.device.has_room_at();
         if room <= now {
@@ -91,6 +93,7 @@ impl MeasuredQueue {
     }
 
     /// A packet arrives. Returns how many packets were dropped.
+    #[inline(always)]
     pub fn enqueue(&mut self, packet: Packet, now: Time, sacks: &mut SackPool) -> u64 {
         let size = packet.size;
         let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
@@ -111,6 +114,7 @@ impl MeasuredQueue {
     }
 
     /// The device takes the next packet; also returns how many packets were dropped.
+    #[inline(always)]
     pub fn dequeue(&mut self, now: Time, transmitter: &mut Transmitter, sacks: &mut SackPool) -> (Option<Packet>, u64) {
         let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
         let next = self.discipline.dequeue(&mut context);

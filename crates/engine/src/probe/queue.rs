@@ -49,6 +49,7 @@ pub struct QueueProbe {
 
 impl QueueProbe {
     /// A packet came to the queue and is in it.
+    #[inline(always)]
     pub fn on_arrival(&mut self, size: u16, now: Time) {
         self.integrate(now);
         self.count_arrival(size);
@@ -70,6 +71,7 @@ impl QueueProbe {
     }
 
     /// A packet leaves the queue and occupies the transmitter for `transmission`.
+    #[inline(always)]
     pub fn on_departure(&mut self, size: u16, sojourn: Duration, transmission: Duration, now: Time) {
         self.integrate(now);
         self.packets -= 1;
@@ -84,6 +86,7 @@ impl QueueProbe {
         self.count_departure(size, Duration::ZERO, transmission);
     }
 
+    #[inline(always)]
     fn count_departure(&mut self, size: u16, sojourn: Duration, transmission: Duration) {
         self.window.departures += 1;
         self.window.bytes_sent += u64::from(size);
@@ -117,6 +120,7 @@ impl QueueProbe {
     }
 
     /// Adds up the time since the length last changed.
+    #[inline(always)]
     fn integrate(&mut self, now: Time) {
         if now == self.last_change {
             return; // A packet that passes through an empty queue comes and leaves at once.

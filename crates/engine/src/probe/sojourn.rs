@@ -23,10 +23,16 @@ pub(super) struct SojournCounts {
 impl SojournCounts {
     pub fn record(&mut self, sojourn: Duration) {
         let bucket = bucket((sojourn.0 / 1000).min(LONGEST));
-        if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
+        match self.counts.get_mut(bucket) {
+            Some(count) => *count += 1,
+            None => self.record_longest(bucket),
         }
-        self.counts[bucket] += 1;
+    }
+
+    #[cold]
+    fn record_longest(&mut self, bucket: usize) {
+        self.counts.resize(bucket + 1, 0);
+        self.counts[bucket] = 1;
     }
 
     /// The same as a histogram, for its quantiles.
