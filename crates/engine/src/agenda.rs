@@ -140,6 +140,7 @@ impl Agenda {
     }
 
     /// A source's next event happens at `time`.
+    #[inline(always)]
     pub fn set(&mut self, source: Source, time: Time, sequence: Sequence) {
         self.update(source, Key { time, rank: (sequence.0 << self.source_bits) | u64::from(source.0) });
     }
