@@ -15,67 +15,71 @@ pub struct Network {
     pub routes: Routes,
     /// Packets dropped so far.
     pub dropped: u64,
+    /// What happens next: the links' events and everybody's timers.
+    pub agenda: Agenda,
+    /// SACK blocks of the acknowledgements under way.
+    pub sacks: SackPool,
 }
 
 impl Network {
     /// A packet leaves its host.
-    pub(crate) fn enter(&mut self, packet: Packet, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
+    pub(crate) fn enter(&mut self, packet: Packet, now: Time) {
         let first = self.routes.hop(packet.hop).link as usize;
-        self.offer(first, packet, now, agenda, sacks);
+        self.offer(first, packet, now);
     }
 
     /// A packet comes to a link.
-    pub(crate) fn offer(&mut self, index: usize, packet: Packet, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
+    pub(crate) fn offer(&mut self, index: usize, packet: Packet, now: Time) {
         let link = &mut self.links[index];
         if let Some(losses) = &mut link.losses
             && losses.takes(&packet)
         {
             self.dropped += 1;
-            sacks.take(packet.sacks);
+            self.sacks.take(packet.sacks);
             return;
         }
         match &mut link.egress {
             Egress::Unlimited => {
                 let completion = link.transmitter.transmit(packet.size, now);
-                self.forward(index, packet, completion, agenda);
+                self.forward(index, packet, completion);
             }
             Egress::Queue(queue) => {
                 let has_room = queue.device.has_room_at() <= now;
                 if has_room && queue.discipline.lets_pass(&packet) {
                     queue.pass(packet.size, now, &mut link.transmitter);
-                    queue.after_taking(now, agenda);
+                    queue.after_taking(now, &mut self.agenda);
                     let completion = link.transmitter.busy_until;
-                    self.forward(index, packet, completion, agenda);
+                    self.forward(index, packet, completion);
                     return;
                 }
-                self.dropped += queue.enqueue(packet, now, sacks);
+                self.dropped += queue.enqueue(packet, now, &mut self.sacks);
                 if has_room {
-                    self.feed_device(index, now, agenda, sacks);
+                    self.feed_device(index, now);
                 } else if !queue.asks && !queue.discipline.is_at_rest() {
-                    queue.ask(agenda);
+                    queue.ask(&mut self.agenda);
                 }
             }
         }
     }
 
     /// The device of a link with a queue has room: it takes a packet from the discipline.
-    pub(crate) fn feed_device(&mut self, index: usize, now: Time, agenda: &mut Agenda, sacks: &mut SackPool) {
+    pub(crate) fn feed_device(&mut self, index: usize, now: Time) {
         let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else { return };
         debug_assert!(queue.device.has_room_at() <= now, "the device of link {index} is full");
-        let (next, dropped) = queue.dequeue(now, transmitter, sacks);
+        let (next, dropped) = queue.dequeue(now, transmitter, &mut self.sacks);
         self.dropped += dropped;
         let Some(packet) = next else {
-            return queue.rest(agenda);
+            return queue.rest(&mut self.agenda);
         };
-        queue.after_taking(now, agenda);
+        queue.after_taking(now, &mut self.agenda);
         let completion = transmitter.busy_until;
-        self.forward(index, packet, completion, agenda);
+        self.forward(index, packet, completion);
     }
 
     /// Link `index` has transmitted a packet by `completion`. While the links that follow only ever get packets from
     /// this one, their part of the way is computed at once.
     #[inline(always)]
-    fn forward(&mut self, mut index: usize, mut packet: Packet, completion: Time, agenda: &mut Agenda) {
+    fn forward(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
         let mut arrival = completion + self.links[index].delay;
         loop {
             packet.hop += 1;
@@ -87,21 +91,21 @@ impl Network {
             let link = &mut self.links[index];
             arrival = link.transmitter.transmit(packet.size, arrival) + link.delay;
         }
-        let sequence = agenda.sequence();
+        let sequence = self.agenda.sequence();
         let link = &mut self.links[index];
         if link.in_transit.is_empty() {
-            agenda.set(link.arrivals, arrival, sequence);
+            self.agenda.set(link.arrivals, arrival, sequence);
         }
         link.in_transit.push_back(InTransit { arrival, sequence, packet });
     }
 
     /// Takes the packet that arrives at the end of a link.
-    pub(crate) fn take_arrival(&mut self, index: usize, agenda: &mut Agenda) -> Packet {
+    pub(crate) fn take_arrival(&mut self, index: usize) -> Packet {
         let link = &mut self.links[index];
         let arrived = link.in_transit.pop_front().expect("an arrival is due only while a packet is under way");
         match link.in_transit.front() {
-            Some(head) => agenda.set(link.arrivals, head.arrival, head.sequence),
-            None => agenda.clear(link.arrivals),
+            Some(head) => self.agenda.set(link.arrivals, head.arrival, head.sequence),
+            None => self.agenda.clear(link.arrivals),
         }
         arrived.packet
     }

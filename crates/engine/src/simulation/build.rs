@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::flow::{Endpoints, Flow, Overhead};
 use crate::agenda::{Agenda, Due, Sequence, Source};
 use crate::network::{Device, END_OF_PATH, Egress, Link, Losses, MeasuredQueue, Network, Routes};
+use crate::packet::SackPool;
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, Outcome};
 use crate::random::{Purpose, Random};
@@ -17,17 +18,19 @@ use crate::tcp::sender::{Address, Sender};
 use crate::time::{Duration, Time};
 use crate::traffic::ConstantRate;
 
-/// Builds the network, the agenda of its events and the flows.
+/// Builds the network and the flows.
 ///
 /// # Errors
 /// One line that says what in the specification is wrong and what is allowed.
-pub(super) fn build(specification: &Specification) -> Result<(Network, Agenda, Vec<Flow>), String> {
+pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>), String> {
     check(specification)?;
     let mut builder = Builder { specification, routes: Routes::default(), stacks: Vec::new(), flows: Vec::new() };
     builder.build_stacks()?;
     builder.build_flows()?;
     let (links, sources) = build_links(specification, &mut builder.routes)?;
-    Ok((Network { links, routes: builder.routes, dropped: 0 }, Agenda::new(sources), builder.flows))
+    let agenda = Agenda::new(sources);
+    let network = Network { links, routes: builder.routes, dropped: 0, agenda, sacks: SackPool::default() };
+    Ok((network, builder.flows))
 }
 
 /// The most a flow may send: sequence numbers stay far from the end of a `u64`.

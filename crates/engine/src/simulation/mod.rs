@@ -6,9 +6,9 @@ mod flow;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::agenda::{Agenda, Due, Timer};
+use crate::agenda::{Due, Timer};
 use crate::network::{END_OF_PATH, Egress, Network};
-use crate::packet::{Packet, SackPool, flags};
+use crate::packet::{Packet, flags};
 use crate::probe::{FlowSample, QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
@@ -24,10 +24,8 @@ pub use census::Census;
 pub struct Simulation {
     now: Time,
     end: Time,
-    agenda: Agenda,
     network: Network,
     flows: Vec<Flow>,
-    sacks: SackPool,
     outbox: Vec<Packet>,
     window_opens: Time,
     queue_series: Option<Duration>,
@@ -48,14 +46,12 @@ impl Simulation {
     /// # Errors
     /// One line that says what in the specification is wrong and what is allowed.
     pub fn new(specification: &Specification) -> Result<Simulation, String> {
-        let (network, agenda, flows) = build::build(specification)?;
+        let (network, flows) = build::build(specification)?;
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: specification.duration,
-            agenda,
             network,
             flows,
-            sacks: SackPool::default(),
             outbox: Vec::new(),
             window_opens: specification.warm_up,
             queue_series: specification.probe.queue_series,
@@ -72,23 +68,23 @@ impl Simulation {
 
     fn arm_first_timers(&mut self) {
         if self.window_opens > Time::ZERO {
-            self.agenda.set_timer(Timer::WindowOpens, self.window_opens);
+            self.network.agenda.set_timer(Timer::WindowOpens, self.window_opens);
         }
         if self.queue_series.is_some() {
-            self.agenda.set_timer(Timer::SampleQueues, Time::ZERO);
+            self.network.agenda.set_timer(Timer::SampleQueues, Time::ZERO);
         }
         if self.flow_series.is_some() {
-            self.agenda.set_timer(Timer::SampleFlows, Time::ZERO);
+            self.network.agenda.set_timer(Timer::SampleFlows, Time::ZERO);
         }
         for (index, link) in self.network.links.iter().enumerate() {
             if let Egress::Queue(queue) = &link.egress
                 && let Some(interval) = queue.discipline.timer_interval()
             {
-                self.agenda.set_timer(Timer::Queue(index as u32), Time::ZERO + interval);
+                self.network.agenda.set_timer(Timer::Queue(index as u32), Time::ZERO + interval);
             }
         }
         for (index, flow) in self.flows.iter().enumerate() {
-            self.agenda.set_timer(Timer::FlowStart(index as u32), flow.start);
+            self.network.agenda.set_timer(Timer::FlowStart(index as u32), flow.start);
         }
     }
 
@@ -113,7 +109,7 @@ impl Simulation {
 
     /// Processes the next event. False when none is left before the end.
     pub fn step(&mut self) -> bool {
-        let Some((time, due)) = self.agenda.next_before(self.end) else {
+        let Some((time, due)) = self.network.agenda.next_before(self.end) else {
             return false;
         };
         debug_assert!(time >= self.now, "time never runs back");
@@ -121,19 +117,19 @@ impl Simulation {
         self.events += 1;
         match due {
             Due::Arrival(link) => self.on_arrival(link),
-            Due::DeviceHasRoom(link) => self.network.feed_device(link, self.now, &mut self.agenda, &mut self.sacks),
+            Due::DeviceHasRoom(link) => self.network.feed_device(link, self.now),
             Due::Timer(timer) => self.on_timer(timer),
         }
         true
     }
 
     fn on_arrival(&mut self, link: usize) {
-        let packet = self.network.take_arrival(link, &mut self.agenda);
+        let packet = self.network.take_arrival(link);
         let next = self.network.routes.hop(packet.hop).link;
         if next == END_OF_PATH {
             self.deliver(&packet);
         } else {
-            self.network.offer(next as usize, packet, self.now, &mut self.agenda, &mut self.sacks);
+            self.network.offer(next as usize, packet, self.now);
         }
     }
 
@@ -143,7 +139,7 @@ impl Simulation {
         let index = packet.flow as usize;
         match &mut self.flows[index].endpoints {
             Endpoints::Tcp(connection) => {
-                connection.on_packet(packet, self.now, &mut self.sacks, &mut self.outbox);
+                connection.on_packet(packet, self.now, &mut self.network.sacks, &mut self.outbox);
                 self.after_connection(index);
             }
             Endpoints::ConstantRate(source) => source.bytes_delivered += u64::from(packet.size),
@@ -157,12 +153,12 @@ impl Simulation {
             let deadline = connection.sender.deadline;
             if deadline < flow.retransmission_armed {
                 flow.retransmission_armed = deadline;
-                self.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
+                self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
             }
             let deadline = connection.receiver.ack_deadline;
             if deadline < flow.delayed_ack_armed {
                 flow.delayed_ack_armed = deadline;
-                self.agenda.set_timer(Timer::DelayedAck(index as u32), deadline);
+                self.network.agenda.set_timer(Timer::DelayedAck(index as u32), deadline);
             }
         }
         self.send_outbox(index);
@@ -175,7 +171,7 @@ impl Simulation {
         }
         for position in 0..self.outbox.len() {
             let packet = self.outbox[position];
-            self.network.enter(packet, self.now, &mut self.agenda, &mut self.sacks);
+            self.network.enter(packet, self.now);
         }
         self.outbox.clear();
     }
@@ -188,11 +184,11 @@ impl Simulation {
                     let ready = self.now + overhead.random.below(overhead.limit);
                     let ready = overhead.waiting.back().map_or(ready, |(last, _)| ready.max(*last));
                     if overhead.waiting.is_empty() {
-                        self.agenda.set_timer(Timer::Release(index as u32), ready);
+                        self.network.agenda.set_timer(Timer::Release(index as u32), ready);
                     }
                     overhead.waiting.push_back((ready, packet));
                 }
-                _ => self.network.enter(packet, self.now, &mut self.agenda, &mut self.sacks),
+                _ => self.network.enter(packet, self.now),
             }
         }
     }
@@ -223,7 +219,7 @@ impl Simulation {
     fn emit(&mut self, index: usize) {
         if let Endpoints::ConstantRate(source) = &mut self.flows[index].endpoints {
             if let Some(next) = source.emit(self.now, &mut self.outbox) {
-                self.agenda.set_timer(Timer::Emission(index as u32), next);
+                self.network.agenda.set_timer(Timer::Emission(index as u32), next);
             }
             self.send_outbox(index);
         }
@@ -251,7 +247,7 @@ impl Simulation {
         flow.delayed_ack_armed = Time::NEVER;
         if let Endpoints::Tcp(connection) = &mut flow.endpoints {
             if connection.receiver.ack_deadline <= self.now {
-                connection.acknowledge(&mut self.sacks, &mut self.outbox);
+                connection.acknowledge(&mut self.network.sacks, &mut self.outbox);
             }
             self.after_connection(index);
         }
@@ -265,16 +261,16 @@ impl Simulation {
             return;
         };
         if let Some((ready, _)) = overhead.waiting.front() {
-            self.agenda.set_timer(Timer::Release(index as u32), *ready);
+            self.network.agenda.set_timer(Timer::Release(index as u32), *ready);
         }
-        self.network.enter(packet, self.now, &mut self.agenda, &mut self.sacks);
+        self.network.enter(packet, self.now);
     }
 
     fn on_queue_timer(&mut self, link: u32) {
         if let Egress::Queue(queue) = &mut self.network.links[link as usize].egress {
             queue.discipline.on_timer(self.now);
             if let Some(interval) = queue.discipline.timer_interval() {
-                self.agenda.set_timer(Timer::Queue(link), self.now + interval);
+                self.network.agenda.set_timer(Timer::Queue(link), self.now + interval);
             }
         }
     }
@@ -304,7 +300,7 @@ impl Simulation {
             }
         }
         if let Some(interval) = self.queue_series {
-            self.agenda.set_timer(Timer::SampleQueues, self.now + interval);
+            self.network.agenda.set_timer(Timer::SampleQueues, self.now + interval);
         }
     }
 
@@ -323,7 +319,7 @@ impl Simulation {
             }
         }
         if let Some(interval) = self.flow_series {
-            self.agenda.set_timer(Timer::SampleFlows, self.now + interval);
+            self.network.agenda.set_timer(Timer::SampleFlows, self.now + interval);
         }
     }
 
