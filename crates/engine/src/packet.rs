@@ -107,12 +107,15 @@ impl SackPool {
         }
     }
 
-    /// Hands the blocks back and frees their place.
-    pub fn take(&mut self, handle: SackHandle) -> SackBlocks {
-        if handle == SackHandle::NONE {
-            return SackBlocks::default();
+    /// The blocks of an acknowledgement.
+    pub fn blocks(&self, handle: SackHandle) -> &[Block] {
+        if handle == SackHandle::NONE { &[] } else { self.slots[handle.0 as usize].as_slice() }
+    }
+
+    /// Frees the place of blocks that are no longer needed.
+    pub fn release(&mut self, handle: SackHandle) {
+        if handle != SackHandle::NONE {
+            self.free.push(handle.0);
         }
-        self.free.push(handle.0);
-        self.slots[handle.0 as usize]
     }
 }

@@ -202,7 +202,7 @@ fn rtt_estimator() {
         let inputs = &vector["inputs"];
         let tolerance = number(&vector["tolerance"]);
         let (alpha, beta) = (number(&inputs["alpha"]), number(&inputs["beta"]));
-        let mut estimator = RttEstimator::with_gains(alpha, beta);
+        let mut estimator = RttEstimator::default();
         let limits = RtoLimits {
             initial: Duration::from_seconds(1),
             minimum: Duration::ZERO,
@@ -213,7 +213,7 @@ fn rtt_estimator() {
         let expected = numbers(&vector["expected"]["srtt_s"]).into_iter().zip(numbers(&vector["expected"]["rttvar_s"]));
         for (sample, (srtt, rttvar)) in numbers(&inputs["samples_s"]).into_iter().zip(expected) {
             let sample = Duration::from_seconds_f64(sample);
-            estimator.sample(sample);
+            estimator.sample_with_gains(sample, alpha, beta);
             assert_close("SRTT", estimator.srtt().unwrap(), srtt, tolerance);
             assert_close("RTTVAR", estimator.rttvar().unwrap(), rttvar, tolerance);
             if (alpha, beta) == (0.125, 0.25) {

@@ -44,7 +44,7 @@ impl Rig {
         let algorithm = Algorithm::new(algorithm, &json!({})).expect("a known algorithm");
         let sender = Sender::new(address, Arc::clone(&profile), algorithm, SlowStartKind::HyStart, Some(size));
         Rig {
-            connection: Connection::new(sender, &profile, address),
+            connection: Connection::new(sender, profile, address),
             random: Random::stream(seed, Purpose::Source, 0),
             channel,
             under_way: Vec::new(),
@@ -57,7 +57,9 @@ impl Rig {
 
     fn dispatch(&mut self) {
         for packet in std::mem::take(&mut self.outbox) {
-            let blocks = self.sacks.take(packet.sacks);
+            let mut blocks = SackBlocks::default();
+            self.sacks.blocks(packet.sacks).iter().for_each(|block| blocks.push(*block));
+            self.sacks.release(packet.sacks);
             let copies = if self.random.unit() < self.channel.duplication { 2 } else { 1 };
             for _ in 0..copies {
                 if self.random.unit() >= self.channel.loss {
@@ -88,7 +90,11 @@ impl Rig {
                 let Some(Reverse((_, index))) = self.arrivals.pop() else { unreachable!() };
                 let (mut packet, blocks) = self.under_way[index];
                 packet.sacks = self.sacks.put(blocks);
-                self.connection.on_packet(&packet, self.now, &mut self.sacks, &mut self.outbox);
+                if packet.has(flags::ACK) {
+                    self.connection.on_ack(&packet, self.now, &mut self.sacks, &mut self.outbox);
+                } else {
+                    self.connection.on_data(&packet, self.now, &mut self.sacks, &mut self.outbox);
+                }
             } else if acknowledgement == self.now {
                 self.connection.acknowledge(&mut self.sacks, &mut self.outbox);
             } else {

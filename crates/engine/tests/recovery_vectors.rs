@@ -138,7 +138,7 @@ fn replay(recovery: &str, lost: std::ops::Range<u64>, acknowledgements: u64) -> 
         let mut sacks = SackBlocks::default();
         sacks.push(Block { start: 1 + lost.end * MSS, end: 1 + (arrived + 1) * MSS });
         outbox.clear();
-        sender.on_ack(1 + lost.start * MSS, &sacks, Time(0), Time(200 + arrived), &mut outbox);
+        sender.on_ack(1 + lost.start * MSS, sacks.as_slice(), Time(0), Time(200 + arrived), &mut outbox);
         let mut sent = String::new();
         for packet in &outbox {
             sent.push(if packet.number >= next_new { 'N' } else { 'R' });
@@ -206,7 +206,7 @@ fn no_rescue_before_the_first_retransmission_is_acknowledged() {
         for end in 2..10 {
             let mut sacks = SackBlocks::default();
             sacks.push(Block { start: 1 + MSS, end: 1 + end * MSS });
-            sender.on_ack(1, &sacks, Time(0), Time(200 + end), &mut outbox);
+            sender.on_ack(1, sacks.as_slice(), Time(0), Time(200 + end), &mut outbox);
         }
         let sent: Vec<u64> = outbox.iter().map(|packet| packet.number).collect();
         assert_eq!(sent, [1], "{recovery}: only the first segment is sent again");
@@ -224,7 +224,7 @@ fn duplicates_of_what_a_timeout_repeated_start_no_recovery() {
     // Only the first segment was lost, all others are repeated in vain: the acknowledgement of all, then duplicates.
     let none = SackBlocks::default();
     for step in 0..8 {
-        sender.on_ack(1 + 20 * MSS, &none, Time(0), Time(10_000_000_000_100 + step), &mut outbox);
+        sender.on_ack(1 + 20 * MSS, none.as_slice(), Time(0), Time(10_000_000_000_100 + step), &mut outbox);
     }
     assert_eq!(sender.statistics.fast_recoveries, 0);
 }
@@ -252,13 +252,13 @@ fn an_episode_that_ends_before_a_known_loss_is_followed_by_another() {
     for end in 2..=22 {
         let mut sacks = SackBlocks::default();
         sacks.push(Block { start: 1 + MSS, end: 1 + end * MSS });
-        sender.on_ack(1, &sacks, Time(0), Time(200 + end), &mut outbox);
+        sender.on_ack(1, sacks.as_slice(), Time(0), Time(200 + end), &mut outbox);
     }
     // Segment 22, the first beyond the episode, is lost: the acknowledgement that ends the episode also SACKs 23 to 25.
     outbox.clear();
     let mut sacks = SackBlocks::default();
     sacks.push(Block { start: 1 + 23 * MSS, end: 1 + 26 * MSS });
-    sender.on_ack(1 + 22 * MSS, &sacks, Time(0), Time(400), &mut outbox);
+    sender.on_ack(1 + 22 * MSS, sacks.as_slice(), Time(0), Time(400), &mut outbox);
     assert_eq!(outbox.first().map(|packet| packet.number), Some(1 + 22 * MSS));
     assert_eq!(sender.statistics.fast_recoveries, 2);
 }

@@ -35,7 +35,7 @@ impl Network {
             && losses.takes(&packet)
         {
             self.dropped += 1;
-            self.sacks.take(packet.sacks);
+            self.sacks.release(packet.sacks);
             return;
         }
         match &mut link.egress {

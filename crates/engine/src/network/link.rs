@@ -140,7 +140,7 @@ impl MeasuredQueue {
     fn clear_outcome(&mut self, sacks: &mut SackPool) -> u64 {
         let dropped = self.outcome.dropped.len() as u64;
         for drop in self.outcome.dropped.drain(..) {
-            sacks.take(drop.packet.sacks);
+            sacks.release(drop.packet.sacks);
         }
         self.outcome.marks = 0;
         dropped

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
 use crate::agenda::{Agenda, Due, Sequence, Source};
-use crate::network::{Device, END_OF_PATH, Egress, Link, Losses, MeasuredQueue, Network, Routes};
+use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, Routes};
 use crate::packet::SackPool;
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, Outcome};
@@ -110,14 +110,34 @@ impl Builder<'_> {
 
     fn build_flows(&mut self) -> Result<(), String> {
         for (group, flow) in self.specification.flows.iter().enumerate() {
-            let forward = self.path(flow.from, flow.to, flow)?;
-            let backward = match flow.source {
-                SourceSpecification::Tcp(_) => self.path(flow.to, flow.from, flow)?,
-                SourceSpecification::ConstantRate(_) => END_OF_PATH,
-            };
-            for _ in 0..flow.count {
-                self.build_flow(group, flow, forward, backward)
-                    .map_err(|error| format!("flows[{group}] ({}): {error}", flow.group))?;
+            let first_hop = self.path(flow.from, flow.to, flow)?;
+            let size = flow.size.map(|size| size.0);
+            self.flows.reserve_exact(flow.count as usize);
+            match &flow.source {
+                SourceSpecification::Tcp(tcp) => {
+                    let first_hop_back = self.path(flow.to, flow.from, flow)?;
+                    let profile = Arc::clone(&self.stacks[tcp.stack]);
+                    let algorithm = Algorithm::new(&tcp.name, &tcp.parameters)
+                        .map_err(|error| format!("flows[{group}] ({}): {error}", flow.group))?;
+                    for _ in 0..flow.count {
+                        let index = self.flows.len() as u32;
+                        let address = Address { flow: index, first_hop };
+                        let sender =
+                            Sender::new(address, Arc::clone(&profile), algorithm.clone(), tcp.slow_start, size);
+                        let return_address = Address { flow: index, first_hop: first_hop_back };
+                        let connection = Connection::new(sender, Arc::clone(&profile), return_address);
+                        self.add_flow(group, flow, Endpoints::Tcp(connection));
+                    }
+                }
+                SourceSpecification::ConstantRate(source) => {
+                    for _ in 0..flow.count {
+                        let index = self.flows.len() as u32;
+                        let address = Address { flow: index, first_hop };
+                        let random = Random::stream(self.specification.seed, Purpose::Source, u64::from(index));
+                        let source = ConstantRate::new(address, source, size, random);
+                        self.add_flow(group, flow, Endpoints::ConstantRate(Box::new(source)));
+                    }
+                }
             }
         }
         Ok(())
@@ -131,47 +151,23 @@ impl Builder<'_> {
         })
     }
 
-    fn build_flow(
-        &mut self,
-        group: usize,
-        flow: &FlowSpecification,
-        forward: u32,
-        backward: u32,
-    ) -> Result<(), String> {
+    fn add_flow(&mut self, group: usize, flow: &FlowSpecification, endpoints: Endpoints) {
         let index = self.flows.len() as u64;
         let seed = self.specification.seed;
-        let address = Address { flow: index as u32, first_hop: forward };
-        let size = flow.size.map(|size| size.0);
-        let endpoints = match &flow.source {
-            SourceSpecification::Tcp(tcp) => {
-                let profile = &self.stacks[tcp.stack];
-                let algorithm = Algorithm::new(&tcp.name, &tcp.parameters)?;
-                let sender = Sender::new(address, Arc::clone(profile), algorithm, tcp.slow_start, size);
-                let return_address = Address { flow: index as u32, first_hop: backward };
-                Endpoints::Tcp(Box::new(Connection::new(sender, profile, return_address)))
-            }
-            SourceSpecification::ConstantRate(source) => {
-                let random = Random::stream(seed, Purpose::Source, index);
-                Endpoints::ConstantRate(Box::new(ConstantRate::new(address, source, size, random)))
-            }
-        };
         let limit = self.specification.sender_overhead;
-        let overhead = (limit > Duration::ZERO).then(|| Overhead {
-            limit,
-            random: Random::stream(seed, Purpose::SenderOverhead, index),
-            waiting: VecDeque::new(),
+        let overhead = (limit > Duration::ZERO).then(|| {
+            let random = Random::stream(seed, Purpose::SenderOverhead, index);
+            Box::new(Overhead { limit, random, waiting: VecDeque::new() })
         });
-        let start = flow.start + Random::stream(seed, Purpose::FlowStart, index).below(flow.start_within);
         self.flows.push(Flow {
-            group,
-            start,
             endpoints,
             retransmission_armed: Time::NEVER,
             delayed_ack_armed: Time::NEVER,
             delivered_before_window: 0,
+            group,
+            start: flow.start + Random::stream(seed, Purpose::FlowStart, index).below(flow.start_within),
             overhead,
         });
-        Ok(())
     }
 }
 

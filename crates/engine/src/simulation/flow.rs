@@ -9,25 +9,26 @@ use crate::tcp::connection::Connection;
 use crate::time::{Duration, Time};
 use crate::traffic::ConstantRate;
 
-/// What a flow is at its two ends.
+/// What a flow is at its two ends. Most are connections, and a connection's place is known without a look at the flow.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub(super) enum Endpoints {
-    Tcp(Box<Connection>),
+    Tcp(Connection),
     ConstantRate(Box<ConstantRate>),
 }
 
 /// A flow of the run.
 #[derive(Debug)]
 pub(super) struct Flow {
-    pub group: usize,
-    pub start: Time,
     pub endpoints: Endpoints,
     /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
     pub retransmission_armed: Time,
     /// The same for the delayed acknowledgement.
     pub delayed_ack_armed: Time,
     pub delivered_before_window: u64,
-    pub overhead: Option<Overhead>,
+    pub group: usize,
+    pub start: Time,
+    pub overhead: Option<Box<Overhead>>,
 }
 
 /// Packets that wait for their sender's random overhead to pass.

@@ -138,16 +138,20 @@ impl Simulation {
         self.data_packets_delivered += u64::from(packet.flags & flags::DATA);
         let index = packet.flow as usize;
         match &mut self.flows[index].endpoints {
+            Endpoints::Tcp(connection) if packet.has(flags::ACK) => {
+                connection.on_ack(packet, self.now, &mut self.network.sacks, &mut self.outbox);
+                self.after_sender(index);
+            }
             Endpoints::Tcp(connection) => {
-                connection.on_packet(packet, self.now, &mut self.network.sacks, &mut self.outbox);
-                self.after_connection(index);
+                connection.on_data(packet, self.now, &mut self.network.sacks, &mut self.outbox);
+                self.after_receiver(index);
             }
             Endpoints::ConstantRate(source) => source.bytes_delivered += u64::from(packet.size),
         }
     }
 
-    /// Arms the timers that a connection now wants, and sends what it has to send.
-    fn after_connection(&mut self, index: usize) {
+    /// Arms the timer that a sender now wants, and sends what it has to send.
+    fn after_sender(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         if let Endpoints::Tcp(connection) = &flow.endpoints {
             let deadline = connection.sender.deadline;
@@ -155,6 +159,14 @@ impl Simulation {
                 flow.retransmission_armed = deadline;
                 self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
             }
+        }
+        self.send_outbox(index);
+    }
+
+    /// Arms the timer that a receiver now wants, and sends what it has to send.
+    fn after_receiver(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if let Endpoints::Tcp(connection) = &flow.endpoints {
             let deadline = connection.receiver.ack_deadline;
             if deadline < flow.delayed_ack_armed {
                 flow.delayed_ack_armed = deadline;
@@ -210,7 +222,7 @@ impl Simulation {
     fn start_flow(&mut self, index: usize) {
         if let Endpoints::Tcp(connection) = &mut self.flows[index].endpoints {
             connection.sender.open(self.now, &mut self.outbox);
-            self.after_connection(index);
+            self.after_sender(index);
         } else {
             self.emit(index);
         }
@@ -235,7 +247,7 @@ impl Simulation {
             if connection.sender.deadline <= self.now {
                 connection.sender.on_timeout(self.now, &mut self.outbox);
             }
-            self.after_connection(index);
+            self.after_sender(index);
         }
     }
 
@@ -249,7 +261,7 @@ impl Simulation {
             if connection.receiver.ack_deadline <= self.now {
                 connection.acknowledge(&mut self.network.sacks, &mut self.outbox);
             }
-            self.after_connection(index);
+            self.after_receiver(index);
         }
     }
 

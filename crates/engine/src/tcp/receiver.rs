@@ -29,24 +29,22 @@ pub enum Response {
     Delay,
 }
 
-/// A connection's receiving end.
+/// A connection's receiving end. What a segment that arrives in order touches is one cache line.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     rcv_nxt: u64,
-    /// Sorted, disjoint, not adjacent, all above `rcv_nxt`. Losses are filled from the left, so the work is at its ends.
-    out_of_order: VecDeque<Block>,
-    /// A sequence number in each of the blocks that grew last, the most recent first.
-    recent: RecentBlocks,
-    /// Segments received in order and not yet acknowledged.
-    unacknowledged: u32,
-    /// When the delayed acknowledgement is due; `NEVER` when none is owed.
-    pub ack_deadline: Time,
-    /// TS.Recent: the timestamp to echo.
-    echo: Time,
     /// Last.ACK.sent.
     last_ack_sent: u64,
-    /// Sequence number of the FIN, once it is known.
-    fin: Option<u64>,
+    /// TS.Recent: the timestamp to echo.
+    echo: Time,
+    /// When the delayed acknowledgement is due; `NEVER` when none is owed.
+    pub ack_deadline: Time,
+    /// Sequence number of the FIN; the last there is while it is not known.
+    fin: u64,
+    /// What arrived out of order; none before that first happens.
+    reassembly: Option<Box<Reassembly>>,
+    /// Segments received in order and not yet acknowledged.
+    unacknowledged: u32,
 }
 
 impl Receiver {
@@ -54,13 +52,12 @@ impl Receiver {
     pub fn new(rcv_nxt: u64) -> Receiver {
         Receiver {
             rcv_nxt,
-            out_of_order: VecDeque::new(),
-            recent: RecentBlocks::default(),
-            unacknowledged: 0,
-            ack_deadline: Time::NEVER,
-            echo: Time::ZERO,
             last_ack_sent: rcv_nxt,
-            fin: None,
+            echo: Time::ZERO,
+            ack_deadline: Time::NEVER,
+            fin: u64::MAX,
+            reassembly: None,
+            unacknowledged: 0,
         }
     }
 
@@ -71,8 +68,7 @@ impl Receiver {
 
     /// Bytes of payload handed to the application, SYN and FIN left out.
     pub fn delivered(&self, first_data: u64) -> u64 {
-        let fin_received = self.fin.is_some_and(|fin| self.rcv_nxt > fin);
-        self.rcv_nxt.saturating_sub(first_data) - u64::from(fin_received)
+        self.rcv_nxt.saturating_sub(first_data) - u64::from(self.rcv_nxt > self.fin)
     }
 
     /// The timestamp to echo in the next acknowledgement.
@@ -90,7 +86,7 @@ impl Receiver {
         profile: &ReceiverProfile,
     ) -> Response {
         if fin {
-            self.fin = Some(block.end - 1);
+            self.fin = block.end - 1;
         }
         // RFC 7323 section 4.3 (2): the echo is that of the segment that advances the left edge last acknowledged.
         if block.start <= self.last_ack_sent {
@@ -100,13 +96,19 @@ impl Receiver {
             return Response::Acknowledge; // Nothing new: a needless retransmission.
         }
         if block.start > self.rcv_nxt {
-            self.insert(block);
+            self.reassembly.get_or_insert_default().insert(block);
             return Response::Acknowledge;
         }
         self.rcv_nxt = block.end;
-        let filled_a_gap = self.absorb();
+        let mut fills_a_gap = false;
+        if let Some(reassembly) = &mut self.reassembly
+            && !reassembly.blocks.is_empty()
+        {
+            fills_a_gap = true; // The first, or a part of it.
+            self.rcv_nxt = reassembly.absorb(self.rcv_nxt);
+        }
         self.unacknowledged += 1;
-        if filled_a_gap || !self.out_of_order.is_empty() || fin || self.unacknowledged >= profile.delayed_ack_count {
+        if fills_a_gap || fin || self.unacknowledged >= profile.delayed_ack_count {
             return Response::Acknowledge;
         }
         if self.ack_deadline == Time::NEVER {
@@ -115,29 +117,49 @@ impl Receiver {
         Response::Delay
     }
 
-    /// Takes what has become contiguous. Returns whether there was any.
-    fn absorb(&mut self) -> bool {
-        let mut any = false;
-        while let Some(first) = self.out_of_order.front()
-            && first.start <= self.rcv_nxt
-        {
-            self.rcv_nxt = self.rcv_nxt.max(first.end);
-            self.out_of_order.pop_front();
-            any = true;
+    /// An acknowledgement leaves: gives its SACK blocks, the most recent first (RFC 2018 section 4).
+    pub fn on_ack_sent(&mut self, profile: &ReceiverProfile) -> SackBlocks {
+        self.unacknowledged = 0;
+        self.ack_deadline = Time::NEVER;
+        self.last_ack_sent = self.rcv_nxt;
+        match &mut self.reassembly {
+            Some(reassembly) => reassembly.sacks(self.rcv_nxt, profile.maximum_sack_blocks),
+            None => SackBlocks::default(),
         }
-        any
+    }
+}
+
+/// Data that arrived out of order.
+#[derive(Clone, Debug, Default)]
+struct Reassembly {
+    /// Sorted, disjoint, not adjacent, all above RCV.NXT. Losses are filled from the left, so the work is at its ends.
+    blocks: VecDeque<Block>,
+    /// A sequence number in each of the blocks that grew last, the most recent first.
+    recent: RecentBlocks,
+}
+
+impl Reassembly {
+    /// Takes what has become contiguous with data up to `rcv_nxt`. Returns the new RCV.NXT.
+    fn absorb(&mut self, mut rcv_nxt: u64) -> u64 {
+        while let Some(first) = self.blocks.front()
+            && first.start <= rcv_nxt
+        {
+            rcv_nxt = rcv_nxt.max(first.end);
+            self.blocks.pop_front();
+        }
+        rcv_nxt
     }
 
     fn insert(&mut self, block: Block) {
         // The first block that ends at or after the new one's start, hence touches it or follows it.
-        let position = match self.out_of_order.back() {
-            Some(last) if last.end < block.start => self.out_of_order.len(),
-            Some(last) if last.start <= block.start => self.out_of_order.len() - 1,
-            _ => self.out_of_order.partition_point(|other| other.end < block.start),
+        let position = match self.blocks.back() {
+            Some(last) if last.end < block.start => self.blocks.len(),
+            Some(last) if last.start <= block.start => self.blocks.len() - 1,
+            _ => self.blocks.partition_point(|other| other.end < block.start),
         };
         let mut merged = block;
         let mut after = position;
-        while let Some(other) = self.out_of_order.get(after)
+        while let Some(other) = self.blocks.get(after)
             && other.start <= merged.end
         {
             merged.start = merged.start.min(other.start);
@@ -145,27 +167,23 @@ impl Receiver {
             after += 1;
         }
         if after == position {
-            self.out_of_order.insert(position, merged);
+            self.blocks.insert(position, merged);
         } else {
-            self.out_of_order[position] = merged;
-            self.out_of_order.drain(position + 1..after);
+            self.blocks[position] = merged;
+            self.blocks.drain(position + 1..after);
         }
         self.recent.touch(merged);
     }
 
-    /// An acknowledgement leaves: gives its SACK blocks, the most recent first (RFC 2018 section 4).
-    pub fn on_ack_sent(&mut self, profile: &ReceiverProfile) -> SackBlocks {
-        self.unacknowledged = 0;
-        self.ack_deadline = Time::NEVER;
-        self.last_ack_sent = self.rcv_nxt;
+    fn sacks(&mut self, rcv_nxt: u64, maximum: usize) -> SackBlocks {
         let mut sacks = SackBlocks::default();
-        if self.out_of_order.is_empty() || profile.maximum_sack_blocks == 0 {
+        if self.blocks.is_empty() || maximum == 0 {
             return sacks;
         }
-        self.recent.forget_below(self.rcv_nxt);
-        for sequence in self.recent.as_slice().iter().take(profile.maximum_sack_blocks) {
-            let position = self.out_of_order.partition_point(|block| block.end <= *sequence);
-            sacks.push(self.out_of_order[position]);
+        self.recent.forget_below(rcv_nxt);
+        for sequence in self.recent.as_slice().iter().take(maximum) {
+            let position = self.blocks.partition_point(|block| block.end <= *sequence);
+            sacks.push(self.blocks[position]);
         }
         sacks
     }

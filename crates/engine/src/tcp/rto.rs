@@ -2,37 +2,31 @@
 
 use crate::time::Duration;
 
+/// Gains of the smoothed RTT and of its variation (RFC 6298 (2.3)).
+const ALPHA: f64 = 1.0 / 8.0;
+const BETA: f64 = 1.0 / 4.0;
+
 /// Smoothed round-trip time and its variation (RFC 6298 section 2).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RttEstimator {
-    /// Gain of the smoothed RTT.
-    alpha: f64,
-    /// Gain of the variation.
-    beta: f64,
     /// SRTT and RTTVAR, in seconds, after the first sample.
     estimate: Option<(f64, f64)>,
 }
 
 impl RttEstimator {
-    /// An estimator with the gains of RFC 6298 (2.3): 1/8 and 1/4.
-    pub fn new() -> RttEstimator {
-        RttEstimator::with_gains(1.0 / 8.0, 1.0 / 4.0)
-    }
-
-    /// An estimator with other gains.
-    pub fn with_gains(alpha: f64, beta: f64) -> RttEstimator {
-        RttEstimator { alpha, beta, estimate: None }
-    }
-
     /// Takes a sample (RFC 6298 (2.2) and (2.3): RTTVAR before SRTT).
     pub fn sample(&mut self, rtt: Duration) {
+        self.sample_with_gains(rtt, ALPHA, BETA);
+    }
+
+    /// The same with other gains.
+    pub fn sample_with_gains(&mut self, rtt: Duration, alpha: f64, beta: f64) {
         let sample = rtt.seconds();
         self.estimate = Some(match self.estimate {
             None => (sample, sample / 2.0),
-            Some((srtt, rttvar)) => (
-                (1.0 - self.alpha) * srtt + self.alpha * sample,
-                (1.0 - self.beta) * rttvar + self.beta * (srtt - sample).abs(),
-            ),
+            Some((srtt, rttvar)) => {
+                ((1.0 - alpha) * srtt + alpha * sample, (1.0 - beta) * rttvar + beta * (srtt - sample).abs())
+            }
         });
     }
 
@@ -44,12 +38,6 @@ impl RttEstimator {
     /// RTTVAR in seconds.
     pub fn rttvar(&self) -> Option<f64> {
         self.estimate.map(|(_, rttvar)| rttvar)
-    }
-}
-
-impl Default for RttEstimator {
-    fn default() -> Self {
-        RttEstimator::new()
     }
 }
 
@@ -78,7 +66,7 @@ pub struct Rto {
 impl Rto {
     /// Before the first sample.
     pub fn new(limits: &RtoLimits) -> Rto {
-        Rto { estimator: RttEstimator::new(), base: limits.initial, backoff: 0 }
+        Rto { estimator: RttEstimator::default(), base: limits.initial, backoff: 0 }
     }
 
     /// Takes a sample and computes the timeout anew, without back-off: RTO = SRTT + max(G, 4 RTTVAR).

@@ -2,7 +2,9 @@
 //! Zhang and Sridharan, "A Compound TCP Approach for High-speed and Long Distance Networks", INFOCOM 2006, with the
 //! estimator, the rounds and the tuning of gamma from draft-sridharan-tcpm-ctcp-02.
 
-use super::{Ack, CongestionControl, NewReno, NewRenoParameters};
+use std::sync::Arc;
+
+use super::{Ack, CongestionControl, NewReno};
 use crate::about::About;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -37,7 +39,7 @@ parameters! {
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Compound {
-    parameters: CompoundParameters,
+    parameters: Arc<CompoundParameters>,
     /// Rule of the loss window, which is what the delay window leaves of the window.
     reno: NewReno,
     /// Delay window in bytes.
@@ -75,11 +77,11 @@ impl Compound {
     };
 
     /// A fresh Compound.
-    pub fn new(parameters: CompoundParameters) -> Compound {
+    pub fn new(parameters: Arc<CompoundParameters>) -> Compound {
         Compound {
             gamma: parameters.gamma,
             parameters,
-            reno: NewReno::new(NewRenoParameters {}),
+            reno: NewReno::default(),
             dwnd: 0,
             diff_reno: None,
             base_rtt: None,
@@ -115,7 +117,7 @@ impl Compound {
 
     /// Tunes gamma to stay below a Reno flow's backlog (draft section 5).
     fn tune_gamma(&mut self) {
-        let CompoundParameters { gamma_rule, gamma_low, gamma_high, lambda, .. } = self.parameters;
+        let CompoundParameters { gamma_rule, gamma_low, gamma_high, lambda, .. } = *self.parameters;
         if let Some(diff_reno) = self.diff_reno.take()
             && gamma_rule == GammaRule::Tuned
         {

@@ -1,5 +1,7 @@
 //! CUBIC: RFC 9438. Windows are in segments here, as in its equations; the window itself grows by whole bytes.
 
+use std::sync::Arc;
+
 use super::{Ack, CongestionControl};
 use crate::about::About;
 use crate::parameters;
@@ -19,7 +21,7 @@ parameters! {
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Cubic {
-    parameters: CubicParameters,
+    parameters: Arc<CubicParameters>,
     /// W_max; undefined before the first congestion and after a timeout.
     w_max: Option<f64>,
     /// The window when ssthresh was last set; zero before, so that W_est is past it (section 4.10).
@@ -80,14 +82,14 @@ impl Cubic {
     };
 
     /// A fresh CUBIC.
-    pub fn new(parameters: CubicParameters) -> Cubic {
+    pub fn new(parameters: Arc<CubicParameters>) -> Cubic {
         Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None }
     }
 }
 
 impl CongestionControl for Cubic {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        let CubicParameters { c, beta, reno_friendly, .. } = self.parameters;
+        let CubicParameters { c, beta, reno_friendly, .. } = *self.parameters;
         let mss = window.mss as f64;
         let epoch = self.epoch.get_or_insert_with(|| {
             let cwnd = window.segments();
@@ -116,7 +118,7 @@ impl CongestionControl for Cubic {
 
     /// Sections 4.6 and 4.7.
     fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        let CubicParameters { beta, fast_convergence, .. } = self.parameters;
+        let CubicParameters { beta, fast_convergence, .. } = *self.parameters;
         let cwnd = window.segments();
         let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
         self.w_max = Some(if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd });

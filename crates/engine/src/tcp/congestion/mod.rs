@@ -8,6 +8,8 @@ mod compound;
 mod cubic;
 mod newreno;
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -65,7 +67,7 @@ macro_rules! algorithms {
         }
 
         impl Algorithm {
-            /// Builds the algorithm of this name with the parameters set for it.
+            /// Builds the algorithm of this name with the parameters set for it, which its clones share.
             ///
             /// # Errors
             /// One line for an unknown name, an unknown parameter or a value out of range.
@@ -73,7 +75,7 @@ macro_rules! algorithms {
                 $(if name == $name::ABOUT.name {
                     check_limits(parameters, &$parameters::describe())?;
                     let parameters = $parameters::deserialize(parameters).map_err(|error| error.to_string())?;
-                    return Ok(Algorithm::$name($name::new(parameters)));
+                    return Ok(Algorithm::$name($name::new(Arc::new(parameters))));
                 })*
                 Err(format!("unknown congestion control {name:?}; known: {}", [$($name::ABOUT.name),*].join(", ")))
             }

@@ -1,5 +1,7 @@
 //! New Reno: the congestion avoidance of RFC 5681 with the recovery of RFC 6582 (which the stack profile chooses).
 
+use std::sync::Arc;
+
 use super::{Ack, CongestionControl};
 use crate::about::About;
 use crate::parameters;
@@ -12,7 +14,7 @@ parameters! {
 }
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewReno {
     /// Credited bytes that have not yet made a segment's growth.
     uncounted: u64,
@@ -31,8 +33,8 @@ impl NewReno {
     };
 
     /// A fresh New Reno.
-    pub fn new(_parameters: NewRenoParameters) -> NewReno {
-        NewReno { uncounted: 0 }
+    pub fn new(_parameters: Arc<NewRenoParameters>) -> NewReno {
+        NewReno::default()
     }
 }
 

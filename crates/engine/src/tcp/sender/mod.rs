@@ -8,11 +8,11 @@ mod transmission;
 
 use std::sync::Arc;
 
-use crate::packet::{Packet, SackBlocks, SackHandle, flags};
+use crate::packet::{Block, Packet, SackHandle, flags};
 use crate::tcp::congestion::{Ack, Algorithm, CongestionControl};
 use crate::tcp::profile::{Counting, StackProfile};
 use crate::tcp::recovery::Phase;
-use crate::tcp::rto::{Rto, RtoLimits};
+use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::{FIRST_DATA, Progress, Scoreboard};
 use crate::tcp::slow_start::{SlowStart, SlowStartKind};
 use crate::tcp::window::Window;
@@ -76,7 +76,6 @@ pub struct Sender {
     algorithm: Algorithm,
     slow_start: SlowStart,
     rto: Rto,
-    rto_limits: RtoLimits,
     /// Payload bytes of the whole stream; none for a stream without end.
     size: Option<u64>,
     duplicate_acks: u64,
@@ -106,7 +105,6 @@ impl Sender {
         size: Option<u64>,
     ) -> Sender {
         let mss = profile.segment_size.0;
-        let rto_limits = profile.rto_limits();
         Sender {
             address,
             state: State::Closed,
@@ -117,8 +115,7 @@ impl Sender {
             scoreboard: Scoreboard::new(mss, profile.duplicate_ack_threshold),
             algorithm,
             slow_start: SlowStart::new(slow_start),
-            rto: Rto::new(&rto_limits),
-            rto_limits,
+            rto: Rto::new(&profile.rto_limits()),
             size,
             duplicate_acks: 0,
             limited_transmitted: 0,
@@ -167,7 +164,7 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         outbox.push(self.packet(0, now, self.profile.syn_size(), flags::SYN));
-        self.deadline = now + self.rto.timeout(&self.rto_limits);
+        self.deadline = now + self.rto.timeout(&self.profile.rto_limits());
     }
 
     fn packet(&self, number: u64, now: Time, size: u64, flags: u8) -> Packet {
@@ -207,16 +204,16 @@ impl Sender {
     }
 
     /// An acknowledgement arrived.
-    pub fn on_ack(&mut self, number: u64, sacks: &SackBlocks, echo: Time, now: Time, outbox: &mut Vec<Packet>) {
+    pub fn on_ack(&mut self, number: u64, sacks: &[Block], echo: Time, now: Time, outbox: &mut Vec<Packet>) {
         if self.state != State::Established || number < self.una {
             return;
         }
         let acked = number - self.una;
         let mut progress = Progress::default();
-        if !sacks.as_slice().is_empty() || acked > 0 {
+        if !sacks.is_empty() || acked > 0 {
             let acknowledged = if acked > 0 { self.scoreboard.on_cumulative(number) } else { 0 };
             self.una = number;
-            progress = self.scoreboard.on_sacks(sacks.as_slice());
+            progress = self.scoreboard.on_sacks(sacks);
             progress.delivered += acknowledged;
         }
         let rtt = if acked > 0 { self.sample_rtt(number, echo, now) } else { None };
@@ -261,7 +258,7 @@ impl Sender {
             if self.scoreboard.outstanding() == 0 {
                 self.deadline = Time::NEVER; // RFC 6298 (5.2)
             } else if restart_timer {
-                self.deadline = now + self.rto.timeout(&self.rto_limits); // RFC 6298 (5.3)
+                self.deadline = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.3)
             }
             if self.size.is_some_and(|size| self.una > FIRST_DATA + size) {
                 self.state = State::Completed;
@@ -330,7 +327,7 @@ impl Sender {
     }
 
     fn take_exact_rtt(&mut self, rtt: Duration) -> Duration {
-        self.rto.sample(rtt, &self.rto_limits);
+        self.rto.sample(rtt, &self.profile.rto_limits());
         self.statistics.on_rtt(rtt);
         self.latest_rtt = Some(rtt);
         rtt
@@ -366,7 +363,7 @@ impl Sender {
                 self.limited_transmitted = 0;
                 self.scoreboard.mark_all_lost();
                 self.rto.back_off();
-                self.deadline = now + self.rto.timeout(&self.rto_limits); // RFC 6298 (5.5) and (5.6)
+                self.deadline = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
                 self.send(now, outbox);
             }
             State::Closed | State::Completed | State::Aborted(_) => self.deadline = Time::NEVER,

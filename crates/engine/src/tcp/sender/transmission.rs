@@ -109,7 +109,7 @@ impl Sender {
             self.limited_transmitted += 1;
         }
         if self.deadline == Time::NEVER {
-            self.deadline = now + self.rto.timeout(&self.rto_limits); // RFC 6298 (5.1)
+            self.deadline = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.1)
         }
         if !self.profile.timestamps && self.timed.is_none() {
             self.timed = Some(TimedSegment { end: self.scoreboard.sequence(index) + self.payload(index), sent: now });

@@ -41,7 +41,7 @@ pub enum SlowStart {
     /// Grows until loss.
     Standard,
     /// Grows until acknowledgement trains or delays say that the pipe is full.
-    HyStart(HyStart),
+    HyStart(Box<HyStart>),
 }
 
 impl SlowStart {
@@ -49,7 +49,7 @@ impl SlowStart {
     pub fn new(kind: SlowStartKind) -> SlowStart {
         match kind {
             SlowStartKind::Standard => SlowStart::Standard,
-            SlowStartKind::HyStart => SlowStart::HyStart(HyStart::default()),
+            SlowStartKind::HyStart => SlowStart::HyStart(Box::default()),
         }
     }
 
@@ -69,7 +69,7 @@ impl SlowStart {
     /// Slow start begins anew after a timeout.
     pub fn restart(&mut self) {
         if let SlowStart::HyStart(hystart) = self {
-            *hystart = HyStart::default();
+            **hystart = HyStart::default();
         }
     }
 }
