@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod network;
 pub mod packet;
 pub mod parameter;
+mod prefetch;
 pub mod probe;
 pub mod queue;
 pub mod random;

@@ -12,20 +12,56 @@
 
 use crate::packet::Block;
 
-/// One segment: 8 bytes.
+/// One segment: 4 bytes. Three bits say what is known of it, the others hold the tag of its run.
 #[derive(Clone, Copy, Debug, Default)]
-struct Segment {
-    sacked: bool,
-    lost: bool,
+struct Segment(u32);
+
+impl Segment {
+    const SACKED: u32 = 1;
+    const LOST: u32 = 1 << 1;
     /// Retransmitted since it was last marked lost, and thus counted in pipe again.
-    retransmitted: bool,
-    /// At the first segment of a run of SACKed segments the index after its last; at its last the index of its first.
-    /// In between it says nothing. Truncated to 32 bits.
-    run: u32,
+    const RETRANSMITTED: u32 = 1 << 2;
+    const TAG_SHIFT: u32 = 3;
+
+    fn is(self, state: u32) -> bool {
+        self.0 & state != 0
+    }
+
+    /// How many of one: for counts.
+    fn one_if(self, state: u32) -> u64 {
+        u64::from(self.is(state))
+    }
+
+    fn set(&mut self, state: u32) {
+        self.0 |= state;
+    }
+
+    fn clear(&mut self, state: u32) {
+        self.0 &= !state;
+    }
+
+    /// At the first segment of a run of SACKed segments the index after its last; at its last the index of its first. In
+    /// between it says nothing. Only the low bits of an index are kept.
+    fn tag(&mut self, index: u64) {
+        self.0 = (self.0 & ((1 << Segment::TAG_SHIFT) - 1)) | ((index as u32) << Segment::TAG_SHIFT);
+    }
+
+    /// How far the tagged index lies above `from`.
+    fn tag_above(self, from: u64) -> u64 {
+        u64::from((self.0 >> Segment::TAG_SHIFT).wrapping_sub(from as u32) & (u32::MAX >> Segment::TAG_SHIFT))
+    }
+
+    /// How far the tagged index lies below `from`.
+    fn tag_below(self, from: u64) -> u64 {
+        u64::from((from as u32).wrapping_sub(self.0 >> Segment::TAG_SHIFT) & (u32::MAX >> Segment::TAG_SHIFT))
+    }
 }
 
 /// Sequence number of the first byte of data: the SYN occupies 0.
 pub const FIRST_DATA: u64 = 1;
+
+/// The most segments that may be outstanding, so that tags tell them apart.
+pub const MOST_SEGMENTS: u64 = 1 << (u32::BITS - Segment::TAG_SHIFT);
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -141,9 +177,9 @@ impl Scoreboard {
     /// A segment has been retransmitted under NextSeg rule 4, which does not say where retransmission goes on.
     pub fn on_rescued(&mut self, index: u64) {
         let segment = self.segment_mut(index);
-        debug_assert!(!segment.sacked, "a SACKed segment is never retransmitted");
-        if !segment.retransmitted {
-            segment.retransmitted = true;
+        debug_assert!(!segment.is(Segment::SACKED), "a SACKed segment is never retransmitted");
+        if !segment.is(Segment::RETRANSMITTED) {
+            segment.set(Segment::RETRANSMITTED);
             self.retransmitted += 1;
         }
     }
@@ -156,19 +192,23 @@ impl Scoreboard {
         if self.sacked + self.lost + self.retransmitted > 0 {
             for index in self.una..una {
                 let segment = self.segment(index);
-                if segment.sacked {
+                if segment.is(Segment::SACKED) {
                     self.sacked -= 1;
                     delivered -= 1;
                     if index >= self.frontier {
                         self.sacked_above_frontier -= 1;
                     }
                 }
-                self.lost -= u64::from(segment.lost);
-                self.retransmitted -= u64::from(segment.retransmitted);
+                self.lost -= segment.one_if(Segment::LOST);
+                self.retransmitted -= segment.one_if(Segment::RETRANSMITTED);
             }
             // A run that was cut by the acknowledgement begins anew at SND.UNA. (Receivers do not send such
             // acknowledgements, but nothing forbids them.)
-            if una > self.una && una < self.nxt && self.segment(una).sacked && self.segment(una - 1).sacked {
+            if una > self.una
+                && una < self.nxt
+                && self.segment(una).is(Segment::SACKED)
+                && self.segment(una - 1).is(Segment::SACKED)
+            {
                 let end = self.end_of_run_by_steps(una);
                 self.tag_run(una, end);
             }
@@ -198,20 +238,19 @@ impl Scoreboard {
         let mut newly_sacked = 0;
         let mut index = start;
         while index < end {
-            if self.segment(index).sacked {
-                let starts_run = index == self.una || !self.segment(index - 1).sacked;
+            if self.segment(index).is(Segment::SACKED) {
+                let starts_run = index == self.una || !self.segment(index - 1).is(Segment::SACKED);
                 index = if starts_run { self.run_end(index) } else { self.end_of_run_by_steps(index) };
                 continue;
             }
             let first = index;
-            while index < end && !self.segment(index).sacked {
+            while index < end && !self.segment(index).is(Segment::SACKED) {
                 let segment = self.segment_mut(index);
-                segment.sacked = true;
-                let (lost, retransmitted) = (segment.lost, segment.retransmitted);
-                segment.lost = false;
-                segment.retransmitted = false;
-                self.lost -= u64::from(lost);
-                self.retransmitted -= u64::from(retransmitted);
+                segment.set(Segment::SACKED);
+                let before = *segment;
+                segment.clear(Segment::LOST | Segment::RETRANSMITTED);
+                self.lost -= before.one_if(Segment::LOST);
+                self.retransmitted -= before.one_if(Segment::RETRANSMITTED);
                 if index >= self.frontier {
                     self.sacked_above_frontier += 1;
                 }
@@ -219,9 +258,13 @@ impl Scoreboard {
                 index += 1;
             }
             // Join the runs on both sides.
-            let joined_start =
-                if first > self.una && self.segment(first - 1).sacked { self.run_start(first - 1) } else { first };
-            let joined_end = if index < self.nxt && self.segment(index).sacked { self.run_end(index) } else { index };
+            let joined_start = if first > self.una && self.segment(first - 1).is(Segment::SACKED) {
+                self.run_start(first - 1)
+            } else {
+                first
+            };
+            let joined_end =
+                if index < self.nxt && self.segment(index).is(Segment::SACKED) { self.run_end(index) } else { index };
             self.tag_run(joined_start, joined_end);
             self.highest_sacked = self.highest_sacked.max(joined_end);
             index = joined_end;
@@ -231,36 +274,36 @@ impl Scoreboard {
     }
 
     fn tag_run(&mut self, start: u64, end: u64) {
-        self.segment_mut(end - 1).run = start as u32;
+        self.segment_mut(end - 1).tag(start);
         // Last, because in a run of one segment the end is what counts: `run_start` needs no tag there.
-        self.segment_mut(start).run = end as u32;
+        self.segment_mut(start).tag(end);
     }
 
     /// The end of the run that starts at `index`.
     fn run_end(&self, index: u64) -> u64 {
-        index + u64::from(self.segment(index).run.wrapping_sub(index as u32))
+        index + self.segment(index).tag_above(index)
     }
 
     /// The start of the run that ends with `index`.
     fn run_start(&self, index: u64) -> u64 {
-        if index == self.una || !self.segment(index - 1).sacked {
+        if index == self.una || !self.segment(index - 1).is(Segment::SACKED) {
             return index;
         }
         // A start below SND.UNA has been acknowledged since: the run starts at SND.UNA now.
-        index.saturating_sub(u64::from((index as u32).wrapping_sub(self.segment(index).run))).max(self.una)
+        index.saturating_sub(self.segment(index).tag_below(index)).max(self.una)
     }
 
     /// The end of a run from somewhere within it: an old block, cut otherwise than what is known. Acknowledgements
     /// that arrive in order never need it.
     fn end_of_run_by_steps(&self, index: u64) -> u64 {
-        (index..self.nxt).find(|step| !self.segment(*step).sacked).unwrap_or(self.nxt)
+        (index..self.nxt).find(|step| !self.segment(*step).is(Segment::SACKED)).unwrap_or(self.nxt)
     }
 
     /// RFC 6675 IsLost(): a segment is lost when `duplicate_threshold` segments above it are SACKed.
     fn advance_frontier(&mut self) -> u64 {
         let mut newly_lost = 0;
         while self.frontier < self.nxt && self.sacked_above_frontier >= self.duplicate_threshold {
-            if self.segment(self.frontier).sacked {
+            if self.segment(self.frontier).is(Segment::SACKED) {
                 self.sacked_above_frontier -= 1;
             } else {
                 newly_lost += self.mark_lost(self.frontier);
@@ -272,17 +315,17 @@ impl Scoreboard {
 
     fn mark_lost(&mut self, index: u64) -> u64 {
         let segment = self.segment_mut(index);
-        if segment.lost {
+        if segment.is(Segment::LOST) {
             return 0;
         }
-        segment.lost = true;
+        segment.set(Segment::LOST);
         self.lost += 1;
         1
     }
 
     /// Marks the first unacknowledged segment lost: the duplicate threshold was reached.
     pub fn mark_first_lost(&mut self) -> u64 {
-        if self.una == self.nxt || self.segment(self.una).sacked {
+        if self.una == self.nxt || self.segment(self.una).is(Segment::SACKED) {
             return 0;
         }
         self.mark_lost(self.una)
@@ -292,8 +335,10 @@ impl Scoreboard {
     pub fn mark_all_lost(&mut self) {
         for index in self.una..self.nxt {
             let segment = self.segment_mut(index);
-            segment.retransmitted = false;
-            segment.lost = !segment.sacked;
+            segment.clear(Segment::RETRANSMITTED);
+            if !segment.is(Segment::SACKED) {
+                segment.set(Segment::LOST);
+            }
         }
         self.retransmitted = 0;
         self.lost = self.nxt - self.una - self.sacked;
@@ -317,7 +362,7 @@ impl Scoreboard {
         }
         while self.next_lost < self.frontier.max(self.una + 1).min(self.nxt) {
             let segment = self.segment(self.next_lost);
-            if segment.lost && !segment.retransmitted {
+            if segment.is(Segment::LOST) && !segment.is(Segment::RETRANSMITTED) {
                 return Some(self.next_lost);
             }
             self.next_lost += 1;
@@ -329,7 +374,7 @@ impl Scoreboard {
     pub fn next_hole(&mut self) -> Option<u64> {
         while self.next_hole < self.highest_sacked.min(self.nxt) {
             let segment = self.segment(self.next_hole);
-            if !segment.sacked && !segment.retransmitted {
+            if !segment.is(Segment::SACKED) && !segment.is(Segment::RETRANSMITTED) {
                 return Some(self.next_hole);
             }
             self.next_hole += 1;
@@ -339,13 +384,13 @@ impl Scoreboard {
 
     /// The highest outstanding segment that is not SACKed: NextSeg() rule 4, the rescue retransmission.
     pub fn last_hole(&self) -> Option<u64> {
-        (self.una..self.nxt).rev().find(|index| !self.segment(*index).sacked)
+        (self.una..self.nxt).rev().find(|index| !self.segment(*index).is(Segment::SACKED))
     }
 
     /// Whether the first unacknowledged segment is lost and not under way again.
     pub fn first_is_lost(&self) -> bool {
         let first = self.segment(self.una);
-        self.una < self.nxt && first.lost && !first.retransmitted
+        self.una < self.nxt && first.is(Segment::LOST) && !first.is(Segment::RETRANSMITTED)
     }
 
     /// Index of the first unacknowledged segment.
@@ -381,10 +426,10 @@ impl Scoreboard {
         let count = |test: fn(&Segment) -> bool| {
             (self.una..self.nxt).filter(|index| test(&self.segment(*index))).count() as u64
         };
-        count(|segment| segment.sacked) == self.sacked
-            && count(|segment| segment.lost) == self.lost
-            && count(|segment| segment.retransmitted) == self.retransmitted
-            && count(|segment| segment.sacked && segment.lost) == 0
+        count(|segment| segment.is(Segment::SACKED)) == self.sacked
+            && count(|segment| segment.is(Segment::LOST)) == self.lost
+            && count(|segment| segment.is(Segment::RETRANSMITTED)) == self.retransmitted
+            && count(|segment| segment.is(Segment::SACKED) && segment.is(Segment::LOST)) == 0
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{choice, parameters};
 
 use super::receiver::ReceiverProfile;
 use super::rto::RtoLimits;
+use super::scoreboard::MOST_SEGMENTS;
 
 pub use named::NamedProfile;
 
@@ -112,6 +113,9 @@ impl StackProfile {
         for (name, buffer) in [("send_buffer", profile.send_buffer), ("receive_buffer", profile.receive_buffer)] {
             if buffer < profile.segment_size {
                 return Err(format!("{name}: must hold at least one segment_size"));
+            }
+            if buffer.0 / profile.segment_size.0 >= MOST_SEGMENTS {
+                return Err(format!("{name}: must hold less than {MOST_SEGMENTS} segments of segment_size"));
             }
         }
         if profile.minimum_rto > profile.maximum_rto {
