@@ -38,9 +38,9 @@ pub enum Timer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// The packet at the head of this link's line arrives at the link's end.
-    Arrival(usize),
+    Arrival(u32),
     /// This link's device takes another packet.
-    DeviceHasRoom(usize),
+    DeviceHasRoom(u32),
     /// A timer.
     Timer(Timer),
 }
@@ -222,7 +222,7 @@ mod tests {
         /// Whatever is scheduled comes out sorted by time, whole and once.
         #[test]
         fn drains_in_order_of_time(times in prop::collection::vec(0u64..1000, 0..60), sources in 0usize..40) {
-            let mut agenda = Agenda::new((0..sources).map(Due::Arrival).collect());
+            let mut agenda = Agenda::new((0..sources as u32).map(Due::Arrival).collect());
             let mut expected = times.clone();
             for (index, time) in times.iter().enumerate() {
                 if index < sources {
@@ -237,7 +237,7 @@ mod tests {
             while let Some((time, due)) = agenda.next_before(Time::NEVER) {
                 drained.push(time.0);
                 if let Due::Arrival(source) = due {
-                    agenda.clear(Source(source as u32));
+                    agenda.clear(Source(source));
                 }
             }
             prop_assert_eq!(drained, expected);

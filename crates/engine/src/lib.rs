@@ -5,6 +5,7 @@
 pub mod about;
 mod agenda;
 pub mod catalogue;
+mod line;
 pub mod network;
 pub mod packet;
 pub mod parameter;

@@ -96,14 +96,14 @@ impl Network {
         if link.in_transit.is_empty() {
             self.agenda.set(link.arrivals, arrival, sequence);
         }
-        link.in_transit.push_back(InTransit { arrival, sequence, packet });
+        link.in_transit.push(InTransit { arrival, sequence, packet });
     }
 
     /// Takes the packet that arrives at the end of a link.
     pub(crate) fn take_arrival(&mut self, index: usize) -> Packet {
         let link = &mut self.links[index];
-        let arrived = link.in_transit.pop_front().expect("an arrival is due only while a packet is under way");
-        match link.in_transit.front() {
+        let arrived = link.in_transit.pop().expect("an arrival is due only while a packet is under way");
+        match link.in_transit.first() {
             Some(head) => self.agenda.set(link.arrivals, head.arrival, head.sequence),
             None => self.agenda.clear(link.arrivals),
         }
@@ -112,7 +112,7 @@ impl Network {
 
     /// The packet that arrives next at the end of a link, if it is its host that it arrives at.
     pub(crate) fn next_to_deliver(&self, index: usize) -> Option<&Packet> {
-        let next = &self.links[index].in_transit.front()?.packet;
+        let next = &self.links[index].in_transit.first()?.packet;
         (self.routes.hop(next.hop).link == END_OF_PATH).then_some(next)
     }
 }

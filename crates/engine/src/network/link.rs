@@ -1,8 +1,7 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
-use std::collections::VecDeque;
-
 use crate::agenda::{Agenda, Sequence, Source};
+use crate::line::Line;
 use crate::packet::{Packet, SackPool, flags};
 use crate::probe::QueueProbe;
 use crate::queue::{Context, Discipline, Outcome, QueueDiscipline, Queued};
@@ -225,7 +224,7 @@ pub struct Link {
     /// Packets it loses by plan.
     pub losses: Option<Box<Losses>>,
     /// Packets under way, in the order of their arrival.
-    pub in_transit: VecDeque<InTransit>,
+    pub(crate) in_transit: Line<InTransit>,
     /// The event that the first of them arrives.
     pub arrivals: Source,
 }
@@ -234,7 +233,7 @@ impl Link {
     /// An idle link.
     pub fn new(rate: Rate, delay: Duration, egress: Egress, losses: Option<Losses>, arrivals: Source) -> Link {
         let transmitter = Transmitter::new(rate);
-        Link { transmitter, delay, egress, losses: losses.map(Box::new), in_transit: VecDeque::new(), arrivals }
+        Link { transmitter, delay, egress, losses: losses.map(Box::new), in_transit: Line::default(), arrivals }
     }
 }
 

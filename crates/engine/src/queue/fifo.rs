@@ -1,7 +1,6 @@
 //! First in, first out: the line of packets that most disciplines keep.
 
-use std::collections::VecDeque;
-
+use crate::line::Line;
 use crate::packet::Packet;
 use crate::time::Time;
 
@@ -17,7 +16,7 @@ pub struct Queued {
 /// A line of packets that knows its length in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Fifo {
-    line: VecDeque<Queued>,
+    line: Line<Queued>,
     bytes: u64,
 }
 
@@ -25,12 +24,12 @@ impl Fifo {
     /// Adds a packet at the tail.
     pub fn push(&mut self, packet: Packet, now: Time) {
         self.bytes += u64::from(packet.size);
-        self.line.push_back(Queued { packet, since: now });
+        self.line.push(Queued { packet, since: now });
     }
 
     /// Takes the packet at the head.
     pub fn pop(&mut self) -> Option<Queued> {
-        let queued = self.line.pop_front()?;
+        let queued = self.line.pop()?;
         self.bytes -= u64::from(queued.packet.size);
         Some(queued)
     }

@@ -198,13 +198,14 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
                     outcome: Outcome::default(),
                     probe: specification.probe.queue_statistics.then(QueueProbe::default),
                     device: Device::new(link.device_queue),
-                    room: source(Due::DeviceHasRoom(index)),
+                    room: source(Due::DeviceHasRoom(index as u32)),
                     asks: false,
                     filled: Sequence::FIRST,
                 }))
             }
         };
-        let arrivals = if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index)) } else { Source::NONE };
+        let arrivals =
+            if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index as u32)) } else { Source::NONE };
         built.push(Link::new(link.rate, link.delay, egress, link.drop.clone().map(Losses::new), arrivals));
     }
     Ok((built, sources))

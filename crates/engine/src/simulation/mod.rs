@@ -116,8 +116,8 @@ impl Simulation {
         self.now = time;
         self.events += 1;
         match due {
-            Due::Arrival(link) => self.on_arrival(link),
-            Due::DeviceHasRoom(link) => self.network.feed_device(link, self.now),
+            Due::Arrival(link) => self.on_arrival(link as usize),
+            Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
             Due::Timer(timer) => self.on_timer(timer),
         }
         true

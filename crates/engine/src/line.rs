@@ -1,0 +1,123 @@
+//! A line of things that wait: first in, first out.
+//!
+//! What a `VecDeque` is, for the two places that hold every packet of a run: it grows by an eighth where a `VecDeque`
+//! doubles, so that millions of packets in flight take little more than their own size, and taking the first shows the
+//! one behind it at no further cost.
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Line<T> {
+    slots: Vec<T>,
+    /// The slot of the first.
+    head: usize,
+    length: usize,
+}
+
+/// Below so many slots a line doubles.
+const SMALL: usize = 1024;
+
+impl<T> Default for Line<T> {
+    fn default() -> Self {
+        Line { slots: Vec::new(), head: 0, length: 0 }
+    }
+}
+
+impl<T: Copy> Line<T> {
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The first.
+    pub fn first(&self) -> Option<&T> {
+        if self.length == 0 { None } else { Some(&self.slots[self.head]) }
+    }
+
+    /// Lets one join at the end.
+    #[inline(always)]
+    pub fn push(&mut self, item: T) {
+        if self.length == self.slots.len() {
+            self.grow(item);
+        }
+        let mut slot = self.head + self.length;
+        if slot >= self.slots.len() {
+            slot -= self.slots.len();
+        }
+        self.slots[slot] = item;
+        self.length += 1;
+    }
+
+    /// Takes the first.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.length == 0 {
+            return None;
+        }
+        let item = self.slots[self.head];
+        self.length -= 1;
+        self.head += 1;
+        if self.head == self.slots.len() {
+            self.head = 0;
+        }
+        Some(item)
+    }
+
+    #[cold]
+    fn grow(&mut self, filler: T) {
+        let slots = self.slots.len();
+        let more = if slots < SMALL { slots.max(4) } else { slots / 8 };
+        self.slots.reserve_exact(more);
+        self.slots.resize(slots + more, filler);
+        // Those from the head on move to the end, and the new slots lie before them.
+        self.slots.copy_within(self.head..slots, self.head + more);
+        self.head += more;
+        if self.head == self.slots.len() {
+            self.head = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        /// Whatever comes and goes, it is what a `VecDeque` would give, and a long line has few slots to spare.
+        #[test]
+        fn is_a_deque(steps in prop::collection::vec(prop::option::of(1usize..600), 0..60)) {
+            let (mut line, mut deque, mut next) = (Line::default(), VecDeque::new(), 0u32);
+            let mut longest = 0;
+            for step in steps {
+                match step {
+                    Some(arrivals) => {
+                        for _ in 0..arrivals {
+                            line.push(next);
+                            deque.push_back(next);
+                            next += 1;
+                        }
+                    }
+                    None => {
+                        for _ in 0..deque.len() / 3 {
+                            prop_assert_eq!(line.pop(), deque.pop_front());
+                        }
+                    }
+                }
+                longest = longest.max(deque.len());
+                prop_assert_eq!(line.len(), deque.len());
+                prop_assert_eq!(line.first(), deque.front());
+            }
+            prop_assert!(line.slots.len() <= SMALL.max(longest + longest / 8 + 1).max(2 * longest.min(SMALL)));
+            while let Some(item) = deque.pop_front() {
+                prop_assert_eq!(line.pop(), Some(item));
+            }
+            prop_assert!(line.is_empty() && line.pop().is_none());
+        }
+    }
+}
