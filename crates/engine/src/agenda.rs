@@ -64,12 +64,17 @@ impl Sequence {
     pub const FIRST: Sequence = Sequence(0);
 }
 
+/// Bits of a key that hold its source; the others are enough for days of computing.
+const SOURCE_BITS: u32 = 20;
+
+/// The most sources an agenda can have.
+pub const MOST_SOURCES: usize = 1 << SOURCE_BITS;
+
 /// When an event happens, and of which source it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     time: Time,
-    /// The sequence number, and below it the source in as many bits as it takes. Sequence numbers differ, so the source
-    /// never decides.
+    /// The sequence number, and below it the source. Sequence numbers differ, so the source never decides.
     rank: u64,
 }
 
@@ -105,7 +110,6 @@ pub struct Agenda {
     inner: usize,
     /// The earliest of the sources.
     first: Key,
-    source_bits: u32,
     timers: BinaryHeap<Reverse<(Key, Timer)>>,
     /// The earliest of the timers.
     first_timer: Key,
@@ -113,7 +117,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// An agenda for these sources.
+    /// An agenda for these sources, at most [`MOST_SOURCES`].
     pub fn new(sources: Vec<Due>) -> Agenda {
         let (mut inner, mut last_level) = (0, 1);
         while 4 * last_level < sources.len() {
@@ -125,7 +129,6 @@ impl Agenda {
             tree: vec![[Key::NEVER; 4]; inner + last_level],
             inner,
             first: Key::NEVER,
-            source_bits: (4 * last_level).trailing_zeros(),
             timers: BinaryHeap::new(),
             first_timer: Key::NEVER,
             next_sequence: 0,
@@ -135,14 +138,14 @@ impl Agenda {
     /// Draws the next sequence number.
     pub fn sequence(&mut self) -> Sequence {
         self.next_sequence += 1;
-        debug_assert!(self.next_sequence.leading_zeros() > self.source_bits, "sequence numbers have run out");
+        debug_assert!(self.next_sequence.leading_zeros() > SOURCE_BITS, "sequence numbers have run out");
         Sequence(self.next_sequence)
     }
 
     /// A source's next event happens at `time`.
     #[inline(always)]
     pub fn set(&mut self, source: Source, time: Time, sequence: Sequence) {
-        self.update(source, Key { time, rank: (sequence.0 << self.source_bits) | u64::from(source.0) });
+        self.update(source, Key { time, rank: (sequence.0 << SOURCE_BITS) | u64::from(source.0) });
     }
 
     /// A source has nothing pending.
@@ -152,7 +155,7 @@ impl Agenda {
 
     /// Arms a timer. Timers are not cancelled: their owner looks, when one fires, whether it is still wanted.
     pub fn set_timer(&mut self, timer: Timer, time: Time) {
-        let key = Key { time, rank: self.sequence().0 << self.source_bits };
+        let key = Key { time, rank: self.sequence().0 << SOURCE_BITS };
         self.timers.push(Reverse((key, timer)));
         self.first_timer = self.first_timer.min(key);
     }
@@ -166,7 +169,7 @@ impl Agenda {
         if self.first.time >= end {
             return None;
         }
-        let source = self.first.rank & ((1 << self.source_bits) - 1);
+        let source = self.first.rank & ((1 << SOURCE_BITS) - 1);
         Some((self.first.time, self.sources[source as usize]))
     }
 

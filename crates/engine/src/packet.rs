@@ -32,7 +32,7 @@ impl SackHandle {
 pub struct Packet {
     /// First sequence number of the payload, SYN or FIN; the cumulative acknowledgement number in an ACK.
     pub number: u64,
-    /// The timestamp option (RFC 7323): when a data packet was sent; the echoed value in an ACK.
+    /// The timestamp option (RFC 7323): the sender's clock when a data packet was sent; the echoed value in an ACK.
     pub stamp: Time,
     /// The flow it belongs to.
     pub flow: u32,

@@ -93,10 +93,10 @@ impl Rig {
                 if packet.has(flags::ACK) {
                     self.connection.on_ack(&packet, self.now, &mut self.sacks, &mut self.outbox);
                 } else {
-                    self.connection.on_data(&packet, self.now, &mut self.sacks, &mut self.outbox);
+                    self.outbox.extend(self.connection.on_data(&packet, self.now, &mut self.sacks));
                 }
             } else if acknowledgement == self.now {
-                self.connection.acknowledge(&mut self.sacks, &mut self.outbox);
+                self.outbox.push(self.connection.acknowledge(&mut self.sacks));
             } else {
                 self.connection.sender.on_timeout(self.now, &mut self.outbox);
             }

@@ -159,17 +159,19 @@ impl MeasuredQueue {
 pub struct Device {
     completions: Box<[Time]>,
     oldest: usize,
+    /// When the oldest of them is done.
+    room: Time,
 }
 
 impl Device {
     /// An idle device that holds `queue` packets besides the one it transmits.
     pub fn new(queue: u32) -> Device {
-        Device { completions: vec![Time::ZERO; queue as usize + 1].into(), oldest: 0 }
+        Device { completions: vec![Time::ZERO; queue as usize + 1].into(), oldest: 0, room: Time::ZERO }
     }
 
     /// When it takes another packet.
     pub fn has_room_at(&self) -> Time {
-        self.completions[self.oldest]
+        self.room
     }
 
     /// It took a packet whose transmission ends then.
@@ -179,6 +181,7 @@ impl Device {
         if self.oldest == self.completions.len() {
             self.oldest = 0;
         }
+        self.room = self.completions[self.oldest];
     }
 }
 

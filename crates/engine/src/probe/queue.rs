@@ -21,19 +21,56 @@ pub struct Counts {
     pub bytes_sent: u64,
 }
 
-/// Sums over time of a queue's length.
+/// Integrals over time of a queue's length. That of any step function is its last value times the time, less each step
+/// times its moment, so that a step takes a sum.
 #[derive(Clone, Copy, Debug, Default)]
 struct Integrals {
-    packets: u128,
-    packets_squared: u128,
-    bytes: u128,
+    packets: i128,
+    packets_squared: i128,
+    bytes: i128,
+}
+
+impl Integrals {
+    /// A packet joins so many.
+    fn on_join(&mut self, packets: u64, size: u16, now: Time) {
+        let now = i128::from(now.0);
+        self.packets -= now;
+        self.packets_squared -= i128::from(2 * packets + 1) * now;
+        self.bytes -= i128::from(size) * now;
+    }
+
+    /// One of so many packets leaves.
+    fn on_leave(&mut self, packets: u64, size: u16, now: Time) {
+        let now = i128::from(now.0);
+        self.packets += now;
+        self.packets_squared += i128::from(2 * packets - 1) * now;
+        self.bytes += i128::from(size) * now;
+    }
+
+    /// Takes away what was up to a moment: the integrals from there on.
+    fn less(&self, earlier: &Integrals) -> Integrals {
+        Integrals {
+            packets: self.packets - earlier.packets,
+            packets_squared: self.packets_squared - earlier.packets_squared,
+            bytes: self.bytes - earlier.bytes,
+        }
+    }
+
+    /// The integrals up to now of a length that is now so much.
+    fn up_to(&self, packets: u64, bytes: u64, now: Time) -> Integrals {
+        let (packets, bytes, now) = (i128::from(packets), i128::from(bytes), i128::from(now.0));
+        Integrals {
+            packets: self.packets + packets * now,
+            packets_squared: self.packets_squared + packets * packets * now,
+            bytes: self.bytes + bytes * now,
+        }
+    }
 }
 
 /// Streaming statistics of one queue.
 #[derive(Debug, Default)]
 pub struct QueueProbe {
     window_opened: Time,
-    last_change: Time,
     packets: u64,
     bytes: u64,
     max_packets: u64,
@@ -51,31 +88,33 @@ impl QueueProbe {
     /// A packet came to the queue and is in it.
     #[inline(always)]
     pub fn on_arrival(&mut self, size: u16, now: Time) {
-        self.integrate(now);
-        self.count_arrival(size);
+        self.join(size, now);
         self.max_packets = self.max_packets.max(self.packets);
     }
 
     /// A packet came to the queue, and the discipline dropped or marked.
     pub fn on_arrival_with(&mut self, outcome: &Outcome, size: u16, now: Time) {
-        self.integrate(now);
-        self.count_arrival(size);
-        self.count(outcome);
+        self.join(size, now);
+        self.on_outcome(outcome, now);
         self.max_packets = self.max_packets.max(self.packets);
     }
 
-    /// The discipline dropped or marked when it was asked for a packet.
+    /// The discipline dropped or marked.
     pub fn on_outcome(&mut self, outcome: &Outcome, now: Time) {
-        self.integrate(now);
-        self.count(outcome);
+        for dropped in &outcome.dropped {
+            self.leave(dropped.packet.size, now);
+            match dropped.cause {
+                DropCause::Overflow => self.window.drops_overflow += 1,
+                DropCause::Early => self.window.drops_early += 1,
+            }
+        }
+        self.window.marks += outcome.marks;
     }
 
     /// A packet leaves the queue and occupies the transmitter for `transmission`.
     #[inline(always)]
     pub fn on_departure(&mut self, size: u16, sojourn: Duration, transmission: Duration, now: Time) {
-        self.integrate(now);
-        self.packets -= 1;
-        self.bytes -= u64::from(size);
+        self.leave(size, now);
         self.count_departure(size, sojourn, transmission);
     }
 
@@ -101,44 +140,27 @@ impl QueueProbe {
         (self.packets, self.bytes)
     }
 
-    fn count_arrival(&mut self, size: u16) {
+    fn join(&mut self, size: u16, now: Time) {
         self.window.arrivals += 1;
+        self.integrals.on_join(self.packets, size, now);
         self.packets += 1;
         self.bytes += u64::from(size);
     }
 
-    fn count(&mut self, outcome: &Outcome) {
-        for dropped in &outcome.dropped {
-            self.packets -= 1;
-            self.bytes -= u64::from(dropped.packet.size);
-            match dropped.cause {
-                DropCause::Overflow => self.window.drops_overflow += 1,
-                DropCause::Early => self.window.drops_early += 1,
-            }
-        }
-        self.window.marks += outcome.marks;
-    }
-
-    /// Adds up the time since the length last changed.
-    #[inline(always)]
-    fn integrate(&mut self, now: Time) {
-        if now == self.last_change {
-            return; // A packet that passes through an empty queue comes and leaves at once.
-        }
-        let elapsed = u128::from(now.since(self.last_change).0);
-        self.integrals.packets += u128::from(self.packets) * elapsed;
-        self.integrals.packets_squared += u128::from(self.packets * self.packets) * elapsed;
-        self.integrals.bytes += u128::from(self.bytes) * elapsed;
-        self.last_change = now;
+    fn leave(&mut self, size: u16, now: Time) {
+        self.integrals.on_leave(self.packets, size, now);
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
     }
 
     /// The measuring window opens, while the transmitter is busy until `busy_until`.
     pub fn open_window(&mut self, now: Time, busy_until: Time) {
         let counts = self.window;
         let (packets, bytes) = (self.packets, self.bytes);
+        let so_far = self.integrals.up_to(packets, bytes, now);
         *self = QueueProbe {
             window_opened: now,
-            last_change: now,
+            integrals: self.integrals.less(&so_far),
             packets,
             bytes,
             max_packets: packets,
@@ -149,12 +171,12 @@ impl QueueProbe {
     }
 
     /// The run ends, while the transmitter is busy until `busy_until`.
-    pub fn close(mut self, now: Time, busy_until: Time) -> QueueStatistics {
-        self.integrate(now);
+    pub fn close(self, now: Time, busy_until: Time) -> QueueStatistics {
+        let integrals = self.integrals.up_to(self.packets, self.bytes, now);
         let elapsed = now.since(self.window_opened).0;
-        let mean = |sum: u128| if elapsed == 0 { 0.0 } else { sum as f64 / elapsed as f64 };
-        let mean_packets = mean(self.integrals.packets);
-        let variance = mean(self.integrals.packets_squared) - mean_packets * mean_packets;
+        let mean = |sum: i128| if elapsed == 0 { 0.0 } else { sum as f64 / elapsed as f64 };
+        let mean_packets = mean(integrals.packets);
+        let variance = mean(integrals.packets_squared) - mean_packets * mean_packets;
         let busy = self.busy - busy_until.since(now);
         let longest = self.sojourn_max.seconds();
         let histogram = self.sojourns.histogram();
@@ -172,7 +194,7 @@ impl QueueProbe {
             mean_packets,
             sd_packets: variance.max(0.0).sqrt(),
             max_packets: self.max_packets,
-            mean_bytes: mean(self.integrals.bytes),
+            mean_bytes: mean(integrals.bytes),
             busy_share: if elapsed == 0 { 0.0 } else { busy.0 as f64 / elapsed as f64 },
             sojourn,
             queued_at_end: self.packets,

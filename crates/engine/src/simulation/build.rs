@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
-use crate::agenda::{Agenda, Due, Sequence, Source};
+use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
 use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, Routes};
 use crate::packet::SackPool;
 use crate::probe::QueueProbe;
@@ -207,6 +207,9 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
         let arrivals =
             if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index as u32)) } else { Source::NONE };
         built.push(Link::new(link.rate, link.delay, egress, link.drop.clone().map(Losses::new), arrivals));
+    }
+    if sources.len() > MOST_SOURCES {
+        return Err(format!("links: a run has at most {MOST_SOURCES} places where packets arrive or wait"));
     }
     Ok((built, sources))
 }

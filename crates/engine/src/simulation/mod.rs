@@ -146,8 +146,8 @@ impl Simulation {
                 self.after_sender(index);
             }
             Endpoints::Tcp(connection) => {
-                connection.on_data(packet, self.now, &mut self.network.sacks, &mut self.outbox);
-                self.after_receiver(index);
+                let answer = connection.on_data(packet, self.now, &mut self.network.sacks);
+                self.after_receiver(index, answer);
             }
             Endpoints::ConstantRate(source) => source.bytes_delivered += u64::from(packet.size),
         }
@@ -166,8 +166,8 @@ impl Simulation {
         self.send_outbox(index);
     }
 
-    /// Arms the timer that a receiver now wants, and sends what it has to send.
-    fn after_receiver(&mut self, index: usize) {
+    /// Arms the timer that a receiver now wants, and sends its answer.
+    fn after_receiver(&mut self, index: usize, answer: Option<Packet>) {
         let flow = &mut self.flows[index];
         if let Endpoints::Tcp(connection) = &flow.endpoints {
             let deadline = connection.receiver.ack_deadline;
@@ -176,7 +176,10 @@ impl Simulation {
                 self.network.agenda.set_timer(Timer::DelayedAck(index as u32), deadline);
             }
         }
-        self.send_outbox(index);
+        if let Some(answer) = answer {
+            self.created += 1;
+            self.network.enter(answer, self.now);
+        }
     }
 
     fn send_outbox(&mut self, index: usize) {
@@ -191,19 +194,16 @@ impl Simulation {
         self.outbox.clear();
     }
 
-    /// Sends the outbox of a flow whose sender has an overhead: data waits for it to pass.
+    /// The outbox of a flow whose sender has an overhead waits for that to pass.
     fn hold_outbox(&mut self, index: usize) {
         for packet in self.outbox.drain(..) {
-            match &mut self.flows[index].overhead {
-                Some(overhead) if !packet.has(flags::ACK) => {
-                    let ready = self.now + overhead.random.below(overhead.limit);
-                    let ready = overhead.waiting.back().map_or(ready, |(last, _)| ready.max(*last));
-                    if overhead.waiting.is_empty() {
-                        self.network.agenda.set_timer(Timer::Release(index as u32), ready);
-                    }
-                    overhead.waiting.push_back((ready, packet));
+            if let Some(overhead) = &mut self.flows[index].overhead {
+                let ready = self.now + overhead.random.below(overhead.limit);
+                let ready = overhead.waiting.back().map_or(ready, |(last, _)| ready.max(*last));
+                if overhead.waiting.is_empty() {
+                    self.network.agenda.set_timer(Timer::Release(index as u32), ready);
                 }
-                _ => self.network.enter(packet, self.now),
+                overhead.waiting.push_back((ready, packet));
             }
         }
     }
@@ -261,10 +261,9 @@ impl Simulation {
         }
         flow.delayed_ack_armed = Time::NEVER;
         if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-            if connection.receiver.ack_deadline <= self.now {
-                connection.acknowledge(&mut self.network.sacks, &mut self.outbox);
-            }
-            self.after_receiver(index);
+            let is_due = connection.receiver.ack_deadline <= self.now;
+            let answer = is_due.then(|| connection.acknowledge(&mut self.network.sacks));
+            self.after_receiver(index, answer);
         }
     }
 

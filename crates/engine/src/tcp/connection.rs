@@ -32,18 +32,17 @@ impl Connection {
         self.receiver.delivered(FIRST_DATA)
     }
 
-    /// A data packet or the SYN arrived at the receiver.
-    pub fn on_data(&mut self, packet: &Packet, now: Time, sacks: &mut SackPool, outbox: &mut Vec<Packet>) {
+    /// A data packet or the SYN arrived at the receiver, which may answer.
+    pub fn on_data(&mut self, packet: &Packet, now: Time, sacks: &mut SackPool) -> Option<Packet> {
         if packet.has(flags::SYN) {
-            let size = self.profile.syn_size();
-            outbox.push(self.reply(0, packet.stamp, size, flags::SYN | flags::ACK));
-            return;
+            return Some(self.reply(0, packet.stamp, self.profile.syn_size(), flags::SYN | flags::ACK));
         }
         let fin = packet.has(flags::FIN);
         let payload = u64::from(packet.size) - self.profile.segment_overhead();
         let block = Block { start: packet.number, end: packet.number + payload + u64::from(fin) };
-        if self.receiver.on_segment(block, fin, packet.stamp, now, &self.profile.receiver()) == Response::Acknowledge {
-            self.acknowledge(sacks, outbox);
+        match self.receiver.on_segment(block, fin, packet.stamp, now, &self.profile.receiver()) {
+            Response::Acknowledge => Some(self.acknowledge(sacks)),
+            Response::Delay => None,
         }
     }
 
@@ -57,13 +56,13 @@ impl Connection {
         sacks.release(packet.sacks);
     }
 
-    /// Sends the acknowledgement that is owed.
-    pub fn acknowledge(&mut self, sacks: &mut SackPool, outbox: &mut Vec<Packet>) {
+    /// The acknowledgement that is owed.
+    pub fn acknowledge(&mut self, sacks: &mut SackPool) -> Packet {
         let blocks: SackBlocks = self.receiver.on_ack_sent(&self.profile.receiver());
         let size = self.profile.ack_size(blocks.as_slice().len());
         let mut ack = self.reply(self.receiver.rcv_nxt(), self.receiver.echo(), size, flags::ACK);
         ack.sacks = sacks.put(blocks);
-        outbox.push(ack);
+        ack
     }
 
     fn reply(&self, number: u64, echo: Time, size: u64, flags: u8) -> Packet {

@@ -88,6 +88,8 @@ pub struct Sender {
     /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
     retries: u64,
     timed: Option<TimedSegment>,
+    /// The latest tick of the timestamp clock that was looked up.
+    tick: Time,
     latest_rtt: Option<Duration>,
     established_at: Option<Time>,
     completed_at: Option<Time>,
@@ -123,6 +125,7 @@ impl Sender {
             recover: 0,
             retries: 0,
             timed: None,
+            tick: Time::ZERO,
             latest_rtt: None,
             established_at: None,
             completed_at: None,
@@ -163,14 +166,15 @@ impl Sender {
     }
 
     fn send_syn(&mut self, now: Time, outbox: &mut Vec<Packet>) {
-        outbox.push(self.packet(0, now, self.profile.syn_size(), flags::SYN));
+        let stamp = self.timestamp(now);
+        outbox.push(self.packet(0, stamp, self.profile.syn_size(), flags::SYN));
         self.deadline = now + self.rto.timeout(&self.profile.rto_limits());
     }
 
-    fn packet(&self, number: u64, now: Time, size: u64, flags: u8) -> Packet {
+    fn packet(&self, number: u64, stamp: Time, size: u64, flags: u8) -> Packet {
         Packet {
             number,
-            stamp: now,
+            stamp,
             flow: self.address.flow,
             hop: self.address.first_hop,
             sacks: SackHandle::NONE,
@@ -313,13 +317,21 @@ impl Sender {
         Some(self.take_exact_rtt(now.since(timed.sent)))
     }
 
-    /// A sample by timestamps, in ticks of their clock.
-    fn take_rtt(&mut self, echo: Time, now: Time) -> Option<Duration> {
+    /// What the timestamp clock shows: the time, in whole ticks.
+    fn timestamp(&mut self, now: Time) -> Time {
         let tick = self.profile.timestamp_clock.0;
-        let rtt = match tick {
-            0 => now.since(echo),
-            _ => Duration((now.0 / tick - echo.0 / tick) * tick),
-        };
+        if tick == 0 || !self.profile.timestamps {
+            return now;
+        }
+        if now.since(self.tick).0 >= tick {
+            self.tick = Time(now.0 - now.0 % tick);
+        }
+        self.tick
+    }
+
+    /// A sample by timestamps.
+    fn take_rtt(&mut self, echo: Time, now: Time) -> Option<Duration> {
+        let rtt = self.timestamp(now).since(echo);
         if rtt == Duration::ZERO {
             return None;
         }

@@ -132,7 +132,8 @@ impl Sender {
         let ends_stream = self.size.is_some_and(|size| (index * self.window.mss) + payload == size);
         let bits = if ends_stream { flags::DATA | flags::FIN } else { flags::DATA };
         let size = payload + self.profile.segment_overhead();
-        outbox.push(self.packet(self.scoreboard.sequence(index), now, size, bits));
+        let stamp = self.timestamp(now);
+        outbox.push(self.packet(self.scoreboard.sequence(index), stamp, size, bits));
         self.statistics.segments_sent += 1;
         if let Phase::Recovery { reduction: Reduction::Proportional(reduction), .. } = &mut self.phase {
             reduction.on_sent(payload);
