@@ -28,7 +28,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
     notify("cells: without queue statistics")
     bare = without_statistics(piotrowska.specification(WITHOUT_STATISTICS, extent.seconds))
     without: Row = {**WITHOUT_STATISTICS, **_measured(bare, extent.repeat)}
-    without["queue"] = "droptail, no statistics"
     speeds = [float(row["packets_per_cpu_second"]) for row in rows]
     return Part(
         name="cells",
@@ -53,6 +52,7 @@ def _measured(specification: RunSpecification, repeat: int) -> Row:
     cpu_seconds = statistics.median(measurement.cpu_seconds[0] for measurement in measurements)
     packets = measurements[0].data_packets
     return {
+        "queue_statistics": "on" if specification["probe"].get("queue_statistics", True) else "off",
         "flows": flow_count(specification),
         "data_packets": packets,
         "cpu_seconds": cpu_seconds,

@@ -9,7 +9,6 @@ many packets is the check that they did the same work.
 """
 
 import json
-import os
 import shutil
 import statistics
 import subprocess
@@ -50,9 +49,10 @@ def measure(extent: Extent, notify: Notify) -> Part:
         RunFailed: the program would not compile, or a run failed.
     """
     rows: list[Row] = []
+    compiler = find_compiler()
     with tempfile.TemporaryDirectory() as directory:
         notify("ns-3: compiling")
-        program = build(Path(directory))
+        program = build(compiler, Path(directory))
         cells = piotrowska.cells({"tcp": CONTROLS})
         for number, axes in enumerate(cells):
             notify(f"ns-3: {'/'.join(axes.values())}, {number + 1} of {len(cells)}")
@@ -80,18 +80,26 @@ def measure(extent: Extent, notify: Notify) -> Part:
     )
 
 
-def build(directory: Path) -> Path:
-    """Compiles the program into a directory and returns its path.
+def find_compiler() -> str:
+    """The path of a C++ compiler that finds ns-3.
 
     Raises:
-        InputError: what that takes is not there.
-        RunFailed: the compiler would not have it.
+        InputError: there is no ns-3, no compiler or no clone of the repository.
     """
     if not SOURCE.is_file():
         raise InputError("bench --against ns3: needs a clone of Sojourn's repository; an installed package has no bench/ns3")
-    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    compiler = shutil.which("c++")
     if compiler is None or not _has_ns3(compiler):
         raise InputError(NEEDED)
+    return compiler
+
+
+def build(compiler: str, directory: Path) -> Path:
+    """Compiles the program into a directory and returns its path.
+
+    Raises:
+        RunFailed: the compiler would not have it.
+    """
     program = directory / "dumbbell"
     command = [compiler, "-std=c++17", "-O2", str(SOURCE), "-o", str(program), *(f"-lns3-{library}" for library in LIBRARIES)]
     compiled = subprocess.run(command, capture_output=True, text=True, check=False)
