@@ -8,6 +8,17 @@ from sojourn.scenario import Scenario, from_data
 
 ROOT = Path(__file__).parents[1]
 
+Capture = pytest.CaptureFixture[str]
+
+
+def complaint(capsys: Capture) -> str:
+    """The one line on stderr; nothing is on stdout."""
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("sojourn: ")
+    return captured.err
+
 
 def scenario_data(**changes: Any) -> dict[str, Any]:
     """A small scenario as plain data, with top-level keys changed."""

@@ -1,5 +1,4 @@
 import contextlib
-import json
 import os
 import pty
 import signal
@@ -12,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, Capture, complaint
 from doubles import Inventor
 from sojourn import catalogue
 from sojourn.cli import commands
@@ -21,17 +20,7 @@ from sojourn.errors import RunFailed
 from sojourn.scenario import schema
 from sojourn.study import library
 
-Capture = pytest.CaptureFixture[str]
 ScenarioFile = Callable[..., Path]
-
-
-def complaint(capsys: Capture) -> str:
-    """The one line on stderr; nothing is on stdout."""
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    assert captured.err.startswith("sojourn: ")
-    return captured.err
 
 
 def snapshot(directory: Path) -> dict[Path, bytes]:
@@ -67,7 +56,6 @@ def test_check_says_what_a_scenario_is(scenario_file: ScenarioFile, capsys: Capt
         (["reproduce", "piotrowska", "--jobs", "none"], "--jobs"),
         (["describe", "codle"], 'unknown name "codle", did you mean "codel"?'),
         (["list", "queue"], "'queues'"),
-        (["bench", "--out", "nowhere/bench.json"], "there is no directory nowhere"),
         (["rnu"], "rnu"),
         (["run", "--sede", "3"], "--sede"),
     ],
@@ -190,19 +178,6 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     command = f"{sys.executable} -c 'import sojourn.cli; sojourn.cli.main()' schema | head -n 1"
     shown = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, env={**os.environ})
     assert shown.stderr == ""
-
-
-def test_bench_measures_every_cell(tmp_path: Path, capsys: Capture) -> None:
-    assert status(["bench", "--seconds", "1", "--out", str(tmp_path / "bench.json")]) == 0
-    assert "packets / CPU s" in capsys.readouterr().out
-    report = json.loads((tmp_path / "bench.json").read_text())
-    assert [(cell["flows"], cell["queue"]) for cell in report["cells"]] == [
-        (flows, queue) for flows in (9, 90, 900) for queue in ("droptail", "pie", "codel")
-    ]
-    for cell in report["cells"]:
-        assert cell["data_packets"] > 10_000
-        assert cell["packets_per_cpu_second"] == pytest.approx(cell["data_packets"] / cell["cpu_seconds"])
-        assert cell["peak_megabytes"] >= cell["baseline_megabytes"] > 0
 
 
 def test_studies_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

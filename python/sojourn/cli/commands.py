@@ -8,9 +8,13 @@ from typing import Any
 
 import click
 
-from sojourn import api, bench, store
+from sojourn import api, store
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
+from sojourn.bench import figures, ns3, parts
+from sojourn.bench import machine as machines
+from sojourn.bench import report as reports
+from sojourn.bench.parts import PARTS
 from sojourn.campaign import conduct
 from sojourn.cli import describe as descriptions
 from sojourn.cli import show
@@ -143,17 +147,50 @@ def reproduce(
 
 @sojourn.command("bench")
 @click.option(
-    "--seconds", metavar="S", type=click.IntRange(min=1), default=100, show_default=True, help="Simulated seconds for each cell."
+    "--only",
+    metavar="PART",
+    multiple=True,
+    type=click.Choice(list(PARTS)),
+    help=f"Only this part: {', '.join(PARTS)}; repeatable.",
+)
+@click.option("--against", type=click.Choice(["ns3"]), help="Compare with ns-3 instead, which needs a clone and libns3-dev.")
+@click.option(
+    "--seconds",
+    metavar="S",
+    type=click.FloatRange(min=0, min_open=True),
+    help=(
+        "Simulated seconds of a data-centre cell, 10 unless given, or 1 beside ns-3; an access-link cell takes ten times as "
+        "long, and the other parts are longer or shorter in proportion. Targets are meant for 10."
+    ),
+)
+@click.option(
+    "--repeat",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Take the median of so many measurements; 3 unless given, or 1 beside ns-3.",
 )
 @click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the figures as JSON.")
-def bench_(seconds: int, out: Path | None) -> None:
-    """Measure delivered data packets per CPU second, and peak memory."""
+def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None) -> None:
+    """Measure speed and memory, and show each figure beside its target."""
+    if against is not None and only:
+        raise InputError(f"--only {only[0]}: there are no parts with --against {against}")
     if out is not None and not out.parent.is_dir():
         raise InputError(f"--out {out}: there is no directory {out.parent}")
-    report = bench.measure(seconds, on_cell=lambda cell: click.echo(f"{cell.name} done", err=True))
-    show.console().print(bench.table(report))
+    if out is not None and out.is_dir():
+        raise InputError(f"--out {out}: is a directory; give a file")
+    standard = ns3.STANDARD if against is not None else figures.STANDARD
+    extent = figures.Extent(seconds or standard.seconds, repeat or standard.repeat)
+    machine = machines.this()
+    measured = parts.measure(only or PARTS, extent, _notify) if against is None else [ns3.measure(extent, _notify)]
+    report = reports.Report(machine, extent, measured)
+    for table in reports.tables(report):
+        show.console().print(table)
     if out is not None:
-        store.write_whole(out, lambda path: path.write_text(bench.text(report), encoding="utf-8"))
+        store.write_whole(out, lambda path: path.write_text(reports.text(report), encoding="utf-8"))
+
+
+def _notify(what: str) -> None:
+    click.echo(what, err=True)
 
 
 def _selection(only: tuple[str, ...]) -> dict[str, list[str]]:

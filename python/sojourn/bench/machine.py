@@ -1,0 +1,42 @@
+"""What the benchmark ran on."""
+
+import os
+import platform
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sojourn import _engine
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine, what ran on it, and when (UTC)."""
+
+    processor: str
+    cores: int
+    system: str
+    python: str
+    engine: str
+    date: str
+
+
+def this() -> Machine:
+    """This machine, now."""
+    return Machine(
+        processor=_processor(),
+        cores=os.cpu_count() or 1,
+        system=platform.platform(),
+        python=platform.python_version(),
+        engine=_engine.version(),
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _processor() -> str:
+    try:
+        facts = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        models = [line.partition(":")[2].strip() for line in facts if line.startswith("model name")]
+    except OSError:
+        models = []
+    return models[0] if models else platform.processor() or platform.machine()

@@ -1,0 +1,99 @@
+"""Memory: bytes of a flow and bytes of a packet in flight, from the peak resident sets of runs that differ only in their number.
+
+The peak is that of a fresh process, less what was resident before its run. It counts everything from reading the specification
+to the columns of Python values that the run leaves, a dozen and more for each flow.
+
+*Packets.* A few flows on a path that holds all they may send, without a queue that fills or a loss. Their windows open at once
+(initial window) as far as their send buffers go, so that as many packets as the buffers hold are on the wire together. Rings of
+packets may grow by doubling and then have room for nearly twice what they hold; so the bytes of a packet are the mean over counts
+that are spread evenly over a doubling.
+
+*Flows.* Flows with a window of four segments each, which all start within a fraction of a round trip, so that all their segments
+are in flight together. The peak's slope over the number of flows, less four packets.
+"""
+
+import statistics
+
+from sojourn.bench import process
+from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.scenario import from_data
+from sojourn.specification import RunSpecification, specify
+
+SEGMENT = 1448
+
+#: Packets in flight, spread over a doubling, and the number of flows that share them: a send buffer is at most 1 GB.
+PACKETS, SHARED_BY = (1_000_000, 1_250_000, 1_500_000, 1_750_000, 2_000_000), 4
+
+#: Flows, and the packets that each keeps in flight.
+FLOWS, WINDOW = (10_000, 110_000), 4
+
+
+def measure(extent: Extent, notify: Notify) -> Part:
+    """Measures both; with an ``extent`` smaller than the standard one there are fewer packets and flows.
+
+    Raises:
+        RunFailed: a run failed.
+    """
+    rows: list[Row] = []
+    for packets in (round(count * extent.scale) for count in PACKETS):
+        notify(f"memory: {packets} packets in flight")
+        rows.append(_row(SHARED_BY, packets // SHARED_BY))
+    packet_bytes = [float(row["memory_bytes"]) / int(row["packets_in_flight"]) for row in rows]
+    packet = statistics.mean(packet_bytes)
+    for flows in (round(count * extent.scale) for count in FLOWS):
+        notify(f"memory: {flows} flows")
+        rows.append(_row(flows, WINDOW))
+    fewer, more = rows[-2:]
+    slope = (float(more["memory_bytes"]) - float(fewer["memory_bytes"])) / (int(more["flows"]) - int(fewer["flows"]))
+    return Part(
+        name="memory",
+        title="Memory: peak resident set of a process less what was resident before its run",
+        method=(
+            "A packet: mean over counts spread over a doubling, without loss. A flow: slope over the number of flows, less its "
+            f"{WINDOW} packets in flight. The columns of Python values that a run leaves count."
+        ),
+        figures=[
+            Figure("a flow besides its packets in flight", slope - WINDOW * packet, "bytes", Target("at most", 1024)),
+            Figure("a packet in flight", packet, "bytes", Target("below", 64)),
+            Figure("a packet in flight, at most", max(packet_bytes), "bytes"),
+        ],
+        measurements=rows,
+    )
+
+
+def specification(flows: int, window: int) -> RunSpecification:
+    """Flows that keep ``window`` segments each in flight, on a path of 200 ms."""
+    fast = {"rate": "400 Gbit/s", "delay": "0 s"}
+    scenario = {
+        "name": "memory",
+        "duration": "1 s",
+        "stack": {
+            "profile": "rfc",
+            "segment_size": f"{SEGMENT} B",
+            "initial_window": window,
+            "send_buffer": f"{window * SEGMENT} B",
+            "receive_buffer": "1 GB",
+        },
+        "network": {
+            "dumbbell": {
+                "senders": [{"name": "sender", **fast}],
+                "receivers": [{"name": "receiver", **fast}],
+                "bottleneck": {"rate": "400 Gbit/s", "delay": "100 ms"},
+            }
+        },
+        "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "count": flows, "start_within": "20 ms"}],
+    }
+    return specify(from_data(scenario, "bench memory"), seed=1)
+
+
+def _row(flows: int, window: int) -> Row:
+    measured = process.measure(specification(flows, window))
+    in_flight = flows * window
+    return {
+        "flows": flows,
+        "packets_in_flight": in_flight,
+        "data_packets": measured.data_packets,
+        "retransmissions": measured.retransmissions,
+        "memory_bytes": measured.memory_bytes,
+        "bytes_a_packet_in_flight": measured.memory_bytes / in_flight,
+    }

@@ -1,0 +1,193 @@
+"""Beside ns-3: the same cells of the study piotrowska in both simulators, in turn, for the same simulated time.
+
+ns-3 runs ``bench/ns3/dumbbell.cpp`` of this repository, compiled for the occasion against Debian's ``libns3-dev``. Compound is
+not in ns-3 and is left out. Both have the stack of the study but for one thing: losses are repaired by PRR, ns-3.37's default,
+with which it is faster than with the classic recovery of the study's release 3.30.
+
+The two are not copies of each other: ns-3.37's CUBIC and PIE have details that the study's do not. That both deliver about as
+many packets is the check that they did the same work.
+"""
+
+import json
+import shutil
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+from sojourn.bench import piotrowska, process
+from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target, geometric_mean
+from sojourn.errors import InputError, RunFailed
+from sojourn.runs import PICOSECONDS
+from sojourn.specification import RunSpecification, flow_count
+
+CONTROLS = ["newreno", "cubic"]
+
+#: ns-3 takes minutes for what Sojourn does in seconds.
+STANDARD = Extent(seconds=1.0, repeat=1)
+
+#: What both change of the study.
+CHANGES = {"stack.recovery": "prr"}
+
+#: In a clone; an installed package has no such file.
+SOURCE = Path(__file__).parents[3] / "bench" / "ns3" / "dumbbell.cpp"
+
+#: Not from pkg-config, whose answer for Debian's ns-3.37 names libraries that its package does not bring.
+LIBRARIES = ["core", "network", "internet", "point-to-point", "traffic-control", "applications"]
+
+#: By how much the delivered packets of both may differ, as a share of the greater count.
+TOLERANCE = 0.10
+
+NEEDED = "bench --against ns3: needs Debian's package libns3-dev (ns-3.37) and a C++ compiler"
+
+
+def measure(extent: Extent, notify: Notify) -> Part:
+    """Measures each cell in both by the median CPU time of ``extent.repeat`` processes each.
+
+    Raises:
+        InputError: there is no ns-3, no compiler or no clone of the repository.
+        RunFailed: the program would not compile, or a run failed.
+    """
+    rows: list[Row] = []
+    compiler = find_compiler()
+    with tempfile.TemporaryDirectory() as directory:
+        notify("ns-3: compiling")
+        program = build(compiler, Path(directory))
+        cells = piotrowska.cells({"tcp": CONTROLS})
+        for number, axes in enumerate(cells):
+            notify(f"ns-3: {'/'.join(axes.values())}, {number + 1} of {len(cells)}")
+            rows.append({**axes, **_compared(program, piotrowska.specification(axes, extent.seconds, CHANGES), extent.repeat)})
+    ratios = [float(row["ratio"]) for row in rows]
+    return Part(
+        name="ns3",
+        title=f"Beside ns-3 on {len(rows)} cells of the study piotrowska, delivered data packets for each CPU second",
+        method=(
+            f"Runs in turn, medians of {extent.repeat}. ns-3 as Debian builds it, the CPU time of Simulator::Run() alone; of "
+            "Sojourn that of a whole call. Compound is not in ns-3 and is left out."
+        ),
+        figures=[
+            Figure("geometric mean", geometric_mean(ratios), "times as fast as ns-3", Target("at least", 100.0)),
+            Figure("least", min(ratios), "times as fast as ns-3"),
+            Figure("greatest", max(ratios), "times as fast as ns-3"),
+            Figure(
+                f"packets delivered differ by more than {TOLERANCE:.0%}",
+                sum(row["same"] == "no" for row in rows),
+                "cells",
+                Target("at most", 0),
+            ),
+        ],
+        measurements=rows,
+    )
+
+
+def find_compiler() -> str:
+    """The path of a C++ compiler that finds ns-3.
+
+    Raises:
+        InputError: there is no ns-3, no compiler or no clone of the repository.
+    """
+    if not SOURCE.is_file():
+        raise InputError("bench --against ns3: needs a clone of Sojourn's repository; an installed package has no bench/ns3")
+    compiler = shutil.which("c++")
+    if compiler is None or not _has_ns3(compiler):
+        raise InputError(NEEDED)
+    return compiler
+
+
+def build(compiler: str, directory: Path) -> Path:
+    """Compiles the program into a directory and returns its path.
+
+    Raises:
+        RunFailed: the compiler would not have it.
+    """
+    program = directory / "dumbbell"
+    command = [compiler, "-std=c++17", "-O2", str(SOURCE), "-o", str(program), *(f"-lns3-{library}" for library in LIBRARIES)]
+    compiled = subprocess.run(command, capture_output=True, text=True, check=False)
+    if compiled.returncode != 0:
+        complaints = [line for line in compiled.stderr.splitlines() if "error" in line or "cannot find" in line]
+        raise RunFailed(f"bench --against ns3: {SOURCE.name} does not compile: {''.join(complaints[:1])}")
+    return program
+
+
+def arguments(specification: RunSpecification) -> list[str]:
+    """The program's arguments for a cell of the study."""
+    nodes = specification["nodes"]
+    left, right = nodes.index("left"), nodes.index("right")
+    links = specification["links"]
+    (bottleneck,) = [link for link in links if (link["from"], link["to"]) == (left, right)]
+    senders = [link for link in links if link["to"] == left and link["from"] != right]
+    receivers = [link for link in links if link["from"] == right and link["to"] != left]
+    group, stack = specification["flows"][0], specification["stacks"][0]
+    control, discipline = group["source"]["tcp"], bottleneck["queue"]
+    values = {
+        "tcp": control["name"],
+        "queue": discipline["name"],
+        "senderRate": f"{senders[0]['rate']}bps",
+        "receiverRate": f"{receivers[0]['rate']}bps",
+        "bottleneckRate": f"{bottleneck['rate']}bps",
+        "senderDelays": ",".join(_nanoseconds(link["delay"]) for link in senders),
+        "receiverDelays": ",".join(_nanoseconds(link["delay"]) for link in receivers),
+        "bottleneckDelay": _nanoseconds(bottleneck["delay"]),
+        "queueLimit": discipline["limit"]["packets"],
+        "deviceQueue": bottleneck["device_queue"],
+        "hostQueue": senders[0]["queue"]["limit"]["packets"],
+        "flowsPerPair": group["count"],
+        "segment": stack["segment_size"],
+        "buffer": stack["send_buffer"],
+        "initialWindow": stack["initial_window"],
+        "seconds": specification["duration"] / PICOSECONDS,
+        "startWithin": group["start_within"] / PICOSECONDS,
+        "seed": specification["seed"],
+    }
+    times = {name: value for name, value in discipline["parameters"].items() if name in ("target", "interval")}
+    values |= {name: _nanoseconds(int(value)) for name, value in times.items()}
+    if "beta" in control["parameters"]:
+        values["cubicBeta"] = control["parameters"]["beta"]
+    return [f"--{name}={value}" for name, value in values.items()]
+
+
+def simulate(program: Path, specification: RunSpecification) -> tuple[int, float]:
+    """Delivered data packets and CPU seconds of ns-3.
+
+    Raises:
+        RunFailed: the program failed.
+    """
+    ended = subprocess.run([str(program), *arguments(specification)], capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        complaint = ended.stderr.strip().splitlines() or [f"it ended with status {ended.returncode}"]
+        raise RunFailed(f"bench --against ns3: ns-3 failed: {complaint[0]}")
+    figures = json.loads(ended.stdout)
+    return int(figures["data_packets"]), float(figures["cpu_seconds"])
+
+
+def _has_ns3(compiler: str) -> bool:
+    question = "#if !__has_include(<ns3/core-module.h>)\n#error\n#endif\n"
+    command = [compiler, "-std=c++17", "-E", "-x", "c++", "-"]
+    return subprocess.run(command, input=question, capture_output=True, text=True, check=False).returncode == 0
+
+
+def _compared(program: Path, specification: RunSpecification, repeat: int) -> Row:
+    theirs: list[tuple[int, float]] = []
+    ours: list[process.Measurement] = []
+    for _ in range(repeat):
+        theirs.append(simulate(program, specification))
+        ours.append(process.measure(specification))
+    packets, ns3_packets = ours[0].data_packets, theirs[0][0]
+    if ns3_packets == 0:
+        raise RunFailed("bench --against ns3: ns-3 delivered no packet; give more --seconds")
+    cpu_seconds = statistics.median(measured.cpu_seconds[0] for measured in ours)
+    ns3_cpu_seconds = statistics.median(seconds for _, seconds in theirs)
+    return {
+        "flows": flow_count(specification),
+        "data_packets": packets,
+        "ns3_data_packets": ns3_packets,
+        "same": "yes" if abs(packets - ns3_packets) <= TOLERANCE * max(packets, ns3_packets) else "no",
+        "packets_per_cpu_second": packets / cpu_seconds,
+        "ns3_packets_per_cpu_second": ns3_packets / ns3_cpu_seconds,
+        "ratio": (packets / cpu_seconds) / (ns3_packets / ns3_cpu_seconds),
+    }
+
+
+def _nanoseconds(picoseconds: int) -> str:
+    """A time as ns-3 reads it; its clock has no finer tick."""
+    return f"{picoseconds // 1000}ns"

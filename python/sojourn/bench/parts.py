@@ -1,0 +1,25 @@
+"""The parts of the benchmark, by name, in the order in which they are measured."""
+
+from collections.abc import Callable, Iterable
+
+from sojourn.bench import cells, growth, loss, memory, reproduction, startup
+from sojourn.bench.figures import Extent, Notify, Part
+
+PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
+    "cells": cells.measure,
+    "growth": growth.measure,
+    "loss": loss.measure,
+    "startup": startup.measure,
+    "memory": memory.measure,
+    "study": reproduction.measure,
+}
+
+
+def measure(names: Iterable[str], extent: Extent, notify: Notify) -> list[Part]:
+    """Measures some parts, in the order of ``PARTS``.
+
+    Raises:
+        RunFailed: a run of a part failed.
+    """
+    wanted = set(names)
+    return [part(extent, notify) for name, part in PARTS.items() if name in wanted]

@@ -1,0 +1,36 @@
+"""The cells of the study piotrowska, as the benchmark runs them: shorter, and measured from the start."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sojourn.runs import PICOSECONDS
+from sojourn.specification import RunSpecification
+from sojourn.study import library
+
+STUDY = "piotrowska"
+
+#: How long a cell lasts beside one of the data centre, by scenario: the access link's rate is a tenth, so that after these times
+#: both have delivered about as many packets.
+LENGTHS = {"DC": 1, "AL": 10}
+
+#: Flows start within at most this share of a cell; the study's 3 s of 100 s would be long for a cell of a few seconds.
+STARTING = 0.3
+
+
+def cells(only: Mapping[str, Iterable[str]]) -> list[dict[str, str]]:
+    """The cells of the study's matrix that have the given values of some axes."""
+    return library.load(STUDY).selection(only)
+
+
+def specification(axes: Mapping[str, str], seconds: float, changes: Mapping[str, Any] | None = None) -> RunSpecification:
+    """The run of a cell; ``seconds`` are the simulated seconds of a data-centre cell, ``changes`` those of ``Study.runs``."""
+    (run,) = library.load(STUDY).runs([axes], 1, changes)
+    return shortened(run.specification, seconds * LENGTHS[axes["scenario"]])
+
+
+def shortened(specification: RunSpecification, seconds: float) -> RunSpecification:
+    """The same for so many simulated seconds, all of them in the measuring window."""
+    duration = round(seconds * PICOSECONDS)
+    starting = round(seconds * STARTING * PICOSECONDS)
+    flows = [{**flow, "start_within": min(flow["start_within"], starting)} for flow in specification["flows"]]
+    return {**specification, "duration": duration, "warm_up": 0, "flows": flows}

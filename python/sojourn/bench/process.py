@@ -1,0 +1,60 @@
+"""Measures one specification in a process of its own.
+
+So its CPU time and peak memory are its own, and it starts from the same state whatever was measured before. No other run shares
+the machine with it.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn import _engine
+from sojourn.errors import RunFailed
+from sojourn.specification import RunSpecification
+from sojourn.specification import text as text_of
+
+WORKER = Path(__file__).with_name("worker.py")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What calls of ``_engine.run`` with one specification took, and what each of them did.
+
+    The seconds are one figure a call, CPU seconds being those of the whole process. A call is everything from the
+    specification's text to columns of Python values. ``memory_bytes`` is by how much the first call's peak resident set
+    exceeds what was resident before it.
+    """
+
+    data_packets: int
+    drops: int
+    retransmissions: int
+    timeouts: int
+    fast_recoveries: int
+    memory_bytes: int
+    cpu_seconds: list[float]
+    wall_seconds: list[float]
+
+    @property
+    def cost(self) -> float:
+        """CPU seconds for each delivered data packet, by the median call."""
+        return statistics.median(self.cpu_seconds) / self.data_packets
+
+
+def measure(specification: RunSpecification, calls: int = 1) -> Measurement:
+    """Measures so many calls of the engine, one after the other.
+
+    Raises:
+        RunFailed: the engine would not run it, or it delivered no packet.
+    """
+    command = [sys.executable, str(WORKER), _engine.__file__, str(calls)]
+    ended = subprocess.run(command, input=text_of(specification), capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        complaint = ended.stderr.strip().splitlines() or [f"its process ended with status {ended.returncode}"]
+        raise RunFailed(f"bench: a run failed: {complaint[-1]}")
+    measurement = Measurement(**json.loads(ended.stdout))
+    if measurement.data_packets == 0:
+        raise RunFailed("bench: a run delivered no packet; give more --seconds")
+    return measurement

@@ -1,0 +1,310 @@
+"""The benchmark, made small: what it runs and how its figures hang together. How long anything takes is never asserted."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sojourn
+from conftest import Capture, complaint
+from sojourn import _engine
+from sojourn.bench import cells, growth, loss, machine, memory, ns3, piotrowska, process, startup
+from sojourn.bench.figures import Bound, Extent, Target, geometric_mean
+from sojourn.bench.parts import PARTS
+from sojourn.cli.commands import status
+from sojourn.errors import RunFailed
+from sojourn.runs import PICOSECONDS
+from sojourn.specification import RunSpecification, flow_count, text
+
+SMALL = Extent(seconds=0.1, repeat=1)
+
+Measured = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def measured(tmp_path: Path, capsys: Capture) -> Measured:
+    """Measures one part by the command line, and gives it as the JSON file has it."""
+
+    def measure(name: str) -> dict[str, Any]:
+        out = tmp_path / "bench.json"
+        amount = ["--seconds", str(SMALL.seconds), "--repeat", str(SMALL.repeat)]
+        assert status(["bench", "--only", name, *amount, "--out", str(out)]) == 0
+        report = json.loads(out.read_text(encoding="utf-8"))
+        assert report["extent"] == asdict(SMALL)
+        assert report["machine"] == asdict(machine.this()) | {"date": report["machine"]["date"]}
+        assert report["machine"]["engine"] == sojourn.__version__
+        (part,) = report["parts"]
+        assert part["name"] == name
+        shown = capsys.readouterr().out
+        for figure in part["figures"]:
+            assert figure["name"] in shown
+            assert math.isfinite(figure["value"])
+            target = figure["target"]
+            assert figure["met"] == (None if target is None else Target(**target).met_by(figure["value"]))
+        found: dict[str, Any] = part
+        return found
+
+    return measure
+
+
+def figure(part: dict[str, Any], name: str) -> float:
+    (value,) = [float(entry["value"]) for entry in part["figures"] if entry["name"] == name]
+    return value
+
+
+def test_cells_are_the_studys_and_one_without_statistics(measured: Measured) -> None:
+    part = measured("cells")
+    *rows, without = part["measurements"]
+    assert [(row["scenario"], row["load"], row["tcp"], row["queue"]) for row in rows] == [
+        (scenario, load, tcp, queue)
+        for scenario in ("DC", "AL")
+        for load in ("UC", "MC", "HC")
+        for tcp in ("newreno", "cubic", "compound")
+        for queue in ("droptail", "pie", "codel")
+    ]
+    for row in [*rows, without]:
+        assert row["flows"] == {"UC": 9, "MC": 90, "HC": 900}[row["load"]]
+        assert row["data_packets"] > 0
+        assert row["packets_per_cpu_second"] == pytest.approx(row["data_packets"] / row["cpu_seconds"])
+    assert {row["queue_statistics"] for row in rows} == {"on"}
+    assert without["queue_statistics"] == "off"
+    speeds = [row["packets_per_cpu_second"] for row in rows]
+    assert figure(part, "slowest cell") == min(speeds)
+    assert figure(part, "geometric mean") == pytest.approx(math.prod(speed ** (1 / 54) for speed in speeds))
+    assert figure(part, "without queue statistics") == without["packets_per_cpu_second"]
+
+
+def test_cells_without_statistics_deliver_the_same_packets() -> None:
+    """What is measured must not change what happens."""
+    specification = piotrowska.specification(cells.WITHOUT_STATISTICS, 0.5)
+    bare = cells.without_statistics(specification)
+    assert specification["probe"].get("queue_statistics", True)
+    assert {**bare, "probe": specification["probe"]} == specification
+    assert process.measure(bare).data_packets == process.measure(specification).data_packets
+
+
+@pytest.mark.parametrize(("scenario", "packets_per_second"), [("DC", 1e9 / 12_000), ("AL", 1e8 / 12_000)])
+def test_both_scenarios_last_for_as_many_packets(scenario: str, packets_per_second: float) -> None:
+    """By the bottleneck's rate, 0.83 million packets of 1500 bytes in the standard benchmark; no flow starts after 3 s."""
+    specification = piotrowska.specification({**cells.WITHOUT_STATISTICS, "scenario": scenario}, 10)
+    assert specification["duration"] / PICOSECONDS * packets_per_second == pytest.approx(833_333, rel=1e-6)
+    assert specification["warm_up"] == 0
+    assert {flow["start_within"] for flow in specification["flows"]} == {3 * PICOSECONDS}
+
+
+@pytest.mark.parametrize("size", [growth.SMALL, *growth.LARGE], ids=lambda size: str(size.flows))
+def test_growth_multiplies_flows_rates_and_queues(size: growth.Size) -> None:
+    (cell, derived) = (growth.derived(growth.SMALL, 1), growth.derived(size, 1))
+    assert flow_count(derived) == size.flows
+    counts = [group["count"] for group in derived["flows"]]
+    assert max(counts) - min(counts) <= 1
+    assert counts == sorted(counts, reverse=True)
+    assert derived["duration"] == size.seconds * PICOSECONDS
+    assert {group["start_within"] for group in derived["flows"]} == {round(size.seconds * PICOSECONDS / 3)}
+    for ours, link in zip(derived["links"], cell["links"], strict=True):
+        assert ours["rate"] == size.factor * 10**9
+        assert ours["delay"] == link["delay"]
+        assert ours["device_queue"] == size.factor * link["device_queue"]
+    limits = [link["queue"]["limit"]["packets"] for link in derived["links"] if link["queue"] is not None]
+    assert limits == [900 * size.factor, *[100 * size.factor] * 3]
+
+
+def test_growth_compares_each_large_run_with_the_small_one_before_it(measured: Measured) -> None:
+    part = measured("growth")
+    rows = part["measurements"]
+    assert [row["flows"] for row in rows] == [90, 10_000, 90, 100_000, 90, 1_000]
+    for small, large in zip(rows[::2], rows[1::2], strict=True):
+        assert small["ratio"] == 1
+        assert large["data_packets"] > 0
+        assert large["ratio"] == pytest.approx(large["nanoseconds_a_packet"] / small["nanoseconds_a_packet"])
+    assert figure(part, "10,000 flows on 10 Gbit/s") == rows[1]["ratio"]
+    assert figure(part, "100,000 flows on 100 Gbit/s") == rows[3]["ratio"]
+    assert figure(part, "1,000 flows on 100 Gbit/s, delivered") == rows[5]["data_packets"]
+
+
+def test_loss_is_one_burst_of_ten_thousand_and_the_same_packets_without(
+    measured: Measured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss, "CALLS", 1)
+    part = measured("loss")
+    without, burst = part["measurements"]
+    assert (without["lost"], without["retransmissions"]) == (0, 0)
+    assert 8_000 <= burst["lost"] <= 12_000
+    assert burst["retransmissions"] >= burst["lost"]
+    assert figure(part, "packets lost in the burst") == burst["lost"]
+    assert (figure(part, "loss episodes"), figure(part, "timeouts")) == (1, 0)
+    assert without["data_packets"] == loss.SEGMENTS
+    # What was sent again without need reaches the receiver too.
+    needless = burst["retransmissions"] - burst["lost"]
+    assert burst["data_packets"] == loss.SEGMENTS + needless
+    assert needless <= loss.SEGMENTS / 1000
+    ratio = burst["nanoseconds_a_packet"] / without["nanoseconds_a_packet"]
+    assert figure(part, "with a burst of losses") == pytest.approx(ratio)
+
+
+def test_startup_is_a_run_of_ten_milliseconds(measured: Measured) -> None:
+    part = measured("startup")
+    (row,) = part["measurements"]
+    assert figure(part, "wall time of a call") == row["wall_milliseconds"] > 0
+    assert figure(part, "CPU time of a call") == row["cpu_milliseconds"] > 0
+    specification = startup.specification()
+    assert (flow_count(specification), specification["duration"]) == (9, PICOSECONDS // 100)
+    assert {group["start_within"] for group in specification["flows"]} == {PICOSECONDS // 1000}
+
+
+def test_memory_figures_follow_from_the_measurements(measured: Measured) -> None:
+    part = measured("memory")
+    *packets, fewer, more = part["measurements"]
+    assert [row["packets_in_flight"] for row in packets] == [10_000, 12_500, 15_000, 17_500, 20_000]
+    assert (fewer["flows"], more["flows"]) == (100, 1_100)
+    for row in part["measurements"]:
+        assert row["retransmissions"] == 0
+        assert row["memory_bytes"] > 0
+    assert more["memory_bytes"] > fewer["memory_bytes"]
+    packet = figure(part, "a packet in flight")
+    assert packet == pytest.approx(sum(row["memory_bytes"] / row["packets_in_flight"] for row in packets) / len(packets))
+    slope = (more["memory_bytes"] - fewer["memory_bytes"]) / 1_000
+    assert figure(part, "a flow besides its packets in flight") == pytest.approx(slope - 4 * packet)
+
+
+@pytest.mark.parametrize(("flows", "window"), [(4, 5_000), (1_000, 4)])
+def test_memory_has_all_packets_in_flight_together(flows: int, window: int) -> None:
+    """300 ms after the start, before the first of them arrives, every segment has been sent."""
+    specification: RunSpecification = {**memory.specification(flows, window), "duration": 3 * PICOSECONDS // 10}
+    frames = _engine.run(text(specification))
+    assert frames["summary"]["data_packets_delivered"] == 0
+    assert frames["flows"]["segments_sent"] == [window] * flows
+
+
+def test_the_study_is_whole(measured: Measured) -> None:
+    part = measured("study")
+    (row,) = part["measurements"]
+    assert row["runs"] == 72
+    assert row["data_packets"] > 0
+    assert figure(part, "wall time") == row["wall_seconds"]
+
+
+@pytest.mark.parametrize(
+    ("bound", "met"), [("at least", (False, True, True)), ("at most", (True, True, False)), ("below", (True, False, False))]
+)
+def test_targets_are_met_on_their_side(bound: Bound, met: tuple[bool, ...]) -> None:
+    assert tuple(Target(bound, 2).met_by(value) for value in (1, 2, 3)) == met
+
+
+def test_geometric_mean() -> None:
+    assert geometric_mean([2, 8]) == pytest.approx(4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--out", "nowhere/bench.json"], "there is no directory nowhere"),
+        (["--out", "."], "--out .: is a directory; give a file"),
+        (["--only", "speed"], "'speed' is not one of 'cells'"),
+        (["--against", "ns2"], "'ns2' is not 'ns3'"),
+        (["--against", "ns3", "--only", "cells"], "--only cells: there are no parts with --against ns3"),
+        (["--seconds", "0"], "--seconds"),
+        (["--repeat", "0"], "--repeat"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert status(["bench", *arguments]) == 2
+    assert message in complaint(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_run_is_one_line() -> None:
+    specification = piotrowska.specification(cells.WITHOUT_STATISTICS, 0.01)
+    wrong: RunSpecification = {**specification, "nodes": []}
+    with pytest.raises(RunFailed, match=r"^bench: a run failed: [^\n]+$"):
+        process.measure(wrong)
+    with pytest.raises(RunFailed, match="delivered no packet; give more --seconds"):
+        process.measure({**specification, "duration": 1})
+
+
+def test_parts_are_those_of_the_command_line() -> None:
+    assert list(PARTS) == ["cells", "growth", "loss", "startup", "memory", "study"]
+
+
+def test_ns3_is_given_the_cell() -> None:
+    """As study.toml has it."""
+    axes = {"scenario": "AL", "load": "MC", "tcp": "cubic", "queue": "codel"}
+    given = dict(argument.removeprefix("--").split("=") for argument in ns3.arguments(piotrowska.specification(axes, 2)))
+    assert given == {
+        "tcp": "cubic",
+        "cubicBeta": "0.8",
+        "queue": "codel",
+        "target": "5000000ns",
+        "interval": "100000000ns",
+        "senderRate": "100000000bps",
+        "receiverRate": "100000000bps",
+        "bottleneckRate": "100000000bps",
+        "senderDelays": "0ns,12000000ns,25000000ns",
+        "receiverDelays": "2000000ns,37000000ns,75000000ns",
+        "bottleneckDelay": "2000000ns",
+        "queueLimit": "900",
+        "deviceQueue": "100",
+        "hostQueue": "100",
+        "flowsPerPair": "10",
+        "segment": "1448",
+        "buffer": str(16 << 20),
+        "initialWindow": "1",
+        "seconds": "20.0",
+        "startWithin": "3.0",
+        "seed": "1",
+    }
+
+
+def test_the_program_knows_every_argument() -> None:
+    source = ns3.SOURCE.read_text(encoding="utf-8")
+    for axes in piotrowska.cells({"tcp": ns3.CONTROLS}):
+        for argument in ns3.arguments(piotrowska.specification(axes, 1)):
+            name = argument.removeprefix("--").partition("=")[0]
+            assert f'command.AddValue("{name}"' in source
+
+
+def test_cells_that_deliver_other_packets_than_ns3_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ns-3 that delivers what we do in a second, but in CUBIC's cells twice that."""
+
+    def simulate(_program: Path, specification: RunSpecification) -> tuple[int, float]:
+        packets = _engine.run(text(specification))["summary"]["data_packets_delivered"]
+        return packets * (2 if specification["flows"][0]["source"]["tcp"]["name"] == "cubic" else 1), 1.0
+
+    monkeypatch.setattr(ns3, "find_compiler", lambda: "c++")
+    monkeypatch.setattr(ns3, "build", lambda _compiler, directory: directory / "dumbbell")
+    monkeypatch.setattr(ns3, "simulate", simulate)
+    part = ns3.measure(Extent(seconds=0.05, repeat=1), notify=lambda _: None)
+    assert len(part.measurements) == 36
+    for row in part.measurements:
+        assert row["same"] == ("no" if row["tcp"] == "cubic" else "yes")
+        assert row["ns3_packets_per_cpu_second"] == row["ns3_data_packets"]
+        assert float(row["ratio"]) == pytest.approx(float(row["packets_per_cpu_second"]) / int(row["ns3_data_packets"]))
+    figures = {figure.name: figure for figure in part.figures}
+    assert figures["geometric mean"].value == pytest.approx(geometric_mean(float(row["ratio"]) for row in part.measurements))
+    assert figures["packets delivered differ by more than 10%"].value == 18
+    assert figures["packets delivered differ by more than 10%"].met is False
+
+
+@pytest.mark.parametrize("compiler", [None, "#!/bin/sh\nexit 1\n"], ids=["no compiler", "no library"])
+def test_without_ns3_one_line_says_what_is_needed(
+    compiler: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    if compiler is not None:
+        (tmp_path / "c++").write_text(compiler, encoding="utf-8")
+        (tmp_path / "c++").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert status(["bench", "--against", "ns3"]) == 2
+    assert complaint(capsys) == f"sojourn: {ns3.NEEDED}\n"
+
+
+def test_without_a_clone_there_is_no_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr(ns3, "SOURCE", tmp_path / "dumbbell.cpp")
+    assert status(["bench", "--against", "ns3"]) == 2
+    assert "needs a clone of Sojourn's repository" in complaint(capsys)
