@@ -1,7 +1,7 @@
 //! A result as columns: a dictionary of lists for each frame, in seconds and bytes.
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use sojourn_engine::probe::{Counts, SojournTimes};
 use sojourn_engine::result::{FlowResult, QueueResult, RunResult, TcpResult};
 use sojourn_engine::specification::{SourceSpecification, Specification};
@@ -45,12 +45,14 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     let frame = PyDict::new(py);
     let group = |row: &FlowResult| &specification.flows[row.group];
     frame.set_item("flow", (0..rows.len()).collect::<Vec<usize>>())?;
-    column(&frame, "group", rows, |row| group(row).group.clone())?;
-    column(&frame, "from", rows, |row| specification.nodes[group(row).from].clone())?;
-    column(&frame, "to", rows, |row| specification.nodes[group(row).to].clone())?;
+    // One string for all rows that say the same.
+    let shared = |text: &str| PyString::intern(py, text);
+    column(&frame, "group", rows, |row| shared(&group(row).group))?;
+    column(&frame, "from", rows, |row| shared(&specification.nodes[group(row).from]))?;
+    column(&frame, "to", rows, |row| shared(&specification.nodes[group(row).to]))?;
     column(&frame, "algorithm", rows, |row| match &group(row).source {
-        SourceSpecification::Tcp(tcp) => tcp.name.clone(),
-        SourceSpecification::ConstantRate(_) => "constant_rate".to_owned(),
+        SourceSpecification::Tcp(tcp) => shared(&tcp.name),
+        SourceSpecification::ConstantRate(_) => shared("constant_rate"),
     })?;
     column(&frame, "start", rows, |row| row.start.seconds())?;
     let tcp_time = |select: fn(&TcpResult) -> Option<f64>| move |row: &FlowResult| row.tcp.as_ref().and_then(select);
@@ -126,7 +128,7 @@ fn queue_series<'py>(
     let frame = PyDict::new(py);
     let rows = &result.series.queues;
     column(&frame, "time", rows, |row| row.time.seconds())?;
-    column(&frame, "link", rows, |row| link_name(specification, row.link))?;
+    column(&frame, "link", rows, |row| PyString::intern(py, &link_name(specification, row.link)))?;
     column(&frame, "packets", rows, |row| row.packets)?;
     column(&frame, "bytes", rows, |row| row.bytes)?;
     Ok(frame)

@@ -4,9 +4,9 @@ The peak is that of a fresh process, less what was resident before its run. It c
 to the columns of Python values that the run leaves, a dozen and more for each flow.
 
 *Packets.* A few flows on a path that holds all they may send, without a queue that fills or a loss. Their windows open at once
-(initial window) as far as their send buffers go, so that as many packets as the buffers hold are on the wire together. Rings of
-packets may grow by doubling and then have room for nearly twice what they hold; so the bytes of a packet are the mean over counts
-that are spread evenly over a doubling.
+(initial window) as far as their send buffers go, so that as many packets as the buffers hold are on the wire together. What holds
+packets grows in steps and then has room to spare; so the bytes of a packet are the mean over counts that are spread evenly over a
+doubling. Acknowledgements are packets too; here there is one for a thousand segments, so that they do not count.
 
 *Flows.* Flows with a window of four segments each, which all start within a fraction of a round trip, so that all their segments
 are in flight together. The peak's slope over the number of flows, less four packets.
@@ -21,8 +21,8 @@ from sojourn.specification import RunSpecification, specify
 
 SEGMENT = 1448
 
-#: Packets in flight, spread over a doubling, and the number of flows that share them: a send buffer is at most 1 GB.
-PACKETS, SHARED_BY = (1_000_000, 1_250_000, 1_500_000, 1_750_000, 2_000_000), 4
+#: Packets in flight, spread over a doubling, and the number of flows that share them.
+PACKETS, SHARED_BY = (1_000_000, 1_250_000, 1_500_000, 1_750_000, 2_000_000), 100
 
 #: Flows, and the packets that each keeps in flight.
 FLOWS, WINDOW = (10_000, 110_000), 4
@@ -73,6 +73,7 @@ def specification(flows: int, window: int) -> RunSpecification:
             "initial_window": window,
             "send_buffer": f"{window * SEGMENT} B",
             "receive_buffer": "1 GB",
+            "delayed_ack_count": 1000,
         },
         "network": {
             "dumbbell": {

@@ -61,7 +61,7 @@ impl Flow {
         }
     }
 
-    pub fn result(&self) -> FlowResult {
+    pub fn into_result(self) -> FlowResult {
         let delivered = self.endpoints.delivered();
         let (tcp, segments_sent) = match &self.endpoints {
             Endpoints::Tcp(connection) => {

@@ -359,7 +359,9 @@ impl Simulation {
 
     fn finish(self) -> RunResult {
         debug_assert!(self.census().is_complete(), "{:?}", self.census());
-        let flows = self.flows.iter().map(Flow::result).collect();
+        // In place: of many flows there are never both all states and all results.
+        let mut flows: Vec<_> = self.flows.into_iter().map(Flow::into_result).collect();
+        flows.shrink_to_fit();
         let mut queues = Vec::new();
         for (index, link) in self.network.links.into_iter().enumerate() {
             if let Egress::Queue(queue) = link.egress
