@@ -45,7 +45,7 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "links": [_link(link, index) for link in scenario.network.directed_links()],
         "stacks": stacks,
         "flows": flows,
-        "probe": {"queue_series": scenario.probe.queue_series, "flow_series": scenario.probe.flow_series},
+        "probe": scenario.probe.model_dump(),
     }
 
 

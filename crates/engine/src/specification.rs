@@ -142,7 +142,6 @@ pub struct ConstantRateSpecification {
 #[serde(deny_unknown_fields)]
 pub struct ProbeSpecification {
     /// Whether queues are measured; without it results have no queues.
-    #[serde(default = "yes")]
     pub queue_statistics: bool,
     /// How often queue lengths are sampled.
     pub queue_series: Option<Duration>,
@@ -152,8 +151,4 @@ pub struct ProbeSpecification {
 
 fn no_parameters() -> Value {
     Value::Object(serde_json::Map::new())
-}
-
-fn yes() -> bool {
-    true
 }

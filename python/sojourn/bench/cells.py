@@ -52,7 +52,7 @@ def _measured(specification: RunSpecification, repeat: int) -> Row:
     cpu_seconds = statistics.median(measurement.cpu_seconds[0] for measurement in measurements)
     packets = measurements[0].data_packets
     return {
-        "queue_statistics": "on" if specification["probe"].get("queue_statistics", True) else "off",
+        "queue_statistics": "on" if specification["probe"]["queue_statistics"] else "off",
         "flows": flow_count(specification),
         "data_packets": packets,
         "cpu_seconds": cpu_seconds,

@@ -56,8 +56,9 @@ class Flows(Table):
 
 
 class Probe(Table):
-    """What is sampled while it runs; nothing unless asked."""
+    """What is measured of the network while it runs."""
 
+    queue_statistics: bool = Field(True, description="Whether to measure the queues; without, results have no queues.")
     queue_series: PositiveDuration | None = Field(None, description="How often to sample the queues' lengths.")
     flow_series: PositiveDuration | None = Field(None, description="How often to sample each flow's window and RTT.")
 

@@ -71,7 +71,7 @@ impl Path {
             ],
             "stacks": [self.stack],
             "flows": self.flows,
-            "probe": {"queue_series": self.queue_series, "flow_series": self.flow_series},
+            "probe": {"queue_statistics": true, "queue_series": self.queue_series, "flow_series": self.flow_series},
         });
         serde_json::from_value(specification).expect("the tests' specifications are well formed")
     }
