@@ -262,6 +262,15 @@ def test_ns3_is_given_the_cell() -> None:
     }
 
 
+def test_flows_start_evenly_spaced_beside_ns3() -> None:
+    axes = {"scenario": "DC", "load": "MC", "tcp": "cubic", "queue": "codel"}
+    cell = piotrowska.specification(axes, 1)
+    flows = ns3.evenly_started(cell)["flows"]
+    assert [flow["group"] for flow in flows] == [group["group"] for group in cell["flows"]] * 10
+    assert [flow["start"] for flow in flows] == [3 * PICOSECONDS // 10 * place // 90 for place in range(90)]
+    assert {(flow["count"], flow["start_within"]) for flow in flows} == {(1, 0)}
+
+
 def test_the_program_knows_every_argument() -> None:
     source = ns3.SOURCE.read_text(encoding="utf-8")
     for axes in piotrowska.cells({"tcp": ns3.CONTROLS}):

@@ -46,7 +46,7 @@ struct Cell
     uint32_t flowsPerPair{1};
     uint32_t segment{1448};
     uint32_t buffer{16777216};
-    uint32_t initialWindow{1};
+    uint32_t initialWindow{10};
     double cubicBeta{0.8};
     double seconds{4};
     double startWithin{3};
@@ -176,14 +176,24 @@ Number(const NetDeviceContainer& devices, Ipv4AddressHelper& addresses)
     return interfaces;
 }
 
+/// Starts the flows one after the other, evenly spaced: one of each pair of hosts, then the next of each.
 void
-StartFlows(const Cell& cell, Ptr<Node> sender, Ipv4Address receiver, Ptr<UniformRandomVariable> start)
+StartFlows(const Cell& cell, const NodeContainer& senders, const std::vector<Ipv4Address>& receivers)
 {
-    BulkSendHelper source{"ns3::TcpSocketFactory", InetSocketAddress{receiver, PORT}};
-    source.SetAttribute("SendSize", UintegerValue{cell.segment});
+    const Time spacing = Seconds(cell.startWithin) / int64_t(cell.flowsPerPair * senders.GetN() * receivers.size());
+    Time start;
     for (uint32_t flow = 0; flow < cell.flowsPerPair; ++flow)
     {
-        source.Install(sender).Start(Seconds(start->GetValue(0, cell.startWithin)));
+        for (uint32_t index = 0; index < senders.GetN(); ++index)
+        {
+            for (const Ipv4Address& receiver : receivers)
+            {
+                BulkSendHelper source{"ns3::TcpSocketFactory", InetSocketAddress{receiver, PORT}};
+                source.SetAttribute("SendSize", UintegerValue{cell.segment});
+                source.Install(senders.Get(index)).Start(start);
+                start += spacing;
+            }
+        }
     }
 }
 
@@ -213,8 +223,8 @@ main(int argc, char* argv[])
     command.AddValue("initialWindow", "initial congestion window in segments", cell.initialWindow);
     command.AddValue("cubicBeta", "what CUBIC multiplies its window by", cell.cubicBeta);
     command.AddValue("seconds", "simulated seconds", cell.seconds);
-    command.AddValue("startWithin", "flows start at random within so many seconds", cell.startWithin);
-    command.AddValue("seed", "seed of the starts and of PIE", cell.seed);
+    command.AddValue("startWithin", "seconds over which the starts are spread", cell.startWithin);
+    command.AddValue("seed", "seed of PIE", cell.seed);
     command.Parse(argc, argv);
 
     RngSeedManager::SetSeed(cell.seed);
@@ -253,14 +263,7 @@ main(int argc, char* argv[])
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 
-    const Ptr<UniformRandomVariable> start = CreateObject<UniformRandomVariable>();
-    for (uint32_t index = 0; index < senders.GetN(); ++index)
-    {
-        for (const Ipv4Address& target : targets)
-        {
-            StartFlows(cell, senders.Get(index), target, start);
-        }
-    }
+    StartFlows(cell, senders, targets);
 
     Simulator::Stop(Seconds(cell.seconds));
     const std::clock_t before = std::clock();
