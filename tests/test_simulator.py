@@ -62,6 +62,15 @@ def test_series_are_sampled_as_asked(scenario: Callable[..., Scenario]) -> None:
     assert delivered[-1] > 0
 
 
+def test_queues_go_unmeasured_and_all_else_stays(scenario: Callable[..., Scenario]) -> None:
+    measured = sojourn.run(scenario())
+    unmeasured = sojourn.run(scenario(probe={"queue_statistics": False}))
+    assert measured.queues.height > 0
+    assert unmeasured.queues.height == 0
+    keys = [column for column in measured.flows.columns if column != "key"]
+    assert unmeasured.flows.select(keys).equals(measured.flows.select(keys))
+
+
 def test_planned_losses_happen(scenario: Callable[..., Scenario]) -> None:
     links = [{"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "5 ms", "queue": "droptail", "drop": {"listed": [3, 50]}}]
     flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "300 kB"}]

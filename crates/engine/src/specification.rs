@@ -49,7 +49,7 @@ pub struct LinkSpecification {
     pub queue: Option<QueueSpecification>,
     /// Packets that the device below the discipline takes from it and holds besides the one it transmits: a NIC's ring.
     #[serde(default)]
-    pub device_queue: u32,
+    pub device_queue: u64,
     /// Packets it loses by plan.
     pub drop: Option<LossPattern>,
 }

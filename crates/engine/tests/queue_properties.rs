@@ -156,6 +156,8 @@ impl Run {
 
     fn arrive(&mut self, packet: Packet) -> Result<(), TestCaseError> {
         let full = self.is_full_for(&packet);
+        let may_pass = self.queue.lets_pass(&packet);
+        prop_assert!(!may_pass || self.inside.is_empty() && !full, "nothing passes by what it would have to wait for");
         self.queue
             .enqueue(packet, &mut Context { now: self.now, random: &mut self.random, outcome: &mut self.outcome });
         let overflows = self.outcome.dropped.iter().any(|dropped| dropped.cause == DropCause::Overflow);
@@ -164,6 +166,7 @@ impl Run {
         if !refused {
             self.inside.insert(packet.number, (packet, self.now));
         }
+        prop_assert!(!may_pass || self.outcome.is_empty(), "what may pass is neither dropped nor marked");
         for dropped in std::mem::take(&mut self.outcome.dropped) {
             if dropped.queued_since.is_none() {
                 prop_assert_eq!(dropped.packet.number, packet.number, "only an arrival was never queued");
@@ -177,6 +180,7 @@ impl Run {
 
     fn depart(&mut self) -> Result<(), TestCaseError> {
         let empty = self.inside.is_empty();
+        prop_assert!(!self.queue.is_at_rest() || empty, "a queue at rest has nothing to give");
         let sent =
             self.queue.dequeue(&mut Context { now: self.now, random: &mut self.random, outcome: &mut self.outcome });
         for dropped in std::mem::take(&mut self.outcome.dropped) {
@@ -235,7 +239,7 @@ impl Run {
 
 /// For every discipline: each packet that arrives is sent, dropped or still queued, and only one of these; counts and
 /// bytes agree; no limit is passed, and nothing overflows below it; what is sent keeps its order; a queue that holds
-/// packets sends one; marks are on ECN-capable packets and counted. An AQM drops and marks early in some cases, so
+/// packets sends one; only what would not wait passes by; marks are on ECN-capable packets and counted. An AQM drops and marks early in some cases, so
 /// that these were tried.
 #[test]
 fn packets_are_conserved_ordered_and_within_limits() {

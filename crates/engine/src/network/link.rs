@@ -165,7 +165,7 @@ pub struct Device {
 
 impl Device {
     /// An idle device that holds `queue` packets besides the one it transmits.
-    pub fn new(queue: u32) -> Device {
+    pub fn new(queue: u64) -> Device {
         Device { completions: vec![Time::ZERO; queue as usize + 1].into(), oldest: 0, room: Time::ZERO }
     }
 

@@ -37,7 +37,7 @@ pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>
 const LARGEST_SIZE: u64 = 1 << 62;
 
 /// The most that a device may hold, in packets: it is memory set aside.
-const LARGEST_DEVICE_QUEUE: u32 = 1_000_000;
+const LARGEST_DEVICE_QUEUE: u64 = 1_000_000;
 
 /// Checks what can be checked before anything is built.
 fn check(specification: &Specification) -> Result<(), String> {
