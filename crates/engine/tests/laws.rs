@@ -443,7 +443,7 @@ fn packets_of_a_far_sender_do_not_hold_up_a_near_one() {
             link(0, 2, 10_000_000, 500 * MS), link(1, 2, 10_000_000, 0), link(2, 3, 10_000_000, 0),
             link(3, 2, 10_000_000, 0), link(2, 1, 10_000_000, 0),
         ],
-        "stacks": [StackProfile::default()], "flows": [far, near], "probe": {"queue_series": null, "flow_series": null},
+        "stacks": [StackProfile::default()], "flows": [far, near], "probe": {"queue_statistics": true, "queue_series": null, "flow_series": null},
     });
     let specification = serde_json::from_value(specification).expect("well formed");
     let simulation = Simulation::new(&specification).expect("valid");
