@@ -9,7 +9,6 @@ mod line;
 pub mod network;
 pub mod packet;
 pub mod parameter;
-mod prefetch;
 pub mod probe;
 pub mod queue;
 pub mod random;

@@ -1,6 +1,6 @@
 //! How a packet goes from link to link.
 
-use super::{END_OF_PATH, Egress, InTransit, Link, Routes};
+use super::{Egress, InTransit, Link, Routes};
 use crate::agenda::Agenda;
 use crate::packet::{Packet, SackPool};
 use crate::queue::QueueDiscipline;
@@ -108,11 +108,5 @@ impl Network {
             None => self.agenda.clear(link.arrivals),
         }
         arrived.packet
-    }
-
-    /// The packet that arrives next at the end of a link, if it is its host that it arrives at.
-    pub(crate) fn next_to_deliver(&self, index: usize) -> Option<&Packet> {
-        let next = &self.links[index].in_transit.first()?.packet;
-        (self.routes.hop(next.hop).link == END_OF_PATH).then_some(next)
     }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::{Packet, flags};
-use crate::prefetch::prefetch;
+use crate::packet::Packet;
 use crate::random::Random;
 use crate::result::{FlowResult, TcpResult};
 use crate::tcp::connection::Connection;
@@ -50,17 +49,6 @@ impl Endpoints {
 }
 
 impl Flow {
-    /// Asks for the state that this packet will need when it is delivered.
-    pub fn prefetch(&self, packet: &Packet) {
-        if let Endpoints::Tcp(connection) = &self.endpoints {
-            if packet.has(flags::ACK) {
-                prefetch(&connection.sender);
-            } else {
-                prefetch(&connection.receiver);
-            }
-        }
-    }
-
     pub fn into_result(self) -> FlowResult {
         let delivered = self.endpoints.delivered();
         let (tcp, segments_sent) = match &self.endpoints {

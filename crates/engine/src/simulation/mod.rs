@@ -125,9 +125,6 @@ impl Simulation {
 
     fn on_arrival(&mut self, link: usize) {
         let packet = self.network.take_arrival(link);
-        if let Some(next) = self.network.next_to_deliver(link) {
-            self.flows[next.flow as usize].prefetch(next);
-        }
         let next = self.network.routes.hop(packet.hop).link;
         if next == END_OF_PATH {
             self.deliver(&packet);
