@@ -2,7 +2,7 @@
 //!
 //! A link delivers in order, so only the head of its line is pending, and a device next has room at one time: each such
 //! *source* has at most one pending event. A tournament tree over the sources finds the earliest in O(1) and takes a
-//! change in log2(sources) comparisons, where one heap of all packets would pay log2(packets) twice. Timers, which are
+//! change in log4(sources) steps, where one heap of all packets would pay log2(packets) twice. Timers, which are
 //! many and rarely fire (they are re-armed lazily), wait in a binary heap beside the tree.
 
 use std::cmp::Reverse;

@@ -47,13 +47,10 @@ impl Integrals {
         self.bytes += i128::from(size) * now;
     }
 
-    /// Takes away what was up to a moment: the integrals from there on.
-    fn less(&self, earlier: &Integrals) -> Integrals {
-        Integrals {
-            packets: self.packets - earlier.packets,
-            packets_squared: self.packets_squared - earlier.packets_squared,
-            bytes: self.bytes - earlier.bytes,
-        }
+    /// Integrals from now on of a length that is now so much: as if all had joined now.
+    fn from_now(packets: u64, bytes: u64, now: Time) -> Integrals {
+        let (packets, bytes, now) = (i128::from(packets), i128::from(bytes), i128::from(now.0));
+        Integrals { packets: -packets * now, packets_squared: -packets * packets * now, bytes: -bytes * now }
     }
 
     /// The integrals up to now of a length that is now so much.
@@ -157,10 +154,9 @@ impl QueueProbe {
     pub fn open_window(&mut self, now: Time, busy_until: Time) {
         let counts = self.window;
         let (packets, bytes) = (self.packets, self.bytes);
-        let so_far = self.integrals.up_to(packets, bytes, now);
         *self = QueueProbe {
             window_opened: now,
-            integrals: self.integrals.less(&so_far),
+            integrals: Integrals::from_now(packets, bytes, now),
             packets,
             bytes,
             max_packets: packets,

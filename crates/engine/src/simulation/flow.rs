@@ -9,7 +9,7 @@ use crate::tcp::connection::Connection;
 use crate::time::{Duration, Time};
 use crate::traffic::ConstantRate;
 
-/// What a flow is at its two ends. Most are connections, and a connection's place is known without a look at the flow.
+/// What a flow is at its two ends. Most are connections, which stand in place: no pointer leads to them.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub(super) enum Endpoints {
