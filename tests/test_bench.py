@@ -76,6 +76,14 @@ def test_cells_are_the_studys_and_one_without_statistics(measured: Measured) -> 
     assert figure(part, "slowest cell") == min(speeds)
     assert figure(part, "geometric mean") == pytest.approx(math.prod(speed ** (1 / 54) for speed in speeds))
     assert figure(part, "without queue statistics") == without["packets_per_cpu_second"]
+    shares = [row["share_of_bare_loop"] for row in rows]
+    assert figure(part, "slowest cell, share") == min(shares)
+    assert figure(part, "without queue statistics, share") == without["share_of_bare_loop"]
+
+
+def test_the_yardstick_takes_the_events_of_a_dumbbell() -> None:
+    """Three links for each data packet and three for each second one's acknowledgement, but for those under way at the end."""
+    assert _engine.bare_loop(9, 10, 100_000) / 100_000 == pytest.approx(4.5, rel=1e-3)
 
 
 def test_cells_without_statistics_deliver_the_same_packets() -> None:

@@ -1,5 +1,6 @@
 //! Python bindings of the engine: a specification goes in as JSON, columns come out.
 
+mod bare_loop;
 mod columns;
 
 use std::sync::Arc;
@@ -68,6 +69,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue_json, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_class::<Cancellation>()?;
     module.add("SpecificationError", module.py().get_type::<SpecificationError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
