@@ -96,14 +96,24 @@ fn run(
                 if sampled {
                     srtt = Duration((7 * srtt.0 + rtt.0) / 8);
                 }
-                let mut ack =
-                    Ack { now, acked, credit: acked * credited / 256, rtt: sampled.then_some(rtt), srtt, una, nxt };
+                let mut ack = Ack {
+                    now,
+                    acked,
+                    credit: acked * credited / 256,
+                    rtt: sampled.then_some(rtt),
+                    srtt,
+                    una,
+                    nxt,
+                    ..Ack::default()
+                };
                 algorithm.on_ack(&window, &ack);
                 if limited {
                     continue;
                 }
                 if window.in_slow_start() {
-                    ack.credit = slow_start.increase(&mut window, &ack);
+                    ack.credit = algorithm
+                        .increase_in_slow_start(&mut window, &ack)
+                        .unwrap_or_else(|| slow_start.increase(&mut window, &ack));
                 }
                 if !window.in_slow_start() {
                     let before = window;
@@ -175,7 +185,7 @@ proptest! {
             una = nxt + 1;
             now += rtt;
             let credit = window.cwnd;
-            let ack = Ack { now, acked: credit, credit, rtt: Some(rtt), srtt: rtt, una, nxt };
+            let ack = Ack { now, acked: credit, credit, rtt: Some(rtt), srtt: rtt, una, nxt, ..Ack::default() };
             algorithm.on_ack(&window, &ack);
             algorithm.increase(&mut window, &ack);
         }

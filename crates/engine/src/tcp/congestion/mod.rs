@@ -19,7 +19,7 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 /// What an acknowledgement of new data tells.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
     /// When it arrived.
     pub now: Time,
@@ -36,6 +36,18 @@ pub struct Ack {
     pub una: u64,
     /// Next sequence number to be sent.
     pub nxt: u64,
+    /// Bytes sent and neither acknowledged nor known to be lost, after this acknowledgement.
+    pub in_flight: u64,
+    /// From the sender to the receiver, of the latest segment that the receiver had when it acknowledged. Only for
+    /// algorithms that ask ([`Needs::one_way_delay`]).
+    pub one_way_delay: Option<Duration>,
+}
+
+/// What an algorithm needs of the sender besides acknowledgements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// One-way delays, which the receiver then reports.
+    pub one_way_delay: bool,
 }
 
 /// A congestion controlled sender's window rule.
@@ -53,6 +65,20 @@ pub trait CongestionControl {
 
     /// The retransmission timer expired; the threshold has been reduced, the window is about to be one segment.
     fn on_timeout(&mut self) {}
+
+    /// Grows the window below ssthresh in a way of its own, and gives the credit that is left for congestion avoidance;
+    /// `None` leaves slow start to the one that the flow was given.
+    fn increase_in_slow_start(&mut self, _window: &mut Window, _ack: &Ack) -> Option<u64> {
+        None
+    }
+
+    /// Fast recovery ended; cwnd is what the recovery leaves.
+    fn on_recovered(&mut self, _window: &mut Window, _now: Time) {}
+
+    /// What it needs of the sender.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
 }
 
 /// The dispatch is an enum: one jump on the path of every acknowledgement, no allocation and no virtual call.
@@ -98,6 +124,15 @@ macro_rules! algorithms {
             }
             fn on_timeout(&mut self) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.on_timeout(),)* }
+            }
+            fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
+                match self { $(Algorithm::$name(algorithm) => algorithm.increase_in_slow_start(window, ack),)* }
+            }
+            fn on_recovered(&mut self, window: &mut Window, now: Time) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.on_recovered(window, now),)* }
+            }
+            fn needs(&self) -> Needs {
+                match self { $(Algorithm::$name(algorithm) => algorithm.needs(),)* }
             }
         }
     };

@@ -88,7 +88,7 @@ impl Sender {
         }
     }
 
-    pub(super) fn leave_recovery(&mut self) {
+    pub(super) fn leave_recovery(&mut self, now: Time) {
         self.window.cwnd = match self.profile.recovery {
             RecoveryKind::NewReno => {
                 Inflation::exit(self.window.ssthresh, self.scoreboard.outstanding() * self.window.mss, self.window.mss)
@@ -98,5 +98,6 @@ impl Sender {
         self.phase = Phase::Open;
         self.duplicate_acks = 0;
         self.limited_transmitted = 0;
+        self.algorithm.on_recovered(&mut self.window, now);
     }
 }

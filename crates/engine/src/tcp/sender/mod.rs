@@ -239,7 +239,7 @@ impl Sender {
                 true
             }
             Phase::Recovery { point, .. } if self.una >= *point => {
-                self.leave_recovery();
+                self.leave_recovery(now);
                 // New data sent during the episode may be known to be lost: the next one begins.
                 if self.scoreboard.first_is_lost() {
                     self.enter_recovery(progress, now, outbox);
@@ -295,13 +295,26 @@ impl Sender {
             // An acknowledgement that leaps over a repaired hole is worth one window at most.
             (Counting::Recommended | Counting::Bytes, false) => acked.min(self.window.cwnd),
         };
-        let mut ack = Ack { now, acked, credit, rtt, srtt: self.rto.srtt(), una: self.una, nxt: self.next_sequence() };
+        let mut ack = Ack {
+            now,
+            acked,
+            credit,
+            rtt,
+            srtt: self.rto.srtt(),
+            una: self.una,
+            nxt: self.next_sequence(),
+            in_flight: self.scoreboard.pipe() * mss,
+            one_way_delay: None,
+        };
         self.algorithm.on_ack(&self.window, &ack);
         if !self.window_limited {
             return;
         }
         if self.window.in_slow_start() {
-            ack.credit = self.slow_start.increase(&mut self.window, &ack);
+            ack.credit = self
+                .algorithm
+                .increase_in_slow_start(&mut self.window, &ack)
+                .unwrap_or_else(|| self.slow_start.increase(&mut self.window, &ack));
         }
         if ack.credit > 0 && !self.window.in_slow_start() {
             self.algorithm.increase(&mut self.window, &ack);

@@ -1,0 +1,171 @@
+//! CUBIC: RFC 9438.
+
+use serde_json::json;
+use sojourn_engine::tcp::congestion::CongestionControl;
+use sojourn_engine::time::{Duration, Time};
+
+use crate::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
+
+/// After a loss at W_max CUBIC's window goes through the published points of its curve: 0.7 W_max at once, W_max
+/// after K and 1.3 W_max after 2 K.
+#[test]
+fn cubic_follows_its_curve() {
+    for row in rows("cubic_curve") {
+        let w_max = number(&row["W_max"]);
+        let k = number(&row["K_s"]);
+        let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), w_max, milliseconds(20.0));
+        flow.lose();
+        assert_close("window after the loss", flow.segments(), number(&row["W_at_0"]), 0.001);
+        flow.run_until(Time::ZERO + Duration::from_seconds_f64(k));
+        assert_close("window at K", flow.segments(), number(&row["W_at_K"]), 0.002 * w_max);
+        flow.run_until(Time::ZERO + Duration::from_seconds_f64(2.0 * k));
+        assert_close("window at 2 K", flow.segments(), number(&row["W_at_2K"]), 0.005 * w_max);
+    }
+}
+
+/// After a timeout, and after a slow start that ended without loss, K is zero and W_max the window at which
+/// congestion avoidance begins (RFC 9438 sections 4.8 and 4.10): 70 + 0.4 t^3 segments.
+#[test]
+fn cubic_without_w_max_starts_convex() {
+    let parameters = json!({"reno_friendly": false});
+    let mut after_timeout = Flow::new("cubic", parameters.clone(), 100.0, milliseconds(20.0));
+    after_timeout.time_out();
+    let after_slow_start = Flow::new("cubic", parameters, 70.0, milliseconds(20.0));
+    for mut flow in [after_timeout, after_slow_start] {
+        flow.run_until(Time::ZERO + Duration::from_seconds(2));
+        assert_close("window after 2 s", flow.segments(), 73.2, 0.2);
+        flow.run_until(Time::ZERO + Duration::from_seconds(5));
+        assert_close("window after 5 s", flow.segments(), 120.0, 0.6);
+    }
+}
+
+/// A stage that starts above W_max (here by the least threshold, two segments, after a loss at one) starts convex too:
+/// 2 + 0.4 t^3.
+#[test]
+fn cubic_above_w_max_starts_convex() {
+    let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), 1.0, milliseconds(20.0));
+    flow.lose();
+    flow.run_until(Time::ZERO + Duration::from_seconds(5));
+    assert_close("window after 5 s", flow.segments(), 52.0, 1.0);
+}
+
+/// A flow that loses below its last W_max gives way: the plateau is at 0.85 of the window, with fast convergence only
+/// (RFC 9438 section 4.7). Loss at 80 after one at 100: K = cbrt((68 - 56) / 0.4) = 3.107 s; without, W_cubic(3.107)
+/// = 79.79.
+#[test]
+fn cubic_fast_convergence() {
+    for (fast_convergence, expected) in [(true, 68.0), (false, 79.79)] {
+        let parameters = json!({"reno_friendly": false, "fast_convergence": fast_convergence});
+        let mut flow = Flow::new("cubic", parameters, 100.0, milliseconds(20.0));
+        flow.lose();
+        flow.window.cwnd = 80 * MSS;
+        flow.lose();
+        assert_close("window after the second loss", flow.segments(), 56.0, 0.001);
+        flow.run_until(flow.now + Duration::from_seconds_f64(3.107));
+        assert_close("window after 3.107 s", flow.segments(), expected, 0.2);
+    }
+}
+
+/// In the Reno-friendly region the window grows by alpha = 0.529 segments a round trip up to the window before the
+/// loss, and by one from there (RFC 9438 section 4.3); without the region it follows the slower curve, 74.08 segments
+/// after 0.2 s.
+#[test]
+fn cubic_reno_friendly_region() {
+    let mut flow = Flow::new("cubic", json!({}), 100.0, milliseconds(10.0));
+    flow.lose();
+    flow.rounds(40);
+    assert_close("growth in 40 round trips", flow.segments() - 70.0, 40.0 * 0.529412, 0.3);
+    while flow.segments() < 101.0 {
+        flow.ack();
+    }
+    let before = flow.segments();
+    flow.rounds(30);
+    assert_close("growth in 30 round trips", flow.segments() - before, 30.0, 0.5);
+
+    let mut unfriendly = Flow::new("cubic", json!({"reno_friendly": false}), 100.0, milliseconds(10.0));
+    unfriendly.lose();
+    unfriendly.run_until(Time::ZERO + milliseconds(200.0));
+    assert_close("window after 0.2 s", unfriendly.segments(), 74.08, 0.1);
+}
+
+/// The average window under a loss every 1/p segments is that of RFC 9438's tables 1 and 2, in the cubic and in the
+/// Reno-friendly region.
+#[test]
+fn cubic_average_window() {
+    for row in rows("cubic_average_window") {
+        let (p, expected) = (number(&row["p"]), number(&row["window"]));
+        let rtt = Duration::from_seconds_f64(number(&row["rtt_s"]));
+        let average = Flow::new("cubic", json!({}), expected, rtt).average_window(p);
+        assert_close(&row.to_string(), average, expected, 0.1 * expected);
+    }
+}
+
+/// The window grows by at most half a segment for a segment acknowledged (target at most 1.5 cwnd), by nothing while
+/// the curve is below it, and twice as fast where a stack credits twice the segments.
+#[test]
+fn cubic_growth_for_an_acknowledgement() {
+    let start = || {
+        let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), 100.0, milliseconds(100.0));
+        flow.lose();
+        flow.ack();
+        flow
+    };
+    let mut late = start();
+    late.now += Duration::from_seconds(100);
+    let before = late.window.cwnd;
+    late.ack();
+    assert_eq!(late.window.cwnd - before, MSS / 2);
+
+    let mut above = start();
+    above.window.cwnd = 90 * MSS;
+    above.ack();
+    assert_eq!(above.window.cwnd, 90 * MSS);
+
+    let growth = |credit| {
+        let mut flow = start();
+        flow.now += milliseconds(50.0);
+        let before = flow.window.cwnd;
+        flow.ack_credited(2 * MSS, credit, true);
+        flow.window.cwnd - before
+    };
+    assert!(growth(MSS) > 10);
+    assert_close("growth by twice the credit", growth(2 * MSS) as f64, 2.0 * growth(MSS) as f64, 1.0);
+}
+
+/// Growth of less than a byte is not lost: at 1 ms and 1000 segments an acknowledgement is worth 0.03 bytes, and
+/// CUBIC still comes within a tenth of a segment of W_max.
+#[test]
+fn cubic_keeps_fractions() {
+    let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), 1000.0, milliseconds(1.0));
+    flow.lose();
+    flow.run_until(Time::ZERO + Duration::from_seconds_f64(9.0856));
+    assert_close("window at K", flow.segments(), 1000.0, 0.1);
+}
+
+/// ssthresh is 0.7 of the flight size and at least two segments (RFC 9438 section 4.6).
+#[test]
+fn cubic_multiplicative_decrease() {
+    for (flight, ssthresh) in [(100 * MSS, 70 * MSS), (10 * MSS, 7 * MSS), (2 * MSS, 2 * MSS), (0, 2 * MSS)] {
+        let mut flow = Flow::new("cubic", json!({}), 100.0, milliseconds(100.0));
+        assert_eq!(flow.algorithm.reduce(&flow.window, flight, flow.now), ssthresh, "flight size {flight}");
+    }
+}
+
+/// Time in which the window was not used is not part of t (RFC 9438 sections 4.2 and 5.8): 100 s of it leave the
+/// curve where it was.
+#[test]
+fn cubic_time_stands_while_application_limited() {
+    let curve = |idle: u64| {
+        let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), 100.0, milliseconds(20.0));
+        flow.lose();
+        flow.run_until(Time::ZERO + Duration::from_seconds(1));
+        for _ in 0..idle {
+            flow.ack_credited(MSS, MSS, false);
+            flow.now += Duration::from_seconds(1);
+        }
+        flow.ack_credited(MSS, MSS, false);
+        flow.run_until(flow.now + Duration::from_seconds(1));
+        flow.segments()
+    };
+    assert_close("window after 2 s in use", curve(100), curve(0), 0.1);
+}

@@ -1,0 +1,138 @@
+//! A sender whose losses and acknowledgements a test decides, and the published figures.
+
+use serde_json::Value;
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::{Duration, Time};
+
+/// Segment size of the tests.
+pub const MSS: u64 = 1000;
+
+pub fn figures() -> Value {
+    serde_json::from_str(include_str!("../data/congestion.json")).expect("the figures are JSON")
+}
+
+pub fn rows(table: &str) -> Vec<Value> {
+    figures()[table]["rows"].as_array().expect("a table has rows").clone()
+}
+
+/// The worked vectors whose id begins so.
+pub fn vectors(prefix: &str) -> Vec<Value> {
+    let all = figures()["vectors"].as_array().expect("vectors").clone();
+    let chosen: Vec<Value> =
+        all.into_iter().filter(|vector| vector["id"].as_str().is_some_and(|id| id.starts_with(prefix))).collect();
+    assert!(!chosen.is_empty(), "no vector {prefix}");
+    chosen
+}
+
+pub fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+pub fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().expect("a list").iter().map(number).collect()
+}
+
+#[track_caller]
+pub fn assert_close(what: &str, measured: f64, expected: f64, tolerance: f64) {
+    assert!((measured - expected).abs() <= tolerance, "{what}: {measured}, expected {expected} within {tolerance}");
+}
+
+pub fn milliseconds(milliseconds: f64) -> Duration {
+    Duration::from_seconds_f64(milliseconds / 1000.0)
+}
+
+/// A sender in congestion avoidance on a path that loses nothing unasked: a window of acknowledgements, evenly
+/// spaced, in each round-trip time.
+pub struct Flow {
+    pub algorithm: Algorithm,
+    pub window: Window,
+    pub rtt: Duration,
+    pub now: Time,
+    pub una: u64,
+}
+
+impl Flow {
+    pub fn new(name: &str, parameters: Value, segments: f64, rtt: Duration) -> Flow {
+        let algorithm = Algorithm::new(name, &parameters).expect("a known algorithm");
+        let cwnd = (segments * MSS as f64) as u64;
+        Flow { algorithm, window: Window { cwnd, ssthresh: cwnd, mss: MSS }, rtt, now: Time::ZERO, una: 0 }
+    }
+
+    pub fn segments(&self) -> f64 {
+        self.window.segments()
+    }
+
+    /// Takes an acknowledgement, with the bytes credited for it and whether the sender uses its window.
+    pub fn ack_credited(&mut self, acked: u64, credit: u64, may_grow: bool) {
+        let nxt = self.una + self.window.cwnd;
+        self.now += Duration(self.rtt.0 * acked / self.window.cwnd);
+        self.una += acked;
+        let ack = Ack {
+            now: self.now,
+            acked,
+            credit,
+            rtt: Some(self.rtt),
+            srtt: self.rtt,
+            una: self.una,
+            nxt,
+            ..Ack::default()
+        };
+        self.algorithm.on_ack(&self.window, &ack);
+        if may_grow {
+            self.algorithm.increase(&mut self.window, &ack);
+        }
+    }
+
+    pub fn ack(&mut self) {
+        self.ack_credited(MSS, MSS, true);
+    }
+
+    /// Acknowledges the window that is in flight.
+    pub fn round(&mut self) {
+        let end = self.una + self.window.cwnd;
+        while self.una < end {
+            self.ack();
+        }
+    }
+
+    pub fn rounds(&mut self, count: u64) {
+        for _ in 0..count {
+            self.round();
+        }
+    }
+
+    pub fn run_until(&mut self, time: Time) {
+        while self.now < time {
+            self.ack();
+        }
+    }
+
+    /// A loss repaired at once: the window is the threshold.
+    pub fn lose(&mut self) {
+        self.window.ssthresh = self.algorithm.reduce(&self.window, self.window.cwnd, self.now);
+        self.window.cwnd = self.window.ssthresh;
+    }
+
+    /// A timeout and the slow start after it, taken as done at once.
+    pub fn time_out(&mut self) {
+        self.window.ssthresh = self.algorithm.reduce(&self.window, self.window.cwnd, self.now);
+        self.algorithm.on_timeout();
+        self.window.cwnd = self.window.ssthresh;
+    }
+
+    /// The average window under a loss every 1/p segments, once the cycle repeats itself.
+    pub fn average_window(mut self, p: f64) -> f64 {
+        let period = (1.0 / p).round() as u64;
+        let cycle = |flow: &mut Flow| {
+            for _ in 0..period {
+                flow.ack();
+            }
+            flow.lose();
+        };
+        (0..6).for_each(|_| cycle(&mut self));
+        let start = self.now;
+        (0..2).for_each(|_| cycle(&mut self));
+        (2 * period) as f64 * self.rtt.seconds() / self.now.since(start).seconds()
+    }
+}

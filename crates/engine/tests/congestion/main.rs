@@ -1,0 +1,9 @@
+//! Congestion controls, slow starts and the retransmission timeout against published figures: `tests/data`, and the equations
+//! of the papers where a test names them.
+
+mod compound;
+mod cubic;
+mod flow;
+mod newreno;
+mod rto;
+mod slow_start;

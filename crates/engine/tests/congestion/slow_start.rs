@@ -1,0 +1,90 @@
+//! Slow starts.
+
+use sojourn_engine::tcp::congestion::Ack;
+use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::{Duration, Time};
+
+use crate::flow::{MSS, milliseconds, vectors};
+
+/// Slow start grows the window by all bytes acknowledged, by at most a segment for an acknowledgement and for a full
+/// segment acknowledged, also when the receiver splits acknowledgements.
+#[test]
+fn slow_start_increment() {
+    for vector in vectors("newreno-slow_start_increment") {
+        let inputs = &vector["inputs"];
+        let mss = inputs["mss"].as_u64().unwrap();
+        let write = inputs["write_bytes"].as_u64().unwrap();
+        let acked = inputs["receiver_acks_every_bytes"].as_u64().unwrap_or(write);
+        let data = write * inputs["writes"].as_u64().unwrap();
+        let per_ack = vector["expected"]["max_increment_per_ack_segments"].as_u64().unwrap() * mss;
+        let per_mss = vector["expected"]["max_increments_per_full_mss_acked"].as_u64().unwrap() * mss;
+
+        let mut slow_start = SlowStart::new(SlowStartKind::Standard);
+        let mut window = Window { cwnd: mss, ssthresh: u64::MAX, mss };
+        for una in (acked..=data).step_by(acked as usize) {
+            let before = window.cwnd;
+            let (now, srtt) = (Time::ZERO, Duration::from_seconds(1));
+            let ack =
+                Ack { now, acked, credit: acked.min(mss), rtt: Some(srtt), srtt, una, nxt: una, ..Ack::default() };
+            assert_eq!(slow_start.increase(&mut window, &ack), 0, "{vector}");
+            assert!(window.cwnd - before <= per_ack, "{vector}");
+            assert!(window.cwnd - mss <= per_mss * una / mss, "{vector}");
+        }
+        assert_eq!(window.cwnd - mss, data, "{vector}");
+    }
+}
+
+/// Slow start in trains of acknowledgements, a window in each round; gives the window, in segments, at which it
+/// ended.
+fn hystart(mut segments: u64, spacing: Duration, rtt_of_round: impl Fn(u64) -> Duration) -> Option<u64> {
+    let mut slow_start = SlowStart::new(SlowStartKind::HyStart);
+    let mut window = Window { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS };
+    let (mut una, mut start) = (0, Time::ZERO);
+    for round in 0.. {
+        let rtt = rtt_of_round(round);
+        for i in 0..segments {
+            let nxt = una + window.cwnd;
+            una += MSS;
+            let now = start + spacing * i;
+            let ack = Ack { now, acked: MSS, credit: MSS, rtt: Some(rtt), srtt: rtt, una, nxt, ..Ack::default() };
+            slow_start.increase(&mut window, &ack);
+            if !window.in_slow_start() {
+                return Some(window.cwnd / MSS);
+            }
+        }
+        if segments >= 4096 {
+            break;
+        }
+        start += rtt.max(spacing * segments + milliseconds(2.5));
+        segments = window.cwnd / MSS;
+    }
+    None
+}
+
+/// Slow start ends at the eighth sample of a round whose RTT is above the least one by more than an eighth of it,
+/// kept between 4 and 16 ms; not for less.
+#[test]
+fn hystart_ends_on_delay() {
+    for (base, less, more) in [(20.0, 3.9, 4.1), (100.0, 12.4, 12.6), (400.0, 15.9, 16.1)] {
+        let rising = |rise: f64| move |round| milliseconds(if round < 2 { base } else { base + rise });
+        assert_eq!(hystart(16, milliseconds(3.0), rising(less)), None, "{base} ms and {less}");
+        assert_eq!(hystart(16, milliseconds(3.0), rising(more)), Some(64 + 8), "{base} ms and {more}");
+    }
+}
+
+/// Slow start ends when acknowledgements no more than 2 ms apart have come for more than half the RTT: with 1 ms and
+/// 100 ms, at the 52nd of a round. Wider apart they are no train.
+#[test]
+fn hystart_ends_on_a_train() {
+    let constant = |_| milliseconds(100.0);
+    assert_eq!(hystart(16, milliseconds(1.0), constant), Some(64 + 52));
+    assert_eq!(hystart(16, milliseconds(2.0), constant), Some(32 + 27));
+    assert_eq!(hystart(16, milliseconds(2.1), constant), None);
+}
+
+/// Below 16 segments slow start goes on, whatever the train; at 16 it ends.
+#[test]
+fn hystart_low_window() {
+    assert_eq!(hystart(4, milliseconds(2.0), |_| milliseconds(10.0)), Some(16));
+}
