@@ -1,6 +1,6 @@
 //! A packet is a small `Copy` value: what a router and the two ends need, and no bytes of payload.
 
-use crate::time::Time;
+use crate::time::{Duration, Time};
 
 /// What a packet is, as bits.
 pub mod flags {
@@ -12,19 +12,25 @@ pub mod flags {
     pub const SYN: u8 = 1 << 2;
     /// Ends the sender's stream.
     pub const FIN: u8 = 1 << 3;
-    /// ECN-capable transport (RFC 3168).
-    pub const ECN_CAPABLE: u8 = 1 << 4;
-    /// Congestion experienced (RFC 3168).
-    pub const CONGESTION_EXPERIENCED: u8 = 1 << 5;
+    /// ECT(1): of the ECN field the bit that the other codepoints lack, but for CE (RFC 3168 section 5).
+    pub const ECT_1: u8 = 1 << 4;
+    /// ECT(0).
+    pub const ECT_0: u8 = 1 << 5;
+    /// CE, congestion experienced: both bits of the ECN field.
+    pub const CONGESTION_EXPERIENCED: u8 = ECT_0 | ECT_1;
+    /// ECE, ECN-Echo (RFC 3168 section 6.1).
+    pub const ECN_ECHO: u8 = 1 << 6;
+    /// CWR, congestion window reduced (RFC 3168 section 6.1).
+    pub const WINDOW_REDUCED: u8 = 1 << 7;
 }
 
-/// Which SACK blocks an acknowledgement carries: a place in the simulation's [`SackPool`], or none.
+/// Which options an acknowledgement carries: a place in the simulation's [`OptionsPool`], or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SackHandle(u32);
+pub struct OptionsHandle(u32);
 
-impl SackHandle {
-    /// No SACK blocks.
-    pub const NONE: SackHandle = SackHandle(u32::MAX);
+impl OptionsHandle {
+    /// No options.
+    pub const NONE: OptionsHandle = OptionsHandle(u32::MAX);
 }
 
 /// A packet on the wire. 32 bytes: queues and links hold many.
@@ -38,8 +44,8 @@ pub struct Packet {
     pub flow: u32,
     /// Its place on its path: an index into the network's table of hops.
     pub hop: u32,
-    /// SACK blocks of an ACK.
-    pub sacks: SackHandle,
+    /// Options of an ACK.
+    pub options: OptionsHandle,
     /// Bytes on the wire, all headers included.
     pub size: u16,
     /// See [`flags`].
@@ -50,6 +56,22 @@ impl Packet {
     /// Whether every one of `bits` is set.
     pub fn has(&self, bits: u8) -> bool {
         self.flags & bits == bits
+    }
+
+    /// Whether its transport answers marks, so that it may be marked.
+    pub fn is_ecn_capable(&self) -> bool {
+        self.flags & flags::CONGESTION_EXPERIENCED != 0
+    }
+
+    /// Whether it carries a mark.
+    pub fn is_marked(&self) -> bool {
+        self.has(flags::CONGESTION_EXPERIENCED)
+    }
+
+    /// Marks it. Only for packets that are ECN-capable.
+    pub fn mark(&mut self) {
+        debug_assert!(self.is_ecn_capable(), "only ECN-capable packets are marked");
+        self.flags |= flags::CONGESTION_EXPERIENCED;
     }
 }
 
@@ -85,36 +107,60 @@ impl SackBlocks {
     }
 }
 
-/// SACK blocks of the acknowledgements under way. Most acknowledgements have none, so packets carry a handle.
+/// What an acknowledgement tells besides its number and the echoed timestamp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AckOptions {
+    /// Selective acknowledgements.
+    pub sacks: SackBlocks,
+    /// How long the latest data segment was on its way; only for senders that ask.
+    pub one_way_delay: Option<Duration>,
+    /// Data packets that came marked so far: the counter of Accurate ECN (RFC 9768), which here never wraps round.
+    pub marks: Option<u64>,
+}
+
+impl AckOptions {
+    /// No options.
+    pub const NONE: AckOptions = AckOptions {
+        sacks: SackBlocks { blocks: [Block { start: 0, end: 0 }; 4], length: 0 },
+        one_way_delay: None,
+        marks: None,
+    };
+
+    fn is_empty(&self) -> bool {
+        self.sacks.length == 0 && self.one_way_delay.is_none() && self.marks.is_none()
+    }
+}
+
+/// Options of the acknowledgements under way. Most acknowledgements have none, so packets carry a handle.
 #[derive(Debug, Default)]
-pub struct SackPool {
-    slots: Vec<SackBlocks>,
+pub struct OptionsPool {
+    slots: Vec<AckOptions>,
     free: Vec<u32>,
 }
 
-impl SackPool {
-    /// Keeps `blocks` until they are taken.
-    pub fn put(&mut self, blocks: SackBlocks) -> SackHandle {
-        if blocks.length == 0 {
-            return SackHandle::NONE;
+impl OptionsPool {
+    /// Keeps `options` until they are released.
+    pub fn put(&mut self, options: AckOptions) -> OptionsHandle {
+        if options.is_empty() {
+            return OptionsHandle::NONE;
         }
         if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = blocks;
-            SackHandle(slot)
+            self.slots[slot as usize] = options;
+            OptionsHandle(slot)
         } else {
-            self.slots.push(blocks);
-            SackHandle(self.slots.len() as u32 - 1)
+            self.slots.push(options);
+            OptionsHandle(self.slots.len() as u32 - 1)
         }
     }
 
-    /// The blocks of an acknowledgement.
-    pub fn blocks(&self, handle: SackHandle) -> &[Block] {
-        if handle == SackHandle::NONE { &[] } else { self.slots[handle.0 as usize].as_slice() }
+    /// The options of an acknowledgement, if it has any.
+    pub fn get(&self, handle: OptionsHandle) -> Option<&AckOptions> {
+        if handle == OptionsHandle::NONE { None } else { Some(&self.slots[handle.0 as usize]) }
     }
 
-    /// Frees the place of blocks that are no longer needed.
-    pub fn release(&mut self, handle: SackHandle) {
-        if handle != SackHandle::NONE {
+    /// Frees the place of options that are no longer needed.
+    pub fn release(&mut self, handle: OptionsHandle) {
+        if handle != OptionsHandle::NONE {
             self.free.push(handle.0);
         }
     }

@@ -1,6 +1,6 @@
 //! Traffic without congestion control: packets at a constant rate, equally spaced or with exponential gaps.
 
-use crate::packet::{Packet, SackHandle, flags};
+use crate::packet::{OptionsHandle, Packet, flags};
 use crate::random::Random;
 use crate::specification::ConstantRateSpecification;
 use crate::tcp::sender::Address;
@@ -50,7 +50,7 @@ impl ConstantRate {
             stamp: now,
             flow: self.address.flow,
             hop: self.address.first_hop,
-            sacks: SackHandle::NONE,
+            options: OptionsHandle::NONE,
             size: size as u16,
             flags: flags::DATA,
         });

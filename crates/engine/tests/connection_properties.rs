@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::json;
-use sojourn_engine::packet::{Packet, SackBlocks, SackPool, flags};
+use sojourn_engine::packet::{AckOptions, OptionsPool, Packet, flags};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::tcp::congestion::Algorithm;
 use sojourn_engine::tcp::connection::Connection;
@@ -30,9 +30,9 @@ struct Rig {
     connection: Connection,
     random: Random,
     channel: Channel,
-    under_way: Vec<(Packet, SackBlocks)>,
+    under_way: Vec<(Packet, AckOptions)>,
     arrivals: BinaryHeap<Reverse<(Time, usize)>>,
-    sacks: SackPool,
+    options: OptionsPool,
     outbox: Vec<Packet>,
     now: Time,
 }
@@ -49,7 +49,7 @@ impl Rig {
             channel,
             under_way: Vec::new(),
             arrivals: BinaryHeap::new(),
-            sacks: SackPool::default(),
+            options: OptionsPool::default(),
             outbox: Vec::new(),
             now: Time::ZERO,
         }
@@ -57,15 +57,14 @@ impl Rig {
 
     fn dispatch(&mut self) {
         for packet in std::mem::take(&mut self.outbox) {
-            let mut blocks = SackBlocks::default();
-            self.sacks.blocks(packet.sacks).iter().for_each(|block| blocks.push(*block));
-            self.sacks.release(packet.sacks);
+            let options = *self.options.get(packet.options).unwrap_or(&AckOptions::NONE);
+            self.options.release(packet.options);
             let copies = if self.random.unit() < self.channel.duplication { 2 } else { 1 };
             for _ in 0..copies {
                 if self.random.unit() >= self.channel.loss {
                     let delay = Duration::from_milliseconds(10) + self.random.below(self.channel.jitter);
                     self.arrivals.push(Reverse((self.now + delay, self.under_way.len())));
-                    self.under_way.push((packet, blocks));
+                    self.under_way.push((packet, options));
                 }
             }
         }
@@ -88,15 +87,15 @@ impl Rig {
             assert!(self.now < Time::NEVER, "the connection waits for nothing: {state:?}");
             if arrival == self.now {
                 let Some(Reverse((_, index))) = self.arrivals.pop() else { unreachable!() };
-                let (mut packet, blocks) = self.under_way[index];
-                packet.sacks = self.sacks.put(blocks);
+                let (mut packet, options) = self.under_way[index];
+                packet.options = self.options.put(options);
                 if packet.has(flags::ACK) {
-                    self.connection.on_ack(&packet, self.now, &mut self.sacks, &mut self.outbox);
+                    self.connection.on_ack(&packet, self.now, &mut self.options, &mut self.outbox);
                 } else {
-                    self.outbox.extend(self.connection.on_data(&packet, self.now, &mut self.sacks));
+                    self.outbox.extend(self.connection.on_data(&packet, self.now, &mut self.options));
                 }
             } else if acknowledgement == self.now {
-                self.outbox.push(self.connection.acknowledge(&mut self.sacks));
+                self.outbox.push(self.connection.acknowledge(&mut self.options));
             } else {
                 self.connection.sender.on_timeout(self.now, &mut self.outbox);
             }

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value};
-use sojourn_engine::packet::{Packet, SackHandle, flags};
+use sojourn_engine::packet::{OptionsHandle, Packet, flags};
 use sojourn_engine::parameter::{Description, Kind};
 use sojourn_engine::queue::{Context, Discipline, DropCause, Limit, Outcome, QueueDiscipline};
 use sojourn_engine::random::{Purpose, Random};
@@ -99,9 +99,9 @@ fn run(name: &str, class: &str, case: &Case) -> Result<Vec<Fate>, TestCaseError>
     for step in &case.steps {
         match *step {
             Step::Arrival { size, flow, ecn_capable } => {
-                let ecn = if ecn_capable { flags::ECN_CAPABLE } else { 0 };
+                let ecn = if ecn_capable { flags::ECT_0 } else { 0 };
                 let flags = flags::DATA | ecn;
-                run.arrive(Packet { number, stamp: run.now, flow, hop: 0, sacks: SackHandle::NONE, size, flags })?;
+                run.arrive(Packet { number, stamp: run.now, flow, hop: 0, options: OptionsHandle::NONE, size, flags })?;
                 number += 1;
             }
             Step::Departure => run.depart()?,
@@ -211,9 +211,9 @@ impl Run {
     }
 
     fn settle(&mut self, packet: Packet, arrived: Packet, dropped: Option<DropCause>) -> Result<(), TestCaseError> {
-        let marked = packet.has(flags::CONGESTION_EXPERIENCED);
-        prop_assert_eq!(packet.flags & !flags::CONGESTION_EXPERIENCED, arrived.flags);
-        prop_assert!(!marked || arrived.has(flags::ECN_CAPABLE), "marked, though not ECN-capable");
+        let marked = packet.is_marked();
+        prop_assert_eq!(packet.flags & !flags::ECT_1, arrived.flags);
+        prop_assert!(!marked || arrived.is_ecn_capable(), "marked, though not ECN-capable");
         prop_assert_eq!((packet.size, packet.flow), (arrived.size, arrived.flow));
         self.marked += u64::from(marked);
         let (number, at) = (packet.number, self.now);

@@ -1,7 +1,7 @@
 //! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
 
 use serde_json::{Value, json};
-use sojourn_engine::packet::{Packet, SackHandle, flags};
+use sojourn_engine::packet::{OptionsHandle, Packet, flags};
 use sojourn_engine::queue::{
     CoDel, CoDelParameters, Context, Discipline, DropCause, DropTail, DropTailParameters, Limit, Outcome, Pie,
     PieParameters, QueueDiscipline, Queued,
@@ -43,7 +43,15 @@ fn milliseconds(value: &Value) -> Duration {
 }
 
 fn packet(size: u16, flags: u8) -> Packet {
-    Packet { number: 0, stamp: Time::ZERO, flow: 0, hop: 0, sacks: SackHandle::NONE, size, flags: flags::DATA | flags }
+    Packet {
+        number: 0,
+        stamp: Time::ZERO,
+        flow: 0,
+        hop: 0,
+        options: OptionsHandle::NONE,
+        size,
+        flags: flags::DATA | flags,
+    }
 }
 
 /// A discipline with what it needs to be called.
@@ -177,18 +185,18 @@ fn codel_marks_the_packets_of_the_worked_example() {
         let mut carried = 0;
         for instant in rows(&inputs["dequeue_t_ms"]) {
             let sent = bench.dequeue(Time::ZERO + milliseconds(instant)).unwrap().packet;
-            carried += u64::from(sent.has(flags::CONGESTION_EXPERIENCED));
+            carried += u64::from(sent.is_marked());
             assert_eq!(carried, bench.outcome.marks, "marks counted are marks sent");
             seen.push((bench.queue.packets(), bench.drops(DropCause::Early), bench.outcome.marks));
         }
         seen
     };
-    for (index, seen) in run(true, flags::ECN_CAPABLE).into_iter().enumerate() {
+    for (index, seen) in run(true, flags::ECT_0).into_iter().enumerate() {
         let figure = |name: &str| count(&expected[name][index]);
         assert_eq!(seen, (figure("queue_after"), figure("drops"), figure("marks_after")), "dequeue {index}");
     }
     assert_eq!(run(true, 0).last(), Some(&(13, 3, 0)), "not ECN-capable: as without ECN");
-    assert_eq!(run(false, flags::ECN_CAPABLE).last(), Some(&(13, 3, 0)), "ECN off");
+    assert_eq!(run(false, flags::ECT_0).last(), Some(&(13, 3, 0)), "ECN off");
 }
 
 /// RFC 8289 section 5.6: a sojourn time of just the target is above it, and the interval is over at its last instant.
@@ -267,7 +275,7 @@ fn codel_drops_by_its_law_under_unresponsive_overload() {
     // 100 Mbit/s: a drop waits for the link to ask, so a packet's time is how exact a drop can be.
     let transmission = Duration::from_microseconds(120);
     let end = Time::ZERO + Duration::from_seconds(6);
-    for ecn_flag in [0, flags::ECN_CAPABLE] {
+    for ecn_flag in [0, flags::ECT_0] {
         let arrivals = constant(Time::ZERO, end, Duration::from_microseconds(60));
         let drops = codel_drop_times(arrivals.map(|(time, _)| (time, packet(1500, ecn_flag))), transmission, end);
         let first = drops[0];
@@ -499,11 +507,11 @@ fn pie_marks_below_its_threshold_only() {
     for seed in 0..10 {
         let incapable = pie_run(inputs, dequeue_every, 0, parameters.clone(), seed);
         assert!(incapable.marks == 0 && incapable.unforced > 0);
-        let capable = pie_run(inputs, dequeue_every, flags::ECN_CAPABLE, parameters.clone(), seed);
+        let capable = pie_run(inputs, dequeue_every, flags::ECT_0, parameters.clone(), seed);
         assert!(capable.marks > 0 && capable.unforced > 0 && capable.greatest_probability > threshold);
         assert!(capable.greatest_of_marks < threshold && capable.least_of_drops >= threshold);
         let without = PieParameters { ecn: false, ..parameters.clone() };
-        let run = pie_run(inputs, dequeue_every, flags::ECN_CAPABLE, without, seed);
+        let run = pie_run(inputs, dequeue_every, flags::ECT_0, without, seed);
         assert!(run.marks == 0 && run.unforced > 0);
     }
 }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sojourn_engine::packet::{Block, Packet, SackBlocks};
+use sojourn_engine::packet::{AckOptions, Block, Packet, SackBlocks};
 use sojourn_engine::tcp::congestion::Algorithm;
 use sojourn_engine::tcp::profile::StackProfile;
-use sojourn_engine::tcp::receiver::{Receiver, ReceiverProfile};
+use sojourn_engine::tcp::receiver::{Receiver, Segment};
 use sojourn_engine::tcp::recovery::{Inflation, ProportionalRateReduction};
-use sojourn_engine::tcp::sender::{Address, Sender};
+use sojourn_engine::tcp::sender::{Acknowledgement, Address, Sender};
 use sojourn_engine::tcp::slow_start::SlowStartKind;
 use sojourn_engine::time::{Duration, Time};
 
@@ -33,6 +33,12 @@ fn rows(prefix: &str) -> Vec<Row> {
     let rows: Vec<Row> = table.rows.into_iter().filter(|row| row.id.starts_with(prefix)).collect();
     assert!(!rows.is_empty(), "no rows for {prefix}");
     rows
+}
+
+/// An acknowledgement with these SACK blocks, which echoes the timestamp zero.
+fn acknowledge(sender: &mut Sender, number: u64, sacks: &SackBlocks, now: Time, outbox: &mut Vec<Packet>) {
+    let options = AckOptions { sacks: *sacks, ..AckOptions::NONE };
+    sender.on_ack(&Acknowledgement { number, echo: Time(0), echoes_congestion: false, options: &options }, now, outbox);
 }
 
 fn number(value: &Value, key: &str) -> u64 {
@@ -82,11 +88,8 @@ fn proportional_rate_reduction_gives_the_published_windows() {
 /// The receiver's SACK blocks for out-of-order arrivals: the most recent first, merged where they touch (RFC 2018).
 #[test]
 fn sack_blocks_are_those_published_arrival_by_arrival() {
-    let profile = ReceiverProfile {
-        delayed_ack_count: 2,
-        delayed_ack_timeout: Duration::from_milliseconds(200),
-        maximum_sack_blocks: 4,
-    };
+    let profile = StackProfile { timestamps: false, ..StackProfile::default() }.receiver(false);
+    assert_eq!((profile.delayed_ack_count, profile.maximum_sack_blocks), (2, 4));
     for row in rows("receiver-sack") {
         let mut receiver = Receiver::new(number(&row.inputs, "rcv_nxt0"));
         let bytes = number(&row.inputs, "segment_bytes");
@@ -96,10 +99,15 @@ fn sack_blocks_are_those_published_arrival_by_arrival() {
             serde_json::from_value(row.expected["sack_blocks"].clone()).unwrap();
         for (step, start) in arrivals.iter().enumerate() {
             let block = Block { start: *start, end: start + bytes };
-            receiver.on_segment(block, false, Time::ZERO, Time::ZERO, &profile);
+            receiver.on_segment(Segment { block, ..Segment::default() }, Time::ZERO, &profile);
             assert_eq!(receiver.rcv_nxt(), expected_next[step], "step {step}");
-            let blocks: Vec<(u64, u64)> =
-                receiver.on_ack_sent(&profile).as_slice().iter().map(|block| (block.start, block.end)).collect();
+            let blocks: Vec<(u64, u64)> = receiver
+                .on_ack_sent(None, &profile)
+                .sacks
+                .as_slice()
+                .iter()
+                .map(|block| (block.start, block.end))
+                .collect();
             match &expected_blocks[step] {
                 Some(expected) => assert_eq!(&blocks, expected, "step {step}"),
                 None => assert_eq!(blocks.len(), 4, "step {step}"),
@@ -138,7 +146,7 @@ fn replay(recovery: &str, lost: std::ops::Range<u64>, acknowledgements: u64) -> 
         let mut sacks = SackBlocks::default();
         sacks.push(Block { start: 1 + lost.end * MSS, end: 1 + (arrived + 1) * MSS });
         outbox.clear();
-        sender.on_ack(1 + lost.start * MSS, sacks.as_slice(), Time(0), Time(200 + arrived), &mut outbox);
+        acknowledge(&mut sender, 1 + lost.start * MSS, &sacks, Time(200 + arrived), &mut outbox);
         let mut sent = String::new();
         for packet in &outbox {
             sent.push(if packet.number >= next_new { 'N' } else { 'R' });
@@ -206,7 +214,7 @@ fn no_rescue_before_the_first_retransmission_is_acknowledged() {
         for end in 2..10 {
             let mut sacks = SackBlocks::default();
             sacks.push(Block { start: 1 + MSS, end: 1 + end * MSS });
-            sender.on_ack(1, sacks.as_slice(), Time(0), Time(200 + end), &mut outbox);
+            acknowledge(&mut sender, 1, &sacks, Time(200 + end), &mut outbox);
         }
         let sent: Vec<u64> = outbox.iter().map(|packet| packet.number).collect();
         assert_eq!(sent, [1], "{recovery}: only the first segment is sent again");
@@ -224,7 +232,7 @@ fn duplicates_of_what_a_timeout_repeated_start_no_recovery() {
     // Only the first segment was lost, all others are repeated in vain: the acknowledgement of all, then duplicates.
     let none = SackBlocks::default();
     for step in 0..8 {
-        sender.on_ack(1 + 20 * MSS, none.as_slice(), Time(0), Time(10_000_000_000_100 + step), &mut outbox);
+        acknowledge(&mut sender, 1 + 20 * MSS, &none, Time(10_000_000_000_100 + step), &mut outbox);
     }
     assert_eq!(sender.statistics.fast_recoveries, 0);
 }
@@ -252,13 +260,13 @@ fn an_episode_that_ends_before_a_known_loss_is_followed_by_another() {
     for end in 2..=22 {
         let mut sacks = SackBlocks::default();
         sacks.push(Block { start: 1 + MSS, end: 1 + end * MSS });
-        sender.on_ack(1, sacks.as_slice(), Time(0), Time(200 + end), &mut outbox);
+        acknowledge(&mut sender, 1, &sacks, Time(200 + end), &mut outbox);
     }
     // Segment 22, the first beyond the episode, is lost: the acknowledgement that ends the episode also SACKs 23 to 25.
     outbox.clear();
     let mut sacks = SackBlocks::default();
     sacks.push(Block { start: 1 + 23 * MSS, end: 1 + 26 * MSS });
-    sender.on_ack(1 + 22 * MSS, sacks.as_slice(), Time(0), Time(400), &mut outbox);
+    acknowledge(&mut sender, 1 + 22 * MSS, &sacks, Time(400), &mut outbox);
     assert_eq!(outbox.first().map(|packet| packet.number), Some(1 + 22 * MSS));
     assert_eq!(sender.statistics.fast_recoveries, 2);
 }

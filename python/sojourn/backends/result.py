@@ -24,6 +24,7 @@ FLOWS = pl.Schema(
         "retransmissions": pl.UInt64(),
         "timeouts": pl.UInt64(),
         "fast_recoveries": pl.UInt64(),
+        "mark_reductions": pl.UInt64(),
         "rtt_samples": pl.UInt64(),
         "rtt_mean": pl.Float64(),
         "rtt_min": pl.Float64(),

@@ -2,7 +2,7 @@
 
 use super::{Egress, InTransit, Link, Routes};
 use crate::agenda::Agenda;
-use crate::packet::{Packet, SackPool};
+use crate::packet::{OptionsPool, Packet};
 use crate::queue::QueueDiscipline;
 use crate::time::Time;
 
@@ -17,8 +17,8 @@ pub struct Network {
     pub dropped: u64,
     /// What happens next: the links' events and everybody's timers.
     pub agenda: Agenda,
-    /// SACK blocks of the acknowledgements under way.
-    pub sacks: SackPool,
+    /// Options of the acknowledgements under way.
+    pub options: OptionsPool,
 }
 
 impl Network {
@@ -35,7 +35,7 @@ impl Network {
             && losses.takes(&packet)
         {
             self.dropped += 1;
-            self.sacks.release(packet.sacks);
+            self.options.release(packet.options);
             return;
         }
         match &mut link.egress {
@@ -52,7 +52,7 @@ impl Network {
                     self.forward(index, packet, completion);
                     return;
                 }
-                self.dropped += queue.enqueue(packet, now, &mut self.sacks);
+                self.dropped += queue.enqueue(packet, now, &mut self.options);
                 if has_room {
                     self.feed_device(index, now);
                 } else if !queue.asks && !queue.discipline.is_at_rest() {
@@ -66,7 +66,7 @@ impl Network {
     pub(crate) fn feed_device(&mut self, index: usize, now: Time) {
         let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else { return };
         debug_assert!(queue.device.has_room_at() <= now, "the device of link {index} is full");
-        let (next, dropped) = queue.dequeue(now, transmitter, &mut self.sacks);
+        let (next, dropped) = queue.dequeue(now, transmitter, &mut self.options);
         self.dropped += dropped;
         let Some(packet) = next else {
             return queue.rest(&mut self.agenda);

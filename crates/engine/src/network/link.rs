@@ -2,7 +2,7 @@
 
 use crate::agenda::{Agenda, Sequence, Source};
 use crate::line::Line;
-use crate::packet::{Packet, SackPool, flags};
+use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::QueueProbe;
 use crate::queue::{Context, Discipline, Outcome, QueueDiscipline, Queued};
 use crate::random::Random;
@@ -93,7 +93,7 @@ impl MeasuredQueue {
 
     /// A packet arrives. Returns how many packets were dropped.
     #[inline(always)]
-    pub fn enqueue(&mut self, packet: Packet, now: Time, sacks: &mut SackPool) -> u64 {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, options: &mut OptionsPool) -> u64 {
         let size = packet.size;
         let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
         self.discipline.enqueue(packet, &mut context);
@@ -106,7 +106,7 @@ impl MeasuredQueue {
             if let Some(probe) = &mut self.probe {
                 probe.on_arrival_with(&self.outcome, size, now);
             }
-            self.clear_outcome(sacks)
+            self.clear_outcome(options)
         };
         debug_assert!(self.is_balanced());
         dropped
@@ -114,7 +114,12 @@ impl MeasuredQueue {
 
     /// The device takes the next packet; also returns how many packets were dropped.
     #[inline(always)]
-    pub fn dequeue(&mut self, now: Time, transmitter: &mut Transmitter, sacks: &mut SackPool) -> (Option<Packet>, u64) {
+    pub fn dequeue(
+        &mut self,
+        now: Time,
+        transmitter: &mut Transmitter,
+        options: &mut OptionsPool,
+    ) -> (Option<Packet>, u64) {
         let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
         let next = self.discipline.dequeue(&mut context);
         let mut dropped = 0;
@@ -122,7 +127,7 @@ impl MeasuredQueue {
             if let Some(probe) = &mut self.probe {
                 probe.on_outcome(&self.outcome, now);
             }
-            dropped = self.clear_outcome(sacks);
+            dropped = self.clear_outcome(options);
         }
         let Some(Queued { packet, since }) = next else { return (None, dropped) };
         let completion = transmitter.transmit(packet.size, now);
@@ -136,10 +141,10 @@ impl MeasuredQueue {
 
     /// Frees what the dropped packets held; returns how many they are.
     #[cold]
-    fn clear_outcome(&mut self, sacks: &mut SackPool) -> u64 {
+    fn clear_outcome(&mut self, options: &mut OptionsPool) -> u64 {
         let dropped = self.outcome.dropped.len() as u64;
         for drop in self.outcome.dropped.drain(..) {
-            sacks.release(drop.packet.sacks);
+            options.release(drop.packet.options);
         }
         self.outcome.marks = 0;
         dropped

@@ -3,7 +3,7 @@
 
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
 use crate::about::About;
-use crate::packet::{Packet, flags};
+use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
@@ -91,9 +91,9 @@ impl CoDel {
 
     /// Marks the packet if it can be.
     fn mark(&self, head: &mut Queued, context: &mut Context) -> bool {
-        let marks = self.parameters.ecn && head.packet.has(flags::ECN_CAPABLE);
+        let marks = self.parameters.ecn && head.packet.is_ecn_capable();
         if marks {
-            head.packet.flags |= flags::CONGESTION_EXPERIENCED;
+            head.packet.mark();
             context.count_mark();
         }
         marks

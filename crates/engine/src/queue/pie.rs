@@ -3,7 +3,7 @@
 
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
 use crate::about::About;
-use crate::packet::{Packet, flags};
+use crate::packet::Packet;
 use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
@@ -235,14 +235,13 @@ impl QueueDiscipline for Pie {
         }
         if self.burst_allowance == Duration::ZERO && self.selects(context.random) {
             self.accumulated = 0.0;
-            let marks = self.parameters.ecn
-                && self.probability < self.parameters.mark_threshold
-                && packet.has(flags::ECN_CAPABLE);
+            let marks =
+                self.parameters.ecn && self.probability < self.parameters.mark_threshold && packet.is_ecn_capable();
             if !marks {
                 context.drop(packet, DropCause::Early, None);
                 return;
             }
-            packet.flags |= flags::CONGESTION_EXPERIENCED;
+            packet.mark();
             context.count_mark();
         }
         self.queue.push(packet, context.now);
@@ -288,7 +287,7 @@ impl QueueDiscipline for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::SackHandle;
+    use crate::packet::{OptionsHandle, flags};
     use crate::queue::Outcome;
     use crate::random::Purpose;
 
@@ -297,7 +296,7 @@ mod tests {
         stamp: Time::ZERO,
         flow: 0,
         hop: 0,
-        sacks: SackHandle::NONE,
+        options: OptionsHandle::NONE,
         size: 1500,
         flags: flags::DATA,
     };

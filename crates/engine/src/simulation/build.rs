@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::flow::{Endpoints, Flow, Overhead};
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
 use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, Routes};
-use crate::packet::SackPool;
+use crate::packet::OptionsPool;
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, Outcome};
 use crate::random::{Purpose, Random};
 use crate::specification::{FlowSpecification, LossPattern, SourceSpecification, Specification};
-use crate::tcp::congestion::Algorithm;
+use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::connection::Connection;
 use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, Sender};
@@ -29,7 +29,7 @@ pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>
     builder.build_flows()?;
     let (links, sources) = build_links(specification, &mut builder.routes)?;
     let agenda = Agenda::new(sources);
-    let network = Network { links, routes: builder.routes, dropped: 0, agenda, sacks: SackPool::default() };
+    let network = Network { links, routes: builder.routes, dropped: 0, agenda, options: OptionsPool::default() };
     Ok((network, builder.flows))
 }
 
@@ -95,7 +95,7 @@ fn check(specification: &Specification) -> Result<(), String> {
 struct Builder<'a> {
     specification: &'a Specification,
     routes: Routes,
-    stacks: Vec<Arc<StackProfile>>,
+    stacks: Vec<StackProfile>,
     flows: Vec<Flow>,
 }
 
@@ -103,7 +103,7 @@ impl Builder<'_> {
     fn build_stacks(&mut self) -> Result<(), String> {
         for (index, settings) in self.specification.stacks.iter().enumerate() {
             let profile = StackProfile::from_settings(settings).map_err(|error| format!("stacks[{index}]: {error}"))?;
-            self.stacks.push(Arc::new(profile));
+            self.stacks.push(profile);
         }
         Ok(())
     }
@@ -116,9 +116,9 @@ impl Builder<'_> {
             match &flow.source {
                 SourceSpecification::Tcp(tcp) => {
                     let first_hop_back = self.path(flow.to, flow.from, flow)?;
-                    let profile = Arc::clone(&self.stacks[tcp.stack]);
                     let algorithm = Algorithm::new(&tcp.name, &tcp.parameters)
                         .map_err(|error| format!("flows[{group}] ({}): {error}", flow.group))?;
+                    let profile = Arc::new(self.stacks[tcp.stack].adapted_to(&algorithm.needs()));
                     for _ in 0..flow.count {
                         let index = self.flows.len() as u32;
                         let address = Address { flow: index, first_hop };

@@ -139,11 +139,11 @@ impl Simulation {
         let index = packet.flow as usize;
         match &mut self.flows[index].endpoints {
             Endpoints::Tcp(connection) if packet.has(flags::ACK) => {
-                connection.on_ack(packet, self.now, &mut self.network.sacks, &mut self.outbox);
+                connection.on_ack(packet, self.now, &mut self.network.options, &mut self.outbox);
                 self.after_sender(index);
             }
             Endpoints::Tcp(connection) => {
-                let answer = connection.on_data(packet, self.now, &mut self.network.sacks);
+                let answer = connection.on_data(packet, self.now, &mut self.network.options);
                 self.after_receiver(index, answer);
             }
             Endpoints::ConstantRate(source) => source.bytes_delivered += u64::from(packet.size),
@@ -259,7 +259,7 @@ impl Simulation {
         flow.delayed_ack_armed = Time::NEVER;
         if let Endpoints::Tcp(connection) = &mut flow.endpoints {
             let is_due = connection.receiver.ack_deadline <= self.now;
-            let answer = is_due.then(|| connection.acknowledge(&mut self.network.sacks));
+            let answer = is_due.then(|| connection.acknowledge(&mut self.network.options));
             self.after_receiver(index, answer);
         }
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::packet::{Block, Packet, SackBlocks, SackHandle, SackPool, flags};
+use crate::packet::{AckOptions, Block, OptionsHandle, OptionsPool, Packet, flags};
 use crate::tcp::profile::StackProfile;
-use crate::tcp::receiver::{Receiver, Response};
+use crate::tcp::receiver::{Receiver, Response, Segment};
 use crate::tcp::scoreboard::FIRST_DATA;
-use crate::tcp::sender::{Address, Sender};
+use crate::tcp::sender::{Acknowledgement, Address, Sender};
 use crate::time::Time;
 
 /// Both ends of a connection.
@@ -17,6 +17,8 @@ pub struct Connection {
     profile: Arc<StackProfile>,
     /// Where acknowledgements begin their path.
     return_address: Address,
+    /// Whether the sender wants one-way delays.
+    reports_delay: bool,
     /// The sending end.
     pub sender: Sender,
 }
@@ -24,7 +26,8 @@ pub struct Connection {
 impl Connection {
     /// A connection that is not yet open.
     pub fn new(sender: Sender, profile: Arc<StackProfile>, return_address: Address) -> Connection {
-        Connection { receiver: Receiver::new(FIRST_DATA), profile, return_address, sender }
+        let reports_delay = sender.needs().one_way_delay;
+        Connection { receiver: Receiver::new(FIRST_DATA), profile, return_address, reports_delay, sender }
     }
 
     /// Payload bytes handed to the receiving application so far.
@@ -33,35 +36,53 @@ impl Connection {
     }
 
     /// A data packet or the SYN arrived at the receiver, which may answer.
-    pub fn on_data(&mut self, packet: &Packet, now: Time, sacks: &mut SackPool) -> Option<Packet> {
+    pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         if packet.has(flags::SYN) {
             return Some(self.reply(0, packet.stamp, self.profile.syn_size(), flags::SYN | flags::ACK));
         }
         let fin = packet.has(flags::FIN);
         let payload = u64::from(packet.size) - self.profile.segment_overhead();
-        let block = Block { start: packet.number, end: packet.number + payload + u64::from(fin) };
-        match self.receiver.on_segment(block, fin, packet.stamp, now, &self.profile.receiver()) {
-            Response::Acknowledge => Some(self.acknowledge(sacks)),
+        let segment = Segment {
+            block: Block { start: packet.number, end: packet.number + payload + u64::from(fin) },
+            fin,
+            stamp: packet.stamp,
+            marked: packet.is_marked(),
+            window_reduced: packet.has(flags::WINDOW_REDUCED),
+        };
+        match self.receiver.on_segment(segment, now, &self.profile.receiver(self.reports_delay)) {
+            Response::Acknowledge => Some(self.acknowledge_with(None, options)),
+            Response::AcknowledgeDuplicate(block) => Some(self.acknowledge_with(Some(block), options)),
             Response::Delay => None,
         }
     }
 
     /// An acknowledgement arrived at the sender.
-    pub fn on_ack(&mut self, packet: &Packet, now: Time, sacks: &mut SackPool, outbox: &mut Vec<Packet>) {
+    pub fn on_ack(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
         if packet.has(flags::SYN) {
             self.sender.on_syn_ack(packet.stamp, now, outbox);
         } else {
-            self.sender.on_ack(packet.number, sacks.blocks(packet.sacks), packet.stamp, now, outbox);
+            let ack = Acknowledgement {
+                number: packet.number,
+                echo: packet.stamp,
+                echoes_congestion: packet.has(flags::ECN_ECHO),
+                options: options.get(packet.options).unwrap_or(&AckOptions::NONE),
+            };
+            self.sender.on_ack(&ack, now, outbox);
         }
-        sacks.release(packet.sacks);
+        options.release(packet.options);
     }
 
     /// The acknowledgement that is owed.
-    pub fn acknowledge(&mut self, sacks: &mut SackPool) -> Packet {
-        let blocks: SackBlocks = self.receiver.on_ack_sent(&self.profile.receiver());
-        let size = self.profile.ack_size(blocks.as_slice().len());
-        let mut ack = self.reply(self.receiver.rcv_nxt(), self.receiver.echo(), size, flags::ACK);
-        ack.sacks = sacks.put(blocks);
+    pub fn acknowledge(&mut self, options: &mut OptionsPool) -> Packet {
+        self.acknowledge_with(None, options)
+    }
+
+    fn acknowledge_with(&mut self, duplicate: Option<Block>, pool: &mut OptionsPool) -> Packet {
+        let options = self.receiver.on_ack_sent(duplicate, &self.profile.receiver(self.reports_delay));
+        let size = self.profile.ack_size(options.sacks.as_slice().len());
+        let echo = if self.receiver.echoes_congestion() { flags::ECN_ECHO } else { 0 };
+        let mut ack = self.reply(self.receiver.rcv_nxt(), self.receiver.echo(), size, flags::ACK | echo);
+        ack.options = pool.put(options);
         ack
     }
 
@@ -71,9 +92,9 @@ impl Connection {
             stamp: echo,
             flow: self.return_address.flow,
             hop: self.return_address.first_hop,
-            sacks: SackHandle::NONE,
+            options: OptionsHandle::NONE,
             size: size as u16,
-            flags,
+            flags: flags | self.profile.ecn_of_control(),
         }
     }
 }

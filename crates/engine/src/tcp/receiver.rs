@@ -1,12 +1,13 @@
 //! The receiving end: reassembly, delayed acknowledgements (RFC 5681 section 4.2), SACK generation (RFC 2018) and the
-//! timestamp to echo (RFC 7323 section 4.3).
+//! timestamp to echo (RFC 7323 section 4.3), and the echo of congestion marks (RFC 3168, RFC 9768).
 //!
 //! The application reads at once, so the advertised window is always the whole receive buffer; both ends know it from
 //! the stack profile and acknowledgements need not carry it.
 
 use std::collections::VecDeque;
 
-use crate::packet::{Block, MAXIMUM_SACK_BLOCKS, SackBlocks};
+use super::profile::EcnKind;
+use crate::packet::{AckOptions, Block, MAXIMUM_SACK_BLOCKS, SackBlocks};
 use crate::time::{Duration, Time};
 
 /// What the receiver needs of the stack profile.
@@ -16,8 +17,31 @@ pub struct ReceiverProfile {
     pub delayed_ack_count: u32,
     /// Acknowledge at the latest after this.
     pub delayed_ack_timeout: Duration,
+    /// The first so many segments are acknowledged at once.
+    pub quick_acks: u32,
     /// How many SACK blocks fit into an acknowledgement; 0 without SACK.
     pub maximum_sack_blocks: usize,
+    /// Whether SACK blocks tell of duplicates.
+    pub duplicate_sack: bool,
+    /// How marks are echoed.
+    pub ecn: EcnKind,
+    /// Whether one-way delays are reported.
+    pub one_way_delay: bool,
+}
+
+/// A data segment as it comes to the receiver.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Segment {
+    /// Its sequence numbers, a FIN included.
+    pub block: Block,
+    /// Whether the last of them is a FIN.
+    pub fin: bool,
+    /// The sender's clock when it left.
+    pub stamp: Time,
+    /// Whether it carries a congestion mark.
+    pub marked: bool,
+    /// Whether the sender says that it has answered the echo of a mark.
+    pub window_reduced: bool,
 }
 
 /// What the receiver does about a segment.
@@ -25,6 +49,8 @@ pub struct ReceiverProfile {
 pub enum Response {
     /// Acknowledge now.
     Acknowledge,
+    /// Acknowledge now and tell that this came a second time (RFC 2883).
+    AcknowledgeDuplicate(Block),
     /// Acknowledge when the delayed-acknowledgement timer fires, unless another segment comes first.
     Delay,
 }
@@ -43,8 +69,22 @@ pub struct Receiver {
     fin: u64,
     /// What arrived out of order; none before that first happens.
     reassembly: Option<Box<Reassembly>>,
+    /// What only some senders ask for.
+    feedback: Option<Box<Feedback>>,
     /// Segments received in order and not yet acknowledged.
-    unacknowledged: u32,
+    unacknowledged: u16,
+    /// Segments acknowledged at once because they were the first.
+    quick_acks_sent: u8,
+    /// Whether acknowledgements carry ECN-Echo.
+    echoes_congestion: bool,
+}
+
+/// What a receiver measures for senders that ask.
+#[derive(Clone, Copy, Debug, Default)]
+struct Feedback {
+    marks: u64,
+    latest_was_marked: bool,
+    one_way_delay: Duration,
 }
 
 impl Receiver {
@@ -57,7 +97,10 @@ impl Receiver {
             ack_deadline: Time::NEVER,
             fin: u64::MAX,
             reassembly: None,
+            feedback: None,
             unacknowledged: 0,
+            quick_acks_sent: 0,
+            echoes_congestion: false,
         }
     }
 
@@ -76,15 +119,48 @@ impl Receiver {
         self.echo
     }
 
-    /// A segment arrived: sequence numbers `block`, its FIN (if any) being the last of them.
-    pub fn on_segment(
-        &mut self,
-        block: Block,
-        fin: bool,
-        stamp: Time,
-        now: Time,
-        profile: &ReceiverProfile,
-    ) -> Response {
+    /// Whether the next acknowledgement carries ECN-Echo.
+    pub fn echoes_congestion(&self) -> bool {
+        self.echoes_congestion
+    }
+
+    /// A segment arrived.
+    pub fn on_segment(&mut self, segment: Segment, now: Time, profile: &ReceiverProfile) -> Response {
+        let feedback_is_due = self.note(&segment, now, profile);
+        match self.take(segment.block, segment.fin, segment.stamp, now, profile) {
+            Response::Delay if feedback_is_due => Response::Acknowledge,
+            response => response,
+        }
+    }
+
+    /// Notes the segment's mark and delay. Returns whether the sender is to be told at once.
+    fn note(&mut self, segment: &Segment, now: Time, profile: &ReceiverProfile) -> bool {
+        match profile.ecn {
+            EcnKind::Off => {}
+            // RFC 3168 section 6.1.3: echoed until the sender says that it has reduced its window.
+            EcnKind::Classic => {
+                self.echoes_congestion = segment.marked || (self.echoes_congestion && !segment.window_reduced);
+            }
+            EcnKind::Accurate => {
+                let feedback = self.feedback.get_or_insert_default();
+                let changes = segment.marked != feedback.latest_was_marked;
+                feedback.marks += u64::from(segment.marked);
+                feedback.latest_was_marked = segment.marked;
+                self.note_delay(segment, now, profile);
+                return changes; // RFC 9768 section 3.2.2.5.1, RFC 8257 section 3.2
+            }
+        }
+        self.note_delay(segment, now, profile);
+        false
+    }
+
+    fn note_delay(&mut self, segment: &Segment, now: Time, profile: &ReceiverProfile) {
+        if profile.one_way_delay {
+            self.feedback.get_or_insert_default().one_way_delay = now.since(segment.stamp);
+        }
+    }
+
+    fn take(&mut self, block: Block, fin: bool, stamp: Time, now: Time, profile: &ReceiverProfile) -> Response {
         if fin {
             self.fin = block.end - 1;
         }
@@ -93,10 +169,14 @@ impl Receiver {
             self.echo = stamp;
         }
         if block.end <= self.rcv_nxt {
-            return Response::Acknowledge; // Nothing new: a needless retransmission.
+            return self.on_duplicate(block, profile);
         }
         if block.start > self.rcv_nxt {
-            self.reassembly.get_or_insert_default().insert(block);
+            let reassembly = self.reassembly.get_or_insert_default();
+            if profile.duplicate_sack && reassembly.holds(block) {
+                return Response::AcknowledgeDuplicate(block);
+            }
+            reassembly.insert(block);
             return Response::Acknowledge;
         }
         self.rcv_nxt = block.end;
@@ -108,7 +188,11 @@ impl Receiver {
             self.rcv_nxt = reassembly.absorb(self.rcv_nxt);
         }
         self.unacknowledged += 1;
-        if fills_a_gap || fin || self.unacknowledged >= profile.delayed_ack_count {
+        if fills_a_gap || fin || u32::from(self.unacknowledged) >= profile.delayed_ack_count {
+            return Response::Acknowledge;
+        }
+        if u32::from(self.quick_acks_sent) < profile.quick_acks {
+            self.quick_acks_sent += 1;
             return Response::Acknowledge;
         }
         if self.ack_deadline == Time::NEVER {
@@ -117,15 +201,29 @@ impl Receiver {
         Response::Delay
     }
 
-    /// An acknowledgement leaves: gives its SACK blocks, the most recent first (RFC 2018 section 4).
-    pub fn on_ack_sent(&mut self, profile: &ReceiverProfile) -> SackBlocks {
+    /// Nothing new: a needless retransmission.
+    fn on_duplicate(&self, block: Block, profile: &ReceiverProfile) -> Response {
+        if profile.duplicate_sack { Response::AcknowledgeDuplicate(block) } else { Response::Acknowledge }
+    }
+
+    /// An acknowledgement leaves: gives its options. SACK blocks come the most recent first (RFC 2018 section 4), before
+    /// them what came a second time (RFC 2883 section 4).
+    pub fn on_ack_sent(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> AckOptions {
         self.unacknowledged = 0;
         self.ack_deadline = Time::NEVER;
         self.last_ack_sent = self.rcv_nxt;
-        match &mut self.reassembly {
-            Some(reassembly) => reassembly.sacks(self.rcv_nxt, profile.maximum_sack_blocks),
-            None => SackBlocks::default(),
+        let mut options = AckOptions::default();
+        if let Some(block) = duplicate {
+            options.sacks.push(block);
         }
+        if let Some(reassembly) = &mut self.reassembly {
+            reassembly.report(self.rcv_nxt, profile.maximum_sack_blocks, &mut options.sacks);
+        }
+        if let Some(feedback) = &self.feedback {
+            options.one_way_delay = profile.one_way_delay.then_some(feedback.one_way_delay);
+            options.marks = (profile.ecn == EcnKind::Accurate).then_some(feedback.marks);
+        }
+        options
     }
 }
 
@@ -175,17 +273,22 @@ impl Reassembly {
         self.recent.touch(merged);
     }
 
-    fn sacks(&mut self, rcv_nxt: u64, maximum: usize) -> SackBlocks {
-        let mut sacks = SackBlocks::default();
+    /// Whether all of it is there.
+    fn holds(&self, block: Block) -> bool {
+        let position = self.blocks.partition_point(|other| other.end <= block.start);
+        self.blocks.get(position).is_some_and(|other| other.start <= block.start && block.end <= other.end)
+    }
+
+    /// Adds blocks, the most recent first, until there are `maximum`.
+    fn report(&mut self, rcv_nxt: u64, maximum: usize, sacks: &mut SackBlocks) {
         if self.blocks.is_empty() || maximum == 0 {
-            return sacks;
+            return;
         }
         self.recent.forget_below(rcv_nxt);
-        for sequence in self.recent.as_slice().iter().take(maximum) {
+        for sequence in self.recent.as_slice().iter().take(maximum - sacks.as_slice().len()) {
             let position = self.blocks.partition_point(|block| block.end <= *sequence);
             sacks.push(self.blocks[position]);
         }
-        sacks
     }
 }
 

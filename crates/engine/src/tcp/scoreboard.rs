@@ -68,6 +68,8 @@ pub const MOST_SEGMENTS: u64 = 1 << (u32::BITS - Segment::TAG_SHIFT);
 pub struct Scoreboard {
     mss: u64,
     duplicate_threshold: u64,
+    /// Whether a loss is told by how far the highest SACK lies above it, not by how many segments above are SACKed.
+    forward: bool,
     ring: Vec<Segment>,
     /// Index of the first segment not acknowledged.
     una: u64,
@@ -101,11 +103,13 @@ pub struct Progress {
 }
 
 impl Scoreboard {
-    /// An empty scoreboard for segments of `mss` bytes; losses are found after `duplicate_threshold` segments above.
-    pub fn new(mss: u64, duplicate_threshold: u64) -> Scoreboard {
+    /// An empty scoreboard for segments of `mss` bytes. A segment is lost when `duplicate_threshold` segments above it
+    /// are SACKed, or, by forward acknowledgements, when the highest SACKed one lies so far above it.
+    pub fn new(mss: u64, duplicate_threshold: u64, forward: bool) -> Scoreboard {
         Scoreboard {
             mss,
             duplicate_threshold,
+            forward,
             ring: vec![Segment::default(); 16],
             una: 0,
             nxt: 0,
@@ -307,10 +311,19 @@ impl Scoreboard {
         (index..self.nxt).find(|step| !self.segment(*step).is(Segment::SACKED)).unwrap_or(self.nxt)
     }
 
-    /// RFC 6675 IsLost(): a segment is lost when `duplicate_threshold` segments above it are SACKed.
+    /// Whether a segment at the frontier that is not SACKed is lost: IsLost() of RFC 6675, or snd.fack - snd.una >
+    /// threshold of Mathis and Mahdavi 1996, section 2.2.
+    fn frontier_is_behind(&self) -> bool {
+        if self.forward {
+            self.highest_sacked > self.frontier + self.duplicate_threshold
+        } else {
+            self.sacked_above_frontier >= self.duplicate_threshold
+        }
+    }
+
     fn advance_frontier(&mut self) -> u64 {
         let mut newly_lost = 0;
-        while self.frontier < self.nxt && self.sacked_above_frontier >= self.duplicate_threshold {
+        while self.frontier < self.nxt && self.frontier_is_behind() {
             if self.segment(self.frontier).is(Segment::SACKED) {
                 self.sacked_above_frontier -= 1;
             } else {
@@ -453,7 +466,7 @@ mod tests {
     }
 
     fn sent(segments: u64) -> Scoreboard {
-        let mut scoreboard = Scoreboard::new(MSS, 3);
+        let mut scoreboard = Scoreboard::new(MSS, 3, false);
         for _ in 0..segments {
             scoreboard.on_sent();
         }

@@ -26,4 +26,9 @@ impl Window {
     pub fn least_ssthresh(&self) -> u64 {
         2 * self.mss
     }
+
+    /// Half of the flight size, as ssthresh after a loss (RFC 5681 equation 4).
+    pub fn half(&self, flight_size: u64) -> u64 {
+        (flight_size / 2).max(self.least_ssthresh())
+    }
 }

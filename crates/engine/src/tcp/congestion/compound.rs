@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use super::{Ack, CongestionControl, NewReno};
+use super::newreno::AdditiveIncrease;
+use super::{Ack, CongestionControl};
 use crate::about::About;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -41,7 +42,7 @@ parameters! {
 pub struct Compound {
     parameters: Arc<CompoundParameters>,
     /// Rule of the loss window, which is what the delay window leaves of the window.
-    reno: NewReno,
+    additive: AdditiveIncrease,
     /// Delay window in bytes.
     dwnd: u64,
     /// Backlog threshold in force.
@@ -81,7 +82,7 @@ impl Compound {
         Compound {
             gamma: parameters.gamma,
             parameters,
-            reno: NewReno::default(),
+            additive: AdditiveIncrease::default(),
             dwnd: 0,
             diff_reno: None,
             base_rtt: None,
@@ -130,7 +131,7 @@ impl Compound {
 impl CongestionControl for Compound {
     /// The loss window grows by one segment a round: draft equation 2.
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        self.reno.increase(window, ack);
+        self.additive.increase(window, ack.credit);
         match self.round {
             Some(round) if ack.una <= round.end => return,
             Some(round) => self.end_round(window, round, ack.srtt),
@@ -141,12 +142,13 @@ impl CongestionControl for Compound {
     }
 
     /// The loss window falls by half, the sum to 1 - beta (Tan et al. 2006).
-    fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
         self.tune_gamma();
         self.round = None;
         let loss_window = window.cwnd.saturating_sub(self.dwnd);
         let loss_flight = u128::from(flight_size) * u128::from(loss_window) / u128::from(window.cwnd);
-        let loss_window = self.reno.reduce(window, loss_flight as u64, now);
+        self.additive.restart();
+        let loss_window = window.half(loss_flight as u64);
         let sum = loss_window.max((flight_size as f64 * (1.0 - self.parameters.beta)) as u64);
         self.dwnd = sum - loss_window;
         sum

@@ -13,6 +13,7 @@ parameters! {
     pub struct CubicParameters {
         c: f64 = 0.4, in 0.001 .. 1000.0, "Aggressiveness C of the window increase function, in segments per cubed second", "RFC 9438 sections 4.1.1 and 5.1";
         beta: f64 = 0.7, in 0 .. 1, "Multiplicative decrease factor", "RFC 9438 section 4.6";
+        beta_ecn: f64 = 0.85, in 0 .. 1, "The same after marks, where the stack has abe = true", "RFC 8511 section 4.1";
         fast_convergence: bool = true, "Whether a flow that lost before its last W_max gives way further", "RFC 9438 section 4.7";
         reno_friendly: bool = true, "Whether the window is at least Reno's estimated one", "RFC 9438 section 4.3";
     }
@@ -85,6 +86,16 @@ impl Cubic {
     pub fn new(parameters: Arc<CubicParameters>) -> Cubic {
         Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None }
     }
+
+    /// The window falls to this share of the flight size.
+    fn reduce_to(&mut self, beta: f64, window: &Window, flight_size: u64) -> u64 {
+        let cwnd = window.segments();
+        let gives_way = self.parameters.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
+        self.w_max = Some(if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
+        self.cwnd_prior = cwnd;
+        self.epoch = None;
+        ((flight_size as f64 * beta) as u64).max(window.least_ssthresh())
+    }
 }
 
 impl CongestionControl for Cubic {
@@ -118,13 +129,13 @@ impl CongestionControl for Cubic {
 
     /// Sections 4.6 and 4.7.
     fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        let CubicParameters { beta, fast_convergence, .. } = *self.parameters;
-        let cwnd = window.segments();
-        let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
-        self.w_max = Some(if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
-        self.cwnd_prior = cwnd;
-        self.epoch = None;
-        ((flight_size as f64 * beta) as u64).max(window.least_ssthresh())
+        self.reduce_to(self.parameters.beta, window, flight_size)
+    }
+
+    /// RFC 8511 section 3.
+    fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, _now: Time, gently: bool) -> u64 {
+        let CubicParameters { beta, beta_ecn, .. } = *self.parameters;
+        self.reduce_to(if gently { beta_ecn } else { beta }, window, flight_size)
     }
 
     /// Takes the time in which the window was not used out of t (sections 4.2 and 5.8): from an acknowledgement that

@@ -6,7 +6,11 @@
 
 mod compound;
 mod cubic;
+mod fack;
 mod newreno;
+mod reno;
+mod sack;
+mod tahoe;
 
 use std::sync::Arc;
 
@@ -15,6 +19,7 @@ use serde_json::Value;
 
 use crate::about::About;
 use crate::parameter::{Description, check_limits};
+use crate::tcp::profile::{Codepoint, RecoveryKind};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -41,6 +46,8 @@ pub struct Ack {
     /// From the sender to the receiver, of the latest segment that the receiver had when it acknowledged. Only for
     /// algorithms that ask ([`Needs::one_way_delay`]).
     pub one_way_delay: Option<Duration>,
+    /// Bytes newly known to have arrived with a congestion mark; only with Accurate ECN.
+    pub marked: u64,
 }
 
 /// What an algorithm needs of the sender besides acknowledgements.
@@ -48,6 +55,10 @@ pub struct Ack {
 pub struct Needs {
     /// One-way delays, which the receiver then reports.
     pub one_way_delay: bool,
+    /// Accurate ECN on all its packets, with this codepoint.
+    pub ecn: Option<Codepoint>,
+    /// A recovery that belongs to it.
+    pub recovery: Option<RecoveryKind>,
 }
 
 /// A congestion controlled sender's window rule.
@@ -58,6 +69,12 @@ pub trait CongestionControl {
     /// The slow start threshold after congestion, in bytes, at least two segments. `flight_size` is the data sent but not yet acknowledged
     /// (RFC 5681 section 2).
     fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64;
+
+    /// The same after congestion that was marked and not lost, once for a window of data (RFC 3168 section 6.1.2).
+    /// `gently` asks for the smaller reduction of RFC 8511, where the algorithm has one.
+    fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, now: Time, _gently: bool) -> u64 {
+        self.reduce(window, flight_size, now)
+    }
 
     /// Sees every acknowledgement of new data outside fast recovery, before the window grows: for algorithms that
     /// measure.
@@ -84,7 +101,7 @@ pub trait CongestionControl {
 /// The dispatch is an enum: one jump on the path of every acknowledgement, no allocation and no virtual call.
 macro_rules! algorithms {
     ($($module:ident::$name:ident($parameters:ident)),* $(,)?) => {
-        $(pub use $module::{$name, $parameters};)*
+        $(pub use $module::$name;)*
 
         /// Any of the algorithms.
         #[derive(Clone, Debug)]
@@ -99,8 +116,8 @@ macro_rules! algorithms {
             /// One line for an unknown name, an unknown parameter or a value out of range.
             pub fn new(name: &str, parameters: &Value) -> Result<Algorithm, String> {
                 $(if name == $name::ABOUT.name {
-                    check_limits(parameters, &$parameters::describe())?;
-                    let parameters = $parameters::deserialize(parameters).map_err(|error| error.to_string())?;
+                    check_limits(parameters, &$module::$parameters::describe())?;
+                    let parameters = $module::$parameters::deserialize(parameters).map_err(|error| error.to_string())?;
                     return Ok(Algorithm::$name($name::new(Arc::new(parameters))));
                 })*
                 Err(format!("unknown congestion control {name:?}; known: {}", [$($name::ABOUT.name),*].join(", ")))
@@ -108,7 +125,7 @@ macro_rules! algorithms {
 
             /// All algorithms, in the order of the catalogue.
             pub fn catalogue() -> Vec<(&'static About, Vec<Description>)> {
-                vec![$((&$name::ABOUT, $parameters::describe())),*]
+                vec![$((&$name::ABOUT, $module::$parameters::describe())),*]
             }
         }
 
@@ -118,6 +135,9 @@ macro_rules! algorithms {
             }
             fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
                 match self { $(Algorithm::$name(algorithm) => algorithm.reduce(window, flight_size, now),)* }
+            }
+            fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, now: Time, gently: bool) -> u64 {
+                match self { $(Algorithm::$name(algorithm) => algorithm.reduce_on_marks(window, flight_size, now, gently),)* }
             }
             fn on_ack(&mut self, window: &Window, ack: &Ack) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.on_ack(window, ack),)* }
@@ -139,7 +159,11 @@ macro_rules! algorithms {
 }
 
 algorithms! {
+    tahoe::Tahoe(NewRenoParameters),
+    reno::Reno(NewRenoParameters),
     newreno::NewReno(NewRenoParameters),
+    sack::Sack(NewRenoParameters),
+    fack::Fack(NewRenoParameters),
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
 }

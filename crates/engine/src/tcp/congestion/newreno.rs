@@ -9,15 +9,40 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// New Reno has nothing to set.
-    pub struct NewRenoParameters {}
+    /// What can be set of New Reno, and of those that share its window.
+    pub struct NewRenoParameters {
+        beta_ecn: f64 = 0.8, in 0 .. 1, "What remains of the flight size after marks, where the stack has abe = true", "RFC 8511 section 4.1";
+    }
+}
+
+/// One segment for each window's worth of credited bytes (RFC 5681 section 3.1, the recommended counting).
+#[derive(Clone, Debug, Default)]
+pub struct AdditiveIncrease {
+    /// Credited bytes that have not yet made a segment's growth.
+    uncounted: u64,
+}
+
+impl AdditiveIncrease {
+    /// Counts credited bytes and grows the window if they make a segment.
+    pub fn increase(&mut self, window: &mut Window, credit: u64) {
+        self.uncounted += credit;
+        if self.uncounted >= window.cwnd {
+            self.uncounted -= window.cwnd;
+            window.cwnd += window.mss;
+        }
+    }
+
+    /// The window was reduced: counting begins anew.
+    pub fn restart(&mut self) {
+        self.uncounted = 0;
+    }
 }
 
 /// See the module.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct NewReno {
-    /// Credited bytes that have not yet made a segment's growth.
-    uncounted: u64,
+    parameters: Arc<NewRenoParameters>,
+    additive: AdditiveIncrease,
 }
 
 impl NewReno {
@@ -33,24 +58,25 @@ impl NewReno {
     };
 
     /// A fresh New Reno.
-    pub fn new(_parameters: Arc<NewRenoParameters>) -> NewReno {
-        NewReno::default()
+    pub fn new(parameters: Arc<NewRenoParameters>) -> NewReno {
+        NewReno { parameters, additive: AdditiveIncrease::default() }
     }
 }
 
 impl CongestionControl for NewReno {
-    /// One segment for each window's worth of credited bytes (RFC 5681 section 3.1, the recommended counting).
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        self.uncounted += ack.credit;
-        if self.uncounted >= window.cwnd {
-            self.uncounted -= window.cwnd;
-            window.cwnd += window.mss;
-        }
+        self.additive.increase(window, ack.credit);
     }
 
     /// Half the flight size (RFC 5681 equation 4).
     fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        self.uncounted = 0;
-        (flight_size / 2).max(window.least_ssthresh())
+        self.additive.restart();
+        window.half(flight_size)
+    }
+
+    /// RFC 8511 section 3.
+    fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, now: Time, gently: bool) -> u64 {
+        let halved = self.reduce(window, flight_size, now);
+        if gently { halved.max((self.parameters.beta_ecn * flight_size as f64) as u64) } else { halved }
     }
 }

@@ -6,12 +6,13 @@ mod ns3;
 
 use serde_json::{Value, json};
 
-use crate::packet::MAXIMUM_SACK_BLOCKS;
+use crate::packet::{MAXIMUM_SACK_BLOCKS, flags};
 use crate::parameter::check_limits;
 use crate::time::Duration;
 use crate::units::Bytes;
 use crate::{choice, parameters};
 
+use super::congestion::Needs;
 use super::receiver::ReceiverProfile;
 use super::rto::RtoLimits;
 use super::scoreboard::MOST_SEGMENTS;
@@ -32,14 +33,60 @@ choice! {
 }
 
 choice! {
+    /// How congestion marks are echoed.
+    pub enum EcnKind {
+        /// Not at all: packets are not ECN-capable.
+        Off = "off",
+        /// RFC 3168: that there were any, until the sender answers.
+        Classic = "classic",
+        /// RFC 9768: how many there were.
+        Accurate = "accurate",
+    }
+}
+
+choice! {
+    /// How an ECN-capable packet announces itself.
+    pub enum Codepoint {
+        /// ECT(0), RFC 3168 section 5.
+        Ect0 = "ect0",
+        /// ECT(1): L4S, RFC 9331 section 4.1.
+        Ect1 = "ect1",
+    }
+}
+
+impl Codepoint {
+    /// Its bits in a packet's flags.
+    pub fn bits(self) -> u8 {
+        match self {
+            Codepoint::Ect0 => flags::ECT_0,
+            Codepoint::Ect1 => flags::ECT_1,
+        }
+    }
+}
+
+choice! {
     /// How losses are repaired without a timeout.
     pub enum RecoveryKind {
+        /// Not at all: after a loss slow start, from one segment (Jacobson 1988).
+        Tahoe = "tahoe",
+        /// RFC 5681 section 3.2, which the first acknowledgement of new data ends; needs no SACK.
+        Reno = "reno",
         /// RFC 6582, with window inflation; needs no SACK.
         NewReno = "newreno",
         /// RFC 6675: pipe against the halved window.
         Sack = "sack",
+        /// Forward acknowledgements: all not SACKed that lies the duplicate threshold below the highest SACK is lost
+        /// (Mathis and Mahdavi 1996).
+        Fack = "fack",
         /// RFC 9937 proportional rate reduction over RFC 6675 loss detection.
         Prr = "prr",
+    }
+}
+
+impl RecoveryKind {
+    /// Whether it works on selective acknowledgements, or else on cumulative ones alone.
+    pub fn uses_sack(self) -> bool {
+        matches!(self, RecoveryKind::Sack | RecoveryKind::Fack | RecoveryKind::Prr)
     }
 }
 
@@ -62,6 +109,7 @@ parameters! {
         initial_window_after_syn_loss: u64 = 1, in 1..1000000, "Initial congestion window in segments when the SYN had to be sent again more than once", "RFC 5681 section 3.1 and RFC 6928 section 2: one segment, after more than one retransmission";
         counting: Counting = Counting::Recommended, "What the window grows by", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement in slow start, bytes in congestion avoidance";
         delayed_ack_count: u64 = 2, in 1..1000, "Acknowledge at least every so many full segments", "RFC 5681 section 4.2: at least every second";
+        quick_acks: u64 = 0, in 0..255, "Acknowledge the first so many segments at once", "RFC 5681 section 4.2 knows no such phase";
         delayed_ack_timeout: Duration = Duration::from_milliseconds(200), "Acknowledge at the latest after this time", "RFC 5681 section 4.2: less than 500 ms; 200 ms as in BSD and ns-3";
         initial_rto: Duration = Duration::from_seconds(1), in 1e6..1e18, "Retransmission timeout of the first SYN and before any RTT sample", "RFC 6298 (2.1)";
         rto_after_syn_loss: Duration = Duration::from_seconds(3), "Retransmission timeout with which data starts after a lost SYN", "RFC 6298 (5.7)";
@@ -73,6 +121,11 @@ parameters! {
         data_retries: u64 = 8, in 0..30, "Retransmissions in a row of one segment before the connection is aborted", "RFC 9293 section 3.8.3 (SHLD-11): R2 at least 100 s: with the 1 s minimum 8 retries last past 100 s";
         timestamps: bool = true, "Use the timestamp option: 12 bytes on every segment, an RTT sample for every acknowledgement", "RFC 7323 section 3";
         sack: bool = true, "Use selective acknowledgements", "RFC 2018";
+        duplicate_sack: bool = false, "Whether SACK blocks tell of segments that came a second time", "RFC 2883, an extension";
+        ecn: EcnKind = EcnKind::Off, "How congestion marks are echoed, or whether packets are ECN-capable at all", "RFC 3168 is optional; Linux answers it but does not ask for it";
+        ecn_codepoint: Codepoint = Codepoint::Ect0, "How ECN-capable packets announce themselves", "RFC 3168 section 5, RFC 8311 section 2";
+        ecn_on_control: bool = false, "Whether SYNs, acknowledgements and retransmissions are ECN-capable too", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5: they are not";
+        abe: bool = false, "Whether marks reduce the window less than losses, with algorithms that have such a factor", "RFC 8511, experimental";
         limited_transmit: bool = true, "Send new data on the first two duplicate acknowledgements", "RFC 3042";
         duplicate_ack_threshold: u64 = 3, in 1..100, "Duplicate acknowledgements, or segments SACKed above, that make a loss", "RFC 5681 section 3.2, RFC 6675 section 2 (DupThresh)";
         recovery: RecoveryKind = RecoveryKind::Prr, "How losses are repaired without a timeout", "RFC 9937 over RFC 6675";
@@ -105,10 +158,13 @@ impl StackProfile {
     pub fn from_settings(settings: &Value) -> Result<StackProfile, String> {
         check_limits(settings, &StackProfile::describe())?;
         let profile: StackProfile = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
-        if profile.recovery != RecoveryKind::NewReno && !profile.sack {
+        if profile.recovery.uses_sack() && !profile.sack {
             return Err(
-                "recovery: \"sack\" and \"prr\" need sack = true; without SACK only \"newreno\" is possible".to_owned()
+                "recovery: without sack = true only \"tahoe\", \"reno\" and \"newreno\" are possible".to_owned()
             );
+        }
+        if profile.duplicate_sack && !profile.sack {
+            return Err("duplicate_sack: needs sack = true".to_owned());
         }
         for (name, buffer) in [("send_buffer", profile.send_buffer), ("receive_buffer", profile.receive_buffer)] {
             if buffer < profile.segment_size {
@@ -122,6 +178,32 @@ impl StackProfile {
             return Err("minimum_rto: is above maximum_rto".to_owned());
         }
         Ok(profile)
+    }
+
+    /// The stack as an algorithm needs it: a recovery of its own decides on SACK too.
+    pub fn adapted_to(&self, needs: &Needs) -> StackProfile {
+        let mut profile = self.clone();
+        if let Some(recovery) = needs.recovery {
+            profile.recovery = recovery;
+            profile.sack = recovery.uses_sack();
+            profile.duplicate_sack &= profile.sack;
+        }
+        if let Some(codepoint) = needs.ecn {
+            profile.ecn = EcnKind::Accurate;
+            profile.ecn_codepoint = codepoint;
+            profile.ecn_on_control = true;
+        }
+        profile
+    }
+
+    /// ECN bits of new data.
+    pub fn ecn_of_data(&self) -> u8 {
+        if self.ecn == EcnKind::Off { 0 } else { self.ecn_codepoint.bits() }
+    }
+
+    /// ECN bits of SYNs, acknowledgements and retransmissions.
+    pub fn ecn_of_control(&self) -> u8 {
+        if self.ecn_on_control { self.ecn_of_data() } else { 0 }
     }
 
     /// Bytes of options on every segment: RFC 7323 section 3, ten bytes and two of padding.
@@ -147,11 +229,15 @@ impl StackProfile {
         self.segment_overhead() + sack_bytes
     }
 
-    /// What the receiver needs.
-    pub fn receiver(&self) -> ReceiverProfile {
+    /// What the receiver needs, and whether it reports one-way delays.
+    pub fn receiver(&self, one_way_delay: bool) -> ReceiverProfile {
         ReceiverProfile {
             delayed_ack_count: self.delayed_ack_count as u32,
             delayed_ack_timeout: self.delayed_ack_timeout,
+            quick_acks: self.quick_acks as u32,
+            duplicate_sack: self.duplicate_sack,
+            ecn: self.ecn,
+            one_way_delay,
             maximum_sack_blocks: match (self.sack, self.timestamps) {
                 (false, _) => 0,
                 (true, true) => MAXIMUM_SACK_BLOCKS - 1,

@@ -20,18 +20,25 @@ impl Sender {
     }
 
     pub(super) fn enter_recovery(&mut self, progress: Progress, now: Time, outbox: &mut Vec<Packet>) {
+        if self.profile.recovery == RecoveryKind::Tahoe {
+            self.window.ssthresh = self.algorithm.reduce(&self.window, self.flight_size(), now);
+            self.statistics.fast_recoveries += 1;
+            return self.start_over(now, outbox);
+        }
         let mss = self.window.mss;
         let recover_fs = (self.scoreboard.outstanding() - self.scoreboard.sacked() + progress.delivered) * mss;
         self.scoreboard.start_episode();
         self.scoreboard.mark_first_lost();
         self.window.ssthresh = self.algorithm.reduce(&self.window, self.flight_size(), now);
         self.statistics.fast_recoveries += 1;
+        self.on_loss_answered();
         let reduction = match self.profile.recovery {
-            RecoveryKind::NewReno => {
+            RecoveryKind::Tahoe => unreachable!("Tahoe does not recover, it starts over"),
+            RecoveryKind::Reno | RecoveryKind::NewReno => {
                 self.window.cwnd = self.window.ssthresh;
                 Reduction::Inflation(Inflation::enter(self.window.ssthresh, self.duplicate_acks, mss))
             }
-            RecoveryKind::Sack => {
+            RecoveryKind::Sack | RecoveryKind::Fack => {
                 self.window.cwnd = self.window.ssthresh;
                 Reduction::AtOnce
             }
@@ -50,6 +57,27 @@ impl Sender {
         self.phase = Phase::Recovery { point: self.recover, reduction, rescue_from: self.una + mss };
         // The first lost segment goes out whatever the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5 (4.3)).
         self.retransmit(self.scoreboard.una(), now, outbox);
+    }
+
+    /// Slow start from one segment, in which everything not known to have arrived is sent again.
+    pub(super) fn start_over(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        self.algorithm.on_timeout();
+        self.window.cwnd = self.window.mss;
+        self.slow_start.restart();
+        self.recover = self.next_sequence();
+        self.on_loss_answered();
+        self.phase = Phase::Loss { point: self.recover };
+        self.duplicate_acks = 0;
+        self.limited_transmitted = 0;
+        self.scoreboard.mark_all_lost();
+        self.deadline = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
+        self.send(now, outbox);
+    }
+
+    /// Whether an acknowledgement of so many bytes ends fast recovery: Reno's at the first new data (RFC 5681 section
+    /// 3.2 step 6), all others' once everything sent before it is acknowledged.
+    pub(super) fn ends_recovery(&self, acked: u64, point: u64) -> bool {
+        self.una >= point || (acked > 0 && self.profile.recovery == RecoveryKind::Reno)
     }
 
     /// Returns whether the retransmission timer is to be restarted.
@@ -93,7 +121,7 @@ impl Sender {
             RecoveryKind::NewReno => {
                 Inflation::exit(self.window.ssthresh, self.scoreboard.outstanding() * self.window.mss, self.window.mss)
             }
-            RecoveryKind::Sack | RecoveryKind::Prr => self.window.ssthresh,
+            _ => self.window.ssthresh,
         };
         self.phase = Phase::Open;
         self.duplicate_acks = 0;

@@ -3,14 +3,15 @@
 //! outbox, and the one timer it needs is a deadline that its owner watches.
 
 mod episode;
+mod marks;
 mod statistics;
 mod transmission;
 
 use std::sync::Arc;
 
-use crate::packet::{Block, Packet, SackHandle, flags};
-use crate::tcp::congestion::{Ack, Algorithm, CongestionControl};
-use crate::tcp::profile::{Counting, StackProfile};
+use crate::packet::{AckOptions, OptionsHandle, Packet, flags};
+use crate::tcp::congestion::{Ack, Algorithm, CongestionControl, Needs};
+use crate::tcp::profile::{Counting, RecoveryKind, StackProfile};
 use crate::tcp::recovery::Phase;
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::{FIRST_DATA, Progress, Scoreboard};
@@ -18,6 +19,7 @@ use crate::tcp::slow_start::{SlowStart, SlowStartKind};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
+use marks::Marks;
 pub use statistics::SenderStatistics;
 
 /// Why a connection was given up.
@@ -49,6 +51,28 @@ pub enum State {
 struct TimedSegment {
     end: u64,
     sent: Time,
+}
+
+/// An acknowledgement as it comes to the sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Acknowledgement<'a> {
+    /// Cumulative acknowledgement number.
+    pub number: u64,
+    /// The echoed timestamp.
+    pub echo: Time,
+    /// Whether it carries ECN-Echo.
+    pub echoes_congestion: bool,
+    /// Its options.
+    pub options: &'a AckOptions,
+}
+
+/// What an acknowledgement of new data gives to window growth.
+struct Growth {
+    acked: u64,
+    /// Segments newly known to have been marked.
+    marked: u64,
+    rtt: Option<Duration>,
+    one_way_delay: Option<Duration>,
 }
 
 /// How a sender's packets are addressed.
@@ -88,6 +112,7 @@ pub struct Sender {
     /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
     retries: u64,
     timed: Option<TimedSegment>,
+    marks: Marks,
     /// The latest tick of the timestamp clock that was looked up.
     tick: Time,
     latest_rtt: Option<Duration>,
@@ -114,7 +139,7 @@ impl Sender {
             una: FIRST_DATA,
             window: Window { cwnd: profile.initial_window * mss, ssthresh: u64::MAX, mss },
             phase: Phase::Open,
-            scoreboard: Scoreboard::new(mss, profile.duplicate_ack_threshold),
+            scoreboard: Scoreboard::new(mss, profile.duplicate_ack_threshold, profile.recovery == RecoveryKind::Fack),
             algorithm,
             slow_start: SlowStart::new(slow_start),
             rto: Rto::new(&profile.rto_limits()),
@@ -125,6 +150,7 @@ impl Sender {
             recover: 0,
             retries: 0,
             timed: None,
+            marks: Marks::default(),
             tick: Time::ZERO,
             latest_rtt: None,
             established_at: None,
@@ -132,6 +158,11 @@ impl Sender {
             statistics: SenderStatistics::default(),
             profile,
         }
+    }
+
+    /// What its algorithm needs of the stack and the receiver.
+    pub fn needs(&self) -> Needs {
+        self.algorithm.needs()
     }
 
     /// Where the connection stands.
@@ -167,7 +198,7 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let stamp = self.timestamp(now);
-        outbox.push(self.packet(0, stamp, self.profile.syn_size(), flags::SYN));
+        outbox.push(self.packet(0, stamp, self.profile.syn_size(), flags::SYN | self.profile.ecn_of_control()));
         self.deadline = now + self.rto.timeout(&self.profile.rto_limits());
     }
 
@@ -177,7 +208,7 @@ impl Sender {
             stamp,
             flow: self.address.flow,
             hop: self.address.first_hop,
-            sacks: SackHandle::NONE,
+            options: OptionsHandle::NONE,
             size: size as u16,
             flags,
         }
@@ -208,7 +239,9 @@ impl Sender {
     }
 
     /// An acknowledgement arrived.
-    pub fn on_ack(&mut self, number: u64, sacks: &[Block], echo: Time, now: Time, outbox: &mut Vec<Packet>) {
+    pub fn on_ack(&mut self, ack: &Acknowledgement, now: Time, outbox: &mut Vec<Packet>) {
+        let Acknowledgement { number, echo, options, .. } = *ack;
+        let sacks = options.sacks.as_slice();
         if self.state != State::Established || number < self.una {
             return;
         }
@@ -224,6 +257,10 @@ impl Sender {
         if acked > 0 {
             self.retries = 0;
         }
+        let marked = self.count_marks(ack, progress.delivered);
+        if marked > 0 {
+            self.on_marks(now);
+        }
         let duplicate =
             if self.profile.sack { progress.newly_sacked > 0 } else { acked == 0 && self.scoreboard.outstanding() > 0 };
         let restart_timer = match &self.phase {
@@ -231,14 +268,14 @@ impl Sender {
                 if acked > 0 {
                     self.duplicate_acks = 0;
                     self.limited_transmitted = 0;
-                    self.grow(acked, rtt, now);
+                    self.grow(&Growth { acked, marked, rtt, one_way_delay: options.one_way_delay }, now);
                 }
                 if duplicate {
                     self.on_duplicate(progress, now, outbox);
                 }
                 true
             }
-            Phase::Recovery { point, .. } if self.una >= *point => {
+            Phase::Recovery { point, .. } if self.ends_recovery(acked, *point) => {
                 self.leave_recovery(now);
                 // New data sent during the episode may be known to be lost: the next one begins.
                 if self.scoreboard.first_is_lost() {
@@ -253,7 +290,7 @@ impl Sender {
                     self.duplicate_acks = 0;
                 }
                 if acked > 0 {
-                    self.grow(acked, rtt, now);
+                    self.grow(&Growth { acked, marked, rtt, one_way_delay: options.one_way_delay }, now);
                 }
                 true
             }
@@ -275,7 +312,7 @@ impl Sender {
 
     fn on_duplicate(&mut self, progress: Progress, now: Time, outbox: &mut Vec<Packet>) {
         // Without SACK, duplicates that answer needless retransmissions look like any (RFC 6582 section 3.2 step 2).
-        if !self.profile.sack && self.una <= self.recover {
+        if !self.profile.sack && self.profile.recovery != RecoveryKind::Reno && self.una <= self.recover {
             return;
         }
         self.duplicate_acks += 1;
@@ -284,8 +321,9 @@ impl Sender {
         }
     }
 
-    /// Grows the window, unless the sender did not use what it had.
-    fn grow(&mut self, acked: u64, rtt: Option<Duration>, now: Time) {
+    /// Grows the window, unless the sender did not use what it had, or is told of congestion.
+    fn grow(&mut self, growth: &Growth, now: Time) {
+        let Growth { acked, marked, rtt, one_way_delay } = *growth;
         let mss = self.window.mss;
         let credit = match (self.profile.counting, self.window.in_slow_start()) {
             (Counting::Acknowledgements, _) | (Counting::Recommended, true) => acked.min(mss),
@@ -304,10 +342,12 @@ impl Sender {
             una: self.una,
             nxt: self.next_sequence(),
             in_flight: self.scoreboard.pipe() * mss,
-            one_way_delay: None,
+            one_way_delay,
+            marked: marked * mss,
         };
         self.algorithm.on_ack(&self.window, &ack);
-        if !self.window_limited {
+        // RFC 3168 section 6.1.2: not in response to an acknowledgement with ECN-Echo.
+        if !self.window_limited || marked > 0 {
             return;
         }
         if self.window.in_slow_start() {
@@ -377,19 +417,10 @@ impl Sender {
                 // RFC 5681 section 3.1: the threshold stays when the segment was already sent again by timeout.
                 if self.retries == 0 {
                     self.window.ssthresh = self.algorithm.reduce(&self.window, self.flight_size(), now);
-                    self.algorithm.on_timeout();
                 }
                 self.retries += 1;
-                self.window.cwnd = self.window.mss;
-                self.slow_start.restart();
-                self.recover = self.next_sequence();
-                self.phase = Phase::Loss { point: self.recover };
-                self.duplicate_acks = 0;
-                self.limited_transmitted = 0;
-                self.scoreboard.mark_all_lost();
                 self.rto.back_off();
-                self.deadline = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
-                self.send(now, outbox);
+                self.start_over(now, outbox);
             }
             State::Closed | State::Completed | State::Aborted(_) => self.deadline = Time::NEVER,
         }

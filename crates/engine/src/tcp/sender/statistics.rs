@@ -13,6 +13,8 @@ pub struct SenderStatistics {
     pub timeouts: u64,
     /// Fast recovery episodes.
     pub fast_recoveries: u64,
+    /// Reductions of the window because of congestion marks.
+    pub mark_reductions: u64,
     /// RTT samples.
     pub rtt_samples: u64,
     /// Their sum.

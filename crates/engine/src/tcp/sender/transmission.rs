@@ -2,7 +2,6 @@
 
 use super::{Sender, TimedSegment};
 use crate::packet::{Packet, flags};
-use crate::tcp::profile::RecoveryKind;
 use crate::tcp::recovery::{Phase, Reduction};
 use crate::tcp::scoreboard::FIRST_DATA;
 use crate::time::Time;
@@ -18,7 +17,7 @@ impl Sender {
     fn in_flight(&self) -> u64 {
         let by_pipe = match self.phase {
             Phase::Open => self.profile.sack && self.profile.limited_transmit,
-            Phase::Recovery { .. } => self.profile.recovery != RecoveryKind::NewReno,
+            Phase::Recovery { .. } => self.profile.recovery.uses_sack(),
             Phase::Loss { .. } => true,
         };
         let segments = if by_pipe { self.scoreboard.pipe() } else { self.scoreboard.outstanding() };
@@ -70,7 +69,7 @@ impl Sender {
     /// NextSeg() rule 3.
     fn next_gap(&mut self) -> Option<u64> {
         match self.phase {
-            Phase::Recovery { .. } if self.profile.recovery != RecoveryKind::NewReno => self.scoreboard.next_hole(),
+            Phase::Recovery { .. } if self.profile.recovery.uses_sack() => self.scoreboard.next_hole(),
             _ => None,
         }
     }
@@ -78,9 +77,7 @@ impl Sender {
     /// NextSeg() rule 4: once an episode, the highest segment, in case the tail of the window was lost.
     fn rescue(&mut self) -> Option<u64> {
         match &mut self.phase {
-            Phase::Recovery { rescue_from, .. }
-                if self.profile.recovery != RecoveryKind::NewReno && self.una >= *rescue_from =>
-            {
+            Phase::Recovery { rescue_from, .. } if self.profile.recovery.uses_sack() && self.una >= *rescue_from => {
                 *rescue_from = u64::MAX;
                 self.scoreboard.last_hole()
             }
@@ -103,7 +100,8 @@ impl Sender {
 
     fn send_new(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let index = self.scoreboard.nxt();
-        self.transmit(index, now, outbox);
+        let announcement = if self.take_announcement() { flags::WINDOW_REDUCED } else { 0 };
+        self.transmit(index, self.profile.ecn_of_data() | announcement, now, outbox);
         self.scoreboard.on_sent();
         if self.duplicate_acks > 0 && matches!(self.phase, Phase::Open) {
             self.limited_transmitted += 1;
@@ -122,15 +120,15 @@ impl Sender {
     }
 
     fn transmit_again(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
-        self.transmit(index, now, outbox);
+        self.transmit(index, self.profile.ecn_of_control(), now, outbox);
         self.statistics.retransmissions += 1;
         self.timed = None; // Karn: whatever is timed may be acknowledged late because of this loss.
     }
 
-    fn transmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
+    fn transmit(&mut self, index: u64, ecn: u8, now: Time, outbox: &mut Vec<Packet>) {
         let payload = self.payload(index);
         let ends_stream = self.size.is_some_and(|size| (index * self.window.mss) + payload == size);
-        let bits = if ends_stream { flags::DATA | flags::FIN } else { flags::DATA };
+        let bits = ecn | if ends_stream { flags::DATA | flags::FIN } else { flags::DATA };
         let size = payload + self.profile.segment_overhead();
         let stamp = self.timestamp(now);
         outbox.push(self.packet(self.scoreboard.sequence(index), stamp, size, bits));

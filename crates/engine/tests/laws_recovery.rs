@@ -1,0 +1,126 @@
+//! What tells the recoveries apart: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", SIGCOMM
+//! CCR 26 (1996), sections 4 and 5. And explicit congestion notification, which spares the repair (RFC 3168).
+
+mod support;
+
+use serde_json::json;
+use sojourn_engine::result::RunResult;
+use sojourn_engine::tcp::profile::{EcnKind, RecoveryKind, StackProfile};
+use support::{MS, Path, S, acknowledge_every_segment, finite, tcp_flows};
+
+/// Segments over a path of 100 ms that loses only the data packets named. Nothing but the first flight of slow start
+/// is in the way of any of them: number 40 is sent in a window of 32.
+fn transfer(algorithm: &str, segments: u64, lost: &[u64]) -> RunResult {
+    let mut path = Path::new(100_000_000, 100 * MS);
+    path.stack = StackProfile { initial_window: 1, limited_transmit: false, ..acknowledge_every_segment() };
+    if algorithm == "newreno" {
+        path.stack = StackProfile { recovery: RecoveryKind::NewReno, sack: false, ..path.stack };
+    }
+    path.flows = vec![finite(algorithm, segments * 1448)];
+    path.warm_up = 0;
+    path.drop = json!({ "listed": lost });
+    path.run()
+}
+
+fn counts(algorithm: &str, lost: &[u64]) -> (u64, u64, u64) {
+    let result = transfer(algorithm, 300, lost);
+    let tcp = result.flows[0].tcp.as_ref().expect("a TCP flow");
+    assert!(tcp.completed.is_some(), "{algorithm} does not finish");
+    (tcp.statistics.retransmissions, tcp.statistics.fast_recoveries, tcp.statistics.timeouts)
+}
+
+/// Section 4: of one loss all recover without a timeout, and all but Tahoe send just that segment again.
+#[test]
+fn one_loss_in_a_window() {
+    for algorithm in ["reno", "newreno", "sack", "fack"] {
+        assert_eq!(counts(algorithm, &[40]), (1, 1, 0), "{algorithm}");
+    }
+    let (retransmissions, episodes, timeouts) = counts("tahoe", &[40]);
+    assert_eq!((episodes, timeouts), (1, 0));
+    assert!(retransmissions >= 1, "{retransmissions}");
+}
+
+/// Section 4: Reno's first partial acknowledgement ends its recovery, each further loss halves the window again until too few
+/// duplicates come, and it waits for the timer. The others never do.
+#[test]
+fn four_losses_in_a_window() {
+    let lost = [40, 42, 44, 46];
+    let (_, episodes, timeouts) = counts("reno", &lost);
+    assert!(timeouts >= 1, "{timeouts} timeouts after {episodes} recoveries");
+    for algorithm in ["newreno", "sack", "fack"] {
+        assert_eq!(counts(algorithm, &lost), (4, 1, 0), "{algorithm}");
+    }
+    let (_, _, timeouts) = counts("tahoe", &lost);
+    assert_eq!(timeouts, 0);
+}
+
+/// Section 5: without SACK a sender repairs one loss in a round trip, with it many; Tahoe's slow start is in between. The
+/// stream ends with the flight that has the losses, so that it lasts as long as their repair.
+#[test]
+fn many_losses_take_newreno_a_round_trip_each() {
+    let lost: Vec<u64> = (40..56).step_by(2).collect();
+    let completed = |algorithm: &str| {
+        let completed = transfer(algorithm, 64, &lost).flows[0].tcp.as_ref().and_then(|tcp| tcp.completed);
+        completed.expect("it finishes").seconds()
+    };
+    let round_trips = lost.len() as f64;
+    let advantage = (completed("newreno") - completed("sack")) / 0.1;
+    assert!(advantage > round_trips / 2.0, "{advantage} of {round_trips} round trips");
+    assert!(completed("tahoe") < completed("newreno"));
+}
+
+/// Law ecn-equals-drop (RFC 3168 section 6.1.2): a flow whose packets are marked instead of dropped loses none, and
+/// reduces its window once for each round of marks. CoDel marks one packet at a time, so there are as many reductions as
+/// marks, but for those that fall into one window.
+#[test]
+fn marks_reduce_the_window_and_lose_nothing() {
+    for ecn in [EcnKind::Classic, EcnKind::Accurate] {
+        let mut path = Path::new(10_000_000, 40 * MS);
+        path.queue = json!({"name": "codel", "limit": {"packets": 1000}, "parameters": {"ecn": true}});
+        path.stack = StackProfile { ecn, ..StackProfile::default() };
+        let result = path.run();
+        let queue = &result.queues[0].statistics.window;
+        let sender = &result.flows[0].tcp.as_ref().expect("a TCP flow").statistics;
+        assert!(queue.marks > 20, "{ecn:?}: {queue:?}");
+        assert_eq!((queue.drops_early, queue.drops_overflow), (0, 0), "{ecn:?}");
+        assert_eq!((sender.retransmissions, sender.fast_recoveries, sender.timeouts), (0, 0, 0), "{ecn:?}");
+        assert!(
+            sender.mark_reductions <= queue.marks && sender.mark_reductions > queue.marks / 2,
+            "{ecn:?}: {sender:?}"
+        );
+        assert!(path.goodput(&result) > 0.75 * 9.65e6, "{ecn:?}: {}", path.goodput(&result));
+    }
+}
+
+/// The same queue and flows without ECN drop what was marked before, and the sender's share of the link is the same.
+#[test]
+fn marks_do_what_drops_do() {
+    let run = |ecn: EcnKind| {
+        let mut path = Path::new(10_000_000, 40 * MS);
+        path.queue = json!({"name": "codel", "limit": {"packets": 1000}, "parameters": {"ecn": true}});
+        path.stack = StackProfile { ecn, ..StackProfile::default() };
+        path.flows = vec![tcp_flows("newreno", 4, S)];
+        let result = path.run();
+        (path.goodput(&result), result.queues[0].statistics.mean_packets)
+    };
+    let ((with, queue_with), (without, queue_without)) = (run(EcnKind::Classic), run(EcnKind::Off));
+    assert!((with / without - 1.0).abs() < 0.03, "{with} and {without} bit/s");
+    assert!((queue_with / queue_without - 1.0).abs() < 0.3, "{queue_with} and {queue_without} packets");
+}
+
+/// RFC 8511: a sender with ABE keeps more of its window at a mark, and so more of a path with a short queue.
+#[test]
+fn alternative_backoff_keeps_more_of_a_shallow_queue() {
+    for algorithm in ["newreno", "cubic"] {
+        let goodput = |abe: bool| {
+            let mut path = Path::new(20_000_000, 100 * MS);
+            path.queue = json!({"name": "codel", "limit": {"packets": 1000}, "parameters": {"ecn": true}});
+            path.stack = StackProfile { ecn: EcnKind::Classic, abe, ..StackProfile::default() };
+            path.flows = vec![tcp_flows(algorithm, 1, 0)];
+            let result = path.run();
+            path.goodput(&result)
+        };
+        let (with, without) = (goodput(true), goodput(false));
+        assert!(with > 1.02 * without, "{algorithm}: {with} and {without} bit/s");
+    }
+}
