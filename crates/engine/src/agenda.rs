@@ -18,6 +18,8 @@ pub enum Timer {
     FlowStart(u32),
     /// A sender's retransmission timer.
     Retransmission(u32),
+    /// A paced sender's next segment.
+    Pacing(u32),
     /// A receiver's delayed-acknowledgement timer.
     DelayedAck(u32),
     /// The next packet of a source without congestion control.

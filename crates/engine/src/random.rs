@@ -20,6 +20,8 @@ pub enum Purpose {
     Source = 3,
     /// The sender's processing overhead; one stream a flow.
     SenderOverhead = 4,
+    /// The draws of a congestion control; one stream a flow.
+    CongestionControl = 5,
 }
 
 /// A stream of random numbers.
@@ -70,14 +72,16 @@ mod tests {
     #[test]
     fn streams_differ_by_purpose_and_by_index() {
         let mut first = Vec::new();
-        for purpose in [Purpose::FlowStart, Purpose::Queue, Purpose::Source, Purpose::SenderOverhead] {
+        for purpose in
+            [Purpose::FlowStart, Purpose::Queue, Purpose::Source, Purpose::SenderOverhead, Purpose::CongestionControl]
+        {
             for index in 0..50 {
                 first.push(Random::stream(7, purpose, index).0.next_u64());
             }
         }
         first.sort_unstable();
         first.dedup();
-        assert_eq!(first.len(), 200);
+        assert_eq!(first.len(), 250);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use sojourn_engine::packet::{AckOptions, OptionsPool, Packet, flags};
 use sojourn_engine::random::{Purpose, Random};
-use sojourn_engine::tcp::congestion::Algorithm;
+use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl};
 use sojourn_engine::tcp::connection::Connection;
 use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::sender::{Address, Sender, State};
@@ -23,6 +23,8 @@ struct Channel {
     duplication: f64,
     /// Delays are uniform between 10 ms and this much more.
     jitter: Duration,
+    /// Share of ECN-capable packets that it marks.
+    marking: f64,
 }
 
 /// A connection, the packets under way, and a clock.
@@ -39,9 +41,11 @@ struct Rig {
 
 impl Rig {
     fn new(settings: &serde_json::Value, algorithm: &str, size: u64, channel: Channel, seed: u64) -> Rig {
-        let profile = Arc::new(StackProfile::from_settings(settings).expect("valid settings"));
+        let mut algorithm = Algorithm::new(algorithm, &json!({})).expect("a known algorithm");
+        algorithm.take_random(Random::stream(seed, Purpose::CongestionControl, 0));
+        let profile = StackProfile::from_settings(settings).expect("valid settings");
+        let profile = Arc::new(profile.adapted_to(&algorithm.needs()));
         let address = Address { flow: 0, first_hop: 0 };
-        let algorithm = Algorithm::new(algorithm, &json!({})).expect("a known algorithm");
         let sender = Sender::new(address, Arc::clone(&profile), algorithm, SlowStartKind::HyStart, Some(size));
         Rig {
             connection: Connection::new(sender, profile, address),
@@ -56,7 +60,10 @@ impl Rig {
     }
 
     fn dispatch(&mut self) {
-        for packet in std::mem::take(&mut self.outbox) {
+        for mut packet in std::mem::take(&mut self.outbox) {
+            if packet.is_ecn_capable() && self.random.unit() < self.channel.marking {
+                packet.mark();
+            }
             let options = *self.options.get(packet.options).unwrap_or(&AckOptions::NONE);
             self.options.release(packet.options);
             let copies = if self.random.unit() < self.channel.duplication { 2 } else { 1 };
@@ -82,8 +89,9 @@ impl Rig {
             }
             let arrival = self.arrivals.peek().map_or(Time::NEVER, |Reverse((time, _))| *time);
             let retransmission = self.connection.sender.deadline;
+            let release = self.connection.sender.release;
             let acknowledgement = self.connection.receiver.ack_deadline;
-            self.now = arrival.min(retransmission).min(acknowledgement);
+            self.now = arrival.min(retransmission).min(acknowledgement).min(release);
             assert!(self.now < Time::NEVER, "the connection waits for nothing: {state:?}");
             if arrival == self.now {
                 let Some(Reverse((_, index))) = self.arrivals.pop() else { unreachable!() };
@@ -96,6 +104,8 @@ impl Rig {
                 }
             } else if acknowledgement == self.now {
                 self.outbox.push(self.connection.acknowledge(&mut self.options));
+            } else if release == self.now {
+                self.connection.sender.on_release(self.now, &mut self.outbox);
             } else {
                 self.connection.sender.on_timeout(self.now, &mut self.outbox);
             }
@@ -108,17 +118,33 @@ impl Rig {
     }
 }
 
-fn settings(sack: bool, timestamps: bool, recovery: &str, delayed_ack_count: u64) -> serde_json::Value {
-    let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
-    settings["sack"] = json!(sack);
-    settings["timestamps"] = json!(timestamps);
-    settings["recovery"] = json!(if sack { recovery } else { "newreno" });
-    settings["delayed_ack_count"] = json!(delayed_ack_count);
-    settings
+/// Stacks of every kind: with what a recovery needs, and with what a receiver may do.
+fn settings() -> impl Strategy<Value = serde_json::Value> {
+    let recoveries = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "prr"]);
+    let feedback = (any::<bool>(), prop::sample::select(vec!["off", "classic", "accurate"]), any::<bool>());
+    (recoveries, any::<(bool, bool, bool)>(), feedback, 1u64..4, 0u64..20).prop_map(
+        |(recovery, (sack, timestamps, limited), (duplicate_sack, ecn, pacing), delayed_ack_count, quick_acks)| {
+            let needs_sack = ["sack", "fack", "prr"].contains(&recovery);
+            let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
+            let changes = json!({
+                "recovery": recovery, "sack": sack || needs_sack, "duplicate_sack": duplicate_sack && (sack || needs_sack),
+                "timestamps": timestamps, "limited_transmit": limited, "ecn": ecn, "pacing": pacing,
+                "delayed_ack_count": delayed_ack_count, "quick_acks": quick_acks,
+            });
+            let changes = changes.as_object().expect("an object").clone();
+            settings.as_object_mut().expect("an object").extend(changes);
+            settings
+        },
+    )
+}
+
+/// Any algorithm of the catalogue.
+fn algorithm() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(Algorithm::catalogue().into_iter().map(|(about, _)| about.name).collect::<Vec<_>>())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(4000))]
 
     /// Every stack and algorithm over every kind of bad channel: complete, to the byte, or given up after its retries.
     #[test]
@@ -127,14 +153,12 @@ proptest! {
         loss in prop_oneof![Just(0.0), 0.0..0.1, 0.1..0.5],
         duplication in prop_oneof![Just(0.0), 0.0..0.3],
         jitter in prop_oneof![Just(0u64), 0u64..50],
-        (sack, timestamps) in any::<(bool, bool)>(),
-        recovery in prop_oneof![Just("newreno"), Just("sack"), Just("prr")],
-        algorithm in prop_oneof![Just("newreno"), Just("cubic"), Just("compound")],
-        delayed_ack_count in 1u64..4,
+        marking in prop_oneof![Just(0.0), 0.0..0.5],
+        settings in settings(),
+        algorithm in algorithm(),
         seed in any::<u64>(),
     ) {
-        let channel = Channel { loss, duplication, jitter: Duration::from_milliseconds(jitter) };
-        let settings = settings(sack, timestamps, recovery, delayed_ack_count);
+        let channel = Channel { loss, duplication, jitter: Duration::from_milliseconds(jitter), marking };
         let mut rig = Rig::new(&settings, algorithm, size, channel, seed);
         match rig.run() {
             State::Completed => prop_assert_eq!(rig.connection.delivered(), size),
@@ -145,14 +169,18 @@ proptest! {
             prop_assert_eq!(rig.connection.sender.statistics.timeouts, 0);
             prop_assert_eq!(rig.connection.sender.statistics.retransmissions, 0);
         }
+        if marking == 0.0 || settings["ecn"] == "off" {
+            prop_assert_eq!(rig.connection.sender.statistics.mark_reductions, 0);
+        }
     }
 }
 
 /// The rig itself: packets are data, acknowledgements and one handshake, and over a clean channel none is sent twice.
 #[test]
 fn a_clean_channel_carries_each_segment_once() {
-    let channel = Channel { loss: 0.0, duplication: 0.0, jitter: Duration::ZERO };
-    let mut rig = Rig::new(&settings(true, true, "prr", 2), "newreno", 100_000, channel, 1);
+    let channel = Channel { loss: 0.0, duplication: 0.0, jitter: Duration::ZERO, marking: 0.0 };
+    let settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
+    let mut rig = Rig::new(&settings, "newreno", 100_000, channel, 1);
     assert_eq!(rig.run(), State::Completed);
     let data = rig.under_way.iter().filter(|(packet, _)| packet.has(flags::DATA)).count();
     assert_eq!(data as u64, 100_000u64.div_ceil(1448));

@@ -9,6 +9,7 @@ use sojourn_engine::result::{FlowResult, RunResult};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::profile::{Counting, RecoveryKind, StackProfile};
 use sojourn_engine::time::Duration;
+use sojourn_engine::units::Bytes;
 use support::{MS, Path, S, acknowledge_every_segment, droptail, finite, tcp, tcp_flows};
 
 fn close(measured: f64, expected: f64, tolerance: f64, what: &str) {
@@ -534,6 +535,26 @@ fn sampling_does_not_disturb_a_run() {
         format!("{:?} {:?}", result.flows, result.queues)
     };
     assert_eq!(run(None), run(Some(MS)));
+}
+
+/// A paced sender never sends faster than its rate, so that a path with room to spare has no queue; without pacing the
+/// initial window alone makes one of nine packets. Both fill the round trip with the window that the buffer allows.
+#[test]
+fn pacing_spreads_the_window_over_the_round_trip() {
+    let run = |pacing: bool| {
+        let mut path = Path::new(100_000_000, 100 * MS);
+        path.queue = droptail(1000);
+        path.stack = StackProfile { pacing, send_buffer: Bytes(200 * 1448), ..StackProfile::default() };
+        path.warm_up = 0;
+        path.duration = 20 * S;
+        let result = path.run();
+        (result.queues[0].statistics.max_packets, path.goodput(&result))
+    };
+    let ((paced_queue, paced), (queue, unpaced)) = (run(true), run(false));
+    assert!(paced_queue <= 1, "{paced_queue} packets");
+    assert!(queue >= 9, "{queue} packets");
+    close_relative(paced, 200.0 * 1448.0 * 8.0 / 0.1, 0.04, "200 segments in each round trip");
+    close_relative(unpaced, paced, 0.04, "the same without pacing");
 }
 
 /// A flow more does not disturb the draws of the others: their starts stay where they were.

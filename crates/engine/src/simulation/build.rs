@@ -122,8 +122,12 @@ impl Builder<'_> {
                     for _ in 0..flow.count {
                         let index = self.flows.len() as u32;
                         let address = Address { flow: index, first_hop };
-                        let sender =
-                            Sender::new(address, Arc::clone(&profile), algorithm.clone(), tcp.slow_start, size);
+                        let mut algorithm = algorithm.clone();
+                        if algorithm.needs().random {
+                            let seed = self.specification.seed;
+                            algorithm.take_random(Random::stream(seed, Purpose::CongestionControl, u64::from(index)));
+                        }
+                        let sender = Sender::new(address, Arc::clone(&profile), algorithm, tcp.slow_start, size);
                         let return_address = Address { flow: index, first_hop: first_hop_back };
                         let connection = Connection::new(sender, Arc::clone(&profile), return_address);
                         self.add_flow(group, flow, Endpoints::Tcp(connection));
@@ -162,6 +166,7 @@ impl Builder<'_> {
         self.flows.push(Flow {
             endpoints,
             retransmission_armed: Time::NEVER,
+            pacing_armed: Time::NEVER,
             delayed_ack_armed: Time::NEVER,
             delivered_before_window: 0,
             group,

@@ -23,6 +23,8 @@ pub(super) struct Flow {
     pub endpoints: Endpoints,
     /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
     pub retransmission_armed: Time,
+    /// The same for pacing.
+    pub pacing_armed: Time,
     /// The same for the delayed acknowledgement.
     pub delayed_ack_armed: Time,
     pub delivered_before_window: u64,

@@ -159,6 +159,11 @@ impl Simulation {
                 flow.retransmission_armed = deadline;
                 self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
             }
+            let release = connection.sender.release;
+            if release < flow.pacing_armed {
+                flow.pacing_armed = release;
+                self.network.agenda.set_timer(Timer::Pacing(index as u32), release);
+            }
         }
         self.send_outbox(index);
     }
@@ -210,6 +215,7 @@ impl Simulation {
             Timer::FlowStart(index) => self.start_flow(index as usize),
             Timer::Emission(index) => self.emit(index as usize),
             Timer::Retransmission(index) => self.on_retransmission_timer(index as usize),
+            Timer::Pacing(index) => self.on_pacing_timer(index as usize),
             Timer::DelayedAck(index) => self.on_delayed_ack_timer(index as usize),
             Timer::Release(index) => self.release(index as usize),
             Timer::Queue(index) => self.on_queue_timer(index),
@@ -246,6 +252,20 @@ impl Simulation {
         if let Endpoints::Tcp(connection) = &mut flow.endpoints {
             if connection.sender.deadline <= self.now {
                 connection.sender.on_timeout(self.now, &mut self.outbox);
+            }
+            self.after_sender(index);
+        }
+    }
+
+    fn on_pacing_timer(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if flow.pacing_armed != self.now {
+            return;
+        }
+        flow.pacing_armed = Time::NEVER;
+        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
+            if connection.sender.release <= self.now {
+                connection.sender.on_release(self.now, &mut self.outbox);
             }
             self.after_sender(index);
         }

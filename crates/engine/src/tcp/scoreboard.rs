@@ -196,9 +196,9 @@ impl Scoreboard {
         }
     }
 
-    /// Cumulative acknowledgement of every byte below `acknowledgement`. Returns how many segments arrived that were
-    /// not known to have.
-    pub fn on_cumulative(&mut self, acknowledgement: u64) -> u64 {
+    /// Cumulative acknowledgement of every byte below `acknowledgement`. Tells of each segment that arrived and was not
+    /// known to have, and returns how many they are.
+    pub fn on_cumulative(&mut self, acknowledgement: u64, mut arrived: impl FnMut(u64)) -> u64 {
         let una = self.index_past(acknowledgement).min(self.nxt);
         let mut delivered = una.saturating_sub(self.una);
         if self.sacked + self.lost + self.retransmitted > 0 {
@@ -210,6 +210,8 @@ impl Scoreboard {
                     if index >= self.frontier {
                         self.sacked_above_frontier -= 1;
                     }
+                } else {
+                    arrived(index);
                 }
                 self.lost -= segment.one_if(Segment::LOST);
                 self.retransmitted -= segment.one_if(Segment::RETRANSMITTED);
@@ -224,6 +226,8 @@ impl Scoreboard {
                 let end = self.end_of_run_by_steps(una);
                 self.tag_run(una, end);
             }
+        } else {
+            (self.una..una).for_each(arrived);
         }
         self.una = self.una.max(una);
         self.frontier = self.frontier.max(self.una);
@@ -233,20 +237,21 @@ impl Scoreboard {
         delivered
     }
 
-    /// SACK blocks, after the cumulative acknowledgement they came with (RFC 6675 section 4, Update()).
-    pub fn on_sacks(&mut self, blocks: &[Block]) -> Progress {
+    /// SACK blocks, after the cumulative acknowledgement they came with (RFC 6675 section 4, Update()). Tells of each
+    /// segment newly SACKed.
+    pub fn on_sacks(&mut self, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
         let mut newly_sacked = 0;
         for block in blocks {
             let start = self.index_of(block.start).max(self.una);
             let end = self.index_past(block.end).min(self.nxt);
-            newly_sacked += self.mark_sacked(start, end);
+            newly_sacked += self.mark_sacked(start, end, &mut arrived);
         }
         let newly_lost = if newly_sacked > 0 { self.advance_frontier() } else { 0 };
         debug_assert!(self.counts_agree());
         Progress { delivered: newly_sacked, newly_sacked, newly_lost }
     }
 
-    fn mark_sacked(&mut self, start: u64, end: u64) -> u64 {
+    fn mark_sacked(&mut self, start: u64, end: u64, arrived: &mut impl FnMut(u64)) -> u64 {
         let mut newly_sacked = 0;
         let mut index = start;
         while index < end {
@@ -266,6 +271,7 @@ impl Scoreboard {
                 if index >= self.frontier {
                     self.sacked_above_frontier += 1;
                 }
+                arrived(index);
                 newly_sacked += 1;
                 index += 1;
             }
@@ -494,9 +500,9 @@ mod tests {
     #[test]
     fn three_segments_above_make_a_loss_and_two_do_not() {
         let mut scoreboard = sent(10);
-        scoreboard.on_sacks(&[block(1, 3)]);
+        scoreboard.on_sacks(&[block(1, 3)], |_| ());
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (8, None));
-        let progress = scoreboard.on_sacks(&[block(1, 4)]);
+        let progress = scoreboard.on_sacks(&[block(1, 4)], |_| ());
         assert_eq!(progress, Progress { delivered: 1, newly_sacked: 1, newly_lost: 1 });
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (6, Some(0)));
         scoreboard.on_retransmitted(0);
@@ -506,7 +512,7 @@ mod tests {
     #[test]
     fn next_seg_rules_three_and_four_fill_gaps_below_and_above_the_highest_sack() {
         let mut scoreboard = sent(6);
-        scoreboard.on_sacks(&[block(1, 2), block(3, 4)]);
+        scoreboard.on_sacks(&[block(1, 2), block(3, 4)], |_| ());
         assert_eq!(scoreboard.next_hole(), Some(0));
         scoreboard.on_retransmitted(0);
         assert_eq!(scoreboard.next_hole(), Some(2));
@@ -518,7 +524,7 @@ mod tests {
     #[test]
     fn a_timeout_leaves_only_sacked_segments_unlost() {
         let mut scoreboard = sent(6);
-        scoreboard.on_sacks(&[block(2, 3)]);
+        scoreboard.on_sacks(&[block(2, 3)], |_| ());
         scoreboard.mark_all_lost();
         assert_eq!(scoreboard.pipe(), 0);
         let mut retransmitted = Vec::new();
@@ -542,14 +548,14 @@ mod tests {
             for (start, length, acknowledgement, cumulative) in steps {
                 if cumulative && acknowledgement > oracle.una && acknowledgement < oracle.una + 6 {
                     oracle.una = acknowledgement;
-                    scoreboard.on_cumulative(FIRST_DATA + acknowledgement * MSS);
+                    scoreboard.on_cumulative(FIRST_DATA + acknowledgement * MSS, |_| ());
                 }
                 let end = (start + length).min(40);
                 let newly = (start.max(oracle.una)..end).filter(|index| !oracle.sacked[*index as usize]).count() as u64;
                 for index in start..end {
                     oracle.sacked[index as usize] |= index >= oracle.una;
                 }
-                let progress = scoreboard.on_sacks(&[block(start, end)]);
+                let progress = scoreboard.on_sacks(&[block(start, end)], |_| ());
                 prop_assert_eq!(progress.newly_sacked, newly);
                 prop_assert_eq!(scoreboard.pipe(), oracle.pipe());
                 scoreboard.start_episode();

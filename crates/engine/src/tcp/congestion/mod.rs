@@ -19,9 +19,11 @@ use serde_json::Value;
 
 use crate::about::About;
 use crate::parameter::{Description, check_limits};
+use crate::random::Random;
 use crate::tcp::profile::{Codepoint, RecoveryKind};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
+use crate::units::Rate;
 
 /// What an acknowledgement of new data tells.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +52,57 @@ pub struct Ack {
     pub marked: u64,
 }
 
+/// How fast the path delivered of late, as one acknowledgement shows it (draft-cheng-iccrg-delivery-rate-estimation-02).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Bytes delivered while the newest segment that it acknowledges was under way.
+    pub delivered: u64,
+    /// The time that took; none if it is too short to tell a rate.
+    pub interval: Option<Duration>,
+    /// Bytes delivered in all when that segment was sent.
+    pub prior_delivered: u64,
+    /// Whether the sender did not use its window when that segment was sent.
+    pub limited: bool,
+    /// Bytes in flight once that segment was sent.
+    pub in_flight_when_sent: u64,
+    /// Bytes lost since that segment was sent.
+    pub lost: u64,
+    /// That segment's round-trip time.
+    pub rtt: Duration,
+}
+
+impl RateSample {
+    /// Bytes a second, if the sample tells.
+    pub fn rate(&self) -> Option<f64> {
+        self.interval.map(|interval| self.delivered as f64 / interval.seconds())
+    }
+}
+
+/// What any acknowledgement tells, in any phase, whether of new data or not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivery {
+    /// When it arrived.
+    pub now: Time,
+    /// Bytes now known to have arrived that were not before.
+    pub delivered: u64,
+    /// Bytes delivered in all.
+    pub total_delivered: u64,
+    /// Bytes newly found lost.
+    pub lost: u64,
+    /// Bytes newly known to have arrived marked.
+    pub marked: u64,
+    /// Round-trip time sample, if it gave one.
+    pub rtt: Option<Duration>,
+    /// Bytes in flight before this acknowledgement, and after it.
+    pub prior_in_flight: u64,
+    /// See `prior_in_flight`.
+    pub in_flight: u64,
+    /// The rate sample, if it delivered anything.
+    pub rate: Option<RateSample>,
+    /// Whether losses are being repaired.
+    pub in_recovery: bool,
+}
+
 /// What an algorithm needs of the sender besides acknowledgements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
@@ -59,6 +112,14 @@ pub struct Needs {
     pub ecn: Option<Codepoint>,
     /// A recovery that belongs to it.
     pub recovery: Option<RecoveryKind>,
+    /// Pacing ([`CongestionControl::pacing_rate`]).
+    pub pacing: bool,
+    /// That it is told of every delivery, with rate samples ([`CongestionControl::on_delivery`]).
+    pub deliveries: bool,
+    /// That nobody else changes the window, but for a timeout: in recovery it is the algorithm's too.
+    pub governs: bool,
+    /// Random numbers ([`CongestionControl::take_random`]).
+    pub random: bool,
 }
 
 /// A congestion controlled sender's window rule.
@@ -91,6 +152,18 @@ pub trait CongestionControl {
 
     /// Fast recovery ended; cwnd is what the recovery leaves.
     fn on_recovered(&mut self, _window: &mut Window, _now: Time) {}
+
+    /// Sees every acknowledgement, in any phase and before all else is done about it; only for algorithms that ask.
+    /// Those that govern set the window here.
+    fn on_delivery(&mut self, _window: &mut Window, _delivery: &Delivery) {}
+
+    /// The rate at which segments are to leave; `None` leaves pacing to the stack. Only for algorithms that ask.
+    fn pacing_rate(&self, _window: &Window, _srtt: Duration) -> Option<Rate> {
+        None
+    }
+
+    /// Gives it a random stream of its own, before all else; only for algorithms that ask.
+    fn take_random(&mut self, _random: Random) {}
 
     /// What it needs of the sender.
     fn needs(&self) -> Needs {
@@ -150,6 +223,15 @@ macro_rules! algorithms {
             }
             fn on_recovered(&mut self, window: &mut Window, now: Time) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.on_recovered(window, now),)* }
+            }
+            fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.on_delivery(window, delivery),)* }
+            }
+            fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
+                match self { $(Algorithm::$name(algorithm) => algorithm.pacing_rate(window, srtt),)* }
+            }
+            fn take_random(&mut self, random: Random) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.take_random(random),)* }
             }
             fn needs(&self) -> Needs {
                 match self { $(Algorithm::$name(algorithm) => algorithm.needs(),)* }

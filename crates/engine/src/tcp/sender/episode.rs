@@ -33,6 +33,7 @@ impl Sender {
         self.statistics.fast_recoveries += 1;
         self.on_loss_answered();
         let reduction = match self.profile.recovery {
+            _ if self.is_governed => Reduction::AtOnce,
             RecoveryKind::Tahoe => unreachable!("Tahoe does not recover, it starts over"),
             RecoveryKind::Reno | RecoveryKind::NewReno => {
                 self.window.cwnd = self.window.ssthresh;
@@ -118,6 +119,7 @@ impl Sender {
 
     pub(super) fn leave_recovery(&mut self, now: Time) {
         self.window.cwnd = match self.profile.recovery {
+            _ if self.is_governed => self.window.cwnd,
             RecoveryKind::NewReno => {
                 Inflation::exit(self.window.ssthresh, self.scoreboard.outstanding() * self.window.mss, self.window.mss)
             }

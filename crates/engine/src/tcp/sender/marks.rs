@@ -40,7 +40,9 @@ impl Sender {
         }
         let gently = self.profile.abe;
         self.window.ssthresh = self.algorithm.reduce_on_marks(&self.window, self.flight_size(), now, gently);
-        self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        if !self.is_governed {
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        }
         self.statistics.mark_reductions += 1;
         self.on_loss_answered();
     }

@@ -2,15 +2,17 @@
 //! retransmission timeout and a scoreboard. A state machine without a clock: time is an argument, packets go into an
 //! outbox, and the one timer it needs is a deadline that its owner watches.
 
+mod delivery;
 mod episode;
 mod marks;
+mod pacing;
 mod statistics;
 mod transmission;
 
 use std::sync::Arc;
 
 use crate::packet::{AckOptions, OptionsHandle, Packet, flags};
-use crate::tcp::congestion::{Ack, Algorithm, CongestionControl, Needs};
+use crate::tcp::congestion::{Ack, Algorithm, CongestionControl, Delivery, Needs};
 use crate::tcp::profile::{Counting, RecoveryKind, StackProfile};
 use crate::tcp::recovery::Phase;
 use crate::tcp::rto::Rto;
@@ -19,6 +21,7 @@ use crate::tcp::slow_start::{SlowStart, SlowStartKind};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
+use delivery::DeliveryEstimator;
 use marks::Marks;
 pub use statistics::SenderStatistics;
 
@@ -92,6 +95,10 @@ pub struct Sender {
     state: State,
     /// When the retransmission timer expires; `NEVER` when it is off.
     pub deadline: Time,
+    /// When a paced segment is to be released; `NEVER` when none waits.
+    pub release: Time,
+    /// Before this, pacing lets nothing go.
+    next_release: Time,
     /// SND.UNA.
     una: u64,
     window: Window,
@@ -113,6 +120,11 @@ pub struct Sender {
     retries: u64,
     timed: Option<TimedSegment>,
     marks: Marks,
+    /// Only for algorithms that ask.
+    delivery: Option<Box<DeliveryEstimator>>,
+    /// Whether the algorithm alone sets the window.
+    is_governed: bool,
+    is_paced: bool,
     /// The latest tick of the timestamp clock that was looked up.
     tick: Time,
     latest_rtt: Option<Duration>,
@@ -132,10 +144,13 @@ impl Sender {
         size: Option<u64>,
     ) -> Sender {
         let mss = profile.segment_size.0;
+        let needs = algorithm.needs();
         Sender {
             address,
             state: State::Closed,
             deadline: Time::NEVER,
+            release: Time::NEVER,
+            next_release: Time::ZERO,
             una: FIRST_DATA,
             window: Window { cwnd: profile.initial_window * mss, ssthresh: u64::MAX, mss },
             phase: Phase::Open,
@@ -151,6 +166,9 @@ impl Sender {
             retries: 0,
             timed: None,
             marks: Marks::default(),
+            delivery: needs.deliveries.then(|| Box::new(DeliveryEstimator::new(mss))),
+            is_governed: needs.governs,
+            is_paced: needs.pacing || profile.pacing,
             tick: Time::ZERO,
             latest_rtt: None,
             established_at: None,
@@ -246,18 +264,29 @@ impl Sender {
             return;
         }
         let acked = number - self.una;
+        let prior_in_flight = self.scoreboard.pipe() * self.window.mss;
         let mut progress = Progress::default();
         if !sacks.is_empty() || acked > 0 {
-            let acknowledged = if acked > 0 { self.scoreboard.on_cumulative(number) } else { 0 };
+            let delivery = &mut self.delivery;
+            let mut arrived = |index| {
+                if let Some(delivery) = delivery {
+                    delivery.on_delivered(index, now);
+                }
+            };
+            let acknowledged = if acked > 0 { self.scoreboard.on_cumulative(number, &mut arrived) } else { 0 };
             self.una = number;
-            progress = self.scoreboard.on_sacks(sacks);
+            progress = self.scoreboard.on_sacks(sacks, &mut arrived);
             progress.delivered += acknowledged;
         }
         let rtt = if acked > 0 { self.sample_rtt(number, echo, now) } else { None };
         if acked > 0 {
             self.retries = 0;
+            self.limited_transmitted = 0;
         }
         let marked = self.count_marks(ack, progress.delivered);
+        if self.delivery.is_some() {
+            self.report_delivery(&progress, marked, rtt, prior_in_flight, now);
+        }
         if marked > 0 {
             self.on_marks(now);
         }
@@ -267,7 +296,6 @@ impl Sender {
             Phase::Open => {
                 if acked > 0 {
                     self.duplicate_acks = 0;
-                    self.limited_transmitted = 0;
                     self.grow(&Growth { acked, marked, rtt, one_way_delay: options.one_way_delay }, now);
                 }
                 if duplicate {
@@ -310,6 +338,26 @@ impl Sender {
         self.send(now, outbox);
     }
 
+    /// Tells the algorithm what this acknowledgement delivered.
+    fn report_delivery(&mut self, progress: &Progress, marked: u64, rtt: Option<Duration>, prior: u64, now: Time) {
+        let Some(estimator) = &mut self.delivery else { return };
+        estimator.on_lost(progress.newly_lost);
+        let mss = self.window.mss;
+        let delivery = Delivery {
+            now,
+            delivered: progress.delivered * mss,
+            total_delivered: estimator.delivered(),
+            lost: progress.newly_lost * mss,
+            marked: marked * mss,
+            rtt,
+            prior_in_flight: prior,
+            in_flight: self.scoreboard.pipe() * mss,
+            rate: estimator.take_sample(self.statistics.least_rtt(), now),
+            in_recovery: !matches!(self.phase, Phase::Open),
+        };
+        self.algorithm.on_delivery(&mut self.window, &delivery);
+    }
+
     fn on_duplicate(&mut self, progress: Progress, now: Time, outbox: &mut Vec<Packet>) {
         // Without SACK, duplicates that answer needless retransmissions look like any (RFC 6582 section 3.2 step 2).
         if !self.profile.sack && self.profile.recovery != RecoveryKind::Reno && self.una <= self.recover {
@@ -346,6 +394,9 @@ impl Sender {
             marked: marked * mss,
         };
         self.algorithm.on_ack(&self.window, &ack);
+        if self.is_governed {
+            return;
+        }
         // RFC 3168 section 6.1.2: not in response to an acknowledgement with ECN-Echo.
         if !self.window_limited || marked > 0 {
             return;

@@ -42,6 +42,10 @@ impl Sender {
         let mut in_flight = self.in_flight();
         self.window_limited = true;
         while in_flight + mss <= window {
+            if now < self.next_release {
+                self.release = self.next_release;
+                break;
+            }
             let repairing = !matches!(self.phase, Phase::Open);
             if repairing && let Some(index) = self.next_lost() {
                 self.retransmit(index, now, outbox);
@@ -54,6 +58,9 @@ impl Sender {
                 self.scoreboard.on_rescued(index);
             } else {
                 self.window_limited = false;
+                if let Some(delivery) = &mut self.delivery {
+                    delivery.on_limited(self.scoreboard.pipe() * mss);
+                }
                 break;
             }
             in_flight += mss;
@@ -133,6 +140,12 @@ impl Sender {
         let stamp = self.timestamp(now);
         outbox.push(self.packet(self.scoreboard.sequence(index), stamp, size, bits));
         self.statistics.segments_sent += 1;
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_sent(index, self.scoreboard.una(), self.scoreboard.pipe() * self.window.mss, now);
+        }
+        if self.is_paced {
+            self.pace(size, now);
+        }
         if let Phase::Recovery { reduction: Reduction::Proportional(reduction), .. } = &mut self.phase {
             reduction.on_sent(payload);
         }

@@ -1,0 +1,202 @@
+//! The delivery rate, estimated from each acknowledgement: draft-cheng-iccrg-delivery-rate-estimation-02, which RFC-bound
+//! BBR drafts take over (draft-ietf-ccwg-bbr section 4.1). Only for algorithms that ask: it keeps a record of every segment
+//! under way.
+
+use crate::tcp::congestion::RateSample;
+use crate::time::{Duration, Time};
+
+/// What is noted of a segment when it is sent (section 3.1.2 of the draft).
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    sent: Time,
+    first_sent: Time,
+    delivered: u64,
+    delivered_at: Time,
+    /// Bytes in flight once it was sent.
+    in_flight: u64,
+    /// Bytes lost until it was sent.
+    lost: u64,
+    limited: bool,
+    /// Whether its delivery has yet to be counted.
+    pending: bool,
+}
+
+/// The sender's counters, and the records of segments between SND.UNA and SND.NXT.
+#[derive(Debug)]
+pub(super) struct DeliveryEstimator {
+    mss: u64,
+    /// A ring: a segment's record is found by its index.
+    records: Vec<Record>,
+    /// C.delivered: bytes delivered so far.
+    delivered: u64,
+    /// C.delivered_time.
+    delivered_at: Time,
+    /// C.first_sent_time: when the latest delivered segment was sent.
+    first_sent: Time,
+    lost: u64,
+    /// C.app_limited: where the bubble in the stream of data ends, in delivered bytes.
+    limited_until: Option<u64>,
+    /// The newest segment that the acknowledgement at hand delivers, and its index.
+    newest: Option<(u64, Record)>,
+}
+
+impl DeliveryEstimator {
+    pub(super) fn new(mss: u64) -> DeliveryEstimator {
+        DeliveryEstimator {
+            mss,
+            records: vec![Record::default(); 16],
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent: Time::ZERO,
+            lost: 0,
+            limited_until: None,
+            newest: None,
+        }
+    }
+
+    fn slot(&self, index: u64) -> usize {
+        index as usize & (self.records.len() - 1)
+    }
+
+    /// A segment is sent, whether new or again. `una` is the first segment not acknowledged, `in_flight` what is in flight
+    /// besides it.
+    pub(super) fn on_sent(&mut self, index: u64, una: u64, in_flight: u64, now: Time) {
+        while index - una >= self.records.len() as u64 {
+            self.grow(una, index);
+        }
+        if in_flight == 0 {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        let slot = self.slot(index);
+        self.records[slot] = Record {
+            sent: now,
+            first_sent: self.first_sent,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            in_flight: in_flight + self.mss,
+            lost: self.lost,
+            limited: self.limited_until.is_some(),
+            pending: true,
+        };
+    }
+
+    fn grow(&mut self, una: u64, nxt: u64) {
+        let mut records = vec![Record::default(); 2 * self.records.len()];
+        for index in una..nxt {
+            let slot = index as usize & (records.len() - 1);
+            records[slot] = self.records[self.slot(index)];
+        }
+        self.records = records;
+    }
+
+    /// The acknowledgement at hand delivers a segment (section 3.3, UpdateRateSample).
+    pub(super) fn on_delivered(&mut self, index: u64, now: Time) {
+        let slot = self.slot(index);
+        let record = self.records[slot];
+        if !record.pending {
+            return;
+        }
+        self.records[slot].pending = false;
+        self.delivered += self.mss;
+        self.delivered_at = now;
+        if self.newest.is_none_or(|(other, newest)| (record.sent, index) > (newest.sent, other)) {
+            self.first_sent = record.sent;
+            self.newest = Some((index, record));
+        }
+    }
+
+    /// Segments were found lost.
+    pub(super) fn on_lost(&mut self, segments: u64) {
+        self.lost += segments * self.mss;
+    }
+
+    /// The application, or a buffer, left the window unused: samples of what is in flight now say little of the path.
+    pub(super) fn on_limited(&mut self, in_flight: u64) {
+        self.limited_until = Some((self.delivered + in_flight).max(1));
+    }
+
+    /// Bytes delivered so far.
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// The sample of the acknowledgement at hand (section 3.3, GenerateRateSample), if it delivers anything. One over
+    /// less than the least RTT has no interval to speak of and is left out.
+    pub(super) fn take_sample(&mut self, least_rtt: Option<Duration>, now: Time) -> Option<RateSample> {
+        if self.limited_until.is_some_and(|end| self.delivered > end) {
+            self.limited_until = None;
+        }
+        let (_, newest) = self.newest.take()?;
+        let sending = newest.sent.since(newest.first_sent);
+        let acknowledging = self.delivered_at.since(newest.delivered_at);
+        let interval = sending.max(acknowledging);
+        Some(RateSample {
+            delivered: self.delivered - newest.delivered,
+            interval: (interval > Duration::ZERO && least_rtt.is_none_or(|rtt| interval >= rtt)).then_some(interval),
+            prior_delivered: newest.delivered,
+            limited: newest.limited,
+            in_flight_when_sent: newest.in_flight,
+            lost: self.lost - newest.lost,
+            rtt: now.since(newest.sent),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn at(milliseconds: u64) -> Time {
+        Time::ZERO + Duration::from_milliseconds(milliseconds)
+    }
+
+    /// A segment every 10 ms for 100 ms of round trip: the rate is that of sending, however much the acknowledgements are
+    /// compressed on their way (section 2.2 of the draft: the lesser of send rate and acknowledgement rate).
+    #[test]
+    fn compressed_acknowledgements_do_not_raise_the_rate() {
+        let mut estimator = DeliveryEstimator::new(MSS);
+        // Acknowledgements of segments 30 to 39 all come with the last of them.
+        let acknowledged_at = |index: u64| 10 * if (30..40).contains(&index) { 39 } else { index } + 100;
+        let mut next = 0;
+        for millisecond in 0..600 {
+            if millisecond % 10 == 0 {
+                let index = millisecond / 10;
+                estimator.on_sent(index, next, (index - next) * MSS, at(millisecond));
+            }
+            while next < 50 && acknowledged_at(next) == millisecond {
+                estimator.on_delivered(next, at(millisecond));
+                let sample = estimator.take_sample(None, at(millisecond)).expect("a segment arrived");
+                assert_eq!(sample.rtt, Duration::from_milliseconds(millisecond - 10 * next));
+                let rate = sample.rate().unwrap_or(0.0);
+                assert!(rate <= 100.0 * MSS as f64, "{rate} bytes a second at segment {next}");
+                if (11..30).contains(&next) {
+                    assert_eq!(rate, 100.0 * MSS as f64, "segment {next}");
+                }
+                next += 1;
+            }
+        }
+        assert_eq!(next, 50);
+    }
+
+    /// A segment counts once, however often it is acknowledged; what was sent while the sender was limited says so until
+    /// all that was in flight then has arrived.
+    #[test]
+    fn deliveries_count_once_and_limited_samples_say_so() {
+        let mut estimator = DeliveryEstimator::new(MSS);
+        estimator.on_sent(0, 0, 0, at(0));
+        estimator.on_limited(MSS);
+        estimator.on_sent(1, 0, MSS, at(1));
+        estimator.on_delivered(0, at(50));
+        estimator.on_delivered(0, at(50));
+        assert_eq!(estimator.delivered(), MSS);
+        assert!(!estimator.take_sample(None, at(50)).expect("a segment arrived").limited);
+        estimator.on_delivered(1, at(51));
+        assert!(estimator.take_sample(None, at(51)).expect("a segment arrived").limited);
+        estimator.on_sent(2, 2, 0, at(60));
+        estimator.on_delivered(2, at(110));
+        assert!(!estimator.take_sample(None, at(110)).expect("a segment arrived").limited);
+    }
+}
