@@ -120,15 +120,15 @@ fn sack_blocks_are_those_published_arrival_by_arrival() {
 #[test]
 fn duplicates_are_reported_as_rfc_2883_shows() {
     let profile = StackProfile { duplicate_sack: true, ..StackProfile::default() }.receiver(false);
-    let examples: [(&[u64], u64, &[(u64, u64)]); 3] = [
-        (&[3000, 3500, 3000], 4000, &[(3000, 3500)]),
-        (&[3000, 4000, 4500, 3000], 3500, &[(3000, 3500), (4000, 5000)]),
-        (&[3000, 4000, 4500, 5000, 5000], 3500, &[(5000, 5500), (4000, 5500)]),
+    let examples = [
+        (vec![3000, 3500, 3000], 4000, vec![(3000, 3500)]),
+        (vec![3000, 4000, 4500, 3000], 3500, vec![(3000, 3500), (4000, 5000)]),
+        (vec![3000, 4000, 4500, 5000, 5000], 3500, vec![(5000, 5500), (4000, 5500)]),
     ];
     for (arrivals, acknowledgement, blocks) in examples {
         let mut receiver = Receiver::new(3000);
         let mut reported = Vec::new();
-        for start in arrivals {
+        for start in &arrivals {
             let segment = Segment { block: Block { start: *start, end: start + 500 }, ..Segment::default() };
             let duplicate = match receiver.on_segment(segment, Time::ZERO, &profile) {
                 Response::AcknowledgeDuplicate(block) => Some(block),
