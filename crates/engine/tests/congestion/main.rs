@@ -4,6 +4,7 @@
 mod compound;
 mod cubic;
 mod flow;
+mod hstcp;
 mod newreno;
 mod rto;
 mod slow_start;

@@ -6,6 +6,8 @@
 
 mod compound;
 mod cubic;
+mod growth;
+mod hstcp;
 mod newreno;
 
 use std::sync::Arc;
@@ -142,4 +144,5 @@ algorithms! {
     newreno::NewReno(NewRenoParameters),
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
+    hstcp::HighSpeed(HighSpeedParameters),
 }
