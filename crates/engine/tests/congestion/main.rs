@@ -5,6 +5,8 @@ mod compound;
 mod cubic;
 mod flow;
 mod hstcp;
+mod htcp;
 mod newreno;
 mod rto;
 mod slow_start;
+mod westwood;

@@ -8,7 +8,9 @@ mod compound;
 mod cubic;
 mod growth;
 mod hstcp;
+mod htcp;
 mod newreno;
+mod westwood;
 
 use std::sync::Arc;
 
@@ -145,4 +147,6 @@ algorithms! {
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
     hstcp::HighSpeed(HighSpeedParameters),
+    htcp::HTcp(HTcpParameters),
+    westwood::Westwood(WestwoodParameters),
 }
