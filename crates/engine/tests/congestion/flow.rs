@@ -48,6 +48,7 @@ pub fn milliseconds(milliseconds: f64) -> Duration {
 
 /// A sender in congestion avoidance on a path that loses nothing unasked: a window of acknowledgements, evenly
 /// spaced, in each round-trip time.
+#[derive(Clone)]
 pub struct Flow {
     pub algorithm: Algorithm,
     pub window: Window,

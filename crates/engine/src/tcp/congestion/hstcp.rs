@@ -18,8 +18,8 @@ parameters! {
         low_window: f64 = 38.0, in 2 .. 10000, "Window, in segments, up to which it is Reno: Low_Window", "RFC 3649 section 5";
         high_window: f64 = 83000.0, in 20000 .. 1000000000, "Window, in segments, whose decrease is high_decrease: High_Window", "RFC 3649 section 5";
         high_decrease: f64 = 0.1, in 0 .. 0.5, "Share that a loss takes of a window of high_window: High_Decrease", "RFC 3649 section 7";
-        p_factor: f64 = 0.078, in 0.001 .. 1, "Loss rate at which the average window would be one segment, by the response function p(w)", "RFC 3649 section 7, p(w) = 0.078 / w^1.2";
-        p_exponent: f64 = 1.2, in 1 .. 2, "Power of the window by which the loss rate of the response function p(w) falls", "RFC 3649 section 7, p(w) = 0.078 / w^1.2";
+        p_factor: f64 = 0.078, in 0.001 .. 1, "Loss rate at which the average window would be one segment, by the response function p(w)", "RFC 3649, p(w) = 0.078 / w^1.2";
+        p_exponent: f64 = 1.2, in 1 .. 2, "Power of the window by which the loss rate of the response function p(w) falls", "RFC 3649, p(w) = 0.078 / w^1.2";
     }
 }
 

@@ -4,12 +4,15 @@
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
 //! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in [`algorithms!`] below.
 
+mod bic;
 mod compound;
 mod cubic;
 mod growth;
 mod hstcp;
 mod htcp;
+mod illinois;
 mod newreno;
+mod veno;
 mod westwood;
 
 use std::sync::Arc;
@@ -149,4 +152,7 @@ algorithms! {
     hstcp::HighSpeed(HighSpeedParameters),
     htcp::HTcp(HTcpParameters),
     westwood::Westwood(WestwoodParameters),
+    bic::Bic(BicParameters),
+    veno::Veno(VenoParameters),
+    illinois::Illinois(IllinoisParameters),
 }

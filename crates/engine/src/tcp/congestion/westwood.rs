@@ -77,7 +77,7 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
-    /// Reno's (Mascolo et al. 2001, section 3).
+    /// Reno's (Mascolo et al. 2001).
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
         self.growth.additive(window, 1.0, ack.credit);
     }
