@@ -7,6 +7,7 @@ mod cubic;
 mod flow;
 mod hstcp;
 mod htcp;
+mod hybla;
 mod illinois;
 mod newreno;
 mod rto;

@@ -10,6 +10,7 @@ mod cubic;
 mod growth;
 mod hstcp;
 mod htcp;
+mod hybla;
 mod illinois;
 mod newreno;
 mod veno;
@@ -155,4 +156,5 @@ algorithms! {
     bic::Bic(BicParameters),
     veno::Veno(VenoParameters),
     illinois::Illinois(IllinoisParameters),
+    hybla::Hybla(HyblaParameters),
 }
