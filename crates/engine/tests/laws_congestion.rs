@@ -2,10 +2,13 @@
 
 mod support;
 
+use std::sync::atomic::AtomicBool;
+
 use serde_json::{Value, json};
 use sojourn_engine::random::{Purpose, Random};
+use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
-use support::{MS, Path, S, acknowledge_every_segment, droptail, tcp};
+use support::{MS, Path, S, acknowledge_every_segment, droptail, tcp, tcp_flows};
 
 /// Which of so many packets are lost, each with probability p.
 fn random_losses(p: f64, packets: u64, seed: u64) -> Value {
@@ -48,4 +51,47 @@ fn westwood_fills_the_link_with_a_small_buffer() {
         let share = path.run().queues[0].statistics.busy_share;
         assert!(share > halving && share >= 0.97, "buffer of {buffer}: utilisation {share}");
     }
+}
+
+/// Goodput of two flows with a round-trip time of 20 ms over that of two with 80 ms, at a bottleneck with a short queue.
+fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f64 {
+    let rate = 50_000_000;
+    let link = |from: u64, to: u64, rate: u64, delay: u64| json!({"from": from, "to": to, "rate": rate, "delay": delay, "queue": null, "drop": null});
+    let both_ways = |a: u64, b: u64, delay: u64| [link(a, b, 100 * rate, delay), link(b, a, 100 * rate, delay)];
+    let mut bottleneck = link(2, 3, rate, 5 * MS);
+    bottleneck["queue"] = json!({"name": "pie", "limit": {"packets": 200}, "parameters": {"target": 2 * MS}});
+    let mut links = vec![bottleneck, link(3, 2, rate, 5 * MS)];
+    links.extend(both_ways(0, 2, 5 * MS));
+    links.extend(both_ways(1, 2, 35 * MS));
+    let flows = |from: u64| {
+        let mut flows = tcp_flows(algorithm, 2, S);
+        (flows["from"], flows["to"]) = (json!(from), json!(3));
+        flows["source"]["tcp"]["parameters"] = parameters.clone();
+        flows
+    };
+    let specification = json!({
+        "seed": seed, "duration": 120 * S, "warm_up": 20 * S, "sender_overhead": 240_000_000,
+        "nodes": ["near", "far", "router", "receiver"], "links": links, "stacks": [acknowledge_every_segment()],
+        "flows": [flows(0), flows(1)],
+        "probe": {"queue_statistics": true, "queue_series": null, "flow_series": null},
+    });
+    let specification = serde_json::from_value(specification).expect("well formed");
+    let simulation = Simulation::new(&specification).expect("valid");
+    let result = simulation.run(&AtomicBool::new(false)).expect("nobody cancels");
+    let delivered: Vec<f64> = result.flows.iter().map(|flow| flow.bytes_delivered as f64).collect();
+    (delivered[0] + delivered[1]) / (delivered[2] + delivered[3])
+}
+
+/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds), where Reno's
+/// share as the ratio of the round-trip times, 4, to its square.
+#[test]
+fn hybla_is_fair_to_long_round_trip_times() {
+    let mean = |algorithm: &str, parameters: Value| {
+        let advantages: Vec<f64> = (1..=10).map(|seed| advantage_of_near_flows(algorithm, &parameters, seed)).collect();
+        advantages.iter().sum::<f64>() / 10.0
+    };
+    let hybla = mean("hybla", json!({"rtt0": 20 * MS}));
+    let reno = mean("newreno", json!({}));
+    assert!((0.8..=1.2).contains(&hybla), "Hybla's near flows have {hybla} times the goodput of the far ones");
+    assert!((3.2..=19.2).contains(&reno), "Reno's near flows have {reno} times the goodput of the far ones");
 }

@@ -11,6 +11,7 @@ mod hybla;
 mod illinois;
 mod newreno;
 mod rto;
+mod scalable;
 mod slow_start;
 mod veno;
 mod westwood;

@@ -13,6 +13,7 @@ mod htcp;
 mod hybla;
 mod illinois;
 mod newreno;
+mod scalable;
 mod veno;
 mod westwood;
 
@@ -157,4 +158,5 @@ algorithms! {
     veno::Veno(VenoParameters),
     illinois::Illinois(IllinoisParameters),
     hybla::Hybla(HyblaParameters),
+    scalable::Scalable(ScalableParameters),
 }
