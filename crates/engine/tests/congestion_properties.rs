@@ -139,8 +139,8 @@ fn run(
             prop_assert!(window.ssthresh >= 2 * mss, "threshold after congestion: {window:?}");
         }
         prop_assert!(window.cwnd >= mss, "{window:?}");
-        // A congestion event may raise a window of one segment to two. Hybla's slow start is faster than the standard's at
-        // round-trip times above its reference: 2^rho - 1 for 1 (Caini and Firrincieli 2004).
+        // A congestion event may raise a window of one segment to two. Hybla's slow start is faster than the standard's
+        // at round-trip times above its reference: 2^rho - 1 for 1 (Caini and Firrincieli 2004).
         if *parameters == json!({}) && name != "hybla" {
             prop_assert!(
                 window.cwnd <= una + (10 + index as u64) * mss,

@@ -18,8 +18,8 @@ fn random_losses(p: f64, packets: u64, seed: u64) -> Value {
     json!({"listed": lost})
 }
 
-/// westwood-ssthresh: at a loss Westwood+ falls to about the bandwidth-delay product, so at random losses of p = 0.001, 100 ms
-/// and 10 Mbit/s it has more than 1.3 times Reno's throughput (mean of ten seeds).
+/// westwood-ssthresh: at a loss Westwood+ falls to about the bandwidth-delay product, so at random losses of p = 0.001,
+/// 100 ms and 10 Mbit/s it has more than 1.3 times Reno's throughput (mean of ten seeds).
 #[test]
 fn westwood_bears_random_losses() {
     let goodput = |algorithm: &str| {
@@ -37,8 +37,8 @@ fn westwood_bears_random_losses() {
     assert!(westwood > 1.3 * reno, "Westwood+ {westwood} bit/s, Reno {reno} bit/s");
 }
 
-/// westwood-ssthresh: what a loss leaves still fills the link, so one flow uses it whole with any buffer, where halving uses 0.82
-/// with a tenth and 0.96 with half of a bandwidth-delay product (geometry of the sawtooth).
+/// westwood-ssthresh: what a loss leaves still fills the link, so one flow uses it whole with any buffer, where halving
+/// uses 0.82 with a tenth and 0.96 with half of a bandwidth-delay product (geometry of the sawtooth).
 #[test]
 fn westwood_fills_the_link_with_a_small_buffer() {
     for (buffer, halving) in [(20, 0.8176), (50, 0.8929), (100, 0.9643)] {
@@ -53,7 +53,8 @@ fn westwood_fills_the_link_with_a_small_buffer() {
     }
 }
 
-/// Goodput of two flows with a round-trip time of 20 ms over that of two with 80 ms, at a bottleneck with a short queue.
+/// Goodput of two flows with a round-trip time of 20 ms over that of two with 80 ms, at a bottleneck with a short
+/// queue.
 fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f64 {
     let rate = 50_000_000;
     let link = |from: u64, to: u64, rate: u64, delay: u64| json!({"from": from, "to": to, "rate": rate, "delay": delay, "queue": null, "drop": null});
@@ -82,8 +83,8 @@ fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f6
     (delivered[0] + delivered[1]) / (delivered[2] + delivered[3])
 }
 
-/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds), where Reno's
-/// share as the ratio of the round-trip times, 4, to its square.
+/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds),
+/// where Reno's share as the ratio of the round-trip times, 4, to its square.
 #[test]
 fn hybla_is_fair_to_long_round_trip_times() {
     let mean = |algorithm: &str, parameters: Value| {

@@ -24,8 +24,8 @@ fn flow(mut parameters: Value, segments: f64, last_max: f64) -> Flow {
     flow
 }
 
-/// Segments that have to be acknowledged for a segment of growth (whole ones, as ns-3 counts), and whether one comes of what
-/// is acknowledged at once; ns-3 gives no more than one for a call.
+/// Segments that have to be acknowledged for a segment of growth (whole ones, as ns-3 counts), and whether one comes of
+/// what is acknowledged at once; ns-3 gives no more than one for a call.
 #[test]
 fn bic_increase() {
     for vector in vectors("bic-increase") {
@@ -46,8 +46,8 @@ fn bic_increase() {
     }
 }
 
-/// ssthresh after a loss, and W_max after it, in whole segments: seen in the growth at 30 segments, beyond it, which is a third
-/// of the distance.
+/// ssthresh after a loss, and W_max after it, in whole segments: seen in the growth at 30 segments, beyond it, which is
+/// a third of the distance.
 #[test]
 fn bic_ssthresh() {
     for vector in vectors("bic-ssthresh") {
@@ -65,9 +65,9 @@ fn bic_ssthresh() {
     }
 }
 
-/// After a loss at 1000 segments the window grows by 16 segments a round trip until a quarter of the distance is less, then by
-/// that quarter, by a fifth of a segment over the last four and the first four beyond, and then by a third of the
-/// distance gone, to 16 again.
+/// After a loss at 1000 segments the window grows by 16 segments a round trip until a quarter of the distance is less,
+/// then by that quarter, by a fifth of a segment over the last four and the first four beyond, and then by a third of
+/// the distance gone, to 16 again.
 #[test]
 fn bic_searches_for_the_window_of_the_last_loss() {
     let rows = [
@@ -109,7 +109,8 @@ fn bic_decrease() {
     }
 }
 
-/// A flow that loses at 80 after 100 gives way: its next search is for 0.9 of 80 (beta 0.8), and for 80 without fast convergence.
+/// A flow that loses at 80 after 100 gives way: its next search is for 0.9 of 80 (beta 0.8), and for 80 without fast
+/// convergence.
 #[test]
 fn bic_fast_convergence() {
     for (fast_convergence, w_max) in [(true, 72.0), (false, 80.0)] {
@@ -121,8 +122,8 @@ fn bic_fast_convergence() {
     }
 }
 
-/// Before the first loss, and after a timeout, there is nothing to search for: the window grows by a third to 16 segments, and by a
-/// twentieth where that is more.
+/// Before the first loss, and after a timeout, there is nothing to search for: the window grows by a third to 16
+/// segments, and by a twentieth where that is more.
 #[test]
 fn bic_without_a_last_loss() {
     for (segments, growth) in [(14.0, 1.0), (15.0, 5.0), (30.0, 10.0), (100.0, 16.0), (320.0, 16.0), (1000.0, 50.0)] {

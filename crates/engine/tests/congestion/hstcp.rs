@@ -24,8 +24,8 @@ fn hstcp_parameters() {
     }
 }
 
-/// Acknowledgements until the window has grown by a segment, and the window after a loss, as worked from appendix B; the
-/// latter within a segment and the rounding of b(w), which the vectors leave at two decimals.
+/// Acknowledgements until the window has grown by a segment, and the window after a loss, as worked from appendix B;
+/// the latter within a segment and the rounding of b(w), which the vectors leave at two decimals.
 #[test]
 fn hstcp_increase_and_decrease() {
     for vector in vectors("highspeed-increase_and_decrease") {
@@ -82,8 +82,8 @@ fn hstcp_is_reno_at_low_windows() {
     }
 }
 
-/// The response function and the decrease can be set: with High_Decrease 0.5 the window falls by half at any size, and the
-/// growth of 1000 segments is w^2 p(w) 2/3 with p(w) = 0.078 / w^1.5.
+/// The response function and the decrease can be set: with High_Decrease 0.5 the window falls by half at any size, and
+/// the growth of 1000 segments is w^2 p(w) 2/3 with p(w) = 0.078 / w^1.5.
 #[test]
 fn hstcp_can_be_set() {
     let parameters = json!({"high_decrease": 0.5, "p_exponent": 1.5});

@@ -23,7 +23,8 @@ fn htcp_increase() {
     }
 }
 
-/// After T seconds without loss the window has grown by the integral of alpha: (T + 5 (T - 1)^2 + (T - 1)^3 / 12) / RTT.
+/// After T seconds without loss the window has grown by the integral of alpha: (T + 5 (T - 1)^2 + (T - 1)^3 / 12) /
+/// RTT.
 #[test]
 fn htcp_window_without_loss() {
     let mut flow = Flow::new("htcp", json!({}), 1000.0, milliseconds(100.0));
@@ -54,7 +55,8 @@ fn htcp_grows_no_faster_than_slow_start() {
     assert_eq!(flow.window.cwnd, before + MSS);
 }
 
-/// A loss at `segments` after three round trips of 100 ms and three of `rtt`; gives the share of the window that is left.
+/// A loss at `segments` after three round trips of 100 ms and three of `rtt`; gives the share of the window that is
+/// left.
 fn lose_at(flow: &mut Flow, segments: u64, rtt: f64) -> f64 {
     flow.window.cwnd = segments * MSS;
     for rtt in [100.0, rtt] {

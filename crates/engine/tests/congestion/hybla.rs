@@ -69,8 +69,8 @@ fn hybla_doubles_in_a_reference_round_trip_time() {
     }
 }
 
-/// In congestion avoidance the throughput W / RTT grows by 1 / RTT0^2 in a second, whatever the round-trip time: by 1600 segments
-/// a second in one of them.
+/// In congestion avoidance the throughput W / RTT grows by 1 / RTT0^2 in a second, whatever the round-trip time: by
+/// 1600 segments a second in one of them.
 #[test]
 fn hybla_throughput_grows_independently_of_the_round_trip_time() {
     for rtt in [25.0, 50.0, 100.0, 600.0] {
@@ -82,8 +82,8 @@ fn hybla_throughput_grows_independently_of_the_round_trip_time() {
     }
 }
 
-/// Slow start ends at ssthresh and leaves the credit that it did not need: of four segments two at rho = 1, and 4 - 2/3 at
-/// rho = 2, where each is worth three.
+/// Slow start ends at ssthresh and leaves the credit that it did not need: of four segments two at rho = 1, and 4 - 2/3
+/// at rho = 2, where each is worth three.
 #[test]
 fn hybla_slow_start_ends_at_ssthresh() {
     for (rtt, left) in [(25.0, 2000), (50.0, 3333)] {
@@ -107,7 +107,8 @@ fn hybla_slow_start_has_a_ceiling() {
     }
 }
 
-/// rho is of the least round-trip time, so that a queue does not raise it: at 50 ms growth is four segments a round trip.
+/// rho is of the least round-trip time, so that a queue does not raise it: at 50 ms growth is four segments a round
+/// trip.
 #[test]
 fn hybla_takes_no_account_of_queues() {
     let mut flow = flow(1000.0, 50.0);

@@ -37,7 +37,8 @@ fn window(segments: u64) -> Window {
     Window { cwnd: segments * MSS, ssthresh: segments * MSS, mss: MSS }
 }
 
-/// alpha and beta by the delays, and in whole segments the window after two are acknowledged and after a loss from there.
+/// alpha and beta by the delays, and in whole segments the window after two are acknowledged and after a loss from
+/// there.
 #[test]
 fn illinois_ack_update_and_loss() {
     for vector in vectors("illinois-ack_update_and_loss") {
@@ -68,9 +69,9 @@ fn illinois_ack_update_and_loss() {
     }
 }
 
-/// Growth is 10 segments a round trip up to a hundredth of the greatest delay and falls as a hyperbola to 0.3 at the greatest;
-/// what a loss takes is an eighth up to a tenth of it, and rises evenly to half at eight tenths. In between, with
-/// d the share of the greatest delay: alpha = 9.9 / (0.99 + 97 (d - 0.01) / 3).
+/// Growth is 10 segments a round trip up to a hundredth of the greatest delay and falls as a hyperbola to 0.3 at the
+/// greatest; what a loss takes is an eighth up to a tenth of it, and rises evenly to half at eight tenths. In between,
+/// with d the share of the greatest delay: alpha = 9.9 / (0.99 + 97 (d - 0.01) / 3).
 #[test]
 fn illinois_follows_its_curves() {
     let hyperbola = |d: f64| 10.0 * 0.99 / (0.99 + (d - 0.01) * 9.7 / 0.3);
@@ -120,7 +121,8 @@ fn illinois_is_reno_at_small_windows_and_after_timeouts() {
     }
 }
 
-/// The window does not grow by more than what is credited: with 10 segments a round trip still in force after a fall to 5.
+/// The window does not grow by more than what is credited: with 10 segments a round trip still in force after a fall to
+/// 5.
 #[test]
 fn illinois_grows_no_faster_than_slow_start() {
     let mut flow = flow(json!({"theta": 1}), window(20), 0.0, 50.0);

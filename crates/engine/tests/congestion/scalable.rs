@@ -6,8 +6,8 @@ use sojourn_engine::tcp::window::Window;
 
 use crate::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
 
-/// The window after so many segments are acknowledged at once, where a is one over the greatest number of them that a segment
-/// of growth takes.
+/// The window after so many segments are acknowledged at once, where a is one over the greatest number of them that a
+/// segment of growth takes.
 #[test]
 fn scalable_increase() {
     for vector in vectors("scalable-increase") {
@@ -34,8 +34,8 @@ fn scalable_ssthresh() {
     }
 }
 
-/// After a loss the window is back after -log(1 - b) / log(1 + a) = 13.4 round trips, whatever its size (Kelly 2003): not
-/// after 13, but after 14.
+/// After a loss the window is back after -log(1 - b) / log(1 + a) = 13.4 round trips, whatever its size (Kelly 2003):
+/// not after 13, but after 14.
 #[test]
 fn scalable_recovers_in_the_same_number_of_round_trips_at_any_window() {
     for segments in [200.0, 1_000.0, 10_000.0] {
@@ -48,8 +48,9 @@ fn scalable_recovers_in_the_same_number_of_round_trips_at_any_window() {
     }
 }
 
-/// Under a loss every 1/p segments the window swings between (1 - b) a / (b p) and a / (b p), since a cycle's growth a / p is
-/// what a loss takes. A cycle lasts -ln(1 - b) / a round trips, so that the average window is a / (-p ln(1 - b)).
+/// Under a loss every 1/p segments the window swings between (1 - b) a / (b p) and a / (b p), since a cycle's growth a
+/// / p is what a loss takes. A cycle lasts -ln(1 - b) / a round trips, so that the average window is a / (-p ln(1 -
+/// b)).
 #[test]
 fn scalable_average_window() {
     let (a, b) = (0.01, 0.125);

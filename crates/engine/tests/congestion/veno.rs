@@ -42,8 +42,8 @@ fn veno_loss_and_increase() {
     }
 }
 
-/// A loss with a backlog of less than beta segments is taken for random and leaves 4/5 of the window, any other half; two
-/// segments at least.
+/// A loss with a backlog of less than beta segments is taken for random and leaves 4/5 of the window, any other half;
+/// two segments at least.
 #[test]
 fn veno_tells_random_losses_from_congestion() {
     for (beta, backlog, left) in

@@ -17,7 +17,8 @@ fn flow(segments: f64, rtt: f64) -> Flow {
     Flow::new("westwood", json!({}), segments, milliseconds(rtt))
 }
 
-/// A loss leaves what the path carries, BWE x RTTmin, whatever is queued: 1000 segments a second and 100 ms are 100 segments.
+/// A loss leaves what the path carries, BWE x RTTmin, whatever is queued: 1000 segments a second and 100 ms are 100
+/// segments.
 #[test]
 fn westwood_falls_to_the_bandwidth_delay_product() {
     for (segments, rtt) in [(100.0, 100.0), (110.0, 110.0), (150.0, 150.0), (300.0, 300.0)] {
@@ -31,8 +32,8 @@ fn westwood_falls_to_the_bandwidth_delay_product() {
     }
 }
 
-/// The estimate goes through two filters of 7/8: n samples after the bandwidth has doubled it lacks q^n (1 + n (1 - q)) of the
-/// difference. A sample takes a round-trip time, and at least 50 ms.
+/// The estimate goes through two filters of 7/8: n samples after the bandwidth has doubled it lacks q^n (1 + n (1 - q))
+/// of the difference. A sample takes a round-trip time, and at least 50 ms.
 #[test]
 fn westwood_filters_the_bandwidth() {
     for (rtt, rounds_a_sample) in [(100.0, 1), (50.0, 1), (25.0, 2), (10.0, 5)] {

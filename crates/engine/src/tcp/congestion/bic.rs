@@ -1,6 +1,6 @@
-//! BIC: Xu, Harfoush and Rhee, "Binary increase congestion control for fast, long distance networks", INFOCOM 2004, with
-//! the constants of Linux net/ipv4/tcp_bic.c. The window searches for the one at which it last lost, fast while far from it,
-//! and probes beyond it. Windows are in segments here.
+//! BIC: Xu, Harfoush and Rhee, "Binary increase congestion control for fast, long distance networks", INFOCOM 2004,
+//! with the constants of Linux net/ipv4/tcp_bic.c. The window searches for the one at which it last lost, fast while
+//! far from it, and probes beyond it. Windows are in segments here.
 
 use std::sync::Arc;
 
@@ -44,9 +44,10 @@ impl Bic {
         class: "loss",
         year: 2004,
         source: "Xu, Harfoush and Rhee, INFOCOM 2004; Linux net/ipv4/tcp_bic.c",
-        departures: "the rule is that of Linux, which goes a quarter of the distance where the paper halves it; growth is in \
-                     fractions of a segment for each one credited, so that Linux's estimate of delayed acknowledgements is not \
-                     needed; there is no initial ssthresh of 100 segments, which Linux once had",
+        departures: "the rule is that of Linux, which goes a quarter of the distance where the paper halves it; \
+                     growth is in fractions of a segment for each one credited, so that Linux's estimate of delayed \
+                     acknowledgements is not needed; there is no initial ssthresh of 100 segments, which Linux once \
+                     had",
     };
 
     /// A fresh BIC.

@@ -1,4 +1,5 @@
-//! Growth by fractions of a byte: windows are in whole bytes, and without the rest a large window would grow too slowly.
+//! Growth by fractions of a byte: windows are in whole bytes, and without the rest a large window would grow too
+//! slowly.
 
 use crate::tcp::window::Window;
 

@@ -9,7 +9,8 @@ use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
 
-/// Last window of the table of RFC 3649 appendix B. From six times this one on, the formula of b(w) would give less than nothing.
+/// Last window of the table of RFC 3649 appendix B. From six times this one on, the formula of b(w) would give less
+/// than nothing.
 const LAST_ROW: f64 = 94_717.0;
 
 parameters! {
@@ -39,9 +40,10 @@ impl HighSpeed {
         class: "loss",
         year: 2003,
         source: "RFC 3649",
-        departures: "a(w) and b(w) are the formulas of section 7, not the table of appendix B, which rounds them, and a(w) is at \
-                     least Reno's one segment; b(w) stays as it is at the end of that table, where a(w) goes on to grow \
-                     (Linux stays in the last row with both); slow start is the flow's, limited slow start (RFC 3742) is not part of it",
+        departures: "a(w) and b(w) are the formulas of section 7, not the table of appendix B, which rounds them, and \
+                     a(w) is at least Reno's one segment; b(w) stays as it is at the end of that table, where a(w) \
+                     goes on to grow (Linux stays in the last row with both); slow start is the flow's, limited slow \
+                     start (RFC 3742) is not part of it",
     };
 
     /// A fresh HighSpeed TCP.
@@ -49,7 +51,8 @@ impl HighSpeed {
         HighSpeed { parameters, growth: Growth::default() }
     }
 
-    /// b(w): the share of the window that a loss takes, logarithmic in the window between Reno's 0.5 and High_Decrease (section 7).
+    /// b(w): the share of the window that a loss takes, logarithmic in the window between Reno's 0.5 and High_Decrease
+    /// (section 7).
     fn decrease(&self, w: f64) -> f64 {
         let HighSpeedParameters { low_window, high_window, high_decrease, .. } = *self.parameters;
         if w <= low_window {
@@ -60,7 +63,8 @@ impl HighSpeed {
         ((high_decrease - 0.5) * height + 0.5).max(0.0)
     }
 
-    /// a(w): segments by which the window grows in a round trip, so that its average at the loss rate p(w) is w (section 7).
+    /// a(w): segments by which the window grows in a round trip, so that its average at the loss rate p(w) is w
+    /// (section 7).
     fn increase_in_a_round(&self, w: f64) -> f64 {
         let HighSpeedParameters { low_window, p_factor, p_exponent, .. } = *self.parameters;
         if w <= low_window {

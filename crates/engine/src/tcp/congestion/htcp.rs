@@ -1,6 +1,6 @@
-//! H-TCP: Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and draft-leith-tcp-htcp-06.
-//! The longer ago the last congestion, the faster the window grows; how far it falls depends on how much of the
-//! round-trip time is queue.
+//! H-TCP: Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and
+//! draft-leith-tcp-htcp-06. The longer ago the last congestion, the faster the window grows; how far it falls depends
+//! on how much of the round-trip time is queue.
 
 use std::sync::Arc;
 
@@ -11,11 +11,13 @@ use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// Share of the queueing part of the greatest RTT that is remembered beyond a congestion: Linux tcp_htcp.c, htcp_param_update.
+/// Share of the queueing part of the greatest RTT that is remembered beyond a congestion: Linux tcp_htcp.c,
+/// htcp_param_update.
 const RTT_MEMORY: f64 = 0.95;
 /// Weight of a round's throughput in its average: Linux tcp_htcp.c, measure_achieved_throughput.
 const THROUGHPUT_WEIGHT: f64 = 0.25;
-/// Round-trip time that round-trip times are scaled to, and the bounds of the factor: Linux tcp_htcp.c, htcp_alpha_update.
+/// Round-trip time that round-trip times are scaled to, and the bounds of the factor: Linux tcp_htcp.c,
+/// htcp_alpha_update.
 const REFERENCE_RTT: f64 = 0.1;
 const LEAST_RTT_FACTOR: f64 = 0.1;
 const GREATEST_RTT_FACTOR: f64 = 2.0;
@@ -81,9 +83,10 @@ impl HTcp {
         class: "loss",
         year: 2004,
         source: "Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06; Linux net/ipv4/tcp_htcp.c",
-        departures: "growth is at most what is credited, which is the growth of slow start; throughput is not measured during fast \
-                     recovery; time counts from the beginning of a congestion, in Linux from the end of the recovery; Linux sets \
-                     beta to beta_min at paths of less than 10 ms and at one more loss after the throughput has changed",
+        departures: "growth is at most what is credited, which is the growth of slow start; throughput is not \
+                     measured during fast recovery; time counts from the beginning of a congestion, in Linux from the \
+                     end of the recovery; Linux sets beta to beta_min at paths of less than 10 ms and at one more \
+                     loss after the throughput has changed",
     };
 
     /// A fresh H-TCP.
@@ -101,8 +104,8 @@ impl HTcp {
         }
     }
 
-    /// alpha: segments by which the window grows in a round trip, 2 (1 - beta) (1 + 10 (D - D_L) + ((D - D_L) / 2)^2), D being
-    /// the time since the last congestion.
+    /// alpha: segments by which the window grows in a round trip, 2 (1 - beta) (1 + 10 (D - D_L) + ((D - D_L) / 2)^2),
+    /// D being the time since the last congestion.
     fn alpha(&self, now: Time) -> f64 {
         let since = self.last_congestion.map_or(Duration::ZERO, |time| now.since(time));
         let d = (since.seconds() - self.parameters.delta_l.seconds()).max(0.0);

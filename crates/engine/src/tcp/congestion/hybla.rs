@@ -1,6 +1,6 @@
 //! Hybla: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International Journal of
-//! Satellite Communications and Networking 22 (2004). Windows grow in time, not in round trips, as those of a flow with a short
-//! reference round-trip time, rho times as short.
+//! Satellite Communications and Networking 22 (2004). Windows grow in time, not in round trips, as those of a flow with
+//! a short reference round-trip time, rho times as short.
 
 use std::sync::Arc;
 
@@ -39,9 +39,9 @@ impl Hybla {
         class: "loss",
         year: 2004,
         source: "Caini and Firrincieli, International Journal of Satellite Communications and Networking 22 (2004)",
-        departures: "rho follows the least round-trip time, as in ns-3 and, smoothed, in Linux; neither the initial window nor ssthresh is \
-                     multiplied by rho; packets are not paced, which the paper recommends; slow start takes no notice of the slow \
-                     start that the flow is given",
+        departures: "rho follows the least round-trip time, as in ns-3 and, smoothed, in Linux; neither the initial \
+                     window nor ssthresh is multiplied by rho; packets are not paced, which the paper recommends; \
+                     slow start takes no notice of the slow start that the flow is given",
     };
 
     /// A fresh Hybla.

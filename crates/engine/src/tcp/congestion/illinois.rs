@@ -1,5 +1,6 @@
-//! TCP Illinois: Liu, Basar and Srikant, "TCP-Illinois: a loss and delay-based congestion control algorithm for high-speed
-//! networks", VALUETOOLS 2006. Losses say when to fall, queueing delay says how fast to grow and how far to fall.
+//! TCP Illinois: Liu, Basar and Srikant, "TCP-Illinois: a loss and delay-based congestion control algorithm for
+//! high-speed networks", VALUETOOLS 2006. Losses say when to fall, queueing delay says how fast to grow and how far to
+//! fall.
 
 use std::sync::Arc;
 
@@ -59,13 +60,13 @@ impl Illinois {
     /// What it is.
     pub const ABOUT: About = About {
         name: "illinois",
-        aliases: &["tcp-illinois"],
+        aliases: &[],
         title: "TCP Illinois",
         class: "hybrid",
         year: 2006,
         source: "Liu, Basar and Srikant, VALUETOOLS 2006; Linux net/ipv4/tcp_illinois.c",
-        departures: "growth is at most what is credited, which is the growth of slow start; round-trip times are not seen during \
-                     fast recovery",
+        departures: "growth is at most what is credited, which is the growth of slow start; round-trip times are not \
+                     seen during fast recovery",
     };
 
     /// A fresh TCP Illinois.

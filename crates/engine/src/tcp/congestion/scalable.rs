@@ -1,4 +1,5 @@
-//! Scalable TCP: Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM SIGCOMM CCR 33 (2003).
+//! Scalable TCP: Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM SIGCOMM CCR 33
+//! (2003).
 
 use std::sync::Arc;
 
@@ -33,8 +34,8 @@ impl Scalable {
         class: "loss",
         year: 2003,
         source: "Kelly, ACM SIGCOMM CCR 33 (2003)",
-        departures: "growth is Reno's while that is more, up to 1/a segments, and b holds for windows of any size, both as in Linux \
-                     tcp_scalable.c; the paper leaves windows below a fixed size to Reno",
+        departures: "growth is Reno's while that is more, up to 1/a segments, and b holds for windows of any size, \
+                     both as in Linux tcp_scalable.c; the paper leaves windows below a fixed size to Reno",
     };
 
     /// A fresh Scalable TCP.

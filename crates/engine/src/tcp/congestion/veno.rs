@@ -1,5 +1,5 @@
-//! Veno: Fu and Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE JSAC 21 (2003). Reno
-//! that judges by the backlog of Vegas whether a loss was congestion, and grows slower while there is a backlog.
+//! Veno: Fu and Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE JSAC 21 (2003).
+//! Reno that judges by the backlog of Vegas whether a loss was congestion, and grows slower while there is a backlog.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Veno {
     /// What it is.
     pub const ABOUT: About = About {
         name: "veno",
-        aliases: &["tcp-veno"],
+        aliases: &[],
         title: "TCP Veno",
         class: "hybrid",
         year: 2003,

@@ -1,6 +1,6 @@
-//! Westwood+: Reno that after congestion falls to what it measures the path to carry, BWE x RTTmin. From Mascolo, Casetti,
-//! Gerla, Sanadidi and Wang, "TCP Westwood: bandwidth estimation for enhanced transport over wireless links", MobiCom
-//! 2001, with the sample of a whole round trip of Grieco and Mascolo, "Performance evaluation and comparison of
+//! Westwood+: Reno that after congestion falls to what it measures the path to carry, BWE x RTTmin. From Mascolo,
+//! Casetti, Gerla, Sanadidi and Wang, "TCP Westwood: bandwidth estimation for enhanced transport over wireless links",
+//! MobiCom 2001, with the sample of a whole round trip of Grieco and Mascolo, "Performance evaluation and comparison of
 //! Westwood+, New Reno and Vegas TCP congestion control", ACM SIGCOMM CCR 34 (2004).
 
 use std::sync::Arc;
@@ -52,10 +52,11 @@ impl Westwood {
         title: "TCP Westwood+",
         class: "hybrid",
         year: 2004,
-        source: "Grieco and Mascolo, ACM SIGCOMM CCR 34 (2004); Mascolo et al., MobiCom 2001; Linux net/ipv4/tcp_westwood.c",
-        departures: "the bandwidth is not measured during fast recovery: what is acknowledged in it and the time it takes are left \
-                     out, and duplicate acknowledgements do not count; the estimate is applied when the congestion begins, in \
-                     Linux at the end of the recovery; ssthresh is at most the window, and half the flight size while there is no estimate",
+        source: "Grieco and Mascolo, ACM SIGCOMM CCR 34 (2004); Mascolo et al., MobiCom 2001; Linux tcp_westwood.c",
+        departures: "the bandwidth is not measured during fast recovery: what is acknowledged in it and the time it \
+                     takes are left out, and duplicate acknowledgements do not count; the estimate is applied when \
+                     the congestion begins, in Linux at the end of the recovery; ssthresh is at most the window, and \
+                     half the flight size while there is no estimate",
     };
 
     /// A fresh Westwood+.
