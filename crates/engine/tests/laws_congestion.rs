@@ -53,6 +53,22 @@ fn westwood_fills_the_link_with_a_small_buffer() {
     }
 }
 
+/// An algorithm that a loss costs at most half its window uses a link whole with a buffer of a bandwidth-delay product,
+/// since half of twice that product is the product (geometry of the sawtooth).
+#[test]
+fn what_loses_half_at_most_fills_the_link_with_a_buffer_of_its_product() {
+    for algorithm in ["hstcp", "htcp", "westwood", "bic", "veno", "illinois", "hybla", "scalable"] {
+        let mut path = Path::new(24_000_000, 100 * MS); // 1500 B in 0.5 ms: BDP 200 packets.
+        path.queue = droptail(200);
+        path.flows = vec![tcp(algorithm)];
+        path.stack = StackProfile { recovery: RecoveryKind::Sack, ..acknowledge_every_segment() };
+        path.duration = 300 * S;
+        path.warm_up = 60 * S;
+        let share = path.run().queues[0].statistics.busy_share;
+        assert!(share >= 0.99, "{algorithm}: utilisation {share}");
+    }
+}
+
 /// Goodput of two flows with a round-trip time of 20 ms over that of two with 80 ms, at a bottleneck with a short
 /// queue.
 fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f64 {

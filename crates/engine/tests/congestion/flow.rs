@@ -93,6 +93,16 @@ impl Flow {
         self.ack_credited(MSS, MSS, true);
     }
 
+    /// A round-trip time later, an acknowledgement that fills a hole: most of what it acknowledges had arrived before.
+    /// It times nothing and grows nothing.
+    pub fn fill_hole(&mut self, acked: u64) {
+        self.now += self.rtt;
+        self.una += acked;
+        let nxt = self.una + self.window.cwnd;
+        let ack = Ack { now: self.now, acked, srtt: self.rtt, una: self.una, nxt, ..Ack::default() };
+        self.algorithm.on_ack(&self.window, &ack);
+    }
+
     /// Acknowledges the window that is in flight at once; gives the growth in segments.
     pub fn leap(&mut self) -> f64 {
         let before = self.window.cwnd;

@@ -82,6 +82,15 @@ fn hstcp_is_reno_at_low_windows() {
     }
 }
 
+/// Just above Low_Window, where the formula of a(w) gives 0.95, growth is no less than Reno's.
+#[test]
+fn hstcp_grows_no_slower_than_reno() {
+    for segments in [39.0, 40.0, 41.0] {
+        assert_close("growth", flow(segments).leap(), 1.0, 0.05);
+        assert!(flow(segments).leap() >= 0.999);
+    }
+}
+
 /// The response function and the decrease can be set: with High_Decrease 0.5 the window falls by half at any size, and
 /// the growth of 1000 segments is w^2 p(w) 2/3 with p(w) = 0.078 / w^1.5.
 #[test]

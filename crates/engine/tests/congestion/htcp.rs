@@ -104,3 +104,20 @@ fn htcp_forgets_a_queue() {
     assert_close("one loss later", lose_at(&mut flow, 100, 100.0), 100.0 / 147.5, 0.001);
     assert_close("two losses later", lose_at(&mut flow, 100, 100.0), 100.0 / 145.125, 0.001);
 }
+
+/// Neither a loss that comes before a round trip has passed since the last, nor an acknowledgement that leaps over what
+/// was delivered long before, as after a timeout, is taken for a change of the throughput.
+#[test]
+fn htcp_takes_neither_haste_nor_leaps_for_a_change_of_the_throughput() {
+    let mut hasty = Flow::new("htcp", json!({}), 100.0, milliseconds(100.0));
+    lose_at(&mut hasty, 100, 150.0);
+    hasty.lose();
+    assert_close("after a hasty loss", lose_at(&mut hasty, 100, 150.0), 1.0 / 1.5, 0.001);
+
+    let mut leaping = Flow::new("htcp", json!({}), 100.0, milliseconds(100.0));
+    lose_at(&mut leaping, 100, 150.0);
+    (leaping.window.cwnd, leaping.rtt) = (100 * MSS, milliseconds(100.0));
+    leaping.ack();
+    leaping.fill_hole(100 * leaping.window.cwnd);
+    assert_close("after a leap", lose_at(&mut leaping, 100, 150.0), 1.0 / 1.5, 0.001);
+}

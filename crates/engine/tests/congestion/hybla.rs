@@ -107,6 +107,16 @@ fn hybla_slow_start_has_a_ceiling() {
     }
 }
 
+/// Nothing credited is no growth, however great rho.
+#[test]
+fn hybla_needs_credit() {
+    let mut flow = Flow::new("hybla", json!({"rtt0": milliseconds(1.0)}), 10.0, milliseconds(5000.0));
+    flow.window.ssthresh = u64::MAX;
+    flow.ack_credited(1, 0, false);
+    slow_start(&mut flow, 0);
+    assert_eq!(flow.window.cwnd, 10 * MSS);
+}
+
 /// rho is of the least round-trip time, so that a queue does not raise it: at 50 ms growth is four segments a round
 /// trip.
 #[test]

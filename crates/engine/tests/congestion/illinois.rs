@@ -103,7 +103,16 @@ fn illinois_waits_for_theta_fast_rounds() {
             assert_close("growth too early", growth(flow.clone()), 0.3, 0.002);
         }
         round(&mut flow, 100.0);
-        assert_close("growth", growth(flow), 10.0, 0.001);
+        assert_close("growth", growth(flow.clone()), 10.0, 0.001);
+
+        // And as many once more, not fewer for those that are past.
+        round(&mut flow, 150.0);
+        for _ in 1..theta {
+            round(&mut flow, 100.0);
+            assert_close("growth too early again", growth(flow.clone()), 0.3, 0.002);
+        }
+        round(&mut flow, 100.0);
+        assert_close("growth again", growth(flow), 10.0, 0.001);
     }
 }
 

@@ -103,3 +103,16 @@ fn westwood_measures_the_path_anew_after_a_timeout() {
     flow.lose();
     assert_close("window after a loss", flow.segments(), 200.0, 1.0);
 }
+
+/// An acknowledgement that leaps over what was delivered long before, as after a timeout, counts for one window at
+/// most.
+#[test]
+fn westwood_counts_a_leap_as_a_window() {
+    let mut flow = flow(100.0, 100.0);
+    flow.ack_credited(MSS, MSS, false);
+    steady_rounds(&mut flow, 20);
+    flow.fill_hole(10 * flow.window.cwnd);
+    flow.window.cwnd = 200 * MSS;
+    flow.lose();
+    assert_close("window after a loss", flow.segments(), 100.0, 0.5);
+}
