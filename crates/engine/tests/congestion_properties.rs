@@ -139,8 +139,9 @@ fn run(
             prop_assert!(window.ssthresh >= 2 * mss, "threshold after congestion: {window:?}");
         }
         prop_assert!(window.cwnd >= mss, "{window:?}");
-        // A congestion event may raise a window of one segment to two.
-        if *parameters == json!({}) {
+        // A congestion event may raise a window of one segment to two. Hybla's slow start is faster than the standard's
+        // at round-trip times above its reference: 2^rho - 1 for 1 (Caini and Firrincieli 2004).
+        if *parameters == json!({}) && name != "hybla" {
             prop_assert!(
                 window.cwnd <= una + (10 + index as u64) * mss,
                 "{window:?} grew by more than {una} bytes acknowledged"
@@ -157,7 +158,7 @@ proptest! {
     /// For every algorithm, with any parameters within their bounds, and any acknowledgements, losses and timeouts:
     /// no panic and no overflow, the window at least one segment, the threshold after congestion at least two,
     /// congestion avoidance never leads back to slow start, loss-based windows never shrink on an acknowledgement, by
-    /// default none grows faster than in slow start, and a second run gives the same windows.
+    /// default none but Hybla grows faster than in slow start, and a second run gives the same windows.
     #[test]
     fn invariants(
         (name, parameters) in algorithm(),

@@ -4,13 +4,22 @@
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
 //! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in [`algorithms!`] below.
 
+mod bic;
 mod compound;
 mod cubic;
 mod fack;
+mod growth;
+mod hstcp;
+mod htcp;
+mod hybla;
+mod illinois;
 mod newreno;
 mod reno;
 mod sack;
+mod scalable;
 mod tahoe;
+mod veno;
+mod westwood;
 
 use std::sync::Arc;
 
@@ -248,4 +257,12 @@ algorithms! {
     fack::Fack(NewRenoParameters),
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
+    hstcp::HighSpeed(HighSpeedParameters),
+    htcp::HTcp(HTcpParameters),
+    westwood::Westwood(WestwoodParameters),
+    bic::Bic(BicParameters),
+    veno::Veno(VenoParameters),
+    illinois::Illinois(IllinoisParameters),
+    hybla::Hybla(HyblaParameters),
+    scalable::Scalable(ScalableParameters),
 }
