@@ -8,17 +8,20 @@ use sojourn_engine::time::{Duration, Time};
 /// Segment size of the tests.
 pub const MSS: u64 = 1000;
 
-pub fn figures() -> Value {
-    serde_json::from_str(include_str!("../data/congestion.json")).expect("the figures are JSON")
+/// The published figures of `tests/data/<file>.json`.
+pub fn figures(file: &str) -> Value {
+    let path = format!("{}/tests/data/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    serde_json::from_str(&text).expect("the figures are JSON")
 }
 
-pub fn rows(table: &str) -> Vec<Value> {
-    figures()[table]["rows"].as_array().expect("a table has rows").clone()
+pub fn rows(file: &str, table: &str) -> Vec<Value> {
+    figures(file)[table]["rows"].as_array().expect("a table has rows").clone()
 }
 
 /// The worked vectors whose id begins so.
-pub fn vectors(prefix: &str) -> Vec<Value> {
-    let all = figures()["vectors"].as_array().expect("vectors").clone();
+pub fn vectors(file: &str, prefix: &str) -> Vec<Value> {
+    let all = figures(file)["vectors"].as_array().expect("vectors").clone();
     let chosen: Vec<Value> =
         all.into_iter().filter(|vector| vector["id"].as_str().is_some_and(|id| id.starts_with(prefix))).collect();
     assert!(!chosen.is_empty(), "no vector {prefix}");

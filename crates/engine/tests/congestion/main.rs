@@ -5,5 +5,7 @@ mod compound;
 mod cubic;
 mod flow;
 mod newreno;
+mod rounds;
 mod rto;
 mod slow_start;
+mod vegas;

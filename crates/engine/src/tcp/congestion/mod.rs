@@ -9,8 +9,10 @@ mod cubic;
 mod fack;
 mod newreno;
 mod reno;
+mod round_trips;
 mod sack;
 mod tahoe;
+mod vegas;
 
 use std::sync::Arc;
 
@@ -248,4 +250,5 @@ algorithms! {
     fack::Fack(NewRenoParameters),
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
+    vegas::Vegas(VegasParameters),
 }
