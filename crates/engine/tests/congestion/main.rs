@@ -9,3 +9,4 @@ mod rounds;
 mod rto;
 mod slow_start;
 mod vegas;
+mod yeah;

@@ -13,6 +13,7 @@ mod round_trips;
 mod sack;
 mod tahoe;
 mod vegas;
+mod yeah;
 
 use std::sync::Arc;
 
@@ -251,4 +252,5 @@ algorithms! {
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
     vegas::Vegas(VegasParameters),
+    yeah::Yeah(YeahParameters),
 }

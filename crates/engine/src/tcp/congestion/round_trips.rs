@@ -45,6 +45,11 @@ impl RoundTrip {
     pub fn without_queue(&self, segments: u64) -> u64 {
         (u128::from(segments) * u128::from(self.base.0) / u128::from(self.least.0)) as u64
     }
+
+    /// Time spent in queues.
+    pub fn queueing(&self) -> Duration {
+        self.least - self.base
+    }
 }
 
 impl RoundTrips {
