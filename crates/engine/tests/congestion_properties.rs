@@ -104,6 +104,8 @@ fn run(
                     srtt,
                     una,
                     nxt,
+                    in_flight: nxt - una.min(nxt),
+                    one_way_delay: (sampled && algorithm.needs().one_way_delay).then_some(rtt),
                     ..Ack::default()
                 };
                 algorithm.on_ack(&window, &ack);

@@ -61,3 +61,45 @@ fn a_late_vegas_flow_takes_more() {
     }
     assert!(share > 0.5, "the late flow has {share} of the goodput");
 }
+
+/// 12 Mbit/s and a base RTT of 50 ms, with a buffer of three times the target of LEDBAT.
+fn ledbat_path(seed: u64) -> Path {
+    let mut path = Path::new(12_000_000, 50 * MS);
+    path.queue = droptail(300); // 1500 B in 1 ms: 100 packets in the 100 ms of the target.
+    path.duration = 180 * S;
+    path.warm_up = 60 * S;
+    path.seed = seed;
+    path
+}
+
+/// ledbat-target: one flow brings the queueing delay to its target of 100 ms, within a tenth, and loses nothing.
+#[test]
+fn ledbat_brings_the_queueing_delay_to_its_target() {
+    let mut mean = 0.0;
+    for seed in 1..=10 {
+        let mut path = ledbat_path(seed);
+        path.flows = vec![tcp("ledbat")];
+        path.flows[0]["start_within"] = json!(S);
+        let result = path.run();
+        let queue = &result.queues[0].statistics;
+        mean += queue.sojourn.expect("packets were sent").mean / 10.0;
+        assert_eq!(queue.window.drops_overflow + queue.before_window.drops_overflow, 0, "seed {seed}");
+    }
+    assert!((mean - 0.100).abs() <= 0.010, "queueing delay {mean}");
+}
+
+/// ledbat-target: where a Reno flow keeps more than the target in the queue, a LEDBAT flow has less than 5 % (mean of
+/// ten seeds).
+#[test]
+fn ledbat_yields_to_reno() {
+    let mut share = 0.0;
+    for seed in 1..=10 {
+        let mut path = ledbat_path(seed);
+        path.flows = vec![tcp("ledbat"), tcp("newreno")];
+        path.flows[1]["start_within"] = json!(S);
+        let result = path.run();
+        let [ledbat, reno] = [0, 1].map(|flow| result.flows[flow].bytes_delivered as f64);
+        share += ledbat / (ledbat + reno) / 10.0;
+    }
+    assert!(share < 0.05, "LEDBAT has {share} of the goodput");
+}

@@ -4,6 +4,7 @@
 mod compound;
 mod cubic;
 mod flow;
+mod ledbat;
 mod newreno;
 mod rounds;
 mod rto;

@@ -7,6 +7,7 @@
 mod compound;
 mod cubic;
 mod fack;
+mod ledbat;
 mod newreno;
 mod reno;
 mod round_trips;
@@ -253,4 +254,5 @@ algorithms! {
     compound::Compound(CompoundParameters),
     vegas::Vegas(VegasParameters),
     yeah::Yeah(YeahParameters),
+    ledbat::Ledbat(LedbatParameters),
 }
