@@ -5,6 +5,7 @@ mod compound;
 mod cubic;
 mod flow;
 mod ledbat;
+mod lp;
 mod newreno;
 mod rounds;
 mod rto;

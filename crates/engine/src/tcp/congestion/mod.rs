@@ -8,6 +8,7 @@ mod compound;
 mod cubic;
 mod fack;
 mod ledbat;
+mod lp;
 mod newreno;
 mod reno;
 mod round_trips;
@@ -255,4 +256,5 @@ algorithms! {
     vegas::Vegas(VegasParameters),
     yeah::Yeah(YeahParameters),
     ledbat::Ledbat(LedbatParameters),
+    lp::Lp(LpParameters),
 }
