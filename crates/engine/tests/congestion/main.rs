@@ -4,6 +4,7 @@
 mod compound;
 mod cubic;
 mod flow;
+mod hystartpp;
 mod ledbat;
 mod lp;
 mod newreno;
