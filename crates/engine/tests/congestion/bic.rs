@@ -28,7 +28,7 @@ fn flow(mut parameters: Value, segments: f64, last_max: f64) -> Flow {
 /// what is acknowledged at once; ns-3 gives no more than one for a call.
 #[test]
 fn bic_increase() {
-    for vector in vectors("bic-increase") {
+    for vector in vectors("highspeed", "bic-increase") {
         let (inputs, expected) = (&vector["inputs"], &vector["expected"]);
         let segments = number(&inputs["cwnd_segments"]);
         let start = || flow(parameters(&vector), segments, number(&inputs["last_max_segments"]));
@@ -50,7 +50,7 @@ fn bic_increase() {
 /// a third of the distance.
 #[test]
 fn bic_ssthresh() {
-    for vector in vectors("bic-ssthresh") {
+    for vector in vectors("highspeed", "bic-ssthresh") {
         let (inputs, expected) = (&vector["inputs"], &vector["expected"]);
         let mut parameters = parameters(&vector);
         parameters["fast_convergence"] = inputs["fast_convergence"].clone();

@@ -8,23 +8,22 @@ use sojourn_engine::time::{Duration, Time};
 /// Segment size of the tests.
 pub const MSS: u64 = 1000;
 
-/// The published figures, a file for each part of the literature.
-fn figures() -> impl Iterator<Item = Value> {
-    [include_str!("../data/congestion.json"), include_str!("../data/highspeed.json")]
-        .into_iter()
-        .map(|file| serde_json::from_str(file).expect("the figures are JSON"))
+/// The published figures of `tests/data/<file>.json`.
+pub fn figures(file: &str) -> Value {
+    let path = format!("{}/tests/data/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    serde_json::from_str(&text).expect("the figures are JSON")
 }
 
-pub fn rows(table: &str) -> Vec<Value> {
-    let mut tables = figures().filter_map(|file| file[table]["rows"].as_array().cloned());
-    tables.next().unwrap_or_else(|| panic!("no table {table}"))
+pub fn rows(file: &str, table: &str) -> Vec<Value> {
+    figures(file)[table]["rows"].as_array().expect("a table has rows").clone()
 }
 
 /// The worked vectors whose id begins so.
-pub fn vectors(prefix: &str) -> Vec<Value> {
-    let all = figures().flat_map(|file| file["vectors"].as_array().expect("vectors").clone());
+pub fn vectors(file: &str, prefix: &str) -> Vec<Value> {
+    let all = figures(file)["vectors"].as_array().expect("vectors").clone();
     let chosen: Vec<Value> =
-        all.filter(|vector| vector["id"].as_str().is_some_and(|id| id.starts_with(prefix))).collect();
+        all.into_iter().filter(|vector| vector["id"].as_str().is_some_and(|id| id.starts_with(prefix))).collect();
     assert!(!chosen.is_empty(), "no vector {prefix}");
     chosen
 }

@@ -15,7 +15,7 @@ fn flow(segments: f64) -> Flow {
 /// a(w) to 0.06, since there the row is where the formula reaches the next whole segment.
 #[test]
 fn hstcp_parameters() {
-    for row in rows("highspeed_parameters") {
+    for row in rows("highspeed", "highspeed_parameters") {
         let w = number(&row["w"]);
         assert_close(&format!("a({w})"), flow(w).leap(), number(&row["a"]), 0.06);
         let mut flow = flow(w);
@@ -28,7 +28,7 @@ fn hstcp_parameters() {
 /// the latter within a segment and the rounding of b(w), which the vectors leave at two decimals.
 #[test]
 fn hstcp_increase_and_decrease() {
-    for vector in vectors("highspeed-increase_and_decrease") {
+    for vector in vectors("highspeed", "highspeed-increase_and_decrease") {
         let w = number(&vector["inputs"]["cwnd_segments"]);
         let tolerance = number(&vector["tolerance"]);
         let expected = &vector["expected"];
@@ -49,7 +49,7 @@ fn hstcp_increase_and_decrease() {
 /// The average window under a loss every 1/p segments is that of the response function.
 #[test]
 fn hstcp_average_window() {
-    for row in rows("highspeed_response") {
+    for row in rows("highspeed", "highspeed_response") {
         let (p, expected) = (number(&row["p"]), number(&row["window"]));
         if p >= 1e-6 {
             assert_close(&row.to_string(), flow(expected).average_window(p), expected, 0.1 * expected);
@@ -61,7 +61,7 @@ fn hstcp_average_window() {
 /// its loss rate: p = a (2 - b) / (2 b w^2) (RFC 3649 section 7).
 #[test]
 fn hstcp_balances_at_the_loss_rate_of_its_response_function() {
-    for row in rows("highspeed_response") {
+    for row in rows("highspeed", "highspeed_response") {
         let (p, w) = (number(&row["p"]), number(&row["window"]));
         let a = flow(w).leap();
         let mut flow = flow(w);

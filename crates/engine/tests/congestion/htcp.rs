@@ -17,7 +17,7 @@ fn growth_at(parameters: Value, rtt: f64, seconds: f64) -> f64 {
 /// alpha is a segment for the first second and then 1 + 10 (D - 1) + ((D - 1) / 2)^2, as worked.
 #[test]
 fn htcp_increase() {
-    for row in rows("htcp_increase") {
+    for row in rows("highspeed", "htcp_increase") {
         let alpha = number(&row["alpha"]);
         assert_close(&row.to_string(), growth_at(json!({}), 100.0, number(&row["D"])), alpha, 0.02 * alpha);
     }

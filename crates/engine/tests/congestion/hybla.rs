@@ -33,7 +33,7 @@ fn slow_start(flow: &mut Flow, credit: u64) -> u64 {
 /// The window after an acknowledgement in slow start.
 #[test]
 fn hybla_slow_start() {
-    for vector in vectors("hybla-slow_start_one_ack") {
+    for vector in vectors("highspeed", "hybla-slow_start_one_ack") {
         let mut flow = flow_of(&vector);
         let mss = flow.window.mss;
         assert_eq!(slow_start(&mut flow, mss), 0);
@@ -45,7 +45,7 @@ fn hybla_slow_start() {
 /// The growth by an acknowledgement in congestion avoidance, and ns-3's bound of the window after it.
 #[test]
 fn hybla_congestion_avoidance() {
-    for vector in vectors("hybla-cong_avoid_one_ack") {
+    for vector in vectors("highspeed", "hybla-cong_avoid_one_ack") {
         let mut flow = flow_of(&vector);
         let (before, mss) = (flow.window.cwnd, flow.window.mss);
         flow.ack_credited(mss, mss, true);

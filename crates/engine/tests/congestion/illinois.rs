@@ -41,7 +41,7 @@ fn window(segments: u64) -> Window {
 /// there.
 #[test]
 fn illinois_ack_update_and_loss() {
-    for vector in vectors("illinois-ack_update_and_loss") {
+    for vector in vectors("highspeed", "illinois-ack_update_and_loss") {
         let (inputs, params, expected) = (&vector["inputs"], &vector["params"], &vector["expected"]);
         let parameters = json!({
             "alpha_min": params["alpha_min"], "alpha_max": params["alpha_max"], "beta_min": params["beta_min"],

@@ -10,7 +10,7 @@ use crate::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
 /// segment of growth takes.
 #[test]
 fn scalable_increase() {
-    for vector in vectors("scalable-increase") {
+    for vector in vectors("highspeed", "scalable-increase") {
         let inputs = &vector["inputs"];
         let bytes = |key: &str| inputs[key].as_u64().unwrap();
         let a = 1.0 / number(&vector["params"]["ai_factor"]);
@@ -25,7 +25,7 @@ fn scalable_increase() {
 /// ssthresh after a loss, in whole segments.
 #[test]
 fn scalable_ssthresh() {
-    for vector in vectors("scalable-ssthresh") {
+    for vector in vectors("highspeed", "scalable-ssthresh") {
         let (cwnd, mss) = (vector["inputs"]["cwnd_bytes"].as_u64().unwrap(), vector["inputs"]["mss"].as_u64().unwrap());
         let mut flow = Flow::new("scalable", json!({"b": vector["params"]["md_factor"]}), 1.0, milliseconds(100.0));
         flow.window = Window { cwnd, ssthresh: 0, mss };

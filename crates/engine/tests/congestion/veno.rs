@@ -20,7 +20,7 @@ fn flow(parameters: Value, segments: f64, backlog: f64) -> Flow {
 /// from it.
 #[test]
 fn veno_loss_and_increase() {
-    for vector in vectors("veno-loss_and_increase") {
+    for vector in vectors("highspeed", "veno-loss_and_increase") {
         let (inputs, expected) = (&vector["inputs"], &vector["expected"]);
         let mss = inputs["mss"].as_u64().unwrap();
         let bytes = |key: &str| inputs[key].as_u64().unwrap() * mss;

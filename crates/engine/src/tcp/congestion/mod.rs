@@ -2,7 +2,7 @@
 //!
 //! An algorithm decides how the window grows in congestion avoidance and how far it falls on congestion. Everything
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
-//! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in [`algorithms!`] below.
+//! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in `algorithms!` below.
 
 mod bic;
 mod compound;
@@ -13,13 +13,18 @@ mod hstcp;
 mod htcp;
 mod hybla;
 mod illinois;
+mod ledbat;
+mod lp;
 mod newreno;
 mod reno;
+mod round_trips;
 mod sack;
 mod scalable;
 mod tahoe;
+mod vegas;
 mod veno;
 mod westwood;
+mod yeah;
 
 use std::sync::Arc;
 
@@ -265,4 +270,8 @@ algorithms! {
     illinois::Illinois(IllinoisParameters),
     hybla::Hybla(HyblaParameters),
     scalable::Scalable(ScalableParameters),
+    vegas::Vegas(VegasParameters),
+    yeah::Yeah(YeahParameters),
+    ledbat::Ledbat(LedbatParameters),
+    lp::Lp(LpParameters),
 }
