@@ -138,6 +138,13 @@ fn settings() -> impl Strategy<Value = serde_json::Value> {
     )
 }
 
+/// Any named profile.
+fn profile() -> impl Strategy<Value = serde_json::Value> {
+    let profiles = StackProfile::named().into_iter().map(|profile| profile.name).collect::<Vec<_>>();
+    prop::sample::select(profiles)
+        .prop_map(|name| serde_json::to_value(StackProfile::of_name(name)).expect("serialisable"))
+}
+
 /// Any algorithm of the catalogue.
 fn algorithm() -> impl Strategy<Value = &'static str> {
     prop::sample::select(Algorithm::catalogue().into_iter().map(|(about, _)| about.name).collect::<Vec<_>>())
@@ -154,7 +161,7 @@ proptest! {
         duplication in prop_oneof![Just(0.0), 0.0..0.3],
         jitter in prop_oneof![Just(0u64), 0u64..50],
         marking in prop_oneof![Just(0.0), 0.0..0.5],
-        settings in settings(),
+        settings in prop_oneof![4 => settings(), 1 => profile()],
         algorithm in algorithm(),
         seed in any::<u64>(),
     ) {

@@ -69,6 +69,43 @@ fn what_loses_half_at_most_fills_the_link_with_a_buffer_of_its_product() {
     }
 }
 
+/// mathis-random: at random losses of p one flow has 1.31 / sqrt(p) segments in a round trip, if every segment is
+/// acknowledged (Mathis, Semke, Mahdavi and Ott 1997; mean of ten seeds).
+#[test]
+fn reno_bears_random_losses_as_mathis_says() {
+    for (p, seconds) in [(1e-2, 100), (1e-3, 100), (1e-4, 200)] {
+        let of_seed = |seed| {
+            let mut path = Path::new(100_000_000, 100 * MS);
+            path.drop = random_losses(p, 2_000_000, seed);
+            path.stack = StackProfile { recovery: RecoveryKind::Sack, ..acknowledge_every_segment() };
+            path.duration = (20 + seconds) * S;
+            path.goodput(&path.run()) / (8.0 * 1448.0)
+        };
+        let rate = (1..=10).map(of_seed).sum::<f64>() / 10.0;
+        let expected = 1.31 / p.sqrt() / 0.1;
+        assert!((rate / expected - 1.0).abs() < 0.15, "p = {p}: {rate} segments a second, expected {expected}");
+    }
+}
+
+/// jain-convergence: a second Reno flow comes to its share of a bottleneck with one BDP of buffer (mean of ten seeds).
+#[test]
+fn a_late_reno_flow_comes_to_its_share() {
+    let jain_of = |seed| {
+        let mut path = Path::new(10_000_000, 40 * MS);
+        path.queue = droptail(33);
+        let mut late = tcp("newreno");
+        late["start"] = json!(20 * S);
+        path.flows = vec![tcp("newreno"), late];
+        (path.warm_up, path.duration, path.seed) = (60 * S, 180 * S, seed);
+        path.sender_overhead = 1_200_000_000;
+        let result = path.run();
+        let [first, second] = [0, 1].map(|flow| result.flows[flow].bytes_delivered as f64);
+        (first + second).powi(2) / (2.0 * (first * first + second * second))
+    };
+    let jain = (1..=10).map(jain_of).sum::<f64>() / 10.0;
+    assert!(jain > 0.95, "Jain's index {jain}");
+}
+
 /// Goodput of two flows with a round-trip time of 20 ms over that of two with 80 ms, at a bottleneck with a short
 /// queue.
 fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f64 {

@@ -1,9 +1,10 @@
 //! New Reno: the worked vectors of its window.
 
 use serde_json::json;
-use sojourn_engine::tcp::congestion::CongestionControl;
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
-use sojourn_engine::time::Duration;
+use sojourn_engine::time::{Duration, Time};
 
 use crate::flow::{Flow, MSS, assert_close, milliseconds, numbers, vectors};
 
@@ -56,4 +57,80 @@ fn ssthresh_after_rto() {
         let mut flow = Flow::new("newreno", json!({}), 20.0, milliseconds(100.0));
         assert_eq!(flow.algorithm.reduce(&flow.window, flight, flow.now), ssthresh, "flight size {flight}");
     }
+}
+
+/// Acknowledgements of whole segments, each or every second one, grow the window as Linux counts: in slow start by what they
+/// acknowledge, in congestion avoidance by one segment a window.
+#[test]
+fn transfers_of_a_few_segments() {
+    for vector in vectors("congestion", "linux-reno-") {
+        let input = |name: &str| vector["inputs"][name].as_u64();
+        let mss = input("mss").unwrap();
+        let mut window = Window { cwnd: input("initial_cwnd_segments").unwrap() * mss, ssthresh: u64::MAX, mss };
+        if let Some(segments) = input("initial_ssthresh_segments") {
+            window.ssthresh = segments * mss;
+        }
+        let mut slow_start = SlowStart::new(SlowStartKind::Standard);
+        let mut algorithm = Algorithm::new("newreno", &json!({})).unwrap();
+        let (segments, together) = (input("app_writes").unwrap(), input("delack_count").unwrap());
+        let mut una = 0;
+        while una < segments * mss {
+            let acked = (together * mss).min(segments * mss - una);
+            una += acked;
+            let mut ack = Ack { acked, credit: acked, una, nxt: una, ..Ack::default() };
+            if window.in_slow_start() {
+                ack.credit = slow_start.increase(&mut window, &ack);
+            }
+            if ack.credit > 0 && !window.in_slow_start() {
+                algorithm.increase(&mut window, &ack);
+            }
+        }
+        let expected = vector["expected"]["final_cwnd_segments"].as_u64().unwrap();
+        assert_eq!(window.cwnd / mss, expected, "{vector}");
+    }
+}
+
+/// What marks leave of a window, with and without ABE. ns-3 keeps 0.7 with New Reno, where RFC 8511 section 4.1, and our
+/// default, keep 0.8.
+#[test]
+fn reduction_on_marks() {
+    for vector in vectors("congestion", "abe-ssthresh_on_ece") {
+        let (name, parameters) = match vector["inputs"]["cc"].as_str().unwrap() {
+            "cubic" => ("cubic", json!({})),
+            _ => ("newreno", json!({"beta_ecn": 0.7})),
+        };
+        let cwnd = vector["inputs"]["cwnd_bytes"].as_u64().unwrap();
+        let window = Window { cwnd, ssthresh: u64::MAX, mss: vector["inputs"]["mss"].as_u64().unwrap() };
+        let abe = vector["inputs"]["abe"].as_bool().unwrap();
+        let mut algorithm = Algorithm::new(name, &parameters).unwrap();
+        let left = algorithm.reduce_on_marks(&window, cwnd, Time::ZERO, abe);
+        assert_eq!(left, vector["expected"]["cwnd_bytes"].as_u64().unwrap(), "{vector}");
+    }
+    let window = Window { cwnd: 1000, ssthresh: u64::MAX, mss: 1 };
+    let mut algorithm = Algorithm::new("newreno", &json!({})).unwrap();
+    assert_eq!(algorithm.reduce_on_marks(&window, 1000, Time::ZERO, true), 800);
+}
+
+/// Law jain-convergence (Chiu and Jain 1989): of two flows that grow alike and lose together, the difference halves at each
+/// loss, and so the shares become equal.
+#[test]
+fn windows_that_lose_together_converge() {
+    let mut flows = [140.0, 60.0].map(|segments| Flow::new("newreno", json!({}), segments, milliseconds(100.0)));
+    let segments = |flows: &[Flow; 2]| (flows[0].segments(), flows[1].segments());
+    let mut expected = 80.0;
+    for epoch in 0..5 {
+        let (first, second) = segments(&flows);
+        assert_close(&format!("difference in epoch {epoch}"), first - second, expected, 0.2 * expected);
+        while {
+            let (first, second) = segments(&flows);
+            first + second < 210.0
+        } {
+            flows.iter_mut().for_each(Flow::round);
+        }
+        flows.iter_mut().for_each(Flow::lose);
+        expected /= 2.0;
+    }
+    let (first, second) = segments(&flows);
+    let jain = (first + second).powi(2) / (2.0 * (first * first + second * second));
+    assert!(jain > 0.95, "Jain's index {jain}");
 }

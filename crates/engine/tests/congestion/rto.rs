@@ -1,5 +1,6 @@
 //! The retransmission timeout: RFC 6298.
 
+use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::rto::{Rto, RtoLimits, RttEstimator};
 use sojourn_engine::time::Duration;
 
@@ -73,4 +74,15 @@ fn rto_bounds() {
         (0..100).for_each(|_| rto.sample(milliseconds(100.0), &limits));
         assert_close("timeout", rto.timeout(&limits).seconds(), expected, 1e-9);
     }
+}
+
+/// Linux's timeout is 200 ms above a steady round trip, not 200 ms at least (tcp_input.c, tcp_rtt_estimator).
+#[test]
+fn linux_rto_is_above_the_round_trip() {
+    let limits = StackProfile::of_name("linux-6").expect("a profile").rto_limits();
+    let mut rto = Rto::new(&limits);
+    for _ in 0..200 {
+        rto.sample(milliseconds(100.0), &limits);
+    }
+    assert_eq!(rto.timeout(&limits), milliseconds(300.0));
 }

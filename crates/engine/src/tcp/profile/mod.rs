@@ -1,7 +1,9 @@
 //! Stack profiles: everything about a TCP that is not its congestion control. The defaults of the settings are the
 //! profile `rfc`, what the current standards say; other profiles list what they change and where that comes from.
 
+mod linux;
 mod named;
+mod ns2;
 mod ns3;
 
 use serde_json::{Value, json};
@@ -100,6 +102,8 @@ choice! {
         Outstanding = "outstanding",
         /// Neither SACKed nor lost: RFC 6675's pipe, as ns-3 has it.
         Pipe = "pipe",
+        /// The congestion window, however much of it is used.
+        Window = "window",
     }
 }
 

@@ -15,6 +15,7 @@ impl Sender {
         let segments = match self.profile.flight_size {
             FlightSize::Outstanding => self.scoreboard.outstanding() - self.limited_transmitted,
             FlightSize::Pipe => self.scoreboard.pipe(),
+            FlightSize::Window => return self.window.cwnd,
         };
         (segments * self.window.mss).min(self.window.cwnd)
     }

@@ -1,0 +1,51 @@
+//! The stack of Linux: what it changes against the standards, and where its source says so.
+
+use crate::time::Duration;
+use crate::units::Bytes;
+
+use super::{Counting, FlightSize, RecoveryKind, Setting, setting};
+
+/// Linux 6.x with its default sysctls.
+pub(super) fn release_6() -> Vec<Setting> {
+    vec![
+        setting("initial_window", 10, "Linux include/net/tcp.h, TCP_INIT_CWND"),
+        setting(
+            "initial_window_after_syn_loss",
+            1,
+            "Linux tcp_input.c, tcp_init_transfer: one segment after more than one retransmitted SYN",
+        ),
+        setting(
+            "counting",
+            Counting::Bytes,
+            "Linux tcp_cong.c, tcp_slow_start and tcp_cong_avoid_ai count segments acknowledged; here at most two for each \
+             acknowledgement in slow start, which is what a receiver without offload acknowledges",
+        ),
+        setting("delayed_ack_timeout", Duration::from_milliseconds(40), "Linux include/net/tcp.h, TCP_DELACK_MIN"),
+        setting("quick_acks", 16, "Linux include/net/tcp.h, TCP_MAX_QUICKACKS; only at the start of a connection here"),
+        setting("initial_rto", Duration::from_seconds(1), "Linux include/net/tcp.h, TCP_TIMEOUT_INIT"),
+        setting("rto_after_syn_loss", Duration::from_seconds(3), "Linux include/net/tcp.h, TCP_TIMEOUT_FALLBACK"),
+        setting("minimum_rto", Duration::from_milliseconds(200), "Linux include/net/tcp.h, TCP_RTO_MIN"),
+        setting("maximum_rto", Duration::from_seconds(120), "Linux include/net/tcp.h, TCP_RTO_MAX"),
+        setting(
+            "clock_granularity",
+            Duration::from_milliseconds(200),
+            "Linux tcp_input.c, tcp_rtt_estimator: the variation's part of the timeout is at least TCP_RTO_MIN",
+        ),
+        setting("syn_retries", 6, "Linux include/net/tcp.h, TCP_SYN_RETRIES"),
+        setting("data_retries", 15, "Linux include/net/tcp.h, TCP_RETR2"),
+        setting("duplicate_sack", true, "Linux Documentation/networking/ip-sysctl.rst, tcp_dsack"),
+        setting(
+            "recovery",
+            RecoveryKind::Rack,
+            "Linux Documentation/networking/ip-sysctl.rst, tcp_recovery 1 and tcp_early_retrans 3: RACK, tail loss probes; \
+             tcp_input.c, tcp_cwnd_reduction: proportional rate reduction",
+        ),
+        setting("flight_size", FlightSize::Window, "Linux tcp_cong.c, tcp_reno_ssthresh, and tcp_cubic.c use snd_cwnd"),
+        setting("send_buffer", Bytes(4 << 20), "Linux Documentation/networking/ip-sysctl.rst, tcp_wmem: 4 MiB at most"),
+        setting(
+            "receive_buffer",
+            Bytes(3 << 20),
+            "Linux Documentation/networking/ip-sysctl.rst, tcp_rmem: 6 MiB at most, of which tcp_adv_win_scale offers half",
+        ),
+    ]
+}

@@ -1,0 +1,37 @@
+//! The stack of ns-2: what it changes against the standards, and where its source says so.
+
+use crate::time::Duration;
+use crate::units::Bytes;
+
+use super::{Counting, FlightSize, RecoveryKind, Setting, setting};
+
+/// Payload of a packet: `packetSize_`.
+const PACKET: Bytes = Bytes(1000);
+
+/// ns-2 release 2.35: Agent/TCP and its one-way kin. They have no SYN-ACK, but their first packet is a SYN of headers
+/// alone (`syn_`), so that data starts a round trip later, as here.
+pub(super) fn release_2_35() -> Vec<Setting> {
+    let default = "ns-2.35 tcl/lib/ns-default.tcl, Agent/TCP";
+    vec![
+        setting("segment_size", PACKET, "ns-2.35 tcl/lib/ns-default.tcl, packetSize_"),
+        setting("header_size", Bytes(40), "ns-2.35 tcl/lib/ns-default.tcl, tcpip_base_hdr_size_ and useHeaders_"),
+        setting("initial_window", 2, "ns-2.35 tcl/lib/ns-default.tcl, windowInit_"),
+        setting("initial_window_after_syn_loss", 2, default),
+        setting("counting", Counting::Acknowledgements, "ns-2.35 tcp/tcp.cc, opencwnd"),
+        setting("delayed_ack_count", 1, "ns-2.35 tcp/tcp-sink.cc: Agent/TCPSink acknowledges every packet"),
+        setting("initial_rto", Duration::from_seconds(3), "ns-2.35 tcl/lib/ns-default.tcl, rtxcur_init_"),
+        setting("rto_after_syn_loss", Duration::from_seconds(3), default),
+        setting("minimum_rto", Duration::from_milliseconds(200), "ns-2.35 tcl/lib/ns-default.tcl, minrto_"),
+        setting("maximum_rto", Duration::from_seconds(60), "ns-2.35 tcl/lib/ns-default.tcl, maxrto_"),
+        setting("clock_granularity", Duration::from_milliseconds(10), "ns-2.35 tcl/lib/ns-default.tcl, tcpTick_"),
+        setting("syn_retries", 30, "ns-2.35 tcp/tcp.cc: an agent never gives up; 30 is the most that can be set"),
+        setting("data_retries", 30, "ns-2.35 tcp/tcp.cc: an agent never gives up; 30 is the most that can be set"),
+        setting("timestamps", false, "ns-2.35 tcl/lib/ns-default.tcl, timestamps_"),
+        setting("sack", false, "ns-2.35: only Agent/TCP/Sack1 has it, with Agent/TCPSink/Sack1"),
+        setting("recovery", RecoveryKind::NewReno, "ns-2.35 tcp/tcp-newreno.cc; other agents are other recoveries"),
+        setting("limited_transmit", true, "ns-2.35 tcl/lib/ns-default.tcl, singledup_"),
+        setting("flight_size", FlightSize::Window, "ns-2.35 tcp/tcp.cc, slowdown: half of windowd()"),
+        setting("send_buffer", Bytes(20 * PACKET.0), "ns-2.35 tcl/lib/ns-default.tcl, window_: 20 packets"),
+        setting("receive_buffer", Bytes(20 * PACKET.0), "ns-2.35 tcl/lib/ns-default.tcl, window_: 20 packets"),
+    ]
+}
