@@ -11,7 +11,7 @@ import pytest
 
 import sojourn
 from conftest import Capture, complaint
-from sojourn import _engine
+from sojourn import _engine, catalogue
 from sojourn.bench import cells, growth, loss, machine, memory, ns3, piotrowska, process, startup
 from sojourn.bench.figures import Bound, Extent, Target, geometric_mean
 from sojourn.bench.parts import PARTS
@@ -84,6 +84,15 @@ def test_cells_are_the_studys_and_one_without_statistics(measured: Measured) -> 
 def test_the_yardstick_takes_the_events_of_a_dumbbell() -> None:
     """Three links for each data packet and three for each second one's acknowledgement, but for those under way at the end."""
     assert _engine.bare_loop(9, 10, 100_000) / 100_000 == pytest.approx(4.5, rel=1e-3)
+
+
+def test_controls_are_all_of_the_catalogue(measured: Measured) -> None:
+    part = measured("controls")
+    names = {control.name for control in catalogue.load().congestion_controls}
+    assert {row["control"] for row in part["measurements"]} == names - {"newreno"}
+    shares = {f"slowest: {row['control']}": row["share_of_new_renos_speed"] for row in part["measurements"]}
+    ((name, value),) = [(entry["name"], entry["value"]) for entry in part["figures"]]
+    assert value == shares[name] == min(shares.values())
 
 
 def test_cells_without_statistics_deliver_the_same_packets() -> None:

@@ -1,0 +1,57 @@
+"""Speed of every congestion control beside New Reno's."""
+
+import statistics
+
+from sojourn import catalogue
+from sojourn.bench import piotrowska, process
+from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.specification import RunSpecification
+
+#: All run in this cell, with the control in New Reno's place. Its round trips are short, so that none loses much more than
+#: another: it is the control's work that is compared, not what its losses cost.
+CELL = {"scenario": "DC", "load": "MC", "tcp": "newreno", "queue": "droptail"}
+
+REFERENCE = "newreno"
+
+
+def measure(extent: Extent, notify: Notify) -> Part:
+    """Compares each control with New Reno by runs made in turn; a ratio is the median of ``extent.repeat`` of these.
+
+    Raises:
+        RunFailed: a run failed.
+    """
+    rows: list[Row] = []
+    reference = piotrowska.specification(CELL, extent.seconds)
+    for control in catalogue.load().congestion_controls:
+        if control.name == REFERENCE:
+            continue
+        run = controlled(reference, control.name)
+        speeds: list[float] = []
+        for turn in range(extent.repeat):
+            notify(f"controls: {control.name}, {turn + 1} of {extent.repeat}")
+            speeds.append(process.measure(reference).cost / process.measure(run).cost)
+        rows.append({"control": control.name, "share_of_new_renos_speed": statistics.median(speeds)})
+    slowest = min(rows, key=lambda row: float(row["share_of_new_renos_speed"]))
+    return Part(
+        name="controls",
+        title="Speed of the congestion controls",
+        method=(
+            "Delivered data packets for each CPU second, in the data centre with 90 flows of the study piotrowska, as a share of "
+            f"New Reno's in processes made in turn; medians of {extent.repeat} shares."
+        ),
+        figures=[
+            Figure(
+                f"slowest: {slowest['control']}",
+                float(slowest["share_of_new_renos_speed"]),
+                "of New Reno's speed",
+                Target("at least", 0.6),
+            )
+        ],
+        measurements=rows,
+    )
+
+
+def controlled(specification: RunSpecification, control: str) -> RunSpecification:
+    """The same run with every flow under this congestion control, its parameters at their defaults."""
+    source = {"name": control, "slow_start": "standard", "parameters": {}, "stack": 0}
+    return {**specification, "flows": [{**flow, "source": {"tcp": source}} for flow in specification["flows"]]}
