@@ -247,7 +247,7 @@ def test_a_failed_run_is_one_line() -> None:
 
 
 def test_parts_are_those_of_the_command_line() -> None:
-    assert list(PARTS) == ["cells", "growth", "loss", "startup", "memory", "study"]
+    assert list(PARTS) == ["cells", "controls", "growth", "loss", "startup", "memory", "study"]
 
 
 def test_ns3_is_given_the_cell() -> None:
