@@ -277,8 +277,11 @@ impl Sender {
     pub fn on_ack(&mut self, ack: &Acknowledgement, now: Time, outbox: &mut Vec<Packet>) {
         let Acknowledgement { number, echo, options, .. } = *ack;
         let sacks = options.sacks.as_slice();
-        if self.state != State::Established || number < self.una {
+        if self.state != State::Established {
             return;
+        }
+        if number < self.una {
+            return self.on_old_acknowledgement(number, sacks, now);
         }
         let acked = number - self.una;
         let prior_in_flight = self.scoreboard.pipe() * self.window.mss;

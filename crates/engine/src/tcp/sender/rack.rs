@@ -238,6 +238,17 @@ impl Sender {
         }
     }
 
+    /// An acknowledgement that a later one overtook still tells what came twice.
+    pub(super) fn on_old_acknowledgement(&mut self, number: u64, sacks: &[Block], now: Time) {
+        let (una, nxt) = (self.scoreboard.una(), self.scoreboard.nxt());
+        if let Some(rack) = &mut self.rack
+            && duplicate_of(number, sacks).is_some()
+        {
+            rack.on_duplicate(una, nxt);
+            self.on_needless_retransmission(now);
+        }
+    }
+
     /// Marks what is lost by now, and waits for what may yet be.
     fn rack_find_losses(&mut self, now: Time) -> u64 {
         let losses_are_plain =

@@ -1,0 +1,142 @@
+//! Every stack and algorithm over channels with any rates of loss, duplication, reordering and marks.
+
+use proptest::prelude::*;
+use serde_json::json;
+use sojourn_engine::packet::flags;
+use sojourn_engine::random::{Purpose, Random};
+use sojourn_engine::tcp::congestion::Algorithm;
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::sender::State;
+use sojourn_engine::time::Duration;
+
+use crate::rig::{Channel, Fate, Rig};
+
+/// A channel that treats all packets alike.
+struct Noisy {
+    loss: f64,
+    duplication: f64,
+    /// Delays are uniform over this.
+    jitter: Duration,
+    /// Share of ECN-capable packets that it marks.
+    marking: f64,
+    random: Random,
+}
+
+impl Channel for Noisy {
+    fn fate(&mut self) -> Fate {
+        let marked = self.random.unit() < self.marking;
+        let copies = if self.random.unit() < self.duplication { 2 } else { 1 };
+        let mut fate = Fate { copies: Vec::new(), marked };
+        for _ in 0..copies {
+            if self.random.unit() >= self.loss {
+                fate.copies.push(self.random.below(self.jitter));
+            }
+        }
+        fate
+    }
+}
+
+fn random(seed: u64) -> Random {
+    Random::stream(seed, Purpose::Source, 0)
+}
+
+/// Stacks of every kind: with what a recovery needs, and with what a receiver may do.
+fn settings() -> impl Strategy<Value = serde_json::Value> {
+    let recoveries = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "prr", "rack"]);
+    let feedback = (any::<bool>(), prop::sample::select(vec!["off", "classic", "accurate"]), any::<bool>());
+    (recoveries, any::<(bool, bool, bool)>(), feedback, 1u64..4, 0u64..20).prop_map(
+        |(recovery, (sack, timestamps, limited), (duplicate_sack, ecn, pacing), delayed_ack_count, quick_acks)| {
+            let needs_sack = ["sack", "fack", "prr", "rack"].contains(&recovery);
+            let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
+            let changes = json!({
+                "recovery": recovery, "sack": sack || needs_sack, "duplicate_sack": duplicate_sack && (sack || needs_sack),
+                "timestamps": timestamps, "limited_transmit": limited, "ecn": ecn, "pacing": pacing,
+                "delayed_ack_count": delayed_ack_count, "quick_acks": quick_acks,
+            });
+            let changes = changes.as_object().expect("an object").clone();
+            settings.as_object_mut().expect("an object").extend(changes);
+            settings
+        },
+    )
+}
+
+/// Any named profile.
+fn profile() -> impl Strategy<Value = serde_json::Value> {
+    let profiles = StackProfile::named().into_iter().map(|profile| profile.name).collect::<Vec<_>>();
+    prop::sample::select(profiles)
+        .prop_map(|name| serde_json::to_value(StackProfile::of_name(name)).expect("serialisable"))
+}
+
+/// Any algorithm of the catalogue.
+fn algorithm() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(Algorithm::catalogue().into_iter().map(|(about, _)| about.name).collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// Every stack and algorithm over every kind of bad channel: complete, to the byte, or given up after its retries.
+    #[test]
+    fn every_byte_arrives_once_and_in_order_or_the_connection_is_given_up(
+        size in 1u64..400_000,
+        loss in prop_oneof![Just(0.0), 0.0..0.1, 0.1..0.5],
+        duplication in prop_oneof![Just(0.0), 0.0..0.3],
+        jitter in prop_oneof![Just(0u64), 0u64..50],
+        marking in prop_oneof![Just(0.0), 0.0..0.5],
+        settings in prop_oneof![4 => settings(), 1 => profile()],
+        algorithm in algorithm(),
+        seed in any::<u64>(),
+    ) {
+        let channel = Noisy { loss, duplication, jitter: Duration::from_milliseconds(jitter), marking, random: random(seed) };
+        let mut rig = Rig::new(&settings, algorithm, size, channel, seed);
+        match rig.run() {
+            State::Completed => prop_assert_eq!(rig.connection.delivered(), size),
+            State::Aborted(_) => prop_assert!(loss > 0.0, "given up on a channel without loss"),
+            state => prop_assert!(false, "{:?}", state),
+        }
+        if loss == 0.0 && jitter == 0 && duplication == 0.0 {
+            prop_assert_eq!(rig.connection.sender.statistics.timeouts, 0);
+            prop_assert_eq!(rig.connection.sender.statistics.retransmissions, 0);
+        }
+        if marking == 0.0 || settings["ecn"] == "off" {
+            prop_assert_eq!(rig.connection.sender.statistics.mark_reductions, 0);
+        }
+    }
+}
+
+/// The rig itself: packets are data, acknowledgements and one handshake, and over a clean channel none is sent twice.
+#[test]
+fn a_clean_channel_carries_each_segment_once() {
+    let channel = Noisy { loss: 0.0, duplication: 0.0, jitter: Duration::ZERO, marking: 0.0, random: random(1) };
+    let settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
+    let mut rig = Rig::new(&settings, "newreno", 100_000, channel, 1);
+    assert_eq!(rig.run(), State::Completed);
+    let data = rig.under_way.iter().filter(|(packet, _)| packet.has(flags::DATA)).count();
+    assert_eq!(data as u64, 100_000u64.div_ceil(1448));
+}
+
+/// A channel that only reorders, by up to a quarter of the least round trip: RACK learns to wait (RFC 8985 section 6.2, step 4),
+/// takes back what it did before it had (RFC 3708), and sends next to nothing again. Counting SACKs goes on to take each
+/// late segment for lost.
+#[test]
+fn rack_learns_to_wait_for_late_segments() {
+    let run = |recovery: &str| {
+        let channel = Noisy {
+            loss: 0.0,
+            duplication: 0.0,
+            jitter: Duration::from_milliseconds(5),
+            marking: 0.0,
+            random: random(1),
+        };
+        let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
+        settings["recovery"] = json!(recovery);
+        settings["duplicate_sack"] = json!(true);
+        let mut rig = Rig::new(&settings, "newreno", 10_000_000, channel, 1);
+        assert_eq!(rig.run(), State::Completed);
+        rig.connection.sender.statistics
+    };
+    let (rack, counting) = (run("rack"), run("prr"));
+    assert!(rack.undone_reductions > 0, "{rack:?}");
+    assert!(rack.fast_recoveries <= 3 && rack.retransmissions < 20, "{rack:?}");
+    assert!(counting.fast_recoveries > 10 * rack.fast_recoveries, "{counting:?}");
+}
