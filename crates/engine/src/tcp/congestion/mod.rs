@@ -185,15 +185,16 @@ pub trait CongestionControl {
     }
 }
 
-/// The dispatch is an enum: one jump on the path of every acknowledgement, no allocation and no virtual call.
+/// The dispatch is an enum: one jump on the path of every acknowledgement, and no virtual call. Every flow holds as much as
+/// the largest variant, so an algorithm of more than some ninety bytes is kept `in` a box.
 macro_rules! algorithms {
-    ($($module:ident::$name:ident($parameters:ident)),* $(,)?) => {
+    ($($module:ident::$name:ident($parameters:ident) $(in $container:ty)?),* $(,)?) => {
         $(pub use $module::$name;)*
 
         /// Any of the algorithms.
         #[derive(Clone, Debug)]
         pub enum Algorithm {
-            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name),)*
+            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name(algorithms!(@held $name $($container)?)),)*
         }
 
         impl Algorithm {
@@ -205,7 +206,7 @@ macro_rules! algorithms {
                 $(if name == $name::ABOUT.name {
                     check_limits(parameters, &$module::$parameters::describe())?;
                     let parameters = $module::$parameters::deserialize(parameters).map_err(|error| error.to_string())?;
-                    return Ok(Algorithm::$name($name::new(Arc::new(parameters))));
+                    return Ok(Algorithm::$name($name::new(Arc::new(parameters)).into()));
                 })*
                 Err(format!("unknown congestion control {name:?}; known: {}", [$($name::ABOUT.name),*].join(", ")))
             }
@@ -252,6 +253,8 @@ macro_rules! algorithms {
             }
         }
     };
+    (@held $name:ident) => { $name };
+    (@held $name:ident $container:ty) => { $container };
 }
 
 algorithms! {
@@ -263,15 +266,15 @@ algorithms! {
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
     hstcp::HighSpeed(HighSpeedParameters),
-    htcp::HTcp(HTcpParameters),
+    htcp::HTcp(HTcpParameters) in Box<HTcp>,
     westwood::Westwood(WestwoodParameters),
     bic::Bic(BicParameters),
     veno::Veno(VenoParameters),
-    illinois::Illinois(IllinoisParameters),
+    illinois::Illinois(IllinoisParameters) in Box<Illinois>,
     hybla::Hybla(HyblaParameters),
     scalable::Scalable(ScalableParameters),
     vegas::Vegas(VegasParameters),
-    yeah::Yeah(YeahParameters),
+    yeah::Yeah(YeahParameters) in Box<Yeah>,
     ledbat::Ledbat(LedbatParameters),
     lp::Lp(LpParameters),
 }

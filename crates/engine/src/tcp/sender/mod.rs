@@ -24,7 +24,7 @@ use crate::time::{Duration, Time};
 
 use delivery::DeliveryEstimator;
 use marks::Marks;
-use rack::{Rack, Undo};
+use rack::Rack;
 pub use statistics::SenderStatistics;
 
 /// Why a connection was given up.
@@ -126,7 +126,6 @@ pub struct Sender {
     delivery: Option<Box<DeliveryEstimator>>,
     /// Only with the recovery that is named after it.
     rack: Option<Box<Rack>>,
-    undo: Option<Undo>,
     /// Whether the algorithm alone sets the window.
     is_governed: bool,
     is_paced: bool,
@@ -178,7 +177,6 @@ impl Sender {
             marks: Marks::default(),
             delivery: needs.deliveries.then(|| Box::new(DeliveryEstimator::new(mss))),
             rack: (profile.recovery == RecoveryKind::Rack).then(|| Box::new(Rack::new())),
-            undo: None,
             is_governed: needs.governs,
             is_paced: needs.pacing || profile.pacing,
             tick: Time::ZERO,

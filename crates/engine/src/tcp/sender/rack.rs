@@ -71,6 +71,7 @@ pub(super) struct Rack {
     /// When the timer below is due.
     pub(super) deadline: Time,
     timer: Timer,
+    undo: Option<Undo>,
 }
 
 impl Rack {
@@ -89,6 +90,7 @@ impl Rack {
             probe: None,
             deadline: Time::NEVER,
             timer: Timer::Probe,
+            undo: None,
         }
     }
 
@@ -200,7 +202,7 @@ fn duplicate_of(acknowledgement: u64, sacks: &[Block]) -> Option<Block> {
 
 /// What is taken back when all that was sent again turns out to have been sent in vain (RFC 3708; RFC 8985 section 9.4).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
+struct Undo {
     cwnd: u64,
     ssthresh: u64,
     /// Retransmissions of the episode that have not been shown to be needless.
@@ -337,27 +339,31 @@ impl Sender {
 
     /// The window is about to be reduced for losses that may prove to be none.
     pub(super) fn note_for_undo(&mut self) {
-        if self.rack.is_some() && self.profile.duplicate_sack && matches!(self.phase, Phase::Open) {
-            self.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh, unexplained: 0 });
+        if let Some(rack) = &mut self.rack
+            && self.profile.duplicate_sack
+            && matches!(self.phase, Phase::Open)
+        {
+            rack.undo = Some(Undo { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh, unexplained: 0 });
         }
     }
 
     /// A segment of the episode is sent again.
     pub(super) fn count_for_undo(&mut self) {
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = self.rack.as_mut().and_then(|rack| rack.undo.as_mut()) {
             undo.unexplained += 1;
         }
     }
 
     /// One retransmission is shown to have been needless; once all are, the reduction is taken back.
     fn on_needless_retransmission(&mut self, now: Time) {
-        let Some(undo) = self.undo.as_mut().filter(|undo| undo.unexplained > 0) else { return };
+        let Some(rack) = &mut self.rack else { return };
+        let Some(undo) = rack.undo.as_mut().filter(|undo| undo.unexplained > 0) else { return };
         undo.unexplained -= 1;
         if undo.unexplained > 0 {
             return;
         }
         let Undo { cwnd, ssthresh, .. } = *undo;
-        self.undo = None;
+        rack.undo = None;
         if !matches!(self.phase, Phase::Open) {
             self.leave_recovery(now);
         }
