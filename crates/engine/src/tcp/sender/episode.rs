@@ -71,6 +71,8 @@ impl Sender {
         self.duplicate_acks = 0;
         self.limited_transmitted = 0;
         self.scoreboard.mark_all_lost();
+        // The timer's retransmission waits for no pacing: Linux tcp_timer.c, tcp_retransmit_timer.
+        self.next_release = self.next_release.min(now);
         self.deadline = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
         self.send(now, outbox);
     }

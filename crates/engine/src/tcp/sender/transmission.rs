@@ -2,6 +2,7 @@
 
 use super::{Sender, TimedSegment};
 use crate::packet::{Packet, flags};
+use crate::tcp::congestion::CongestionControl;
 use crate::tcp::recovery::{Phase, Reduction};
 use crate::tcp::scoreboard::FIRST_DATA;
 use crate::time::Time;
@@ -141,10 +142,14 @@ impl Sender {
         outbox.push(self.packet(self.scoreboard.sequence(index), stamp, size, bits));
         self.statistics.segments_sent += 1;
         if let Some(delivery) = &mut self.delivery {
-            delivery.on_sent(index, self.scoreboard.una(), self.scoreboard.pipe() * self.window.mss, now);
+            let in_flight = self.scoreboard.pipe() * self.window.mss;
+            if in_flight == 0 && delivery.is_limited() {
+                self.algorithm.on_restart(&mut self.window, now);
+            }
+            delivery.on_sent(index, self.scoreboard.una(), in_flight, now);
         }
         if self.is_paced {
-            self.pace(size, now);
+            self.pace(payload, size, now);
         }
         if let Phase::Recovery { reduction: Reduction::Proportional(reduction), .. } = &mut self.phase {
             reduction.on_sent(payload);
