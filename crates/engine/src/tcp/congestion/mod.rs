@@ -4,9 +4,11 @@
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
 //! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in [`algorithms!`] below.
 
+mod bbr;
 mod compound;
 mod cubic;
 mod fack;
+mod model;
 mod newreno;
 mod reno;
 mod sack;
@@ -258,4 +260,5 @@ algorithms! {
     fack::Fack(NewRenoParameters),
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
+    bbr::Bbr(BbrParameters),
 }
