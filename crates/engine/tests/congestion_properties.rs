@@ -110,6 +110,10 @@ fn delivery(
     }
 }
 
+fn slow_start() -> impl Strategy<Value = SlowStartKind> {
+    prop::sample::select(vec![SlowStartKind::Standard, SlowStartKind::HyStart, SlowStartKind::HyStartPlusPlus])
+}
+
 /// Runs a sender through the events and checks it after each; returns its windows.
 fn run(
     name: &str,
@@ -144,6 +148,8 @@ fn run(
                     srtt,
                     una,
                     nxt,
+                    in_flight: nxt - una.min(nxt),
+                    one_way_delay: (sampled && algorithm.needs().one_way_delay).then_some(rtt),
                     ..Ack::default()
                 };
                 algorithm.on_ack(&window, &ack);
@@ -195,8 +201,9 @@ fn run(
             prop_assert!(window.ssthresh >= 2 * mss, "threshold after congestion: {window:?}");
         }
         prop_assert!(window.cwnd >= mss, "{window:?}");
-        // A congestion event may raise a window of one segment to two.
-        if *parameters == json!({}) {
+        // A congestion event may raise a window of one segment to two. Hybla's slow start is faster than the standard's
+        // at round-trip times above its reference: 2^rho - 1 for 1 (Caini and Firrincieli 2004).
+        if *parameters == json!({}) && name != "hybla" {
             prop_assert!(
                 window.cwnd <= una + (10 + index as u64) * mss,
                 "{window:?} grew by more than {una} bytes acknowledged"
@@ -213,15 +220,14 @@ proptest! {
     /// For every algorithm, with any parameters within their bounds, and any acknowledgements, losses and timeouts:
     /// no panic and no overflow, the window at least one segment, the threshold after congestion at least two,
     /// congestion avoidance never leads back to slow start, loss-based windows never shrink on an acknowledgement, by
-    /// default none grows faster than in slow start, and a second run gives the same windows.
+    /// default none but Hybla grows faster than in slow start, and a second run gives the same windows.
     #[test]
     fn invariants(
         (name, parameters) in algorithm(),
         mss in 1..10_000u64,
-        hystart in any::<bool>(),
+        kind in slow_start(),
         events in vec(event(), 1..300),
     ) {
-        let kind = if hystart { SlowStartKind::HyStart } else { SlowStartKind::Standard };
         let windows = run(name, &parameters, mss, kind, &events)?;
         prop_assert_eq!(windows, run(name, &parameters, mss, kind, &events)?);
     }

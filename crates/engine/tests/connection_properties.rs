@@ -88,7 +88,7 @@ impl Rig {
                 return state;
             }
             let arrival = self.arrivals.peek().map_or(Time::NEVER, |Reverse((time, _))| *time);
-            let retransmission = self.connection.sender.deadline;
+            let retransmission = self.connection.sender.deadline();
             let release = self.connection.sender.release;
             let acknowledgement = self.connection.receiver.ack_deadline;
             self.now = arrival.min(retransmission).min(acknowledgement).min(release);
@@ -107,7 +107,7 @@ impl Rig {
             } else if release == self.now {
                 self.connection.sender.on_release(self.now, &mut self.outbox);
             } else {
-                self.connection.sender.on_timeout(self.now, &mut self.outbox);
+                self.connection.sender.on_timer(self.now, &mut self.outbox);
             }
             assert!(self.connection.delivered() >= delivered, "delivered bytes are never taken back");
             delivered = self.connection.delivered();
@@ -120,11 +120,11 @@ impl Rig {
 
 /// Stacks of every kind: with what a recovery needs, and with what a receiver may do.
 fn settings() -> impl Strategy<Value = serde_json::Value> {
-    let recoveries = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "prr"]);
+    let recoveries = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "prr", "rack"]);
     let feedback = (any::<bool>(), prop::sample::select(vec!["off", "classic", "accurate"]), any::<bool>());
     (recoveries, any::<(bool, bool, bool)>(), feedback, 1u64..4, 0u64..20).prop_map(
         |(recovery, (sack, timestamps, limited), (duplicate_sack, ecn, pacing), delayed_ack_count, quick_acks)| {
-            let needs_sack = ["sack", "fack", "prr"].contains(&recovery);
+            let needs_sack = ["sack", "fack", "prr", "rack"].contains(&recovery);
             let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
             let changes = json!({
                 "recovery": recovery, "sack": sack || needs_sack, "duplicate_sack": duplicate_sack && (sack || needs_sack),
@@ -184,4 +184,24 @@ fn a_clean_channel_carries_each_segment_once() {
     assert_eq!(rig.run(), State::Completed);
     let data = rig.under_way.iter().filter(|(packet, _)| packet.has(flags::DATA)).count();
     assert_eq!(data as u64, 100_000u64.div_ceil(1448));
+}
+
+/// A channel that only reorders, by up to a quarter of the least round trip: RACK learns to wait (RFC 8985 section 6.2, step 4),
+/// takes back what it did before it had (RFC 3708), and sends next to nothing again. Counting SACKs goes on to take each
+/// late segment for lost.
+#[test]
+fn rack_learns_to_wait_for_late_segments() {
+    let run = |recovery: &str| {
+        let channel = Channel { loss: 0.0, duplication: 0.0, jitter: Duration::from_milliseconds(5), marking: 0.0 };
+        let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
+        settings["recovery"] = json!(recovery);
+        settings["duplicate_sack"] = json!(true);
+        let mut rig = Rig::new(&settings, "newreno", 10_000_000, channel, 1);
+        assert_eq!(rig.run(), State::Completed);
+        rig.connection.sender.statistics
+    };
+    let (rack, counting) = (run("rack"), run("prr"));
+    assert!(rack.undone_reductions > 0, "{rack:?}");
+    assert!(rack.fast_recoveries <= 3 && rack.retransmissions < 20, "{rack:?}");
+    assert!(counting.fast_recoveries > 10 * rack.fast_recoveries, "{counting:?}");
 }

@@ -69,6 +69,58 @@ fn many_losses_take_newreno_a_round_trip_each() {
     assert!(completed("tahoe") < completed("newreno"));
 }
 
+/// The stack of RFC 8985, with a minimum timeout of a second, so that a wait for the timer shows.
+fn rack() -> StackProfile {
+    StackProfile { recovery: RecoveryKind::Rack, duplicate_sack: true, ..acknowledge_every_segment() }
+}
+
+fn completion(stack: StackProfile, lost: &[u64]) -> (f64, u64) {
+    let mut path = Path::new(100_000_000, 100 * MS);
+    path.stack = stack;
+    path.flows = vec![finite("newreno", 100 * 1448)];
+    path.warm_up = 0;
+    path.drop = json!({ "listed": lost });
+    let tcp = path.run().flows.remove(0).tcp.expect("a TCP flow");
+    (tcp.completed.expect("it finishes").seconds(), tcp.statistics.timeouts)
+}
+
+/// RFC 8985 section 7.2: a lost tail of one segment is probed after two round trips and the longest delay of an
+/// acknowledgement, 200 ms. Where the probe is the repair it takes those and one more round trip; without it the timer of a
+/// second would be waited for.
+#[test]
+fn a_lost_tail_is_probed() {
+    let (undisturbed, _) = completion(rack(), &[]);
+    let (probed, timeouts) = completion(rack(), &[100]);
+    assert_eq!(timeouts, 0);
+    assert!((probed - undisturbed - 0.5).abs() < 0.01, "{} s later", probed - undisturbed);
+    let (waited, timeouts) = completion(StackProfile { recovery: RecoveryKind::Prr, ..rack() }, &[100]);
+    assert_eq!(timeouts, 1);
+    assert!(waited - undisturbed > 1.0, "{} s later", waited - undisturbed);
+}
+
+/// Section 3.1 of RFC 8985: the loss of many segments at the tail, too, is found by the probe's acknowledgement.
+#[test]
+fn a_tail_of_many_losses_needs_no_timeout() {
+    let lost: Vec<u64> = (92..=99).collect();
+    let (_, timeouts) = completion(rack(), &lost);
+    assert_eq!(timeouts, 0);
+}
+
+/// RFC 8985 section 3.2: a retransmission that is lost again is found by time; counting SACKs never finds it. Of the 100
+/// segments number 40 is lost, and what is sent after it, up to and with its retransmission, is known by a run without loss of that.
+#[test]
+fn a_lost_retransmission_is_repaired_without_a_timeout() {
+    let find_retransmission = |stack: StackProfile| {
+        (41..101)
+            .find(|again| completion(stack.clone(), &[40, *again]).1 > 0 && completion(stack.clone(), &[*again]).1 == 0)
+    };
+    let by_counting = StackProfile { recovery: RecoveryKind::Prr, ..rack() };
+    let again = find_retransmission(by_counting).expect("by counting, the loss of the retransmission costs a timeout");
+    for second in [again - 1, again, again + 1] {
+        assert_eq!(completion(rack(), &[40, second]).1, 0, "losses 40 and {second}");
+    }
+}
+
 /// Law ecn-equals-drop (RFC 3168 section 6.1.2): a flow whose packets are marked instead of dropped loses none, and
 /// reduces its window once for each round of marks. CoDel marks one packet at a time, so there are as many reductions as
 /// marks, but for those that fall into one window.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sojourn_engine::packet::{AckOptions, Block, Packet, SackBlocks};
 use sojourn_engine::tcp::congestion::Algorithm;
 use sojourn_engine::tcp::profile::StackProfile;
-use sojourn_engine::tcp::receiver::{Receiver, Segment};
+use sojourn_engine::tcp::receiver::{Receiver, Response, Segment};
 use sojourn_engine::tcp::recovery::{Inflation, ProportionalRateReduction};
 use sojourn_engine::tcp::sender::{Acknowledgement, Address, Sender};
 use sojourn_engine::tcp::slow_start::SlowStartKind;
@@ -113,6 +113,32 @@ fn sack_blocks_are_those_published_arrival_by_arrival() {
                 None => assert_eq!(blocks.len(), 4, "step {step}"),
             }
         }
+    }
+}
+
+/// RFC 2883 section 4.1, examples 1 to 3: what came twice is the first block, below the acknowledgement or above it.
+#[test]
+fn duplicates_are_reported_as_rfc_2883_shows() {
+    let profile = StackProfile { duplicate_sack: true, ..StackProfile::default() }.receiver(false);
+    let examples = [
+        (vec![3000, 3500, 3000], 4000, vec![(3000, 3500)]),
+        (vec![3000, 4000, 4500, 3000], 3500, vec![(3000, 3500), (4000, 5000)]),
+        (vec![3000, 4000, 4500, 5000, 5000], 3500, vec![(5000, 5500), (4000, 5500)]),
+    ];
+    for (arrivals, acknowledgement, blocks) in examples {
+        let mut receiver = Receiver::new(3000);
+        let mut reported = Vec::new();
+        for start in &arrivals {
+            let segment = Segment { block: Block { start: *start, end: start + 500 }, ..Segment::default() };
+            let duplicate = match receiver.on_segment(segment, Time::ZERO, &profile) {
+                Response::AcknowledgeDuplicate(block) => Some(block),
+                Response::Acknowledge | Response::Delay => None,
+            };
+            let sacks = receiver.on_ack_sent(duplicate, &profile).sacks;
+            reported = sacks.as_slice().iter().map(|block| (block.start, block.end)).collect();
+        }
+        assert_eq!(receiver.rcv_nxt(), acknowledgement, "{arrivals:?}");
+        assert_eq!(reported, blocks, "{arrivals:?}");
     }
 }
 
@@ -228,7 +254,7 @@ fn duplicates_of_what_a_timeout_repeated_start_no_recovery() {
     let (mut sender, mut outbox) = sender_with(changes, None);
     sender.open(Time(0), &mut outbox);
     sender.on_syn_ack(Time(0), Time(100), &mut outbox);
-    sender.on_timeout(Time(10_000_000_000_000), &mut outbox);
+    sender.on_timer(Time(10_000_000_000_000), &mut outbox);
     // Only the first segment was lost, all others are repeated in vain: the acknowledgement of all, then duplicates.
     let none = SackBlocks::default();
     for step in 0..8 {
@@ -243,12 +269,12 @@ fn data_starts_with_three_seconds_after_lost_syns() {
     let (mut sender, mut outbox) = sender_with(json!({"timestamps": false}), None);
     sender.open(Time(0), &mut outbox);
     for _ in 0..5 {
-        let deadline = sender.deadline;
-        sender.on_timeout(deadline, &mut outbox);
+        let deadline = sender.deadline();
+        sender.on_timer(deadline, &mut outbox);
     }
-    let now = sender.deadline;
+    let now = sender.deadline();
     sender.on_syn_ack(Time(0), now, &mut outbox);
-    assert_eq!(sender.deadline.since(now), Duration::from_seconds(3));
+    assert_eq!(sender.deadline().since(now), Duration::from_seconds(3));
 }
 
 /// New data lost during an episode, and known to be lost when it ends, starts the next episode without waiting for a timeout.

@@ -73,6 +73,7 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "timeouts", rows, tcp_count(|tcp| tcp.statistics.timeouts))?;
     column(&frame, "fast_recoveries", rows, tcp_count(|tcp| tcp.statistics.fast_recoveries))?;
     column(&frame, "mark_reductions", rows, tcp_count(|tcp| tcp.statistics.mark_reductions))?;
+    column(&frame, "undone_reductions", rows, tcp_count(|tcp| tcp.statistics.undone_reductions))?;
     column(&frame, "rtt_samples", rows, tcp_count(|tcp| tcp.statistics.rtt_samples))?;
     let rtt = |select: fn(&TcpResult) -> f64| {
         move |row: &FlowResult| row.tcp.as_ref().filter(|tcp| tcp.statistics.rtt_samples > 0).map(select)

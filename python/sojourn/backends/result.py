@@ -25,6 +25,7 @@ FLOWS = pl.Schema(
         "timeouts": pl.UInt64(),
         "fast_recoveries": pl.UInt64(),
         "mark_reductions": pl.UInt64(),
+        "undone_reductions": pl.UInt64(),
         "rtt_samples": pl.UInt64(),
         "rtt_mean": pl.Float64(),
         "rtt_min": pl.Float64(),

@@ -154,7 +154,7 @@ impl Simulation {
     fn after_sender(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         if let Endpoints::Tcp(connection) = &flow.endpoints {
-            let deadline = connection.sender.deadline;
+            let deadline = connection.sender.deadline();
             if deadline < flow.retransmission_armed {
                 flow.retransmission_armed = deadline;
                 self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
@@ -250,8 +250,8 @@ impl Simulation {
         }
         flow.retransmission_armed = Time::NEVER;
         if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-            if connection.sender.deadline <= self.now {
-                connection.sender.on_timeout(self.now, &mut self.outbox);
+            if connection.sender.deadline() <= self.now {
+                connection.sender.on_timer(self.now, &mut self.outbox);
             }
             self.after_sender(index);
         }

@@ -63,13 +63,23 @@ pub const FIRST_DATA: u64 = 1;
 /// The most segments that may be outstanding, so that tags tell them apart.
 pub const MOST_SEGMENTS: u64 = 1 << (u32::BITS - Segment::TAG_SHIFT);
 
+/// What makes a segment lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossRule {
+    /// That the duplicate threshold of segments above it are SACKed: IsLost() of RFC 6675.
+    Above,
+    /// That the highest SACK lies the duplicate threshold above it: Mathis and Mahdavi 1996, section 2.2.
+    Forward,
+    /// The time since it was sent; the scoreboard is told.
+    Time,
+}
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
     mss: u64,
     duplicate_threshold: u64,
-    /// Whether a loss is told by how far the highest SACK lies above it, not by how many segments above are SACKed.
-    forward: bool,
+    rule: LossRule,
     ring: Vec<Segment>,
     /// Index of the first segment not acknowledged.
     una: u64,
@@ -87,6 +97,8 @@ pub struct Scoreboard {
     sacked_above_frontier: u64,
     /// No lost segment below this waits for retransmission.
     next_lost: u64,
+    /// One past the highest segment that was ever marked lost.
+    lost_end: u64,
     /// No segment below this is to be retransmitted under NextSeg rule 3.
     next_hole: u64,
 }
@@ -103,13 +115,12 @@ pub struct Progress {
 }
 
 impl Scoreboard {
-    /// An empty scoreboard for segments of `mss` bytes. A segment is lost when `duplicate_threshold` segments above it
-    /// are SACKed, or, by forward acknowledgements, when the highest SACKed one lies so far above it.
-    pub fn new(mss: u64, duplicate_threshold: u64, forward: bool) -> Scoreboard {
+    /// An empty scoreboard for segments of `mss` bytes.
+    pub fn new(mss: u64, duplicate_threshold: u64, rule: LossRule) -> Scoreboard {
         Scoreboard {
             mss,
             duplicate_threshold,
-            forward,
+            rule,
             ring: vec![Segment::default(); 16],
             una: 0,
             nxt: 0,
@@ -120,6 +131,7 @@ impl Scoreboard {
             frontier: 0,
             sacked_above_frontier: 0,
             next_lost: 0,
+            lost_end: 0,
             next_hole: 0,
         }
     }
@@ -317,13 +329,12 @@ impl Scoreboard {
         (index..self.nxt).find(|step| !self.segment(*step).is(Segment::SACKED)).unwrap_or(self.nxt)
     }
 
-    /// Whether a segment at the frontier that is not SACKed is lost: IsLost() of RFC 6675, or snd.fack - snd.una >
-    /// threshold of Mathis and Mahdavi 1996, section 2.2.
+    /// Whether a segment at the frontier that is not SACKed is lost.
     fn frontier_is_behind(&self) -> bool {
-        if self.forward {
-            self.highest_sacked > self.frontier + self.duplicate_threshold
-        } else {
-            self.sacked_above_frontier >= self.duplicate_threshold
+        match self.rule {
+            LossRule::Above => self.sacked_above_frontier >= self.duplicate_threshold,
+            LossRule::Forward => self.highest_sacked > self.frontier + self.duplicate_threshold,
+            LossRule::Time => false,
         }
     }
 
@@ -347,6 +358,27 @@ impl Scoreboard {
         }
         segment.set(Segment::LOST);
         self.lost += 1;
+        self.lost_end = self.lost_end.max(index + 1);
+        1
+    }
+
+    /// Whether a segment is in the network as far as is known: sent, and neither arrived nor lost since.
+    pub fn is_under_way(&self, index: u64) -> bool {
+        if index < self.una || index >= self.nxt {
+            return false;
+        }
+        let segment = self.segment(index);
+        !segment.is(Segment::SACKED) && (!segment.is(Segment::LOST) || segment.is(Segment::RETRANSMITTED))
+    }
+
+    /// A segment under way is lost, its retransmission if it was sent again. Returns one.
+    pub fn mark_lost_anew(&mut self, index: u64) -> u64 {
+        self.mark_lost(index);
+        let segment = self.segment_mut(index);
+        let again = segment.one_if(Segment::RETRANSMITTED);
+        segment.clear(Segment::RETRANSMITTED);
+        self.retransmitted -= again;
+        self.next_lost = self.next_lost.min(index);
         1
     }
 
@@ -369,6 +401,7 @@ impl Scoreboard {
         }
         self.retransmitted = 0;
         self.lost = self.nxt - self.una - self.sacked;
+        self.lost_end = self.nxt;
         self.frontier = self.nxt;
         self.sacked_above_frontier = 0;
         self.next_lost = self.una;
@@ -387,7 +420,7 @@ impl Scoreboard {
         if self.lost == 0 {
             return None;
         }
-        while self.next_lost < self.frontier.max(self.una + 1).min(self.nxt) {
+        while self.next_lost < self.lost_end {
             let segment = self.segment(self.next_lost);
             if segment.is(Segment::LOST) && !segment.is(Segment::RETRANSMITTED) {
                 return Some(self.next_lost);
@@ -472,7 +505,7 @@ mod tests {
     }
 
     fn sent(segments: u64) -> Scoreboard {
-        let mut scoreboard = Scoreboard::new(MSS, 3, false);
+        let mut scoreboard = Scoreboard::new(MSS, 3, LossRule::Above);
         for _ in 0..segments {
             scoreboard.on_sent();
         }

@@ -186,7 +186,7 @@ fn compound_gamma_is_tuned_once_for_a_measurement() {
 /// The average window under a loss every 1/p segments and no queue is that of the draft's table 1.
 #[test]
 fn compound_average_window() {
-    for row in rows("compound_average_window") {
+    for row in rows("congestion", "compound_average_window") {
         let (p, expected) = (number(&row["p"]), number(&row["window"]));
         let average = Flow::new("compound", json!({}), expected, milliseconds(100.0)).average_window(p);
         assert_close(&row.to_string(), average, expected, 0.05 * expected);

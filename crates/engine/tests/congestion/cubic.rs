@@ -10,7 +10,7 @@ use crate::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
 /// after K and 1.3 W_max after 2 K.
 #[test]
 fn cubic_follows_its_curve() {
-    for row in rows("cubic_curve") {
+    for row in rows("congestion", "cubic_curve") {
         let w_max = number(&row["W_max"]);
         let k = number(&row["K_s"]);
         let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), w_max, milliseconds(20.0));
@@ -92,7 +92,7 @@ fn cubic_reno_friendly_region() {
 /// Reno-friendly region.
 #[test]
 fn cubic_average_window() {
-    for row in rows("cubic_average_window") {
+    for row in rows("congestion", "cubic_average_window") {
         let (p, expected) = (number(&row["p"]), number(&row["window"]));
         let rtt = Duration::from_seconds_f64(number(&row["rtt_s"]));
         let average = Flow::new("cubic", json!({}), expected, rtt).average_window(p);

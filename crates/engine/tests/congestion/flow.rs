@@ -8,17 +8,20 @@ use sojourn_engine::time::{Duration, Time};
 /// Segment size of the tests.
 pub const MSS: u64 = 1000;
 
-pub fn figures() -> Value {
-    serde_json::from_str(include_str!("../data/congestion.json")).expect("the figures are JSON")
+/// The published figures of `tests/data/<file>.json`.
+pub fn figures(file: &str) -> Value {
+    let path = format!("{}/tests/data/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    serde_json::from_str(&text).expect("the figures are JSON")
 }
 
-pub fn rows(table: &str) -> Vec<Value> {
-    figures()[table]["rows"].as_array().expect("a table has rows").clone()
+pub fn rows(file: &str, table: &str) -> Vec<Value> {
+    figures(file)[table]["rows"].as_array().expect("a table has rows").clone()
 }
 
 /// The worked vectors whose id begins so.
-pub fn vectors(prefix: &str) -> Vec<Value> {
-    let all = figures()["vectors"].as_array().expect("vectors").clone();
+pub fn vectors(file: &str, prefix: &str) -> Vec<Value> {
+    let all = figures(file)["vectors"].as_array().expect("vectors").clone();
     let chosen: Vec<Value> =
         all.into_iter().filter(|vector| vector["id"].as_str().is_some_and(|id| id.starts_with(prefix))).collect();
     assert!(!chosen.is_empty(), "no vector {prefix}");
@@ -44,6 +47,7 @@ pub fn milliseconds(milliseconds: f64) -> Duration {
 
 /// A sender in congestion avoidance on a path that loses nothing unasked: a window of acknowledgements, evenly
 /// spaced, in each round-trip time.
+#[derive(Clone)]
 pub struct Flow {
     pub algorithm: Algorithm,
     pub window: Window,
@@ -66,7 +70,7 @@ impl Flow {
     /// Takes an acknowledgement, with the bytes credited for it and whether the sender uses its window.
     pub fn ack_credited(&mut self, acked: u64, credit: u64, may_grow: bool) {
         let nxt = self.una + self.window.cwnd;
-        self.now += Duration(self.rtt.0 * acked / self.window.cwnd);
+        self.now += Duration((u128::from(self.rtt.0) * u128::from(acked) / u128::from(self.window.cwnd)) as u64);
         self.una += acked;
         let ack = Ack {
             now: self.now,
@@ -86,6 +90,23 @@ impl Flow {
 
     pub fn ack(&mut self) {
         self.ack_credited(MSS, MSS, true);
+    }
+
+    /// A round-trip time later, an acknowledgement that fills a hole: most of what it acknowledges had arrived before.
+    /// It times nothing and grows nothing.
+    pub fn fill_hole(&mut self, acked: u64) {
+        self.now += self.rtt;
+        self.una += acked;
+        let nxt = self.una + self.window.cwnd;
+        let ack = Ack { now: self.now, acked, srtt: self.rtt, una: self.una, nxt, ..Ack::default() };
+        self.algorithm.on_ack(&self.window, &ack);
+    }
+
+    /// Acknowledges the window that is in flight at once; gives the growth in segments.
+    pub fn leap(&mut self) -> f64 {
+        let before = self.window.cwnd;
+        self.ack_credited(before, before, true);
+        (self.window.cwnd - before) as f64 / self.window.mss as f64
     }
 
     /// Acknowledges the window that is in flight.

@@ -2,10 +2,24 @@
 //! of the papers where a test names them.
 
 mod bbr;
+mod bic;
 mod compound;
 mod cubic;
 mod flow;
+mod hstcp;
+mod htcp;
+mod hybla;
+mod hystartpp;
+mod illinois;
+mod ledbat;
+mod lp;
 mod newreno;
 mod path;
+mod rounds;
 mod rto;
+mod scalable;
 mod slow_start;
+mod vegas;
+mod veno;
+mod westwood;
+mod yeah;

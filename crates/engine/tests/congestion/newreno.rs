@@ -11,7 +11,7 @@ use crate::flow::{Flow, MSS, assert_close, milliseconds, numbers, vectors};
 /// two segments are credited as one.
 #[test]
 fn congestion_avoidance_increment() {
-    for vector in vectors("newreno-cong_avoid_increment") {
+    for vector in vectors("congestion", "newreno-cong_avoid_increment") {
         let inputs = &vector["inputs"];
         let mss = inputs["mss"].as_u64().unwrap();
         let greatest = vector["expected"]["max_increment_per_rtt_bytes"].as_u64().unwrap();
@@ -48,7 +48,7 @@ fn congestion_avoidance_increment() {
 /// After a timeout ssthresh is max(F/2, 2 MSS).
 #[test]
 fn ssthresh_after_rto() {
-    let vector = &vectors("rto-ssthresh_after_rto")[0];
+    let vector = &vectors("congestion", "rto-ssthresh_after_rto")[0];
     assert_eq!(vector["expected"]["ssthresh_bytes"], "max(F/2, 2*MSS)");
     for (flight, ssthresh) in
         [(20 * MSS, 10 * MSS), (5 * MSS, 2500), (4 * MSS, 2 * MSS), (3 * MSS, 2 * MSS), (MSS, 2 * MSS)]

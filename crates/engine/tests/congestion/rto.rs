@@ -8,7 +8,7 @@ use crate::flow::{assert_close, milliseconds, number, numbers, vectors};
 /// SRTT and RTTVAR follow the published samples, and with RFC 6298's gains the timeout is SRTT + 4 RTTVAR.
 #[test]
 fn rtt_estimator() {
-    for vector in vectors("rtt-estimator") {
+    for vector in vectors("congestion", "rtt-estimator") {
         let inputs = &vector["inputs"];
         let tolerance = number(&vector["tolerance"]);
         let (alpha, beta) = (number(&inputs["alpha"]), number(&inputs["beta"]));
@@ -37,7 +37,7 @@ fn rtt_estimator() {
 /// Unanswered, the timeout doubles up to its bound and stays there; an answer ends the back-off.
 #[test]
 fn rto_backoff() {
-    for vector in vectors("rto-backoff") {
+    for vector in vectors("congestion", "rto-backoff") {
         let limits = RtoLimits {
             initial: Duration::from_seconds_f64(number(&vector["inputs"]["initial_rto_s"])),
             minimum: Duration::from_seconds(1),

@@ -11,7 +11,7 @@ use crate::flow::{MSS, milliseconds, vectors};
 /// segment acknowledged, also when the receiver splits acknowledgements.
 #[test]
 fn slow_start_increment() {
-    for vector in vectors("newreno-slow_start_increment") {
+    for vector in vectors("congestion", "newreno-slow_start_increment") {
         let inputs = &vector["inputs"];
         let mss = inputs["mss"].as_u64().unwrap();
         let write = inputs["write_bytes"].as_u64().unwrap();

@@ -2,17 +2,31 @@
 //!
 //! An algorithm decides how the window grows in congestion avoidance and how far it falls on congestion. Everything
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
-//! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in [`algorithms!`] below.
+//! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in `algorithms!` below.
 
 mod bbr;
+mod bic;
 mod compound;
 mod cubic;
 mod fack;
+mod growth;
+mod hstcp;
+mod htcp;
+mod hybla;
+mod illinois;
+mod ledbat;
+mod lp;
 mod model;
 mod newreno;
 mod reno;
+mod round_trips;
 mod sack;
+mod scalable;
 mod tahoe;
+mod vegas;
+mod veno;
+mod westwood;
+mod yeah;
 
 use std::sync::Arc;
 
@@ -260,5 +274,17 @@ algorithms! {
     fack::Fack(NewRenoParameters),
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
+    hstcp::HighSpeed(HighSpeedParameters),
+    htcp::HTcp(HTcpParameters),
+    westwood::Westwood(WestwoodParameters),
+    bic::Bic(BicParameters),
+    veno::Veno(VenoParameters),
+    illinois::Illinois(IllinoisParameters),
+    hybla::Hybla(HyblaParameters),
+    scalable::Scalable(ScalableParameters),
+    vegas::Vegas(VegasParameters),
+    yeah::Yeah(YeahParameters),
+    ledbat::Ledbat(LedbatParameters),
+    lp::Lp(LpParameters),
     bbr::Bbr(BbrParameters),
 }

@@ -80,13 +80,16 @@ choice! {
         Fack = "fack",
         /// RFC 9937 proportional rate reduction over RFC 6675 loss detection.
         Prr = "prr",
+        /// RFC 8985: losses told by time, tail loss probes; proportional rate reduction. With `duplicate_sack` a reduction for
+        /// losses that were none is taken back.
+        Rack = "rack",
     }
 }
 
 impl RecoveryKind {
     /// Whether it works on selective acknowledgements, or else on cumulative ones alone.
     pub fn uses_sack(self) -> bool {
-        matches!(self, RecoveryKind::Sack | RecoveryKind::Fack | RecoveryKind::Prr)
+        matches!(self, RecoveryKind::Sack | RecoveryKind::Fack | RecoveryKind::Prr | RecoveryKind::Rack)
     }
 }
 

@@ -28,7 +28,10 @@ impl Sender {
         let mss = self.window.mss;
         let recover_fs = (self.scoreboard.outstanding() - self.scoreboard.sacked() + progress.delivered) * mss;
         self.scoreboard.start_episode();
-        self.scoreboard.mark_first_lost();
+        if self.rack.is_none() {
+            self.scoreboard.mark_first_lost();
+        }
+        self.note_for_undo();
         self.window.ssthresh = self.algorithm.reduce(&self.window, self.flight_size(), now);
         self.statistics.fast_recoveries += 1;
         self.on_loss_answered();
@@ -43,7 +46,7 @@ impl Sender {
                 self.window.cwnd = self.window.ssthresh;
                 Reduction::AtOnce
             }
-            RecoveryKind::Prr => {
+            RecoveryKind::Prr | RecoveryKind::Rack => {
                 let mut reduction = ProportionalRateReduction::new(recover_fs);
                 let inflight = self.scoreboard.pipe() * mss;
                 let delivered = progress.delivered * mss;
@@ -57,7 +60,10 @@ impl Sender {
         self.recover = self.next_sequence();
         self.phase = Phase::Recovery { point: self.recover, reduction, rescue_from: self.una + mss };
         // The first lost segment goes out whatever the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5 (4.3)).
-        self.retransmit(self.scoreboard.una(), now, outbox);
+        let first = if self.rack.is_some() { self.scoreboard.next_lost() } else { Some(self.scoreboard.una()) };
+        if let Some(first) = first {
+            self.retransmit(first, now, outbox);
+        }
     }
 
     /// Slow start from one segment, in which everything not known to have arrived is sent again.
@@ -70,10 +76,12 @@ impl Sender {
         self.phase = Phase::Loss { point: self.recover };
         self.duplicate_acks = 0;
         self.limited_transmitted = 0;
-        self.scoreboard.mark_all_lost();
+        if !self.rack_mark_losses_on_timeout(now) {
+            self.scoreboard.mark_all_lost();
+        }
         // The timer's retransmission waits for no pacing: Linux tcp_timer.c, tcp_retransmit_timer.
         self.next_release = self.next_release.min(now);
-        self.deadline = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
+        self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
         self.send(now, outbox);
     }
 
@@ -130,6 +138,9 @@ impl Sender {
         self.phase = Phase::Open;
         self.duplicate_acks = 0;
         self.limited_transmitted = 0;
+        if let Some(rack) = &mut self.rack {
+            rack.on_recovered();
+        }
         self.algorithm.on_recovered(&mut self.window, now);
     }
 }

@@ -6,6 +6,7 @@ mod delivery;
 mod episode;
 mod marks;
 mod pacing;
+mod rack;
 mod statistics;
 mod transmission;
 
@@ -16,13 +17,14 @@ use crate::tcp::congestion::{Ack, Algorithm, CongestionControl, Delivery, Needs}
 use crate::tcp::profile::{Counting, RecoveryKind, StackProfile};
 use crate::tcp::recovery::Phase;
 use crate::tcp::rto::Rto;
-use crate::tcp::scoreboard::{FIRST_DATA, Progress, Scoreboard};
+use crate::tcp::scoreboard::{FIRST_DATA, LossRule, Progress, Scoreboard};
 use crate::tcp::slow_start::{SlowStart, SlowStartKind};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 use delivery::DeliveryEstimator;
 use marks::Marks;
+use rack::{Rack, Undo};
 pub use statistics::SenderStatistics;
 
 /// Why a connection was given up.
@@ -94,7 +96,7 @@ pub struct Sender {
     profile: Arc<StackProfile>,
     state: State,
     /// When the retransmission timer expires; `NEVER` when it is off.
-    pub deadline: Time,
+    retransmission: Time,
     /// When a paced segment is to be released; `NEVER` when none waits.
     pub release: Time,
     /// Before this, pacing lets nothing go.
@@ -122,6 +124,9 @@ pub struct Sender {
     marks: Marks,
     /// Only for algorithms that ask.
     delivery: Option<Box<DeliveryEstimator>>,
+    /// Only with the recovery that is named after it.
+    rack: Option<Box<Rack>>,
+    undo: Option<Undo>,
     /// Whether the algorithm alone sets the window.
     is_governed: bool,
     is_paced: bool,
@@ -145,16 +150,21 @@ impl Sender {
     ) -> Sender {
         let mss = profile.segment_size.0;
         let needs = algorithm.needs();
+        let rule = match profile.recovery {
+            RecoveryKind::Fack => LossRule::Forward,
+            RecoveryKind::Rack => LossRule::Time,
+            _ => LossRule::Above,
+        };
         Sender {
             address,
             state: State::Closed,
-            deadline: Time::NEVER,
+            retransmission: Time::NEVER,
             release: Time::NEVER,
             next_release: Time::ZERO,
             una: FIRST_DATA,
             window: Window { cwnd: profile.initial_window * mss, ssthresh: u64::MAX, mss },
             phase: Phase::Open,
-            scoreboard: Scoreboard::new(mss, profile.duplicate_ack_threshold, profile.recovery == RecoveryKind::Fack),
+            scoreboard: Scoreboard::new(mss, profile.duplicate_ack_threshold, rule),
             algorithm,
             slow_start: SlowStart::new(slow_start),
             rto: Rto::new(&profile.rto_limits()),
@@ -167,6 +177,8 @@ impl Sender {
             timed: None,
             marks: Marks::default(),
             delivery: needs.deliveries.then(|| Box::new(DeliveryEstimator::new(mss))),
+            rack: (profile.recovery == RecoveryKind::Rack).then(|| Box::new(Rack::new())),
+            undo: None,
             is_governed: needs.governs,
             is_paced: needs.pacing || profile.pacing,
             tick: Time::ZERO,
@@ -208,6 +220,11 @@ impl Sender {
         self.completed_at
     }
 
+    /// When its next timer but pacing's expires; `NEVER` when none is on.
+    pub fn deadline(&self) -> Time {
+        self.rack.as_ref().map_or(self.retransmission, |rack| self.retransmission.min(rack.deadline))
+    }
+
     /// Opens the connection.
     pub fn open(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         self.state = State::SynSent;
@@ -217,7 +234,7 @@ impl Sender {
     fn send_syn(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let stamp = self.timestamp(now);
         outbox.push(self.packet(0, stamp, self.profile.syn_size(), flags::SYN | self.profile.ecn_of_control()));
-        self.deadline = now + self.rto.timeout(&self.profile.rto_limits());
+        self.retransmission = now + self.rto.timeout(&self.profile.rto_limits());
     }
 
     fn packet(&self, number: u64, stamp: Time, size: u64, flags: u8) -> Packet {
@@ -239,7 +256,7 @@ impl Sender {
         }
         self.state = State::Established;
         self.established_at = Some(now);
-        self.deadline = Time::NEVER;
+        self.retransmission = Time::NEVER;
         let syn_was_lost = self.retries > 0;
         if self.profile.timestamps {
             self.take_rtt(echo, now);
@@ -267,10 +284,14 @@ impl Sender {
         let prior_in_flight = self.scoreboard.pipe() * self.window.mss;
         let mut progress = Progress::default();
         if !sacks.is_empty() || acked > 0 {
-            let delivery = &mut self.delivery;
+            let (delivery, rack) = (&mut self.delivery, &mut self.rack);
+            let echo = self.profile.timestamps.then_some(echo);
             let mut arrived = |index| {
                 if let Some(delivery) = delivery {
                     delivery.on_delivered(index, now);
+                }
+                if let Some(rack) = rack {
+                    rack.on_delivered(index, echo, now);
                 }
             };
             let acknowledged = if acked > 0 { self.scoreboard.on_cumulative(number, &mut arrived) } else { 0 };
@@ -282,6 +303,9 @@ impl Sender {
         if acked > 0 {
             self.retries = 0;
             self.limited_transmitted = 0;
+        }
+        if self.rack.is_some() {
+            self.rack_on_ack(sacks, &mut progress, now);
         }
         let marked = self.count_marks(ack, progress.delivered);
         let delivery = self.delivery_of(&progress, marked, rtt, prior_in_flight, now);
@@ -296,7 +320,8 @@ impl Sender {
                     self.duplicate_acks = 0;
                     self.grow(&Growth { acked, marked, rtt, one_way_delay: options.one_way_delay }, now);
                 }
-                if duplicate {
+                // By time, losses may come to light with any acknowledgement.
+                if duplicate || (progress.newly_lost > 0 && self.rack.is_some()) {
                     self.on_duplicate(progress, now, outbox);
                 }
                 true
@@ -327,17 +352,21 @@ impl Sender {
         }
         if acked > 0 {
             if self.scoreboard.outstanding() == 0 {
-                self.deadline = Time::NEVER; // RFC 6298 (5.2)
+                self.retransmission = Time::NEVER; // RFC 6298 (5.2)
             } else if restart_timer {
-                self.deadline = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.3)
+                self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.3)
             }
             if self.size.is_some_and(|size| self.una > FIRST_DATA + size) {
                 self.state = State::Completed;
                 self.completed_at = Some(now);
+                self.stop_timers();
                 return;
             }
         }
         self.send(now, outbox);
+        if acked > 0 && self.rack.is_some() {
+            self.arm_probe(now);
+        }
     }
 
     /// What this acknowledgement delivered, for algorithms that ask.
@@ -373,7 +402,12 @@ impl Sender {
             return;
         }
         self.duplicate_acks += 1;
-        if self.duplicate_acks >= self.profile.duplicate_ack_threshold || self.scoreboard.first_is_lost() {
+        let is_lost = if self.rack.is_some() {
+            self.scoreboard.next_lost().is_some()
+        } else {
+            self.duplicate_acks >= self.profile.duplicate_ack_threshold || self.scoreboard.first_is_lost()
+        };
+        if is_lost {
             self.enter_recovery(progress, now, outbox);
         }
     }
@@ -453,13 +487,25 @@ impl Sender {
 
     fn take_exact_rtt(&mut self, rtt: Duration) -> Duration {
         self.rto.sample(rtt, &self.profile.rto_limits());
+        if let Some(rack) = &mut self.rack {
+            rack.on_rtt(rtt);
+        }
         self.statistics.on_rtt(rtt);
         self.latest_rtt = Some(rtt);
         rtt
     }
 
+    /// A timer expired, at its deadline.
+    pub fn on_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        if self.rack.as_ref().is_some_and(|rack| rack.deadline <= now) && self.state == State::Established {
+            self.on_rack_timer(now, outbox);
+        } else {
+            self.on_timeout(now, outbox);
+        }
+    }
+
     /// The retransmission timer expired.
-    pub fn on_timeout(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+    fn on_timeout(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         match self.state {
             State::SynSent => {
                 if self.retries >= self.profile.syn_retries {
@@ -476,18 +522,26 @@ impl Sender {
                 }
                 // RFC 5681 section 3.1: the threshold stays when the segment was already sent again by timeout.
                 if self.retries == 0 {
+                    self.note_for_undo();
                     self.window.ssthresh = self.algorithm.reduce(&self.window, self.flight_size(), now);
                 }
                 self.retries += 1;
                 self.rto.back_off();
                 self.start_over(now, outbox);
             }
-            State::Closed | State::Completed | State::Aborted(_) => self.deadline = Time::NEVER,
+            State::Closed | State::Completed | State::Aborted(_) => self.stop_timers(),
         }
     }
 
     fn abort(&mut self, cause: Abort) {
         self.state = State::Aborted(cause);
-        self.deadline = Time::NEVER;
+        self.stop_timers();
+    }
+
+    fn stop_timers(&mut self) {
+        self.retransmission = Time::NEVER;
+        if let Some(rack) = &mut self.rack {
+            rack.deadline = Time::NEVER;
+        }
     }
 }

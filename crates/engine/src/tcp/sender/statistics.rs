@@ -15,6 +15,8 @@ pub struct SenderStatistics {
     pub fast_recoveries: u64,
     /// Reductions of the window because of congestion marks.
     pub mark_reductions: u64,
+    /// Reductions taken back because what was sent again had not been lost.
+    pub undone_reductions: u64,
     /// RTT samples.
     pub rtt_samples: u64,
     /// Their sum.

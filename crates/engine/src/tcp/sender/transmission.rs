@@ -77,6 +77,7 @@ impl Sender {
     /// NextSeg() rule 3.
     fn next_gap(&mut self) -> Option<u64> {
         match self.phase {
+            _ if self.rack.is_some() => None,
             Phase::Recovery { .. } if self.profile.recovery.uses_sack() => self.scoreboard.next_hole(),
             _ => None,
         }
@@ -85,6 +86,7 @@ impl Sender {
     /// NextSeg() rule 4: once an episode, the highest segment, in case the tail of the window was lost.
     fn rescue(&mut self) -> Option<u64> {
         match &mut self.phase {
+            _ if self.rack.is_some() => None,
             Phase::Recovery { rescue_from, .. } if self.profile.recovery.uses_sack() && self.una >= *rescue_from => {
                 *rescue_from = u64::MAX;
                 self.scoreboard.last_hole()
@@ -94,7 +96,7 @@ impl Sender {
     }
 
     /// Whether the stream has more and both buffers have room for it.
-    fn may_send_new(&self) -> bool {
+    pub(super) fn may_send_new(&self) -> bool {
         let next = self.next_sequence();
         let room = self.profile.send_buffer.0.min(self.profile.receive_buffer.0);
         let has_more = self.size.is_none_or(|size| next < FIRST_DATA + size);
@@ -106,30 +108,35 @@ impl Sender {
         self.size.map_or(self.window.mss, |size| (size - offset).min(self.window.mss))
     }
 
-    fn send_new(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+    pub(super) fn send_new(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let index = self.scoreboard.nxt();
         let announcement = if self.take_announcement() { flags::WINDOW_REDUCED } else { 0 };
         self.transmit(index, self.profile.ecn_of_data() | announcement, now, outbox);
         self.scoreboard.on_sent();
+        if self.rack.is_some() {
+            self.arm_probe(now);
+        }
         if self.duplicate_acks > 0 && matches!(self.phase, Phase::Open) {
             self.limited_transmitted += 1;
         }
-        if self.deadline == Time::NEVER {
-            self.deadline = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.1)
+        if self.retransmission == Time::NEVER {
+            self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.1)
         }
         if !self.profile.timestamps && self.timed.is_none() {
             self.timed = Some(TimedSegment { end: self.scoreboard.sequence(index) + self.payload(index), sent: now });
         }
     }
 
+    /// Sends a lost segment again.
     pub(super) fn retransmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
         self.transmit_again(index, now, outbox);
         self.scoreboard.on_retransmitted(index);
     }
 
-    fn transmit_again(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
+    pub(super) fn transmit_again(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
         self.transmit(index, self.profile.ecn_of_control(), now, outbox);
         self.statistics.retransmissions += 1;
+        self.count_for_undo();
         self.timed = None; // Karn: whatever is timed may be acknowledged late because of this loss.
     }
 
@@ -141,6 +148,9 @@ impl Sender {
         let stamp = self.timestamp(now);
         outbox.push(self.packet(self.scoreboard.sequence(index), stamp, size, bits));
         self.statistics.segments_sent += 1;
+        if let Some(rack) = &mut self.rack {
+            rack.on_sent(index, self.scoreboard.una(), index < self.scoreboard.nxt(), now);
+        }
         if let Some(delivery) = &mut self.delivery {
             let in_flight = self.scoreboard.pipe() * self.window.mss;
             if in_flight == 0 && delivery.is_limited() {

@@ -1,8 +1,10 @@
 //! Slow start: how the window opens until the first congestion, and what ends it early.
 
 mod hystart;
+mod hystartpp;
 
 pub use hystart::HyStart;
+pub use hystartpp::HyStartPlusPlus;
 
 use crate::about::About;
 use crate::choice;
@@ -16,12 +18,14 @@ choice! {
         Standard = "standard",
         /// Ha and Rhee 2011.
         HyStart = "hystart",
+        /// RFC 9406.
+        HyStartPlusPlus = "hystart++",
     }
 }
 
 impl SlowStartKind {
     /// All slow starts; the first is the default.
-    pub const CATALOGUE: [About; 2] = [
+    pub const CATALOGUE: [About; 3] = [
         About {
             name: "standard",
             aliases: &[],
@@ -32,6 +36,7 @@ impl SlowStartKind {
             departures: "none",
         },
         HyStart::ABOUT,
+        HyStartPlusPlus::ABOUT,
     ];
 }
 
@@ -42,6 +47,8 @@ pub enum SlowStart {
     Standard,
     /// Grows until acknowledgement trains or delays say that the pipe is full.
     HyStart(Box<HyStart>),
+    /// Slows down when delays say that the pipe is full, and ends if they still say so some rounds later.
+    HyStartPlusPlus(Box<HyStartPlusPlus>),
 }
 
 impl SlowStart {
@@ -50,20 +57,29 @@ impl SlowStart {
         match kind {
             SlowStartKind::Standard => SlowStart::Standard,
             SlowStartKind::HyStart => SlowStart::HyStart(Box::default()),
+            SlowStartKind::HyStartPlusPlus => SlowStart::HyStartPlusPlus(Box::default()),
         }
     }
 
     /// Grows the window by the bytes credited, as far as the threshold, and ends slow start if it should end. Returns the credit left over
     /// for congestion avoidance.
     pub fn increase(&mut self, window: &mut Window, ack: &Ack) -> u64 {
-        let growth = ack.credit.min(window.ssthresh - window.cwnd);
+        let is_first = window.ssthresh == u64::MAX;
+        let credit = match self {
+            SlowStart::HyStartPlusPlus(hystart) if is_first => hystart.growth(window, ack),
+            _ => ack.credit,
+        };
+        let growth = credit.min(window.ssthresh - window.cwnd);
         window.cwnd += growth;
-        if let SlowStart::HyStart(hystart) = self
-            && hystart.pipe_is_full(window, ack)
-        {
+        let has_ended = match self {
+            SlowStart::Standard => false,
+            SlowStart::HyStart(hystart) => hystart.pipe_is_full(window, ack),
+            SlowStart::HyStartPlusPlus(hystart) => is_first && hystart.has_ended(ack),
+        };
+        if has_ended {
             window.ssthresh = window.cwnd;
         }
-        ack.credit - growth
+        credit - growth
     }
 
     /// Slow start begins anew after a timeout.

@@ -1,0 +1,98 @@
+//! BIC: Xu, Harfoush and Rhee, "Binary increase congestion control for fast, long distance networks", INFOCOM 2004,
+//! with the constants of Linux net/ipv4/tcp_bic.c. The window searches for the one at which it last lost, fast while
+//! far from it, and probes beyond it. Windows are in segments here.
+
+use std::sync::Arc;
+
+use super::growth::Growth;
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+/// Least growth in a round trip before the first loss, as a share of the window: Linux tcp_bic.c, bictcp_update.
+const LEAST_GROWTH_BEFORE_LOSS: f64 = 0.05;
+
+parameters! {
+    /// What can be set of BIC.
+    pub struct BicParameters {
+        beta: f64 = 819.0 / 1024.0, in 0 .. 1, "Share of the window that a loss leaves", "Linux tcp_bic.c, beta; 0.875 in Xu, Harfoush and Rhee 2004";
+        max_increment: f64 = 16.0, in 1 .. 1000, "Greatest growth in a round trip, in segments: S_max", "Linux tcp_bic.c, max_increment; 32 in Xu, Harfoush and Rhee 2004";
+        low_window: f64 = 14.0, in 0 .. 1000000, "Window, in segments, up to which it is Reno", "Xu, Harfoush and Rhee 2004; Linux tcp_bic.c, low_window";
+        smooth_part: f64 = 20.0, in 1 .. 1000, "Round trips for the last search_factor segments up to the window of the last loss, and for the first beyond", "Linux tcp_bic.c, smooth_part; 5 in ns-3's tcp-bic.cc";
+        search_factor: f64 = 4.0, in 2 .. 100, "The share of the distance to the window of the last loss gone in a round trip is one over this", "Linux tcp_bic.c, BICTCP_B; 2 in Xu, Harfoush and Rhee 2004";
+        fast_convergence: bool = true, "Whether a flow that lost below the window of the loss before gives way further", "Xu, Harfoush and Rhee 2004; Linux tcp_bic.c, fast_convergence";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Bic {
+    parameters: Arc<BicParameters>,
+    growth: Growth,
+    /// W_max: the window of the last loss; none before the first and after a timeout.
+    w_max: Option<f64>,
+}
+
+impl Bic {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "bic",
+        aliases: &["bic-tcp"],
+        title: "BIC",
+        class: "loss",
+        year: 2004,
+        source: "Xu, Harfoush and Rhee, INFOCOM 2004; Linux net/ipv4/tcp_bic.c",
+        departures: "the rule is that of Linux, which goes a quarter of the distance where the paper halves it; \
+                     growth is in fractions of a segment for each one credited, so that Linux's estimate of delayed \
+                     acknowledgements is not needed; there is no initial ssthresh of 100 segments, which Linux once \
+                     had",
+    };
+
+    /// A fresh BIC.
+    pub fn new(parameters: Arc<BicParameters>) -> Bic {
+        Bic { parameters, growth: Growth::default(), w_max: None }
+    }
+
+    /// Growth in a round trip (Linux tcp_bic.c, bictcp_update).
+    fn increase_in_a_round(&self, w: f64) -> f64 {
+        let BicParameters { max_increment, low_window, smooth_part, search_factor, .. } = *self.parameters;
+        if w <= low_window {
+            return 1.0;
+        }
+        let Some(w_max) = self.w_max else {
+            return (w / (search_factor - 1.0)).min(max_increment).max(LEAST_GROWTH_BEFORE_LOSS * w);
+        };
+        let smooth = search_factor / smooth_part;
+        if w < w_max {
+            let step = (w_max - w) / search_factor;
+            if step <= 1.0 { smooth } else { step.min(max_increment) }
+        } else if w < w_max + search_factor {
+            smooth
+        } else {
+            ((w - w_max) / (search_factor - 1.0)).min(max_increment)
+        }
+    }
+}
+
+impl CongestionControl for Bic {
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        let segments = self.increase_in_a_round(window.segments());
+        self.growth.additive(window, segments, ack.credit);
+    }
+
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        let BicParameters { beta, low_window, fast_convergence, .. } = *self.parameters;
+        let w = window.segments();
+        let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| w < w_max);
+        self.w_max = Some(if gives_way { w * (1.0 + beta) / 2.0 } else { w });
+        let left = if w <= low_window { 0.5 } else { beta };
+        ((left * flight_size as f64) as u64).max(window.least_ssthresh())
+    }
+
+    /// The search begins anew (Linux tcp_bic.c, bictcp_state).
+    fn on_timeout(&mut self) {
+        self.w_max = None;
+    }
+}

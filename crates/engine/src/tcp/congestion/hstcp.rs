@@ -1,0 +1,91 @@
+//! HighSpeed TCP: RFC 3649. Windows are in segments here, as in its equations.
+
+use std::sync::Arc;
+
+use super::growth::Growth;
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+/// Last window of the table of RFC 3649 appendix B. From six times this one on, the formula of b(w) would give less
+/// than nothing.
+const LAST_ROW: f64 = 94_717.0;
+
+parameters! {
+    /// What can be set of HighSpeed TCP.
+    pub struct HighSpeedParameters {
+        low_window: f64 = 38.0, in 2 .. 10000, "Window, in segments, up to which it is Reno: Low_Window", "RFC 3649 section 5";
+        high_window: f64 = 83000.0, in 20000 .. 1000000000, "Window, in segments, whose decrease is high_decrease: High_Window", "RFC 3649 section 5";
+        high_decrease: f64 = 0.1, in 0 .. 0.5, "Share that a loss takes of a window of high_window: High_Decrease", "RFC 3649 section 7";
+        p_factor: f64 = 0.078, in 0.001 .. 1, "Loss rate at which the average window would be one segment, by the response function p(w)", "RFC 3649, p(w) = 0.078 / w^1.2";
+        p_exponent: f64 = 1.2, in 1 .. 2, "Power of the window by which the loss rate of the response function p(w) falls", "RFC 3649, p(w) = 0.078 / w^1.2";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct HighSpeed {
+    parameters: Arc<HighSpeedParameters>,
+    growth: Growth,
+}
+
+impl HighSpeed {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "hstcp",
+        aliases: &["highspeed", "hs-tcp", "hs_tcp"],
+        title: "HighSpeed TCP",
+        class: "loss",
+        year: 2003,
+        source: "RFC 3649",
+        departures: "a(w) and b(w) are the formulas of section 7, not the table of appendix B, which rounds them, and \
+                     a(w) is at least Reno's one segment; b(w) stays as it is at the end of that table, where a(w) \
+                     goes on to grow (Linux stays in the last row with both); slow start is the flow's, limited slow \
+                     start (RFC 3742) is not part of it",
+    };
+
+    /// A fresh HighSpeed TCP.
+    pub fn new(parameters: Arc<HighSpeedParameters>) -> HighSpeed {
+        HighSpeed { parameters, growth: Growth::default() }
+    }
+
+    /// b(w): the share of the window that a loss takes, logarithmic in the window between Reno's 0.5 and High_Decrease
+    /// (section 7).
+    fn decrease(&self, w: f64) -> f64 {
+        let HighSpeedParameters { low_window, high_window, high_decrease, .. } = *self.parameters;
+        if w <= low_window {
+            return 0.5;
+        }
+        let w = w.min(high_window.max(LAST_ROW));
+        let height = libm::log(w / low_window) / libm::log(high_window / low_window);
+        ((high_decrease - 0.5) * height + 0.5).max(0.0)
+    }
+
+    /// a(w): segments by which the window grows in a round trip, so that its average at the loss rate p(w) is w
+    /// (section 7).
+    fn increase_in_a_round(&self, w: f64) -> f64 {
+        let HighSpeedParameters { low_window, p_factor, p_exponent, .. } = *self.parameters;
+        if w <= low_window {
+            return 1.0;
+        }
+        let p = p_factor / libm::pow(w, p_exponent);
+        let b = self.decrease(w);
+        (w * w * p * 2.0 * b / (2.0 - b)).max(1.0)
+    }
+}
+
+impl CongestionControl for HighSpeed {
+    /// w + a(w) / w for each segment acknowledged (section 5).
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        let segments = self.increase_in_a_round(window.segments());
+        self.growth.additive(window, segments, ack.credit);
+    }
+
+    /// (1 - b(w)) w (section 5).
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        let left = 1.0 - self.decrease(window.segments());
+        ((left * flight_size as f64) as u64).max(window.least_ssthresh())
+    }
+}

@@ -1,0 +1,181 @@
+//! H-TCP: Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and
+//! draft-leith-tcp-htcp-06. The longer ago the last congestion, the faster the window grows; how far it falls depends
+//! on how much of the round-trip time is queue.
+
+use std::sync::Arc;
+
+use super::growth::Growth;
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+/// Share of the queueing part of the greatest RTT that is remembered beyond a congestion: Linux tcp_htcp.c,
+/// htcp_param_update.
+const RTT_MEMORY: f64 = 0.95;
+/// Weight of a round's throughput in its average: Linux tcp_htcp.c, measure_achieved_throughput.
+const THROUGHPUT_WEIGHT: f64 = 0.25;
+/// Round-trip time that round-trip times are scaled to, and the bounds of the factor: Linux tcp_htcp.c,
+/// htcp_alpha_update.
+const REFERENCE_RTT: f64 = 0.1;
+const LEAST_RTT_FACTOR: f64 = 0.1;
+const GREATEST_RTT_FACTOR: f64 = 2.0;
+
+parameters! {
+    /// What can be set of H-TCP.
+    pub struct HTcpParameters {
+        delta_l: Duration = Duration::from_seconds(1), "Time since the last congestion for which growth is Reno's: Delta_L", "Leith and Shorten 2004";
+        beta_min: f64 = 0.5, in 0 .. 1, "Least share of the window that a loss leaves", "Leith and Shorten 2004; Linux tcp_htcp.c, BETA_MIN";
+        beta_max: f64 = 0.8, in 0 .. 1, "Greatest share of the window that a loss leaves", "Leith and Shorten 2004; Linux tcp_htcp.c, BETA_MAX";
+        throughput_change: f64 = 0.2, in 0 .. 1000000, "Relative change of the throughput before a loss since the loss before, above which beta is beta_min", "Leith and Shorten 2004; Linux tcp_htcp.c, htcp_beta_update";
+        adaptive_backoff: bool = true, "Whether beta is RTTmin / RTTmax rather than beta_min always", "Leith and Shorten 2004";
+        rtt_scaling: bool = true, "Whether growth is in proportion to RTTmin, so that flows of different RTT grow alike", "Linux tcp_htcp.c, use_rtt_scaling";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct HTcp {
+    parameters: Arc<HTcpParameters>,
+    growth: Growth,
+    beta: f64,
+    /// The last congestion, or the first acknowledgement.
+    last_congestion: Option<Time>,
+    rtt_min: Option<Duration>,
+    rtt_max: Duration,
+    round: Option<Round>,
+    throughput: Throughput,
+    /// The greatest throughput before the last congestion.
+    throughput_before: Option<f64>,
+}
+
+/// Bytes acknowledged in a round trip.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    start: Time,
+    /// First sequence number after it.
+    end: u64,
+    bytes: u64,
+}
+
+/// Throughput since the last congestion, in bytes per second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Throughput {
+    average: Option<f64>,
+    greatest: Option<f64>,
+}
+
+impl Throughput {
+    fn take(&mut self, sample: f64) {
+        let average = self.average.map_or(sample, |average| average + THROUGHPUT_WEIGHT * (sample - average));
+        self.average = Some(average);
+        self.greatest = Some(self.greatest.map_or(average, |greatest| greatest.max(average)));
+    }
+}
+
+impl HTcp {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "htcp",
+        aliases: &["h-tcp"],
+        title: "H-TCP",
+        class: "loss",
+        year: 2004,
+        source: "Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06; Linux net/ipv4/tcp_htcp.c",
+        departures: "growth is at most what is credited, which is the growth of slow start; throughput is not \
+                     measured during fast recovery; time counts from the beginning of a congestion, in Linux from the \
+                     end of the recovery; Linux sets beta to beta_min at paths of less than 10 ms and at one more \
+                     loss after the throughput has changed",
+    };
+
+    /// A fresh H-TCP.
+    pub fn new(parameters: Arc<HTcpParameters>) -> HTcp {
+        HTcp {
+            beta: parameters.beta_min,
+            parameters,
+            growth: Growth::default(),
+            last_congestion: None,
+            rtt_min: None,
+            rtt_max: Duration::ZERO,
+            round: None,
+            throughput: Throughput::default(),
+            throughput_before: None,
+        }
+    }
+
+    /// alpha: segments by which the window grows in a round trip, 2 (1 - beta) (1 + 10 (D - D_L) + ((D - D_L) / 2)^2),
+    /// D being the time since the last congestion.
+    fn alpha(&self, now: Time) -> f64 {
+        let since = self.last_congestion.map_or(Duration::ZERO, |time| now.since(time));
+        let d = (since.seconds() - self.parameters.delta_l.seconds()).max(0.0);
+        let mut alpha = 1.0 + 10.0 * d + 0.25 * d * d;
+        if let Some(rtt_min) = self.rtt_min
+            && self.parameters.rtt_scaling
+        {
+            let factor = rtt_min.seconds() / REFERENCE_RTT;
+            alpha = (alpha * factor.clamp(LEAST_RTT_FACTOR, GREATEST_RTT_FACTOR)).max(1.0);
+        }
+        2.0 * (1.0 - self.beta) * alpha
+    }
+
+    /// Share of the window that a loss leaves: what empties the queue and no more, unless the throughput has changed.
+    fn backoff(&self) -> f64 {
+        let HTcpParameters { beta_min, beta_max, throughput_change, adaptive_backoff, .. } = *self.parameters;
+        let is_steady = match (self.throughput.greatest, self.throughput_before) {
+            (Some(now), Some(before)) => (now - before).abs() <= throughput_change * before,
+            _ => false,
+        };
+        match self.rtt_min {
+            Some(rtt_min) if adaptive_backoff && is_steady => {
+                (rtt_min.seconds() / self.rtt_max.seconds()).min(beta_max).max(beta_min)
+            }
+            _ => beta_min,
+        }
+    }
+
+    fn measure_rtt(&mut self, rtt: Duration) {
+        self.rtt_min = Some(self.rtt_min.map_or(rtt, |rtt_min| rtt_min.min(rtt)));
+        self.rtt_max = self.rtt_max.max(rtt);
+    }
+
+    fn measure_throughput(&mut self, window: &Window, ack: &Ack) {
+        if let Some(round) = &mut self.round {
+            // An acknowledgement that leaps over repaired holes tells of data delivered long before.
+            round.bytes += ack.acked.min(window.cwnd);
+            if ack.una <= round.end || ack.now == round.start {
+                return;
+            }
+            self.throughput.take(round.bytes as f64 / ack.now.since(round.start).seconds());
+        }
+        self.round = Some(Round { start: ack.now, end: ack.nxt, bytes: 0 });
+    }
+}
+
+impl CongestionControl for HTcp {
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        let alpha = self.alpha(ack.now);
+        self.growth.additive(window, alpha, ack.credit);
+    }
+
+    fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
+        self.beta = self.backoff();
+        self.throughput_before = self.throughput.greatest.or(self.throughput_before);
+        self.throughput = Throughput::default();
+        self.round = None;
+        self.last_congestion = Some(now);
+        if let Some(rtt_min) = self.rtt_min {
+            let queueing = self.rtt_max.seconds() - rtt_min.seconds();
+            self.rtt_max = rtt_min + Duration::from_seconds_f64(RTT_MEMORY * queueing);
+        }
+        ((self.beta * flight_size as f64) as u64).max(window.least_ssthresh())
+    }
+
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        self.last_congestion.get_or_insert(ack.now);
+        if let Some(rtt) = ack.rtt {
+            self.measure_rtt(rtt);
+        }
+        self.measure_throughput(window, ack);
+    }
+}

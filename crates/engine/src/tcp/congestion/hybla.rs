@@ -1,0 +1,86 @@
+//! Hybla: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International Journal of
+//! Satellite Communications and Networking 22 (2004). Windows grow in time, not in round trips, as those of a flow with
+//! a short reference round-trip time, rho times as short.
+
+use std::sync::Arc;
+
+use super::growth::Growth;
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+/// The rho from which a segment's growth in slow start, 2^rho - 1, is more than any window may be.
+const GREATEST_EXPONENT: f64 = 32.0;
+
+parameters! {
+    /// What can be set of Hybla.
+    pub struct HyblaParameters {
+        rtt0: Duration = Duration::from_milliseconds(25), in 1e9 .. 1e14, "Reference round-trip time RTT0, up to which it is Reno", "Caini and Firrincieli 2004; Linux tcp_hybla.c, rtt0";
+        slow_start_ceiling: u64 = 65535, in 2 .. 1000000000, "Window, in segments, to which slow start leads at most", "Linux tcp_hybla.c, hybla_init, snd_cwnd_clamp";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Hybla {
+    parameters: Arc<HyblaParameters>,
+    growth: Growth,
+    rtt_min: Option<Duration>,
+}
+
+impl Hybla {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "hybla",
+        aliases: &["tcp-hybla"],
+        title: "TCP Hybla",
+        class: "loss",
+        year: 2004,
+        source: "Caini and Firrincieli, International Journal of Satellite Communications and Networking 22 (2004)",
+        departures: "rho follows the least round-trip time, as in ns-3 and, smoothed, in Linux; neither the initial \
+                     window nor ssthresh is multiplied by rho; packets are not paced, which the paper recommends; \
+                     slow start takes no notice of the slow start that the flow is given",
+    };
+
+    /// A fresh Hybla.
+    pub fn new(parameters: Arc<HyblaParameters>) -> Hybla {
+        Hybla { parameters, growth: Growth::default(), rtt_min: None }
+    }
+
+    /// rho = RTT / RTT0, no less than one.
+    fn rho(&self) -> f64 {
+        self.rtt_min.map_or(1.0, |rtt| (rtt.seconds() / self.parameters.rtt0.seconds()).max(1.0))
+    }
+}
+
+impl CongestionControl for Hybla {
+    /// rho^2 / W for each segment credited.
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        let rho = self.rho();
+        let bytes = rho * rho * ack.credit as f64 / window.segments();
+        self.growth.add(window, bytes);
+    }
+
+    /// Half the flight size, as Reno.
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        (flight_size / 2).max(window.least_ssthresh())
+    }
+
+    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt_min = Some(self.rtt_min.map_or(rtt, |rtt_min| rtt_min.min(rtt)));
+        }
+    }
+
+    /// 2^rho - 1 segments for each one credited.
+    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
+        let factor = libm::exp2(self.rho().min(GREATEST_EXPONENT)) - 1.0;
+        let ceiling = window.ssthresh.min(self.parameters.slow_start_ceiling * window.mss);
+        let room = ceiling.saturating_sub(window.cwnd) as f64;
+        let wanted = factor * ack.credit as f64;
+        self.growth.add(window, wanted.min(room));
+        Some(((wanted - room).max(0.0) / factor) as u64)
+    }
+}

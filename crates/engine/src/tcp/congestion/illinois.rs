@@ -1,0 +1,168 @@
+//! TCP Illinois: Liu, Basar and Srikant, "TCP-Illinois: a loss and delay-based congestion control algorithm for
+//! high-speed networks", VALUETOOLS 2006. Losses say when to fall, queueing delay says how fast to grow and how far to
+//! fall.
+
+use std::sync::Arc;
+
+use super::growth::Growth;
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+/// Reno's increase and decrease, for small windows and after timeouts (Linux tcp_illinois.c, ALPHA_BASE and BETA_BASE).
+const RENO_ALPHA: f64 = 1.0;
+const RENO_BETA: f64 = 0.5;
+
+parameters! {
+    /// What can be set of TCP Illinois.
+    pub struct IllinoisParameters {
+        alpha_min: f64 = 0.3, in 0.001 .. 1, "Growth in a round trip at the greatest delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MIN";
+        alpha_max: f64 = 10.0, in 1.001 .. 1000, "Growth in a round trip without delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MAX";
+        beta_min: f64 = 0.125, in 0 .. 0.5, "Share of the window that a loss takes without delay", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, BETA_MIN";
+        beta_max: f64 = 0.5, in 0.5 .. 1, "Share of the window that a loss takes at great delay", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, BETA_MAX";
+        eta_1: f64 = 0.01, in 0 .. 0.99, "Share of the greatest delay up to which growth is greatest", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, alpha";
+        eta_2: f64 = 0.1, in 0 .. 0.5, "Share of the greatest delay up to which the decrease is least", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, beta";
+        eta_3: f64 = 0.8, in 0.5 .. 1, "Share of the greatest delay from which the decrease is greatest", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, beta";
+        window_threshold: f64 = 15.0, in 0 .. 1000000, "Window, in segments, below which it is Reno", "Linux tcp_illinois.c, win_thresh";
+        theta: u64 = 5, in 1 .. 1000000, "Round trips with little delay after which growth is greatest again", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, theta";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Illinois {
+    parameters: Arc<IllinoisParameters>,
+    growth: Growth,
+    alpha: f64,
+    beta: f64,
+    base_rtt: Option<Duration>,
+    max_rtt: Duration,
+    round: Round,
+    /// Whether there has been delay since growth was last greatest.
+    was_delayed: bool,
+    /// Round trips with little delay since.
+    fast_rounds: u64,
+}
+
+/// The round-trip times of a window of data.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// First sequence number after it.
+    end: u64,
+    samples: u64,
+    /// Their sum, in seconds.
+    sum: f64,
+}
+
+impl Illinois {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "illinois",
+        aliases: &[],
+        title: "TCP Illinois",
+        class: "hybrid",
+        year: 2006,
+        source: "Liu, Basar and Srikant, VALUETOOLS 2006; Linux net/ipv4/tcp_illinois.c",
+        departures: "growth is at most what is credited, which is the growth of slow start; round-trip times are not \
+                     seen during fast recovery",
+    };
+
+    /// A fresh TCP Illinois.
+    pub fn new(parameters: Arc<IllinoisParameters>) -> Illinois {
+        Illinois {
+            alpha: parameters.alpha_max,
+            beta: RENO_BETA,
+            parameters,
+            growth: Growth::default(),
+            base_rtt: None,
+            max_rtt: Duration::ZERO,
+            round: Round::default(),
+            was_delayed: false,
+            fast_rounds: 0,
+        }
+    }
+
+    /// Sets alpha and beta by the average and the greatest queueing delay.
+    fn end_round(&mut self, window: &Window) {
+        if window.segments() < self.parameters.window_threshold {
+            self.alpha = RENO_ALPHA;
+            self.beta = RENO_BETA;
+        } else if let Some(base_rtt) = self.base_rtt
+            && self.round.samples > 0
+        {
+            let average = self.round.sum / self.round.samples as f64;
+            let delay = (average - base_rtt.seconds()).max(0.0);
+            let greatest = self.max_rtt.seconds() - base_rtt.seconds();
+            self.set_alpha(delay, greatest);
+            self.beta = self.decrease(delay, greatest);
+        }
+    }
+
+    /// kappa_1 / (kappa_2 + d_a) between alpha_max at d_1 and alpha_min at d_m (f_1 of Liu, Basar and Srikant 2006).
+    fn set_alpha(&mut self, delay: f64, greatest: f64) {
+        let IllinoisParameters { alpha_min, alpha_max, eta_1, theta, .. } = *self.parameters;
+        let low = eta_1 * greatest;
+        if delay > low {
+            self.was_delayed = true;
+            let range = greatest - low;
+            self.alpha = range * alpha_max / (range + (delay - low) * (alpha_max - alpha_min) / alpha_min);
+            return;
+        }
+        if self.was_delayed {
+            self.fast_rounds += 1;
+            if self.fast_rounds < theta {
+                return;
+            }
+        }
+        self.fast_rounds = 0;
+        self.was_delayed = false;
+        self.alpha = alpha_max;
+    }
+
+    /// kappa_3 + kappa_4 d_a between beta_min at d_2 and beta_max at d_3 (f_2 of Liu, Basar and Srikant 2006).
+    fn decrease(&self, delay: f64, greatest: f64) -> f64 {
+        let IllinoisParameters { beta_min, beta_max, eta_2, eta_3, .. } = *self.parameters;
+        let (low, high) = (eta_2 * greatest, eta_3 * greatest);
+        if delay <= low {
+            beta_min
+        } else if delay >= high {
+            beta_max
+        } else {
+            beta_min + (beta_max - beta_min) * (delay - low) / (high - low)
+        }
+    }
+}
+
+impl CongestionControl for Illinois {
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        self.growth.additive(window, self.alpha, ack.credit);
+    }
+
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        (((1.0 - self.beta) * flight_size as f64) as u64).max(window.least_ssthresh())
+    }
+
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base_rtt| base_rtt.min(rtt)));
+            self.max_rtt = self.max_rtt.max(rtt);
+            self.round.samples += 1;
+            self.round.sum += rtt.seconds();
+        }
+        if ack.una > self.round.end {
+            self.end_round(window);
+            self.round = Round { end: ack.nxt, ..Round::default() };
+        }
+    }
+
+    /// Linux tcp_illinois.c, tcp_illinois_state.
+    fn on_timeout(&mut self) {
+        self.alpha = RENO_ALPHA;
+        self.beta = RENO_BETA;
+        self.was_delayed = false;
+        self.fast_rounds = 0;
+        self.round = Round { end: self.round.end, ..Round::default() };
+    }
+}

@@ -1,0 +1,140 @@
+//! LEDBAT: RFC 6817. A sender for the background: its window follows how far the queueing delay, measured one way, is from
+//! a target.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{Ack, CongestionControl, Needs};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
+
+parameters! {
+    /// What can be set of LEDBAT.
+    pub struct LedbatParameters {
+        target: Duration = Duration::from_milliseconds(100), in 1e9..1e12, "Queueing delay to aim at (TARGET)", "RFC 6817 section 2.5: 100 ms or less";
+        gain: f64 = 1.0, in 0 .. 1, "How fast the window responds to the distance from the target (GAIN)", "RFC 6817 section 2.5";
+        allowed_increase: f64 = 1.0, in 0.001 .. 1000, "Segments by which the window may be larger than what is in flight (ALLOWED_INCREASE)", "RFC 6817 section 2.5";
+        base_history: u64 = 10, in 1 .. 1000, "Minutes of which the least delays are kept (BASE_HISTORY)", "RFC 6817 section 2.5";
+        current_filter: u64 = 4, in 1 .. 1000, "Latest delays of which the least is the current one (CURRENT_FILTER)", "RFC 6817 section 2.5: at least 4 in a round trip; ns-3 tcp-ledbat.cc, NoiseFilterLen";
+        minimum_window: u64 = 2, in 1 .. 1000, "Least window, in segments (MIN_CWND)", "RFC 6817 section 2.5";
+        begins_with_slow_start: bool = false, "Whether the window opens by slow start", "RFC 6817 section 2.4.2 has none; ns-3 tcp-ledbat.cc, SSParam, has it by default";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    parameters: Arc<LedbatParameters>,
+    /// The least delay of each of the last minutes, the current one at the end.
+    base_delays: VecDeque<Duration>,
+    /// The minute of the last of them.
+    minute: u64,
+    /// The latest delays and when they were told.
+    current_delays: VecDeque<(Time, Duration)>,
+    /// Growth of less than a byte, in bytes.
+    fraction: f64,
+}
+
+impl Ledbat {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "ledbat",
+        aliases: &[],
+        title: "LEDBAT",
+        class: "delay",
+        year: 2012,
+        source: "RFC 6817",
+        departures: "the window changes on acknowledgements of new data only, while it is what limits the sender, and by the bytes that \
+                     the stack credits; FILTER() is MIN, one of the RFC's examples; a loss halves the flight size (RFC 5681 \
+                     equation 4), not the window; the retransmission timeout is the stack's, in place of CTO, and after it the \
+                     window is a segment until the next acknowledgement; the initial window is the stack's, not INIT_CWND",
+    };
+
+    /// A fresh LEDBAT.
+    pub fn new(parameters: Arc<LedbatParameters>) -> Ledbat {
+        Ledbat {
+            base_delays: VecDeque::with_capacity(parameters.base_history as usize),
+            current_delays: VecDeque::with_capacity(parameters.current_filter as usize),
+            parameters,
+            minute: 0,
+            fraction: 0.0,
+        }
+    }
+
+    /// RFC 6817 section 2.4.2, update_base_delay.
+    fn update_base_delay(&mut self, delay: Duration, now: Time) {
+        let minute = now.0 / (60 * PICOSECONDS_PER_SECOND);
+        match self.base_delays.back_mut() {
+            Some(least) if minute == self.minute => *least = delay.min(*least),
+            _ => {
+                if self.base_delays.len() == self.parameters.base_history as usize {
+                    self.base_delays.pop_front();
+                }
+                self.base_delays.push_back(delay);
+                self.minute = minute;
+            }
+        }
+    }
+
+    /// RFC 6817 section 2.4.2, update_current_delay; no sample is older than a round trip.
+    fn update_current_delay(&mut self, delay: Duration, ack: &Ack) {
+        let is_full = |delays: &VecDeque<_>| delays.len() == self.parameters.current_filter as usize;
+        while is_full(&self.current_delays)
+            || self.current_delays.front().is_some_and(|(told, _)| ack.now.since(*told) > ack.srtt)
+        {
+            self.current_delays.pop_front();
+        }
+        self.current_delays.push_back((ack.now, delay));
+    }
+
+    /// FILTER(current_delays) - MIN(base_delays); nothing before the first sample.
+    fn queueing_delay(&self) -> Duration {
+        let current = self.current_delays.iter().map(|(_, delay)| *delay).min();
+        let base = self.base_delays.iter().copied().min();
+        current.unwrap_or(Duration::ZERO) - base.unwrap_or(Duration::ZERO)
+    }
+}
+
+impl CongestionControl for Ledbat {
+    /// RFC 6817 section 2.4.2.
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        let LedbatParameters { target, gain, allowed_increase, minimum_window, .. } = *self.parameters;
+        let off_target = 1.0 - self.queueing_delay().seconds() / target.seconds();
+        let change = gain * off_target * ack.credit as f64 * window.mss as f64 / window.cwnd as f64;
+        let wanted = (window.cwnd as f64 + self.fraction + change).max(0.0);
+        self.fraction = wanted - wanted.floor();
+        let flight_size = ack.in_flight + ack.acked;
+        let allowed = flight_size + (allowed_increase * window.mss as f64) as u64;
+        window.cwnd = (wanted as u64).min(allowed).max(minimum_window * window.mss);
+        // A window that yields to others is not in slow start again.
+        window.ssthresh = window.ssthresh.min(window.cwnd);
+    }
+
+    /// Half, but no less than the least window (RFC 6817 section 2.4.2, on data loss).
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        self.fraction = 0.0;
+        let least = self.parameters.minimum_window * window.mss;
+        (flight_size / 2).max(least).min(window.cwnd).max(window.least_ssthresh())
+    }
+
+    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        if let Some(delay) = ack.one_way_delay {
+            self.update_base_delay(delay, ack.now);
+            self.update_current_delay(delay, ack);
+        }
+    }
+
+    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
+        if self.parameters.begins_with_slow_start {
+            return None;
+        }
+        window.ssthresh = window.cwnd;
+        Some(ack.credit)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { one_way_delay: true, ..Needs::default() }
+    }
+}

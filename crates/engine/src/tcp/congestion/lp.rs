@@ -1,0 +1,131 @@
+//! TCP-LP: Kuzmanovic and Knightly, "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003. Reno
+//! that gives way before there is loss, as soon as one-way delays show that others fill the queue.
+
+use std::sync::Arc;
+
+use super::newreno::AdditiveIncrease;
+use super::{Ack, CongestionControl, Needs};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+parameters! {
+    /// What can be set of TCP-LP.
+    pub struct LpParameters {
+        delta: f64 = 0.15, in 0 .. 1, "Share of the range of delays above which the smoothed delay indicates congestion", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 15 / 100";
+        gamma: f64 = 0.125, in 0.001 .. 1, "Weight of a new delay in the smoothed one", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 1 / 8";
+        inference: u64 = 3, in 0 .. 1000, "Round trips of the inference phase", "Linux tcp_lp.c, inference";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Lp {
+    parameters: Arc<LpParameters>,
+    additive: AdditiveIncrease,
+    delays: Option<Delays>,
+    /// When the window was last reduced.
+    reduced: Option<Time>,
+    /// The end of the inference phase.
+    inference_ends: Time,
+}
+
+/// One-way delays of the connection, in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    smoothed: f64,
+    least: f64,
+    /// The greatest but one: the greatest may be an outlier.
+    great: f64,
+    greatest: f64,
+}
+
+impl Delays {
+    fn new(delay: f64) -> Delays {
+        Delays { smoothed: delay, least: delay, great: delay, greatest: delay }
+    }
+
+    fn take(&mut self, delay: f64, gamma: f64) {
+        self.least = self.least.min(delay);
+        self.great = self.great.max(delay.min(self.greatest));
+        self.greatest = self.greatest.max(delay);
+        self.smoothed += gamma * (delay - self.smoothed);
+    }
+
+    /// Early congestion indication: d > d_min + (d_max - d_min) delta.
+    fn indicate_congestion(&self, delta: f64) -> bool {
+        self.smoothed > self.least + (self.great - self.least) * delta
+    }
+}
+
+impl Lp {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "lp",
+        aliases: &["tcp-lp"],
+        title: "TCP-LP",
+        class: "delay",
+        year: 2003,
+        source: "Kuzmanovic and Knightly, INFOCOM 2003; constants of Linux tcp_lp.c",
+        departures: "as in Linux the greatest delay is the greatest but one; unlike Linux, as in the paper, least and greatest delay \
+                     are the connection's and are not forgotten after an indication, indications count only in congestion avoidance, \
+                     and not within a round trip of the last reduction; they act on acknowledgements that may grow the window; \
+                     round trips are smoothed ones",
+    };
+
+    /// A fresh TCP-LP.
+    pub fn new(parameters: Arc<LpParameters>) -> Lp {
+        Lp {
+            parameters,
+            additive: AdditiveIncrease::default(),
+            delays: None,
+            reduced: None,
+            inference_ends: Time::ZERO,
+        }
+    }
+
+    /// Half the window; a segment if the last indication was not long ago, since then it is not this flow that fills the
+    /// queue.
+    fn give_way(&mut self, window: &mut Window, ack: &Ack) {
+        let share = if ack.now < self.inference_ends { 0 } else { window.cwnd / 2 };
+        window.cwnd = share.max(window.mss);
+        // A window that yields to others is not in slow start again.
+        window.ssthresh = window.ssthresh.min(window.cwnd);
+        self.additive.restart();
+        self.reduced = Some(ack.now);
+        self.inference_ends = ack.now + ack.srtt * self.parameters.inference;
+    }
+}
+
+impl CongestionControl for Lp {
+    /// Reno's growth outside the inference phase.
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        let indicated = self.delays.is_some_and(|delays| delays.indicate_congestion(self.parameters.delta));
+        let reduced_lately = self.reduced.is_some_and(|reduced| ack.now < reduced + ack.srtt);
+        if indicated && !reduced_lately {
+            self.give_way(window, ack);
+        } else if ack.now >= self.inference_ends {
+            self.additive.increase(window, ack.credit);
+        }
+    }
+
+    /// Half the flight size (RFC 5681 equation 4).
+    fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
+        self.additive.restart();
+        self.reduced = Some(now);
+        window.half(flight_size)
+    }
+
+    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        let Some(delay) = ack.one_way_delay.map(Duration::seconds) else { return };
+        match &mut self.delays {
+            Some(delays) => delays.take(delay, self.parameters.gamma),
+            None => self.delays = Some(Delays::new(delay)),
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { one_way_delay: true, ..Needs::default() }
+    }
+}

@@ -1,0 +1,56 @@
+//! Scalable TCP: Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM SIGCOMM CCR 33
+//! (2003).
+
+use std::sync::Arc;
+
+use super::growth::Growth;
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+parameters! {
+    /// What can be set of Scalable TCP.
+    pub struct ScalableParameters {
+        a: f64 = 0.01, in 0 .. 1, "Growth for each segment acknowledged, in segments", "Kelly 2003; 0.02 in Linux tcp_scalable.c, for delayed acknowledgements";
+        b: f64 = 0.125, in 0 .. 1, "Share of the window that a loss takes", "Kelly 2003; Linux tcp_scalable.c, TCP_SCALABLE_MD_SCALE";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Scalable {
+    parameters: Arc<ScalableParameters>,
+    growth: Growth,
+}
+
+impl Scalable {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "scalable",
+        aliases: &["stcp"],
+        title: "Scalable TCP",
+        class: "loss",
+        year: 2003,
+        source: "Kelly, ACM SIGCOMM CCR 33 (2003)",
+        departures: "growth is Reno's while that is more, up to 1/a segments, and b holds for windows of any size, \
+                     both as in Linux tcp_scalable.c; the paper leaves windows below a fixed size to Reno",
+    };
+
+    /// A fresh Scalable TCP.
+    pub fn new(parameters: Arc<ScalableParameters>) -> Scalable {
+        Scalable { parameters, growth: Growth::default() }
+    }
+}
+
+impl CongestionControl for Scalable {
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        let segments = (self.parameters.a * window.segments()).max(1.0);
+        self.growth.additive(window, segments, ack.credit);
+    }
+
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        (((1.0 - self.parameters.b) * flight_size as f64) as u64).max(window.least_ssthresh())
+    }
+}

@@ -1,0 +1,129 @@
+//! Vegas: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13 (1995).
+//! The window keeps a few packets in the queue, by the round-trip time beside the least one seen.
+
+use std::sync::Arc;
+
+use super::newreno::AdditiveIncrease;
+use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+parameters! {
+    /// What can be set of Vegas.
+    pub struct VegasParameters {
+        alpha: u64 = 2, in 0 .. 1000000, "Packets of backlog below which the window grows", "Linux tcp_vegas.c, alpha; Brakmo and Peterson 1995 try 1 and 2";
+        beta: u64 = 4, in 0 .. 1000000, "Packets of backlog above which the window falls", "Linux tcp_vegas.c, beta; Brakmo and Peterson 1995 try 3 and 4";
+        gamma: u64 = 1, in 0 .. 1000000, "Packets of backlog above which slow start ends", "Linux tcp_vegas.c, gamma";
+        every_other_round: bool = false, "Whether slow start doubles the window only every other round trip", "Linux tcp_vegas.c doubles it every round trip, Brakmo and Peterson 1995 every other";
+        decrease: f64 = 0.5, in 0 .. 1, "Share of the window that a loss takes", "Linux tcp_vegas.c, which takes Reno's; ns-2 tcp-vegas.cc takes a quarter";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    parameters: Arc<VegasParameters>,
+    /// Growth while the round-trip times are too few.
+    additive: AdditiveIncrease,
+    round_trips: RoundTrips,
+    /// Whether slow start grows the window in this round.
+    doubling: bool,
+}
+
+impl Vegas {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "vegas",
+        aliases: &["tcp-vegas"],
+        title: "Vegas",
+        class: "delay",
+        year: 1995,
+        source: "Brakmo and Peterson, IEEE JSAC 13 (1995); constants and estimator of Linux tcp_vegas.c and ns-3 tcp-vegas.cc",
+        departures: "no retransmission of Vegas's own, the recovery is the stack's; as in Linux the actual rate is the window over the \
+                     least RTT of a round, slow start by default doubles the window in every round trip and at its end falls to the \
+                     measured rate, and a round of fewer than three RTT samples is Reno's; as in ns-3 the backlog is in whole \
+                     packets, rounded up; base RTT is the least sample ever; with a stack without timestamps, which \
+                     times one segment a round, the window is Reno's",
+    };
+
+    /// A fresh Vegas.
+    pub fn new(parameters: Arc<VegasParameters>) -> Vegas {
+        Vegas { parameters, additive: AdditiveIncrease::default(), round_trips: RoundTrips::default(), doubling: true }
+    }
+
+    /// Keeps the backlog Diff between alpha and beta (Brakmo and Peterson 1995 section III.B).
+    fn adjust(&self, window: &mut Window, round_trip: RoundTrip) {
+        let segments = window.cwnd / window.mss;
+        let diff = segments - round_trip.without_queue(segments);
+        if diff > self.parameters.beta {
+            window.cwnd = window.cwnd.saturating_sub(window.mss).max(least_window(window));
+            lower_threshold(window);
+        } else if diff < self.parameters.alpha {
+            window.cwnd += window.mss;
+        }
+        // Linux tcp_vegas.c, tcp_current_ssthresh: as after a pause that did not reduce the window.
+        window.ssthresh = window.ssthresh.max(window.cwnd * 3 / 4);
+    }
+
+    /// Ends slow start if the backlog is above gamma (Brakmo and Peterson 1995 section III.C): cwnd is then the actual
+    /// rate times the base RTT, and a segment for what rounding down takes (Linux tcp_vegas.c).
+    fn leave_slow_start(&self, window: &mut Window, round_trip: RoundTrip) -> bool {
+        let segments = window.cwnd / window.mss;
+        let without_queue = round_trip.without_queue(segments);
+        if segments - without_queue <= self.parameters.gamma {
+            return false;
+        }
+        window.cwnd = window.cwnd.min((without_queue + 1) * window.mss).max(least_window(window));
+        lower_threshold(window);
+        true
+    }
+}
+
+/// Two segments (Linux tcp_vegas.c).
+fn least_window(window: &Window) -> u64 {
+    2 * window.mss
+}
+
+/// A window that yields is not in slow start again (ns-3 tcp-vegas.cc, GetSsThresh).
+fn lower_threshold(window: &mut Window) {
+    window.ssthresh = window.ssthresh.min(window.cwnd - window.mss).max(window.least_ssthresh());
+}
+
+impl CongestionControl for Vegas {
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        match self.round_trips.end_round(ack) {
+            Some(RoundEnd::Measured(round_trip)) => self.adjust(window, round_trip),
+            Some(RoundEnd::Unmeasured) => self.additive.increase(window, ack.credit),
+            None => {}
+        }
+    }
+
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        self.additive.restart();
+        self.round_trips.abandon_round();
+        self.doubling = true;
+        ((flight_size as f64 * (1.0 - self.parameters.decrease)) as u64).max(window.least_ssthresh())
+    }
+
+    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        self.round_trips.take(ack);
+    }
+
+    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
+        let every_other_round = self.parameters.every_other_round;
+        if let Some(end) = self.round_trips.end_round(ack) {
+            // Where slow start pauses, expected and actual rates are of the same window only after the pause.
+            self.doubling = !(every_other_round && self.doubling);
+            if let RoundEnd::Measured(round_trip) = end
+                && self.doubling
+                && self.leave_slow_start(window, round_trip)
+            {
+                return Some(0);
+            }
+        }
+        if self.doubling { None } else { Some(0) }
+    }
+}

@@ -1,0 +1,80 @@
+//! Veno: Fu and Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE JSAC 21 (2003).
+//! Reno that judges by the backlog of Vegas whether a loss was congestion, and grows slower while there is a backlog.
+
+use std::sync::Arc;
+
+use super::growth::Growth;
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+parameters! {
+    /// What can be set of Veno.
+    pub struct VenoParameters {
+        beta: f64 = 3.0, in 0 .. 1000000, "Backlog, in segments, from which the path counts as congested", "Fu and Liew 2003; Linux tcp_veno.c, beta";
+        random_loss_factor: f64 = 0.8, in 0 .. 1, "Share of the window that a loss leaves while the path is not congested", "Fu and Liew 2003; Linux tcp_veno.c, tcp_veno_ssthresh";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Veno {
+    parameters: Arc<VenoParameters>,
+    growth: Growth,
+    base_rtt: Option<Duration>,
+    /// N: segments of the window that are queued, by the latest round-trip time.
+    backlog: f64,
+    /// Whether the next acknowledgement on a congested path does not grow the window.
+    skips: bool,
+}
+
+impl Veno {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "veno",
+        aliases: &[],
+        title: "TCP Veno",
+        class: "hybrid",
+        year: 2003,
+        source: "Fu and Liew, IEEE JSAC 21 (2003)",
+        departures: "after a timeout ssthresh follows the same rule as after any loss, as in Linux",
+    };
+
+    /// A fresh Veno.
+    pub fn new(parameters: Arc<VenoParameters>) -> Veno {
+        Veno { parameters, growth: Growth::default(), base_rtt: None, backlog: 0.0, skips: false }
+    }
+
+    fn is_congested(&self) -> bool {
+        self.backlog >= self.parameters.beta
+    }
+}
+
+impl CongestionControl for Veno {
+    /// Reno's growth, on a congested path on every other acknowledgement only (Fu and Liew 2003).
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if self.is_congested() {
+            self.skips = !self.skips;
+            if !self.skips {
+                return;
+            }
+        }
+        self.growth.additive(window, 1.0, ack.credit);
+    }
+
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        let left = if self.is_congested() { 0.5 } else { self.parameters.random_loss_factor };
+        ((left * flight_size as f64) as u64).max(window.least_ssthresh())
+    }
+
+    /// N = (W / BaseRTT - W / RTT) BaseRTT.
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            let base_rtt = self.base_rtt.map_or(rtt, |base_rtt| base_rtt.min(rtt));
+            self.base_rtt = Some(base_rtt);
+            self.backlog = window.segments() * (1.0 - base_rtt.seconds() / rtt.seconds());
+        }
+    }
+}

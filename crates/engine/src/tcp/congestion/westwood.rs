@@ -1,0 +1,113 @@
+//! Westwood+: Reno that after congestion falls to what it measures the path to carry, BWE x RTTmin. From Mascolo,
+//! Casetti, Gerla, Sanadidi and Wang, "TCP Westwood: bandwidth estimation for enhanced transport over wireless links",
+//! MobiCom 2001, with the sample of a whole round trip of Grieco and Mascolo, "Performance evaluation and comparison of
+//! Westwood+, New Reno and Vegas TCP congestion control", ACM SIGCOMM CCR 34 (2004).
+
+use std::sync::Arc;
+
+use super::growth::Growth;
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+parameters! {
+    /// What can be set of Westwood+.
+    pub struct WestwoodParameters {
+        least_sample: Duration = Duration::from_milliseconds(50), "Least time over which a sample of the bandwidth is taken, where the round-trip time is less", "Linux tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
+        smoothing: f64 = 0.875, in 0 .. 1, "Weight of the past in each of the two filters that a sample goes through", "Linux tcp_westwood.c, westwood_do_filter";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    parameters: Arc<WestwoodParameters>,
+    growth: Growth,
+    rtt_min: Option<Duration>,
+    sample: Option<Sample>,
+    estimate: Option<Estimate>,
+}
+
+/// Bytes acknowledged since some time.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    start: Time,
+    bytes: u64,
+}
+
+/// The bandwidth, in bytes per second, once and twice filtered.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    once: f64,
+    twice: f64,
+}
+
+impl Westwood {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "westwood",
+        aliases: &["westwood+", "westwoodplus"],
+        title: "TCP Westwood+",
+        class: "hybrid",
+        year: 2004,
+        source: "Grieco and Mascolo, ACM SIGCOMM CCR 34 (2004); Mascolo et al., MobiCom 2001; Linux tcp_westwood.c",
+        departures: "the bandwidth is not measured during fast recovery: what is acknowledged in it and the time it \
+                     takes are left out, and duplicate acknowledgements do not count; the estimate is applied when \
+                     the congestion begins, in Linux at the end of the recovery; ssthresh is at most the window, and \
+                     half the flight size while there is no estimate",
+    };
+
+    /// A fresh Westwood+.
+    pub fn new(parameters: Arc<WestwoodParameters>) -> Westwood {
+        Westwood { parameters, growth: Growth::default(), rtt_min: None, sample: None, estimate: None }
+    }
+
+    fn filter(&mut self, bandwidth: f64) {
+        let past = self.parameters.smoothing;
+        let before = self.estimate.unwrap_or(Estimate { once: bandwidth, twice: bandwidth });
+        let once = past * before.once + (1.0 - past) * bandwidth;
+        self.estimate = Some(Estimate { once, twice: past * before.twice + (1.0 - past) * once });
+    }
+
+    /// BWE x RTTmin, in bytes.
+    fn bandwidth_delay_product(&self) -> Option<f64> {
+        Some(self.estimate?.twice * self.rtt_min?.seconds())
+    }
+}
+
+impl CongestionControl for Westwood {
+    /// Reno's (Mascolo et al. 2001).
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        self.growth.additive(window, 1.0, ack.credit);
+    }
+
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        self.sample = None;
+        let ssthresh = self.bandwidth_delay_product().map_or(flight_size / 2, |bytes| bytes as u64);
+        ssthresh.min(window.cwnd).max(window.least_ssthresh())
+    }
+
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt_min = Some(self.rtt_min.map_or(rtt, |rtt_min| rtt_min.min(rtt)));
+        }
+        if let Some(Sample { start, bytes }) = self.sample {
+            // An acknowledgement that leaps over repaired holes tells of data delivered long before.
+            let bytes = bytes + ack.acked.min(window.cwnd);
+            let time = ack.now.since(start);
+            if time < ack.rtt.unwrap_or(ack.srtt).max(self.parameters.least_sample) || time == Duration::ZERO {
+                self.sample = Some(Sample { start, bytes });
+                return;
+            }
+            self.filter(bytes as f64 / time.seconds());
+        }
+        self.sample = Some(Sample { start: ack.now, bytes: 0 });
+    }
+
+    /// The path may have changed (Linux tcp_westwood.c, reset_rtt_min).
+    fn on_timeout(&mut self) {
+        self.rtt_min = None;
+    }
+}

@@ -1,0 +1,167 @@
+//! YeAH-TCP: Baiocchi, Castellani and Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007. Fast as Scalable TCP
+//! while the queue is short, else Reno that empties the queue as long as nobody else fills it.
+
+use std::sync::Arc;
+
+use super::newreno::AdditiveIncrease;
+use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
+use super::{Ack, CongestionControl};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+/// Least estimate of a competing Reno flow's window, in segments: Linux tcp_yeah.c, tcp_yeah_init.
+const LEAST_RENO_WINDOW: u64 = 2;
+
+parameters! {
+    /// What can be set of YeAH.
+    pub struct YeahParameters {
+        alpha: u64 = 80, in 0 .. 1000000, "Packets of backlog above which the mode is slow and the queue is emptied (Q_max of the paper)", "Linux tcp_yeah.c, TCP_YEAH_ALPHA";
+        gamma: u64 = 1, in 1 .. 1000000, "Divisor of the backlog: what emptying takes in a round trip", "Linux tcp_yeah.c, TCP_YEAH_GAMMA";
+        delta: u64 = 3, in 0 .. 30, "A loss takes at least a 2^delta-th of the window", "Linux tcp_yeah.c, TCP_YEAH_DELTA";
+        epsilon: u64 = 1, in 0 .. 30, "Emptying the queue takes at most a 2^epsilon-th of the window", "Linux tcp_yeah.c, TCP_YEAH_EPSILON";
+        phy: u64 = 8, in 1 .. 1000000, "The mode is slow where queueing delay is above a phy-th of the base RTT", "Linux tcp_yeah.c, TCP_YEAH_PHY";
+        rho: u64 = 16, in 0 .. 1000000, "Consecutive slow round trips from which a loss is taken as Reno takes it", "Linux tcp_yeah.c, TCP_YEAH_RHO";
+        zeta: u64 = 50, in 0 .. 1000000, "Fast round trips after which the estimate of a competing Reno window is given up", "Linux tcp_yeah.c, TCP_YEAH_ZETA";
+        scalable_count: u64 = 100, in 1 .. 1000000, "Segments acknowledged for which the fast mode grows the window by one", "Linux tcp_yeah.c, TCP_SCALABLE_AI_CNT";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Yeah {
+    parameters: Arc<YeahParameters>,
+    round_trips: RoundTrips,
+    /// Growth in slow mode.
+    additive: AdditiveIncrease,
+    /// Credited bytes that have not yet made a segment's growth in fast mode.
+    uncounted: u64,
+    /// Backlog of the last measured round, in segments.
+    backlog: u64,
+    /// Consecutive round trips in slow mode; none in fast mode.
+    slow_rounds: u64,
+    /// Round trips in fast mode since a loss.
+    fast_rounds: u64,
+    /// Estimate of a competing Reno flow's window, in segments, below which emptying does not go.
+    reno_window: u64,
+}
+
+impl Yeah {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "yeah",
+        aliases: &["yeah-tcp"],
+        title: "YeAH-TCP",
+        class: "hybrid",
+        year: 2007,
+        source: "Baiocchi, Castellani and Vacirca, PFLDnet 2007; constants, counters and estimator of Linux tcp_yeah.c",
+        departures: "as in Linux, backlog and reductions are in whole segments, the fast mode is at least Reno's growth, and a round of \
+                     fewer than three RTT samples decides nothing; a loss reduces the flight size (RFC 5681 equation 4); base RTT \
+                     is the least sample ever; with a stack without timestamps, which times one segment a round, it stays in the \
+                     fast mode",
+    };
+
+    /// A fresh YeAH.
+    pub fn new(parameters: Arc<YeahParameters>) -> Yeah {
+        Yeah {
+            parameters,
+            round_trips: RoundTrips::default(),
+            additive: AdditiveIncrease::default(),
+            uncounted: 0,
+            backlog: 0,
+            slow_rounds: 0,
+            fast_rounds: 0,
+            reno_window: LEAST_RENO_WINDOW,
+        }
+    }
+
+    /// Growth of the fast mode: a segment for `scalable_count` acknowledged, and no less than Reno's.
+    fn grow_fast(&mut self, window: &mut Window, credit: u64) {
+        let bytes_for_segment = window.cwnd.min(self.parameters.scalable_count * window.mss);
+        self.uncounted += credit;
+        window.cwnd += self.uncounted / bytes_for_segment * window.mss;
+        self.uncounted %= bytes_for_segment;
+    }
+
+    /// Chooses the mode of the next round, and empties the queue. Returns whether it did.
+    fn end_round(&mut self, window: &mut Window, round_trip: RoundTrip) -> bool {
+        let YeahParameters { alpha, phy, zeta, .. } = *self.parameters;
+        let segments = window.cwnd / window.mss;
+        // Q = (RTT - base RTT) cwnd / RTT, rounded down.
+        let queueing = round_trip.queueing();
+        self.backlog = (u128::from(segments) * u128::from(queueing.0) / u128::from(round_trip.least.0)) as u64;
+        // L = (RTT - base RTT) / base RTT.
+        let is_slow = self.backlog > alpha || queueing * phy > round_trip.base;
+        if !is_slow {
+            self.slow_rounds = 0;
+            self.fast_rounds += 1;
+            if self.fast_rounds > zeta {
+                self.reno_window = LEAST_RENO_WINDOW;
+                self.fast_rounds = 0;
+            }
+            return false;
+        }
+        let decongests = self.backlog > alpha && segments > self.reno_window;
+        if decongests {
+            self.decongest(window, segments);
+        }
+        self.slow_rounds += 1;
+        self.reno_window = if self.reno_window <= LEAST_RENO_WINDOW {
+            (window.cwnd / window.mss / 2).max(LEAST_RENO_WINDOW)
+        } else {
+            self.reno_window + 1
+        };
+        decongests
+    }
+
+    /// Precautionary decongestion: takes the backlog out of the window before the queue overflows.
+    fn decongest(&mut self, window: &mut Window, segments: u64) {
+        let reduction = (self.backlog / self.parameters.gamma).min(segments >> self.parameters.epsilon);
+        window.cwnd = (segments - reduction).max(self.reno_window) * window.mss;
+        window.ssthresh = window.cwnd;
+        self.uncounted = 0;
+    }
+}
+
+impl CongestionControl for Yeah {
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if self.slow_rounds == 0 {
+            self.grow_fast(window, ack.credit);
+        } else {
+            self.additive.increase(window, ack.credit);
+        }
+        if let Some(RoundEnd::Measured(round_trip)) = self.round_trips.end_round(ack) {
+            self.end_round(window, round_trip);
+        }
+    }
+
+    /// Takes the backlog, if nobody else seems to have filled the queue, between a 2^delta-th and a half.
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        self.round_trips.abandon_round();
+        self.additive.restart();
+        self.uncounted = 0;
+        self.fast_rounds = 0;
+        self.reno_window = (self.reno_window / 2).max(LEAST_RENO_WINDOW);
+        let flight = flight_size / window.mss;
+        let half = (flight / 2).max(2);
+        let reduction = if self.slow_rounds < self.parameters.rho {
+            self.backlog.max(flight >> self.parameters.delta).min(half)
+        } else {
+            half
+        };
+        flight_size.saturating_sub(reduction * window.mss).max(window.least_ssthresh())
+    }
+
+    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        self.round_trips.take(ack);
+    }
+
+    /// Modes are chosen and the queue is emptied in slow start too (Linux tcp_yeah.c).
+    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
+        match self.round_trips.end_round(ack) {
+            Some(RoundEnd::Measured(round_trip)) if self.end_round(window, round_trip) => Some(0),
+            _ => None,
+        }
+    }
+}

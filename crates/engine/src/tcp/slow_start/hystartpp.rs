@@ -1,0 +1,110 @@
+//! HyStart++ (RFC 9406): when the round-trip time rises, slow start goes on at a quarter of its pace for some rounds, from
+//! which it returns if the round-trip time falls again.
+
+use crate::about::About;
+use crate::tcp::congestion::Ack;
+use crate::tcp::window::Window;
+use crate::time::Duration;
+
+/// Bounds of the rise that ends slow start: RFC 9406 section 4.3, MIN_RTT_THRESH and MAX_RTT_THRESH.
+const LEAST_RISE: Duration = Duration::from_milliseconds(4);
+const GREATEST_RISE: Duration = Duration::from_milliseconds(16);
+/// Share of the last round's RTT that the rise is, between these bounds: RFC 9406 section 4.3, MIN_RTT_DIVISOR.
+const RTT_DIVISOR: u64 = 8;
+/// Samples of a round from which its RTT is known: RFC 9406 section 4.3, N_RTT_SAMPLE.
+const SAMPLES: u32 = 8;
+/// How much slower conservative slow start is: RFC 9406 section 4.3, CSS_GROWTH_DIVISOR.
+const GROWTH_DIVISOR: u64 = 4;
+/// Rounds of conservative slow start: RFC 9406 section 4.3, CSS_ROUNDS.
+const ROUNDS: u32 = 5;
+/// Segments that an acknowledgement counts at most: RFC 9406 section 4.3, L of a sender that does not pace.
+const LIMIT: u64 = 8;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct HyStartPlusPlus {
+    /// windowEnd: the round ends when it is acknowledged.
+    window_end: Option<u64>,
+    last_round_rtt: Option<Duration>,
+    current_round_rtt: Option<Duration>,
+    /// Samples of this round.
+    samples: u32,
+    conservative: Option<Conservative>,
+    /// Acknowledged bytes that conservative slow start has not yet grown by.
+    rest: u64,
+}
+
+/// Conservative slow start.
+#[derive(Clone, Copy, Debug)]
+struct Conservative {
+    /// RTT of the round in which it began: cssBaselineMinRtt.
+    baseline: Duration,
+    /// Rounds that have ended in it, the first of them begun before it.
+    rounds: u32,
+}
+
+impl HyStartPlusPlus {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "hystart++",
+        aliases: &["hystartpp"],
+        title: "HyStart++",
+        class: "hybrid",
+        year: 2023,
+        source: "RFC 9406",
+        departures: "L is 8 segments where the stack paces too; by its section 4.2 the window grows by the bytes acknowledged, \
+                     whatever the stack counts, and by its section 4.3 only the first slow start is HyStart++'s",
+    };
+
+    /// Bytes by which an acknowledgement grows the window (section 4.2).
+    pub fn growth(&mut self, window: &Window, ack: &Ack) -> u64 {
+        let bytes = ack.acked.min(LIMIT * window.mss);
+        if self.conservative.is_none() {
+            return bytes;
+        }
+        self.rest += bytes;
+        let growth = self.rest / GROWTH_DIVISOR;
+        self.rest %= GROWTH_DIVISOR;
+        growth
+    }
+
+    /// Takes the round-trip time of an acknowledgement, and tells whether slow start should end (section 4.2).
+    pub fn has_ended(&mut self, ack: &Ack) -> bool {
+        let window_end = *self.window_end.get_or_insert(ack.nxt);
+        if let Some(rtt) = ack.rtt {
+            self.current_round_rtt = Some(self.current_round_rtt.map_or(rtt, |current| current.min(rtt)));
+            self.samples += 1;
+        }
+        if self.samples >= SAMPLES {
+            self.choose_phase();
+        }
+        ack.una >= window_end && self.end_round(ack)
+    }
+
+    fn choose_phase(&mut self) {
+        let (Some(current), last) = (self.current_round_rtt, self.last_round_rtt) else { return };
+        match &self.conservative {
+            None => {
+                let rose = last.is_some_and(|last| {
+                    current >= last + Duration(last.0 / RTT_DIVISOR).clamp(LEAST_RISE, GREATEST_RISE)
+                });
+                self.conservative = rose.then_some(Conservative { baseline: current, rounds: 0 });
+            }
+            Some(conservative) if current < conservative.baseline => {
+                self.conservative = None;
+                self.rest = 0;
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Begins the next round. Returns whether conservative slow start has had its rounds.
+    fn end_round(&mut self, ack: &Ack) -> bool {
+        self.window_end = Some(ack.nxt);
+        self.last_round_rtt = self.current_round_rtt.take();
+        self.samples = 0;
+        let Some(conservative) = &mut self.conservative else { return false };
+        conservative.rounds += 1;
+        conservative.rounds >= ROUNDS
+    }
+}

@@ -1,0 +1,162 @@
+//! HyStart++: RFC 9406.
+
+use sojourn_engine::tcp::congestion::Ack;
+use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::Duration;
+
+use crate::flow::{MSS, milliseconds, number, rows};
+
+/// A sender in its first slow start, of 16 segments.
+struct Sender {
+    slow_start: SlowStart,
+    window: Window,
+    una: u64,
+    nxt: u64,
+    /// What had been sent when the round began: it ends when that is acknowledged.
+    round_end: u64,
+}
+
+impl Sender {
+    fn new() -> Sender {
+        let window = Window { cwnd: 16 * MSS, ssthresh: u64::MAX, mss: MSS };
+        let slow_start = SlowStart::new(SlowStartKind::HyStartPlusPlus);
+        Sender { slow_start, window, una: 0, nxt: window.cwnd, round_end: window.cwnd }
+    }
+
+    /// Takes an acknowledgement, after which the window is sent; returns by how much the window grew.
+    fn acknowledge(&mut self, bytes: u64, rtt: Duration) -> u64 {
+        let before = self.window.cwnd;
+        self.una += bytes;
+        let (una, nxt) = (self.una, self.nxt);
+        // The stack counts acknowledgements: it credits a segment.
+        let ack = Ack { acked: bytes, credit: bytes.min(MSS), rtt: Some(rtt), srtt: rtt, una, nxt, ..Ack::default() };
+        let left = self.slow_start.increase(&mut self.window, &ack);
+        if una >= self.round_end {
+            self.round_end = nxt;
+        }
+        self.nxt = una + self.window.cwnd;
+        assert!(left == 0 || self.window.ssthresh < u64::MAX);
+        self.window.cwnd - before
+    }
+
+    /// Acknowledges what is left of the round, segment by segment.
+    fn round(&mut self, rtt: Duration) {
+        let end = self.round_end;
+        while self.una < end && self.window.in_slow_start() {
+            self.acknowledge((end - self.una).min(MSS), rtt);
+        }
+    }
+
+    /// A sender whose last sample has put it into conservative slow start: 100 ms, then 120 ms.
+    fn conservative() -> Sender {
+        let mut sender = Sender::new();
+        sender.round(milliseconds(100.0));
+        (0..8).for_each(|_| assert_eq!(sender.acknowledge(MSS, milliseconds(120.0)), MSS));
+        sender
+    }
+}
+
+/// Slow start becomes conservative when the least RTT of a round is above the last round's by the threshold, and not for
+/// less.
+#[test]
+fn hystartpp_threshold() {
+    for row in rows("delay", "hystartpp_rtt_threshold") {
+        let (last, threshold) = (number(&row["last_ms"]), number(&row["threshold_ms"]));
+        for (rise, growth) in [(threshold - 0.01, MSS), (threshold, MSS / 4)] {
+            let mut sender = Sender::new();
+            sender.round(milliseconds(last));
+            (0..8).for_each(|_| _ = sender.acknowledge(MSS, milliseconds(last) + milliseconds(rise)));
+            assert_eq!(sender.acknowledge(MSS, milliseconds(last)), growth, "{row}, rise {rise} ms");
+        }
+    }
+}
+
+/// It takes N_RTT_SAMPLE = 8 samples of the round, whose least counts.
+#[test]
+fn hystartpp_samples() {
+    for (low_sample, growth) in [(false, MSS / 4), (true, MSS)] {
+        let mut sender = Sender::new();
+        sender.round(milliseconds(100.0));
+        for sample in 0..8 {
+            let rtt = if low_sample && sample == 3 { 112.4 } else { 120.0 };
+            assert_eq!(sender.acknowledge(MSS, milliseconds(rtt)), MSS, "sample {sample}");
+        }
+        assert_eq!(sender.acknowledge(MSS, milliseconds(120.0)), growth, "a low sample: {low_sample}");
+    }
+}
+
+/// There is nothing to compare with in the first round.
+#[test]
+fn hystartpp_first_round() {
+    let mut sender = Sender::new();
+    for segment in 0..16 {
+        let rtt = milliseconds(if segment == 0 { 20.0 } else { 200.0 });
+        assert_eq!(sender.acknowledge(MSS, rtt), MSS);
+    }
+    assert_eq!(sender.window.cwnd, 32 * MSS);
+}
+
+/// An acknowledgement counts with L = 8 segments at most, and with a CSS_GROWTH_DIVISOR-th of them, 2 segments, in
+/// conservative slow start; bytes that do not divide by four are not lost.
+#[test]
+fn hystartpp_growth() {
+    let mut sender = Sender::new();
+    for (segments, growth) in [(1, 1), (2, 2), (8, 8), (9, 8), (20, 8)] {
+        assert_eq!(sender.acknowledge(segments * MSS, milliseconds(100.0)), growth * MSS, "{segments} segments");
+    }
+    let mut sender = Sender::conservative();
+    assert_eq!(sender.acknowledge(2 * MSS, milliseconds(120.0)), MSS / 2);
+    assert_eq!(sender.acknowledge(20 * MSS, milliseconds(120.0)), 2 * MSS);
+    let growth: u64 = (0..4).map(|_| sender.acknowledge(1, milliseconds(120.0))).sum();
+    assert_eq!(growth, 1);
+}
+
+/// Conservative slow start lasts CSS_ROUNDS = 5 rounds, the one in which it began among them; ssthresh is then cwnd. It
+/// begins at 40 segments with 22 of its round left. A round of n segments grows the window by n / 4. The next round is what
+/// had been sent when the last acknowledgement of this one came: the window without those bytes and their quarter.
+#[test]
+fn hystartpp_ends_after_five_rounds() {
+    let mut sender = Sender::conservative();
+    let (mut expected, mut in_round): (f64, f64) = (40.0, 22.0);
+    for round in 1..=5 {
+        assert_eq!(sender.window.ssthresh, u64::MAX, "before the end of round {round}");
+        sender.round(milliseconds(120.0));
+        expected += in_round / 4.0;
+        let last_acknowledgement = if in_round.fract() == 0.0 { 1.0 } else { in_round.fract() };
+        in_round = expected - 1.25 * last_acknowledgement;
+        assert!((sender.window.segments() - expected).abs() < 0.01, "{} of {expected}", sender.window.segments());
+    }
+    assert_eq!(sender.window.ssthresh, sender.window.cwnd);
+}
+
+/// Slow start resumes, with HyStart++, when the RTT of a later round falls below that of the round in which conservative
+/// slow start began.
+#[test]
+fn hystartpp_resumes() {
+    for (rtt, growth) in [(119.0, MSS), (120.0, MSS / 4)] {
+        let mut sender = Sender::conservative();
+        sender.round(milliseconds(120.0));
+        (0..8).for_each(|_| assert_eq!(sender.acknowledge(MSS, milliseconds(rtt)), MSS / 4));
+        assert_eq!(sender.acknowledge(MSS, milliseconds(rtt)), growth, "{rtt} ms");
+    }
+    // A rise above the round that it resumed in begins it again, with all its rounds.
+    let mut sender = Sender::conservative();
+    (0..3).for_each(|_| sender.round(milliseconds(120.0)));
+    sender.round(milliseconds(100.0));
+    (0..4).for_each(|_| sender.round(milliseconds(120.0)));
+    assert_eq!(sender.window.ssthresh, u64::MAX);
+    sender.round(milliseconds(120.0));
+    assert_eq!(sender.window.ssthresh, sender.window.cwnd);
+}
+
+/// With a threshold, slow start is the standard one (RFC 9406 section 4.3).
+#[test]
+fn hystartpp_is_for_the_first_slow_start() {
+    let mut sender = Sender::conservative();
+    sender.slow_start.restart();
+    sender.window = Window { cwnd: MSS, ssthresh: 1000 * MSS, mss: MSS };
+    assert_eq!(sender.acknowledge(2 * MSS, milliseconds(120.0)), MSS);
+    (0..5).for_each(|round| sender.round(milliseconds(120.0 * f64::from(round))));
+    assert!(sender.window.ssthresh == 1000 * MSS);
+}

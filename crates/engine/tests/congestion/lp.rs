@@ -1,0 +1,136 @@
+//! TCP-LP: Kuzmanovic and Knightly 2003.
+
+use serde_json::{Value, json};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::{Duration, Time};
+
+use crate::flow::{MSS, assert_close, milliseconds, numbers, vectors};
+
+/// A sender in congestion avoidance that is told of one-way delays; its RTT is 100 ms.
+struct Sender {
+    algorithm: Algorithm,
+    window: Window,
+    now: Time,
+}
+
+impl Sender {
+    fn new(parameters: &Value, segments: u64, mss: u64) -> Sender {
+        let algorithm = Algorithm::new("lp", parameters).expect("a known algorithm");
+        let window = Window { cwnd: segments * mss, ssthresh: mss, mss };
+        Sender { algorithm, window, now: Time::ZERO + Duration::from_seconds(1) }
+    }
+
+    /// Takes an acknowledgement of a segment after a pause; returns the window in segments.
+    fn acknowledge(&mut self, pause: f64, one_way_delay: f64) -> f64 {
+        self.now += milliseconds(pause);
+        let mss = self.window.mss;
+        let ack = Ack {
+            now: self.now,
+            acked: mss,
+            credit: mss,
+            srtt: milliseconds(100.0),
+            one_way_delay: Some(milliseconds(one_way_delay)),
+            ..Ack::default()
+        };
+        self.algorithm.on_ack(&self.window, &ack);
+        self.algorithm.increase(&mut self.window, &ack);
+        assert!(!self.window.in_slow_start());
+        self.window.segments()
+    }
+
+    /// A sender whose delays have been between 20 and 120 ms and whose smoothed delay is 20 ms.
+    fn with_range(parameters: &Value, segments: u64) -> Sender {
+        let mut sender = Sender::new(parameters, 2, MSS);
+        for delay in [20.0, 120.0, 120.0] {
+            sender.acknowledge(0.0, delay);
+        }
+        (0..500).for_each(|_| _ = sender.acknowledge(1.0, 20.0));
+        sender.now += Duration::from_seconds(1);
+        sender.window = Window { cwnd: segments * MSS, ssthresh: MSS, mss: MSS };
+        sender
+    }
+}
+
+/// Windows after the delays of the worked vectors, a round trip apart: the first indication halves the window, the second
+/// within the inference phase leaves a segment.
+#[test]
+fn lp_inference() {
+    for vector in vectors("delay", "lp-inference") {
+        let inputs = &vector["inputs"];
+        let segments = inputs["cwnd_segments"].as_u64().unwrap();
+        let mut sender = Sender::new(&json!({}), segments, inputs["mss"].as_u64().unwrap());
+        for delay in numbers(&inputs["owd_samples"]) {
+            sender.acknowledge(100.0, delay);
+        }
+        assert_eq!(json!(sender.window.cwnd / sender.window.mss), vector["expected"]["cwnd_segments"], "{vector}");
+    }
+}
+
+/// Congestion is indicated by a smoothed delay of more than d_min + delta (d_max - d_min), 35 ms of 20 to 120 ms, where a
+/// sample weighs an eighth: after one of 139 ms the smoothed delay is 34.9 ms, after one of 141 ms 35.1 ms, and d_max is the
+/// greatest delay but one.
+#[test]
+fn lp_indicates_congestion() {
+    for (parameters, delay, gives_way) in [
+        (json!({}), 139.0, false),
+        (json!({}), 141.0, true),
+        (json!({"delta": 0.2}), 141.0, false),
+        (json!({"gamma": 0.25}), 79.0, false),
+        (json!({"gamma": 0.25}), 81.0, true),
+    ] {
+        let mut sender = Sender::with_range(&parameters, 100);
+        let window = sender.acknowledge(1.0, delay);
+        assert_close(&format!("{parameters}, {delay} ms"), window, if gives_way { 50.0 } else { 100.0 }, 0.0);
+    }
+}
+
+/// In the inference phase of three round trips the window does not grow; a second indication leaves a segment, unless it
+/// comes within a round trip of the first. After the phase an indication halves again.
+#[test]
+fn lp_second_indication() {
+    for (parameters, pause, expected) in [
+        (json!({}), 50.0, 50.0),
+        (json!({}), 101.0, 1.0),
+        (json!({}), 299.0, 1.0),
+        (json!({}), 301.0, 25.0),
+        (json!({"inference": 5}), 499.0, 1.0),
+    ] {
+        let mut sender = Sender::with_range(&parameters, 100);
+        assert_close("window after the first", sender.acknowledge(1.0, 200.0), 50.0, 0.0);
+        assert_close(&format!("window {pause} ms later"), sender.acknowledge(pause, 200.0), expected, 0.0);
+    }
+}
+
+/// Without indications the window is Reno's: a segment for each window's worth of acknowledgements.
+#[test]
+fn lp_is_reno_without_congestion() {
+    let mut sender = Sender::new(&json!({}), 10, MSS);
+    let windows: Vec<f64> = (0..10 + 11).map(|_| sender.acknowledge(10.0, 20.0)).collect();
+    assert_eq!((windows[8], windows[9], windows[19], windows[20]), (10.0, 11.0, 11.0, 12.0));
+
+    let mut sender = Sender::with_range(&json!({}), 100);
+    sender.acknowledge(1.0, 141.0);
+    (0..100).for_each(|_| _ = sender.acknowledge(2.9, 20.0));
+    assert_close("window at the end of the inference phase", sender.window.segments(), 50.0, 0.0);
+    (0..55).for_each(|_| _ = sender.acknowledge(2.9, 20.0));
+    assert_close("window 55 acknowledgements later", sender.window.segments(), 51.0, 0.0);
+}
+
+/// A loss halves as Reno's does, and what delays indicate within the next round trip is the same congestion.
+#[test]
+fn lp_on_loss() {
+    for (later, expected) in [(99.0, 50.0), (100.0, 25.0)] {
+        let mut sender = Sender::with_range(&json!({}), 100);
+        sender.window.ssthresh = sender.algorithm.reduce(&sender.window, sender.window.cwnd, sender.now);
+        sender.window.cwnd = sender.window.ssthresh;
+        assert_close("window after the loss", sender.window.segments(), 50.0, 0.0);
+        assert_close(&format!("window {later} ms later"), sender.acknowledge(later, 200.0), expected, 0.0);
+    }
+}
+
+/// It asks for one-way delays.
+#[test]
+fn lp_needs_one_way_delays() {
+    assert!(Sender::new(&json!({}), 10, MSS).algorithm.needs().one_way_delay);
+}
