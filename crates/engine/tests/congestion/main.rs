@@ -1,6 +1,7 @@
 //! Congestion controls, slow starts and the retransmission timeout against published figures: `tests/data`, and the equations
 //! of the papers where a test names them.
 
+mod bbr;
 mod bic;
 mod compound;
 mod cubic;
@@ -13,6 +14,7 @@ mod illinois;
 mod ledbat;
 mod lp;
 mod newreno;
+mod path;
 mod rounds;
 mod rto;
 mod scalable;

@@ -4,6 +4,7 @@
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
 //! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in `algorithms!` below.
 
+mod bbr;
 mod bic;
 mod compound;
 mod cubic;
@@ -15,6 +16,7 @@ mod hybla;
 mod illinois;
 mod ledbat;
 mod lp;
+mod model;
 mod newreno;
 mod reno;
 mod round_trips;
@@ -81,8 +83,8 @@ pub struct RateSample {
     pub in_flight_when_sent: u64,
     /// Bytes lost since that segment was sent.
     pub lost: u64,
-    /// That segment's round-trip time.
-    pub rtt: Duration,
+    /// That segment's round-trip time, unless it was sent more than once, so that nobody knows which is acknowledged.
+    pub rtt: Option<Duration>,
 }
 
 impl RateSample {
@@ -107,13 +109,15 @@ pub struct Delivery {
     pub marked: u64,
     /// Round-trip time sample, if it gave one.
     pub rtt: Option<Duration>,
-    /// Bytes in flight before this acknowledgement, and after it.
+    /// Smoothed round-trip time, after this sample; zero before the first.
+    pub srtt: Duration,
+    /// Bytes in flight before this acknowledgement, and after it and the losses it shows, before anything is sent.
     pub prior_in_flight: u64,
     /// See `prior_in_flight`.
     pub in_flight: u64,
     /// The rate sample, if it delivered anything.
     pub rate: Option<RateSample>,
-    /// Whether losses are being repaired.
+    /// Whether losses are being repaired once this acknowledgement is taken into account.
     pub in_recovery: bool,
 }
 
@@ -167,11 +171,16 @@ pub trait CongestionControl {
     /// Fast recovery ended; cwnd is what the recovery leaves.
     fn on_recovered(&mut self, _window: &mut Window, _now: Time) {}
 
-    /// Sees every acknowledgement, in any phase and before all else is done about it; only for algorithms that ask.
-    /// Those that govern set the window here.
+    /// Sees every acknowledgement, in any phase, once it has begun or ended a recovery and before anything new is sent;
+    /// only for algorithms that ask. Those that govern set the window here.
     fn on_delivery(&mut self, _window: &mut Window, _delivery: &Delivery) {}
 
-    /// The rate at which segments are to leave; `None` leaves pacing to the stack. Only for algorithms that ask.
+    /// Segments are about to leave again after none was under way for want of data; only for algorithms that ask for
+    /// deliveries.
+    fn on_restart(&mut self, _window: &mut Window, _now: Time) {}
+
+    /// The rate at which segments are to leave, in bits of payload a second; `None` leaves pacing to the stack. Only for
+    /// algorithms that ask.
     fn pacing_rate(&self, _window: &Window, _srtt: Duration) -> Option<Rate> {
         None
     }
@@ -242,6 +251,9 @@ macro_rules! algorithms {
             fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.on_delivery(window, delivery),)* }
             }
+            fn on_restart(&mut self, window: &mut Window, now: Time) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.on_restart(window, now),)* }
+            }
             fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
                 match self { $(Algorithm::$name(algorithm) => algorithm.pacing_rate(window, srtt),)* }
             }
@@ -277,4 +289,5 @@ algorithms! {
     yeah::Yeah(YeahParameters) in Box<Yeah>,
     ledbat::Ledbat(LedbatParameters),
     lp::Lp(LpParameters),
+    bbr::Bbr(BbrParameters),
 }

@@ -17,6 +17,8 @@ struct Record {
     /// Bytes lost until it was sent.
     lost: u64,
     limited: bool,
+    /// Whether it was sent before.
+    again: bool,
     /// Whether its delivery has yet to be counted.
     pending: bool,
 }
@@ -34,6 +36,10 @@ pub(super) struct DeliveryEstimator {
     /// C.first_sent_time: when the latest delivered segment was sent.
     first_sent: Time,
     lost: u64,
+    /// One past the highest segment sent.
+    nxt: u64,
+    /// C.min_rtt.
+    least_rtt: Option<Duration>,
     /// C.app_limited: where the bubble in the stream of data ends, in delivered bytes.
     limited_until: Option<u64>,
     /// The newest segment that the acknowledgement at hand delivers, and its index.
@@ -49,6 +55,8 @@ impl DeliveryEstimator {
             delivered_at: Time::ZERO,
             first_sent: Time::ZERO,
             lost: 0,
+            nxt: 0,
+            least_rtt: None,
             limited_until: None,
             newest: None,
         }
@@ -76,9 +84,11 @@ impl DeliveryEstimator {
             delivered_at: self.delivered_at,
             in_flight: in_flight + self.mss,
             lost: self.lost,
-            limited: self.limited_until.is_some(),
+            limited: self.is_limited(),
+            again: index < self.nxt,
             pending: true,
         };
+        self.nxt = self.nxt.max(index + 1);
     }
 
     fn grow(&mut self, una: u64, nxt: u64) {
@@ -116,6 +126,11 @@ impl DeliveryEstimator {
         self.limited_until = Some((self.delivered + in_flight).max(1));
     }
 
+    /// Whether the window was left unused, and not all that was in flight then has arrived.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limited_until.is_some()
+    }
+
     /// Bytes delivered so far.
     pub(super) fn delivered(&self) -> u64 {
         self.delivered
@@ -123,7 +138,7 @@ impl DeliveryEstimator {
 
     /// The sample of the acknowledgement at hand (section 3.3, GenerateRateSample), if it delivers anything. One over
     /// less than the least RTT has no interval to speak of and is left out.
-    pub(super) fn take_sample(&mut self, least_rtt: Option<Duration>, now: Time) -> Option<RateSample> {
+    pub(super) fn take_sample(&mut self, now: Time) -> Option<RateSample> {
         if self.limited_until.is_some_and(|end| self.delivered > end) {
             self.limited_until = None;
         }
@@ -131,14 +146,17 @@ impl DeliveryEstimator {
         let sending = newest.sent.since(newest.first_sent);
         let acknowledging = self.delivered_at.since(newest.delivered_at);
         let interval = sending.max(acknowledging);
+        let rtt = (!newest.again).then(|| now.since(newest.sent));
+        self.least_rtt = [self.least_rtt, rtt].into_iter().flatten().min();
         Some(RateSample {
             delivered: self.delivered - newest.delivered,
-            interval: (interval > Duration::ZERO && least_rtt.is_none_or(|rtt| interval >= rtt)).then_some(interval),
+            interval: (interval > Duration::ZERO && self.least_rtt.is_none_or(|rtt| interval >= rtt))
+                .then_some(interval),
             prior_delivered: newest.delivered,
             limited: newest.limited,
             in_flight_when_sent: newest.in_flight,
             lost: self.lost - newest.lost,
-            rtt: now.since(newest.sent),
+            rtt,
         })
     }
 }
@@ -168,8 +186,8 @@ mod tests {
             }
             while next < 50 && acknowledged_at(next) == millisecond {
                 estimator.on_delivered(next, at(millisecond));
-                let sample = estimator.take_sample(None, at(millisecond)).expect("a segment arrived");
-                assert_eq!(sample.rtt, Duration::from_milliseconds(millisecond - 10 * next));
+                let sample = estimator.take_sample(at(millisecond)).expect("a segment arrived");
+                assert_eq!(sample.rtt, Some(Duration::from_milliseconds(millisecond - 10 * next)));
                 let rate = sample.rate().unwrap_or(0.0);
                 assert!(rate <= 100.0 * MSS as f64, "{rate} bytes a second at segment {next}");
                 if (11..30).contains(&next) {
@@ -192,11 +210,11 @@ mod tests {
         estimator.on_delivered(0, at(50));
         estimator.on_delivered(0, at(50));
         assert_eq!(estimator.delivered(), MSS);
-        assert!(!estimator.take_sample(None, at(50)).expect("a segment arrived").limited);
+        assert!(!estimator.take_sample(at(50)).expect("a segment arrived").limited);
         estimator.on_delivered(1, at(51));
-        assert!(estimator.take_sample(None, at(51)).expect("a segment arrived").limited);
+        assert!(estimator.take_sample(at(51)).expect("a segment arrived").limited);
         estimator.on_sent(2, 2, 0, at(60));
         estimator.on_delivered(2, at(110));
-        assert!(!estimator.take_sample(None, at(110)).expect("a segment arrived").limited);
+        assert!(!estimator.take_sample(at(110)).expect("a segment arrived").limited);
     }
 }

@@ -80,6 +80,8 @@ impl Sender {
         if !self.rack_mark_losses_on_timeout(now) {
             self.scoreboard.mark_all_lost();
         }
+        // The timer's retransmission waits for no pacing: Linux tcp_timer.c, tcp_retransmit_timer.
+        self.next_release = self.next_release.min(now);
         self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
         self.send(now, outbox);
     }

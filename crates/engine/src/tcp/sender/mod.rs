@@ -309,9 +309,7 @@ impl Sender {
             self.rack_on_ack(sacks, &mut progress, now);
         }
         let marked = self.count_marks(ack, progress.delivered);
-        if self.delivery.is_some() {
-            self.report_delivery(&progress, marked, rtt, prior_in_flight, now);
-        }
+        let delivery = self.delivery_of(&progress, marked, rtt, prior_in_flight, now);
         if marked > 0 {
             self.on_marks(now);
         }
@@ -349,6 +347,10 @@ impl Sender {
                 true
             }
         };
+        if let Some(delivery) = delivery {
+            let in_recovery = !matches!(self.phase, Phase::Open);
+            self.algorithm.on_delivery(&mut self.window, &Delivery { in_recovery, ..delivery });
+        }
         if acked > 0 {
             if self.scoreboard.outstanding() == 0 {
                 self.retransmission = Time::NEVER; // RFC 6298 (5.2)
@@ -368,24 +370,31 @@ impl Sender {
         }
     }
 
-    /// Tells the algorithm what this acknowledgement delivered.
-    fn report_delivery(&mut self, progress: &Progress, marked: u64, rtt: Option<Duration>, prior: u64, now: Time) {
-        let Some(estimator) = &mut self.delivery else { return };
+    /// What this acknowledgement delivered, for algorithms that ask.
+    fn delivery_of(
+        &mut self,
+        progress: &Progress,
+        marked: u64,
+        rtt: Option<Duration>,
+        prior_in_flight: u64,
+        now: Time,
+    ) -> Option<Delivery> {
+        let estimator = self.delivery.as_mut()?;
         estimator.on_lost(progress.newly_lost);
         let mss = self.window.mss;
-        let delivery = Delivery {
+        Some(Delivery {
             now,
             delivered: progress.delivered * mss,
             total_delivered: estimator.delivered(),
             lost: progress.newly_lost * mss,
             marked: marked * mss,
             rtt,
-            prior_in_flight: prior,
+            srtt: self.rto.srtt(),
+            prior_in_flight,
             in_flight: self.scoreboard.pipe() * mss,
-            rate: estimator.take_sample(self.statistics.least_rtt(), now),
-            in_recovery: !matches!(self.phase, Phase::Open),
-        };
-        self.algorithm.on_delivery(&mut self.window, &delivery);
+            rate: estimator.take_sample(now),
+            in_recovery: false,
+        })
     }
 
     fn on_duplicate(&mut self, progress: Progress, now: Time, outbox: &mut Vec<Packet>) {

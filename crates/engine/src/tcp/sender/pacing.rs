@@ -12,12 +12,11 @@ const RATIO_IN_SLOW_START: u64 = 200;
 const RATIO: u64 = 120;
 
 impl Sender {
-    /// The rate at which segments leave; none before it is known.
-    fn pacing_rate(&self) -> Option<Rate> {
+    /// The rate at which segments leave where the algorithm has none of its own; none before it is known.
+    fn pacing_rate_of_stack(&self) -> Option<Rate> {
         let srtt = self.rto.srtt();
-        let rate = self.algorithm.pacing_rate(&self.window, srtt);
-        if rate.is_some() || !self.profile.pacing || srtt == Duration::ZERO {
-            return rate;
+        if !self.profile.pacing || srtt == Duration::ZERO {
+            return None;
         }
         let ratio = if self.window.cwnd < self.window.ssthresh / 2 { RATIO_IN_SLOW_START } else { RATIO };
         let bits = u128::from(self.window.cwnd) * 8 * u128::from(ratio) / 100;
@@ -25,10 +24,15 @@ impl Sender {
         Some(Rate(rate.clamp(1, u128::from(u64::MAX)) as u64))
     }
 
-    /// A segment of this size was sent: the next one waits as long as it takes at the pacing rate.
-    pub(super) fn pace(&mut self, size: u64, now: Time) {
-        if let Some(rate) = self.pacing_rate() {
-            self.next_release = self.next_release.max(now) + rate.transmission_time(size);
+    /// A segment of this payload and size on the wire was sent: the next one waits as long as it takes at the pacing rate.
+    /// An algorithm's own rate is of payload, because its measurements are: Linux tcp_output.c, tcp_update_skb_after_send.
+    pub(super) fn pace(&mut self, payload: u64, size: u64, now: Time) {
+        let of_algorithm = self.algorithm.pacing_rate(&self.window, self.rto.srtt());
+        let wait = of_algorithm
+            .map(|rate| rate.transmission_time(payload))
+            .or_else(|| self.pacing_rate_of_stack().map(|rate| rate.transmission_time(size)));
+        if let Some(wait) = wait {
+            self.next_release = self.next_release.max(now) + wait;
         }
     }
 

@@ -34,8 +34,4 @@ impl SenderStatistics {
         self.rtt_sum = self.rtt_sum + rtt;
         self.rtt_samples += 1;
     }
-
-    pub(super) fn least_rtt(&self) -> Option<Duration> {
-        (self.rtt_samples > 0).then_some(self.rtt_minimum)
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Sender, TimedSegment};
 use crate::packet::{Packet, flags};
+use crate::tcp::congestion::CongestionControl;
 use crate::tcp::recovery::{Phase, Reduction};
 use crate::tcp::scoreboard::FIRST_DATA;
 use crate::time::Time;
@@ -151,10 +152,14 @@ impl Sender {
             rack.on_sent(index, self.scoreboard.una(), index < self.scoreboard.nxt(), now);
         }
         if let Some(delivery) = &mut self.delivery {
-            delivery.on_sent(index, self.scoreboard.una(), self.scoreboard.pipe() * self.window.mss, now);
+            let in_flight = self.scoreboard.pipe() * self.window.mss;
+            if in_flight == 0 && delivery.is_limited() {
+                self.algorithm.on_restart(&mut self.window, now);
+            }
+            delivery.on_sent(index, self.scoreboard.una(), in_flight, now);
         }
         if self.is_paced {
-            self.pace(size, now);
+            self.pace(payload, size, now);
         }
         if let Phase::Recovery { reduction: Reduction::Proportional(reduction), .. } = &mut self.phase {
             reduction.on_sent(payload);

@@ -1,0 +1,502 @@
+//! BBR version 1: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control", ACM
+//! Queue 14 (2016). Rules and constants are those of Linux 5.x, net/ipv4/tcp_bbr.c, whose names they cite;
+//! draft-cardwell-iccrg-bbr-congestion-control-00 explains them.
+//!
+//! The sender paces at a multiple of the greatest delivery rate of late (BtlBw) and has at most a multiple of BtlBw
+//! times the least round-trip time of late (the BDP) in flight. Modes say which multiples.
+
+use std::sync::Arc;
+
+use super::model::{Aggregation, HeldBack, Rounds, WindowedMaximum};
+use super::{Ack, CongestionControl, Delivery, Needs};
+use crate::about::About;
+use crate::parameters;
+use crate::random::{Purpose, Random};
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+use crate::units::Rate;
+
+parameters! {
+    /// What can be set of BBR.
+    pub struct BbrParameters {
+        high_gain: f64 = 2.885, in 1 .. 100, "Gain of rate and window in STARTUP; DRAIN paces at its inverse", "tcp_bbr.c, bbr_high_gain: 2/ln 2";
+        cwnd_gain: f64 = 2.0, in 1 .. 100, "Multiple of the BDP that the window is in PROBE_BW", "tcp_bbr.c, bbr_cwnd_gain";
+        probing_gain: f64 = 1.25, in 1 .. 100, "Pacing gain of the phase of PROBE_BW that looks for bandwidth", "tcp_bbr.c, bbr_pacing_gain[0]";
+        draining_gain: f64 = 0.75, in 0.01 .. 1, "Pacing gain of the phase of PROBE_BW after it, which drains the queue", "tcp_bbr.c, bbr_pacing_gain[1]";
+        bandwidth_rounds: u64 = 10, in 0 .. 10000, "Rounds for which a delivery rate is remembered", "tcp_bbr.c, bbr_bw_rtts";
+        full_bandwidth_threshold: f64 = 1.25, in 1 .. 100, "Growth of the bandwidth in a round below which STARTUP finds it full", "tcp_bbr.c, bbr_full_bw_thresh";
+        full_bandwidth_rounds: u64 = 3, in 1 .. 10000, "Rounds of no such growth that end STARTUP", "tcp_bbr.c, bbr_full_bw_cnt";
+        min_rtt_filter: Duration = Duration::from_seconds(10), "Time for which the least round-trip time is believed; PROBE_RTT follows", "tcp_bbr.c, bbr_min_rtt_win_sec";
+        probe_rtt_time: Duration = Duration::from_milliseconds(200), "Least time in PROBE_RTT; 0 does without", "tcp_bbr.c, bbr_probe_rtt_mode_ms";
+        least_window: u64 = 4, in 1 .. 1000, "Segments of the least window, which is that of PROBE_RTT", "tcp_bbr.c, bbr_cwnd_min_target";
+        pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which it paces below what a gain says", "tcp_bbr.c, bbr_pacing_margin_percent";
+        extra_acked_gain: f64 = 1.0, in 0 .. 100, "Multiple of what acknowledgements bring at once that is added to the window; 0 for nothing", "tcp_bbr.c, bbr_extra_acked_gain";
+    }
+}
+
+/// Phases of PROBE_BW (tcp_bbr.c, CYCLE_LEN): one looks for bandwidth, one drains, the others pace at the estimate.
+const PHASES: u64 = 8;
+
+/// How many phases PROBE_BW may begin with: any but the draining one (tcp_bbr.c, bbr_cycle_rand).
+const FIRST_PHASES: u64 = 7;
+
+/// The BDP in segments while no round trip is known (Linux TCP_INIT_CWND).
+const INITIAL_SEGMENTS: u64 = 10;
+
+/// The round-trip time that the first pacing rate assumes while none is known (tcp_bbr.c,
+/// bbr_init_pacing_rate_from_rtt).
+const NOMINAL_RTT: Duration = Duration::from_milliseconds(1);
+
+/// Bytes a second below which a quantum is one segment, not two (tcp_bbr.c, bbr_min_tso_rate).
+const LOW_RATE: f64 = 1_200_000.0 / 8.0;
+
+/// Seconds that a quantum lasts at the pacing rate (Linux sk_pacing_shift, 2^-10), and its most bytes and segments
+/// (tcp_bbr.c, bbr_tso_segs_goal: GSO_MAX_SIZE less a header, seven bits).
+const QUANTUM_TIME: f64 = 1.0 / 1024.0;
+const QUANTUM_BYTES: f64 = 65_535.0 - 320.0;
+const QUANTUM_SEGMENTS: u64 = 127;
+
+/// Rounds in each half of the filter of aggregation (tcp_bbr.c, bbr_extra_acked_win_rtts).
+const AGGREGATION_ROUNDS: u64 = 5;
+
+/// Seconds at the bandwidth that aggregation may add to the window (tcp_bbr.c, bbr_extra_acked_max_us).
+const AGGREGATION_TIME: f64 = 0.1;
+
+/// Segments after which counting for aggregation begins anew (tcp_bbr.c, bbr_ack_epoch_acked_reset_thresh).
+const AGGREGATION_SEGMENTS: u64 = 1 << 20;
+
+/// What BBR is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw { phase: u64 },
+    ProbeRtt,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    parameters: Arc<BbrParameters>,
+    state: Box<State>,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    random: Random,
+    mode: Mode,
+    /// When the phase of PROBE_BW began.
+    phase_start: Time,
+    rounds: Rounds,
+    /// Whether the acknowledgement at hand begins a round.
+    round_start: bool,
+    /// BtlBw, in bytes of payload a second.
+    bandwidth: WindowedMaximum,
+    min_rtt: Option<Duration>,
+    min_rtt_since: Time,
+    /// The bandwidth that STARTUP compares with, and rounds of too little growth.
+    full_bandwidth: f64,
+    full_bandwidth_rounds: u64,
+    is_full: bool,
+    /// When PROBE_RTT may end, once its window is reached, and whether a round has passed since.
+    probe_rtt_end: Option<Time>,
+    probe_rtt_round_done: bool,
+    held_back: HeldBack,
+    /// The window to go back to after a recovery or PROBE_RTT.
+    prior_cwnd: u64,
+    was_in_recovery: bool,
+    /// Whether no more is sent than arrives: in the first round of a recovery.
+    conserves: bool,
+    restarts_from_idle: bool,
+    /// Bytes of payload a second; none before a round trip is known.
+    pacing_rate: Option<f64>,
+    aggregation: Aggregation,
+    /// Greatest excess in this span of rounds and the one before, and rounds of this span.
+    excess: [u64; 2],
+    excess_rounds: u64,
+}
+
+impl Bbr {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "bbr",
+        aliases: &["bbr1", "bbrv1", "tcp-bbr"],
+        title: "BBR version 1",
+        class: "model",
+        year: 2016,
+        source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016); draft-cardwell-iccrg-bbr-congestion-control-00",
+        departures: "no long-term bandwidth for policers (lt_bw); segments leave one by one, so that the quanta of segmentation \
+                     offload count in the window only, and nothing waits in the host that would have to be left out of what is in \
+                     flight; the initial window is paced from its first segment; BtlBw is the exact maximum of its rounds; times \
+                     are exact, not in jiffies; a single delayed acknowledgement may become the least round-trip time; \
+                     recoveries that prove needless are not undone",
+    };
+
+    /// A fresh BBR.
+    pub fn new(parameters: Arc<BbrParameters>) -> Bbr {
+        let state = State {
+            random: Random::stream(0, Purpose::CongestionControl, 0),
+            mode: Mode::Startup,
+            phase_start: Time::ZERO,
+            rounds: Rounds::default(),
+            round_start: false,
+            bandwidth: WindowedMaximum::default(),
+            min_rtt: None,
+            min_rtt_since: Time::ZERO,
+            full_bandwidth: 0.0,
+            full_bandwidth_rounds: 0,
+            is_full: false,
+            probe_rtt_end: None,
+            probe_rtt_round_done: false,
+            held_back: HeldBack::default(),
+            prior_cwnd: 0,
+            was_in_recovery: false,
+            conserves: false,
+            restarts_from_idle: false,
+            pacing_rate: None,
+            aggregation: Aggregation::default(),
+            excess: [0; 2],
+            excess_rounds: 0,
+        };
+        Bbr { parameters, state: Box::new(state) }
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.state.mode {
+            Mode::Startup => self.parameters.high_gain,
+            Mode::Drain => 1.0 / self.parameters.high_gain,
+            Mode::ProbeBw { phase: 0 } => self.parameters.probing_gain,
+            Mode::ProbeBw { phase: 1 } => self.parameters.draining_gain,
+            Mode::ProbeBw { .. } | Mode::ProbeRtt => 1.0,
+        }
+    }
+
+    fn cwnd_gain(&self) -> f64 {
+        match self.state.mode {
+            Mode::Startup | Mode::Drain => self.parameters.high_gain,
+            Mode::ProbeBw { .. } => self.parameters.cwnd_gain,
+            Mode::ProbeRtt => 1.0,
+        }
+    }
+
+    /// What to pace at for this gain and bandwidth.
+    fn paced(&self, gain: f64, bandwidth: f64) -> f64 {
+        gain * bandwidth * (1.0 - self.parameters.pacing_margin)
+    }
+
+    /// The pacing rate before any delivery: the window in a round-trip time.
+    fn first_pacing_rate(&self, window: &Window, srtt: Duration) -> f64 {
+        let rtt = if srtt == Duration::ZERO { NOMINAL_RTT } else { srtt };
+        self.paced(self.parameters.high_gain, window.cwnd as f64 / rtt.seconds())
+    }
+
+    /// A multiple of the BDP, in whole segments.
+    fn bdp(&self, gain: f64, mss: u64) -> u64 {
+        let Some(min_rtt) = self.state.min_rtt else { return INITIAL_SEGMENTS };
+        let segments = gain * self.state.bandwidth.get() * min_rtt.seconds() / mss as f64;
+        segments as u64 + u64::from(segments > segments.floor())
+    }
+
+    /// Segments that the hosts at both ends may hold at once (tcp_bbr.c, bbr_tso_segs_goal).
+    fn quantum(&self, mss: u64) -> u64 {
+        let rate = self.state.pacing_rate.unwrap_or(0.0);
+        let least = if rate < LOW_RATE { 1 } else { 2 };
+        let segments = (rate * QUANTUM_TIME).min(QUANTUM_BYTES) / mss as f64;
+        (segments as u64).clamp(least, QUANTUM_SEGMENTS)
+    }
+
+    /// Room for quanta at both ends and for an even number of segments, and in a small window for the probe (tcp_bbr.c,
+    /// bbr_quantization_budget).
+    fn with_quanta(&self, segments: u64, mss: u64) -> u64 {
+        let segments = (segments + 3 * self.quantum(mss)).next_multiple_of(2);
+        if self.state.mode == (Mode::ProbeBw { phase: 0 }) { segments + 2 } else { segments }
+    }
+
+    /// Bytes in flight at a multiple of the BDP (tcp_bbr.c, bbr_inflight).
+    fn inflight(&self, gain: f64, mss: u64) -> u64 {
+        self.with_quanta(self.bdp(gain, mss), mss) * mss
+    }
+
+    /// tcp_bbr.c, bbr_update_bw.
+    fn update_bandwidth(&mut self, delivery: &Delivery) {
+        let state = &mut *self.state;
+        state.round_start = false;
+        let Some((sample, rate)) = delivery.rate.and_then(|sample| Some((sample, sample.rate()?))) else { return };
+        if state.rounds.update(&sample, delivery.total_delivered) {
+            state.round_start = true;
+            state.conserves = false;
+        }
+        if !state.held_back.is_limited(&sample) || rate >= state.bandwidth.get() {
+            state.bandwidth.update(rate, state.rounds.count, self.parameters.bandwidth_rounds);
+        }
+    }
+
+    /// tcp_bbr.c, bbr_update_ack_aggregation.
+    fn update_aggregation(&mut self, window: &Window, delivery: &Delivery) {
+        if delivery.rate.is_none_or(|sample| sample.interval.is_none()) {
+            return;
+        }
+        let state = &mut *self.state;
+        if state.round_start {
+            state.excess_rounds += 1;
+            if state.excess_rounds >= AGGREGATION_ROUNDS {
+                state.excess_rounds = 0;
+                state.excess = [0, state.excess[0]];
+            }
+        }
+        if state.aggregation.delivered + delivery.delivered >= AGGREGATION_SEGMENTS * window.mss {
+            state.aggregation.restart(delivery.now);
+        }
+        let excess = state.aggregation.excess(delivery, state.bandwidth.get(), window.cwnd);
+        state.excess[0] = state.excess[0].max(excess);
+    }
+
+    /// Segments that the window is greater by because acknowledgements come in lumps (tcp_bbr.c,
+    /// bbr_ack_aggregation_cwnd).
+    fn aggregation_budget(&self, mss: u64) -> u64 {
+        if !self.state.is_full {
+            return 0;
+        }
+        let excess = self.parameters.extra_acked_gain * self.state.excess[0].max(self.state.excess[1]) as f64;
+        let most = self.state.bandwidth.get() * AGGREGATION_TIME;
+        (excess.min(most) / mss as f64) as u64
+    }
+
+    /// tcp_bbr.c, bbr_update_cycle_phase.
+    fn update_phase(&mut self, window: &Window, delivery: &Delivery) {
+        let Mode::ProbeBw { phase } = self.state.mode else { return };
+        if self.ends_phase(window, delivery) {
+            self.begin_phase((phase + 1) % PHASES, delivery.now);
+        }
+    }
+
+    /// tcp_bbr.c, bbr_is_next_cycle_phase.
+    fn ends_phase(&self, window: &Window, delivery: &Delivery) -> bool {
+        let lasted = delivery.now.since(self.state.phase_start);
+        let is_full_length = self.state.min_rtt.is_none_or(|min_rtt| lasted > min_rtt);
+        let gain = self.pacing_gain();
+        if gain > 1.0 {
+            // Until what is in flight shows the gain, unless the path does not hold that much.
+            let shows = delivery.lost > 0 || delivery.prior_in_flight >= self.inflight(gain, window.mss);
+            is_full_length && shows
+        } else if gain < 1.0 {
+            is_full_length || delivery.prior_in_flight <= self.inflight(1.0, window.mss)
+        } else {
+            is_full_length
+        }
+    }
+
+    fn begin_phase(&mut self, phase: u64, now: Time) {
+        self.state.mode = Mode::ProbeBw { phase };
+        self.state.phase_start = now;
+    }
+
+    /// PROBE_BW begins in a phase drawn at random, so that flows do not probe together.
+    fn enter_probe_bw(&mut self, now: Time) {
+        let draw = (self.state.random.unit() * FIRST_PHASES as f64) as u64;
+        self.begin_phase((PHASES - draw) % PHASES, now);
+    }
+
+    /// tcp_bbr.c, bbr_check_full_bw_reached.
+    fn check_full(&mut self, delivery: &Delivery) {
+        let state = &mut *self.state;
+        let is_limited = delivery.rate.is_some_and(|sample| state.held_back.is_limited(&sample));
+        if state.is_full || !state.round_start || is_limited {
+            return;
+        }
+        if state.bandwidth.get() >= self.parameters.full_bandwidth_threshold * state.full_bandwidth {
+            state.full_bandwidth = state.bandwidth.get();
+            state.full_bandwidth_rounds = 0;
+            return;
+        }
+        state.full_bandwidth_rounds += 1;
+        state.is_full = state.full_bandwidth_rounds >= self.parameters.full_bandwidth_rounds;
+    }
+
+    /// tcp_bbr.c, bbr_check_drain.
+    fn check_drained(&mut self, window: &mut Window, delivery: &Delivery) {
+        if self.state.mode == Mode::Startup && self.state.is_full {
+            self.state.mode = Mode::Drain;
+            window.ssthresh = self.inflight(1.0, window.mss);
+        }
+        if self.state.mode == Mode::Drain && delivery.in_flight <= self.inflight(1.0, window.mss) {
+            self.enter_probe_bw(delivery.now);
+        }
+    }
+
+    /// tcp_bbr.c, bbr_update_min_rtt.
+    fn update_min_rtt(&mut self, window: &mut Window, delivery: &Delivery) {
+        let now = delivery.now;
+        let has_expired = now.since(self.state.min_rtt_since) > self.parameters.min_rtt_filter;
+        if let Some(rtt) = delivery.rate.and_then(|sample| sample.rtt)
+            && (has_expired || self.state.min_rtt.is_none_or(|min_rtt| rtt <= min_rtt))
+        {
+            self.state.min_rtt = Some(rtt);
+            self.state.min_rtt_since = now;
+        }
+        let may_probe = self.parameters.probe_rtt_time > Duration::ZERO && !self.state.restarts_from_idle;
+        if has_expired && may_probe && self.state.mode != Mode::ProbeRtt {
+            self.state.mode = Mode::ProbeRtt;
+            self.save_cwnd(window);
+            self.state.probe_rtt_end = None;
+        }
+        if self.state.mode == Mode::ProbeRtt {
+            self.probe_rtt(window, delivery);
+        }
+        if delivery.delivered > 0 {
+            self.state.restarts_from_idle = false;
+        }
+    }
+
+    /// An acknowledgement in PROBE_RTT, which ends after its time and a round with the least window in flight.
+    fn probe_rtt(&mut self, window: &mut Window, delivery: &Delivery) {
+        let state = &mut *self.state;
+        state.held_back.extend(delivery);
+        match state.probe_rtt_end {
+            None if delivery.in_flight <= self.parameters.least_window * window.mss => {
+                state.probe_rtt_end = Some(delivery.now + self.parameters.probe_rtt_time);
+                state.probe_rtt_round_done = false;
+                state.rounds.restart(delivery.total_delivered);
+            }
+            None => {}
+            Some(_) => {
+                state.probe_rtt_round_done |= state.round_start;
+                if state.probe_rtt_round_done {
+                    self.check_probe_rtt_done(window, delivery.now);
+                }
+            }
+        }
+    }
+
+    /// tcp_bbr.c, bbr_check_probe_rtt_done.
+    fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
+        if self.state.probe_rtt_end.is_none_or(|end| now <= end) {
+            return;
+        }
+        self.state.min_rtt_since = now;
+        window.cwnd = window.cwnd.max(self.state.prior_cwnd);
+        if self.state.is_full {
+            self.enter_probe_bw(now);
+        } else {
+            self.state.mode = Mode::Startup;
+        }
+    }
+
+    /// Notes the window to go back to; one that a recovery or PROBE_RTT has cut says nothing (tcp_bbr.c,
+    /// bbr_save_cwnd).
+    fn save_cwnd(&mut self, window: &Window) {
+        let is_cut = self.state.was_in_recovery || self.state.mode == Mode::ProbeRtt;
+        self.state.prior_cwnd = if is_cut { self.state.prior_cwnd.max(window.cwnd) } else { window.cwnd };
+    }
+
+    /// tcp_bbr.c, bbr_set_pacing_rate: before the pipe is full the rate only rises.
+    fn set_pacing_rate(&mut self) {
+        let rate = self.paced(self.pacing_gain(), self.state.bandwidth.get());
+        if self.state.is_full || self.state.pacing_rate.is_none_or(|current| rate > current) {
+            self.state.pacing_rate = Some(rate);
+        }
+    }
+
+    /// The window before it grows to its target: a loss takes what it lost, a recovery begins with what is in flight
+    /// and gives the window back when it ends (tcp_bbr.c, bbr_set_cwnd_to_recover_or_restore).
+    fn window_in_recovery(&mut self, window: &Window, delivery: &Delivery) -> u64 {
+        let state = &mut *self.state;
+        let mut cwnd = window.cwnd.saturating_sub(delivery.lost).max(window.mss);
+        if delivery.in_recovery && !state.was_in_recovery {
+            state.conserves = true;
+            state.rounds.restart(delivery.total_delivered);
+            cwnd = delivery.in_flight + delivery.delivered;
+        } else if !delivery.in_recovery && state.was_in_recovery {
+            state.conserves = false;
+            cwnd = cwnd.max(state.prior_cwnd);
+        }
+        state.was_in_recovery = delivery.in_recovery;
+        cwnd
+    }
+
+    /// tcp_bbr.c, bbr_set_cwnd.
+    fn set_window(&mut self, window: &mut Window, delivery: &Delivery) {
+        let mss = window.mss;
+        let least = self.parameters.least_window * mss;
+        if delivery.delivered > 0 {
+            let cwnd = self.window_in_recovery(window, delivery);
+            window.cwnd = if self.state.conserves {
+                cwnd.max(delivery.in_flight + delivery.delivered)
+            } else {
+                self.towards_target(cwnd, delivery, mss).max(least)
+            };
+        }
+        if self.state.mode == Mode::ProbeRtt {
+            window.cwnd = window.cwnd.min(least);
+        }
+    }
+
+    /// The window grows by what arrived; only once the pipe is full does the target cut it.
+    fn towards_target(&self, cwnd: u64, delivery: &Delivery, mss: u64) -> u64 {
+        let segments = self.bdp(self.cwnd_gain(), mss) + self.aggregation_budget(mss);
+        let target = self.with_quanta(segments, mss) * mss;
+        if self.state.is_full {
+            (cwnd + delivery.delivered).min(target)
+        } else if cwnd < target || delivery.total_delivered < INITIAL_SEGMENTS * mss {
+            cwnd + delivery.delivered
+        } else {
+            cwnd
+        }
+    }
+}
+
+impl CongestionControl for Bbr {
+    /// The window grows in [`CongestionControl::on_delivery`] alone.
+    fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
+
+    /// tcp_bbr.c, bbr_ssthresh: the threshold stays, since the window does not follow it.
+    fn reduce(&mut self, window: &Window, _flight_size: u64, _now: Time) -> u64 {
+        self.save_cwnd(window);
+        window.ssthresh
+    }
+
+    /// tcp_bbr.c, bbr_set_state.
+    fn on_timeout(&mut self) {
+        self.state.was_in_recovery = true;
+        self.state.full_bandwidth = 0.0;
+    }
+
+    /// tcp_bbr.c, bbr_main.
+    fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+        if self.state.pacing_rate.is_none() && delivery.srtt > Duration::ZERO {
+            self.state.pacing_rate = Some(self.first_pacing_rate(window, delivery.srtt));
+        }
+        self.update_bandwidth(delivery);
+        self.update_aggregation(window, delivery);
+        self.update_phase(window, delivery);
+        self.check_full(delivery);
+        self.check_drained(window, delivery);
+        self.update_min_rtt(window, delivery);
+        self.set_pacing_rate();
+        self.set_window(window, delivery);
+    }
+
+    /// tcp_bbr.c, bbr_cwnd_event: what the path held is known, so the rate is that, whatever the phase.
+    fn on_restart(&mut self, window: &mut Window, now: Time) {
+        self.state.restarts_from_idle = true;
+        self.state.aggregation.restart(now);
+        match self.state.mode {
+            Mode::ProbeBw { .. } => self.state.pacing_rate = Some(self.paced(1.0, self.state.bandwidth.get())),
+            Mode::ProbeRtt => self.check_probe_rtt_done(window, now),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
+        let rate = self.state.pacing_rate.unwrap_or_else(|| self.first_pacing_rate(window, srtt));
+        Some(Rate(((8.0 * rate) as u64).max(1)))
+    }
+
+    fn take_random(&mut self, random: Random) {
+        self.state.random = random;
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { pacing: true, deliveries: true, governs: true, random: true, ..Needs::default() }
+    }
+}

@@ -1,0 +1,130 @@
+//! What algorithms that model the path have in common: filters, packet-timed rounds and the degree of aggregation.
+
+use std::collections::VecDeque;
+
+use super::{Delivery, RateSample};
+use crate::time::Time;
+
+/// The greatest of the values of late; late is counted in rounds or cycles.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WindowedMaximum {
+    /// Values that are greatest until a greater one comes or those before have aged: values fall, times rise.
+    candidates: VecDeque<(f64, u64)>,
+}
+
+impl WindowedMaximum {
+    /// Takes in a value and forgets those that are more than `age` old.
+    pub(super) fn update(&mut self, value: f64, time: u64, age: u64) {
+        while self.candidates.back().is_some_and(|(other, _)| *other <= value) {
+            self.candidates.pop_back();
+        }
+        if self.candidates.back().is_none_or(|(_, other)| *other < time) {
+            self.candidates.push_back((value, time));
+        }
+        while self.candidates.front().is_some_and(|(_, other)| time - other > age) {
+            self.candidates.pop_front();
+        }
+    }
+
+    /// Zero before the first value.
+    pub(super) fn get(&self) -> f64 {
+        self.candidates.front().map_or(0.0, |(value, _)| *value)
+    }
+}
+
+/// Packet-timed rounds: one ends when a segment is acknowledged that was sent after it began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rounds {
+    /// Bytes delivered in all when the round began.
+    began_at: u64,
+    /// Rounds so far.
+    pub(super) count: u64,
+}
+
+impl Rounds {
+    /// Whether a sample ends the round.
+    pub(super) fn update(&mut self, sample: &RateSample, total_delivered: u64) -> bool {
+        let ends = sample.prior_delivered >= self.began_at;
+        if ends {
+            self.restart(total_delivered);
+            self.count += 1;
+        }
+        ends
+    }
+
+    /// A round begins now, and none is counted.
+    pub(super) fn restart(&mut self, total_delivered: u64) {
+        self.began_at = total_delivered;
+    }
+}
+
+/// How many bytes arrive beyond what the estimated bandwidth explains, because acknowledgements come in lumps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aggregation {
+    since: Time,
+    pub(super) delivered: u64,
+}
+
+impl Aggregation {
+    /// Counting begins anew.
+    pub(super) fn restart(&mut self, now: Time) {
+        *self = Aggregation { since: now, delivered: 0 };
+    }
+
+    /// The excess, at most the window; counting begins anew when there is none.
+    pub(super) fn excess(&mut self, delivery: &Delivery, bandwidth: f64, cwnd: u64) -> u64 {
+        let mut expected = (bandwidth * delivery.now.since(self.since).seconds()) as u64;
+        if self.delivered <= expected {
+            self.restart(delivery.now);
+            expected = 0;
+        }
+        self.delivered += delivery.delivered;
+        (self.delivered - expected).min(cwnd)
+    }
+}
+
+/// What was sent while the algorithm itself held the window down, in bytes delivered in all when it was sent: samples
+/// of it count as limited, as if the application had left the window unused.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeldBack {
+    span: Option<(u64, u64)>,
+}
+
+impl HeldBack {
+    /// The window is held down now.
+    pub(super) fn extend(&mut self, delivery: &Delivery) {
+        let end = delivery.total_delivered + delivery.in_flight;
+        let start = self.span.filter(|(_, last)| delivery.total_delivered <= *last);
+        self.span = Some((start.map_or(delivery.total_delivered, |(first, _)| first), end));
+    }
+
+    /// Whether a sample tells of the sender rather than of the path.
+    pub(super) fn is_limited(&self, sample: &RateSample) -> bool {
+        let held = self.span.is_some_and(|(first, last)| (first..=last).contains(&sample.prior_delivered));
+        sample.limited || held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The maximum is that of all values that are not too old.
+        #[test]
+        fn the_maximum_is_of_the_values_of_late(
+            steps in proptest::collection::vec((0..50u32, 0..3u64), 1..100),
+            age in 0..8u64,
+        ) {
+            let (mut filter, mut seen, mut time) = (WindowedMaximum::default(), Vec::new(), 0);
+            for (value, step) in steps {
+                time += step;
+                filter.update(f64::from(value), time, age);
+                seen.push((value, time));
+                let late = seen.iter().filter(|(_, other)| time - other <= age).map(|(value, _)| *value);
+                prop_assert_eq!(Some(filter.get() as u32), late.max());
+            }
+        }
+    }
+}
