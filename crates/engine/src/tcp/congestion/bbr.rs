@@ -125,10 +125,11 @@ impl Bbr {
         class: "model",
         year: 2016,
         source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016); draft-cardwell-iccrg-bbr-congestion-control-00",
-        departures: "no long-term bandwidth for policers (lt_bw); segments leave one by one, so that the quanta of segmentation \
-                     offload count in the window only, and nothing waits in the host that would have to be left out of what is in \
-                     flight; the initial window is paced from its first segment; BtlBw is the exact maximum of its rounds; times \
-                     are exact, not in jiffies; a single delayed acknowledgement may become the least round-trip time",
+        departures: "no long-term bandwidth for policers (lt_bw); segments leave one by one, so that the quanta of \
+                     segmentation offload count in the window only, and nothing waits in the host that would have to be left \
+                     out of what is in flight; the initial window is paced from its first segment; BtlBw is the exact maximum \
+                     of its rounds; times are exact, not in jiffies; a single delayed acknowledgement may become the least \
+                     round-trip time",
     };
 
     /// A fresh BBR.

@@ -5,6 +5,7 @@
 //! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in `algorithms!` below.
 
 mod bbr;
+mod bbr3;
 mod bic;
 mod compound;
 mod cubic;
@@ -317,4 +318,5 @@ algorithms! {
     ledbat::Ledbat(LedbatParameters),
     lp::Lp(LpParameters),
     bbr::Bbr(BbrParameters),
+    bbr3::Bbr3(Bbr3Parameters),
 }
