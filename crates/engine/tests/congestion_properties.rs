@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use sojourn_engine::parameter::{Description, Kind};
-use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, Delivery, RateSample};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, Delivery, Loss, RateSample};
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
@@ -158,7 +158,18 @@ fn run(
                     if limited && share == 0 {
                         algorithm.on_restart(&mut window, now);
                     }
+                    if share.is_multiple_of(11) && recovers {
+                        algorithm.on_undone(&mut window);
+                    }
                     let delivery = delivery(&window, share, acked, credited, pause, &ack, recovers);
+                    for number in 0..delivery.lost.div_ceil(mss).min(20) {
+                        let lost = (number + 1) * mss;
+                        let in_flight_when_sent = delivery.prior_in_flight.max(mss);
+                        let (segment, limited) = (una / mss + 2 * number, credited < 32);
+                        let total_delivered = una;
+                        let loss = Loss { now, segment, in_flight_when_sent, lost, limited, total_delivered };
+                        algorithm.on_lost(&mut window, &loss);
+                    }
                     algorithm.on_delivery(&mut window, &delivery);
                 }
                 let rate = algorithm.pacing_rate(&window, srtt);

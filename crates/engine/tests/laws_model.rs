@@ -6,6 +6,7 @@ mod support;
 use serde_json::{Value, json};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::result::RunResult;
+use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
 use support::{MS, Path, S, droptail, tcp, tcp_flows};
 
 /// Payload's share of a packet.
@@ -40,12 +41,14 @@ fn random_loss(p: f64, packets: u64, seed: u64) -> Value {
     json!({ "listed": lost })
 }
 
-/// Mean utilisation over ten seeds of a flow that loses packets at random.
+/// Mean utilisation over ten seeds of a flow that loses packets at random, over 20 Mbit/s and 100 ms with two BDPs of
+/// buffer. Lost retransmissions are told by time, or each would wait for the timer.
 fn utilisation_at_loss(algorithm: &str, p: f64) -> f64 {
     let run = |seed| {
-        let mut path = Path::new(10_000_000, 40 * MS);
-        path.queue = droptail(66);
-        path.drop = random_loss(p, 60_000, seed);
+        let mut path = Path::new(20_000_000, 100 * MS);
+        path.queue = droptail(334);
+        path.stack = StackProfile { recovery: RecoveryKind::Rack, ..path.stack };
+        path.drop = random_loss(p, 80_000, seed);
         path.flows = vec![tcp(algorithm)];
         path.duration = 30 * S;
         path.warm_up = 5 * S;
@@ -173,4 +176,63 @@ fn several_bbrs_double_the_round_trip() {
         let mean = (0..10).map(run).sum::<f64>() / 10.0;
         between(mean, 1.5, 2.2, &format!("round trips of {flows} flows in propagation delays"));
     }
+}
+
+/// Random loss below the threshold of 2 % slows version 3 down between probes only: each round leaves 0.99 of the rate
+/// by the pacing margin and 0.99 by the losses, for 3 s at most (sections 5.6.2, 5.5.10.3 and 5.3.3.8.2), so that of 30
+/// round trips the mean is (1 - 0.98^30) / (30 * 0.02) = 0.757. Loss above the threshold does slow it.
+#[test]
+fn bbr3_heeds_random_loss_above_its_threshold() {
+    let (below, above) = (utilisation_at_loss("bbr3", 0.01), utilisation_at_loss("bbr3", 0.05));
+    between(below, 0.757, 1.0, "utilisation at 1 %");
+    assert!(above < 0.5 * below, "{above} of the link at 5 % and {below} at 1 %");
+}
+
+/// Version 3 alone uses the link but for what ProbeRTT costs, 2 % by section 5.3.4.2, and ProbeBW_DOWN, a tenth of the
+/// rate for no longer than ProbeBW_UP's queue lasts; and the queue is less than the BDP.
+#[test]
+fn bbr3_alone_uses_the_link() {
+    let (path, result) = one_flow("bbr3", 42 * S, 2 * S);
+    between(utilisation(&path, &result), 0.95, 1.0, "utilisation");
+    between(result.queues[0].statistics.mean_packets / bdp(&path), 0.0, 0.5, "mean queue in BDPs");
+}
+
+/// Version 3 does not persist in losing more than 2 %, in any buffer of a quarter of the BDP or more, where the first
+/// one loses several times as much (section 2.8, BBR.LossThresh).
+#[test]
+fn bbr3_loses_little_in_shallow_buffers() {
+    for buffer in [16, 33, 66] {
+        let run = |algorithm: &str| {
+            let mut path = Path::new(20_000_000, 40 * MS);
+            path.queue = droptail(buffer);
+            path.flows = vec![tcp_flows(algorithm, 2, S)];
+            let result = path.run();
+            let counts = result.queues[0].statistics.window;
+            (counts.drops_overflow as f64 / counts.arrivals as f64, utilisation(&path, &result))
+        };
+        let ((loss, used), (loss_of_first, _)) = (run("bbr3"), run("bbr"));
+        between(loss, 0.0, 0.02, &format!("share lost in a buffer of {buffer} packets"));
+        assert!(loss_of_first > 2.0 * loss, "buffer of {buffer} packets: {loss_of_first} and {loss}");
+        between(used, 0.85, 1.0, "utilisation");
+    }
+}
+
+/// A second flow that starts later gets its share: DOWN's gain of 0.9 is the least that lets bandwidths converge
+/// (section 5.3.3.1). The mean over ten seeds, since each flow probes at random times.
+#[test]
+fn two_bbr3s_converge() {
+    let share_of_late = |seed| {
+        let mut path = Path::new(20_000_000, 40 * MS);
+        path.queue = droptail(3 * 67);
+        let mut late = tcp("bbr3");
+        late["start"] = json!(10 * S);
+        path.flows = vec![tcp("bbr3"), late];
+        (path.duration, path.warm_up, path.seed) = (80 * S, 40 * S, seed);
+        let result = path.run();
+        between(utilisation(&path, &result), 0.9, 1.0, "utilisation");
+        let delivered: Vec<f64> = result.flows.iter().map(|flow| flow.bytes_delivered as f64).collect();
+        delivered[1] / (delivered[0] + delivered[1])
+    };
+    let mean = (0..10).map(share_of_late).sum::<f64>() / 10.0;
+    between(mean, 0.4, 0.6, "share of the later flow");
 }

@@ -10,6 +10,8 @@
 //! * `next_lost` and `next_hole`, where retransmission goes on, only move up within an episode;
 //! * pipe is kept as counts.
 
+use std::collections::VecDeque;
+
 use crate::packet::Block;
 
 /// One segment: 4 bytes. Three bits say what is known of it, the others hold the tag of its run.
@@ -101,6 +103,8 @@ pub struct Scoreboard {
     lost_end: u64,
     /// No segment below this is to be retransmitted under NextSeg rule 3.
     next_hole: u64,
+    /// Segments found lost that nobody has been told of, if somebody wants to know.
+    untold_losses: Option<VecDeque<u64>>,
 }
 
 /// What an acknowledgement changed.
@@ -133,6 +137,23 @@ impl Scoreboard {
             next_lost: 0,
             lost_end: 0,
             next_hole: 0,
+            untold_losses: None,
+        }
+    }
+
+    /// From now on losses are to be asked for.
+    pub fn tell_losses(&mut self) {
+        self.untold_losses = Some(VecDeque::new());
+    }
+
+    /// A segment found lost, each time that it is; in the order in which they were found.
+    pub fn next_untold_loss(&mut self) -> Option<u64> {
+        self.untold_losses.as_mut()?.pop_front()
+    }
+
+    fn note_loss(&mut self, index: u64) {
+        if let Some(losses) = &mut self.untold_losses {
+            losses.push_back(index);
         }
     }
 
@@ -359,6 +380,7 @@ impl Scoreboard {
         segment.set(Segment::LOST);
         self.lost += 1;
         self.lost_end = self.lost_end.max(index + 1);
+        self.note_loss(index);
         1
     }
 
@@ -373,7 +395,9 @@ impl Scoreboard {
 
     /// A segment under way is lost, its retransmission if it was sent again. Returns one.
     pub fn mark_lost_anew(&mut self, index: u64) -> u64 {
-        self.mark_lost(index);
+        if self.mark_lost(index) == 0 {
+            self.note_loss(index);
+        }
         let segment = self.segment_mut(index);
         let again = segment.one_if(Segment::RETRANSMITTED);
         segment.clear(Segment::RETRANSMITTED);
@@ -393,6 +417,9 @@ impl Scoreboard {
     /// After a timeout every segment not SACKed is lost and to be retransmitted (RFC 6675 section 5.1, RFC 5681 section 3.1).
     pub fn mark_all_lost(&mut self) {
         for index in self.una..self.nxt {
+            if self.is_under_way(index) {
+                self.note_loss(index);
+            }
             let segment = self.segment_mut(index);
             segment.clear(Segment::RETRANSMITTED);
             if !segment.is(Segment::SACKED) {
@@ -540,6 +567,27 @@ mod tests {
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (6, Some(0)));
         scoreboard.on_retransmitted(0);
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (7, None));
+    }
+
+    /// Each loss is told once, a retransmission's too, in the order in which they are found.
+    #[test]
+    fn losses_are_told() {
+        let mut scoreboard = sent(10);
+        scoreboard.on_sacks(&[block(5, 8)], |_| ());
+        assert_eq!(scoreboard.next_untold_loss(), None, "nobody asked");
+
+        let mut scoreboard = sent(10);
+        scoreboard.tell_losses();
+        scoreboard.on_sacks(&[block(2, 5), block(6, 7)], |_| ());
+        scoreboard.on_retransmitted(1);
+        let told =
+            |scoreboard: &mut Scoreboard| std::iter::from_fn(|| scoreboard.next_untold_loss()).collect::<Vec<_>>();
+        assert_eq!(told(&mut scoreboard), [0, 1]);
+        scoreboard.mark_all_lost();
+        assert_eq!(told(&mut scoreboard), [1, 5, 7, 8, 9]);
+        scoreboard.on_retransmitted(5);
+        scoreboard.mark_lost_anew(5);
+        assert_eq!(told(&mut scoreboard), [5]);
     }
 
     #[test]

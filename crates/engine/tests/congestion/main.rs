@@ -2,6 +2,7 @@
 //! of the papers where a test names them.
 
 mod bbr;
+mod bbr3;
 mod bic;
 mod compound;
 mod cubic;

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use sojourn_engine::random::{Purpose, Random};
-use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl, Delivery, RateSample};
+use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl, Delivery, Loss, RateSample};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
@@ -22,6 +22,8 @@ pub struct Path {
     /// Whether the sender does not use its window.
     pub limited: bool,
     pub delivered: u64,
+    /// Segments whose marks the next acknowledgement tells.
+    pub marked: u64,
 }
 
 impl Path {
@@ -31,8 +33,18 @@ impl Path {
         algorithm.take_random(Random::stream(seed, Purpose::CongestionControl, 0));
         let window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
         let now = Time::ZERO + Duration::from_seconds(1);
-        let mut path =
-            Path { algorithm, window, now, rate, rtt, in_flight: 0, in_recovery: false, limited: false, delivered: 0 };
+        let mut path = Path {
+            algorithm,
+            window,
+            now,
+            rate,
+            rtt,
+            in_flight: 0,
+            in_recovery: false,
+            limited: false,
+            delivered: 0,
+            marked: 0,
+        };
         path.in_flight = path.bdp();
         path
     }
@@ -65,7 +77,7 @@ impl Path {
             delivered: MSS,
             total_delivered: self.delivered,
             lost: lost * MSS,
-            marked: 0,
+            marked: std::mem::take(&mut self.marked) * MSS,
             rtt: Some(self.rtt),
             srtt: self.rtt,
             prior_in_flight: (self.in_flight + 1) * MSS,
@@ -74,6 +86,21 @@ impl Path {
             in_recovery: self.in_recovery,
         };
         self.algorithm.on_delivery(&mut self.window, &delivery);
+    }
+
+    /// So many segments are found lost that were sent with what is in flight now, none next to another.
+    pub fn lose(&mut self, segments: u64) {
+        for number in 0..segments {
+            let loss = Loss {
+                now: self.now,
+                segment: self.delivered / MSS + 2 * number,
+                in_flight_when_sent: self.in_flight * MSS,
+                lost: (number + 1) * MSS,
+                limited: self.limited,
+                total_delivered: self.delivered,
+            };
+            self.algorithm.on_lost(&mut self.window, &loss);
+        }
     }
 
     /// As many acknowledgements as the path holds segments.

@@ -124,12 +124,12 @@ impl Bbr {
         title: "BBR version 1",
         class: "model",
         year: 2016,
-        source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016); draft-cardwell-iccrg-bbr-congestion-control-00",
-        departures: "no long-term bandwidth for policers (lt_bw); segments leave one by one, so that the quanta of segmentation \
-                     offload count in the window only, and nothing waits in the host that would have to be left out of what is in \
-                     flight; the initial window is paced from its first segment; BtlBw is the exact maximum of its rounds; times \
-                     are exact, not in jiffies; a single delayed acknowledgement may become the least round-trip time; \
-                     recoveries that prove needless are not undone",
+        source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016)",
+        departures: "no long-term bandwidth for policers (lt_bw); segments leave one by one, so that the quanta of \
+                     segmentation offload count in the window only, and nothing waits in the host that would have to be left \
+                     out of what is in flight; the initial window is paced from its first segment; BtlBw is the exact maximum \
+                     of its rounds; times are exact, not in jiffies; a single delayed acknowledgement may become the least \
+                     round-trip time",
     };
 
     /// A fresh BBR.
@@ -474,6 +474,12 @@ impl CongestionControl for Bbr {
         self.update_min_rtt(window, delivery);
         self.set_pacing_rate();
         self.set_window(window, delivery);
+    }
+
+    /// tcp_bbr.c, bbr_undo_cwnd: whether the pipe is full is looked at anew.
+    fn on_undone(&mut self, _window: &mut Window) {
+        self.state.full_bandwidth = 0.0;
+        self.state.full_bandwidth_rounds = 0;
     }
 
     /// tcp_bbr.c, bbr_cwnd_event: what the path held is known, so the rate is that, whatever the phase.

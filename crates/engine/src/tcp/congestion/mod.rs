@@ -5,6 +5,7 @@
 //! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in `algorithms!` below.
 
 mod bbr;
+mod bbr3;
 mod bic;
 mod compound;
 mod cubic;
@@ -94,6 +95,23 @@ impl RateSample {
     }
 }
 
+/// What is known of a segment that was found lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loss {
+    /// When it was found.
+    pub now: Time,
+    /// Which segment of the stream.
+    pub segment: u64,
+    /// Bytes in flight once it was sent.
+    pub in_flight_when_sent: u64,
+    /// Bytes lost since it was sent, it included.
+    pub lost: u64,
+    /// Whether the sender did not use its window when it was sent.
+    pub limited: bool,
+    /// Bytes delivered in all.
+    pub total_delivered: u64,
+}
+
 /// What any acknowledgement tells, in any phase, whether of new data or not.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
@@ -175,6 +193,13 @@ pub trait CongestionControl {
     /// only for algorithms that ask. Those that govern set the window here.
     fn on_delivery(&mut self, _window: &mut Window, _delivery: &Delivery) {}
 
+    /// A segment was found lost, by acknowledgements or by time: before the acknowledgement itself is told, and before
+    /// anything new is sent. Only for algorithms that ask for deliveries.
+    fn on_lost(&mut self, _window: &mut Window, _loss: &Loss) {}
+
+    /// The recovery was needless: all that was sent again had arrived. Those that govern take back what they did.
+    fn on_undone(&mut self, _window: &mut Window) {}
+
     /// Segments are about to leave again after none was under way for want of data; only for algorithms that ask for
     /// deliveries.
     fn on_restart(&mut self, _window: &mut Window, _now: Time) {}
@@ -251,6 +276,12 @@ macro_rules! algorithms {
             fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.on_delivery(window, delivery),)* }
             }
+            fn on_lost(&mut self, window: &mut Window, loss: &Loss) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.on_lost(window, loss),)* }
+            }
+            fn on_undone(&mut self, window: &mut Window) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.on_undone(window),)* }
+            }
             fn on_restart(&mut self, window: &mut Window, now: Time) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.on_restart(window, now),)* }
             }
@@ -290,4 +321,5 @@ algorithms! {
     ledbat::Ledbat(LedbatParameters),
     lp::Lp(LpParameters),
     bbr::Bbr(BbrParameters),
+    bbr3::Bbr3(Bbr3Parameters),
 }

@@ -2,7 +2,7 @@
 //! BBR drafts take over (draft-ietf-ccwg-bbr section 4.1). Only for algorithms that ask: it keeps a record of every segment
 //! under way.
 
-use crate::tcp::congestion::RateSample;
+use crate::tcp::congestion::{Loss, RateSample};
 use crate::time::{Duration, Time};
 
 /// What is noted of a segment when it is sent (section 3.1.2 of the draft).
@@ -116,9 +116,23 @@ impl DeliveryEstimator {
         }
     }
 
-    /// Segments were found lost.
-    pub(super) fn on_lost(&mut self, segments: u64) {
-        self.lost += segments * self.mss;
+    /// A segment was found lost.
+    pub(super) fn on_lost(&mut self, index: u64, now: Time) -> Loss {
+        self.lost += self.mss;
+        let record = self.records[self.slot(index)];
+        Loss {
+            now,
+            segment: index,
+            in_flight_when_sent: record.in_flight,
+            lost: self.lost - record.lost,
+            limited: record.limited,
+            total_delivered: self.delivered,
+        }
+    }
+
+    /// Bytes lost so far.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// The application, or a buffer, left the window unused: samples of what is in flight now say little of the path.

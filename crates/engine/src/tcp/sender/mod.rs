@@ -154,6 +154,10 @@ impl Sender {
             RecoveryKind::Rack => LossRule::Time,
             _ => LossRule::Above,
         };
+        let mut scoreboard = Scoreboard::new(mss, profile.duplicate_ack_threshold, rule);
+        if needs.deliveries {
+            scoreboard.tell_losses();
+        }
         Sender {
             address,
             state: State::Closed,
@@ -163,7 +167,7 @@ impl Sender {
             una: FIRST_DATA,
             window: Window { cwnd: profile.initial_window * mss, ssthresh: u64::MAX, mss },
             phase: Phase::Open,
-            scoreboard: Scoreboard::new(mss, profile.duplicate_ack_threshold, rule),
+            scoreboard,
             algorithm,
             slow_start: SlowStart::new(slow_start),
             rto: Rto::new(&profile.rto_limits()),
@@ -370,6 +374,15 @@ impl Sender {
         }
     }
 
+    /// Tells the algorithm of each segment found lost, if it asks.
+    pub(super) fn tell_losses(&mut self, now: Time) {
+        let Some(estimator) = &mut self.delivery else { return };
+        while let Some(index) = self.scoreboard.next_untold_loss() {
+            let loss = estimator.on_lost(index, now);
+            self.algorithm.on_lost(&mut self.window, &loss);
+        }
+    }
+
     /// What this acknowledgement delivered, for algorithms that ask.
     fn delivery_of(
         &mut self,
@@ -379,14 +392,15 @@ impl Sender {
         prior_in_flight: u64,
         now: Time,
     ) -> Option<Delivery> {
+        let lost_before = self.delivery.as_ref()?.lost();
+        self.tell_losses(now);
         let estimator = self.delivery.as_mut()?;
-        estimator.on_lost(progress.newly_lost);
         let mss = self.window.mss;
         Some(Delivery {
             now,
             delivered: progress.delivered * mss,
             total_delivered: estimator.delivered(),
-            lost: progress.newly_lost * mss,
+            lost: estimator.lost() - lost_before,
             marked: marked * mss,
             rtt,
             srtt: self.rto.srtt(),

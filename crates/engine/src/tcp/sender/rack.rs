@@ -371,6 +371,7 @@ impl Sender {
             self.window.cwnd = self.window.cwnd.max(cwnd);
         }
         self.window.ssthresh = self.window.ssthresh.max(ssthresh);
+        self.algorithm.on_undone(&mut self.window);
         self.statistics.undone_reductions += 1;
     }
 }

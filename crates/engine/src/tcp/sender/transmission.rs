@@ -38,6 +38,7 @@ impl Sender {
 
     /// Sends what the window allows: what NextSeg() of RFC 6675 section 4 names, rule by rule.
     pub(super) fn send(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        self.tell_losses(now);
         let mss = self.window.mss;
         let window = self.usable_window();
         let mut in_flight = self.in_flight();
@@ -129,6 +130,7 @@ impl Sender {
 
     /// Sends a lost segment again.
     pub(super) fn retransmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
+        self.tell_losses(now);
         self.transmit_again(index, now, outbox);
         self.scoreboard.on_retransmitted(index);
     }

@@ -1,0 +1,340 @@
+//! BBR version 3: draft-ietf-ccwg-bbr-06, whose appendix "BBR Example Test Cases" most tests follow.
+
+use serde_json::{Value, json};
+use sojourn_engine::tcp::congestion::CongestionControl;
+use sojourn_engine::time::Duration;
+
+use crate::flow::{MSS, assert_close, milliseconds};
+use crate::path::Path;
+
+/// Gains of the states (section 5.6.1).
+const STARTUP: f64 = 2.77;
+const DRAIN: f64 = 0.5;
+const DOWN: f64 = 0.9;
+const CRUISE: f64 = 1.0;
+const UP: f64 = 1.25;
+
+/// No ProbeRTT comes in between.
+fn without_probe_rtt() -> Value {
+    json!({"probe_rtt_interval": Duration::from_seconds(100_000)})
+}
+
+/// 1000 segments of 1000 bytes a second for 100 ms: a BDP of 100 segments and quanta of two.
+fn path(parameters: &Value, seed: u64) -> Path {
+    Path::new("bbr3", parameters, seed, 1000.0, milliseconds(100.0))
+}
+
+/// A path in ProbeBW_DOWN, with the BDP in flight.
+fn draining_path(parameters: &Value, seed: u64) -> Path {
+    let mut path = path(parameters, seed);
+    path.in_flight = 2 * path.bdp();
+    path.until_gain(DRAIN);
+    path.in_flight = path.bdp();
+    path.until_gain(DOWN);
+    path
+}
+
+/// A path in ProbeBW_UP, with more than the BDP in flight.
+fn probing_path(parameters: &Value, seed: u64) -> Path {
+    let mut path = draining_path(parameters, seed);
+    path.until_gain(UP);
+    path.in_flight = path.bdp() * 3 / 2;
+    path
+}
+
+/// Exiting STARTUP on Bandwidth Plateau: after three rounds of less than a quarter's growth.
+#[test]
+fn startup_ends_at_the_plateau() {
+    let mut path = path(&without_probe_rtt(), 1);
+    for _ in 0..6 {
+        path.rate = (1.26 * path.rate).ceil();
+        (0..2).for_each(|_| path.round());
+        assert!(path.pacing_gain() > 2.7, "Startup ended at gain {}", path.pacing_gain());
+    }
+    path.in_flight = 3 * path.bdp();
+    path.round();
+    assert_close("gain a round later", path.pacing_gain(), STARTUP, 0.01);
+    (0..3).for_each(|_| path.round());
+    assert_close("gain three rounds later", path.pacing_gain(), DRAIN, 1e-3);
+}
+
+/// Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss.
+#[test]
+fn startup_does_not_end_while_the_application_limits() {
+    let mut path = path(&without_probe_rtt(), 1);
+    path.limited = true;
+    (0..100).for_each(|_| path.round());
+    assert_close("gain", path.pacing_gain(), STARTUP, 1e-3);
+}
+
+/// Exiting STARTUP on Loss When Application-Limited: six ranges and more than 2 % lost in a round of recovery, not
+/// less.
+#[test]
+fn startup_ends_by_loss() {
+    for (lost, ends) in [(10, true), (5, false)] {
+        let mut path = path(&without_probe_rtt(), 1);
+        path.limited = true;
+        (0..3).for_each(|_| path.round());
+        path.in_flight = 2 * path.bdp();
+        path.lose(lost);
+        path.algorithm.reduce(&path.window, path.window.cwnd, path.now);
+        path.in_recovery = true;
+        // The last acknowledgement of the round is of a segment that was sent after the losses began.
+        for _ in 0..=path.bdp() {
+            path.ack_with_losses(lost);
+        }
+        assert_eq!(path.pacing_gain() < 2.0, ends, "{lost} lost: {}", path.pacing_gain());
+    }
+}
+
+/// Exiting DRAIN Based on Inflight, and Based on Time: when the BDP is in flight, or after three rounds.
+#[test]
+fn drain_ends() {
+    let mut path = path(&without_probe_rtt(), 1);
+    path.in_flight = 2 * path.bdp();
+    path.until_gain(DRAIN);
+    let rounds = path.until_gain(DOWN).seconds() / 0.1;
+    assert!((3.0..=4.1).contains(&rounds), "{rounds} rounds with too much in flight");
+
+    let mut path = Path::new("bbr3", &without_probe_rtt(), 1, 1000.0, milliseconds(100.0));
+    path.in_flight = 2 * path.bdp();
+    path.until_gain(DRAIN);
+    path.in_flight = path.bdp() + 1;
+    path.ack();
+    assert_close("a segment too much", path.pacing_gain(), DRAIN, 1e-6);
+    path.in_flight = path.bdp();
+    path.ack();
+    // DOWN, too, has nothing to drain.
+    assert_close("the BDP", path.pacing_gain(), CRUISE, 1e-6);
+}
+
+/// Exiting PROBE_DOWN on Inflight: to CRUISE once the BDP is in flight. After Max Time: to REFILL all the same, which
+/// is a round at 1.0 before the next UP.
+#[test]
+fn down_ends() {
+    let mut path = draining_path(&without_probe_rtt(), 1);
+    path.ack();
+    assert_close("drained", path.pacing_gain(), CRUISE, 1e-6);
+
+    let mut path = draining_path(&without_probe_rtt(), 1);
+    path.in_flight = path.bdp() + 20;
+    let waited = path.until_gain(CRUISE).seconds();
+    assert!((2.0..=3.01).contains(&waited), "bw_probe_wait is 2 to 3 s: {waited}");
+    assert_close("a round of REFILL", path.until_gain(UP).seconds(), 0.1, 0.01);
+}
+
+/// Exiting PROBE_UP on Bandwidth Plateau: after three rounds.
+#[test]
+fn up_ends_at_the_plateau() {
+    let mut path = probing_path(&without_probe_rtt(), 1);
+    let rounds = path.until_gain(DOWN).seconds() / 0.1;
+    assert_close("rounds of UP", rounds, 3.0, 0.1);
+}
+
+/// Handling Loss During PROBE_UP: more than 2 % of what was in flight ends it at once, and what was in flight then
+/// bounds the window, with 15 % of headroom while cruising.
+#[test]
+fn up_ends_by_loss() {
+    let mut path = probing_path(&without_probe_rtt(), 1);
+    path.in_flight = 150;
+    path.lose(3);
+    path.ack();
+    assert_close("2 % lost", path.pacing_gain(), UP, 1e-6);
+    path.lose(4);
+    path.in_flight = 120;
+    path.ack();
+    assert_close("more lost", path.pacing_gain(), DOWN, 1e-6);
+    // (inflight - 1 + (0.02 (inflight - 1) - 3) / 0.98) = 148.98 at the fourth loss.
+    assert_close("bound", path.window.cwnd as f64 / MSS as f64, 148.98, 0.01);
+    path.in_flight = 90;
+    path.until_gain(CRUISE);
+    assert_close("bound with headroom", path.window.cwnd as f64 / MSS as f64, 0.85 * 148.98, 0.01);
+}
+
+/// Marks are congestion as losses are (section 3.7): more than 2 % of what was in flight end the probe.
+#[test]
+fn up_ends_by_marks() {
+    for (marked, gain) in [(3, UP), (4, DOWN)] {
+        let mut path = probing_path(&without_probe_rtt(), 1);
+        path.in_flight = 150;
+        path.marked = marked;
+        path.ack();
+        assert_close(&format!("{marked} marked"), path.pacing_gain(), gain, 1e-6);
+    }
+}
+
+/// The bound falls to no less than 0.7 of the BDP (section 5.5.10.2), of which CRUISE leaves 15 %.
+#[test]
+fn the_bound_is_at_least_beta_of_the_bdp() {
+    let mut path = probing_path(&without_probe_rtt(), 1);
+    path.in_flight = 20;
+    path.lose(1);
+    path.ack();
+    assert_close("bound", path.window.cwnd as f64 / MSS as f64, 0.85 * 70.0, 0.1);
+}
+
+/// After a probe that lost too much the next is precautionary: it ends as soon as the bound is in flight, and if that
+/// goes well the next follows without a pause (section 5.3.3.6).
+#[test]
+fn a_precautionary_probe() {
+    let mut path = probing_path(&without_probe_rtt(), 1);
+    path.in_flight = 150;
+    path.lose(4);
+    path.in_flight = 90;
+    path.ack();
+    path.until_gain(UP);
+    path.in_flight = 149;
+    path.ack();
+    assert_close("the bound is in flight", path.pacing_gain(), DOWN, 1e-6);
+    // A round of feedback and one of REFILL.
+    assert_close("until the next", path.until_gain(UP).seconds(), 0.2, 0.02);
+    path.ack();
+    assert_close("which persists", path.pacing_gain(), UP, 1e-6);
+}
+
+/// The bound grows by 1, 2, 4... segments a round of ProbeBW_UP while the window is full (section 5.3.3.5).
+#[test]
+fn the_bound_grows_faster_each_round() {
+    let mut path = probing_path(
+        &json!({"probe_rtt_interval": Duration::from_seconds(100_000), "cwnd_gain": 4.0, "up_cwnd_gain": 4.0}),
+        1,
+    );
+    path.in_flight = 150;
+    path.lose(4);
+    path.in_flight = 90;
+    path.ack();
+    path.until_gain(UP);
+    path.in_flight = 149;
+    path.until_gain(CRUISE);
+    path.until_gain(UP);
+    let mut growth = Vec::new();
+    for _ in 0..6 {
+        let before = path.segments();
+        for _ in 0..path.bdp() {
+            path.in_flight = path.segments();
+            path.ack();
+        }
+        growth.push(path.segments() - before);
+    }
+    for pair in growth[3..].windows(2) {
+        let ratio = pair[1] as f64 / pair[0] as f64;
+        assert!((1.5..=2.7).contains(&ratio), "{growth:?}");
+    }
+}
+
+/// While not probing, a round with losses lowers the bandwidth to what was delivered, by 30 % at most (section
+/// 5.5.10.3); the next probe forgets that (section 5.3.3.3).
+#[test]
+fn losses_lower_the_short_term_bounds() {
+    let mut path = draining_path(&without_probe_rtt(), 1);
+    path.until_gain(CRUISE);
+    path.round();
+    let full = path.pacing_rate();
+    path.rate = 500.0;
+    path.in_flight = 50;
+    (0..2).for_each(|_| path.round()); // No sample of the former rate is left.
+    assert_close("without losses", path.pacing_rate(), full, 1e-3);
+    path.lose(1);
+    (0..=path.bdp()).for_each(|_| path.ack());
+    assert_close("a round with losses", path.pacing_rate() / full, 0.7, 1e-3);
+    path.lose(1);
+    (0..=path.bdp()).for_each(|_| path.ack());
+    assert_close("another", path.pacing_rate() / full, 0.5, 1e-3);
+    let forgotten = (0..5000).any(|_| {
+        path.ack();
+        (path.pacing_rate() / full - 1.0).abs() < 1e-3
+    });
+    assert!(forgotten, "REFILL paces at the full bandwidth");
+}
+
+/// The time between probes: 2 to 3 s, or as many rounds as the BDP has segments, or 62 to 63 (section 5.3.3.8.2).
+#[test]
+fn time_between_probes() {
+    for (rate, rtt, least, most) in [
+        (1000.0, 100.0, 2.0, 3.0),              // 100 rounds are 10 s
+        (200.0, 100.0, 19.0 * 0.1, 20.0 * 0.1), // 20 rounds
+        (10_000.0, 20.0, 62.0 * 0.02, 63.0 * 0.02),
+    ] {
+        for seed in 0..20 {
+            let mut path = Path::new("bbr3", &without_probe_rtt(), seed, rate, milliseconds(rtt));
+            path.in_flight = 2 * path.bdp();
+            path.until_gain(DRAIN);
+            path.in_flight = path.bdp();
+            path.until_gain(DOWN);
+            let waited = path.until_gain(UP).seconds();
+            // REFILL takes a round besides, and rounds end with an acknowledgement.
+            let round = rtt / 1000.0;
+            let range = least - 0.1 * round..=most + 1.5 * round + 2.0 / rate;
+            assert!(range.contains(&waited), "seed {seed}, BDP {}: {waited} s not in {range:?}", path.bdp());
+        }
+    }
+}
+
+/// Entering and Exiting PROBE_RTT: five seconds after the least round trip, for 200 ms and a round, with half the BDP.
+#[test]
+fn probe_rtt() {
+    let mut path = draining_path(&json!({}), 1);
+    let half = path.bdp() / 2;
+    while path.segments() > half {
+        path.ack();
+    }
+    assert_close("5 s after the first", path.now.seconds() - 1.0, 5.0, 0.11);
+    assert_close("window", path.segments() as f64, 50.0, 1.0);
+    path.in_flight = half;
+    let begin = path.now;
+    while path.segments() <= half {
+        path.ack();
+    }
+    let lasted = path.now.since(begin).seconds();
+    assert!((0.2..=0.32).contains(&lasted), "it lasts {lasted} s");
+    assert_close("it goes on with CRUISE", path.pacing_gain(), CRUISE, 1e-6);
+    assert!(path.segments() >= 2 * path.bdp(), "the window is given back: {}", path.segments());
+}
+
+/// Entering and Exiting PROBE_RTT During STARTUP: back to STARTUP.
+#[test]
+fn probe_rtt_in_startup() {
+    let mut path = path(&json!({}), 1);
+    path.limited = true;
+    path.in_flight = 10;
+    (0..49).for_each(|_| path.round());
+    while path.segments() > path.bdp() / 2 {
+        path.ack();
+    }
+    (0..5).for_each(|_| path.round());
+    assert!(path.segments() > path.bdp() / 2);
+    path.rate *= 2.0;
+    (0..2).for_each(|_| path.round());
+    assert_close("gain", path.pacing_gain(), STARTUP, 1e-3);
+}
+
+/// Correctly Managing Sub-Packet BDPs: the window is four segments at least, here quanta at both ends.
+#[test]
+fn a_bdp_of_less_than_a_segment() {
+    let mut path = Path::new("bbr3", &json!({}), 1, 10.0, milliseconds(100.0));
+    path.in_flight = 1;
+    for _ in 0..500 {
+        path.ack();
+        assert!(path.segments() >= 4, "{}", path.segments());
+    }
+    assert!(path.segments() <= 12 && path.pacing_rate() < 15.0, "{} at {}", path.segments(), path.pacing_rate());
+}
+
+/// Handling Spurious Fast Recovery: a loss that was none gives the window and the bound back, and probing goes on.
+#[test]
+fn a_needless_recovery_is_taken_back() {
+    let mut path = probing_path(&without_probe_rtt(), 1);
+    path.round();
+    let window = path.window.cwnd;
+    path.in_flight = 150;
+    path.lose(4);
+    path.algorithm.reduce(&path.window, path.window.cwnd, path.now);
+    path.in_recovery = true;
+    path.ack();
+    assert!(path.window.cwnd < window, "the loss bounds the window");
+    path.in_recovery = false;
+    path.algorithm.on_undone(&mut path.window);
+    path.ack();
+    // ProbeBW_UP has two segments and a quarter of the BDP more.
+    assert!(path.window.cwnd >= window - 28 * MSS, "{} of {window}", path.window.cwnd);
+}
