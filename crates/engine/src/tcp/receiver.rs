@@ -126,7 +126,8 @@ impl Receiver {
 
     /// A segment arrived.
     pub fn on_segment(&mut self, segment: Segment, now: Time, profile: &ReceiverProfile) -> Response {
-        let feedback_is_due = self.note(&segment, now, profile);
+        let asks_nothing = profile.ecn == EcnKind::Off && !profile.one_way_delay;
+        let feedback_is_due = !asks_nothing && self.note(&segment, now, profile);
         match self.take(segment.block, segment.fin, segment.stamp, now, profile) {
             Response::Delay if feedback_is_due => Response::Acknowledge,
             response => response,
@@ -160,6 +161,7 @@ impl Receiver {
         }
     }
 
+    #[inline(always)]
     fn take(&mut self, block: Block, fin: bool, stamp: Time, now: Time, profile: &ReceiverProfile) -> Response {
         if fin {
             self.fin = block.end - 1;

@@ -229,6 +229,17 @@ impl Scoreboard {
         }
     }
 
+    /// An acknowledgement of every byte below a number and of these blocks. Tells of each segment that arrived and was not
+    /// known to have.
+    pub fn on_acknowledgement(&mut self, number: u64, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
+        let acknowledged = self.on_cumulative(number, &mut arrived);
+        if blocks.is_empty() {
+            return Progress { delivered: acknowledged, ..Progress::default() };
+        }
+        let progress = self.on_sacks(blocks, &mut arrived);
+        Progress { delivered: progress.delivered + acknowledged, ..progress }
+    }
+
     /// Cumulative acknowledgement of every byte below `acknowledgement`. Tells of each segment that arrived and was not
     /// known to have, and returns how many they are.
     pub fn on_cumulative(&mut self, acknowledgement: u64, mut arrived: impl FnMut(u64)) -> u64 {

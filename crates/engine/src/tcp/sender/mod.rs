@@ -129,6 +129,8 @@ pub struct Sender {
     /// Whether the algorithm alone sets the window.
     is_governed: bool,
     is_paced: bool,
+    /// Whether anybody follows single segments: deliveries, RACK or pacing.
+    watches: bool,
     /// The latest tick of the timestamp clock that was looked up.
     tick: Time,
     latest_rtt: Option<Duration>,
@@ -183,6 +185,7 @@ impl Sender {
             rack: (profile.recovery == RecoveryKind::Rack).then(|| Box::new(Rack::new())),
             is_governed: needs.governs,
             is_paced: needs.pacing || profile.pacing,
+            watches: needs.deliveries || profile.recovery == RecoveryKind::Rack || needs.pacing || profile.pacing,
             tick: Time::ZERO,
             latest_rtt: None,
             established_at: None,
@@ -289,20 +292,8 @@ impl Sender {
         let prior_in_flight = self.scoreboard.pipe() * self.window.mss;
         let mut progress = Progress::default();
         if !sacks.is_empty() || acked > 0 {
-            let (delivery, rack) = (&mut self.delivery, &mut self.rack);
-            let echo = self.profile.timestamps.then_some(echo);
-            let mut arrived = |index| {
-                if let Some(delivery) = delivery {
-                    delivery.on_delivered(index, now);
-                }
-                if let Some(rack) = rack {
-                    rack.on_delivered(index, echo, now);
-                }
-            };
-            let acknowledged = if acked > 0 { self.scoreboard.on_cumulative(number, &mut arrived) } else { 0 };
+            progress = self.take_arrivals(ack, now);
             self.una = number;
-            progress = self.scoreboard.on_sacks(sacks, &mut arrived);
-            progress.delivered += acknowledged;
         }
         let rtt = if acked > 0 { self.sample_rtt(number, echo, now) } else { None };
         if acked > 0 {
@@ -375,12 +366,37 @@ impl Sender {
     }
 
     /// Tells the algorithm of each segment found lost, if it asks.
+    #[inline(always)]
     pub(super) fn tell_losses(&mut self, now: Time) {
+        if self.delivery.is_some() {
+            self.tell_each_loss(now);
+        }
+    }
+
+    fn tell_each_loss(&mut self, now: Time) {
         let Some(estimator) = &mut self.delivery else { return };
         while let Some(index) = self.scoreboard.next_untold_loss() {
             let loss = estimator.on_lost(index, now);
             self.algorithm.on_lost(&mut self.window, &loss);
         }
+    }
+
+    /// Enters what arrived into the scoreboard, and tells those who watch segments.
+    fn take_arrivals(&mut self, ack: &Acknowledgement, now: Time) -> Progress {
+        let sacks = ack.options.sacks.as_slice();
+        if !self.watches {
+            return self.scoreboard.on_acknowledgement(ack.number, sacks, |_| ());
+        }
+        let (delivery, rack) = (&mut self.delivery, &mut self.rack);
+        let echo = self.profile.timestamps.then_some(ack.echo);
+        self.scoreboard.on_acknowledgement(ack.number, sacks, |index| {
+            if let Some(delivery) = delivery {
+                delivery.on_delivered(index, now);
+            }
+            if let Some(rack) = rack {
+                rack.on_delivered(index, echo, now);
+            }
+        })
     }
 
     /// What this acknowledgement delivered, for algorithms that ask.

@@ -109,6 +109,7 @@ impl Sender {
         self.size.map_or(self.window.mss, |size| (size - offset).min(self.window.mss))
     }
 
+    #[inline(always)]
     pub(super) fn send_new(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let index = self.scoreboard.nxt();
         let announcement = if self.take_announcement() { flags::WINDOW_REDUCED } else { 0 };
@@ -150,6 +151,17 @@ impl Sender {
         let stamp = self.timestamp(now);
         outbox.push(self.packet(self.scoreboard.sequence(index), stamp, size, bits));
         self.statistics.segments_sent += 1;
+        if self.watches {
+            self.watch(index, payload, size, now);
+        }
+        if let Phase::Recovery { reduction: Reduction::Proportional(reduction), .. } = &mut self.phase {
+            reduction.on_sent(payload);
+        }
+    }
+
+    /// Tells those who follow single segments that one is sent.
+    #[inline(never)]
+    fn watch(&mut self, index: u64, payload: u64, size: u64, now: Time) {
         if let Some(rack) = &mut self.rack {
             rack.on_sent(index, self.scoreboard.una(), index < self.scoreboard.nxt(), now);
         }
@@ -162,9 +174,6 @@ impl Sender {
         }
         if self.is_paced {
             self.pace(payload, size, now);
-        }
-        if let Phase::Recovery { reduction: Reduction::Proportional(reduction), .. } = &mut self.phase {
-            reduction.on_sent(payload);
         }
     }
 }
