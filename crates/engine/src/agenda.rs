@@ -1,7 +1,7 @@
 //! What happens next. Events are ordered by (time, sequence number).
 //!
-//! A link delivers in order, so only the head of its line is pending, and a device next has room at one time: each such
-//! *source* has at most one pending event. A tournament tree over the sources finds the earliest in O(1) and takes a
+//! A link delivers in order, so only the head of its line is pending, a device next has room at one time, and a paced
+//! sender releases one segment after the other: each such *source* has at most one pending event. A tournament tree over the sources finds the earliest in O(1) and takes a
 //! change in log4(sources) steps, where one heap of all packets would pay log2(packets) twice. Timers, which are
 //! many and rarely fire (they are re-armed lazily), wait in a binary heap beside the tree.
 
@@ -18,8 +18,6 @@ pub enum Timer {
     FlowStart(u32),
     /// A sender's retransmission timer.
     Retransmission(u32),
-    /// A paced sender's next segment.
-    Pacing(u32),
     /// A receiver's delayed-acknowledgement timer.
     DelayedAck(u32),
     /// The next packet of a source without congestion control.
@@ -43,6 +41,8 @@ pub enum Due {
     Arrival(u32),
     /// This link's device takes another packet.
     DeviceHasRoom(u32),
+    /// This flow's paced sender releases a segment.
+    Release(u32),
     /// A timer.
     Timer(Timer),
 }

@@ -17,6 +17,10 @@ pub struct Rate(pub u64);
 impl Rate {
     /// How long `bytes` take on a link of this rate, rounded up to a whole picosecond.
     pub fn transmission_time(self, bytes: u64) -> Duration {
+        // A packet's bits in picoseconds fit into 64 bits, and a division of more takes several times as long.
+        if let Some(picobits) = bytes.checked_mul(8 * PICOSECONDS_PER_SECOND) {
+            return Duration(picobits.div_ceil(self.0));
+        }
         let picobits = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
         Duration(picobits.div_ceil(u128::from(self.0)) as u64)
     }

@@ -9,7 +9,7 @@ from sojourn.specification import RunSpecification
 
 #: All run in this cell, with the control in New Reno's place. Its round trips are short, so that none loses much more than
 #: another: it is the control's work that is compared, not what its losses cost.
-CELL = {"scenario": "DC", "load": "MC", "tcp": "newreno", "queue": "droptail"}
+CELL = {"scenario": "DC", "load": "UC", "tcp": "newreno", "queue": "droptail"}
 
 REFERENCE = "newreno"
 
@@ -36,7 +36,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
         name="controls",
         title="Speed of the congestion controls",
         method=(
-            "Delivered data packets for each CPU second, in the data centre with 90 flows of the study piotrowska, as a share of "
+            "Delivered data packets for each CPU second, in the data centre with nine flows of the study piotrowska, as a share of "
             f"New Reno's in processes made in turn; medians of {extent.repeat} shares."
         ),
         figures=[

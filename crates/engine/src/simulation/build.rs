@@ -27,7 +27,13 @@ pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>
     let mut builder = Builder { specification, routes: Routes::default(), stacks: Vec::new(), flows: Vec::new() };
     builder.build_stacks()?;
     builder.build_flows()?;
-    let (links, sources) = build_links(specification, &mut builder.routes)?;
+    let (links, mut sources) = build_links(specification, &mut builder.routes)?;
+    add_releases(&mut builder.flows, &mut sources);
+    if sources.len() > MOST_SOURCES {
+        return Err(format!(
+            "links: a run has at most {MOST_SOURCES} places where packets arrive or wait, paced flows being such places"
+        ));
+    }
     let agenda = Agenda::new(sources);
     let network = Network { links, routes: builder.routes, dropped: 0, agenda, options: OptionsPool::default() };
     Ok((network, builder.flows))
@@ -166,7 +172,8 @@ impl Builder<'_> {
         self.flows.push(Flow {
             endpoints,
             retransmission_armed: Time::NEVER,
-            pacing_armed: Time::NEVER,
+            releases: Source::NONE,
+            release: Time::NEVER,
             delayed_ack_armed: Time::NEVER,
             delivered_before_window: 0,
             group,
@@ -213,8 +220,17 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
             if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index as u32)) } else { Source::NONE };
         built.push(Link::new(link.rate, link.delay, egress, link.drop.clone().map(Losses::new), arrivals));
     }
-    if sources.len() > MOST_SOURCES {
-        return Err(format!("links: a run has at most {MOST_SOURCES} places where packets arrive or wait"));
-    }
     Ok((built, sources))
+}
+
+/// Gives each flow that is paced its source of events.
+fn add_releases(flows: &mut [Flow], sources: &mut Vec<Due>) {
+    for (index, flow) in flows.iter_mut().enumerate() {
+        if let Endpoints::Tcp(connection) = &flow.endpoints
+            && connection.sender.is_paced()
+        {
+            flow.releases = Source(sources.len() as u32);
+            sources.push(Due::Release(index as u32));
+        }
+    }
 }

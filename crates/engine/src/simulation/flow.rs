@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::agenda::Source;
 use crate::packet::Packet;
 use crate::random::Random;
 use crate::result::{FlowResult, TcpResult};
@@ -23,8 +24,10 @@ pub(super) struct Flow {
     pub endpoints: Endpoints,
     /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
     pub retransmission_armed: Time,
-    /// The same for pacing.
-    pub pacing_armed: Time,
+    /// The event that a paced segment is released; [`Source::NONE`] if it has none.
+    pub releases: Source,
+    /// When that is to happen, as the agenda knows it.
+    pub release: Time,
     /// The same for the delayed acknowledgement.
     pub delayed_ack_armed: Time,
     pub delivered_before_window: u64,

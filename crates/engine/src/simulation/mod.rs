@@ -118,6 +118,7 @@ impl Simulation {
         match due {
             Due::Arrival(link) => self.on_arrival(link as usize),
             Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
+            Due::Release(flow) => self.on_release(flow as usize),
             Due::Timer(timer) => self.on_timer(timer),
         }
         true
@@ -160,9 +161,14 @@ impl Simulation {
                 self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
             }
             let release = connection.sender.release;
-            if release < flow.pacing_armed {
-                flow.pacing_armed = release;
-                self.network.agenda.set_timer(Timer::Pacing(index as u32), release);
+            if release != flow.release {
+                flow.release = release;
+                if release == Time::NEVER {
+                    self.network.agenda.clear(flow.releases);
+                } else {
+                    let sequence = self.network.agenda.sequence();
+                    self.network.agenda.set(flow.releases, release, sequence);
+                }
             }
         }
         self.send_outbox(index);
@@ -215,7 +221,6 @@ impl Simulation {
             Timer::FlowStart(index) => self.start_flow(index as usize),
             Timer::Emission(index) => self.emit(index as usize),
             Timer::Retransmission(index) => self.on_retransmission_timer(index as usize),
-            Timer::Pacing(index) => self.on_pacing_timer(index as usize),
             Timer::DelayedAck(index) => self.on_delayed_ack_timer(index as usize),
             Timer::Release(index) => self.release(index as usize),
             Timer::Queue(index) => self.on_queue_timer(index),
@@ -257,16 +262,9 @@ impl Simulation {
         }
     }
 
-    fn on_pacing_timer(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
-        if flow.pacing_armed != self.now {
-            return;
-        }
-        flow.pacing_armed = Time::NEVER;
-        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-            if connection.sender.release <= self.now {
-                connection.sender.on_release(self.now, &mut self.outbox);
-            }
+    fn on_release(&mut self, index: usize) {
+        if let Endpoints::Tcp(connection) = &mut self.flows[index].endpoints {
+            connection.sender.on_release(self.now, &mut self.outbox);
             self.after_sender(index);
         }
     }

@@ -146,6 +146,11 @@ impl Scoreboard {
         self.untold_losses = Some(VecDeque::new());
     }
 
+    /// Whether a loss has not been told, if anybody asks.
+    pub fn has_untold_losses(&self) -> bool {
+        self.untold_losses.as_ref().is_some_and(|losses| !losses.is_empty())
+    }
+
     /// A segment found lost, each time that it is; in the order in which they were found.
     pub fn next_untold_loss(&mut self) -> Option<u64> {
         self.untold_losses.as_mut()?.pop_front()

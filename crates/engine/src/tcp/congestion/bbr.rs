@@ -493,6 +493,10 @@ impl CongestionControl for Bbr {
         }
     }
 
+    fn pacing_quantum(&self, mss: u64) -> u64 {
+        self.quantum(mss) * mss
+    }
+
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
         let rate = self.state.pacing_rate.unwrap_or_else(|| self.first_pacing_rate(window, srtt));
         Some(Rate(((8.0 * rate) as u64).max(1)))

@@ -348,11 +348,15 @@ impl Bbr3 {
         }
     }
 
-    /// SetSendQuantum() of section 5.6.3 and QuantizationBudget() of section 5.6.4.2.
-    fn with_quanta(&self, bytes: u64, mss: u64) -> u64 {
+    /// SetSendQuantum() of section 5.6.3.
+    fn quantum(&self, mss: u64) -> u64 {
         let rate = self.state.pacing_rate.unwrap_or(0.0);
-        let quantum = ((rate * QUANTUM_TIME) as u64).min(QUANTUM_BYTES).max(QUANTUM_SEGMENTS * mss);
-        let bytes = bytes.max(QUANTA * quantum).max(self.least_window(mss));
+        ((rate * QUANTUM_TIME) as u64).min(QUANTUM_BYTES).max(QUANTUM_SEGMENTS * mss)
+    }
+
+    /// QuantizationBudget() of section 5.6.4.2.
+    fn with_quanta(&self, bytes: u64, mss: u64) -> u64 {
+        let bytes = bytes.max(QUANTA * self.quantum(mss)).max(self.least_window(mss));
         if self.state.mode == Mode::Up { bytes + 2 * mss } else { bytes }
     }
 
@@ -911,6 +915,10 @@ impl CongestionControl for Bbr3 {
         } else if self.state.mode == Mode::ProbeRtt {
             self.check_probe_rtt_done(window, now, self.state.delivered);
         }
+    }
+
+    fn pacing_quantum(&self, mss: u64) -> u64 {
+        self.quantum(mss)
     }
 
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {

@@ -210,6 +210,11 @@ pub trait CongestionControl {
         None
     }
 
+    /// Bytes of payload that leave together where segments are paced; at least one segment does.
+    fn pacing_quantum(&self, _mss: u64) -> u64 {
+        0
+    }
+
     /// Gives it a random stream of its own, before all else; only for algorithms that ask.
     fn take_random(&mut self, _random: Random) {}
 
@@ -287,6 +292,9 @@ macro_rules! algorithms {
             }
             fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
                 match self { $(Algorithm::$name(algorithm) => algorithm.pacing_rate(window, srtt),)* }
+            }
+            fn pacing_quantum(&self, mss: u64) -> u64 {
+                match self { $(Algorithm::$name(algorithm) => algorithm.pacing_quantum(mss),)* }
             }
             fn take_random(&mut self, random: Random) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.take_random(random),)* }

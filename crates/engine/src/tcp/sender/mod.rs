@@ -99,8 +99,10 @@ pub struct Sender {
     retransmission: Time,
     /// When a paced segment is to be released; `NEVER` when none waits.
     pub release: Time,
-    /// Before this, pacing lets nothing go.
+    /// Before this, pacing lets nothing go but the rest of a quantum.
     next_release: Time,
+    /// Payload of the quantum that may still leave.
+    quantum_left: u64,
     /// SND.UNA.
     una: u64,
     window: Window,
@@ -166,6 +168,7 @@ impl Sender {
             retransmission: Time::NEVER,
             release: Time::NEVER,
             next_release: Time::ZERO,
+            quantum_left: 0,
             una: FIRST_DATA,
             window: Window { cwnd: profile.initial_window * mss, ssthresh: u64::MAX, mss },
             phase: Phase::Open,
@@ -368,7 +371,7 @@ impl Sender {
     /// Tells the algorithm of each segment found lost, if it asks.
     #[inline(always)]
     pub(super) fn tell_losses(&mut self, now: Time) {
-        if self.delivery.is_some() {
+        if self.scoreboard.has_untold_losses() {
             self.tell_each_loss(now);
         }
     }

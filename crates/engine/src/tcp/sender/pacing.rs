@@ -12,6 +12,11 @@ const RATIO_IN_SLOW_START: u64 = 200;
 const RATIO: u64 = 120;
 
 impl Sender {
+    /// Whether it is ever paced.
+    pub fn is_paced(&self) -> bool {
+        self.is_paced
+    }
+
     /// The rate at which segments leave where the algorithm has none of its own; none before it is known.
     fn pacing_rate_of_stack(&self) -> Option<Rate> {
         let srtt = self.rto.srtt();
@@ -32,6 +37,10 @@ impl Sender {
             .map(|rate| rate.transmission_time(payload))
             .or_else(|| self.pacing_rate_of_stack().map(|rate| rate.transmission_time(size)));
         if let Some(wait) = wait {
+            if now >= self.next_release {
+                self.quantum_left = self.algorithm.pacing_quantum(self.window.mss);
+            }
+            self.quantum_left = self.quantum_left.saturating_sub(payload);
             self.next_release = self.next_release.max(now) + wait;
         }
     }

@@ -44,7 +44,7 @@ impl Sender {
         let mut in_flight = self.in_flight();
         self.window_limited = true;
         while in_flight + mss <= window {
-            if now < self.next_release {
+            if now < self.next_release && self.quantum_left < mss {
                 self.release = self.next_release;
                 break;
             }
