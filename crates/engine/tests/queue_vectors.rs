@@ -199,6 +199,55 @@ fn codel_marks_the_packets_of_the_worked_example() {
     assert_eq!(run(false, flags::ECT_0).last(), Some(&(13, 3, 0)), "ECN off");
 }
 
+/// With a threshold for marks each ECN-capable packet that waited for longer is marked, once, and none that is not.
+#[test]
+fn codel_marks_above_its_threshold() {
+    for id in ["codel-ce_threshold-3", "codel-ce_threshold-4"] {
+        let row = vector(id);
+        let (inputs, expected) = (&row["inputs"], &row["expected"]);
+        let parameters = CoDelParameters {
+            target: milliseconds(&inputs["target_ms"]),
+            interval: milliseconds(&inputs["interval_ms"]),
+            ecn: true,
+            ce_threshold: milliseconds(&inputs["ce_threshold_ms"]),
+            ..CoDelParameters::default()
+        };
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+        for index in 0..count(&inputs["packets"]) {
+            let capable = index < count(&inputs["ecn_capable"]);
+            bench.enqueue(Time::ZERO, packet(1000, if capable { flags::ECT_0 } else { 0 }));
+        }
+        for (index, instant) in rows(&inputs["dequeue_t_ms"]).iter().enumerate() {
+            assert!(bench.dequeue(Time::ZERO + milliseconds(instant)).is_some());
+            let figure = |name: &str| count(&expected[name][index]);
+            let seen = (bench.queue.packets(), bench.drops(DropCause::Early), bench.outcome.marks);
+            assert_eq!(seen, (figure("queue_after"), figure("drops"), figure("marks_after")), "{id} at {instant} ms");
+        }
+    }
+}
+
+/// Linux, include/net/codel_impl.h: marked is what waited for longer than the threshold, not for just as long, be
+/// `ecn` on or off; what came marked is not marked again.
+#[test]
+fn codel_marks_what_waited_for_longer_than_its_threshold() {
+    for ecn in [false, true] {
+        let parameters =
+            CoDelParameters { ce_threshold: Duration::from_milliseconds(1), ecn, ..CoDelParameters::default() };
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+        for flag in [flags::ECT_0, flags::ECT_1, 0, flags::CONGESTION_EXPERIENCED] {
+            bench.enqueue(Time::ZERO, packet(1000, flag));
+        }
+        let mut marked_at = |microseconds: u64| {
+            let sent = bench.dequeue(Time::ZERO + Duration::from_microseconds(microseconds)).unwrap();
+            (sent.packet.is_marked(), bench.outcome.marks)
+        };
+        assert_eq!(marked_at(1_000), (false, 0));
+        assert_eq!(marked_at(1_001), (true, 1));
+        assert_eq!(marked_at(1_001), (false, 1));
+        assert_eq!(marked_at(1_001), (true, 1));
+    }
+}
+
 /// RFC 8289 section 5.6: a sojourn time of just the target is above it, and the interval is over at its last instant.
 #[test]
 fn codel_drops_at_the_end_of_the_interval() {

@@ -6,6 +6,7 @@ mod bbr3;
 mod bic;
 mod compound;
 mod cubic;
+mod dctcp;
 mod flow;
 mod hstcp;
 mod htcp;

@@ -9,6 +9,7 @@ mod bbr3;
 mod bic;
 mod compound;
 mod cubic;
+mod dctcp;
 mod fack;
 mod growth;
 mod hstcp;
@@ -322,4 +323,5 @@ algorithms! {
     lp::Lp(LpParameters),
     bbr::Bbr(BbrParameters),
     bbr3::Bbr3(Bbr3Parameters),
+    dctcp::Dctcp(DctcpParameters),
 }

@@ -200,6 +200,11 @@ impl Sender {
         self.algorithm.needs()
     }
 
+    /// Its algorithm, as it stands.
+    pub fn algorithm(&self) -> &Algorithm {
+        &self.algorithm
+    }
+
     /// Where the connection stands.
     pub fn state(&self) -> State {
         self.state
