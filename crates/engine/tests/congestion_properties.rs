@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use sojourn_engine::packet::LoadFactor;
 use sojourn_engine::parameter::{Description, Kind};
 use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, Delivery, Loss, RateSample};
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
@@ -13,8 +14,18 @@ use sojourn_engine::time::{Duration, Time};
 #[derive(Clone, Debug)]
 enum Event {
     /// An acknowledgement of a share of the window, a part of it credited, after a pause and with a round-trip time;
-    /// the sender may be limited by its application, and what is acknowledged may have been marked.
-    Ack { share: u64, credited: u64, pause: Duration, rtt: Duration, sampled: bool, limited: bool, marked: bool },
+    /// the sender may be limited by its application, and what is acknowledged may have been marked or
+    /// have told a load factor.
+    Ack {
+        share: u64,
+        credited: u64,
+        pause: Duration,
+        rtt: Duration,
+        sampled: bool,
+        limited: bool,
+        marked: bool,
+        load: Option<LoadFactor>,
+    },
     /// A loss repaired without a timeout, with this flight size and with this share of the threshold as the window
     /// after it.
     Loss { flight: u64, after: u64 },
@@ -27,8 +38,10 @@ enum Event {
 fn event() -> impl Strategy<Value = Event> {
     let pause = prop_oneof![8 => 0..2_000u64, 1 => 0..100_000_000u64].prop_map(Duration::from_microseconds);
     let rtt = prop_oneof![8 => 9_000..30_000u64, 1 => 0..5_000_000u64].prop_map(Duration::from_microseconds);
-    let ack = (0..=256u64, 0..=256u64, pause, rtt, any::<bool>(), 0..8u8, 0..8u8).prop_map(
-        |(share, credited, pause, rtt, sampled, limited, marked)| Event::Ack {
+    let load =
+        prop::sample::select(vec![None, Some(LoadFactor::Low), Some(LoadFactor::High), Some(LoadFactor::Overload)]);
+    let ack = (0..=256u64, 0..=256u64, pause, rtt, any::<bool>(), 0..8u8, 0..8u8, load).prop_map(
+        |(share, credited, pause, rtt, sampled, limited, marked, load)| Event::Ack {
             share,
             credited,
             pause,
@@ -36,6 +49,7 @@ fn event() -> impl Strategy<Value = Event> {
             sampled,
             limited: limited == 0,
             marked: marked == 0,
+            load,
         },
     );
     prop_oneof![
@@ -135,7 +149,7 @@ fn run(
     let mut windows = Vec::new();
     for (index, event) in events.iter().enumerate() {
         match *event {
-            Event::Ack { share, credited, pause, rtt, sampled, limited, marked } => {
+            Event::Ack { share, credited, pause, rtt, sampled, limited, marked, load } => {
                 let nxt = una + window.cwnd;
                 // A window of 16 MiB at most is in use, so that the sequence of doublings stays within the integers.
                 let acked = (window.cwnd * share / 256).clamp(1, 1 << 24);
@@ -154,6 +168,7 @@ fn run(
                     nxt,
                     in_flight: nxt - una.min(nxt),
                     marked: if marked { acked } else { 0 },
+                    load_factor: load,
                     one_way_delay: (sampled && algorithm.needs().one_way_delay).then_some(rtt),
                 };
                 algorithm.on_ack(&window, &ack);

@@ -187,3 +187,68 @@ fn dctcp_answers_losses_as_new_reno() {
     let (dctcp, reno) = (goodput("dctcp"), goodput("newreno"));
     assert!((dctcp / reno - 1.0).abs() < 0.01, "{dctcp} and {reno} bit/s");
 }
+
+/// A link with a VCP router and a buffer of a bandwidth-delay product.
+fn vcp_path(rate: u64, rtt: u64, flows: u64) -> Path {
+    let mut path = Path::new(rate, rtt);
+    let product = (rate as f64 / 12_000.0 * (rtt as f64 * 1e-12)) as u64;
+    path.queue =
+        json!({"name": "vcp", "limit": {"packets": product}, "parameters": {"target_utilisation": VCP_TARGET}});
+    path.stack = acknowledge_every_segment();
+    path.flows = vec![tcp_flows("vcp", flows, 10 * S)];
+    path.duration = 200 * S;
+    path.warm_up = 100 * S;
+    path
+}
+
+/// The authors' target utilisation at 100 Mbit/s (ns-2 vcp-queue.cc).
+const VCP_TARGET: f64 = 0.975;
+
+/// Xia et al. 2005, section 5: at one bottleneck, whatever its rate, round-trip time and number of flows, VCP uses more
+/// than 0.9 of the link with a queue of a small share of the buffer and no losses, and shares it fairly.
+#[test]
+fn vcp_uses_the_link_fairly_with_no_queue() {
+    for (megabits, rtt_ms, flows) in [(20, 80, 2), (100, 80, 2), (100, 20, 10), (100, 200, 10), (100, 80, 20)] {
+        let path = vcp_path(megabits * 1_000_000, rtt_ms * MS, flows);
+        let result = path.run();
+        let queue = &result.queues[0].statistics;
+        let case = format!("{megabits} Mbit/s, {rtt_ms} ms, {flows} flows: {queue:?}");
+        assert!(queue.busy_share > 0.9 && queue.busy_share < 1.0, "{case}");
+        let buffer = (megabits * rtt_ms) as f64 / 12.0;
+        assert!(queue.mean_packets < 0.01 * buffer, "{case}");
+        assert!((queue.max_packets as f64) < 0.1 * buffer, "{case}");
+        assert_eq!(queue.window.drops_overflow + queue.before_window.drops_overflow, 0, "{case}");
+        let delivered: Vec<f64> = result.flows.iter().map(|flow| flow.bytes_delivered as f64).collect();
+        let (least, greatest) = delivered.iter().fold((f64::MAX, 0.0_f64), |(a, b), x| (a.min(*x), b.max(*x)));
+        assert!(greatest / least < 1.1, "{case}: {delivered:?}");
+    }
+}
+
+/// The geometry of VCP's sawtooth, for a beta at which the load stays high: overload at the target gamma, decrease to
+/// beta of it, and as long at each rate between, as long as a tooth lasts for many measuring intervals: utilisation
+/// gamma (1 + beta) / 2.
+#[test]
+fn vcps_utilisation_is_that_of_its_sawtooth() {
+    for beta in [0.875, 0.8] {
+        let mut path = vcp_path(100_000_000, 40 * MS, 1);
+        path.flows[0]["source"]["tcp"]["parameters"] = json!({"beta": beta});
+        path.duration = 400 * S;
+        let share = path.run().queues[0].statistics.busy_share;
+        assert!((share / (VCP_TARGET * (1.0 + beta) / 2.0) - 1.0).abs() < 0.01, "beta {beta}: utilisation {share}");
+    }
+}
+
+/// A flow that comes to another, which has the whole link, ends with the same share: additive increase and
+/// multiplicative decrease converge (Chiu and Jain 1989).
+#[test]
+fn a_late_vcp_flow_gets_its_share() {
+    let mut path = vcp_path(20_000_000, 80 * MS, 1);
+    let mut late = tcp("vcp");
+    late["start"] = json!(50 * S);
+    path.flows.push(late);
+    path.duration = 400 * S;
+    path.warm_up = 300 * S;
+    let result = path.run();
+    let [first, late] = [0, 1].map(|flow| result.flows[flow].bytes_delivered as f64);
+    assert!((0.9..=1.1).contains(&(late / first)), "late {late}, first {first}");
+}

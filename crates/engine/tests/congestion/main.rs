@@ -21,6 +21,7 @@ mod rounds;
 mod rto;
 mod scalable;
 mod slow_start;
+mod vcp;
 mod vegas;
 mod veno;
 mod westwood;

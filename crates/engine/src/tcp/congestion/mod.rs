@@ -25,6 +25,7 @@ mod round_trips;
 mod sack;
 mod scalable;
 mod tahoe;
+mod vcp;
 mod vegas;
 mod veno;
 mod westwood;
@@ -36,6 +37,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::about::About;
+use crate::packet::LoadFactor;
 use crate::parameter::{Description, check_limits};
 use crate::random::Random;
 use crate::tcp::profile::{Codepoint, RecoveryKind};
@@ -68,6 +70,8 @@ pub struct Ack {
     pub one_way_delay: Option<Duration>,
     /// Bytes newly known to have arrived with a congestion mark; only with Accurate ECN.
     pub marked: u64,
+    /// How loaded the path is. Only for algorithms that ask ([`Needs::load_factor`]).
+    pub load_factor: Option<LoadFactor>,
 }
 
 /// How fast the path delivered of late, as one acknowledgement shows it (draft-cheng-iccrg-delivery-rate-estimation-02).
@@ -147,6 +151,8 @@ pub struct Needs {
     pub one_way_delay: bool,
     /// Accurate ECN on all its packets, with this codepoint.
     pub ecn: Option<Codepoint>,
+    /// The ECN field of its data for the load factor, which routers of VCP write and the receiver echoes.
+    pub load_factor: bool,
     /// A recovery that belongs to it.
     pub recovery: Option<RecoveryKind>,
     /// Pacing ([`CongestionControl::pacing_rate`]).
@@ -324,4 +330,5 @@ algorithms! {
     bbr::Bbr(BbrParameters),
     bbr3::Bbr3(Bbr3Parameters),
     dctcp::Dctcp(DctcpParameters),
+    vcp::Vcp(VcpParameters),
 }
