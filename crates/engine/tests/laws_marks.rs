@@ -2,8 +2,11 @@
 
 mod support;
 
+use std::sync::atomic::AtomicBool;
+
 use serde_json::{Value, json};
 use sojourn_engine::result::RunResult;
+use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::congestion::Algorithm;
 use sojourn_engine::tcp::profile::StackProfile;
 use support::{MS, Path, S, acknowledge_every_segment, tcp, tcp_flows};
@@ -251,4 +254,56 @@ fn a_late_vcp_flow_gets_its_share() {
     let result = path.run();
     let [first, late] = [0, 1].map(|flow| result.flows[flow].bytes_delivered as f64);
     assert!((0.9..=1.1).contains(&(late / first)), "late {late}, first {first}");
+}
+
+/// Goodput of a flow with a round-trip time of 5 ms over that of one with 20 ms, at a bottleneck that marks above 1 ms.
+fn advantage_of_a_near_flow(algorithm: &str, seed: u64) -> f64 {
+    let rate = 50_000_000;
+    let link = |from: u64, to: u64, rate: u64, delay: u64| json!({"from": from, "to": to, "rate": rate, "delay": delay, "queue": null, "drop": null});
+    let both_ways = |a: u64, b: u64, delay: u64| [link(a, b, 20 * rate, delay), link(b, a, 20 * rate, delay)];
+    let mut bottleneck = link(2, 3, rate, 2 * MS);
+    bottleneck["queue"] = marks_above(MS);
+    let mut links = vec![bottleneck, link(3, 2, rate, 2 * MS)];
+    links.extend(both_ways(0, 2, MS / 2));
+    links.extend(both_ways(1, 2, 8 * MS));
+    let flow = |from: u64| {
+        let mut flow = tcp_flows(algorithm, 1, S);
+        (flow["from"], flow["to"]) = (json!(from), json!(3));
+        flow
+    };
+    let specification = json!({
+        "seed": seed, "duration": 90 * S, "warm_up": 30 * S, "sender_overhead": 240_000_000,
+        "nodes": ["near", "far", "router", "receiver"], "links": links, "stacks": [acknowledge_every_segment()],
+        "flows": [flow(0), flow(1)],
+        "probe": {"queue_statistics": true, "queue_series": null, "flow_series": null},
+    });
+    let specification = serde_json::from_value(specification).expect("well formed");
+    let result = Simulation::new(&specification).expect("valid").run(&AtomicBool::new(false)).expect("nobody cancels");
+    result.flows[0].bytes_delivered as f64 / result.flows[1].bytes_delivered as f64
+}
+
+/// The draft, section 2.4.4: flows with round-trip times below 25 ms share a bottleneck about equally, where DCTCP's
+/// are as the ratio of the round-trip times, 6 and 21 ms with the queue, to its square (mean of five seeds).
+#[test]
+fn prague_is_fair_whatever_the_round_trip_time() {
+    let mean = |algorithm: &str| (1..=5).map(|seed| advantage_of_a_near_flow(algorithm, seed)).sum::<f64>() / 5.0;
+    let (prague, dctcp) = (mean("prague"), mean("dctcp"));
+    assert!((0.75..=1.33).contains(&prague), "Prague's near flow has {prague} times the goodput of the far one");
+    assert!((3.5..=12.25).contains(&dctcp), "DCTCP's near flow has {dctcp} times the goodput of the far one");
+}
+
+/// A paced flow keeps its queue at the threshold, and uses the link as DCTCP does.
+#[test]
+fn pragues_queue_stays_near_the_threshold() {
+    for (packets, threshold) in [(50, 4), (100, 10), (400, 20)] {
+        let mut path = dctcp_path(packets, 20 * MS, threshold, 1);
+        path.flows = vec![tcp("prague")];
+        path.queue_series = Some(MS);
+        let result = path.run();
+        let greatest = result.series.queues.iter().filter(|sample| sample.time.0 >= path.warm_up);
+        let greatest = greatest.map(|sample| sample.packets).max().expect("samples");
+        let share = result.queues[0].statistics.busy_share;
+        assert!(greatest <= threshold + 2, "BDP {packets}, threshold {threshold}: {greatest} packets");
+        assert!(share > 0.94, "BDP {packets}, threshold {threshold}: utilisation {share}");
+    }
 }

@@ -17,6 +17,7 @@ mod ledbat;
 mod lp;
 mod newreno;
 mod path;
+mod prague;
 mod rounds;
 mod rto;
 mod scalable;

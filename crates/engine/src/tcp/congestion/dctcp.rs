@@ -49,6 +49,11 @@ impl MarkedShare {
         // Marks may be told later than the bytes that carried them, so that there are more than bytes.
         let share = (self.marked as f64 / self.acked.max(1) as f64).min(1.0);
         self.alpha += g * (share - self.alpha);
+        self.start_window(ack);
+    }
+
+    /// The next window of data begins.
+    pub(super) fn start_window(&mut self, ack: &Ack) {
         self.acked = 0;
         self.marked = 0;
         self.window_end = ack.nxt;

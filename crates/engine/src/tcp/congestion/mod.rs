@@ -20,6 +20,7 @@ mod ledbat;
 mod lp;
 mod model;
 mod newreno;
+mod prague;
 mod reno;
 mod round_trips;
 mod sack;
@@ -330,5 +331,6 @@ algorithms! {
     bbr::Bbr(BbrParameters),
     bbr3::Bbr3(Bbr3Parameters),
     dctcp::Dctcp(DctcpParameters),
+    prague::Prague(PragueParameters),
     vcp::Vcp(VcpParameters),
 }
