@@ -11,7 +11,7 @@ pub struct About {
     pub aliases: &'static [&'static str],
     /// Its name in the field.
     pub title: &'static str,
-    /// What kind it is: of congestion controls what they react to (`loss`, `delay`, `hybrid`, `model`, `rate`), of queue
+    /// What kind it is: of congestion controls what they react to (`loss`, `marks`, `delay`, `hybrid`, `model`, `rate`), of queue
     /// disciplines `passive`, `aqm` or `scheduler`.
     pub class: &'static str,
     /// Year of the source.

@@ -68,10 +68,45 @@ impl Packet {
         self.has(flags::CONGESTION_EXPERIENCED)
     }
 
+    /// The ECN field read as VCP does; none if its transport is not capable.
+    pub fn load_factor(&self) -> Option<LoadFactor> {
+        let bits = self.flags & flags::CONGESTION_EXPERIENCED;
+        [LoadFactor::Low, LoadFactor::High, LoadFactor::Overload].into_iter().find(|load| load.bits() == bits)
+    }
+
+    /// Writes the load factor into the ECN field.
+    pub fn set_load_factor(&mut self, load: LoadFactor) {
+        debug_assert!(self.is_ecn_capable(), "only capable transports are told of load");
+        self.flags = self.flags & !flags::CONGESTION_EXPERIENCED | load.bits();
+    }
+
     /// Marks it. Only for packets that are ECN-capable.
     pub fn mark(&mut self) {
         debug_assert!(self.is_ecn_capable(), "only ECN-capable packets are marked");
         self.flags |= flags::CONGESTION_EXPERIENCED;
+    }
+}
+
+/// How loaded the links of a path are: what the routers of VCP write into the ECN field (Xia et al. 2005, section 3.1).
+/// The greater code is that of the more loaded link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LoadFactor {
+    /// Codepoint 01.
+    Low,
+    /// Codepoint 10.
+    High,
+    /// Codepoint 11.
+    Overload,
+}
+
+impl LoadFactor {
+    /// Its bits in a packet's flags.
+    pub fn bits(self) -> u8 {
+        match self {
+            LoadFactor::Low => flags::ECT_1,
+            LoadFactor::High => flags::ECT_0,
+            LoadFactor::Overload => flags::CONGESTION_EXPERIENCED,
+        }
     }
 }
 
@@ -116,6 +151,8 @@ pub struct AckOptions {
     pub one_way_delay: Option<Duration>,
     /// Data packets that came marked so far: the counter of Accurate ECN (RFC 9768), which here never wraps round.
     pub marks: Option<u64>,
+    /// The load factor that came with the latest data segment; only for senders that ask.
+    pub load_factor: Option<LoadFactor>,
 }
 
 impl AckOptions {
@@ -124,10 +161,11 @@ impl AckOptions {
         sacks: SackBlocks { blocks: [Block { start: 0, end: 0 }; 4], length: 0 },
         one_way_delay: None,
         marks: None,
+        load_factor: None,
     };
 
     fn is_empty(&self) -> bool {
-        self.sacks.length == 0 && self.one_way_delay.is_none() && self.marks.is_none()
+        self.sacks.length == 0 && self.one_way_delay.is_none() && self.marks.is_none() && self.load_factor.is_none()
     }
 }
 

@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use sojourn_engine::packet::LoadFactor;
 use sojourn_engine::parameter::{Description, Kind};
 use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, Delivery, Loss, RateSample};
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
@@ -13,11 +14,23 @@ use sojourn_engine::time::{Duration, Time};
 #[derive(Clone, Debug)]
 enum Event {
     /// An acknowledgement of a share of the window, a part of it credited, after a pause and with a round-trip time;
-    /// the sender may be limited by its application.
-    Ack { share: u64, credited: u64, pause: Duration, rtt: Duration, sampled: bool, limited: bool },
+    /// the sender may be limited by its application, and what is acknowledged may have been marked or
+    /// have told a load factor.
+    Ack {
+        share: u64,
+        credited: u64,
+        pause: Duration,
+        rtt: Duration,
+        sampled: bool,
+        limited: bool,
+        marked: bool,
+        load: Option<LoadFactor>,
+    },
     /// A loss repaired without a timeout, with this flight size and with this share of the threshold as the window
     /// after it.
     Loss { flight: u64, after: u64 },
+    /// Marks are told, with this flight size.
+    Marks { flight: u64, gently: bool },
     /// A timeout with this flight size.
     Timeout { flight: u64 },
 }
@@ -25,19 +38,24 @@ enum Event {
 fn event() -> impl Strategy<Value = Event> {
     let pause = prop_oneof![8 => 0..2_000u64, 1 => 0..100_000_000u64].prop_map(Duration::from_microseconds);
     let rtt = prop_oneof![8 => 9_000..30_000u64, 1 => 0..5_000_000u64].prop_map(Duration::from_microseconds);
-    let ack = (0..=256u64, 0..=256u64, pause, rtt, any::<bool>(), 0..8u8).prop_map(
-        |(share, credited, pause, rtt, sampled, limited)| Event::Ack {
+    let load =
+        prop::sample::select(vec![None, Some(LoadFactor::Low), Some(LoadFactor::High), Some(LoadFactor::Overload)]);
+    let ack = (0..=256u64, 0..=256u64, pause, rtt, any::<bool>(), 0..8u8, 0..8u8, load).prop_map(
+        |(share, credited, pause, rtt, sampled, limited, marked, load)| Event::Ack {
             share,
             credited,
             pause,
             rtt,
             sampled,
             limited: limited == 0,
+            marked: marked == 0,
+            load,
         },
     );
     prop_oneof![
         40 => ack,
         2 => (0..=256u64, 128..=256u64).prop_map(|(flight, after)| Event::Loss { flight, after }),
+        2 => (0..=256u64, any::<bool>()).prop_map(|(flight, gently)| Event::Marks { flight, gently }),
         1 => (0..=256u64).prop_map(|flight| Event::Timeout { flight }),
     ]
 }
@@ -131,7 +149,7 @@ fn run(
     let mut windows = Vec::new();
     for (index, event) in events.iter().enumerate() {
         match *event {
-            Event::Ack { share, credited, pause, rtt, sampled, limited } => {
+            Event::Ack { share, credited, pause, rtt, sampled, limited, marked, load } => {
                 let nxt = una + window.cwnd;
                 // A window of 16 MiB at most is in use, so that the sequence of doublings stays within the integers.
                 let acked = (window.cwnd * share / 256).clamp(1, 1 << 24);
@@ -149,8 +167,9 @@ fn run(
                     una,
                     nxt,
                     in_flight: nxt - una.min(nxt),
+                    marked: if marked { acked } else { 0 },
+                    load_factor: load,
                     one_way_delay: (sampled && algorithm.needs().one_way_delay).then_some(rtt),
-                    ..Ack::default()
                 };
                 algorithm.on_ack(&window, &ack);
                 if needs.deliveries {
@@ -174,7 +193,7 @@ fn run(
                 }
                 let rate = algorithm.pacing_rate(&window, srtt);
                 prop_assert_eq!(rate.is_some_and(|rate| rate.0 > 0), needs.pacing, "{:?}", rate);
-                if limited || needs.governs {
+                if limited || marked || needs.governs {
                     // What governs sets its window as it is told of deliveries, and has no rule for slow start.
                     prop_assert!(window.cwnd >= mss, "{window:?}");
                     continue;
@@ -198,6 +217,12 @@ fn run(
                 recovers = true;
                 if !needs.governs {
                     window.cwnd = (window.ssthresh * after / 256).max(mss);
+                }
+            }
+            Event::Marks { flight, gently } => {
+                window.ssthresh = algorithm.reduce_on_marks(&window, window.cwnd * flight / 256, now, gently);
+                if !needs.governs {
+                    window.cwnd = window.cwnd.min(window.ssthresh);
                 }
             }
             Event::Timeout { flight } => {
@@ -228,10 +253,11 @@ fn run(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// For every algorithm, with any parameters within their bounds, and any acknowledgements, losses and timeouts:
-    /// no panic and no overflow, the window at least one segment, the threshold after congestion at least two,
-    /// congestion avoidance never leads back to slow start, loss-based windows never shrink on an acknowledgement, by
-    /// default none but Hybla grows faster than in slow start, and a second run gives the same windows.
+    /// For every algorithm, with any parameters within their bounds, and any acknowledgements, losses, marks and
+    /// timeouts: no panic and no overflow, the window at least one segment, the threshold after congestion at least
+    /// two, congestion avoidance never leads back to slow start, loss-based windows never shrink on an
+    /// acknowledgement, by default none but Hybla grows faster than in slow start, and a second run gives the same
+    /// windows.
     #[test]
     fn invariants(
         (name, parameters) in algorithm(),
@@ -243,8 +269,9 @@ proptest! {
         prop_assert_eq!(windows, run(name, &parameters, mss, kind, &events)?);
     }
 
-    /// After a loss with the whole window in flight the threshold is at most that window, if it was of two segments or
-    /// more, with any parameters within their bounds. What governs is exempt: its window does not follow the threshold.
+    /// After a loss or marks with the whole window in flight the threshold is at most that window, if it was of two
+    /// segments or more, with any parameters within their bounds. What governs is exempt: its window does not follow the
+    /// threshold.
     #[test]
     fn a_loss_never_raises_the_window((name, parameters) in algorithm(), segments in 2..100_000u64, rounds in 0..20u64) {
         let mss = 1000;
@@ -263,7 +290,10 @@ proptest! {
             algorithm.on_ack(&window, &ack);
             algorithm.increase(&mut window, &ack);
         }
+        let mut marked = algorithm.clone();
         let ssthresh = algorithm.reduce(&window, window.cwnd, now);
         prop_assert!(ssthresh <= window.cwnd, "{window:?}: {ssthresh}");
+        let ssthresh = marked.reduce_on_marks(&window, window.cwnd, now, true);
+        prop_assert!(ssthresh <= window.cwnd, "{window:?}: {ssthresh} after marks");
     }
 }

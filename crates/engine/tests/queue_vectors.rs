@@ -1,14 +1,14 @@
 //! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
 
 use serde_json::{Value, json};
-use sojourn_engine::packet::{OptionsHandle, Packet, flags};
+use sojourn_engine::packet::{LoadFactor, OptionsHandle, Packet, flags};
 use sojourn_engine::queue::{
     CoDel, CoDelParameters, Context, Discipline, DropCause, DropTail, DropTailParameters, Limit, Outcome, Pie,
-    PieParameters, QueueDiscipline, Queued,
+    PieParameters, QueueDiscipline, Queued, VcpRouter, VcpRouterParameters,
 };
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::time::{Duration, Time};
-use sojourn_engine::units::Bytes;
+use sojourn_engine::units::{Bytes, Rate};
 
 const UNLIMITED: Limit = Limit::Packets(u64::MAX);
 
@@ -197,6 +197,55 @@ fn codel_marks_the_packets_of_the_worked_example() {
     }
     assert_eq!(run(true, 0).last(), Some(&(13, 3, 0)), "not ECN-capable: as without ECN");
     assert_eq!(run(false, flags::ECT_0).last(), Some(&(13, 3, 0)), "ECN off");
+}
+
+/// With a threshold for marks each ECN-capable packet that waited for longer is marked, once, and none that is not.
+#[test]
+fn codel_marks_above_its_threshold() {
+    for id in ["codel-ce_threshold-3", "codel-ce_threshold-4"] {
+        let row = vector(id);
+        let (inputs, expected) = (&row["inputs"], &row["expected"]);
+        let parameters = CoDelParameters {
+            target: milliseconds(&inputs["target_ms"]),
+            interval: milliseconds(&inputs["interval_ms"]),
+            ecn: true,
+            ce_threshold: milliseconds(&inputs["ce_threshold_ms"]),
+            ..CoDelParameters::default()
+        };
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+        for index in 0..count(&inputs["packets"]) {
+            let capable = index < count(&inputs["ecn_capable"]);
+            bench.enqueue(Time::ZERO, packet(1000, if capable { flags::ECT_0 } else { 0 }));
+        }
+        for (index, instant) in rows(&inputs["dequeue_t_ms"]).iter().enumerate() {
+            assert!(bench.dequeue(Time::ZERO + milliseconds(instant)).is_some());
+            let figure = |name: &str| count(&expected[name][index]);
+            let seen = (bench.queue.packets(), bench.drops(DropCause::Early), bench.outcome.marks);
+            assert_eq!(seen, (figure("queue_after"), figure("drops"), figure("marks_after")), "{id} at {instant} ms");
+        }
+    }
+}
+
+/// Linux, include/net/codel_impl.h: marked is what waited for longer than the threshold, not for just as long, be
+/// `ecn` on or off; what came marked is not marked again.
+#[test]
+fn codel_marks_what_waited_for_longer_than_its_threshold() {
+    for ecn in [false, true] {
+        let parameters =
+            CoDelParameters { ce_threshold: Duration::from_milliseconds(1), ecn, ..CoDelParameters::default() };
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+        for flag in [flags::ECT_0, flags::ECT_1, 0, flags::CONGESTION_EXPERIENCED] {
+            bench.enqueue(Time::ZERO, packet(1000, flag));
+        }
+        let mut marked_at = |microseconds: u64| {
+            let sent = bench.dequeue(Time::ZERO + Duration::from_microseconds(microseconds)).unwrap();
+            (sent.packet.is_marked(), bench.outcome.marks)
+        };
+        assert_eq!(marked_at(1_000), (false, 0));
+        assert_eq!(marked_at(1_001), (true, 1));
+        assert_eq!(marked_at(1_001), (false, 1));
+        assert_eq!(marked_at(1_001), (true, 1));
+    }
 }
 
 /// RFC 8289 section 5.6: a sojourn time of just the target is above it, and the interval is over at its last instant.
@@ -800,4 +849,87 @@ fn bad_settings_are_refused_in_one_line() {
     for (about, _) in Discipline::catalogue() {
         assert!(Discipline::new(about.name, Some(Limit::Packets(1)), &json!({})).is_ok(), "{}", about.name);
     }
+}
+
+/// A VCP router of a link of 12 Mbit/s, 1500 B in 1 ms, with a target utilisation of 1.
+fn vcp_router(parameters: VcpRouterParameters) -> Bench<VcpRouter> {
+    let mut router = VcpRouter::new(UNLIMITED, VcpRouterParameters { target_utilisation: 1.0, ..parameters });
+    router.set_link_rate(Rate(12_000_000));
+    Bench::new(router, 1)
+}
+
+/// Packets of 1500 bytes come in each millisecond, and as many leave if the link can send them, to the end of the
+/// second measuring interval. The interval counts what came after the timer of the one before.
+fn load_router(bench: &mut Bench<VcpRouter>, arrivals: impl Fn(u64) -> u64, departs: bool) {
+    for millisecond in 1..=400 {
+        let now = Time::ZERO + Duration::from_milliseconds(millisecond);
+        for _ in 0..arrivals(millisecond) {
+            bench.enqueue(now, packet(1500, flags::ECT_1));
+        }
+        if departs {
+            bench.dequeue(now);
+        }
+        if millisecond % 10 == 0 {
+            bench.queue.on_timer(now);
+        }
+    }
+}
+
+/// The load factor of a constant rate is its share of the link's, exactly: lambda / (C t_rho) without a queue (Xia et
+/// al. 2005). Codes: low below 0.8, high below 1, overload from 1 on.
+#[test]
+fn vcp_measures_a_constant_rate_exactly() {
+    for (in_ten, code) in [(0, LoadFactor::Low), (7, LoadFactor::Low), (8, LoadFactor::High), (9, LoadFactor::High)] {
+        let mut bench = vcp_router(VcpRouterParameters::default());
+        load_router(&mut bench, |millisecond| u64::from(millisecond % 10 < in_ten), true);
+        assert_eq!(bench.queue.load_factor(), in_ten as f64 / 10.0);
+        assert_eq!(bench.queue.code(), code, "{in_ten} tenths");
+    }
+    let mut bench = vcp_router(VcpRouterParameters::default());
+    load_router(&mut bench, |_| 1, true);
+    assert_eq!((bench.queue.load_factor(), bench.queue.code()), (1.0, LoadFactor::Overload));
+    // A target utilisation of gamma makes the load 1 / gamma times as much.
+    let parameters = VcpRouterParameters { target_utilisation: 0.8, ..VcpRouterParameters::default() };
+    let mut router = VcpRouter::new(UNLIMITED, parameters);
+    router.set_link_rate(Rate(12_000_000));
+    let mut bench = Bench::new(router, 1);
+    load_router(&mut bench, |millisecond| u64::from(millisecond % 10 < 6), true);
+    assert!((bench.queue.load_factor() - 0.75).abs() < 1e-12, "{}", bench.queue.load_factor());
+}
+
+/// The persistent queue counts by kappa_q: 40 packets that stay weigh, after two intervals of a filter that takes in a
+/// quarter, 0.5 (1 - 0.75^2) 40 = 8.75 packets, of the 200 that the link sends in an interval.
+#[test]
+fn vcp_counts_the_persistent_queue() {
+    let mut bench = vcp_router(VcpRouterParameters::default());
+    for _ in 0..40 {
+        bench.enqueue(Time::ZERO, packet(1500, flags::ECT_1));
+    }
+    load_router(&mut bench, |_| 0, false);
+    assert!((bench.queue.load_factor() - 8.75 / 200.0).abs() < 1e-12, "{}", bench.queue.load_factor());
+    let parameters = VcpRouterParameters { queue_weight: 0.0, ..VcpRouterParameters::default() };
+    let mut bench = vcp_router(parameters);
+    bench.enqueue(Time::ZERO, packet(1500, flags::ECT_1));
+    load_router(&mut bench, |_| 0, false);
+    assert_eq!(bench.queue.load_factor(), 0.0);
+}
+
+/// Under overload what passes carries code 11, counted as a mark if it did not come with it; what is not capable
+/// carries nothing. A greater code of a router before stays (Xia et al. 2005: the most congested link of the path).
+#[test]
+fn vcp_writes_the_greatest_code_of_the_path() {
+    let passing = |arrivals: u64| {
+        let mut bench = vcp_router(VcpRouterParameters::default());
+        load_router(&mut bench, |millisecond| if millisecond % 10 < arrivals { 1 } else { 0 }, true);
+        let marks = bench.outcome.marks;
+        let codes = [0, flags::ECT_1, flags::ECT_0, flags::CONGESTION_EXPERIENCED].map(|bits| {
+            bench.enqueue(Time::NEVER, packet(1500, bits));
+            bench.dequeue(Time::NEVER).expect("a packet").packet.load_factor()
+        });
+        (codes, bench.outcome.marks - marks)
+    };
+    let [low, high, overload] = [LoadFactor::Low, LoadFactor::High, LoadFactor::Overload].map(Some);
+    assert_eq!(passing(1), ([None, low, high, overload], 0));
+    assert_eq!(passing(9), ([None, high, high, overload], 0));
+    assert_eq!(passing(10), ([None, overload, overload, overload], 2));
 }

@@ -15,6 +15,7 @@ parameters! {
         interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Window of the least sojourn time, and first spacing of drops (INTERVAL)", "RFC 8289 sections 4.2 and 5.3";
         mtu: Bytes = Bytes(1500), "No drop while at most so much stays behind (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8289 has no marking; off in Linux, include/net/codel_impl.h";
+        ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, whatever the state; zero for never", "RFC 8289 has no such threshold; disabled unless set in Linux, include/net/codel.h, and ns-3, codel-queue-disc.cc";
     }
 }
 
@@ -51,7 +52,8 @@ impl CoDel {
         class: "aqm",
         year: 2012,
         source: "RFC 8289",
-        departures: "marking, which the RFC leaves open, as in Linux: at most one packet each time the link asks",
+        departures: "marking, which the RFC leaves open, as in Linux: at most one packet each time the link asks, and \
+                     with a ce_threshold any that waited for longer, be ecn on or off",
     };
 
     /// An empty queue.
@@ -87,6 +89,27 @@ impl CoDel {
             Some(first_above) => now >= first_above,
         };
         (Some(head), may_drop)
+    }
+
+    /// The packet to send, by the RFC's rules.
+    fn take_by_rule(&mut self, context: &mut Context) -> Option<Queued> {
+        let (head, may_drop) = self.take(context.now);
+        if !may_drop {
+            self.dropping = false;
+            return head;
+        }
+        let head = head?;
+        if self.dropping { self.continue_dropping(head, context) } else { self.start_dropping(head, context) }
+    }
+
+    /// Marks what waited for longer than the threshold for marks, unless it is marked already (Linux, `codel_dequeue`).
+    fn mark_above_threshold(&self, sent: &mut Queued, context: &mut Context) {
+        let threshold = self.parameters.ce_threshold;
+        let above = threshold > Duration::ZERO && context.now.since(sent.since) > threshold;
+        if above && sent.packet.is_ecn_capable() && !sent.packet.is_marked() {
+            sent.packet.mark();
+            context.count_mark();
+        }
     }
 
     /// Marks the packet if it can be.
@@ -149,13 +172,9 @@ impl QueueDiscipline for CoDel {
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
-        let (head, may_drop) = self.take(context.now);
-        if !may_drop {
-            self.dropping = false;
-            return head;
-        }
-        let head = head?;
-        if self.dropping { self.continue_dropping(head, context) } else { self.start_dropping(head, context) }
+        let mut sent = self.take_by_rule(context)?;
+        self.mark_above_threshold(&mut sent, context);
+        Some(sent)
     }
 
     fn packets(&self) -> u64 {

@@ -8,6 +8,7 @@ mod codel;
 mod droptail;
 mod fifo;
 mod pie;
+mod vcp;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,6 +18,7 @@ use crate::packet::Packet;
 use crate::parameter::{Description, check_limits};
 use crate::random::Random;
 use crate::time::{Duration, Time};
+use crate::units::Rate;
 
 pub use fifo::{Fifo, Queued};
 pub use pie::{DelayEstimator, PieScaling};
@@ -124,6 +126,9 @@ pub trait QueueDiscipline {
         false
     }
 
+    /// Tells the rate of the link that it feeds, before all else.
+    fn set_link_rate(&mut self, _rate: Rate) {}
+
     /// How often the discipline wants [`QueueDiscipline::on_timer`], from the start of the run on.
     fn timer_interval(&self) -> Option<Duration> {
         None
@@ -187,6 +192,9 @@ macro_rules! disciplines {
             fn is_at_rest(&self) -> bool {
                 match self { $(Discipline::$name(queue) => queue.is_at_rest(),)* }
             }
+            fn set_link_rate(&mut self, rate: Rate) {
+                match self { $(Discipline::$name(queue) => queue.set_link_rate(rate),)* }
+            }
             fn timer_interval(&self) -> Option<Duration> {
                 match self { $(Discipline::$name(queue) => queue.timer_interval(),)* }
             }
@@ -201,4 +209,5 @@ disciplines! {
     droptail::DropTail(DropTailParameters),
     pie::Pie(PieParameters),
     codel::CoDel(CoDelParameters),
+    vcp::VcpRouter(VcpRouterParameters),
 }

@@ -8,7 +8,7 @@ use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
 use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, Routes};
 use crate::packet::OptionsPool;
 use crate::probe::QueueProbe;
-use crate::queue::{Discipline, Outcome};
+use crate::queue::{Discipline, Outcome, QueueDiscipline};
 use crate::random::{Purpose, Random};
 use crate::specification::{FlowSpecification, LossPattern, SourceSpecification, Specification};
 use crate::tcp::congestion::{Algorithm, CongestionControl};
@@ -202,8 +202,9 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
             None => Egress::Unlimited,
             Some(queue) => {
                 let name = |node: usize| &specification.nodes[node];
-                let discipline = Discipline::new(&queue.name, queue.limit, &queue.parameters)
+                let mut discipline = Discipline::new(&queue.name, queue.limit, &queue.parameters)
                     .map_err(|error| format!("queue {} -> {}: {error}", name(link.from), name(link.to)))?;
+                discipline.set_link_rate(link.rate);
                 Egress::Queue(Box::new(MeasuredQueue {
                     discipline,
                     random: Random::stream(specification.seed, Purpose::Queue, index as u64),

@@ -13,6 +13,7 @@ use crate::probe::{FlowSample, QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
+use crate::tcp::congestion::Algorithm;
 use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
 use flow::{Endpoints, Flow};
@@ -105,6 +106,14 @@ impl Simulation {
     /// The time of the latest event.
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// The congestion control of a flow, as it stands; none if the flow has none.
+    pub fn algorithm(&self, flow: usize) -> Option<&Algorithm> {
+        match &self.flows[flow].endpoints {
+            Endpoints::Tcp(connection) => Some(connection.sender.algorithm()),
+            Endpoints::ConstantRate(_) => None,
+        }
     }
 
     /// Processes the next event. False when none is left before the end.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::packet::{AckOptions, Block, OptionsHandle, OptionsPool, Packet, flags};
+use crate::tcp::congestion::Needs;
 use crate::tcp::profile::StackProfile;
-use crate::tcp::receiver::{Receiver, Response, Segment};
+use crate::tcp::receiver::{Receiver, ReceiverProfile, Response, Segment};
 use crate::tcp::scoreboard::FIRST_DATA;
 use crate::tcp::sender::{Acknowledgement, Address, Sender};
 use crate::time::Time;
@@ -19,6 +20,8 @@ pub struct Connection {
     return_address: Address,
     /// Whether the sender wants one-way delays.
     reports_delay: bool,
+    /// Whether it wants load factors.
+    reports_load: bool,
     /// The sending end.
     pub sender: Sender,
 }
@@ -26,8 +29,12 @@ pub struct Connection {
 impl Connection {
     /// A connection that is not yet open.
     pub fn new(sender: Sender, profile: Arc<StackProfile>, return_address: Address) -> Connection {
-        let reports_delay = sender.needs().one_way_delay;
-        Connection { receiver: Receiver::new(FIRST_DATA), profile, return_address, reports_delay, sender }
+        let Needs { one_way_delay: reports_delay, load_factor: reports_load, .. } = sender.needs();
+        Connection { receiver: Receiver::new(FIRST_DATA), profile, return_address, reports_delay, reports_load, sender }
+    }
+
+    fn receiver_profile(&self) -> ReceiverProfile {
+        ReceiverProfile { load_factor: self.reports_load, ..self.profile.receiver(self.reports_delay) }
     }
 
     /// Payload bytes handed to the receiving application so far.
@@ -48,8 +55,9 @@ impl Connection {
             stamp: packet.stamp,
             marked: packet.is_marked(),
             window_reduced: packet.has(flags::WINDOW_REDUCED),
+            load_factor: packet.load_factor().filter(|_| self.reports_load),
         };
-        match self.receiver.on_segment(segment, now, &self.profile.receiver(self.reports_delay)) {
+        match self.receiver.on_segment(segment, now, &self.receiver_profile()) {
             Response::Acknowledge => Some(self.acknowledge_with(None, options)),
             Response::AcknowledgeDuplicate(block) => Some(self.acknowledge_with(Some(block), options)),
             Response::Delay => None,
@@ -78,7 +86,7 @@ impl Connection {
     }
 
     fn acknowledge_with(&mut self, duplicate: Option<Block>, pool: &mut OptionsPool) -> Packet {
-        let options = self.receiver.on_ack_sent(duplicate, &self.profile.receiver(self.reports_delay));
+        let options = self.receiver.on_ack_sent(duplicate, &self.receiver_profile());
         let size = self.profile.ack_size(options.sacks.as_slice().len());
         let echo = if self.receiver.echoes_congestion() { flags::ECN_ECHO } else { 0 };
         let mut ack = self.reply(self.receiver.rcv_nxt(), self.receiver.echo(), size, flags::ACK | echo);

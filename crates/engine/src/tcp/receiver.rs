@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::profile::EcnKind;
-use crate::packet::{AckOptions, Block, MAXIMUM_SACK_BLOCKS, SackBlocks};
+use crate::packet::{AckOptions, Block, LoadFactor, MAXIMUM_SACK_BLOCKS, SackBlocks};
 use crate::time::{Duration, Time};
 
 /// What the receiver needs of the stack profile.
@@ -27,6 +27,8 @@ pub struct ReceiverProfile {
     pub ecn: EcnKind,
     /// Whether one-way delays are reported.
     pub one_way_delay: bool,
+    /// Whether load factors are echoed.
+    pub load_factor: bool,
 }
 
 /// A data segment as it comes to the receiver.
@@ -42,6 +44,8 @@ pub struct Segment {
     pub marked: bool,
     /// Whether the sender says that it has answered the echo of a mark.
     pub window_reduced: bool,
+    /// The load factor it carries, if any.
+    pub load_factor: Option<LoadFactor>,
 }
 
 /// What the receiver does about a segment.
@@ -85,6 +89,7 @@ struct Feedback {
     marks: u64,
     latest_was_marked: bool,
     one_way_delay: Duration,
+    load_factor: Option<LoadFactor>,
 }
 
 impl Receiver {
@@ -126,7 +131,7 @@ impl Receiver {
 
     /// A segment arrived.
     pub fn on_segment(&mut self, segment: Segment, now: Time, profile: &ReceiverProfile) -> Response {
-        let asks_nothing = profile.ecn == EcnKind::Off && !profile.one_way_delay;
+        let asks_nothing = profile.ecn == EcnKind::Off && !profile.one_way_delay && !profile.load_factor;
         let feedback_is_due = !asks_nothing && self.note(&segment, now, profile);
         match self.take(segment.block, segment.fin, segment.stamp, now, profile) {
             Response::Delay if feedback_is_due => Response::Acknowledge,
@@ -134,8 +139,11 @@ impl Receiver {
         }
     }
 
-    /// Notes the segment's mark and delay. Returns whether the sender is to be told at once.
+    /// Notes the segment's mark, load factor and delay. Returns whether the sender is to be told at once.
     fn note(&mut self, segment: &Segment, now: Time, profile: &ReceiverProfile) -> bool {
+        if profile.load_factor {
+            self.feedback.get_or_insert_default().load_factor = segment.load_factor;
+        }
         match profile.ecn {
             EcnKind::Off => {}
             // RFC 3168 section 6.1.3: echoed until the sender says that it has reduced its window.
@@ -224,6 +232,7 @@ impl Receiver {
         if let Some(feedback) = &self.feedback {
             options.one_way_delay = profile.one_way_delay.then_some(feedback.one_way_delay);
             options.marks = (profile.ecn == EcnKind::Accurate).then_some(feedback.marks);
+            options.load_factor = feedback.load_factor;
         }
         options
     }

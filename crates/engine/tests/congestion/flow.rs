@@ -69,19 +69,20 @@ impl Flow {
 
     /// Takes an acknowledgement, with the bytes credited for it and whether the sender uses its window.
     pub fn ack_credited(&mut self, acked: u64, credit: u64, may_grow: bool) {
+        self.take(Ack { acked, credit, ..Ack::default() }, may_grow);
+    }
+
+    /// Takes the acknowledgement of a segment that was marked, which grows nothing (RFC 3168 section 6.1.2).
+    pub fn ack_marked(&mut self) {
+        self.take(Ack { acked: MSS, credit: MSS, marked: MSS, ..Ack::default() }, false);
+    }
+
+    /// Takes an acknowledgement of so many bytes when it is their time.
+    pub fn take(&mut self, ack: Ack, may_grow: bool) {
         let nxt = self.una + self.window.cwnd;
-        self.now += Duration((u128::from(self.rtt.0) * u128::from(acked) / u128::from(self.window.cwnd)) as u64);
-        self.una += acked;
-        let ack = Ack {
-            now: self.now,
-            acked,
-            credit,
-            rtt: Some(self.rtt),
-            srtt: self.rtt,
-            una: self.una,
-            nxt,
-            ..Ack::default()
-        };
+        self.now += Duration((u128::from(self.rtt.0) * u128::from(ack.acked) / u128::from(self.window.cwnd)) as u64);
+        self.una += ack.acked;
+        let ack = Ack { now: self.now, rtt: Some(self.rtt), srtt: self.rtt, una: self.una, nxt, ..ack };
         self.algorithm.on_ack(&self.window, &ack);
         if may_grow {
             self.algorithm.increase(&mut self.window, &ack);
@@ -133,6 +134,12 @@ impl Flow {
     pub fn lose(&mut self) {
         self.window.ssthresh = self.algorithm.reduce(&self.window, self.window.cwnd, self.now);
         self.window.cwnd = self.window.ssthresh;
+    }
+
+    /// Marks are told: the window is the threshold.
+    pub fn mark(&mut self) {
+        self.window.ssthresh = self.algorithm.reduce_on_marks(&self.window, self.window.cwnd, self.now, false);
+        self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
     }
 
     /// A timeout and the slow start after it, taken as done at once.

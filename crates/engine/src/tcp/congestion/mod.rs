@@ -9,6 +9,7 @@ mod bbr3;
 mod bic;
 mod compound;
 mod cubic;
+mod dctcp;
 mod fack;
 mod growth;
 mod hstcp;
@@ -19,11 +20,13 @@ mod ledbat;
 mod lp;
 mod model;
 mod newreno;
+mod prague;
 mod reno;
 mod round_trips;
 mod sack;
 mod scalable;
 mod tahoe;
+mod vcp;
 mod vegas;
 mod veno;
 mod westwood;
@@ -35,6 +38,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::about::About;
+use crate::packet::LoadFactor;
 use crate::parameter::{Description, check_limits};
 use crate::random::Random;
 use crate::tcp::profile::{Codepoint, RecoveryKind};
@@ -67,6 +71,8 @@ pub struct Ack {
     pub one_way_delay: Option<Duration>,
     /// Bytes newly known to have arrived with a congestion mark; only with Accurate ECN.
     pub marked: u64,
+    /// How loaded the path is. Only for algorithms that ask ([`Needs::load_factor`]).
+    pub load_factor: Option<LoadFactor>,
 }
 
 /// How fast the path delivered of late, as one acknowledgement shows it (draft-cheng-iccrg-delivery-rate-estimation-02).
@@ -146,6 +152,8 @@ pub struct Needs {
     pub one_way_delay: bool,
     /// Accurate ECN on all its packets, with this codepoint.
     pub ecn: Option<Codepoint>,
+    /// The ECN field of its data for the load factor, which routers of VCP write and the receiver echoes.
+    pub load_factor: bool,
     /// A recovery that belongs to it.
     pub recovery: Option<RecoveryKind>,
     /// Pacing ([`CongestionControl::pacing_rate`]).
@@ -330,4 +338,7 @@ algorithms! {
     lp::Lp(LpParameters),
     bbr::Bbr(BbrParameters),
     bbr3::Bbr3(Bbr3Parameters),
+    dctcp::Dctcp(DctcpParameters),
+    prague::Prague(PragueParameters),
+    vcp::Vcp(VcpParameters),
 }

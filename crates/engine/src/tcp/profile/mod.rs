@@ -201,6 +201,10 @@ impl StackProfile {
             profile.ecn_codepoint = codepoint;
             profile.ecn_on_control = true;
         }
+        if needs.load_factor {
+            // The ECN field is the load factor's, and no code of it is a mark.
+            profile.ecn = EcnKind::Off;
+        }
         profile
     }
 
@@ -246,6 +250,7 @@ impl StackProfile {
             duplicate_sack: self.duplicate_sack,
             ecn: self.ecn,
             one_way_delay,
+            load_factor: false,
             maximum_sack_blocks: match (self.sack, self.timestamps) {
                 (false, _) => 0,
                 (true, true) => MAXIMUM_SACK_BLOCKS - 1,

@@ -12,7 +12,7 @@ mod transmission;
 
 use std::sync::Arc;
 
-use crate::packet::{AckOptions, OptionsHandle, Packet, flags};
+use crate::packet::{AckOptions, LoadFactor, OptionsHandle, Packet, flags};
 use crate::tcp::congestion::{Ack, Algorithm, CongestionControl, Delivery, Needs};
 use crate::tcp::profile::{Counting, RecoveryKind, StackProfile};
 use crate::tcp::recovery::Phase;
@@ -72,12 +72,12 @@ pub struct Acknowledgement<'a> {
 }
 
 /// What an acknowledgement of new data gives to window growth.
-struct Growth {
+struct Growth<'a> {
     acked: u64,
     /// Segments newly known to have been marked.
     marked: u64,
     rtt: Option<Duration>,
-    one_way_delay: Option<Duration>,
+    options: &'a AckOptions,
 }
 
 /// How a sender's packets are addressed.
@@ -133,6 +133,8 @@ pub struct Sender {
     is_paced: bool,
     /// Whether anybody follows single segments: deliveries, RACK or pacing.
     watches: bool,
+    /// ECN bits of all data, for algorithms that ask for load factors.
+    load_factor: u8,
     /// The latest tick of the timestamp clock that was looked up.
     tick: Time,
     latest_rtt: Option<Duration>,
@@ -189,6 +191,7 @@ impl Sender {
             is_governed: needs.governs,
             is_paced: needs.pacing || profile.pacing,
             watches: needs.deliveries || profile.recovery == RecoveryKind::Rack || needs.pacing || profile.pacing,
+            load_factor: if needs.load_factor { LoadFactor::Low.bits() } else { 0 },
             tick: Time::ZERO,
             latest_rtt: None,
             established_at: None,
@@ -201,6 +204,11 @@ impl Sender {
     /// What its algorithm needs of the stack and the receiver.
     pub fn needs(&self) -> Needs {
         self.algorithm.needs()
+    }
+
+    /// Its algorithm, as it stands.
+    pub fn algorithm(&self) -> &Algorithm {
+        &self.algorithm
     }
 
     /// Where the connection stands.
@@ -317,7 +325,7 @@ impl Sender {
             Phase::Open => {
                 if acked > 0 {
                     self.duplicate_acks = 0;
-                    self.grow(&Growth { acked, marked, rtt, one_way_delay: options.one_way_delay }, now);
+                    self.grow(&Growth { acked, marked, rtt, options }, now);
                 }
                 // By time, losses may come to light with any acknowledgement.
                 if duplicate || (progress.newly_lost > 0 && self.rack.is_some()) {
@@ -340,7 +348,7 @@ impl Sender {
                     self.duplicate_acks = 0;
                 }
                 if acked > 0 {
-                    self.grow(&Growth { acked, marked, rtt, one_way_delay: options.one_way_delay }, now);
+                    self.grow(&Growth { acked, marked, rtt, options }, now);
                 }
                 true
             }
@@ -448,7 +456,7 @@ impl Sender {
 
     /// Grows the window, unless the sender did not use what it had, or is told of congestion.
     fn grow(&mut self, growth: &Growth, now: Time) {
-        let Growth { acked, marked, rtt, one_way_delay } = *growth;
+        let Growth { acked, marked, rtt, options } = *growth;
         let mss = self.window.mss;
         let credit = match (self.profile.counting, self.window.in_slow_start()) {
             (Counting::Acknowledgements, _) | (Counting::Recommended, true) => acked.min(mss),
@@ -467,8 +475,9 @@ impl Sender {
             una: self.una,
             nxt: self.next_sequence(),
             in_flight: self.scoreboard.pipe() * mss,
-            one_way_delay,
+            one_way_delay: options.one_way_delay,
             marked: marked * mss,
+            load_factor: options.load_factor,
         };
         self.algorithm.on_ack(&self.window, &ack);
         if self.is_governed {

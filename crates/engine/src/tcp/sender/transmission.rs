@@ -146,7 +146,7 @@ impl Sender {
     fn transmit(&mut self, index: u64, ecn: u8, now: Time, outbox: &mut Vec<Packet>) {
         let payload = self.payload(index);
         let ends_stream = self.size.is_some_and(|size| (index * self.window.mss) + payload == size);
-        let bits = ecn | if ends_stream { flags::DATA | flags::FIN } else { flags::DATA };
+        let bits = ecn | self.load_factor | if ends_stream { flags::DATA | flags::FIN } else { flags::DATA };
         let size = payload + self.profile.segment_overhead();
         let stamp = self.timestamp(now);
         outbox.push(self.packet(self.scoreboard.sequence(index), stamp, size, bits));

@@ -1,0 +1,130 @@
+//! DCTCP (Data Center TCP): RFC 8257. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010: the more packets are
+//! marked, the more marks take of the window.
+
+use std::sync::Arc;
+
+use super::newreno::AdditiveIncrease;
+use super::{Ack, CongestionControl, Needs};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::profile::Codepoint;
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+parameters! {
+    /// What can be set of DCTCP.
+    pub struct DctcpParameters {
+        g: f64 = 0.0625, in 0 .. 1, "Estimation gain: the weight of the latest window in alpha", "RFC 8257 section 4.1: 1/16; Linux tcp_dctcp.c, dctcp_shift_g";
+        initial_alpha: f64 = 1.0, in 0 .. 1, "Alpha before anything is known", "RFC 8257 section 3.3; Linux tcp_dctcp.c, dctcp_alpha_on_init";
+    }
+}
+
+/// The estimate of the share of bytes that are marked, over windows of data (RFC 8257 section 3.3).
+#[derive(Clone, Debug)]
+pub(super) struct MarkedShare {
+    /// DCTCP.Alpha.
+    pub alpha: f64,
+    /// DCTCP.BytesAcked.
+    acked: u64,
+    /// DCTCP.BytesMarked.
+    marked: u64,
+    /// DCTCP.WindowEnd.
+    window_end: u64,
+}
+
+impl MarkedShare {
+    pub(super) fn new(alpha: f64) -> MarkedShare {
+        MarkedShare { alpha, acked: 0, marked: 0, window_end: 0 }
+    }
+
+    /// Counts what is acknowledged. Returns whether a window of data is complete.
+    pub(super) fn count(&mut self, ack: &Ack) -> bool {
+        self.acked += ack.acked;
+        self.marked += ack.marked;
+        ack.una > self.window_end
+    }
+
+    /// The window of data is complete: alpha takes it in, and the next begins.
+    pub(super) fn update(&mut self, g: f64, ack: &Ack) {
+        // Marks may be told later than the bytes that carried them, so that there are more than bytes.
+        let share = (self.marked as f64 / self.acked.max(1) as f64).min(1.0);
+        self.alpha += g * (share - self.alpha);
+        self.start_window(ack);
+    }
+
+    /// The next window of data begins.
+    pub(super) fn start_window(&mut self, ack: &Ack) {
+        self.acked = 0;
+        self.marked = 0;
+        self.window_end = ack.nxt;
+    }
+
+    /// The window that marks leave: cwnd * (1 - alpha / 2), at least two segments.
+    pub(super) fn reduced(&self, window: &Window) -> u64 {
+        let cwnd = window.cwnd as f64 * (1.0 - self.alpha / 2.0);
+        (cwnd as u64).max(window.least_ssthresh())
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    parameters: Arc<DctcpParameters>,
+    additive: AdditiveIncrease,
+    share: MarkedShare,
+}
+
+impl Dctcp {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "dctcp",
+        aliases: &["data_center_tcp"],
+        title: "DCTCP",
+        class: "marks",
+        year: 2017,
+        source: "RFC 8257",
+        departures: "the receiver counts marks as Accurate ECN does, where the RFC echoes the mark of each segment; an \
+                     acknowledgement that both ends a window of data and tells of marks reduces by the alpha before; \
+                     what is acknowledged during the recovery from losses is not counted",
+    };
+
+    /// A fresh DCTCP.
+    pub fn new(parameters: Arc<DctcpParameters>) -> Dctcp {
+        let share = MarkedShare::new(parameters.initial_alpha);
+        Dctcp { parameters, additive: AdditiveIncrease::default(), share }
+    }
+
+    /// The estimate of the share of bytes that are marked.
+    pub fn alpha(&self) -> f64 {
+        self.share.alpha
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        self.additive.increase(window, ack.credit);
+    }
+
+    /// Section 3.5: to losses it answers as a conventional TCP does.
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        self.additive.restart();
+        window.half(flight_size)
+    }
+
+    /// Section 3.3, equation of step 9.
+    fn reduce_on_marks(&mut self, window: &Window, _flight_size: u64, _now: Time, _gently: bool) -> u64 {
+        self.additive.restart();
+        self.share.reduced(window)
+    }
+
+    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        if self.share.count(ack) {
+            self.share.update(self.parameters.g, ack);
+        }
+    }
+
+    /// Section 3.6 recommends ECN-capable SYNs and acknowledgements too; the codepoint is ECT(0) in Linux.
+    fn needs(&self) -> Needs {
+        Needs { ecn: Some(Codepoint::Ect0), ..Needs::default() }
+    }
+}

@@ -1,0 +1,151 @@
+//! VCP, the variable-structure congestion control protocol: Xia, Subramanian, Stoica and Kalyanaraman, "One more bit is
+//! enough", SIGCOMM 2005. Routers (the queue discipline `vcp`) tell in two bits how loaded the path is; the sender
+//! increases its window multiplicatively at low load and additively at high load, and decreases it at overload.
+
+use std::sync::Arc;
+
+use super::growth::Growth;
+use super::{Ack, CongestionControl, Needs};
+use crate::about::About;
+use crate::packet::LoadFactor;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+parameters! {
+    /// What can be set of VCP.
+    pub struct VcpParameters {
+        xi: f64 = 0.0625, in 0 .. 1, "Growth in each t_rho at low load", "the authors' ns-2 vcp-src.cc: 0.25 (1 / 0.8 - 1)";
+        alpha: f64 = 1.0, in 0 .. 1000, "Growth in each round trip of typical_rtt at high load, in segments", "Xia et al. 2005; the authors' ns-2 vcp-src.h";
+        beta: f64 = 0.875, in 0 .. 1, "What remains of the window at overload", "Xia et al. 2005; the authors' ns-2 vcp-src.h";
+        load_interval: Duration = Duration::from_milliseconds(200), in 1e6 .. 1e18, "The routers' measuring interval (t_rho), to which multiplicative growth is scaled and for which a decrease is waited on", "Xia et al. 2005";
+        typical_rtt: Duration = Duration::from_milliseconds(100), in 1e6 .. 1e18, "Round-trip time to which additive growth is scaled (t_d)", "the authors' ns-2 vcp-src.h, TYPICAL_RTT";
+    }
+}
+
+/// Round-trip time, in typical ones, below which additive growth is scaled by it and no longer by its square (the
+/// authors' ns-2 vcp-src.h, `RTT_LEFT_BY_TD`).
+const SHORT: f64 = 0.2;
+/// Round-trip time, in typical ones, above which the same is so (`RTT_RIGHT_BY_TD`).
+const LONG: f64 = 5.0;
+/// The most measuring intervals that a round trip counts for (`MAX_RTT_BY_TRHO`).
+const MOST_INTERVALS: f64 = 2.5;
+
+/// What an acknowledgement leads to.
+enum Action {
+    MultiplicativeIncrease,
+    AdditiveIncrease,
+    MultiplicativeDecrease,
+    Freeze,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Vcp {
+    parameters: Arc<VcpParameters>,
+    growth: Growth,
+    /// When the latest decrease has shown in the routers' load factor, and when in the echo of it.
+    decrease: Option<Decrease>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Decrease {
+    measured: Time,
+    echoed: Time,
+}
+
+impl Vcp {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "vcp",
+        aliases: &["variable_structure"],
+        title: "VCP",
+        class: "marks",
+        year: 2005,
+        source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005",
+        departures: "the paper's constants are those that its authors' ns-2 code names; from there come the scaling for \
+                     round-trip times and the wait after a decrease, with their bounds, but not the timers' ticks of \
+                     10 ms nor the pacing of small windows; delayed acknowledgements echo the code of the latest \
+                     segment, where the receiver there acknowledges each; a sender that does not use its window keeps it",
+    };
+
+    /// A fresh VCP.
+    pub fn new(parameters: Arc<VcpParameters>) -> Vcp {
+        Vcp { parameters, growth: Growth::default(), decrease: None }
+    }
+
+    /// What the load factor asks for. After a decrease overload is not news until the routers have measured it and the
+    /// echo of that is here: first the window stays, then it grows as at high load.
+    fn action(&mut self, ack: &Ack) -> Action {
+        match ack.load_factor.unwrap_or(LoadFactor::Low) {
+            LoadFactor::Low => Action::MultiplicativeIncrease,
+            LoadFactor::High => Action::AdditiveIncrease,
+            LoadFactor::Overload => match self.decrease {
+                Some(decrease) if ack.now < decrease.measured => Action::Freeze,
+                Some(decrease) if ack.now < decrease.echoed => Action::AdditiveIncrease,
+                _ => {
+                    let measured = ack.now + self.parameters.load_interval;
+                    self.decrease = Some(Decrease { measured, echoed: measured + ack.srtt });
+                    Action::MultiplicativeDecrease
+                }
+            },
+        }
+    }
+
+    /// Growth for each segment at low load: (1 + xi)^(rtt / t_rho) - 1, and no more than slow start's.
+    fn multiplicative(&self, srtt: Duration) -> f64 {
+        let intervals = srtt.seconds() / self.parameters.load_interval.seconds();
+        (libm::pow(1.0 + self.parameters.xi, intervals.min(MOST_INTERVALS)) - 1.0).min(1.0)
+    }
+
+    /// Growth for a window at high load, in segments: by the square of the round-trip time, so that flows with
+    /// different ones come to the same rate.
+    fn additive(&self, srtt: Duration) -> f64 {
+        let scaled = srtt.seconds() / self.parameters.typical_rtt.seconds();
+        let square = match scaled {
+            _ if scaled <= SHORT => scaled * SHORT,
+            _ if scaled <= LONG => scaled * scaled,
+            _ => scaled - LONG + LONG * LONG,
+        };
+        self.parameters.alpha * square
+    }
+
+    fn react(&mut self, window: &mut Window, ack: &Ack) {
+        match self.action(ack) {
+            Action::MultiplicativeIncrease => {
+                let growth = self.multiplicative(ack.srtt) * ack.credit as f64;
+                self.growth.add(window, growth);
+            }
+            Action::AdditiveIncrease => {
+                let segments = self.additive(ack.srtt);
+                self.growth.additive(window, segments, ack.credit);
+            }
+            Action::MultiplicativeDecrease => {
+                window.cwnd = ((self.parameters.beta * window.cwnd as f64) as u64).max(window.mss);
+                window.ssthresh = window.ssthresh.min(window.cwnd);
+            }
+            Action::Freeze => {}
+        }
+    }
+}
+
+impl CongestionControl for Vcp {
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        self.react(window, ack);
+    }
+
+    /// Losses are answered as Reno does (the authors' ns-2 vcp-src.cc, `slowdown`).
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        window.half(flight_size)
+    }
+
+    /// There is no slow start: the load factor alone says how to grow.
+    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
+        self.react(window, ack);
+        Some(0)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { load_factor: true, ..Needs::default() }
+    }
+}

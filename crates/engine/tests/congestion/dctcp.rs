@@ -1,0 +1,131 @@
+//! DCTCP: RFC 8257, ns-3's worked figures.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use sojourn_engine::packet::{OptionsPool, Packet, flags};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use sojourn_engine::tcp::connection::Connection;
+use sojourn_engine::tcp::profile::{EcnKind, StackProfile};
+use sojourn_engine::tcp::sender::{Address, Sender};
+use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::{Duration, Time};
+
+use crate::flow::{Flow, MSS, assert_close, milliseconds, vectors};
+
+fn alpha(flow: &Flow) -> f64 {
+    let Algorithm::Dctcp(dctcp) = &flow.algorithm else { panic!("not DCTCP") };
+    dctcp.alpha()
+}
+
+/// A window of data, of which so many segments were marked; the window stays as it is.
+fn window_of_data(flow: &mut Flow, segments: u64, marked: u64) {
+    for index in 0..segments {
+        if index < marked {
+            flow.ack_marked();
+        } else {
+            flow.ack_credited(MSS, MSS, false);
+        }
+    }
+}
+
+/// Without marks DCTCP's window is New Reno's, in slow start and after.
+#[test]
+fn without_marks_it_is_reno() {
+    let vector = &vectors("marks", "dctcp-no_ecn_equals_reno")[0];
+    let figure = |name: &str| vector["inputs"][name].as_u64().unwrap();
+    let mss = figure("mss");
+    let [dctcp, reno] = ["dctcp", "newreno"].map(|name| {
+        let mut flow = Flow::new(name, json!({}), 1.0, milliseconds(100.0));
+        flow.window = Window { cwnd: figure("cwnd_segments") * mss, ssthresh: figure("ssthresh_segments") * mss, mss };
+        let mut slow_start = SlowStart::new(SlowStartKind::Standard);
+        let acked = figure("segments_acked") * mss;
+        let mut windows = Vec::new();
+        for _ in 0..100 {
+            if flow.window.in_slow_start() {
+                let ack = Ack { acked, credit: acked, ..Ack::default() };
+                assert_eq!(flow.algorithm.increase_in_slow_start(&mut flow.window, &ack), None);
+                slow_start.increase(&mut flow.window, &ack);
+            } else {
+                flow.ack_credited(acked, acked, true);
+            }
+            windows.push(flow.window.cwnd);
+        }
+        windows
+    });
+    assert_eq!(dctcp, reno);
+}
+
+/// DCTCP's SYNs, acknowledgements and data are ECN-capable, of a classic sender data alone.
+#[test]
+fn codepoints() {
+    let vector = &vectors("marks", "dctcp-codepoints")[0];
+    let codepoints = |name: &str, stack: StackProfile| {
+        let algorithm = Algorithm::new(name, &json!({})).expect("a known algorithm");
+        let profile = Arc::new(stack.adapted_to(&algorithm.needs()));
+        let address = Address { flow: 0, first_hop: 0 };
+        let sender = Sender::new(address, Arc::clone(&profile), algorithm, SlowStartKind::Standard, None);
+        let mut connection = Connection::new(sender, profile, address);
+        let (mut options, mut outbox) = (OptionsPool::default(), Vec::new());
+        let now = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+        connection.sender.open(now(0), &mut outbox);
+        let syn = outbox.remove(0);
+        let syn_ack = connection.on_data(&syn, now(10), &mut options).expect("an answer");
+        connection.on_ack(&syn_ack, now(20), &mut options, &mut outbox);
+        let data = outbox.remove(0);
+        connection.on_data(&data, now(30), &mut options);
+        let ack = connection.acknowledge(&mut options);
+        let codepoint = |packet: Packet| match packet.flags & flags::CONGESTION_EXPERIENCED {
+            0 => "notECT",
+            flags::ECT_0 => "ECT",
+            _ => "another",
+        };
+        [syn, syn_ack, ack, data].map(codepoint)
+    };
+    let expected = |of: &str, names: [&str; 4]| names.map(|name| vector["expected"][of][name].clone());
+    let rfc = StackProfile { delayed_ack_count: 1, ..StackProfile::default() };
+    assert_eq!(
+        codepoints("dctcp", rfc.clone()).map(|word| json!(word)),
+        expected("dctcp", ["SYN", "SYNACK", "ACK", "DATA"])
+    );
+    let classic = StackProfile { ecn: EcnKind::Classic, ..rfc };
+    let names = ["SYN", "SYNACK", "pureACK", "DATA"];
+    assert_eq!(codepoints("newreno", classic).map(|word| json!(word)), expected("classic_ecn", names));
+}
+
+/// RFC 8257 section 3.3, steps 5 and 6: where a share M of each window is marked, alpha after n of them is
+/// M + (1 - M) (1 - g)^n, whose fixed point is M.
+#[test]
+fn alpha_nears_the_share_of_marks() {
+    for (marked, share) in [(0, 0.0), (10, 0.1), (50, 0.5), (100, 1.0)] {
+        for g in [1.0 / 16.0, 0.25] {
+            let mut flow = Flow::new("dctcp", json!({"g": g}), 100.0, milliseconds(10.0));
+            // The first acknowledgement ends a window of itself alone: WindowEnd is SND.UNA at first.
+            flow.ack_marked();
+            assert_close("alpha after a window that is marked", alpha(&flow), 1.0, 1e-12);
+            for n in 1..=200 {
+                window_of_data(&mut flow, 100, marked);
+                // A window ends with the acknowledgement after it, which the next one counts.
+                assert_close("alpha", alpha(&flow), share + (1.0 - share) * f64::powi(1.0 - g, n), 0.01);
+            }
+            assert_close("alpha", alpha(&flow), share, 1e-3);
+        }
+    }
+}
+
+/// RFC 8257 section 3.3, step 9: marks leave 1 - alpha / 2 of the window, but two segments; section 3.5: losses a half
+/// of what is in flight, whatever alpha.
+#[test]
+fn marks_take_half_of_alpha_and_losses_a_half() {
+    for share in [0.0, 0.1, 0.5, 1.0] {
+        let mut flow = Flow::new("dctcp", json!({"initial_alpha": share}), 100.0, milliseconds(10.0));
+        let half = flow.algorithm.reduce(&flow.window, 80 * MSS, flow.now);
+        assert_eq!(half, 40 * MSS);
+        flow.mark();
+        assert_close("window", flow.segments(), 100.0 * (1.0 - share / 2.0), 0.001);
+    }
+    let mut flow = Flow::new("dctcp", json!({}), 3.0, milliseconds(10.0));
+    flow.mark();
+    assert_eq!(flow.window.cwnd, 2 * MSS);
+}

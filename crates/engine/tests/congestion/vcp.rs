@@ -1,0 +1,138 @@
+//! VCP: the equations of Xia et al. 2005, with the constants of its authors' ns-2 code.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use sojourn_engine::packet::{LoadFactor, OptionsPool};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use sojourn_engine::tcp::connection::Connection;
+use sojourn_engine::tcp::profile::{EcnKind, StackProfile};
+use sojourn_engine::tcp::sender::{Address, Sender};
+use sojourn_engine::tcp::slow_start::SlowStartKind;
+use sojourn_engine::time::{Duration, Time};
+
+use crate::flow::{Flow, MSS, assert_close, milliseconds};
+
+fn flow(segments: f64, rtt_ms: f64) -> Flow {
+    Flow::new("vcp", json!({}), segments, milliseconds(rtt_ms))
+}
+
+/// A round trip, a segment an acknowledgement, at this load.
+fn round(flow: &mut Flow, load: LoadFactor) {
+    let end = flow.una + flow.window.cwnd;
+    while flow.una < end {
+        let ack = Ack { acked: MSS, credit: MSS, load_factor: Some(load), ..Ack::default() };
+        flow.take(ack, true);
+    }
+}
+
+/// At low load the window grows by xi in each t_rho, whatever the round-trip time: by (1 + xi)^(rtt / t_rho) in each
+/// round trip, which counts for 2.5 t_rho at most. There is no slow start besides.
+#[test]
+fn low_load_is_multiplicative_increase() {
+    for (rtt_ms, intervals) in [(20.0, 0.1), (100.0, 0.5), (200.0, 1.0), (500.0, 2.5), (900.0, 2.5)] {
+        for in_slow_start in [false, true] {
+            let mut flow = flow(1000.0, rtt_ms);
+            let factor = libm::pow(1.0625, intervals);
+            for n in 1..=5 {
+                if in_slow_start {
+                    flow.window.ssthresh = u64::MAX;
+                    let (credit, load_factor) = (flow.window.cwnd, Some(LoadFactor::Low));
+                    let ack = Ack { acked: credit, credit, srtt: flow.rtt, load_factor, ..Ack::default() };
+                    assert_eq!(flow.algorithm.increase_in_slow_start(&mut flow.window, &ack), Some(0));
+                } else {
+                    round(&mut flow, LoadFactor::Low);
+                }
+                let expected = 1000.0 * libm::pow(factor, f64::from(n));
+                assert_close(&format!("{rtt_ms} ms, {n} round trips"), flow.segments(), expected, 2.0);
+            }
+        }
+    }
+}
+
+/// At high load the window grows by the square of the round-trip time in units of 100 ms in each of them, so that rates
+/// grow alike; below 20 ms and above 500 ms by a straight line.
+#[test]
+fn high_load_is_additive_increase() {
+    for (rtt_ms, segments) in
+        [(10.0, 0.02), (20.0, 0.04), (50.0, 0.25), (100.0, 1.0), (200.0, 4.0), (500.0, 25.0), (600.0, 26.0)]
+    {
+        let mut flow = flow(200.0, rtt_ms);
+        for _ in 0..50 {
+            round(&mut flow, LoadFactor::High);
+        }
+        assert_close(&format!("{rtt_ms} ms"), flow.segments(), 200.0 + 50.0 * segments, 0.05 + 2.5 * segments);
+    }
+}
+
+/// At overload the window falls to 0.875 of itself once, stays for t_rho, grows as at high load for a round trip, and
+/// then falls again; low and high load are answered at any time.
+#[test]
+fn overload_is_multiplicative_decrease() {
+    let rtt = Duration::from_milliseconds(100);
+    let mut flow = flow(1000.0, 100.0);
+    let mut tell = |milliseconds: u64, load| {
+        let before = flow.window.cwnd;
+        let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
+        let ack = Ack { now, acked: MSS, credit: MSS, srtt: rtt, load_factor: Some(load), ..Ack::default() };
+        flow.algorithm.increase(&mut flow.window, &ack);
+        assert!(!flow.window.in_slow_start());
+        flow.window.cwnd as f64 / before as f64
+    };
+    assert_eq!(tell(0, LoadFactor::Overload), 0.875);
+    assert_eq!(tell(199, LoadFactor::Overload), 1.0);
+    assert!(tell(199, LoadFactor::Low) > 1.0);
+    for milliseconds in [200, 299] {
+        let growth = tell(milliseconds, LoadFactor::Overload);
+        assert!(growth > 1.0 && growth < 1.000_01, "{growth} at {milliseconds} ms");
+    }
+    assert_close("the next decrease", tell(300, LoadFactor::Overload), 0.875, 1e-5);
+    assert_eq!(tell(301, LoadFactor::Overload), 1.0);
+}
+
+/// The window is a segment at least, and a loss takes half of it as Reno's.
+#[test]
+fn the_least_window_and_losses() {
+    let mut flow = flow(1.0, 100.0);
+    round(&mut flow, LoadFactor::Overload);
+    assert_eq!(flow.window.cwnd, MSS);
+    assert_eq!(flow.algorithm.reduce(&flow.window, 80 * MSS, flow.now), 40 * MSS);
+}
+
+/// Data goes out with code 01, new or sent again, and nothing else does; the receiver echoes what it came with, and
+/// only for senders that ask. No code is taken for a congestion mark, whatever the stack's ECN.
+#[test]
+fn the_code_goes_to_the_receiver_and_back() {
+    for ecn in [EcnKind::Off, EcnKind::Classic, EcnKind::Accurate] {
+        let algorithm = Algorithm::new("vcp", &json!({})).expect("a known algorithm");
+        let stack = StackProfile { delayed_ack_count: 1, ecn, ..StackProfile::default() };
+        let profile = Arc::new(stack.adapted_to(&algorithm.needs()));
+        let address = Address { flow: 0, first_hop: 0 };
+        let sender = Sender::new(address, Arc::clone(&profile), algorithm, SlowStartKind::Standard, None);
+        let mut connection = Connection::new(sender, profile, address);
+        let (mut options, mut outbox) = (OptionsPool::default(), Vec::new());
+        let now = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+        connection.sender.open(now(0), &mut outbox);
+        let syn = outbox.remove(0);
+        assert_eq!(syn.load_factor(), None);
+        let syn_ack = connection.on_data(&syn, now(10), &mut options).expect("an answer");
+        assert_eq!(syn_ack.load_factor(), None);
+        connection.on_ack(&syn_ack, now(20), &mut options, &mut outbox);
+        for load in [LoadFactor::Low, LoadFactor::High, LoadFactor::Overload] {
+            let mut data = outbox.remove(0);
+            assert_eq!(data.load_factor(), Some(LoadFactor::Low));
+            data.set_load_factor(load);
+            let ack = connection.on_data(&data, now(30), &mut options).expect("an acknowledgement");
+            assert_eq!(ack.load_factor(), None);
+            assert_eq!(options.get(ack.options).expect("options").load_factor, Some(load));
+            let before = connection.sender.window().cwnd;
+            connection.on_ack(&ack, now(40), &mut options, &mut outbox);
+            let after = connection.sender.window().cwnd;
+            assert_eq!(after < before, load == LoadFactor::Overload, "{before} to {after} at {load:?}");
+        }
+        assert_eq!(connection.sender.statistics.mark_reductions, 0);
+        outbox.clear();
+        connection.sender.on_timer(now(5_000), &mut outbox);
+        assert_eq!(outbox[0].load_factor(), Some(LoadFactor::Low), "sent again");
+    }
+}
