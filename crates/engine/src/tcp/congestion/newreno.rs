@@ -80,3 +80,44 @@ impl CongestionControl for NewReno {
         if gently { halved.max((self.parameters.beta_ecn * flight_size as f64) as u64) } else { halved }
     }
 }
+
+/// New Reno's window under another name, with the recovery of that name.
+macro_rules! newreno_with_recovery {
+    ($name:ident, $about:expr) => {
+        pub use super::newreno::NewRenoParameters;
+
+        /// See the module.
+        #[derive(Clone, Debug)]
+        pub struct $name(super::newreno::NewReno);
+
+        impl $name {
+            /// What it is.
+            pub const ABOUT: $crate::about::About = $about;
+
+            /// A fresh one.
+            pub fn new(parameters: std::sync::Arc<NewRenoParameters>) -> $name {
+                $name(super::newreno::NewReno::new(parameters))
+            }
+        }
+
+        impl CongestionControl for $name {
+            fn increase(&mut self, window: &mut Window, ack: &Ack) {
+                self.0.increase(window, ack);
+            }
+
+            fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
+                self.0.reduce(window, flight_size, now)
+            }
+
+            fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, now: Time, gently: bool) -> u64 {
+                self.0.reduce_on_marks(window, flight_size, now, gently)
+            }
+
+            fn needs(&self) -> Needs {
+                Needs { recovery: Some(RecoveryKind::$name), ..Needs::default() }
+            }
+        }
+    };
+}
+
+pub(super) use newreno_with_recovery;
