@@ -18,12 +18,10 @@ pub enum Timer {
     FlowStart(u32),
     /// A sender's retransmission timer.
     Retransmission(u32),
-    /// A paced sender's next segment.
+    /// The next segment of a sender that is paced or keeps to a rate.
     Pacing(u32),
     /// A receiver's delayed-acknowledgement timer.
     DelayedAck(u32),
-    /// The next packet of a source without congestion control.
-    Emission(u32),
     /// A packet leaves a sender that has a processing overhead.
     Release(u32),
     /// A queue discipline's own timer, by link.

@@ -13,7 +13,6 @@ use crate::probe::{FlowSample, QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
-use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
 use flow::{Endpoints, Flow};
 
@@ -137,33 +136,28 @@ impl Simulation {
         self.delivered += 1;
         self.data_packets_delivered += u64::from(packet.flags & flags::DATA);
         let index = packet.flow as usize;
-        match &mut self.flows[index].endpoints {
-            Endpoints::Tcp(connection) if packet.has(flags::ACK) => {
-                connection.on_ack(packet, self.now, &mut self.network.options, &mut self.outbox);
-                self.after_sender(index);
-            }
-            Endpoints::Tcp(connection) => {
-                let answer = connection.on_data(packet, self.now, &mut self.network.options);
-                self.after_receiver(index, answer);
-            }
-            Endpoints::ConstantRate(source) => source.bytes_delivered += u64::from(packet.size),
+        let endpoints = &mut self.flows[index].endpoints;
+        if packet.has(flags::ACK) {
+            endpoints.on_answer(packet, self.now, &mut self.network.options, &mut self.outbox);
+            self.after_sender(index);
+        } else {
+            let answer = endpoints.on_data(packet, self.now, &mut self.network.options);
+            self.after_receiver(index, answer);
         }
     }
 
     /// Arms the timer that a sender now wants, and sends what it has to send.
     fn after_sender(&mut self, index: usize) {
         let flow = &mut self.flows[index];
-        if let Endpoints::Tcp(connection) = &flow.endpoints {
-            let deadline = connection.sender.deadline();
-            if deadline < flow.retransmission_armed {
-                flow.retransmission_armed = deadline;
-                self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
-            }
-            let release = connection.sender.release;
-            if release < flow.pacing_armed {
-                flow.pacing_armed = release;
-                self.network.agenda.set_timer(Timer::Pacing(index as u32), release);
-            }
+        let deadline = flow.endpoints.deadline();
+        if deadline < flow.retransmission_armed {
+            flow.retransmission_armed = deadline;
+            self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
+        }
+        let release = flow.endpoints.release();
+        if release < flow.pacing_armed {
+            flow.pacing_armed = release;
+            self.network.agenda.set_timer(Timer::Pacing(index as u32), release);
         }
         self.send_outbox(index);
     }
@@ -171,12 +165,10 @@ impl Simulation {
     /// Arms the timer that a receiver now wants, and sends its answer.
     fn after_receiver(&mut self, index: usize, answer: Option<Packet>) {
         let flow = &mut self.flows[index];
-        if let Endpoints::Tcp(connection) = &flow.endpoints {
-            let deadline = connection.receiver.ack_deadline;
-            if deadline < flow.delayed_ack_armed {
-                flow.delayed_ack_armed = deadline;
-                self.network.agenda.set_timer(Timer::DelayedAck(index as u32), deadline);
-            }
+        let deadline = flow.endpoints.answer_deadline();
+        if deadline < flow.delayed_ack_armed {
+            flow.delayed_ack_armed = deadline;
+            self.network.agenda.set_timer(Timer::DelayedAck(index as u32), deadline);
         }
         if let Some(answer) = answer {
             self.created += 1;
@@ -213,7 +205,6 @@ impl Simulation {
     fn on_timer(&mut self, timer: Timer) {
         match timer {
             Timer::FlowStart(index) => self.start_flow(index as usize),
-            Timer::Emission(index) => self.emit(index as usize),
             Timer::Retransmission(index) => self.on_retransmission_timer(index as usize),
             Timer::Pacing(index) => self.on_pacing_timer(index as usize),
             Timer::DelayedAck(index) => self.on_delayed_ack_timer(index as usize),
@@ -226,21 +217,8 @@ impl Simulation {
     }
 
     fn start_flow(&mut self, index: usize) {
-        if let Endpoints::Tcp(connection) = &mut self.flows[index].endpoints {
-            connection.sender.open(self.now, &mut self.outbox);
-            self.after_sender(index);
-        } else {
-            self.emit(index);
-        }
-    }
-
-    fn emit(&mut self, index: usize) {
-        if let Endpoints::ConstantRate(source) = &mut self.flows[index].endpoints {
-            if let Some(next) = source.emit(self.now, &mut self.outbox) {
-                self.network.agenda.set_timer(Timer::Emission(index as u32), next);
-            }
-            self.send_outbox(index);
-        }
+        self.flows[index].endpoints.start(self.now, &mut self.outbox);
+        self.after_sender(index);
     }
 
     fn on_retransmission_timer(&mut self, index: usize) {
@@ -249,12 +227,10 @@ impl Simulation {
             return; // An earlier deadline replaced this timer.
         }
         flow.retransmission_armed = Time::NEVER;
-        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-            if connection.sender.deadline() <= self.now {
-                connection.sender.on_timer(self.now, &mut self.outbox);
-            }
-            self.after_sender(index);
+        if flow.endpoints.deadline() <= self.now {
+            flow.endpoints.on_deadline(self.now, &mut self.outbox);
         }
+        self.after_sender(index);
     }
 
     fn on_pacing_timer(&mut self, index: usize) {
@@ -263,12 +239,10 @@ impl Simulation {
             return;
         }
         flow.pacing_armed = Time::NEVER;
-        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-            if connection.sender.release <= self.now {
-                connection.sender.on_release(self.now, &mut self.outbox);
-            }
-            self.after_sender(index);
+        if flow.endpoints.release() <= self.now {
+            flow.endpoints.on_release(self.now, &mut self.outbox);
         }
+        self.after_sender(index);
     }
 
     fn on_delayed_ack_timer(&mut self, index: usize) {
@@ -277,11 +251,9 @@ impl Simulation {
             return;
         }
         flow.delayed_ack_armed = Time::NEVER;
-        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-            let is_due = connection.receiver.ack_deadline <= self.now;
-            let answer = is_due.then(|| connection.acknowledge(&mut self.network.options));
-            self.after_receiver(index, answer);
-        }
+        let is_due = flow.endpoints.answer_deadline() <= self.now;
+        let answer = if is_due { flow.endpoints.on_answer_deadline(&mut self.network.options) } else { None };
+        self.after_receiver(index, answer);
     }
 
     fn release(&mut self, index: usize) {
@@ -316,10 +288,7 @@ impl Simulation {
         }
         for flow in &mut self.flows {
             flow.delivered_before_window = flow.endpoints.delivered();
-            match &mut flow.endpoints {
-                Endpoints::Tcp(connection) => connection.sender.statistics = SenderStatistics::default(),
-                Endpoints::ConstantRate(source) => source.packets_sent = 0,
-            }
+            flow.endpoints.open_window();
         }
     }
 
