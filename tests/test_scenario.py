@@ -54,6 +54,10 @@ BAD_FILES = {
         ('tcp = "newreno"', 'tcp = { name = "cbr", rate = "0 Mbit/s" }'),
         "flows[0].tcp: rate: 0 bit/s is out of range (at least 1 bit/s)",
     ),
+    "time on of nothing": (
+        ('tcp = "newreno"', 'tcp = { name = "cbr", off = "1 s", on = "0 s" }'),
+        "flows[0].tcp: on: 0 s is out of range (at least 1 us,",
+    ),
     "packet too large": (
         ('tcp = "newreno"', 'tcp = { name = "cbr", packet_size = "70 kB" }'),
         "flows[0].tcp: packet_size: 70 kB is out of range (at least 1 B, at most 65535 B)",

@@ -37,6 +37,12 @@ pub trait RateBased {
     /// Whether nothing comes back to the sender, so that neither a way back nor a stack matters.
     const ONE_WAY: bool;
 
+    /// Whether parameters that are each within their limits go together.
+    ///
+    /// # Errors
+    /// One line that names the parameter and says what is allowed.
+    fn check(parameters: &Self::Parameters) -> Result<(), String>;
+
     /// A source that has not started.
     fn new(parameters: Arc<Self::Parameters>, setting: Setting) -> Self;
 
@@ -88,6 +94,7 @@ macro_rules! sources {
                 $(if name == $name::ABOUT.name {
                     check_limits(parameters, &$parameters::describe())?;
                     let parameters = $parameters::deserialize(parameters).map_err(|error| error.to_string())?;
+                    $name::check(&parameters)?;
                     return Ok(Some(Blueprint::$name(Arc::new(parameters))));
                 })*
                 Ok(None)
