@@ -20,7 +20,7 @@ def invented(
         "group": [flow["group"] for flow in flows],
         "from": [nodes[flow["from"]] for flow in flows],
         "to": [nodes[flow["to"]] for flow in flows],
-        "algorithm": [flow["source"].get("tcp", {"name": "constant_rate"})["name"] for flow in flows],
+        "algorithm": [flow["source"]["name"] for flow in flows],
         "completed": [None] * len(flows),
         "aborted": [None] * len(flows),
         "bytes_delivered": [throughput_bytes(seed, flow) for flow in range(len(flows))],

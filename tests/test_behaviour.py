@@ -56,6 +56,9 @@ def lines() -> Iterator[str]:
     columns = f"{'util %':>8} {'queue pk':>10} {'drops %':>10}"
     yield f"{'':12} {'BDP':>6} | {columns} | {'share %':>8} {'queue pk':>10} {'drops %':>10}"
     for control in catalogue.load().congestion_controls:
+        # A source that only sends has no behaviour: its rate is whatever a scenario says.
+        if control.one_way:
+            continue
         for name, packets in BUFFERS.items():
             _, queues = behaviour([control.name], packets)
             (alone,) = queues.iter_rows(named=True)

@@ -37,7 +37,31 @@ BAD_FILES = {
     "flow to itself": (('to = "b"', 'to = "a"'), 'flows[0]: from "a" to itself'),
     "no flows": (("count = 2", "count = 0"), "flows[0].count: must be greater than or equal to 1, not 0"),
     "wrong type": (("count = 2", 'count = "2"'), 'flows[0].count: must be a valid integer, not "2"'),
-    "no source": (('tcp = "newreno"', ""), 'flows[0]: give either "tcp" or "constant_rate"'),
+    "no source": (('tcp = "newreno"', ""), "flows[0].tcp: this key is required"),
+    "a source of its own": (
+        ('tcp = "newreno"', 'constant_rate = { rate = "1 Mbit/s" }'),
+        'flows[0]: unknown key "constant_rate"',
+    ),
+    "slow start of a rate": (
+        ('tcp = "newreno"', 'tcp = { name = "cbr", slow_start = "hystart" }'),
+        "flows[0].tcp: slow_start: cbr keeps to a rate of its own and takes none",
+    ),
+    "stack of a source that only sends": (
+        ('tcp = "newreno"', 'tcp = "cbr"\nstack = "ns3-3.30"'),
+        "flows[0]: stack: cbr only sends and has none",
+    ),
+    "rate of zero": (
+        ('tcp = "newreno"', 'tcp = { name = "cbr", rate = "0 Mbit/s" }'),
+        "flows[0].tcp: rate: 0 bit/s is out of range (at least 1 bit/s)",
+    ),
+    "time on of nothing": (
+        ('tcp = "newreno"', 'tcp = { name = "cbr", off = "1 s", on = "0 s" }'),
+        "flows[0].tcp: on: 0 s is out of range (at least 1 us,",
+    ),
+    "packet too large": (
+        ('tcp = "newreno"', 'tcp = { name = "cbr", packet_size = "70 kB" }'),
+        "flows[0].tcp: packet_size: 70 kB is out of range (at least 1 B, at most 65535 B)",
+    ),
     "missing key": (('duration = "4 s"', ""), "duration: this key is required"),
     "late start": (("count = 2", 'start = "9 s"'), 'flows[0].start: "9 s" is past the end'),
     "broken TOML": (('name = "small"', "name = "), "not valid TOML: Invalid value (at line 2, column 8)"),
@@ -71,7 +95,7 @@ def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
         sojourn.load(tmp_path)
 
 
-def test_flows_need_a_route_and_tcp_one_back(scenario: Callable[..., Scenario]) -> None:
+def test_flows_need_a_route_and_those_that_listen_one_back(scenario: Callable[..., Scenario]) -> None:
     links = [
         {"from": "a", "to": "r", "rate": "1 Mbit/s"},
         {"from": "r", "to": "b", "rate": "1 Mbit/s", "one_way": True},
@@ -81,8 +105,8 @@ def test_flows_need_a_route_and_tcp_one_back(scenario: Callable[..., Scenario]) 
         scenario(network={"links": links}, flows=[{"from": "a", "to": "x", "tcp": "cubic"}])
     with pytest.raises(sojourn.InputError, match='there is no route from "b" to "a"'):
         scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": "cubic"}])
-    source = {"rate": "64 kbit/s", "packet_size": "200 B"}
-    scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "constant_rate": source}])
+    source = {"name": "cbr", "rate": "64 kbit/s", "packet_size": "200 B"}
+    scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": source}])
 
 
 def test_a_device_queue_is_fed_by_a_queue(scenario: Callable[..., Scenario]) -> None:

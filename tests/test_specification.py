@@ -33,7 +33,7 @@ def test_every_default_is_filled_in(scenario: Callable[..., Scenario]) -> None:
     run = specify(scenario(flows=[{"from": "a", "to": "b", "tcp": {"name": "cubic", "c": 0.5}}]), seed=1)
     known = catalogue.load()
     defaults = {parameter.name: parameter.default for parameter in known.congestion_control("cubic").parameters}
-    tcp = run["flows"][0]["source"]["tcp"]
+    tcp = run["flows"][0]["source"]
     assert tcp == {"name": "cubic", "slow_start": "standard", "parameters": defaults | {"c": 0.5}, "stack": 0}
     queue = run["links"][0]["queue"]
     assert queue["limit"] == {"packets": 100}
@@ -55,7 +55,7 @@ def test_stacks_are_layered_and_shared(scenario: Callable[..., Scenario]) -> Non
         ),
         seed=1,
     )
-    assert [flow["source"]["tcp"]["stack"] for flow in run["flows"]] == [0, 1, 2, 0]
+    assert [flow["source"]["stack"] for flow in run["flows"]] == [0, 1, 2, 0]
     rfc = {setting.name: setting.value for setting in catalogue.load().profile("rfc").settings}
     ns3 = {setting.name: setting.value for setting in catalogue.load().profile("ns3-3.30").settings}
     assert run["stacks"] == [

@@ -102,7 +102,7 @@ def test_queues_hold_900_packets_and_have_the_papers_targets(scenario: str, queu
 
 def test_mixed_runs_give_each_sender_its_algorithm() -> None:
     run = specification(scenario="DC", load="MC", tcp="mixed", queue="codel")
-    senders = {(run["nodes"][flow["from"]], flow["source"]["tcp"]["name"]) for flow in run["flows"]}
+    senders = {(run["nodes"][flow["from"]], flow["source"]["name"]) for flow in run["flows"]}
     assert senders == {("n1", "newreno"), ("n2", "compound"), ("n3", "cubic")}
 
 
@@ -200,7 +200,7 @@ class Camps(Inventor):
 
     def run(self, run: RunSpecification) -> RunResult:
         window = (run["duration"] - run["warm_up"]) // 10**12
-        rates = [{"newreno": 1, "compound": 2, "cubic": 3}[flow["source"]["tcp"]["name"]] for flow in run["flows"]]
+        rates = [{"newreno": 1, "compound": 2, "cubic": 3}[flow["source"]["name"]] for flow in run["flows"]]
         counts = [flow["count"] for flow in run["flows"]]
         by_flow = [rate for rate, count in zip(rates, counts, strict=True) for _ in range(count)]
         return invented(run, lambda seed, flow: by_flow[flow] * seed * window * 10**6 // 8)

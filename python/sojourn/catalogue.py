@@ -63,6 +63,13 @@ class Algorithm(Entry):
     source: str = ""
     departures: str = ""
     parameters: tuple[Parameter, ...] = ()
+    #: Whether it only sends: nothing comes back to it, so that neither a route back nor a stack matters.
+    one_way: bool = False
+
+    @property
+    def rate_based(self) -> bool:
+        """Whether it keeps to a rate instead of a window: no connection is opened, and there is no slow start to choose."""
+        return self.class_ == "rate"
 
 
 class Setting(BaseModel):

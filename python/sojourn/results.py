@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import metrics, specification
+from sojourn import catalogue, metrics, specification
 from sojourn.backends.result import RunResult
 from sojourn.runs import PICOSECONDS, Run
 
@@ -58,8 +58,9 @@ def _long(frame: pl.DataFrame, kind: str, which: str) -> pl.DataFrame:
 
 
 def _never_established(flows: pl.DataFrame) -> int:
-    """TCP flows whose SYN was never answered; a source without congestion control opens no connection."""
-    return flows.filter(pl.col("established").is_null() & (pl.col("algorithm") != "constant_rate")).height
+    """TCP flows whose SYN was never answered; rate-based sources open no connection."""
+    rate_based = [control.name for control in catalogue.load().congestion_controls if control.rate_based]
+    return flows.filter(pl.col("established").is_null() & ~pl.col("algorithm").is_in(rate_based)).height
 
 
 def _summary(run: Run, result: RunResult) -> pl.DataFrame:

@@ -85,21 +85,13 @@ def _queue(queue: QueueChoice) -> Json:
 
 
 def _flows(group: Flows, default: StackChoice, index: dict[str, int], stacks: list[dict[str, Value]]) -> list[Json]:
-    source: Json
-    if group.tcp is not None:
-        control = catalogue.load().congestion_control(group.tcp.name)
-        source = {
-            "tcp": {
-                "name": control.name,
-                "slow_start": group.tcp.slow_start,
-                "parameters": _filled(group.tcp.parameters, control),
-                "stack": _stack_index(default, group.stack, stacks),
-            }
-        }
-    elif group.constant_rate is not None:
-        source = {"constant_rate": group.constant_rate.model_dump()}
-    else:
-        raise AssertionError("a scenario's flows have a source")
+    control = catalogue.load().congestion_control(group.tcp.name)
+    source = {
+        "name": control.name,
+        "slow_start": group.tcp.slow_start,
+        "parameters": _filled(group.tcp.parameters, control),
+        "stack": _stack_index(default, group.stack, stacks),
+    }
     return [
         {
             "count": group.count,

@@ -20,8 +20,6 @@ pub enum Timer {
     Retransmission(u32),
     /// A receiver's delayed-acknowledgement timer.
     DelayedAck(u32),
-    /// The next packet of a source without congestion control.
-    Emission(u32),
     /// A packet leaves a sender that has a processing overhead.
     Release(u32),
     /// A queue discipline's own timer, by link.

@@ -8,6 +8,7 @@ use crate::queue::Discipline;
 use crate::tcp::congestion::Algorithm;
 use crate::tcp::profile::StackProfile;
 use crate::tcp::slow_start::SlowStartKind;
+use crate::traffic::Traffic;
 
 /// Version of the engine; part of a run's identity.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -28,7 +29,7 @@ pub fn catalogue() -> Value {
         .collect();
     json!({
         "version": VERSION,
-        "congestion_controls": entries(Algorithm::catalogue()),
+        "congestion_controls": congestion_controls(),
         "slow_starts": SlowStartKind::CATALOGUE,
         "queues": entries(Discipline::catalogue()),
         "stack_settings": settings,
@@ -36,13 +37,23 @@ pub fn catalogue() -> Value {
     })
 }
 
+/// Those with a window, then the rate-based ones, which may be one-way.
+fn congestion_controls() -> Vec<Value> {
+    let mut listed = entries(Algorithm::catalogue());
+    for (about, parameters, one_way) in Traffic::catalogue() {
+        let mut entry = entry(about, parameters);
+        entry["one_way"] = json!(one_way);
+        listed.push(entry);
+    }
+    listed
+}
+
+fn entry(about: &About, parameters: Vec<Description>) -> Value {
+    let mut entry = json!(about);
+    entry["parameters"] = json!(parameters);
+    entry
+}
+
 fn entries(algorithms: Vec<(&About, Vec<Description>)>) -> Vec<Value> {
-    algorithms
-        .into_iter()
-        .map(|(about, parameters)| {
-            let mut entry = json!(about);
-            entry["parameters"] = json!(parameters);
-            entry
-        })
-        .collect()
+    algorithms.into_iter().map(|(about, parameters)| entry(about, parameters)).collect()
 }

@@ -17,5 +17,5 @@ pub mod simulation;
 pub mod specification;
 pub mod tcp;
 pub mod time;
-mod traffic;
+pub mod traffic;
 pub mod units;

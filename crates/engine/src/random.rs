@@ -22,6 +22,8 @@ pub enum Purpose {
     SenderOverhead = 4,
     /// The draws of a congestion control; one stream a flow.
     CongestionControl = 5,
+    /// How long a traffic source sends and pauses; one stream a flow.
+    OnOff = 6,
 }
 
 /// A stream of random numbers.
@@ -72,16 +74,21 @@ mod tests {
     #[test]
     fn streams_differ_by_purpose_and_by_index() {
         let mut first = Vec::new();
-        for purpose in
-            [Purpose::FlowStart, Purpose::Queue, Purpose::Source, Purpose::SenderOverhead, Purpose::CongestionControl]
-        {
+        for purpose in [
+            Purpose::FlowStart,
+            Purpose::Queue,
+            Purpose::Source,
+            Purpose::SenderOverhead,
+            Purpose::CongestionControl,
+            Purpose::OnOff,
+        ] {
             for index in 0..50 {
                 first.push(Random::stream(7, purpose, index).0.next_u64());
             }
         }
         first.sort_unstable();
         first.dedup();
-        assert_eq!(first.len(), 250);
+        assert_eq!(first.len(), 300);
     }
 
     #[test]

@@ -99,42 +99,19 @@ pub struct FlowSpecification {
     pub source: SourceSpecification,
 }
 
-/// What sends.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SourceSpecification {
-    /// A TCP connection.
-    Tcp(TcpSpecification),
-    /// A source that does not respond to congestion.
-    ConstantRate(ConstantRateSpecification),
-}
-
-/// A TCP sender.
+/// What sends: a TCP sender with a window, or a rate-based source, as the name says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TcpSpecification {
-    /// Its congestion control.
+pub struct SourceSpecification {
+    /// Its congestion control: one of [`crate::tcp::congestion`] or of [`crate::traffic`].
     pub name: String,
-    /// Its slow start.
+    /// Its slow start, if the congestion control leaves that to the sender.
     pub slow_start: SlowStartKind,
     /// Parameters of the congestion control, those left out having their defaults.
     #[serde(default = "no_parameters")]
     pub parameters: Value,
     /// Index of its stack.
     pub stack: usize,
-}
-
-/// A source that does not respond to congestion.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ConstantRateSpecification {
-    /// Bits a second on the wire.
-    pub rate: Rate,
-    /// Bytes of a packet on the wire.
-    pub packet_size: Bytes,
-    /// Whether gaps are exponential instead of equal.
-    #[serde(default)]
-    pub poisson: bool,
 }
 
 /// What is sampled.

@@ -242,8 +242,7 @@ fn cubics_window_stays_in_ns3s_range() {
         path.device_queue = 2;
         path.flows = vec![tcp("cubic")];
         path.flows[0]["start"] = json!(100 * MS);
-        path.flows[0]["source"]["tcp"]["parameters"] =
-            json!({"fast_convergence": fast_convergence, "reno_friendly": false});
+        path.flows[0]["source"]["parameters"] = json!({"fast_convergence": fast_convergence, "reno_friendly": false});
         path.stack = StackProfile::of_name("ns3-3.48").expect("a named profile");
         path.duration = 20 * S;
         path.warm_up = S;

@@ -120,7 +120,7 @@ fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f6
     let flows = |from: u64| {
         let mut flows = tcp_flows(algorithm, 2, S);
         (flows["from"], flows["to"]) = (json!(from), json!(3));
-        flows["source"]["tcp"]["parameters"] = parameters.clone();
+        flows["source"]["parameters"] = parameters.clone();
         flows
     };
     let specification = json!({

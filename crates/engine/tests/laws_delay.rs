@@ -11,7 +11,7 @@ use support::{MS, Path, S, acknowledge_every_segment, droptail, tcp};
 fn vegas(start: u64, every_other_round: bool) -> Value {
     let mut flow = tcp("vegas");
     flow["start"] = json!(start);
-    flow["source"]["tcp"]["parameters"] = json!({"every_other_round": every_other_round});
+    flow["source"]["parameters"] = json!({"every_other_round": every_other_round});
     flow
 }
 

@@ -137,7 +137,7 @@ fn dctcps_alpha_on_ns3s_path_is_between_its_bounds() {
 fn dctcps_alpha_is_that_of_its_sawtooth() {
     for (packets, threshold) in [(50, 10), (100, 20), (200, 40), (400, 80)] {
         let mut path = dctcp_path(packets, 20 * MS, threshold, 1);
-        path.flows[0]["source"]["tcp"]["parameters"] = json!({"g": 1.0 / 128.0});
+        path.flows[0]["source"]["parameters"] = json!({"g": 1.0 / 128.0});
         let (_, alpha) = run(&path, dctcp_alpha);
         let window = (packets + threshold + 1) as f64;
         let longer = 1.0 / alpha.mean - (window / 2.0).sqrt();
@@ -234,7 +234,7 @@ fn vcp_uses_the_link_fairly_with_no_queue() {
 fn vcps_utilisation_is_that_of_its_sawtooth() {
     for beta in [0.875, 0.8] {
         let mut path = vcp_path(100_000_000, 40 * MS, 1);
-        path.flows[0]["source"]["tcp"]["parameters"] = json!({"beta": beta});
+        path.flows[0]["source"]["parameters"] = json!({"beta": beta});
         path.duration = 400 * S;
         let share = path.run().queues[0].statistics.busy_share;
         assert!((share / (VCP_TARGET * (1.0 + beta) / 2.0) - 1.0).abs() < 0.01, "beta {beta}: utilisation {share}");

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use sojourn_engine::probe::{Counts, SojournTimes};
 use sojourn_engine::result::{FlowResult, QueueResult, RunResult, TcpResult};
-use sojourn_engine::specification::{SourceSpecification, Specification};
+use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::sender::{Abort, State};
 use sojourn_engine::time::Duration;
 
@@ -50,10 +50,7 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "group", rows, |row| shared(&group(row).group))?;
     column(&frame, "from", rows, |row| shared(&specification.nodes[group(row).from]))?;
     column(&frame, "to", rows, |row| shared(&specification.nodes[group(row).to]))?;
-    column(&frame, "algorithm", rows, |row| match &group(row).source {
-        SourceSpecification::Tcp(tcp) => shared(&tcp.name),
-        SourceSpecification::ConstantRate(_) => shared("constant_rate"),
-    })?;
+    column(&frame, "algorithm", rows, |row| shared(&group(row).source.name))?;
     column(&frame, "start", rows, |row| row.start.seconds())?;
     let tcp_time = |select: fn(&TcpResult) -> Option<f64>| move |row: &FlowResult| row.tcp.as_ref().and_then(select);
     column(&frame, "established", rows, tcp_time(|tcp| tcp.established.map(|time| time.seconds())))?;

@@ -23,7 +23,8 @@ def measure(extent: Extent, notify: Notify) -> Part:
     rows: list[Row] = []
     reference = piotrowska.specification(CELL, extent.seconds)
     for control in catalogue.load().congestion_controls:
-        if control.name == REFERENCE:
+        # A source that only sends does no work to compare: nothing comes back to it.
+        if control.name == REFERENCE or control.one_way:
             continue
         run = controlled(reference, control.name)
         speeds: list[float] = []
@@ -36,8 +37,8 @@ def measure(extent: Extent, notify: Notify) -> Part:
         name="controls",
         title="Speed of the congestion controls",
         method=(
-            "Delivered data packets for each CPU second, in the data centre with nine flows of the study piotrowska, as a share of "
-            f"New Reno's in processes made in turn; medians of {extent.repeat} shares."
+            "Delivered data packets for each CPU second, in the study piotrowska's data centre with nine flows, as a share "
+            f"of New Reno's in processes made in turn; medians of {extent.repeat} shares."
         ),
         figures=[
             Figure(
@@ -54,4 +55,4 @@ def measure(extent: Extent, notify: Notify) -> Part:
 def controlled(specification: RunSpecification, control: str) -> RunSpecification:
     """The same run with every flow under this congestion control, its parameters at their defaults."""
     source = {"name": control, "slow_start": "standard", "parameters": {}, "stack": 0}
-    return {**specification, "flows": [{**flow, "source": {"tcp": source}} for flow in specification["flows"]]}
+    return {**specification, "flows": [{**flow, "source": source} for flow in specification["flows"]]}

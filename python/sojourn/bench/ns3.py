@@ -140,7 +140,7 @@ def arguments(specification: RunSpecification) -> list[str]:
     senders = [link for link in links if link["to"] == left and link["from"] != right]
     receivers = [link for link in links if link["from"] == right and link["to"] != left]
     group, stack = specification["flows"][0], specification["stacks"][0]
-    control, discipline = group["source"]["tcp"], bottleneck["queue"]
+    control, discipline = group["source"], bottleneck["queue"]
     values = {
         "tcp": control["name"],
         "queue": discipline["name"],

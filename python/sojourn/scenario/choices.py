@@ -79,12 +79,13 @@ class QueueChoice(Choice):
 
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
-        return _schema("A queue discipline.", catalogue.load().queues, {"limit": LIMIT_SCHEMA})
+        queues = catalogue.load().queues
+        return _schema("A queue discipline.", queues, _tables(queues, {"limit": LIMIT_SCHEMA}))
 
 
 @dataclass(frozen=True)
 class TcpChoice(Choice):
-    """The congestion control of a flow and the slow start it is combined with."""
+    """The congestion control of a flow and, if it has a window, the slow start it is combined with."""
 
     name: str
     slow_start: str
@@ -94,6 +95,8 @@ class TcpChoice(Choice):
     def read(cls, keys: dict[str, object]) -> Self:
         known = catalogue.load()
         control = known.congestion_control(_name(keys))
+        if control.rate_based and "slow_start" in keys:
+            raise ValueError(f"slow_start: {control.name} keeps to a rate of its own and takes none")
         try:
             slow_start = known.slow_start(str(keys.pop("slow_start", known.slow_starts[0].name)))
         except ValueError as error:
@@ -105,7 +108,10 @@ class TcpChoice(Choice):
     def json_schema(cls) -> JsonSchemaValue:
         known = catalogue.load()
         slow_start = {"enum": [entry.name for entry in known.slow_starts], "default": known.slow_starts[0].name}
-        return _schema("A congestion control.", known.congestion_controls, {"slow_start": slow_start})
+        windows = [entry for entry in known.congestion_controls if not entry.rate_based]
+        rates = [entry for entry in known.congestion_controls if entry.rate_based]
+        tables = [*_tables(windows, {"slow_start": slow_start}), *_tables(rates, {})]
+        return _schema("A congestion control.", known.congestion_controls, tables)
 
 
 @dataclass(frozen=True)
@@ -147,10 +153,13 @@ def _name(keys: dict[str, object]) -> str:
     return name
 
 
-def _schema(description: str, entries: Iterable[Algorithm], common: Mapping[str, Any]) -> JsonSchemaValue:
-    listed = list(entries)
-    spellings = [name for entry in listed for name in (entry.name, *entry.aliases)]
-    tables = [
+def _schema(description: str, entries: Iterable[Algorithm], tables: Iterable[JsonSchemaValue]) -> JsonSchemaValue:
+    spellings = [name for entry in entries for name in (entry.name, *entry.aliases)]
+    return {"anyOf": [{"enum": spellings}, *tables], "description": description}
+
+
+def _tables(entries: Iterable[Algorithm], common: Mapping[str, Any]) -> list[JsonSchemaValue]:
+    return [
         {
             "type": "object",
             "title": entry.title,
@@ -158,6 +167,5 @@ def _schema(description: str, entries: Iterable[Algorithm], common: Mapping[str,
             "required": ["name"],
             "additionalProperties": False,
         }
-        for entry in listed
+        for entry in entries
     ]
-    return {"anyOf": [{"enum": spellings}, *tables], "description": description}

@@ -4,11 +4,11 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from sojourn import names, routes
+from sojourn import catalogue, names, routes
 from sojourn.scenario.base import Table
 from sojourn.scenario.choices import StackChoice, TcpChoice
 from sojourn.scenario.network import Network
-from sojourn.scenario.quantities import Duration, PositiveDuration, Rate, Size
+from sojourn.scenario.quantities import Duration, PositiveDuration, Size
 from sojourn.units import DURATION
 
 Hosts = Annotated[
@@ -20,22 +20,13 @@ Hosts = Annotated[
 """One host, or several: flows run between all pairs."""
 
 
-class ConstantRate(Table):
-    """A source that sends at a constant rate and does not listen, over UDP."""
-
-    rate: Rate = Field(description="Of whole packets, as the link sees them.")
-    packet_size: Size = Field(description="Of a whole packet, as the link sees it.")
-    poisson: bool = Field(False, description="Exponential gaps between packets, of the same mean, instead of equal ones.")
-
-
 class Flows(Table):
     """A group of like flows: so many from each host of ``from`` to each host of ``to``."""
 
     origins: Hosts = Field(alias="from")
     targets: Hosts = Field(alias="to")
     count: int = Field(1, ge=1, description="How many flows for each pair of hosts.")
-    tcp: TcpChoice | None = None
-    constant_rate: ConstantRate | None = None
+    tcp: TcpChoice
     start: Duration = Field(0, description="The earliest start.")
     start_within: Duration = Field(0, description="Each flow starts at a random moment of so long after its start.")
     size: Size | None = Field(None, description="How much to send; without end unless given.")
@@ -43,12 +34,15 @@ class Flows(Table):
     stack: StackChoice | None = Field(None, description="What differs from the scenario's stack for these flows.")
 
     @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if (self.tcp is None) == (self.constant_rate is None):
-            raise ValueError('give either "tcp" or "constant_rate"')
-        if self.constant_rate is not None and self.stack is not None:
-            raise ValueError("a constant-rate source has no stack")
+    def _stack_has_a_use(self) -> Self:
+        if self.one_way and self.stack is not None:
+            raise ValueError(f"stack: {self.tcp.name} only sends and has none")
         return self
+
+    @property
+    def one_way(self) -> bool:
+        """Whether nothing comes back to these senders."""
+        return catalogue.load().congestion_control(self.tcp.name).one_way
 
     def pairs(self) -> list[tuple[str, str]]:
         """All pairs of hosts that these flows run between."""
@@ -94,7 +88,7 @@ class Scenario(Table):
             for origin, target in flows.pairs():
                 if origin == target:
                     raise ValueError(f'flows[{index}]: from "{origin}" to itself')
-                ways = [(origin, target), (target, origin)] if flows.tcp is not None else [(origin, target)]
+                ways = [(origin, target)] if flows.one_way else [(origin, target), (target, origin)]
                 for start, end in ways:
                     if end not in reached[start]:
                         raise ValueError(f'flows[{index}]: there is no route from "{start}" to "{end}"')

@@ -10,13 +10,13 @@ use crate::packet::OptionsPool;
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, Outcome, QueueDiscipline};
 use crate::random::{Purpose, Random};
-use crate::specification::{FlowSpecification, LossPattern, SourceSpecification, Specification};
+use crate::specification::{FlowSpecification, LossPattern, Specification};
 use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::connection::Connection;
 use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, Sender};
 use crate::time::{Duration, Time};
-use crate::traffic::ConstantRate;
+use crate::traffic::{Blueprint, Setting};
 
 /// Builds the network and the flows.
 ///
@@ -78,16 +78,9 @@ fn check(specification: &Specification) -> Result<(), String> {
         if flow.size.is_some_and(|size| size.0 == 0 || size.0 > LARGEST_SIZE) {
             return Err(format!("{place}: size must be 1 to {LARGEST_SIZE} bytes"));
         }
-        match &flow.source {
-            SourceSpecification::Tcp(tcp) if tcp.stack >= specification.stacks.len() => {
-                return Err(format!("{place}: stack {} is not among the {}", tcp.stack, specification.stacks.len()));
-            }
-            SourceSpecification::ConstantRate(source)
-                if source.rate.0 == 0 || source.packet_size.0 == 0 || source.packet_size.0 > u64::from(u16::MAX) =>
-            {
-                return Err(format!("{place}: constant_rate needs a rate above zero and packets of 1 to 65535 bytes"));
-            }
-            _ => {}
+        let (stack, stacks) = (flow.source.stack, specification.stacks.len());
+        if stack >= stacks {
+            return Err(format!("{place}: stack {stack} is not among the {stacks}"));
         }
     }
     for interval in [specification.probe.queue_series, specification.probe.flow_series].into_iter().flatten() {
@@ -96,6 +89,11 @@ fn check(specification: &Specification) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What is wrong with a group of flows.
+fn misfit(group: usize, flow: &FlowSpecification, error: &str) -> String {
+    format!("flows[{group}] ({}): {error}", flow.group)
 }
 
 struct Builder<'a> {
@@ -116,39 +114,50 @@ impl Builder<'_> {
 
     fn build_flows(&mut self) -> Result<(), String> {
         for (group, flow) in self.specification.flows.iter().enumerate() {
-            let first_hop = self.path(flow.from, flow.to, flow)?;
-            let size = flow.size.map(|size| size.0);
             self.flows.reserve_exact(flow.count as usize);
-            match &flow.source {
-                SourceSpecification::Tcp(tcp) => {
-                    let first_hop_back = self.path(flow.to, flow.from, flow)?;
-                    let algorithm = Algorithm::new(&tcp.name, &tcp.parameters)
-                        .map_err(|error| format!("flows[{group}] ({}): {error}", flow.group))?;
-                    let profile = Arc::new(self.stacks[tcp.stack].adapted_to(&algorithm.needs()));
-                    for _ in 0..flow.count {
-                        let index = self.flows.len() as u32;
-                        let address = Address { flow: index, first_hop };
-                        let mut algorithm = algorithm.clone();
-                        if algorithm.needs().random {
-                            let seed = self.specification.seed;
-                            algorithm.take_random(Random::stream(seed, Purpose::CongestionControl, u64::from(index)));
-                        }
-                        let sender = Sender::new(address, Arc::clone(&profile), algorithm, tcp.slow_start, size);
-                        let return_address = Address { flow: index, first_hop: first_hop_back };
-                        let connection = Connection::new(sender, Arc::clone(&profile), return_address);
-                        self.add_flow(group, flow, Endpoints::Tcp(connection));
-                    }
-                }
-                SourceSpecification::ConstantRate(source) => {
-                    for _ in 0..flow.count {
-                        let index = self.flows.len() as u32;
-                        let address = Address { flow: index, first_hop };
-                        let random = Random::stream(self.specification.seed, Purpose::Source, u64::from(index));
-                        let source = ConstantRate::new(address, source, size, random);
-                        self.add_flow(group, flow, Endpoints::ConstantRate(Box::new(source)));
-                    }
-                }
+            let source = &flow.source;
+            let blueprint =
+                Blueprint::of(&source.name, &source.parameters).map_err(|error| misfit(group, flow, &error))?;
+            match blueprint {
+                Some(blueprint) => self.build_traffic(group, flow, &blueprint)?,
+                None => self.build_connections(group, flow)?,
             }
+        }
+        Ok(())
+    }
+
+    /// Flows with a rate-based source.
+    fn build_traffic(&mut self, group: usize, flow: &FlowSpecification, blueprint: &Blueprint) -> Result<(), String> {
+        let first_hop = self.path(flow.from, flow.to, flow)?;
+        for _ in 0..flow.count {
+            let address = Address { flow: self.flows.len() as u32, first_hop };
+            let setting = Setting { address, size: flow.size.map(|size| size.0), seed: self.specification.seed };
+            self.add_flow(group, flow, Endpoints::Traffic(Box::new(blueprint.build(setting))));
+        }
+        Ok(())
+    }
+
+    /// Flows with a window.
+    fn build_connections(&mut self, group: usize, flow: &FlowSpecification) -> Result<(), String> {
+        let source = &flow.source;
+        let first_hop = self.path(flow.from, flow.to, flow)?;
+        let first_hop_back = self.path(flow.to, flow.from, flow)?;
+        let algorithm =
+            Algorithm::new(&source.name, &source.parameters).map_err(|error| misfit(group, flow, &error))?;
+        let profile = Arc::new(self.stacks[source.stack].adapted_to(&algorithm.needs()));
+        let size = flow.size.map(|size| size.0);
+        for _ in 0..flow.count {
+            let index = self.flows.len() as u32;
+            let address = Address { flow: index, first_hop };
+            let mut algorithm = algorithm.clone();
+            if algorithm.needs().random {
+                let seed = self.specification.seed;
+                algorithm.take_random(Random::stream(seed, Purpose::CongestionControl, u64::from(index)));
+            }
+            let sender = Sender::new(address, Arc::clone(&profile), algorithm, source.slow_start, size);
+            let return_address = Address { flow: index, first_hop: first_hop_back };
+            let connection = Connection::new(sender, Arc::clone(&profile), return_address);
+            self.add_flow(group, flow, Endpoints::Tcp(connection));
         }
         Ok(())
     }
@@ -224,12 +233,10 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
     Ok((built, sources))
 }
 
-/// Gives each flow that is paced its source of events.
+/// Gives each flow that is paced, or keeps to a rate, its source of events.
 fn add_releases(flows: &mut [Flow], sources: &mut Vec<Due>) {
     for (index, flow) in flows.iter_mut().enumerate() {
-        if let Endpoints::Tcp(connection) = &flow.endpoints
-            && connection.sender.is_paced()
-        {
+        if flow.endpoints.is_paced() {
             flow.releases = Source(sources.len() as u32);
             sources.push(Due::Release(index as u32));
         }

@@ -3,19 +3,20 @@
 use std::collections::VecDeque;
 
 use crate::agenda::Source;
-use crate::packet::Packet;
+use crate::packet::{OptionsPool, Packet, flags};
 use crate::random::Random;
 use crate::result::{FlowResult, TcpResult};
 use crate::tcp::connection::Connection;
+use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
-use crate::traffic::ConstantRate;
+use crate::traffic::Traffic;
 
 /// What a flow is at its two ends. Most are connections, which stand in place: no pointer leads to them.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub(super) enum Endpoints {
     Tcp(Connection),
-    ConstantRate(Box<ConstantRate>),
+    Traffic(Box<Traffic>),
 }
 
 /// A flow of the run.
@@ -28,7 +29,7 @@ pub(super) struct Flow {
     pub releases: Source,
     /// When that is to happen, as the agenda knows it.
     pub release: Time,
-    /// The same for the delayed acknowledgement.
+    /// What `retransmission_armed` is, for the delayed acknowledgement.
     pub delayed_ack_armed: Time,
     pub delivered_before_window: u64,
     pub group: usize,
@@ -44,11 +45,97 @@ pub(super) struct Overhead {
     pub waiting: VecDeque<(Time, Packet)>,
 }
 
+/// What the run tells and asks of a flow's ends, whichever they are.
 impl Endpoints {
+    pub fn start(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        match self {
+            Endpoints::Tcp(connection) => connection.sender.open(now, outbox),
+            Endpoints::Traffic(traffic) => traffic.start(now, outbox),
+        }
+    }
+
+    /// When the sender's timer expires, other than that of its next packet.
+    pub fn deadline(&self) -> Time {
+        match self {
+            Endpoints::Tcp(connection) => connection.sender.deadline(),
+            Endpoints::Traffic(_) => Time::NEVER,
+        }
+    }
+
+    pub fn on_deadline(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        match self {
+            Endpoints::Tcp(connection) => connection.sender.on_timer(now, outbox),
+            Endpoints::Traffic(_) => {}
+        }
+    }
+
+    /// Whether its packets are ever released one after the other.
+    pub fn is_paced(&self) -> bool {
+        match self {
+            Endpoints::Tcp(connection) => connection.sender.is_paced(),
+            Endpoints::Traffic(_) => true,
+        }
+    }
+
+    /// When the sender's next packet is to be released.
+    pub fn release(&self) -> Time {
+        match self {
+            Endpoints::Tcp(connection) => connection.sender.release,
+            Endpoints::Traffic(traffic) => traffic.release(),
+        }
+    }
+
+    pub fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        match self {
+            Endpoints::Tcp(connection) => connection.sender.on_release(now, outbox),
+            Endpoints::Traffic(traffic) => traffic.on_release(now, outbox),
+        }
+    }
+
+    /// When the receiver answers without having been asked.
+    pub fn answer_deadline(&self) -> Time {
+        match self {
+            Endpoints::Tcp(connection) => connection.receiver.ack_deadline,
+            Endpoints::Traffic(_) => Time::NEVER,
+        }
+    }
+
+    pub fn on_answer_deadline(&mut self, options: &mut OptionsPool) -> Option<Packet> {
+        match self {
+            Endpoints::Tcp(connection) => Some(connection.acknowledge(options)),
+            Endpoints::Traffic(_) => None,
+        }
+    }
+
+    /// An answer arrived at the sender.
+    pub fn on_answer(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
+        debug_assert!(packet.has(flags::ACK));
+        match self {
+            Endpoints::Tcp(connection) => connection.on_ack(packet, now, options, outbox),
+            Endpoints::Traffic(_) => {}
+        }
+    }
+
+    /// A packet arrived at the receiver, which may answer.
+    pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+        match self {
+            Endpoints::Tcp(connection) => connection.on_data(packet, now, options),
+            Endpoints::Traffic(traffic) => traffic.on_data(packet, now, options),
+        }
+    }
+
     pub fn delivered(&self) -> u64 {
         match self {
             Endpoints::Tcp(connection) => connection.delivered(),
-            Endpoints::ConstantRate(source) => source.bytes_delivered,
+            Endpoints::Traffic(traffic) => traffic.delivered(),
+        }
+    }
+
+    /// The measuring window opens.
+    pub fn open_window(&mut self) {
+        match self {
+            Endpoints::Tcp(connection) => connection.sender.statistics = SenderStatistics::default(),
+            Endpoints::Traffic(traffic) => traffic.open_window(),
         }
     }
 }
@@ -67,7 +154,7 @@ impl Flow {
                 };
                 (Some(tcp), sender.statistics.segments_sent)
             }
-            Endpoints::ConstantRate(source) => (None, source.packets_sent),
+            Endpoints::Traffic(traffic) => (None, traffic.statistics().segments_sent),
         };
         FlowResult {
             group: self.group,

@@ -14,7 +14,6 @@ use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
 use crate::tcp::congestion::Algorithm;
-use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
 use flow::{Endpoints, Flow};
 
@@ -112,7 +111,7 @@ impl Simulation {
     pub fn algorithm(&self, flow: usize) -> Option<&Algorithm> {
         match &self.flows[flow].endpoints {
             Endpoints::Tcp(connection) => Some(connection.sender.algorithm()),
-            Endpoints::ConstantRate(_) => None,
+            Endpoints::Traffic(_) => None,
         }
     }
 
@@ -147,37 +146,32 @@ impl Simulation {
         self.delivered += 1;
         self.data_packets_delivered += u64::from(packet.flags & flags::DATA);
         let index = packet.flow as usize;
-        match &mut self.flows[index].endpoints {
-            Endpoints::Tcp(connection) if packet.has(flags::ACK) => {
-                connection.on_ack(packet, self.now, &mut self.network.options, &mut self.outbox);
-                self.after_sender(index);
-            }
-            Endpoints::Tcp(connection) => {
-                let answer = connection.on_data(packet, self.now, &mut self.network.options);
-                self.after_receiver(index, answer);
-            }
-            Endpoints::ConstantRate(source) => source.bytes_delivered += u64::from(packet.size),
+        let endpoints = &mut self.flows[index].endpoints;
+        if packet.has(flags::ACK) {
+            endpoints.on_answer(packet, self.now, &mut self.network.options, &mut self.outbox);
+            self.after_sender(index);
+        } else {
+            let answer = endpoints.on_data(packet, self.now, &mut self.network.options);
+            self.after_receiver(index, answer);
         }
     }
 
     /// Arms the timer that a sender now wants, and sends what it has to send.
     fn after_sender(&mut self, index: usize) {
         let flow = &mut self.flows[index];
-        if let Endpoints::Tcp(connection) = &flow.endpoints {
-            let deadline = connection.sender.deadline();
-            if deadline < flow.retransmission_armed {
-                flow.retransmission_armed = deadline;
-                self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
-            }
-            let release = connection.sender.release;
-            if release != flow.release {
-                flow.release = release;
-                if release == Time::NEVER {
-                    self.network.agenda.clear(flow.releases);
-                } else {
-                    let sequence = self.network.agenda.sequence();
-                    self.network.agenda.set(flow.releases, release, sequence);
-                }
+        let deadline = flow.endpoints.deadline();
+        if deadline < flow.retransmission_armed {
+            flow.retransmission_armed = deadline;
+            self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
+        }
+        let release = flow.endpoints.release();
+        if release != flow.release {
+            flow.release = release;
+            if release == Time::NEVER {
+                self.network.agenda.clear(flow.releases);
+            } else {
+                let sequence = self.network.agenda.sequence();
+                self.network.agenda.set(flow.releases, release, sequence);
             }
         }
         self.send_outbox(index);
@@ -186,12 +180,10 @@ impl Simulation {
     /// Arms the timer that a receiver now wants, and sends its answer.
     fn after_receiver(&mut self, index: usize, answer: Option<Packet>) {
         let flow = &mut self.flows[index];
-        if let Endpoints::Tcp(connection) = &flow.endpoints {
-            let deadline = connection.receiver.ack_deadline;
-            if deadline < flow.delayed_ack_armed {
-                flow.delayed_ack_armed = deadline;
-                self.network.agenda.set_timer(Timer::DelayedAck(index as u32), deadline);
-            }
+        let deadline = flow.endpoints.answer_deadline();
+        if deadline < flow.delayed_ack_armed {
+            flow.delayed_ack_armed = deadline;
+            self.network.agenda.set_timer(Timer::DelayedAck(index as u32), deadline);
         }
         if let Some(answer) = answer {
             self.created += 1;
@@ -228,7 +220,6 @@ impl Simulation {
     fn on_timer(&mut self, timer: Timer) {
         match timer {
             Timer::FlowStart(index) => self.start_flow(index as usize),
-            Timer::Emission(index) => self.emit(index as usize),
             Timer::Retransmission(index) => self.on_retransmission_timer(index as usize),
             Timer::DelayedAck(index) => self.on_delayed_ack_timer(index as usize),
             Timer::Release(index) => self.release(index as usize),
@@ -240,21 +231,8 @@ impl Simulation {
     }
 
     fn start_flow(&mut self, index: usize) {
-        if let Endpoints::Tcp(connection) = &mut self.flows[index].endpoints {
-            connection.sender.open(self.now, &mut self.outbox);
-            self.after_sender(index);
-        } else {
-            self.emit(index);
-        }
-    }
-
-    fn emit(&mut self, index: usize) {
-        if let Endpoints::ConstantRate(source) = &mut self.flows[index].endpoints {
-            if let Some(next) = source.emit(self.now, &mut self.outbox) {
-                self.network.agenda.set_timer(Timer::Emission(index as u32), next);
-            }
-            self.send_outbox(index);
-        }
+        self.flows[index].endpoints.start(self.now, &mut self.outbox);
+        self.after_sender(index);
     }
 
     fn on_retransmission_timer(&mut self, index: usize) {
@@ -263,19 +241,18 @@ impl Simulation {
             return; // An earlier deadline replaced this timer.
         }
         flow.retransmission_armed = Time::NEVER;
-        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-            if connection.sender.deadline() <= self.now {
-                connection.sender.on_timer(self.now, &mut self.outbox);
-            }
-            self.after_sender(index);
+        if flow.endpoints.deadline() <= self.now {
+            flow.endpoints.on_deadline(self.now, &mut self.outbox);
         }
+        self.after_sender(index);
     }
 
     fn on_release(&mut self, index: usize) {
-        if let Endpoints::Tcp(connection) = &mut self.flows[index].endpoints {
-            connection.sender.on_release(self.now, &mut self.outbox);
-            self.after_sender(index);
+        let flow = &mut self.flows[index];
+        if flow.endpoints.release() <= self.now {
+            flow.endpoints.on_release(self.now, &mut self.outbox);
         }
+        self.after_sender(index);
     }
 
     fn on_delayed_ack_timer(&mut self, index: usize) {
@@ -284,11 +261,9 @@ impl Simulation {
             return;
         }
         flow.delayed_ack_armed = Time::NEVER;
-        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-            let is_due = connection.receiver.ack_deadline <= self.now;
-            let answer = is_due.then(|| connection.acknowledge(&mut self.network.options));
-            self.after_receiver(index, answer);
-        }
+        let is_due = flow.endpoints.answer_deadline() <= self.now;
+        let answer = if is_due { flow.endpoints.on_answer_deadline(&mut self.network.options) } else { None };
+        self.after_receiver(index, answer);
     }
 
     fn release(&mut self, index: usize) {
@@ -323,10 +298,7 @@ impl Simulation {
         }
         for flow in &mut self.flows {
             flow.delivered_before_window = flow.endpoints.delivered();
-            match &mut flow.endpoints {
-                Endpoints::Tcp(connection) => connection.sender.statistics = SenderStatistics::default(),
-                Endpoints::ConstantRate(source) => source.packets_sent = 0,
-            }
+            flow.endpoints.open_window();
         }
     }
 

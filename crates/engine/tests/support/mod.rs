@@ -107,7 +107,7 @@ pub fn tcp(name: &str) -> Value {
 pub fn tcp_flows(name: &str, count: u64, start_within: u64) -> Value {
     json!({
         "count": count, "from": 0, "to": 3, "group": name, "start": 0, "start_within": start_within, "size": null,
-        "source": {"tcp": {"name": name, "slow_start": "standard", "stack": 0}},
+        "source": {"name": name, "slow_start": "standard", "stack": 0},
     })
 }
 
@@ -118,8 +118,7 @@ pub fn finite(name: &str, bytes: u64) -> Value {
 }
 
 pub fn constant_rate(rate: u64, packet_size: u64, poisson: bool) -> Value {
-    json!({
-        "count": 1, "from": 0, "to": 3, "group": "constant", "start": 0, "start_within": 0, "size": null,
-        "source": {"constant_rate": {"rate": rate, "packet_size": packet_size, "poisson": poisson}},
-    })
+    let mut flow = tcp("cbr");
+    flow["source"]["parameters"] = json!({"rate": rate, "packet_size": packet_size, "poisson": poisson});
+    flow
 }

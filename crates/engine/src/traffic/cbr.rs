@@ -1,0 +1,178 @@
+//! Constant bit rate: packets at a rate that nothing changes, equally spaced or with exponential gaps, all the time or in
+//! on and off periods, as ns-2's Application/Traffic/CBR and Exponential. Nothing comes back to the sender.
+
+use std::sync::Arc;
+
+use super::{RateBased, Setting};
+use crate::about::About;
+use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
+use crate::parameters;
+use crate::random::{Purpose, Random};
+use crate::tcp::sender::{Address, SenderStatistics};
+use crate::time::{Duration, Time};
+use crate::units::{Bytes, Rate};
+
+parameters! {
+    /// What can be set of it.
+    pub struct CbrParameters {
+        rate: Rate = Rate(448_000), "Rate of whole packets, as the link sees them", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR rate_";
+        packet_size: Bytes = Bytes(210), in 1 .. 65535, "Size of a whole packet, as the link sees it", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR packetSize_";
+        poisson: bool = false, "Exponential gaps between packets, of the same mean, instead of equal ones", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR random_: equal gaps";
+        on: Duration = Duration::from_milliseconds(500), in 1e6 .. 1e18, "How long it sends at a time, where it pauses at all; at least the time from packet to packet", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/Exponential burst_time_";
+        off: Duration = Duration::ZERO, "How long it pauses in between; 0 never", "ns-2.35 Application/Traffic/CBR never pauses; Exponential idle_time_ is 500 ms";
+        exponential: bool = false, "Whether the times on and off are exponential with these means, or all the same", "ns-2.35 tools/expoo.cc has exponential ones";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Cbr {
+    parameters: Arc<CbrParameters>,
+    address: Address,
+    gap: Duration,
+    random: Random,
+    on_off: Option<OnOff>,
+    /// Bytes still to be sent; none without end.
+    remaining: Option<u64>,
+    release: Time,
+    bytes_delivered: u64,
+    statistics: SenderStatistics,
+}
+
+impl Cbr {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "cbr",
+        aliases: &[],
+        title: "constant bit rate",
+        class: "rate",
+        year: 1997,
+        source: "ns-2.35 Application/Traffic/CBR and Exponential (tools/expoo.cc)",
+        departures: "random gaps are exponential, where ns-2's are uniform; times on are not rounded to whole packets, but \
+                     the time that a gap lacks at the end of one is made up in the next, so that the mean rate is \
+                     rate * on / (on + off)",
+    };
+
+    /// A packet, and when the next is due; never after the last.
+    fn emit(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        let full = self.parameters.packet_size.0;
+        let size = self.remaining.map_or(full, |remaining| remaining.min(full));
+        outbox.push(Packet {
+            number: 0,
+            stamp: now,
+            flow: self.address.flow,
+            hop: self.address.first_hop,
+            options: OptionsHandle::NONE,
+            size: size as u16,
+            flags: flags::DATA,
+        });
+        self.statistics.segments_sent += 1;
+        self.remaining = self.remaining.map(|remaining| remaining - size);
+        self.release = if self.remaining == Some(0) { Time::NEVER } else { now + self.next_gap() };
+    }
+
+    fn next_gap(&mut self) -> Duration {
+        let gap = if self.parameters.poisson { self.random.exponential(self.gap) } else { self.gap };
+        match &mut self.on_off {
+            None => gap,
+            Some(on_off) => on_off.stretch(gap, &self.parameters),
+        }
+    }
+}
+
+/// The periods in which it sends and pauses. Gaps pass only while it sends, so that pauses cost no packets but their own.
+#[derive(Debug)]
+struct OnOff {
+    random: Random,
+    /// What is left of the time on.
+    left: Duration,
+}
+
+impl OnOff {
+    fn new(mut random: Random, parameters: &CbrParameters) -> OnOff {
+        let left = period(parameters.on, &mut random, parameters);
+        OnOff { random, left }
+    }
+
+    /// How long a gap lasts with the pauses that fall into it. A packet due when a time on ends opens the next.
+    fn stretch(&mut self, mut gap: Duration, parameters: &CbrParameters) -> Duration {
+        let mut stretched = gap;
+        while gap >= self.left {
+            gap = gap - self.left;
+            stretched = stretched + period(parameters.off, &mut self.random, parameters);
+            self.left = period(parameters.on, &mut self.random, parameters);
+        }
+        self.left = self.left - gap;
+        stretched
+    }
+}
+
+fn period(mean: Duration, random: &mut Random, parameters: &CbrParameters) -> Duration {
+    if parameters.exponential { random.exponential(mean) } else { mean }
+}
+
+fn gap(parameters: &CbrParameters) -> Duration {
+    parameters.rate.transmission_time(parameters.packet_size.0)
+}
+
+impl RateBased for Cbr {
+    type Parameters = CbrParameters;
+
+    const ONE_WAY: bool = true;
+
+    fn check(parameters: &CbrParameters) -> Result<(), String> {
+        // Times on that hold no packet would only be waded through.
+        if parameters.off > Duration::ZERO && parameters.on < gap(parameters) {
+            return Err(format!(
+                "on: {} s is less than the {} s from packet to packet at this rate and packet_size",
+                parameters.on.seconds(),
+                gap(parameters).seconds()
+            ));
+        }
+        Ok(())
+    }
+
+    fn new(parameters: Arc<CbrParameters>, setting: Setting) -> Cbr {
+        let stream = |purpose| Random::stream(setting.seed, purpose, u64::from(setting.address.flow));
+        Cbr {
+            gap: gap(&parameters),
+            on_off: (parameters.off > Duration::ZERO).then(|| OnOff::new(stream(Purpose::OnOff), &parameters)),
+            random: stream(Purpose::Source),
+            address: setting.address,
+            parameters,
+            remaining: setting.size,
+            release: Time::NEVER,
+            bytes_delivered: 0,
+            statistics: SenderStatistics::default(),
+        }
+    }
+
+    fn start(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        self.emit(now, outbox);
+    }
+
+    fn release(&self) -> Time {
+        self.release
+    }
+
+    fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        self.emit(now, outbox);
+    }
+
+    fn on_data(&mut self, packet: &Packet, _now: Time, _options: &mut OptionsPool) -> Option<Packet> {
+        self.bytes_delivered += u64::from(packet.size);
+        None
+    }
+
+    fn delivered(&self) -> u64 {
+        self.bytes_delivered
+    }
+
+    fn statistics(&self) -> &SenderStatistics {
+        &self.statistics
+    }
+
+    fn open_window(&mut self) {
+        self.statistics = SenderStatistics::default();
+    }
+}
