@@ -46,6 +46,14 @@ BAD_FILES = {
         ('tcp = "newreno"', 'tcp = { name = "cbr", slow_start = "hystart" }'),
         "flows[0].tcp: slow_start: cbr keeps to a rate of its own and takes none",
     ),
+    "unknown key of TFRC": (
+        ('tcp = "newreno"', 'tcp = { name = "tfrc", loss_interval = 8 }'),
+        'flows[0].tcp: unknown key of tfrc "loss_interval", did you mean "loss_intervals"?',
+    ),
+    "no loss interval": (
+        ('tcp = "newreno"', 'tcp = { name = "tfrc", loss_intervals = 0 }'),
+        "flows[0].tcp: loss_intervals: 0 is out of range (at least 1, at most 64)",
+    ),
     "stack of a source that only sends": (
         ('tcp = "newreno"', 'tcp = "cbr"\nstack = "ns3-3.30"'),
         "flows[0]: stack: cbr only sends and has none",
@@ -107,6 +115,8 @@ def test_flows_need_a_route_and_those_that_listen_one_back(scenario: Callable[..
         scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": "cubic"}])
     source = {"name": "cbr", "rate": "64 kbit/s", "packet_size": "200 B"}
     scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": source}])
+    with pytest.raises(sojourn.InputError, match='there is no route from "b" to "a"'):
+        scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": "tfrc"}])
 
 
 def test_a_device_queue_is_fed_by_a_queue(scenario: Callable[..., Scenario]) -> None:

@@ -62,6 +62,34 @@ def test_series_are_sampled_as_asked(scenario: Callable[..., Scenario]) -> None:
     assert delivered[-1] > 0
 
 
+def test_rate_based_flows_fill_the_columns_that_mean_something(scenario: Callable[..., Scenario]) -> None:
+    sources = [{"name": "cbr", "rate": "1 Mbit/s", "packet_size": "1250 B"}, "tfrc"]
+    flows = [{"from": "a", "to": "b", "tcp": source} for source in sources]
+    result = sojourn.run(scenario(flows=flows, duration="31 s", warm_up="1 s", probe={"flow_series": "1 s"}))
+    cbr, tfrc = result.flows.iter_rows(named=True)
+    assert (cbr["algorithm"], tfrc["algorithm"]) == ("cbr", "tfrc")
+    # 100 packets in each second.
+    assert cbr["segments_sent"] == 3000
+    assert (cbr["rtt_samples"], cbr["rtt_mean"]) == (0, None)
+    # 9 Mbit/s are left, less headers of 52 in 1500 bytes; what was queued when the window opened may come on top.
+    assert 0.85 * 9 < tfrc["bytes_delivered"] * 8 / 30e6 < 9 * 1448 / 1500 + 100 * 1448 * 8 / 30e6
+    assert 0.014 < tfrc["rtt_min"] < tfrc["rtt_mean"] < tfrc["rtt_max"]
+    for flow in (cbr, tfrc):
+        assert (flow["established"], flow["completed"], flow["aborted"]) == (None, None, None)
+        assert flow["retransmissions"] == 0
+    assert result.runs["never_established"].to_list() == [0]
+    assert result.series.filter(kind="flow")["which"].unique().to_list() == ["1"]
+
+
+def test_a_time_on_too_short_for_a_packet_is_one_clear_line(scenario_file: Callable[..., Path]) -> None:
+    source = 'tcp = { name = "cbr", rate = "1 kbit/s", packet_size = "1500 B", on = "1 s", off = "1 s" }'
+    path = scenario_file(('tcp = "newreno"', source))
+    with pytest.raises(InputError) as caught:
+        sojourn.run(path)
+    expected = "flows[0] (a-b): on: 1 s is less than the 12 s from packet to packet at this rate and packet_size"
+    assert str(caught.value) == f"{path}: {expected}"
+
+
 def test_queues_go_unmeasured_and_all_else_stays(scenario: Callable[..., Scenario]) -> None:
     measured = sojourn.run(scenario())
     unmeasured = sojourn.run(scenario(probe={"queue_statistics": False}))

@@ -41,6 +41,27 @@ def test_every_default_is_filled_in(scenario: Callable[..., Scenario]) -> None:
     assert run["stacks"] == [{setting.name: setting.value for setting in known.profile("rfc").settings}]
 
 
+def test_a_rate_based_source_is_specified_as_any_other(scenario: Callable[..., Scenario]) -> None:
+    sources = [{"name": "cbr", "rate": "64 kbit/s", "off": "1.35 s"}, {"name": "tfrc", "history_discounting": True}]
+    run = specify(scenario(flows=[{"from": "a", "to": "b", "tcp": source} for source in sources]), seed=1)
+    cbr, tfrc = (flow["source"] for flow in run["flows"])
+    assert cbr == {
+        "name": "cbr",
+        "slow_start": "standard",
+        "parameters": {
+            "rate": 64_000,
+            "packet_size": 210,
+            "poisson": False,
+            "on": 500 * MS,
+            "off": 1350 * MS,
+            "exponential": False,
+        },
+        "stack": 0,
+    }
+    assert set(cbr) == set(tfrc)
+    assert tfrc["parameters"]["history_discounting"] is True
+
+
 def test_stacks_are_layered_and_shared(scenario: Callable[..., Scenario]) -> None:
     pair = {"from": "a", "to": "b", "tcp": "newreno"}
     run = specify(

@@ -44,7 +44,7 @@ pub struct Packet {
     pub flow: u32,
     /// Its place on its path: an index into the network's table of hops.
     pub hop: u32,
-    /// Options of an ACK.
+    /// What else it carries.
     pub options: OptionsHandle,
     /// Bytes on the wire, all headers included.
     pub size: u16,
@@ -169,17 +169,46 @@ impl AckOptions {
     }
 }
 
-/// Options of the acknowledgements under way. Most acknowledgements have none, so packets carry a handle.
+/// What a TFRC receiver reports besides the timestamp that it echoes (RFC 5348 section 3.2.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// t_delay: for how long it had the packet with that timestamp.
+    pub delay: Duration,
+    /// X_recv, in bytes of payload a second.
+    pub receive_rate: f64,
+    /// p.
+    pub loss_event_rate: f64,
+}
+
+/// What a packet may carry that most do not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Options {
+    /// Of a TCP acknowledgement.
+    Ack(AckOptions),
+    /// Of a TFRC data packet: the sender's estimate of the round-trip time (RFC 5348 section 3.2.1).
+    RoundTripTime(Duration),
+    /// Of a TFRC feedback packet.
+    Report(Report),
+}
+
+impl From<AckOptions> for Options {
+    fn from(options: AckOptions) -> Options {
+        Options::Ack(options)
+    }
+}
+
+/// Options of the packets under way. Most packets have none, so they carry a handle.
 #[derive(Debug, Default)]
 pub struct OptionsPool {
-    slots: Vec<AckOptions>,
+    slots: Vec<Options>,
     free: Vec<u32>,
 }
 
 impl OptionsPool {
     /// Keeps `options` until they are released.
-    pub fn put(&mut self, options: AckOptions) -> OptionsHandle {
-        if options.is_empty() {
+    pub fn put(&mut self, options: impl Into<Options>) -> OptionsHandle {
+        let options = options.into();
+        if matches!(&options, Options::Ack(options) if options.is_empty()) {
             return OptionsHandle::NONE;
         }
         if let Some(slot) = self.free.pop() {
@@ -193,7 +222,16 @@ impl OptionsPool {
 
     /// The options of an acknowledgement, if it has any.
     pub fn get(&self, handle: OptionsHandle) -> Option<&AckOptions> {
-        if handle == OptionsHandle::NONE { None } else { Some(&self.slots[handle.0 as usize]) }
+        match self.slots.get(handle.0 as usize) {
+            Some(Options::Ack(options)) if handle != OptionsHandle::NONE => Some(options),
+            _ => None,
+        }
+    }
+
+    /// The options of a packet, if it has any, which are released with it.
+    pub fn take(&mut self, handle: OptionsHandle) -> Option<Options> {
+        self.release(handle);
+        if handle == OptionsHandle::NONE { None } else { Some(self.slots[handle.0 as usize]) }
     }
 
     /// Frees the place of options that are no longer needed.

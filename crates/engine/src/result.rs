@@ -32,8 +32,15 @@ pub struct FlowResult {
     pub total_bytes_delivered: u64,
     /// A TCP flow's own figures.
     pub tcp: Option<TcpResult>,
-    /// Packets sent; for TCP data segments, retransmissions included.
-    pub segments_sent: u64,
+    /// What a rate-based sender counted.
+    pub rate_based: Option<SenderStatistics>,
+}
+
+impl FlowResult {
+    /// What the sender counted, whichever it is.
+    pub fn statistics(&self) -> SenderStatistics {
+        self.tcp.as_ref().map(|tcp| tcp.statistics).or(self.rate_based).unwrap_or_default()
+    }
 }
 
 /// What only a TCP flow has.

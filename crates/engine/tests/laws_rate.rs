@@ -3,7 +3,10 @@
 mod support;
 
 use serde_json::json;
-use support::{MS, Path, S, tcp};
+use sojourn_engine::random::{Purpose, Random};
+use sojourn_engine::result::RunResult;
+use sojourn_engine::tcp::profile::EcnKind;
+use support::{MS, Path, S, droptail, tcp, tcp_flows};
 
 /// 1000-byte packets, a millisecond from one to the next.
 const GAP: u64 = MS;
@@ -31,7 +34,8 @@ fn sent_at(path: &Path) -> Vec<u64> {
     times
 }
 
-/// on-off: in each period of 50 ms on and 150 ms off there are 50 packets a millisecond apart, all of them while it is on.
+/// on-off: in each period of 50 ms on and 150 ms off there are 50 packets a millisecond apart, all of them while it is
+/// on.
 #[test]
 fn an_on_off_source_sends_nothing_while_it_is_off() {
     let (on, off) = (50 * MS, 150 * MS);
@@ -46,8 +50,8 @@ fn an_on_off_source_sends_nothing_while_it_is_off() {
     }
 }
 
-/// on-off: a gap that the end of a time on cuts short is made up in the next. With 2.5 gaps on there are five packets in two
-/// periods, and the mean rate is exactly rate * on / (on + off).
+/// on-off: a gap that the end of a time on cuts short is made up in the next. With 2.5 gaps on there are five packets
+/// in two periods, and the mean rate is exactly rate * on / (on + off).
 #[test]
 fn the_rest_of_a_gap_is_made_up_after_the_pause() {
     let (on, off) = (5 * GAP / 2, 7 * GAP);
@@ -64,8 +68,8 @@ fn the_rest_of_a_gap_is_made_up_after_the_pause() {
     assert_eq!(first, [0, GAP, 2 * GAP, period + GAP / 2, period + 3 * GAP / 2, 2 * period]);
 }
 
-/// on-off with exponential times: the share of time on has the mean on / (on + off), and over n periods a standard error of
-/// sqrt(2 / n) * on * off / (on + off)^2 (the delta method for a ratio of two exponential means).
+/// on-off with exponential times: the share of time on has the mean on / (on + off), and over n periods a standard
+/// error of sqrt(2 / n) * on * off / (on + off)^2 (the delta method for a ratio of two exponential means).
 #[test]
 fn exponential_on_off_has_its_mean_rate() {
     let (on, off) = (100 * MS, 300 * MS);
@@ -79,8 +83,8 @@ fn exponential_on_off_has_its_mean_rate() {
     assert!((share - 0.25).abs() < 3.0 * standard_error, "{share}, 3 standard errors are {}", 3.0 * standard_error);
 }
 
-/// Poisson gaps within times on, equally long or not, leave the mean rate as it is. Counts over n periods of m packets on
-/// average vary by sqrt(n m) with fixed times on.
+/// Poisson gaps within times on, equally long or not, leave the mean rate as it is. Counts over n periods of m packets
+/// on average vary by sqrt(n m) with fixed times on.
 #[test]
 fn poisson_packets_keep_to_the_times_on() {
     let (on, off) = (50 * MS, 150 * MS);
@@ -105,4 +109,176 @@ fn a_time_on_holds_a_packet_or_more() {
     assert!(error.starts_with("flows[0] (cbr): on: 0.000999999999 s is less than the 0.001 s"), "{error}");
     path.flows[0]["source"]["parameters"]["off"] = json!(0);
     assert_eq!(refused(&path), None, "without pauses it does not matter");
+}
+
+/// TFRC's flow over a path that loses every so many packets and nothing else limits.
+fn under_periodic_loss(interval: u64, rtt: u64, parameters: serde_json::Value) -> (f64, f64) {
+    let mut path = Path::new(100_000_000_000, rtt);
+    path.flows = vec![tcp("tfrc")];
+    path.flows[0]["source"]["parameters"] = parameters;
+    path.drop = json!({"every": interval});
+    path.duration = 200 * S;
+    path.warm_up = 50 * S;
+    let result = path.run();
+    let statistics = result.flows[0].statistics();
+    let sent = statistics.segments_sent as f64 / 150.0;
+    (sent, statistics.rtt_sum.seconds() / statistics.rtt_samples as f64)
+}
+
+/// RFC 5348 section 3.1: segments a second at this loss event rate.
+fn equation(p: f64, rtt: f64) -> f64 {
+    1.0 / (rtt * (f64::sqrt(2.0 * p / 3.0) + 12.0 * f64::sqrt(3.0 * p / 8.0) * p * (1.0 + 32.0 * p * p)))
+}
+
+/// tfrc-equation: under a fixed loss rate TFRC sends at the rate of the equation, within 10 %.
+#[test]
+fn tfrc_keeps_to_the_equation_under_a_fixed_loss_rate() {
+    for (interval, rtt) in [(50, 50), (100, 100), (1000, 100), (1000, 20), (10_000, 100)] {
+        let (rate, measured_rtt) = under_periodic_loss(interval, rtt * MS, json!({}));
+        let expected = equation(1.0 / interval as f64, measured_rtt);
+        assert!((rate / expected - 1.0).abs() < 0.10, "one in {interval}, {rtt} ms: {rate}, expected {expected}");
+    }
+}
+
+/// As many flows of New Reno as of TFRC at a drop-tail queue of one bandwidth-delay product.
+fn shared(flows: u64, rate: u64, rtt: u64, seed: u64) -> Path {
+    let mut path = Path::new(rate, rtt);
+    path.queue = droptail(rate / 8 * rtt / S / 1500);
+    path.flows = vec![tcp_flows("newreno", flows, S), tcp_flows("tfrc", flows, S)];
+    path.duration = 150 * S;
+    path.warm_up = 30 * S;
+    // About the time of a packet, against phase effects (Floyd and Jacobson 1991).
+    path.sender_overhead = 1500 * 8 * S / rate;
+    path.flow_series = Some(S);
+    path.seed = seed;
+    path
+}
+
+/// Bytes that each flow of a group delivered in each second of the measuring window.
+fn by_second(path: &Path, result: &RunResult, flows: std::ops::Range<u64>) -> Vec<Vec<f64>> {
+    flows
+        .map(|flow| {
+            let of_flow = result.series.flows.iter().filter(|sample| sample.flow as u64 == flow);
+            let steady = of_flow.filter(|sample| sample.time.0 >= path.warm_up);
+            let delivered: Vec<u64> = steady.map(|sample| sample.bytes_delivered).collect();
+            delivered.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
+        })
+        .collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn coefficient_of_variation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: Vec<f64> = values.iter().map(|value| (value - mean) * (value - mean)).collect();
+    f64::sqrt(self::mean(&squares)) / mean
+}
+
+/// tfrc-fairness and tfrc-smoothness, RFC 5348 section 1: "reasonably fair" is a rate within a factor of two of what
+/// TCP has under the same conditions, and the throughput varies much less over time than TCP's.
+#[test]
+fn tfrc_shares_with_new_reno_within_a_factor_of_two_and_varies_less() {
+    for (flows, rate, rtt) in [(1, 5, 50), (4, 10, 50), (8, 20, 50), (8, 40, 100), (16, 40, 50)] {
+        let mut ratios = Vec::new();
+        for seed in 1..=3 {
+            let path = shared(flows, rate * 1_000_000, rtt * MS, seed);
+            let result = path.run();
+            let newreno = by_second(&path, &result, 0..flows);
+            let tfrc = by_second(&path, &result, flows..2 * flows);
+            let rate_of = |group: &[Vec<f64>]| mean(&group.iter().map(|flow| mean(flow)).collect::<Vec<_>>());
+            let variation =
+                |group: &[Vec<f64>]| mean(&group.iter().map(|flow| coefficient_of_variation(flow)).collect::<Vec<_>>());
+            ratios.push(rate_of(&tfrc) / rate_of(&newreno));
+            let (ours, renos) = (variation(&tfrc), variation(&newreno));
+            assert!(ours < renos, "{flows} and {flows} flows: {ours} against New Reno's {renos}");
+        }
+        let ratio = mean(&ratios);
+        assert!((0.5..=2.0).contains(&ratio), "{flows} and {flows} flows at {rate} Mbit/s: {ratio}");
+    }
+}
+
+/// conservation: as in laws.rs, with TFRC's data and feedback packets, which hold options, dropped by AQMs and by tail
+/// drop.
+#[test]
+fn every_packet_of_rate_based_sources_is_somewhere_at_every_instant() {
+    for queue in ["droptail", "pie", "codel"] {
+        let mut path = Path::new(10_000_000, 20 * MS);
+        path.queue = json!({"name": queue, "limit": {"packets": 20}});
+        path.flows = vec![tcp_flows("newreno", 10, S), tcp_flows("tfrc", 20, S), tcp("cbr")];
+        path.sender_overhead = MS;
+        path.duration = 5 * S;
+        path.warm_up = S;
+        let mut simulation = path.simulation();
+        let mut dropped = 0;
+        while simulation.step() {
+            let census = simulation.census();
+            assert!(census.is_complete(), "{queue}: {census:?}");
+            dropped = census.dropped;
+        }
+        assert!(dropped > 100, "{queue}: {dropped} packets were dropped");
+    }
+}
+
+/// A flow with a size sends so much, once, and falls silent; over a clean path all of it is delivered.
+#[test]
+fn a_rate_based_flow_sends_its_size_once() {
+    for name in ["tfrc", "cbr"] {
+        let mut path = Path::new(10_000_000, 20 * MS);
+        path.flows = vec![tcp(name)];
+        path.flows[0]["size"] = json!(100_000);
+        path.duration = 300 * S;
+        path.warm_up = 1;
+        let result = path.run();
+        assert_eq!(result.flows[0].total_bytes_delivered, 100_000, "{name}");
+        assert_eq!(result.flows[0].statistics().timeouts, 0, "{name}");
+    }
+}
+
+/// TFRC on an ECN-capable stack is slowed by marks as by losses (RFC 5348 section 5.1): with CoDel, which marks, it
+/// sends at the link's rate and loses nothing.
+#[test]
+fn tfrc_answers_marks() {
+    let mut path = Path::new(10_000_000, 50 * MS);
+    path.queue = json!({"name": "codel", "limit": {"packets": 1000}, "parameters": {"ecn": true}});
+    path.flows = vec![tcp_flows("tfrc", 4, S)];
+    path.stack.ecn = EcnKind::Classic;
+    let result = path.run();
+    let window = &result.queues[0].statistics.window;
+    assert!(window.marks > 100, "{} marks", window.marks);
+    assert_eq!(window.drops_early + window.drops_overflow, 0);
+    assert!(path.goodput(&result) > 0.85 * 10e6, "{} bit/s", path.goodput(&result));
+    let median = result.queues[0].statistics.sojourn.expect("packets were sent").p50;
+    assert!(median < 0.020, "median sojourn {median} s");
+}
+
+/// Numbers of the data packets that independent losses of this probability take, of the first so many.
+fn independent_losses(probability: f64, packets: u64) -> Vec<u64> {
+    let mut random = Random::stream(7, Purpose::Queue, 0);
+    (1..=packets).filter(|_| random.unit() < probability).collect()
+}
+
+/// tfrc-equation with independent losses: an event takes in those of the round-trip time after its first loss, of which
+/// N packets are sent, so intervals have 1/p + N packets on average and the rate is the equation's at 1 / (1/p + N),
+/// where N is that rate in a round-trip time. Within 15 %: the mean of eight random intervals is uncertain, and the
+/// rate is not linear in it.
+#[test]
+fn tfrc_keeps_to_the_equation_under_independent_losses() {
+    for p in [0.02, 0.01, 0.001] {
+        let mut path = Path::new(100_000_000_000, 100 * MS);
+        path.flows = vec![tcp("tfrc")];
+        path.drop = json!({"listed": independent_losses(p, 1_000_000)});
+        path.duration = 1000 * S;
+        path.warm_up = 50 * S;
+        let statistics = path.run().flows[0].statistics();
+        let rate = statistics.segments_sent as f64 / 950.0;
+        let rtt = statistics.rtt_sum.seconds() / statistics.rtt_samples as f64;
+        let mut in_a_round_trip = 1.0;
+        for _ in 0..100 {
+            in_a_round_trip = equation(1.0 / (1.0 / p + in_a_round_trip), rtt) * rtt;
+        }
+        let expected = in_a_round_trip / rtt;
+        assert!((rate / expected - 1.0).abs() < 0.15, "p = {p}: {rate}, expected {expected}");
+    }
 }

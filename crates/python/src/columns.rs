@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyString};
 use sojourn_engine::probe::{Counts, SojournTimes};
 use sojourn_engine::result::{FlowResult, QueueResult, RunResult, TcpResult};
 use sojourn_engine::specification::Specification;
-use sojourn_engine::tcp::sender::{Abort, State};
+use sojourn_engine::tcp::sender::{Abort, SenderStatistics, State};
 use sojourn_engine::time::Duration;
 
 /// The frames `flows`, `queues`, `queue_series`, `flow_series` and the `summary`.
@@ -64,21 +64,21 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     })?;
     column(&frame, "bytes_delivered", rows, |row| row.bytes_delivered)?;
     column(&frame, "total_bytes_delivered", rows, |row| row.total_bytes_delivered)?;
-    column(&frame, "segments_sent", rows, |row| row.segments_sent)?;
-    let tcp_count = |select: fn(&TcpResult) -> u64| move |row: &FlowResult| row.tcp.as_ref().map_or(0, select);
-    column(&frame, "retransmissions", rows, tcp_count(|tcp| tcp.statistics.retransmissions))?;
-    column(&frame, "timeouts", rows, tcp_count(|tcp| tcp.statistics.timeouts))?;
-    column(&frame, "fast_recoveries", rows, tcp_count(|tcp| tcp.statistics.fast_recoveries))?;
-    column(&frame, "mark_reductions", rows, tcp_count(|tcp| tcp.statistics.mark_reductions))?;
-    column(&frame, "undone_reductions", rows, tcp_count(|tcp| tcp.statistics.undone_reductions))?;
-    column(&frame, "rtt_samples", rows, tcp_count(|tcp| tcp.statistics.rtt_samples))?;
-    let rtt = |select: fn(&TcpResult) -> f64| {
-        move |row: &FlowResult| row.tcp.as_ref().filter(|tcp| tcp.statistics.rtt_samples > 0).map(select)
+    column(&frame, "segments_sent", rows, |row| row.statistics().segments_sent)?;
+    let count = |select: fn(&SenderStatistics) -> u64| move |row: &FlowResult| select(&row.statistics());
+    column(&frame, "retransmissions", rows, count(|counts| counts.retransmissions))?;
+    column(&frame, "timeouts", rows, count(|counts| counts.timeouts))?;
+    column(&frame, "fast_recoveries", rows, count(|counts| counts.fast_recoveries))?;
+    column(&frame, "mark_reductions", rows, count(|counts| counts.mark_reductions))?;
+    column(&frame, "undone_reductions", rows, count(|counts| counts.undone_reductions))?;
+    column(&frame, "rtt_samples", rows, count(|counts| counts.rtt_samples))?;
+    let rtt = |select: fn(&SenderStatistics) -> f64| {
+        move |row: &FlowResult| Some(row.statistics()).filter(|counts| counts.rtt_samples > 0).as_ref().map(select)
     };
-    let mean = |tcp: &TcpResult| tcp.statistics.rtt_sum.seconds() / tcp.statistics.rtt_samples as f64;
+    let mean = |counts: &SenderStatistics| counts.rtt_sum.seconds() / counts.rtt_samples as f64;
     column(&frame, "rtt_mean", rows, rtt(mean))?;
-    column(&frame, "rtt_min", rows, rtt(|tcp| tcp.statistics.rtt_minimum.seconds()))?;
-    column(&frame, "rtt_max", rows, rtt(|tcp| tcp.statistics.rtt_maximum.seconds()))?;
+    column(&frame, "rtt_min", rows, rtt(|counts| counts.rtt_minimum.seconds()))?;
+    column(&frame, "rtt_max", rows, rtt(|counts| counts.rtt_maximum.seconds()))?;
     Ok(frame)
 }
 

@@ -67,7 +67,8 @@ QUEUES = pl.Schema(
 #: Queue lengths sampled over time (s).
 QUEUE_SERIES = pl.Schema({"time": pl.Float64(), "link": pl.String(), "packets": pl.UInt64(), "bytes": pl.UInt64()})
 
-#: Each flow's state sampled over time (s): windows in bytes, the latest RTT sample in s, bytes delivered so far.
+#: The state of each flow but those that only send, sampled over time (s): windows in bytes, the latest RTT sample in s, bytes
+#: delivered so far.
 FLOW_SERIES = pl.Schema(
     {
         "time": pl.Float64(),

@@ -15,20 +15,20 @@ pub struct QueueSample {
     pub bytes: u64,
 }
 
-/// A TCP flow at an instant.
+/// A flow at an instant.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSample {
     /// When.
     pub time: Time,
     /// Which.
     pub flow: usize,
-    /// Congestion window in bytes.
+    /// Congestion window in bytes; of a rate-based sender what it may send in a round-trip time.
     pub cwnd: u64,
     /// Slow start threshold in bytes; none before the first congestion.
     pub ssthresh: Option<u64>,
     /// Latest RTT sample.
     pub rtt: Option<Duration>,
-    /// Payload bytes delivered in order since the start of the run.
+    /// Payload bytes delivered since the start of the run.
     pub bytes_delivered: u64,
 }
 

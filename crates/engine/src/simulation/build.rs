@@ -129,10 +129,18 @@ impl Builder<'_> {
     /// Flows with a rate-based source.
     fn build_traffic(&mut self, group: usize, flow: &FlowSpecification, blueprint: &Blueprint) -> Result<(), String> {
         let first_hop = self.path(flow.from, flow.to, flow)?;
+        let first_hop_back = if blueprint.is_one_way() { None } else { Some(self.path(flow.to, flow.from, flow)?) };
+        let profile = Arc::new(self.stacks[flow.source.stack].clone());
         for _ in 0..flow.count {
-            let address = Address { flow: self.flows.len() as u32, first_hop };
-            let setting = Setting { address, size: flow.size.map(|size| size.0), seed: self.specification.seed };
-            self.add_flow(group, flow, Endpoints::Traffic(Box::new(blueprint.build(setting))));
+            let index = self.flows.len() as u32;
+            let setting = Setting {
+                address: Address { flow: index, first_hop },
+                return_address: first_hop_back.map(|first_hop| Address { flow: index, first_hop }),
+                profile: Arc::clone(&profile),
+                size: flow.size.map(|size| size.0),
+                seed: self.specification.seed,
+            };
+            self.add_flow(group, flow, Endpoints::Traffic(blueprint.build(setting)));
         }
         Ok(())
     }

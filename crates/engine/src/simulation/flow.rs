@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::agenda::Source;
 use crate::packet::{OptionsPool, Packet, flags};
+use crate::probe::FlowSample;
 use crate::random::Random;
 use crate::result::{FlowResult, TcpResult};
 use crate::tcp::connection::Connection;
@@ -16,7 +17,7 @@ use crate::traffic::Traffic;
 #[derive(Debug)]
 pub(super) enum Endpoints {
     Tcp(Connection),
-    Traffic(Box<Traffic>),
+    Traffic(Traffic),
 }
 
 /// A flow of the run.
@@ -47,10 +48,10 @@ pub(super) struct Overhead {
 
 /// What the run tells and asks of a flow's ends, whichever they are.
 impl Endpoints {
-    pub fn start(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+    pub fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
         match self {
             Endpoints::Tcp(connection) => connection.sender.open(now, outbox),
-            Endpoints::Traffic(traffic) => traffic.start(now, outbox),
+            Endpoints::Traffic(traffic) => traffic.start(now, outbox, options),
         }
     }
 
@@ -58,14 +59,14 @@ impl Endpoints {
     pub fn deadline(&self) -> Time {
         match self {
             Endpoints::Tcp(connection) => connection.sender.deadline(),
-            Endpoints::Traffic(_) => Time::NEVER,
+            Endpoints::Traffic(traffic) => traffic.deadline(),
         }
     }
 
     pub fn on_deadline(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         match self {
             Endpoints::Tcp(connection) => connection.sender.on_timer(now, outbox),
-            Endpoints::Traffic(_) => {}
+            Endpoints::Traffic(traffic) => traffic.on_deadline(now),
         }
     }
 
@@ -85,10 +86,10 @@ impl Endpoints {
         }
     }
 
-    pub fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+    pub fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
         match self {
             Endpoints::Tcp(connection) => connection.sender.on_release(now, outbox),
-            Endpoints::Traffic(traffic) => traffic.on_release(now, outbox),
+            Endpoints::Traffic(traffic) => traffic.on_release(now, outbox, options),
         }
     }
 
@@ -96,14 +97,14 @@ impl Endpoints {
     pub fn answer_deadline(&self) -> Time {
         match self {
             Endpoints::Tcp(connection) => connection.receiver.ack_deadline,
-            Endpoints::Traffic(_) => Time::NEVER,
+            Endpoints::Traffic(traffic) => traffic.answer_deadline(),
         }
     }
 
-    pub fn on_answer_deadline(&mut self, options: &mut OptionsPool) -> Option<Packet> {
+    pub fn on_answer_deadline(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         match self {
             Endpoints::Tcp(connection) => Some(connection.acknowledge(options)),
-            Endpoints::Traffic(_) => None,
+            Endpoints::Traffic(traffic) => traffic.on_answer_deadline(now, options),
         }
     }
 
@@ -112,7 +113,7 @@ impl Endpoints {
         debug_assert!(packet.has(flags::ACK));
         match self {
             Endpoints::Tcp(connection) => connection.on_ack(packet, now, options, outbox),
-            Endpoints::Traffic(_) => {}
+            Endpoints::Traffic(traffic) => traffic.on_answer(packet, now, options),
         }
     }
 
@@ -131,6 +132,27 @@ impl Endpoints {
         }
     }
 
+    /// What a sample over time holds; none for a source that only sends.
+    pub fn sample(&self, time: Time, flow: usize) -> Option<FlowSample> {
+        let bytes_delivered = self.delivered();
+        match self {
+            Endpoints::Tcp(connection) => {
+                let window = connection.sender.window();
+                let ssthresh = (window.ssthresh != u64::MAX).then_some(window.ssthresh);
+                let rtt = connection.sender.latest_rtt();
+                Some(FlowSample { time, flow, cwnd: window.cwnd, ssthresh, rtt, bytes_delivered })
+            }
+            Endpoints::Traffic(traffic) => traffic.sample().map(|sample| FlowSample {
+                time,
+                flow,
+                cwnd: sample.window,
+                ssthresh: None,
+                rtt: sample.rtt,
+                bytes_delivered,
+            }),
+        }
+    }
+
     /// The measuring window opens.
     pub fn open_window(&mut self) {
         match self {
@@ -143,7 +165,7 @@ impl Endpoints {
 impl Flow {
     pub fn into_result(self) -> FlowResult {
         let delivered = self.endpoints.delivered();
-        let (tcp, segments_sent) = match &self.endpoints {
+        let (tcp, rate_based) = match &self.endpoints {
             Endpoints::Tcp(connection) => {
                 let sender = &connection.sender;
                 let tcp = TcpResult {
@@ -152,9 +174,9 @@ impl Flow {
                     completed: sender.completed_at(),
                     statistics: sender.statistics,
                 };
-                (Some(tcp), sender.statistics.segments_sent)
+                (Some(tcp), None)
             }
-            Endpoints::Traffic(traffic) => (None, traffic.statistics().segments_sent),
+            Endpoints::Traffic(traffic) => (None, Some(*traffic.statistics())),
         };
         FlowResult {
             group: self.group,
@@ -162,7 +184,7 @@ impl Flow {
             bytes_delivered: delivered - self.delivered_before_window,
             total_bytes_delivered: delivered,
             tcp,
-            segments_sent,
+            rate_based,
         }
     }
 }

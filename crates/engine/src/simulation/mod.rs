@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::agenda::{Due, Timer};
 use crate::network::{END_OF_PATH, Egress, Network};
 use crate::packet::{Packet, flags};
-use crate::probe::{FlowSample, QueueSample, Series};
+use crate::probe::{QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
@@ -231,7 +231,7 @@ impl Simulation {
     }
 
     fn start_flow(&mut self, index: usize) {
-        self.flows[index].endpoints.start(self.now, &mut self.outbox);
+        self.flows[index].endpoints.start(self.now, &mut self.outbox, &mut self.network.options);
         self.after_sender(index);
     }
 
@@ -250,7 +250,7 @@ impl Simulation {
     fn on_release(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         if flow.endpoints.release() <= self.now {
-            flow.endpoints.on_release(self.now, &mut self.outbox);
+            flow.endpoints.on_release(self.now, &mut self.outbox, &mut self.network.options);
         }
         self.after_sender(index);
     }
@@ -262,7 +262,7 @@ impl Simulation {
         }
         flow.delayed_ack_armed = Time::NEVER;
         let is_due = flow.endpoints.answer_deadline() <= self.now;
-        let answer = if is_due { flow.endpoints.on_answer_deadline(&mut self.network.options) } else { None };
+        let answer = if is_due { flow.endpoints.on_answer_deadline(self.now, &mut self.network.options) } else { None };
         self.after_receiver(index, answer);
     }
 
@@ -316,17 +316,7 @@ impl Simulation {
 
     fn sample_flows(&mut self) {
         for (index, flow) in self.flows.iter().enumerate() {
-            if let Endpoints::Tcp(connection) = &flow.endpoints {
-                let window = connection.sender.window();
-                self.series.flows.push(FlowSample {
-                    time: self.now,
-                    flow: index,
-                    cwnd: window.cwnd,
-                    ssthresh: (window.ssthresh != u64::MAX).then_some(window.ssthresh),
-                    rtt: connection.sender.latest_rtt(),
-                    bytes_delivered: connection.delivered(),
-                });
-            }
+            self.series.flows.extend(flow.endpoints.sample(self.now, index));
         }
         if let Some(interval) = self.flow_series {
             self.network.agenda.set_timer(Timer::SampleFlows, self.now + interval);

@@ -1,5 +1,5 @@
-//! Constant bit rate: packets at a rate that nothing changes, equally spaced or with exponential gaps, all the time or in
-//! on and off periods, as ns-2's Application/Traffic/CBR and Exponential. Nothing comes back to the sender.
+//! Constant bit rate: packets at a rate that nothing changes, equally spaced or with exponential gaps, all the time or
+//! in on and off periods, as ns-2's Application/Traffic/CBR and Exponential. Nothing comes back to the sender.
 
 use std::sync::Arc;
 
@@ -48,9 +48,9 @@ impl Cbr {
         class: "rate",
         year: 1997,
         source: "ns-2.35 Application/Traffic/CBR and Exponential (tools/expoo.cc)",
-        departures: "random gaps are exponential, where ns-2's are uniform; times on are not rounded to whole packets, but \
-                     the time that a gap lacks at the end of one is made up in the next, so that the mean rate is \
-                     rate * on / (on + off)",
+        departures: "random gaps are exponential, where ns-2's are uniform; times on are not rounded to whole \
+                     packets, but the time that a gap lacks at the end of one is made up in the next, so that the \
+                     mean rate is rate * on / (on + off)",
     };
 
     /// A packet, and when the next is due; never after the last.
@@ -80,7 +80,8 @@ impl Cbr {
     }
 }
 
-/// The periods in which it sends and pauses. Gaps pass only while it sends, so that pauses cost no packets but their own.
+/// The periods in which it sends and pauses. Gaps pass only while it sends, so that pauses cost no packets but their
+/// own.
 #[derive(Debug)]
 struct OnOff {
     random: Random,
@@ -147,7 +148,7 @@ impl RateBased for Cbr {
         }
     }
 
-    fn start(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+    fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, _options: &mut OptionsPool) {
         self.emit(now, outbox);
     }
 
@@ -155,7 +156,7 @@ impl RateBased for Cbr {
         self.release
     }
 
-    fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+    fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, _options: &mut OptionsPool) {
         self.emit(now, outbox);
     }
 

@@ -5,6 +5,7 @@
 //! congestion control. To add one: write its file, name it in a `mod` line and in `sources!` below.
 
 mod cbr;
+mod tfrc;
 
 use std::sync::Arc;
 
@@ -14,18 +15,32 @@ use serde_json::Value;
 use crate::about::About;
 use crate::packet::{OptionsPool, Packet};
 use crate::parameter::{Description, check_limits};
+use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, SenderStatistics};
-use crate::time::Time;
+use crate::time::{Duration, Time};
 
 /// What a source is told of the run and its place in it.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// Where its packets begin their path.
     pub address: Address,
+    /// Where answers begin theirs; none for sources that are one-way.
+    pub return_address: Option<Address>,
+    /// The stack.
+    pub profile: Arc<StackProfile>,
     /// Bytes to be sent; none without end.
     pub size: Option<u64>,
     /// The run's seed, for its random streams.
     pub seed: u64,
+}
+
+/// What a sender with feedback knows, as a window's would be sampled.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowSample {
+    /// Its rate as a window: bytes it may send in a round-trip time.
+    pub window: u64,
+    /// Latest RTT sample.
+    pub rtt: Option<Duration>,
 }
 
 /// Both ends of a flow whose sender keeps to a rate. State machines without a clock, as a connection's ends are: time
@@ -47,16 +62,37 @@ pub trait RateBased {
     fn new(parameters: Arc<Self::Parameters>, setting: Setting) -> Self;
 
     /// Sends its first packet.
-    fn start(&mut self, now: Time, outbox: &mut Vec<Packet>);
+    fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
 
     /// When the next packet is due; `NEVER` when none is.
     fn release(&self) -> Time;
 
     /// The next packet is due.
-    fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>);
+    fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
+
+    /// When the sender's other timer expires; `NEVER` while it is off.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// That timer expired.
+    fn on_deadline(&mut self, _now: Time) {}
+
+    /// An answer arrived at the sender.
+    fn on_answer(&mut self, _packet: &Packet, _now: Time, _options: &mut OptionsPool) {}
 
     /// A packet arrived at the receiver, which may answer.
     fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet>;
+
+    /// When the receiver answers without a packet; `NEVER` while it does not.
+    fn answer_deadline(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// It is time for that.
+    fn on_answer_deadline(&mut self, _now: Time, _options: &mut OptionsPool) -> Option<Packet> {
+        None
+    }
 
     /// Bytes handed to the receiving application so far.
     fn delivered(&self) -> u64;
@@ -66,6 +102,11 @@ pub trait RateBased {
 
     /// The measuring window opens: counts begin anew.
     fn open_window(&mut self);
+
+    /// What is sampled over time, if anything.
+    fn sample(&self) -> Option<WindowSample> {
+        None
+    }
 }
 
 /// The dispatch is an enum, as with the congestion controls.
@@ -73,10 +114,10 @@ macro_rules! sources {
     ($($module:ident::$name:ident($parameters:ident)),* $(,)?) => {
         $(pub use $module::{$name, $parameters};)*
 
-        /// Any of the sources.
+        /// Any of the sources. They differ much in size, and a run may have many of the small ones.
         #[derive(Debug)]
         pub enum Traffic {
-            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name),)*
+            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name(Box<$name>),)*
         }
 
         /// A source of which only name and parameters are settled; all those it builds share the parameters.
@@ -108,7 +149,9 @@ macro_rules! sources {
             /// A source that has not started.
             pub fn build(&self, setting: Setting) -> Traffic {
                 match self {
-                    $(Blueprint::$name(parameters) => Traffic::$name($name::new(Arc::clone(parameters), setting)),)*
+                    $(Blueprint::$name(parameters) => {
+                        Traffic::$name(Box::new($name::new(Arc::clone(parameters), setting)))
+                    })*
                 }
             }
         }
@@ -120,8 +163,8 @@ macro_rules! sources {
             }
 
             /// See [`RateBased::start`].
-            pub fn start(&mut self, now: Time, outbox: &mut Vec<Packet>) {
-                match self { $(Traffic::$name(source) => source.start(now, outbox),)* }
+            pub fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
+                match self { $(Traffic::$name(source) => source.start(now, outbox, options),)* }
             }
 
             /// See [`RateBased::release`].
@@ -130,8 +173,33 @@ macro_rules! sources {
             }
 
             /// See [`RateBased::on_release`].
-            pub fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>) {
-                match self { $(Traffic::$name(source) => source.on_release(now, outbox),)* }
+            pub fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
+                match self { $(Traffic::$name(source) => source.on_release(now, outbox, options),)* }
+            }
+
+            /// See [`RateBased::deadline`].
+            pub fn deadline(&self) -> Time {
+                match self { $(Traffic::$name(source) => source.deadline(),)* }
+            }
+
+            /// See [`RateBased::on_deadline`].
+            pub fn on_deadline(&mut self, now: Time) {
+                match self { $(Traffic::$name(source) => source.on_deadline(now),)* }
+            }
+
+            /// See [`RateBased::on_answer`].
+            pub fn on_answer(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) {
+                match self { $(Traffic::$name(source) => source.on_answer(packet, now, options),)* }
+            }
+
+            /// See [`RateBased::answer_deadline`].
+            pub fn answer_deadline(&self) -> Time {
+                match self { $(Traffic::$name(source) => source.answer_deadline(),)* }
+            }
+
+            /// See [`RateBased::on_answer_deadline`].
+            pub fn on_answer_deadline(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+                match self { $(Traffic::$name(source) => source.on_answer_deadline(now, options),)* }
             }
 
             /// See [`RateBased::on_data`].
@@ -153,10 +221,16 @@ macro_rules! sources {
             pub fn open_window(&mut self) {
                 match self { $(Traffic::$name(source) => source.open_window(),)* }
             }
+
+            /// See [`RateBased::sample`].
+            pub fn sample(&self) -> Option<WindowSample> {
+                match self { $(Traffic::$name(source) => source.sample(),)* }
+            }
         }
     };
 }
 
 sources! {
     cbr::Cbr(CbrParameters),
+    tfrc::Tfrc(TfrcParameters),
 }

@@ -9,7 +9,7 @@ pub struct SenderStatistics {
     pub segments_sent: u64,
     /// Data segments sent again.
     pub retransmissions: u64,
-    /// Expiries of the retransmission timer with data outstanding.
+    /// Expiries of the retransmission timer with data outstanding, or of TFRC's nofeedback timer.
     pub timeouts: u64,
     /// Fast recovery episodes.
     pub fast_recoveries: u64,
@@ -28,7 +28,7 @@ pub struct SenderStatistics {
 }
 
 impl SenderStatistics {
-    pub(super) fn on_rtt(&mut self, rtt: Duration) {
+    pub(crate) fn on_rtt(&mut self, rtt: Duration) {
         self.rtt_minimum = if self.rtt_samples == 0 { rtt } else { self.rtt_minimum.min(rtt) };
         self.rtt_maximum = self.rtt_maximum.max(rtt);
         self.rtt_sum = self.rtt_sum + rtt;

@@ -1,0 +1,239 @@
+//! From packets that arrive to loss events: RFC 5348 sections 5.1 to 5.3.
+
+use std::collections::VecDeque;
+
+use super::intervals::Intervals;
+use crate::time::{Duration, Time};
+
+/// NDUPACK of section 5.1: a packet is lost when so many with higher numbers have come.
+const PACKETS_AFTER_A_LOSS: u32 = 3;
+
+/// A packet and when it came.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    number: u64,
+    time: Time,
+}
+
+/// Packets that are missing, from `start` to before `end`, between two that came one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Hole {
+    start: u64,
+    end: u64,
+    /// S_before and T_before of section 5.2.
+    before: Arrival,
+    /// S_after and T_after.
+    after: Arrival,
+    /// Packets above that came.
+    later: u32,
+}
+
+impl Hole {
+    /// T_loss: when a packet would have come.
+    fn time_of(&self, number: u64) -> Time {
+        let between = u128::from(self.after.time.since(self.before.time).0);
+        let share = u128::from(number - self.before.number) * between;
+        let whole = u128::from(self.after.number - self.before.number);
+        self.before.time + Duration((share / whole.max(1)) as u64)
+    }
+}
+
+/// What the receiver knows of losses.
+#[derive(Clone, Debug)]
+pub struct Losses {
+    intervals: Intervals,
+    holes: VecDeque<Hole>,
+    highest: Option<Arrival>,
+    /// The first packet of the current loss event: S_old and T_old of section 5.2.
+    event: Option<Arrival>,
+}
+
+impl Losses {
+    /// Before the first packet, which has number 0.
+    pub fn new(intervals: Intervals) -> Losses {
+        Losses { intervals, holes: VecDeque::new(), highest: None, event: None }
+    }
+
+    /// p; 0 before the first loss event.
+    pub fn loss_event_rate(&self) -> f64 {
+        let (Some(event), Some(highest)) = (self.event, self.highest) else {
+            return 0.0;
+        };
+        // Section 5.3: S_C - S_A + 1.
+        self.intervals.loss_event_rate((highest.number.saturating_sub(event.number) + 1) as f64)
+    }
+
+    /// The highest number so far.
+    pub fn highest(&self) -> Option<u64> {
+        self.highest.map(|highest| highest.number)
+    }
+
+    /// A packet came. Returns whether that makes a new loss event. `first_interval` gives the length of the interval
+    /// before the first loss event, and is told whether not one packet came before it (section 6.3.1).
+    pub fn on_packet(
+        &mut self,
+        number: u64,
+        marked: bool,
+        now: Time,
+        rtt: Duration,
+        first_interval: impl Fn(bool) -> f64,
+    ) -> bool {
+        let arrival = Arrival { number, time: now };
+        match self.highest {
+            Some(highest) if number <= highest.number => self.fill(number),
+            highest => self.extend(highest, arrival),
+        }
+        let mut is_new = false;
+        while let Some(hole) = self.next_lost(marked.then_some(number)) {
+            for lost in hole.start..hole.end {
+                is_new |= self.on_loss(Arrival { number: lost, time: hole.time_of(lost) }, rtt, &first_interval);
+            }
+        }
+        is_new | (marked && self.on_loss(arrival, rtt, &first_interval))
+    }
+
+    /// The packet is the highest so far; those that it passed over are missing.
+    fn extend(&mut self, highest: Option<Arrival>, arrival: Arrival) {
+        // Before the first packet nothing tells when those that it passed over would have come.
+        let (start, before) = match highest {
+            Some(highest) => (highest.number + 1, highest),
+            None => (0, Arrival { number: 0, time: arrival.time }),
+        };
+        if start < arrival.number {
+            self.holes.push_back(Hole { start, end: arrival.number, before, after: arrival, later: 0 });
+        }
+        for hole in &mut self.holes {
+            hole.later += 1;
+        }
+        self.highest = Some(arrival);
+    }
+
+    /// The packet comes late. If it is not missing it came before or is counted as lost, which it stays.
+    fn fill(&mut self, number: u64) {
+        let Some(place) = self.holes.iter().position(|hole| (hole.start..hole.end).contains(&number)) else {
+            return;
+        };
+        for hole in self.holes.iter_mut().take(place) {
+            hole.later += 1;
+        }
+        let hole = self.holes[place];
+        let (below, above) = (Hole { end: number, later: hole.later + 1, ..hole }, Hole { start: number + 1, ..hole });
+        self.holes.remove(place);
+        for part in [above, below] {
+            if part.start < part.end {
+                self.holes.insert(place, part);
+            }
+        }
+    }
+
+    /// Takes out the lowest hole if its packets are lost: enough have come above, or a marked one has (section 5.1).
+    fn next_lost(&mut self, marked: Option<u64>) -> Option<Hole> {
+        let lowest = self.holes.front()?;
+        let is_lost = lowest.later >= PACKETS_AFTER_A_LOSS || marked.is_some_and(|marked| lowest.end <= marked);
+        if is_lost { self.holes.pop_front() } else { None }
+    }
+
+    /// A packet is lost or marked. Returns whether it is the first of a new loss event (section 5.2).
+    fn on_loss(&mut self, loss: Arrival, rtt: Duration, first_interval: &impl Fn(bool) -> f64) -> bool {
+        let length = match self.event {
+            None => first_interval(loss.number == 0),
+            Some(event) if loss.number > event.number && loss.time > event.time + rtt => {
+                (loss.number - event.number) as f64
+            }
+            Some(_) => return false,
+        };
+        self.intervals.end(length);
+        self.event = Some(loss);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_milliseconds(100);
+
+    /// Packets of these numbers, a millisecond apart, and of the first loss events the packets after which each was
+    /// found.
+    fn events_after(numbers: &[u64]) -> Vec<u64> {
+        let mut losses = Losses::new(Intervals::new(8, None));
+        let mut found = Vec::new();
+        for (place, number) in numbers.iter().enumerate() {
+            let now = Time::ZERO + Duration::from_milliseconds(place as u64);
+            if losses.on_packet(*number, false, now, RTT, |_| 1000.0) {
+                found.push(*number);
+            }
+        }
+        found
+    }
+
+    /// Section 5.1: lost when three higher ones have come, not before; what comes late but sooner is not lost.
+    #[test]
+    fn three_later_packets_make_a_loss() {
+        assert_eq!(events_after(&[0, 1, 3, 4]), [0; 0]);
+        assert_eq!(events_after(&[0, 1, 3, 4, 5]), [5]);
+        assert_eq!(events_after(&[0, 1, 3, 4, 2, 5, 6]), [0; 0]);
+        assert_eq!(events_after(&[0, 1, 3, 4, 5, 2, 6]), [5]);
+        // Of 2 and 3 the first comes late: three are above 3 when 6 comes.
+        assert_eq!(events_after(&[0, 1, 4, 2, 5, 6]), [6]);
+    }
+
+    /// Section 5.2: what is lost within a round-trip time of the first loss belongs to its event, and no longer after.
+    #[test]
+    fn losses_within_a_round_trip_time_are_one_event() {
+        let without = |lost: &[u64]| (0..400).filter(|number| !lost.contains(number)).collect::<Vec<u64>>();
+        assert_eq!(events_after(&without(&[100, 101, 150, 190])), [104]);
+        // Packets come a millisecond apart but for the lost ones: 250 would have come some 148 ms after 100.
+        assert_eq!(events_after(&without(&[100, 101, 150, 250])), [104, 253]);
+    }
+
+    /// Section 5.2: T_loss lies on the line between those before and after.
+    #[test]
+    fn the_time_of_a_loss_is_interpolated() {
+        let at = |number, milliseconds: u64| Arrival { number, time: Time(milliseconds * 1_000_000_000) };
+        let hole = Hole { start: 11, end: 15, before: at(10, 100), after: at(15, 200), later: 1 };
+        assert_eq!(hole.time_of(12), at(12, 140).time);
+    }
+
+    /// Section 5.3: the interval from 100 to 250 has 150 packets, the current one counts to the highest number.
+    #[test]
+    fn intervals_are_counted_from_loss_to_loss() {
+        let mut losses = Losses::new(Intervals::new(8, None));
+        for number in (0..=2000).filter(|number| ![100, 250].contains(number)) {
+            let now = Time::ZERO + Duration::from_milliseconds(number);
+            losses.on_packet(number, false, now, RTT, |_| 50.0);
+        }
+        // I_0 = 2000 - 250 + 1, I_1 = 150, and the synthetic I_2 of 50 falls out of I_tot0.
+        let expected = 2.0 / (1751.0 + 150.0);
+        let measured = losses.loss_event_rate();
+        assert!((measured / expected - 1.0).abs() < 1e-12, "{measured}, expected {expected}");
+    }
+
+    /// Section 5.1: a mark counts at once, together with what is missing below it, which begins the event.
+    #[test]
+    fn a_mark_is_a_loss_event_at_once() {
+        let mut losses = Losses::new(Intervals::new(8, None));
+        let mut come = |number, marked| losses.on_packet(number, marked, Time(number), RTT, f64::from);
+        assert!(!come(0, false));
+        assert!(!come(2, false));
+        assert!(come(3, true));
+        assert_eq!(losses.event.map(|event| event.number), Some(1));
+    }
+
+    /// Section 6.3.1: the interval before the first loss is null if the first packet of all is lost.
+    #[test]
+    fn the_loss_of_the_first_packet_is_told() {
+        for (numbers, is_null) in [([1, 2, 3], true), ([0, 2, 3], false)] {
+            let mut losses = Losses::new(Intervals::new(8, None));
+            let told = std::cell::Cell::new(None);
+            for number in numbers.into_iter().chain([4]) {
+                losses.on_packet(number, false, Time(number), RTT, |is_null| {
+                    told.set(Some(is_null));
+                    10.0
+                });
+            }
+            assert_eq!(told.get(), Some(is_null));
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! TFRC, TCP-Friendly Rate Control: RFC 5348.
+
+mod equation;
+mod intervals;
+mod losses;
+mod receiver;
+mod sender;
+
+use std::sync::Arc;
+
+use super::{RateBased, Setting, WindowSample};
+use crate::about::About;
+use crate::packet::{Options, OptionsHandle, OptionsPool, Packet, flags};
+use crate::parameters;
+use crate::tcp::profile::StackProfile;
+use crate::tcp::sender::{Address, SenderStatistics};
+use crate::time::Time;
+use receiver::{Data, Feedback, Receiver};
+use sender::Sender;
+
+parameters! {
+    /// What can be set of TFRC.
+    pub struct TfrcParameters {
+        rtt_weight: f64 = 0.9, in 0 .. 1, "Weight q of the past in the estimate of the round-trip time", "RFC 5348 section 4.3: 0.9 is RECOMMENDED";
+        oscillation_prevention: bool = true, "Whether the rate is reduced as the queueing delay rises", "RFC 5348 section 4.5: SHOULD be implemented";
+        root_rtt_weight: f64 = 0.9, in 0 .. 1, "Weight q2 of the past in the mean of the RTT's square root, for oscillation prevention", "RFC 5348 section 4.5: 0.9 is RECOMMENDED";
+        loss_intervals: u64 = 8, in 1 .. 64, "Number n of loss intervals of which the mean is taken", "RFC 5348 section 5.4: 8 is RECOMMENDED";
+        history_discounting: bool = false, "Whether a long interval without loss takes weight from the older ones", "RFC 5348 section 5.5: OPTIONAL; ns-2.35 has it on (discount_)";
+        discount_threshold: f64 = 0.25, in 0 .. 1, "The least weight that history discounting leaves at a time", "RFC 5348 section 5.5, THRESHOLD";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Tfrc {
+    sender: Sender,
+    receiver: Receiver,
+    profile: Arc<StackProfile>,
+    address: Address,
+    return_address: Address,
+    /// Bytes still to be sent; none without end.
+    remaining: Option<u64>,
+    /// Number of the next packet.
+    next: u64,
+}
+
+impl Tfrc {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "tfrc",
+        aliases: &[],
+        title: "TCP-Friendly Rate Control",
+        class: "rate",
+        year: 2008,
+        source: "RFC 5348",
+        departures: "no connection is opened, nothing is sent again, and headers are those that the stack gives to \
+                     TCP; the application always has data, so nothing is data-limited or idle; what is counted as \
+                     lost stays lost, even if it comes late (section 5.1 allows to take it back); the nofeedback \
+                     timer is set for the new rate, as Linux ccid3.c does, not for the one before",
+    };
+
+    fn send(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
+        let full = self.profile.segment_size.0;
+        let payload = self.remaining.map_or(full, |remaining| remaining.min(full));
+        outbox.push(Packet {
+            number: self.next,
+            stamp: now,
+            flow: self.address.flow,
+            hop: self.address.first_hop,
+            options: self.sender.rtt().map_or(OptionsHandle::NONE, |rtt| options.put(Options::RoundTripTime(rtt))),
+            size: (payload + self.profile.segment_overhead()) as u16,
+            flags: flags::DATA | self.profile.ecn_of_data(),
+        });
+        self.next += 1;
+        self.remaining = self.remaining.map(|remaining| remaining - payload);
+        self.sender.on_sent(now, self.remaining == Some(0));
+    }
+
+    fn feedback(&self, feedback: Option<Feedback>, options: &mut OptionsPool) -> Option<Packet> {
+        let (report, stamp) = feedback?;
+        Some(Packet {
+            number: 0,
+            stamp,
+            flow: self.return_address.flow,
+            hop: self.return_address.first_hop,
+            options: options.put(Options::Report(report)),
+            size: self.profile.ack_size(0) as u16,
+            flags: flags::ACK | self.profile.ecn_of_control(),
+        })
+    }
+}
+
+impl RateBased for Tfrc {
+    type Parameters = TfrcParameters;
+
+    const ONE_WAY: bool = false;
+
+    fn check(_parameters: &TfrcParameters) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn new(parameters: Arc<TfrcParameters>, setting: Setting) -> Tfrc {
+        let segment = setting.profile.segment_size.0;
+        Tfrc {
+            receiver: Receiver::new(segment, &parameters),
+            sender: Sender::new(segment, parameters),
+            profile: setting.profile,
+            address: setting.address,
+            return_address: setting.return_address.expect("a source that is not one-way is given a way back"),
+            remaining: setting.size,
+            next: 0,
+        }
+    }
+
+    fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
+        self.sender.start(now);
+        self.send(now, outbox, options);
+    }
+
+    fn release(&self) -> Time {
+        self.sender.release
+    }
+
+    fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
+        self.send(now, outbox, options);
+    }
+
+    fn deadline(&self) -> Time {
+        self.sender.deadline
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        self.sender.on_deadline(now);
+    }
+
+    fn on_answer(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) {
+        if let Some(Options::Report(report)) = options.take(packet.options) {
+            self.sender.on_feedback(&report, packet.stamp, now);
+        }
+    }
+
+    fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+        let rtt = match options.take(packet.options) {
+            Some(Options::RoundTripTime(rtt)) => Some(rtt),
+            _ => None,
+        };
+        let data = Data {
+            number: packet.number,
+            payload: u64::from(packet.size) - self.profile.segment_overhead(),
+            stamp: packet.stamp,
+            rtt,
+            marked: packet.is_marked(),
+        };
+        let feedback = self.receiver.on_data(&data, now);
+        self.feedback(feedback, options)
+    }
+
+    fn answer_deadline(&self) -> Time {
+        self.receiver.deadline
+    }
+
+    fn on_answer_deadline(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+        let feedback = self.receiver.on_deadline(now);
+        self.feedback(feedback, options)
+    }
+
+    fn delivered(&self) -> u64 {
+        self.receiver.delivered
+    }
+
+    fn statistics(&self) -> &SenderStatistics {
+        &self.sender.statistics
+    }
+
+    fn open_window(&mut self) {
+        self.sender.statistics = SenderStatistics::default();
+    }
+
+    fn sample(&self) -> Option<WindowSample> {
+        let rtt = self.sender.rtt()?;
+        let window = (self.sender.allowed_rate() * rtt.seconds()) as u64;
+        Some(WindowSample { window, rtt: self.sender.latest_rtt() })
+    }
+}

@@ -1,0 +1,238 @@
+//! The receiver: RFC 5348 section 6. It measures loss event rate and receive rate and reports them once a round-trip
+//! time.
+
+use std::collections::VecDeque;
+
+use super::TfrcParameters;
+use super::equation;
+use super::intervals::Intervals;
+use super::losses::Losses;
+use crate::packet::Report;
+use crate::time::{Duration, Time};
+
+/// Section 6.3.1: the least rate to which the first loss interval is fitted is half a segment a round-trip time, at
+/// which f(p) = s / (R X) is so much.
+const GREATEST_FIRST_RESPONSE: f64 = 2.0;
+
+/// A data packet as it comes to the receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Data {
+    /// Its number.
+    pub number: u64,
+    /// Bytes of payload.
+    pub payload: u64,
+    /// The sender's clock when it left.
+    pub stamp: Time,
+    /// The sender's estimate of the round-trip time, once it has one.
+    pub rtt: Option<Duration>,
+    /// Whether it carries a congestion mark.
+    pub marked: bool,
+}
+
+/// A report, and the timestamp of the latest data packet, which it echoes.
+pub type Feedback = (Report, Time);
+
+/// See the module.
+#[derive(Debug)]
+pub struct Receiver {
+    /// s.
+    segment: f64,
+    losses: Losses,
+    /// p as it was last calculated.
+    loss_event_rate: f64,
+    /// R_m: what the packet with the highest number said.
+    rtt: Option<Duration>,
+    /// R_(m-1): the same when feedback was last sent, and when that was.
+    last_feedback: Option<(Option<Duration>, Time)>,
+    /// When data came since, and how much.
+    arrivals: VecDeque<(Time, u64)>,
+    /// Timestamp of the latest data packet, and when it came.
+    latest: (Time, Time),
+    /// Whether data came since feedback was last sent.
+    has_news: bool,
+    /// The greatest X_recv so far.
+    greatest_rate: f64,
+    /// When the feedback timer expires. `NEVER` while the next packet is answered at once: before the sender has told a
+    /// round-trip time (section 6.3), and when the timer last expired with nothing to report (section 6.1, step 4).
+    pub deadline: Time,
+    /// Bytes of payload that came.
+    pub delivered: u64,
+}
+
+impl Receiver {
+    /// A receiver of segments of so many bytes.
+    pub fn new(segment: u64, parameters: &TfrcParameters) -> Receiver {
+        let discount_threshold = parameters.history_discounting.then_some(parameters.discount_threshold);
+        Receiver {
+            segment: segment as f64,
+            losses: Losses::new(Intervals::new(parameters.loss_intervals, discount_threshold)),
+            loss_event_rate: 0.0,
+            rtt: None,
+            last_feedback: None,
+            arrivals: VecDeque::new(),
+            latest: (Time::ZERO, Time::ZERO),
+            has_news: false,
+            greatest_rate: 0.0,
+            deadline: Time::NEVER,
+            delivered: 0,
+        }
+    }
+
+    /// A data packet came (section 6.1). Returns the feedback that it causes.
+    pub fn on_data(&mut self, data: &Data, now: Time) -> Option<Feedback> {
+        if self.losses.highest().is_none_or(|highest| data.number > highest) {
+            self.rtt = data.rtt.or(self.rtt);
+        }
+        self.delivered += data.payload;
+        self.arrivals.push_back((now, data.payload));
+        self.latest = (data.stamp, now);
+        self.has_news = true;
+        let is_new_event = self.note(data, now);
+        let is_due = self.deadline == Time::NEVER;
+        let rises = is_new_event && {
+            let before = self.loss_event_rate;
+            self.loss_event_rate = self.losses.loss_event_rate();
+            self.loss_event_rate > before
+        };
+        if is_due || rises { Some(self.report(now)) } else { None }
+    }
+
+    fn note(&mut self, data: &Data, now: Time) -> bool {
+        let rtt = self.rtt.unwrap_or(Duration::ZERO);
+        let (segment, greatest_rate) = (self.segment, self.greatest_rate);
+        self.losses.on_packet(data.number, data.marked, now, rtt, |is_null| {
+            let target = if is_null { 0.0 } else { rtt.seconds() * greatest_rate };
+            1.0 / equation::loss_event_rate((segment / target).min(GREATEST_FIRST_RESPONSE))
+        })
+    }
+
+    /// The feedback timer expired (section 6.2).
+    pub fn on_deadline(&mut self, now: Time) -> Option<Feedback> {
+        if self.has_news {
+            return Some(self.report(now));
+        }
+        self.deadline = Time::NEVER;
+        None
+    }
+
+    fn report(&mut self, now: Time) -> Feedback {
+        self.loss_event_rate = self.losses.loss_event_rate();
+        let receive_rate = self.receive_rate(now);
+        self.greatest_rate = self.greatest_rate.max(receive_rate);
+        self.last_feedback = Some((self.rtt, now));
+        self.has_news = false;
+        self.deadline = self.rtt.map_or(Time::NEVER, |rtt| now + rtt);
+        let (stamp, arrival) = self.latest;
+        (Report { delay: now.since(arrival), receive_rate, loss_event_rate: self.loss_event_rate }, stamp)
+    }
+
+    /// X_recv: over the latest R_(m-1) (section 6.2), or since the last feedback while there is no round-trip time; 0
+    /// with the first packet (section 6.3).
+    fn receive_rate(&mut self, now: Time) -> f64 {
+        let Some((rtt, last)) = self.last_feedback else {
+            return 0.0;
+        };
+        let span = rtt.unwrap_or(now.since(last)).max(Duration(1));
+        while self.arrivals.front().is_some_and(|(time, _)| now.since(*time) >= span) {
+            self.arrivals.pop_front();
+        }
+        self.arrivals.iter().map(|(_, payload)| *payload as f64).sum::<f64>() / span.seconds()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_milliseconds(100);
+    const SEGMENT: u64 = 1000;
+
+    fn data(number: u64, rtt: Option<Duration>) -> Data {
+        Data { number, payload: SEGMENT, stamp: Time(number), rtt, marked: false }
+    }
+
+    fn at(milliseconds: u64) -> Time {
+        Time::ZERO + Duration::from_milliseconds(milliseconds)
+    }
+
+    /// Receives these packets at these milliseconds, feedback timers in between, and returns when there was feedback.
+    fn receive(receiver: &mut Receiver, packets: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, Report)> {
+        let mut reports = Vec::new();
+        for (number, time) in packets {
+            while receiver.deadline < at(time) {
+                let expiry = receiver.deadline;
+                let feedback = receiver.on_deadline(expiry);
+                reports.extend(feedback.map(|(report, _)| (expiry.0 / 1_000_000_000, report)));
+            }
+            let feedback = receiver.on_data(&data(number, Some(RTT)), at(time));
+            reports.extend(feedback.map(|(report, _)| (time, report)));
+        }
+        reports
+    }
+
+    fn receiver() -> Receiver {
+        Receiver::new(SEGMENT, &TfrcParameters::default())
+    }
+
+    fn close(measured: f64, expected: f64) {
+        assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured}, expected {expected}");
+    }
+
+    /// Sections 6.2 and 6.3: the first packet is answered with X_recv = 0; then feedback once a round-trip time with
+    /// what came in it: ten packets of 1000 bytes in 100 ms.
+    #[test]
+    fn feedback_comes_once_a_round_trip() {
+        let reports = receive(&mut receiver(), (0..35).map(|number| (number, 10 * number)));
+        assert_eq!(reports.iter().map(|(time, _)| *time).collect::<Vec<_>>(), [0, 100, 200, 300]);
+        close(reports[0].1.receive_rate, 0.0);
+        for (_, report) in &reports[1..] {
+            close(report.receive_rate, 100_000.0);
+            close(report.loss_event_rate, 0.0);
+        }
+    }
+
+    /// Section 6.3: until packets tell a round-trip time each is answered.
+    #[test]
+    fn without_a_round_trip_time_every_packet_is_answered() {
+        let mut receiver = receiver();
+        for number in 0..3 {
+            let (report, stamp) = receiver.on_data(&data(number, None), at(1000 * number)).expect("feedback");
+            assert_eq!((stamp, report.delay), (Time(number), Duration::ZERO));
+            close(report.receive_rate, if number == 0 { 0.0 } else { 1000.0 });
+            assert_eq!(receiver.deadline, Time::NEVER);
+        }
+        assert!(receiver.on_data(&data(3, Some(RTT)), at(2500)).is_some());
+        assert_eq!(receiver.deadline, at(2600));
+    }
+
+    /// Section 6.1, step 4: when the timer has expired with nothing to report, the next packet is answered at once;
+    /// section 6.2: X_recv is then one packet a round-trip time.
+    #[test]
+    fn less_than_a_packet_a_round_trip_is_answered_each() {
+        let reports = receive(&mut receiver(), (0..5).map(|number| (number, 350 * number)));
+        assert_eq!(reports.iter().map(|(time, _)| *time).collect::<Vec<_>>(), [0, 350, 700, 1050, 1400]);
+        close(reports[2].1.receive_rate, 10_000.0);
+    }
+
+    /// Sections 6.1 and 6.3.1: the first loss is reported at once, with the loss event rate at which the equation gives
+    /// the greatest receive rate so far.
+    #[test]
+    fn the_first_loss_fits_the_equation_to_the_greatest_receive_rate() {
+        let lossy = (0..400).filter(|number| *number != 255).map(|number| (number, number));
+        let reports = receive(&mut receiver(), lossy);
+        let (time, report) = reports.iter().find(|(_, report)| report.loss_event_rate > 0.0).expect("a loss");
+        assert_eq!(*time, 258);
+        let rate = equation::throughput(1000.0, RTT.seconds(), report.loss_event_rate);
+        close(reports[1].1.receive_rate, 1e6);
+        assert!((rate / 1e6 - 1.0).abs() < 0.05, "{rate} at p = {}", report.loss_event_rate);
+    }
+
+    /// Section 6.3.1: if the very first packet is lost the rate is to be half a segment a round-trip time.
+    #[test]
+    fn a_lost_first_packet_asks_for_half_a_segment_a_round_trip() {
+        let reports = receive(&mut receiver(), (1..10).map(|number| (number, 20 * number)));
+        let (_, report) = reports.iter().find(|(_, report)| report.loss_event_rate > 0.0).expect("a loss");
+        let rate = equation::throughput(1000.0, RTT.seconds(), report.loss_event_rate);
+        assert!((rate * RTT.seconds() / 1000.0 / 0.5 - 1.0).abs() < 0.05, "{rate} bytes a second");
+    }
+}
