@@ -336,7 +336,7 @@ impl Sender {
             Phase::Recovery { point, .. } if self.ends_recovery(acked, *point) => {
                 self.leave_recovery(now);
                 // New data sent during the episode may be known to be lost: the next one begins.
-                if self.scoreboard.first_is_lost() {
+                if self.knows_of_loss() {
                     self.enter_recovery(progress, now, outbox);
                 }
                 true
@@ -399,13 +399,15 @@ impl Sender {
             return self.scoreboard.on_acknowledgement(ack.number, sacks, |_| ());
         }
         let (delivery, rack) = (&mut self.delivery, &mut self.rack);
-        let echo = self.profile.timestamps.then_some(ack.echo);
+        // An exact clock's ticks last for no time: what it shows then ends before the next instant.
+        let tick = self.profile.timestamp_clock.max(Duration(1));
+        let echo_ended = self.profile.timestamps.then_some(ack.echo + tick);
         self.scoreboard.on_acknowledgement(ack.number, sacks, |index| {
             if let Some(delivery) = delivery {
                 delivery.on_delivered(index, now);
             }
             if let Some(rack) = rack {
-                rack.on_delivered(index, echo, now);
+                rack.on_delivered(index, echo_ended, now);
             }
         })
     }
@@ -444,14 +446,15 @@ impl Sender {
             return;
         }
         self.duplicate_acks += 1;
-        let is_lost = if self.rack.is_some() {
-            self.scoreboard.next_lost().is_some()
-        } else {
-            self.duplicate_acks >= self.profile.duplicate_ack_threshold || self.scoreboard.first_is_lost()
-        };
-        if is_lost {
+        let by_duplicates = self.rack.is_none() && self.duplicate_acks >= self.profile.duplicate_ack_threshold;
+        if by_duplicates || self.knows_of_loss() {
             self.enter_recovery(progress, now, outbox);
         }
+    }
+
+    /// Whether a loss waits for its repair: by time any segment may, by counting the first is lost before the others.
+    fn knows_of_loss(&mut self) -> bool {
+        if self.rack.is_some() { self.scoreboard.next_lost().is_some() } else { self.scoreboard.first_is_lost() }
     }
 
     /// Grows the window, unless the sender did not use what it had, or is told of congestion.

@@ -118,9 +118,9 @@ impl Rack {
         self.least_rtt = self.least_rtt.min(rtt);
     }
 
-    /// A segment arrived: steps 2 and 3 of section 6.2. `echo` is the timestamp that the acknowledgement echoes, if it
-    /// does.
-    pub(super) fn on_delivered(&mut self, index: u64, echo: Option<Time>, now: Time) {
+    /// A segment arrived: steps 2 and 3 of section 6.2. `echo_ended` is when the tick of the timestamp that the
+    /// acknowledgement echoes was over, if it echoes one.
+    pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
         let Transmission { sent, again } = self.transmissions[self.slot(index)];
         if index >= self.highest {
             self.highest = index + 1;
@@ -129,7 +129,7 @@ impl Rack {
         }
         // An acknowledgement of the first transmission says nothing of the second.
         let rtt = now.since(sent);
-        if again && (echo.is_some_and(|echo| echo < sent) || rtt < self.least_rtt) {
+        if again && (echo_ended.is_some_and(|ended| ended <= sent) || rtt < self.least_rtt) {
             return;
         }
         self.rtt = rtt;
@@ -373,5 +373,25 @@ impl Sender {
         self.window.ssthresh = self.window.ssthresh.max(ssthresh);
         self.algorithm.on_undone(&mut self.window);
         self.statistics.undone_reductions += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RACK_update() of section 6.2, with a timestamp clock of a millisecond: the echo tells which transmission is
+    /// acknowledged, also when the retransmission left in the middle of a tick.
+    #[test]
+    fn only_the_retransmissions_own_acknowledgement_counts() {
+        let microseconds = |time: u64| Time::ZERO + Duration::from_microseconds(time);
+        for (tick_echoed, counts) in [(0, false), (5_000, true)] {
+            let mut rack = Rack::new();
+            rack.on_rtt(Duration::from_microseconds(100));
+            rack.on_sent(0, 0, false, microseconds(0));
+            rack.on_sent(0, 0, true, microseconds(5_400));
+            rack.on_delivered(0, Some(microseconds(tick_echoed + 1_000)), microseconds(6_000));
+            assert_eq!(rack.latest.is_some(), counts, "echo of {tick_echoed} us");
+        }
     }
 }
