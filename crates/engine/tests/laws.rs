@@ -40,13 +40,7 @@ fn every_packet_is_delivered_dropped_or_somewhere_at_every_instant() {
         path.sender_overhead = MS;
         path.duration = 5 * S;
         path.warm_up = S;
-        let mut simulation = path.simulation();
-        let mut dropped = 0;
-        while simulation.step() {
-            let census = simulation.census();
-            assert!(census.is_complete(), "{queue}: {census:?}");
-            dropped = census.dropped;
-        }
+        let dropped = path.run_with_census(queue);
         assert!(dropped > 100, "{queue}: the run must have losses to prove anything");
     }
 }

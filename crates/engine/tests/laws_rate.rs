@@ -210,13 +210,7 @@ fn every_packet_of_rate_based_sources_is_somewhere_at_every_instant() {
         path.sender_overhead = MS;
         path.duration = 5 * S;
         path.warm_up = S;
-        let mut simulation = path.simulation();
-        let mut dropped = 0;
-        while simulation.step() {
-            let census = simulation.census();
-            assert!(census.is_complete(), "{queue}: {census:?}");
-            dropped = census.dropped;
-        }
+        let dropped = path.run_with_census(queue);
         assert!(dropped > 100, "{queue}: {dropped} packets were dropped");
     }
 }

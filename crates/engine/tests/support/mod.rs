@@ -84,6 +84,18 @@ impl Path {
         self.simulation().run(&AtomicBool::new(false)).expect("nobody cancels")
     }
 
+    /// Runs with every packet accounted for after every single event; `what` names the run. Returns how many were dropped.
+    pub fn run_with_census(&self, what: &str) -> u64 {
+        let mut simulation = self.simulation();
+        let mut dropped = 0;
+        while simulation.step() {
+            let census = simulation.census();
+            assert!(census.is_complete(), "{what}: {census:?}");
+            dropped = census.dropped;
+        }
+        dropped
+    }
+
     /// Goodput of all flows over the window, in bits per second.
     pub fn goodput(&self, result: &RunResult) -> f64 {
         let bytes: u64 = result.flows.iter().map(|flow| flow.bytes_delivered).sum();
