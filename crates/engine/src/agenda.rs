@@ -24,6 +24,8 @@ pub enum Timer {
     Release(u32),
     /// A queue discipline's own timer, by link.
     Queue(u32),
+    /// A link's rate changes.
+    LinkRate(u32),
     /// The measuring window opens.
     WindowOpens,
     /// A sample of the queues.

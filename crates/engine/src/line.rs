@@ -67,6 +67,28 @@ impl<T: Copy> Line<T> {
         Some(item)
     }
 
+    /// The slot of one in line.
+    fn slot(&self, position: usize) -> usize {
+        let slot = self.head + position;
+        if slot < self.slots.len() { slot } else { slot - self.slots.len() }
+    }
+
+    /// The one so many places behind the first.
+    pub fn get(&self, position: usize) -> Option<&T> {
+        if position < self.length { Some(&self.slots[self.slot(position)]) } else { None }
+    }
+
+    /// Takes one out of the line; those behind it move up.
+    pub fn remove(&mut self, position: usize) -> Option<T> {
+        let removed = *self.get(position)?;
+        for behind in position + 1..self.length {
+            let (from, to) = (self.slot(behind), self.slot(behind - 1));
+            self.slots[to] = self.slots[from];
+        }
+        self.length -= 1;
+        Some(removed)
+    }
+
     #[cold]
     fn grow(&mut self, filler: T) {
         let slots = self.slots.len();
@@ -107,6 +129,10 @@ mod tests {
                         for _ in 0..deque.len() / 3 {
                             prop_assert_eq!(line.pop(), deque.pop_front());
                         }
+                        let within = deque.len() / 2;
+                        prop_assert_eq!(line.get(within), deque.get(within));
+                        prop_assert_eq!(line.remove(within), deque.remove(within));
+                        prop_assert_eq!(line.remove(deque.len()), None);
                     }
                 }
                 longest = longest.max(deque.len());

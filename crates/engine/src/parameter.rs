@@ -21,10 +21,14 @@ pub enum Kind {
     Duration,
     /// A size; bytes in a specification.
     Size,
+    /// A length of a queue; packets or bytes in a specification, as `{"packets": 50}`.
+    QueueLength,
     /// A rate; bits per second in a specification.
     Rate,
     /// One of a few words.
     Choice,
+    /// The name of something in the scenario.
+    Text,
 }
 
 /// What `describe` tells of a parameter.
@@ -68,6 +72,9 @@ impl ParameterType for u64 {
 impl ParameterType for bool {
     const KIND: Kind = Kind::Boolean;
 }
+impl ParameterType for String {
+    const KIND: Kind = Kind::Text;
+}
 impl ParameterType for Duration {
     const KIND: Kind = Kind::Duration;
     const MINIMUM: Option<f64> = Some(0.0);
@@ -81,7 +88,7 @@ impl ParameterType for Rate {
     const MINIMUM: Option<f64> = Some(1.0);
 }
 
-/// Checks set values against the limits that were declared.
+/// Checks set numbers against the limits that were declared.
 ///
 /// # Errors
 /// One line that names the parameter, its value and what is allowed.

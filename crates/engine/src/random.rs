@@ -24,6 +24,8 @@ pub enum Purpose {
     CongestionControl = 5,
     /// How long a traffic source sends and pauses; one stream a flow.
     OnOff = 6,
+    /// Which packets a link loses; one stream a link.
+    Loss = 7,
 }
 
 /// A stream of random numbers.
@@ -45,6 +47,16 @@ impl Random {
     /// Uniform in [0, `limit`); zero when `limit` is zero.
     pub fn below(&mut self, limit: Duration) -> Duration {
         Duration(((u128::from(self.0.next_u64()) * u128::from(limit.0)) >> 64) as u64)
+    }
+
+    /// Uniform in 0, 1, ... `count` - 1; zero when `count` is zero.
+    pub fn index(&mut self, count: u64) -> u64 {
+        self.below(Duration(count)).0
+    }
+
+    /// Sixty-four random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
     }
 
     /// Exponential with the given mean.
@@ -81,6 +93,7 @@ mod tests {
             Purpose::SenderOverhead,
             Purpose::CongestionControl,
             Purpose::OnOff,
+            Purpose::Loss,
         ] {
             for index in 0..50 {
                 first.push(Random::stream(7, purpose, index).0.next_u64());
@@ -88,7 +101,7 @@ mod tests {
         }
         first.sort_unstable();
         first.dedup();
-        assert_eq!(first.len(), 300);
+        assert_eq!(first.len(), 350);
     }
 
     #[test]

@@ -52,6 +52,33 @@ pub struct LinkSpecification {
     pub device_queue: u64,
     /// Packets it loses by plan.
     pub drop: Option<LossPattern>,
+    /// Share of all packets that it loses at random.
+    #[serde(default)]
+    pub loss: f64,
+    /// What changes while the run lasts, in order of time.
+    #[serde(default)]
+    pub changes: Vec<LinkChange>,
+}
+
+/// What a link is from a moment on; what is not named stays as it is.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkChange {
+    /// The moment.
+    pub at: Time,
+    /// Its capacity, for packets whose transmission begins from then on.
+    pub rate: Option<Rate>,
+    /// Its propagation delay, for packets whose transmission ends from then on.
+    pub delay: Option<Duration>,
+    /// Share of the packets that it loses at random, of those that come to it from then on.
+    pub loss: Option<f64>,
+}
+
+impl LinkSpecification {
+    /// Whether all its packets reach its queue.
+    pub fn is_lossless(&self) -> bool {
+        self.drop.is_none() && self.loss == 0.0 && self.changes.iter().all(|change| change.loss.is_none())
+    }
 }
 
 /// A queue discipline.

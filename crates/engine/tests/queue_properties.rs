@@ -118,7 +118,7 @@ fn run(name: &str, class: &str, case: &Case) -> Result<Vec<Fate>, TestCaseError>
     }
     while run.queue.packets() > 0 {
         run.depart()?;
-        run.now += case.gap;
+        run.now = run.queue.release_time().unwrap_or(Time::ZERO).max(run.now + case.gap);
     }
     run.depart()?;
     prop_assert!(run.inside.is_empty(), "an empty queue has lost {:?}", run.inside.keys());
@@ -189,7 +189,15 @@ impl Run {
         for dropped in std::mem::take(&mut self.outcome.dropped) {
             self.settle_queued(dropped.packet, dropped.queued_since, Some(dropped.cause))?;
         }
-        prop_assert_eq!(sent.is_none(), empty, "a queue that holds packets has one for the link");
+        if sent.is_none() && !empty {
+            let release = self.queue.release_time();
+            prop_assert!(
+                release > Some(self.now),
+                "packets that are held back are so until {release:?}, now {:?}",
+                self.now
+            );
+        }
+        prop_assert!(!(empty && sent.is_some()), "a packet from an empty queue");
         if let Some(queued) = sent {
             let line = if self.reorders_flows { queued.packet.flow as usize } else { 0 };
             prop_assert!(self.last_sent[line] < Some(queued.packet.number), "out of order");

@@ -32,7 +32,7 @@ impl Network {
     pub(crate) fn offer(&mut self, index: usize, packet: Packet, now: Time) {
         let link = &mut self.links[index];
         if let Some(losses) = &mut link.losses
-            && losses.takes(&packet)
+            && losses.takes(&packet, now)
         {
             self.dropped += 1;
             self.options.release(packet.options);
@@ -69,7 +69,7 @@ impl Network {
         let (next, dropped) = queue.dequeue(now, transmitter, &mut self.options);
         self.dropped += dropped;
         let Some(packet) = next else {
-            return queue.rest(&mut self.agenda);
+            return queue.after_taking_nothing(&mut self.agenda);
         };
         queue.after_taking(now, &mut self.agenda);
         let completion = transmitter.busy_until;
@@ -80,7 +80,7 @@ impl Network {
     /// this one, their part of the way is computed at once.
     #[inline(always)]
     fn forward(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
-        let mut arrival = completion + self.links[index].delay;
+        let mut arrival = self.links[index].arrival(completion);
         loop {
             packet.hop += 1;
             let hop = self.routes.hop(packet.hop);
@@ -89,7 +89,8 @@ impl Network {
             }
             index = hop.link as usize;
             let link = &mut self.links[index];
-            arrival = link.transmitter.transmit(packet.size, arrival) + link.delay;
+            let completion = link.transmitter.transmit(packet.size, arrival);
+            arrival = link.arrival(completion);
         }
         let sequence = self.agenda.sequence();
         let link = &mut self.links[index];

@@ -1,5 +1,6 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
+use super::Varying;
 use crate::agenda::{Agenda, Sequence, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
@@ -42,9 +43,11 @@ pub struct MeasuredQueue {
     pub outcome: Outcome,
     /// The statistics, if the run wants any.
     pub probe: Option<QueueProbe>,
+    /// The changes of the link's rate that the discipline will be told of, the last first.
+    pub rate_changes: Vec<(Time, Rate)>,
     /// What the discipline feeds.
     pub device: Device,
-    /// The event that the device has room.
+    /// The event that the device has room, and the discipline may have a packet for it.
     pub room: Source,
     /// Whether it is pending. A full device need not ask a discipline that is at rest.
     pub asks: bool,
@@ -58,15 +61,14 @@ impl MeasuredQueue {
     pub fn pass(&mut self, size: u16, now: Time, transmitter: &mut Transmitter) {
         self.device.take(transmitter.transmit(size, now));
         if let Some(probe) = &mut self.probe {
-            probe.on_passage(size, transmitter.transmission_time(size));
+            probe.on_passage(size, transmitter.latest_transmission());
         }
     }
 
     /// The device has taken a packet: when it is full, the event that it has room is due.
     #[inline(always)]
     pub fn after_taking(&mut self, now: Time, agenda: &mut Agenda) {
-        let room = self.device.has_room_at();
-        if room <= now {
+        if self.device.has_room_at() <= now && self.discipline.release_time().is_none() {
             return;
         }
         self.filled = agenda.sequence();
@@ -77,14 +79,27 @@ impl MeasuredQueue {
         }
     }
 
-    /// Has the discipline asked for a packet when the device next has room.
+    /// Has the discipline asked for a packet when the device next has room, or later if the discipline holds its packets
+    /// back until then.
     pub fn ask(&mut self, agenda: &mut Agenda) {
-        agenda.set(self.room, self.device.has_room_at(), self.filled);
+        let room = self.device.has_room_at();
+        let time = self.discipline.release_time().map_or(room, |release| release.max(room));
+        agenda.set(self.room, time, self.filled);
         self.asks = true;
     }
 
+    /// The discipline has given nothing.
+    pub fn after_taking_nothing(&mut self, agenda: &mut Agenda) {
+        if self.discipline.release_time().is_some() {
+            self.filled = agenda.sequence();
+            self.ask(agenda);
+        } else {
+            self.rest(agenda);
+        }
+    }
+
     /// The discipline has nothing to give.
-    pub fn rest(&mut self, agenda: &mut Agenda) {
+    fn rest(&mut self, agenda: &mut Agenda) {
         if self.asks {
             agenda.clear(self.room);
             self.asks = false;
@@ -133,7 +148,7 @@ impl MeasuredQueue {
         let completion = transmitter.transmit(packet.size, now);
         self.device.take(completion);
         if let Some(probe) = &mut self.probe {
-            probe.on_departure(packet.size, now.since(since), transmitter.transmission_time(packet.size), now);
+            probe.on_departure(packet.size, now.since(since), transmitter.latest_transmission(), now);
         }
         debug_assert!(self.is_balanced());
         (Some(packet), dropped)
@@ -190,32 +205,35 @@ impl Device {
     }
 }
 
-/// What puts bits on the wire, one packet after the other.
+/// What puts bits on the wire, one packet after the other, each at the rate that the link has when it begins.
 #[derive(Debug)]
 pub struct Transmitter {
-    rate: Rate,
+    rate: Varying<Rate>,
     /// Until when it is busy.
     pub busy_until: Time,
-    /// The latest transmission time computed: traffic has few sizes.
-    latest: (u16, Duration),
+    /// The latest transmission time computed, and of which size at which rate: traffic has few sizes.
+    latest: (u16, Rate, Duration),
 }
 
 impl Transmitter {
-    fn new(rate: Rate) -> Transmitter {
-        Transmitter { rate, busy_until: Time::ZERO, latest: (0, Duration::ZERO) }
+    fn new(rate: Varying<Rate>) -> Transmitter {
+        Transmitter { rate, busy_until: Time::ZERO, latest: (0, Rate(0), Duration::ZERO) }
     }
 
-    /// How long a packet of this size occupies it.
-    pub fn transmission_time(&mut self, size: u16) -> Duration {
-        if self.latest.0 != size {
-            self.latest = (size, self.rate.transmission_time(u64::from(size)));
-        }
-        self.latest.1
+    /// How long the packet transmitted last occupies it.
+    pub fn latest_transmission(&self) -> Duration {
+        self.latest.2
     }
 
     /// Transmits a packet as soon as it is free from `ready` on, and tells when that is done.
+    #[inline(always)]
     pub fn transmit(&mut self, size: u16, ready: Time) -> Time {
-        self.busy_until = ready.max(self.busy_until) + self.transmission_time(size);
+        let start = ready.max(self.busy_until);
+        let rate = self.rate.at(start);
+        if (self.latest.0, self.latest.1) != (size, rate) {
+            self.latest = (size, rate, rate.transmission_time(u64::from(size)));
+        }
+        self.busy_until = start + self.latest.2;
         self.busy_until
     }
 }
@@ -225,11 +243,12 @@ impl Transmitter {
 pub struct Link {
     /// Its transmitter.
     pub transmitter: Transmitter,
-    /// Its propagation delay.
-    pub delay: Duration,
+    delay: Varying<Duration>,
+    /// When the latest packet arrives at its end.
+    latest_arrival: Time,
     /// What stands before the transmitter.
     pub egress: Egress,
-    /// Packets it loses by plan.
+    /// The packets it loses.
     pub losses: Option<Box<Losses>>,
     /// Packets under way, in the order of their arrival.
     pub(crate) in_transit: Line<InTransit>,
@@ -239,41 +258,69 @@ pub struct Link {
 
 impl Link {
     /// An idle link.
-    pub fn new(rate: Rate, delay: Duration, egress: Egress, losses: Option<Losses>, arrivals: Source) -> Link {
-        let transmitter = Transmitter::new(rate);
-        Link { transmitter, delay, egress, losses: losses.map(Box::new), in_transit: Line::default(), arrivals }
+    pub fn new(
+        rate: Varying<Rate>,
+        delay: Varying<Duration>,
+        egress: Egress,
+        losses: Option<Losses>,
+        arrivals: Source,
+    ) -> Link {
+        Link {
+            transmitter: Transmitter::new(rate),
+            delay,
+            latest_arrival: Time::ZERO,
+            egress,
+            losses: losses.map(Box::new),
+            in_transit: Line::default(),
+            arrivals,
+        }
+    }
+
+    /// When a packet arrives whose transmission is completed then. A link keeps packets in order: one sent when the
+    /// delay has become less arrives no earlier than those before it.
+    #[inline(always)]
+    pub fn arrival(&mut self, completion: Time) -> Time {
+        self.latest_arrival = (completion + self.delay.at(completion)).max(self.latest_arrival);
+        self.latest_arrival
     }
 }
 
-/// Counts the data packets that come to a link and picks those that are lost.
+/// Picks the packets that a link loses: some data packets by plan, and any packet at random.
 #[derive(Debug)]
 pub struct Losses {
-    pattern: LossPattern,
+    plan: Option<LossPattern>,
     data_packets: u64,
+    ratio: Varying<f64>,
+    random: Random,
     /// Packets lost so far.
     pub lost: u64,
 }
 
 impl Losses {
-    /// Starts to count; the numbers of a list need not be sorted.
-    pub fn new(mut pattern: LossPattern) -> Losses {
-        if let LossPattern::Listed(numbers) = &mut pattern {
+    /// Losses by `plan`, whose listed numbers need not be sorted, and of the given ratio at random.
+    pub fn new(mut plan: Option<LossPattern>, ratio: Varying<f64>, random: Random) -> Losses {
+        if let Some(LossPattern::Listed(numbers)) = &mut plan {
             numbers.sort_unstable();
         }
-        Losses { pattern, data_packets: 0, lost: 0 }
+        Losses { plan, data_packets: 0, ratio, random, lost: 0 }
     }
 
     /// Whether this packet is lost.
-    pub fn takes(&mut self, packet: &Packet) -> bool {
-        if !packet.has(flags::DATA) {
-            return false;
-        }
-        self.data_packets += 1;
-        let lost = match &self.pattern {
-            LossPattern::Every(interval) => self.data_packets.is_multiple_of(*interval),
-            LossPattern::Listed(numbers) => numbers.binary_search(&self.data_packets).is_ok(),
-        };
+    pub fn takes(&mut self, packet: &Packet, now: Time) -> bool {
+        let ratio = self.ratio.at(now);
+        let lost = self.takes_by_plan(packet) || ratio > 0.0 && self.random.unit() < ratio;
         self.lost += u64::from(lost);
         lost
+    }
+
+    fn takes_by_plan(&mut self, packet: &Packet) -> bool {
+        let Some(plan) = self.plan.as_ref().filter(|_| packet.has(flags::DATA)) else {
+            return false;
+        };
+        self.data_packets += 1;
+        match plan {
+            LossPattern::Every(interval) => self.data_packets.is_multiple_of(*interval),
+            LossPattern::Listed(numbers) => numbers.binary_search(&self.data_packets).is_ok(),
+        }
     }
 }

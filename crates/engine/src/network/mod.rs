@@ -3,7 +3,9 @@
 mod forwarding;
 mod link;
 mod routes;
+mod varying;
 
 pub use forwarding::Network;
 pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue};
 pub use routes::{END_OF_PATH, Hop, Routes};
+pub use varying::Varying;

@@ -139,6 +139,8 @@ mod tests {
             queue: None,
             device_queue: 0,
             drop: None,
+            loss: 0.0,
+            changes: Vec::new(),
         }
     }
 

@@ -6,21 +6,23 @@
 
 mod codel;
 mod droptail;
-mod fifo;
+mod parts;
 mod pie;
 mod vcp;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::about::About;
 use crate::packet::Packet;
-use crate::parameter::{Description, check_limits};
+use crate::parameter::{Description, Kind, ParameterType, check_limits};
 use crate::random::Random;
 use crate::time::{Duration, Time};
-use crate::units::Rate;
+use crate::units::{Bytes, Rate};
 
-pub use fifo::{Fifo, Queued};
+pub use parts::{Fifo, FlowHash, FlowTable, Queued};
 pub use pie::{DelayEstimator, PieScaling};
 
 /// How much a queue holds; the packet being transmitted has left it.
@@ -36,11 +38,36 @@ pub enum Limit {
 impl Limit {
     /// Whether a packet more would be too much.
     pub fn is_exceeded_by(self, packet: &Packet, queue: &Fifo) -> bool {
+        self.would_be_exceeded(queue.packets() + 1, queue.bytes() + u64::from(packet.size))
+    }
+
+    /// Whether so much is more than it.
+    pub fn would_be_exceeded(self, packets: u64, bytes: u64) -> bool {
         match self {
-            Limit::Packets(limit) => queue.packets() >= limit,
-            Limit::Bytes(limit) => queue.bytes() + u64::from(packet.size) > limit,
+            Limit::Packets(limit) => packets > limit,
+            Limit::Bytes(limit) => bytes > limit,
         }
     }
+
+    /// The same in bytes, packets being of this size.
+    pub fn in_bytes(self, packet_size: Bytes) -> u64 {
+        match self {
+            Limit::Packets(packets) => packets.saturating_mul(packet_size.0),
+            Limit::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// The same in packets of this size.
+    pub fn in_packets(self, packet_size: Bytes) -> f64 {
+        match self {
+            Limit::Packets(packets) => packets as f64,
+            Limit::Bytes(bytes) => bytes as f64 / packet_size.0 as f64,
+        }
+    }
+}
+
+impl ParameterType for Limit {
+    const KIND: Kind = Kind::QueueLength;
 }
 
 /// Why a packet was dropped.
@@ -66,6 +93,16 @@ impl Context<'_> {
     /// Drops a packet. `queued_since` tells when it was queued, unless it never was.
     pub fn drop(&mut self, packet: Packet, cause: DropCause, queued_since: Option<Time>) {
         self.outcome.dropped.push(Dropped { packet, cause, queued_since });
+    }
+
+    /// Marks a packet if its transport answers marks; whether it does.
+    pub fn mark(&mut self, packet: &mut Packet) -> bool {
+        let capable = packet.is_ecn_capable();
+        if capable {
+            packet.mark();
+            self.count_mark();
+        }
+        capable
     }
 
     /// Counts a mark.
@@ -126,8 +163,21 @@ pub trait QueueDiscipline {
         false
     }
 
-    /// Tells the rate of the link that it feeds, before all else.
+    /// Tells the rate of the link that it feeds: before all else, and when it changes.
     fn set_link_rate(&mut self, _rate: Rate) {}
+
+    /// Tells whose packets may come, before all else.
+    ///
+    /// # Errors
+    /// One line if the discipline was told of flows that are not there.
+    fn set_flows(&mut self, _flows: &Arc<FlowTable>) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// When to ask again, if the discipline holds packets and gives none before then: a shaper's next tokens.
+    fn release_time(&self) -> Option<Time> {
+        None
+    }
 
     /// How often the discipline wants [`QueueDiscipline::on_timer`], from the start of the run on.
     fn timer_interval(&self) -> Option<Duration> {
@@ -194,6 +244,12 @@ macro_rules! disciplines {
             }
             fn set_link_rate(&mut self, rate: Rate) {
                 match self { $(Discipline::$name(queue) => queue.set_link_rate(rate),)* }
+            }
+            fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
+                match self { $(Discipline::$name(queue) => queue.set_flows(flows),)* }
+            }
+            fn release_time(&self) -> Option<Time> {
+                match self { $(Discipline::$name(queue) => queue.release_time(),)* }
             }
             fn timer_interval(&self) -> Option<Duration> {
                 match self { $(Discipline::$name(queue) => queue.timer_interval(),)* }

@@ -235,14 +235,11 @@ impl QueueDiscipline for Pie {
         }
         if self.burst_allowance == Duration::ZERO && self.selects(context.random) {
             self.accumulated = 0.0;
-            let marks =
-                self.parameters.ecn && self.probability < self.parameters.mark_threshold && packet.is_ecn_capable();
-            if !marks {
+            let may_mark = self.parameters.ecn && self.probability < self.parameters.mark_threshold;
+            if !(may_mark && context.mark(&mut packet)) {
                 context.drop(packet, DropCause::Early, None);
                 return;
             }
-            packet.mark();
-            context.count_mark();
         }
         self.queue.push(packet, context.now);
     }

@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
-use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, Routes};
+use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, Routes, Varying};
 use crate::packet::OptionsPool;
 use crate::probe::QueueProbe;
-use crate::queue::{Discipline, Outcome, QueueDiscipline};
+use crate::queue::{Discipline, FlowTable, Outcome, QueueDiscipline};
 use crate::random::{Purpose, Random};
-use crate::specification::{FlowSpecification, LossPattern, Specification};
+use crate::specification::{FlowSpecification, LinkChange, LinkSpecification, LossPattern, Specification};
 use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::connection::Connection;
 use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, Sender};
 use crate::time::{Duration, Time};
 use crate::traffic::{Blueprint, Setting};
+use crate::units::Rate;
 
 /// Builds the network and the flows.
 ///
@@ -57,8 +58,16 @@ fn check(specification: &Specification) -> Result<(), String> {
         if link.from >= nodes || link.to >= nodes || link.from == link.to {
             return Err(format!("{place}: must join two different nodes of the {nodes} there are"));
         }
-        if link.rate.0 == 0 {
+        let rates = link.changes.iter().filter_map(|change| change.rate).chain([link.rate]);
+        if rates.into_iter().any(|rate| rate.0 == 0) {
             return Err(format!("{place}: rate must be above zero"));
+        }
+        let mut losses = link.changes.iter().filter_map(|change| change.loss).chain([link.loss]);
+        if !losses.all(|loss| (0.0..=1.0).contains(&loss)) {
+            return Err(format!("{place}: loss must be 0 to 1"));
+        }
+        if !link.changes.is_sorted_by_key(|change| change.at) {
+            return Err(format!("{place}: changes must be in order of time"));
         }
         if link.device_queue > LARGEST_DEVICE_QUEUE {
             return Err(format!("{place}: device_queue must be at most {LARGEST_DEVICE_QUEUE} packets"));
@@ -205,7 +214,7 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
     let links = &specification.links;
     routes.find_followers(|index| {
         let link = &links[index as usize];
-        link.queue.is_none() && link.drop.is_none()
+        link.queue.is_none() && link.is_lossless()
     });
     let with_arrivals = routes.links_with_arrivals();
     let mut sources = Vec::new();
@@ -214,19 +223,22 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
         Source(sources.len() as u32 - 1)
     };
     let mut built = Vec::new();
+    let flows = Arc::new(FlowTable::new(&specification.flows));
     for (index, link) in links.iter().enumerate() {
         let egress = match &link.queue {
             None => Egress::Unlimited,
             Some(queue) => {
                 let name = |node: usize| &specification.nodes[node];
-                let mut discipline = Discipline::new(&queue.name, queue.limit, &queue.parameters)
-                    .map_err(|error| format!("queue {} -> {}: {error}", name(link.from), name(link.to)))?;
+                let misfit = |error| format!("queue {} -> {}: {error}", name(link.from), name(link.to));
+                let mut discipline = Discipline::new(&queue.name, queue.limit, &queue.parameters).map_err(misfit)?;
                 discipline.set_link_rate(link.rate);
+                discipline.set_flows(&flows).map_err(misfit)?;
                 Egress::Queue(Box::new(MeasuredQueue {
                     discipline,
                     random: Random::stream(specification.seed, Purpose::Queue, index as u64),
                     outcome: Outcome::default(),
                     probe: specification.probe.queue_statistics.then(QueueProbe::default),
+                    rate_changes: rate_changes(link).rev().collect(),
                     device: Device::new(link.device_queue),
                     room: source(Due::DeviceHasRoom(index as u32)),
                     asks: false,
@@ -236,9 +248,27 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
         };
         let arrivals =
             if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index as u32)) } else { Source::NONE };
-        built.push(Link::new(link.rate, link.delay, egress, link.drop.clone().map(Losses::new), arrivals));
+        let rate = Varying::new(link.rate, rate_changes(link));
+        let delay = Varying::new(link.delay, changes(link, |change| change.delay));
+        let losses = (!link.is_lossless()).then(|| {
+            let ratio = Varying::new(link.loss, changes(link, |change| change.loss));
+            Losses::new(link.drop.clone(), ratio, Random::stream(specification.seed, Purpose::Loss, index as u64))
+        });
+        built.push(Link::new(rate, delay, egress, losses, arrivals));
     }
     Ok((built, sources))
+}
+
+/// The changes of one property of a link, and when.
+fn changes<T>(
+    link: &LinkSpecification,
+    property: impl Fn(&LinkChange) -> Option<T>,
+) -> impl DoubleEndedIterator<Item = (Time, T)> {
+    link.changes.iter().filter_map(move |change| property(change).map(|value| (change.at, value)))
+}
+
+fn rate_changes(link: &LinkSpecification) -> impl DoubleEndedIterator<Item = (Time, Rate)> {
+    changes(link, |change| change.rate)
 }
 
 /// Gives each flow that is paced, or keeps to a rate, its source of events.

@@ -77,10 +77,12 @@ impl Simulation {
             self.network.agenda.set_timer(Timer::SampleFlows, Time::ZERO);
         }
         for (index, link) in self.network.links.iter().enumerate() {
-            if let Egress::Queue(queue) = &link.egress
-                && let Some(interval) = queue.discipline.timer_interval()
-            {
+            let Egress::Queue(queue) = &link.egress else { continue };
+            if let Some(interval) = queue.discipline.timer_interval() {
                 self.network.agenda.set_timer(Timer::Queue(index as u32), Time::ZERO + interval);
+            }
+            if let Some((time, _)) = queue.rate_changes.last() {
+                self.network.agenda.set_timer(Timer::LinkRate(index as u32), *time);
             }
         }
         for (index, flow) in self.flows.iter().enumerate() {
@@ -224,6 +226,7 @@ impl Simulation {
             Timer::DelayedAck(index) => self.on_delayed_ack_timer(index as usize),
             Timer::Release(index) => self.release(index as usize),
             Timer::Queue(index) => self.on_queue_timer(index),
+            Timer::LinkRate(index) => self.on_rate_change(index),
             Timer::WindowOpens => self.open_window(),
             Timer::SampleQueues => self.sample_queues(),
             Timer::SampleFlows => self.sample_flows(),
@@ -284,6 +287,18 @@ impl Simulation {
             queue.discipline.on_timer(self.now);
             if let Some(interval) = queue.discipline.timer_interval() {
                 self.network.agenda.set_timer(Timer::Queue(link), self.now + interval);
+            }
+        }
+    }
+
+    /// Tells a link's discipline of the rate that the link has from now on.
+    fn on_rate_change(&mut self, link: u32) {
+        if let Egress::Queue(queue) = &mut self.network.links[link as usize].egress {
+            if let Some((_, rate)) = queue.rate_changes.pop() {
+                queue.discipline.set_link_rate(rate);
+            }
+            if let Some((time, _)) = queue.rate_changes.last() {
+                self.network.agenda.set_timer(Timer::LinkRate(link), *time);
             }
         }
     }

@@ -34,6 +34,18 @@ impl Fifo {
         Some(queued)
     }
 
+    /// The packet so many places behind the head.
+    pub fn get(&self, position: u64) -> Option<&Queued> {
+        self.line.get(position as usize)
+    }
+
+    /// Takes a packet out of the line, wherever it stands.
+    pub fn remove(&mut self, position: u64) -> Option<Queued> {
+        let queued = self.line.remove(position as usize)?;
+        self.bytes -= u64::from(queued.packet.size);
+        Some(queued)
+    }
+
     /// Packets in line.
     pub fn packets(&self) -> u64 {
         self.line.len() as u64

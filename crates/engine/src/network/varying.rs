@@ -1,0 +1,58 @@
+//! A property of a link that changes at moments known beforehand.
+
+use crate::time::Time;
+
+/// A value and what it will be later. Moments are asked for in order.
+#[derive(Clone, Debug)]
+pub struct Varying<T> {
+    current: T,
+    /// When it changes next; never if it does not.
+    until: Time,
+    /// The changes to come, the last first.
+    later: Vec<(Time, T)>,
+}
+
+impl<T: Copy> Varying<T> {
+    /// What it is at first, and the changes in the order of their moments; of two at one moment the later counts.
+    pub fn new(first: T, changes: impl IntoIterator<Item = (Time, T)>) -> Varying<T> {
+        let mut later: Vec<(Time, T)> = changes.into_iter().collect();
+        later.reverse();
+        let until = later.last().map_or(Time::NEVER, |(time, _)| *time);
+        Varying { current: first, until, later }
+    }
+
+    /// What it is at `time`.
+    #[inline(always)]
+    pub fn at(&mut self, time: Time) -> T {
+        if time >= self.until {
+            self.advance(time);
+        }
+        self.current
+    }
+
+    #[cold]
+    fn advance(&mut self, time: Time) {
+        while let Some((_, value)) = self.later.pop_if(|(moment, _)| *moment <= time) {
+            self.current = value;
+        }
+        self.until = self.later.last().map_or(Time::NEVER, |(time, _)| *time);
+    }
+
+    /// When it changes next; never if it does not.
+    pub fn next_change(&self) -> Time {
+        self.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_value_holds_from_its_moment_on() {
+        let mut value = Varying::new('a', [(Time(10), 'b'), (Time(20), 'c'), (Time(20), 'd'), (Time(30), 'e')]);
+        let read: String = [0, 9, 10, 19, 20, 25, 40].into_iter().map(|time| value.at(Time(time))).collect();
+        assert_eq!(read, "aabbdde");
+        assert_eq!(value.next_change(), Time::NEVER);
+    }
+}

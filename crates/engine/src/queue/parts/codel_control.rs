@@ -1,0 +1,155 @@
+//! CoDel's control of a line of packets (RFC 8289): which are dropped or marked on the way from its head.
+//!
+//! The discipline `codel` is this over one line; disciplines with many lines have a control for each.
+
+use super::{Fifo, Queued};
+use crate::parameters;
+use crate::queue::{Context, DropCause};
+use crate::time::{Duration, Time};
+use crate::units::Bytes;
+
+parameters! {
+    /// CoDel's parameters.
+    pub struct CoDelParameters {
+        target: Duration = Duration::from_milliseconds(5), "Sojourn time that the least of an interval may reach (TARGET)", "RFC 8289 sections 4.3 and 5.3";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Window of the least sojourn time, and first spacing of drops (INTERVAL)", "RFC 8289 sections 4.2 and 5.3";
+        mtu: Bytes = Bytes(1500), "No drop while at most so much stays behind (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8289 has no marking; off in Linux, include/net/codel_impl.h";
+        ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, whatever the state; zero for never", "RFC 8289 has no such threshold; disabled unless set in Linux, include/net/codel.h, and ns-3, codel-queue-disc.cc";
+    }
+}
+
+/// Section 5.5: within so many intervals of the last cycle the drop rate takes up where it was.
+const RESUMPTION_INTERVALS: u64 = 16;
+
+impl CoDelParameters {
+    /// When to drop next, `count` drops into the dropping state (section 5.6).
+    pub fn control_law(&self, time: Time, count: u64) -> Time {
+        time + Duration((self.interval.0 as f64 / (count as f64).sqrt()).round() as u64)
+    }
+
+    /// Marks what waited for longer than the threshold for marks, unless it is marked already (Linux, `codel_dequeue`).
+    fn mark_above_threshold(&self, sent: &mut Queued, context: &mut Context) {
+        let threshold = self.ce_threshold;
+        let above = threshold > Duration::ZERO && context.now.since(sent.since) > threshold;
+        if above && !sent.packet.is_marked() {
+            context.mark(&mut sent.packet);
+        }
+    }
+
+    /// Marks the packet if it can be.
+    fn mark(&self, head: &mut Queued, context: &mut Context) -> bool {
+        self.ecn && context.mark(&mut head.packet)
+    }
+}
+
+/// Where the control of one line stands.
+#[derive(Clone, Debug, Default)]
+pub struct CoDelControl {
+    /// When the sojourn time will have been above the target for an interval; `None` while it is below.
+    first_above: Option<Time>,
+    drop_next: Time,
+    count: u64,
+    last_count: u64,
+    dropping: bool,
+}
+
+impl CoDelControl {
+    /// Takes the packet to send from the line.
+    pub fn dequeue(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, context: &mut Context) -> Option<Queued> {
+        let mut sent = self.take_by_rule(queue, parameters, context)?;
+        parameters.mark_above_threshold(&mut sent, context);
+        Some(sent)
+    }
+
+    /// Takes the head, and tells whether it may be dropped (section 5.6, `dodequeue`).
+    fn take(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, now: Time) -> (Option<Queued>, bool) {
+        let Some(head) = queue.pop() else {
+            self.first_above = None;
+            return (None, false);
+        };
+        let below = now.since(head.since) < parameters.target || queue.bytes() <= parameters.mtu.0;
+        let may_drop = match self.first_above {
+            _ if below => {
+                self.first_above = None;
+                false
+            }
+            None => {
+                self.first_above = Some(now + parameters.interval);
+                false
+            }
+            Some(first_above) => now >= first_above,
+        };
+        (Some(head), may_drop)
+    }
+
+    /// The packet to send, by the RFC's rules.
+    fn take_by_rule(
+        &mut self,
+        queue: &mut Fifo,
+        parameters: &CoDelParameters,
+        context: &mut Context,
+    ) -> Option<Queued> {
+        let (head, may_drop) = self.take(queue, parameters, context.now);
+        if !may_drop {
+            self.dropping = false;
+            return head;
+        }
+        let head = head?;
+        if self.dropping {
+            self.continue_dropping(head, queue, parameters, context)
+        } else {
+            self.start_dropping(head, queue, parameters, context)
+        }
+    }
+
+    /// The next drop or drops of the dropping state; returns what to send instead.
+    fn continue_dropping(
+        &mut self,
+        mut head: Queued,
+        queue: &mut Fifo,
+        parameters: &CoDelParameters,
+        context: &mut Context,
+    ) -> Option<Queued> {
+        // A backlog may owe several drops at once, hence the loop.
+        while context.now >= self.drop_next {
+            self.count += 1;
+            if parameters.mark(&mut head, context) {
+                self.drop_next = parameters.control_law(self.drop_next, self.count);
+                break;
+            }
+            context.drop(head.packet, DropCause::Early, Some(head.since));
+            let (next, may_drop) = self.take(queue, parameters, context.now);
+            if !may_drop {
+                self.dropping = false;
+                return next;
+            }
+            self.drop_next = parameters.control_law(self.drop_next, self.count);
+            head = next?;
+        }
+        Some(head)
+    }
+
+    /// Enters the dropping state with its first drop; returns what to send instead.
+    fn start_dropping(
+        &mut self,
+        mut head: Queued,
+        queue: &mut Fifo,
+        parameters: &CoDelParameters,
+        context: &mut Context,
+    ) -> Option<Queued> {
+        let sent = if parameters.mark(&mut head, context) {
+            Some(head)
+        } else {
+            context.drop(head.packet, DropCause::Early, Some(head.since));
+            self.take(queue, parameters, context.now).0
+        };
+        self.dropping = true;
+        let delta = self.count - self.last_count;
+        let resumes = delta > 1 && context.now.since(self.drop_next) < parameters.interval * RESUMPTION_INTERVALS;
+        self.count = if resumes { delta } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = parameters.control_law(context.now, self.count);
+        sent
+    }
+}

@@ -1,0 +1,84 @@
+//! Which of a number of buckets a flow's packets go to: the hash of a router that keeps state for flows.
+
+use crate::packet::{Packet, flags};
+use crate::random::Random;
+
+/// A hash with a salt of its own, so that which flows share a bucket differs from run to run (RFC 8290 section 4.1.1).
+#[derive(Clone, Debug, Default)]
+pub struct FlowHash {
+    /// Drawn when it is first needed.
+    salt: Option<u64>,
+}
+
+impl FlowHash {
+    /// What tells a packet's flow from all others. The packets of a connection's two directions are different flows, as
+    /// their addresses and ports are.
+    pub fn key(packet: &Packet) -> u64 {
+        u64::from(packet.flow) << 1 | u64::from(packet.has(flags::ACK))
+    }
+
+    /// The bucket of this packet's flow among `buckets`.
+    pub fn bucket(&mut self, packet: &Packet, buckets: u64, random: &mut Random) -> u64 {
+        let salt = *self.salt.get_or_insert_with(|| random.bits());
+        let hash = mix(FlowHash::key(packet) ^ salt);
+        ((u128::from(hash) * u128::from(buckets)) >> 64) as u64
+    }
+
+    /// Draws another salt: who shares a bucket changes.
+    pub fn perturb(&mut self, random: &mut Random) {
+        self.salt = Some(random.bits());
+    }
+}
+
+/// The finaliser of MurmurHash3 (Appleby 2011, `fmix64`): every bit of the key moves half the bits of the hash.
+fn mix(mut key: u64) -> u64 {
+    key ^= key >> 33;
+    key = key.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    key ^= key >> 33;
+    key = key.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    key ^ key >> 33
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::OptionsHandle;
+    use crate::random::Purpose;
+    use crate::time::Time;
+
+    fn packet(flow: u32, flags: u8) -> Packet {
+        Packet { number: 0, stamp: Time::ZERO, flow, hop: 0, options: OptionsHandle::NONE, size: 1500, flags }
+    }
+
+    /// Flows spread over the buckets as balls thrown at random: each bucket's share has the binomial's spread.
+    #[test]
+    fn flows_spread_evenly() {
+        let mut random = Random::stream(1, Purpose::Queue, 0);
+        for _ in 0..20 {
+            let mut hash = FlowHash::default();
+            let mut counts = [0u32; 64];
+            for flow in 0..64_000 {
+                counts[hash.bucket(&packet(flow, flags::DATA), 64, &mut random) as usize] += 1;
+            }
+            // Five standard deviations of a binomial with n = 64000 and p = 1/64.
+            assert!(counts.iter().all(|count| count.abs_diff(1000) < 158), "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_flow_keeps_its_bucket_until_perturbed_and_acknowledgements_are_a_flow_of_their_own() {
+        let mut random = Random::stream(1, Purpose::Queue, 0);
+        let mut hash = FlowHash::default();
+        let data: Vec<u64> =
+            (0..100).map(|flow| hash.bucket(&packet(flow, flags::DATA), 1 << 40, &mut random)).collect();
+        for flow in 0..100 {
+            let again = hash.bucket(&packet(flow, flags::DATA | flags::ECT_0), 1 << 40, &mut random);
+            assert_eq!(again, data[flow as usize], "the ECN field is no part of a flow's name");
+            assert!(!data.contains(&hash.bucket(&packet(flow, flags::ACK), 1 << 40, &mut random)));
+        }
+        hash.perturb(&mut random);
+        assert!(
+            (0..100).all(|flow| hash.bucket(&packet(flow, flags::DATA), 1 << 40, &mut random) != data[flow as usize])
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! What several disciplines are made of.
+
+mod codel_control;
+mod fifo;
+mod flow_hash;
+mod flow_table;
+
+pub use codel_control::{CoDelControl, CoDelParameters};
+pub use fifo::{Fifo, Queued};
+pub use flow_hash::FlowHash;
+pub use flow_table::FlowTable;

@@ -1,0 +1,283 @@
+//! CoDel: RFC 8289 and figures of ns-3.
+
+use sojourn_engine::packet::{Packet, flags};
+use sojourn_engine::queue::{CoDel, CoDelParameters, DropCause, Limit, QueueDiscipline};
+use sojourn_engine::time::{Duration, Time};
+use sojourn_engine::units::Bytes;
+
+use super::bench::{
+    Bench, Event, TRANSMISSION, UNLIMITED, constant, count, data, drive, milliseconds, number, packet, rows, seconds,
+    vector,
+};
+
+/// CoDel drops at its instants (RFC 8289 section 5.5): none before an interval above the target, then one, then the
+/// two that are due.
+#[test]
+fn codel_drops_the_packets_of_the_worked_example() {
+    let row = vector("codel-basic_drop-1");
+    let (inputs, expected) = (&row["inputs"], &row["expected"]);
+    let parameters = CoDelParameters {
+        target: milliseconds(&inputs["target_ms"]),
+        interval: milliseconds(&inputs["interval_ms"]),
+        ..CoDelParameters::default()
+    };
+    let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+    for _ in 0..count(&inputs["packets"]) {
+        bench.enqueue(Time::ZERO, packet(count(&inputs["packet_bytes"]) as u16, 0));
+    }
+    for (index, instant) in rows(&inputs["dequeue_t_ms"]).iter().enumerate() {
+        assert!(bench.dequeue(Time::ZERO + milliseconds(instant)).is_some());
+        assert_eq!(bench.queue.packets(), count(&expected["queue_after"][index]), "queue at {instant} ms");
+        assert_eq!(bench.drops(DropCause::Early), count(&expected["drops_after"][index]), "drops at {instant} ms");
+    }
+}
+
+/// With ECN the packets that would be dropped are marked and sent, so that none is taken in their place; a packet whose
+/// transport is not capable is dropped all the same.
+#[test]
+fn codel_marks_the_packets_of_the_worked_example() {
+    let row = vector("codel-basic_mark-2");
+    let (inputs, expected) = (&row["inputs"], &row["expected"]);
+    let run = |ecn, ecn_flag: u8| {
+        let parameters = CoDelParameters {
+            target: milliseconds(&inputs["target_ms"]),
+            interval: milliseconds(&inputs["interval_ms"]),
+            ecn,
+            ..CoDelParameters::default()
+        };
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+        for _ in 0..count(&inputs["packets"]) {
+            bench.enqueue(Time::ZERO, packet(1000, ecn_flag));
+        }
+        let mut seen = Vec::new();
+        let mut carried = 0;
+        for instant in rows(&inputs["dequeue_t_ms"]) {
+            let sent = bench.dequeue(Time::ZERO + milliseconds(instant)).unwrap().packet;
+            carried += u64::from(sent.is_marked());
+            assert_eq!(carried, bench.outcome.marks, "marks counted are marks sent");
+            seen.push((bench.queue.packets(), bench.drops(DropCause::Early), bench.outcome.marks));
+        }
+        seen
+    };
+    for (index, seen) in run(true, flags::ECT_0).into_iter().enumerate() {
+        let figure = |name: &str| count(&expected[name][index]);
+        assert_eq!(seen, (figure("queue_after"), figure("drops"), figure("marks_after")), "dequeue {index}");
+    }
+    assert_eq!(run(true, 0).last(), Some(&(13, 3, 0)), "not ECN-capable: as without ECN");
+    assert_eq!(run(false, flags::ECT_0).last(), Some(&(13, 3, 0)), "ECN off");
+}
+
+/// With a threshold for marks each ECN-capable packet that waited for longer is marked, once, and none that is not.
+#[test]
+fn codel_marks_above_its_threshold() {
+    for id in ["codel-ce_threshold-3", "codel-ce_threshold-4"] {
+        let row = vector(id);
+        let (inputs, expected) = (&row["inputs"], &row["expected"]);
+        let parameters = CoDelParameters {
+            target: milliseconds(&inputs["target_ms"]),
+            interval: milliseconds(&inputs["interval_ms"]),
+            ecn: true,
+            ce_threshold: milliseconds(&inputs["ce_threshold_ms"]),
+            ..CoDelParameters::default()
+        };
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+        for index in 0..count(&inputs["packets"]) {
+            let capable = index < count(&inputs["ecn_capable"]);
+            bench.enqueue(Time::ZERO, packet(1000, if capable { flags::ECT_0 } else { 0 }));
+        }
+        for (index, instant) in rows(&inputs["dequeue_t_ms"]).iter().enumerate() {
+            assert!(bench.dequeue(Time::ZERO + milliseconds(instant)).is_some());
+            let figure = |name: &str| count(&expected[name][index]);
+            let seen = (bench.queue.packets(), bench.drops(DropCause::Early), bench.outcome.marks);
+            assert_eq!(seen, (figure("queue_after"), figure("drops"), figure("marks_after")), "{id} at {instant} ms");
+        }
+    }
+}
+
+/// Linux, include/net/codel_impl.h: marked is what waited for longer than the threshold, not for just as long, be
+/// `ecn` on or off; what came marked is not marked again.
+#[test]
+fn codel_marks_what_waited_for_longer_than_its_threshold() {
+    for ecn in [false, true] {
+        let parameters =
+            CoDelParameters { ce_threshold: Duration::from_milliseconds(1), ecn, ..CoDelParameters::default() };
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+        for flag in [flags::ECT_0, flags::ECT_1, 0, flags::CONGESTION_EXPERIENCED] {
+            bench.enqueue(Time::ZERO, packet(1000, flag));
+        }
+        let mut marked_at = |microseconds: u64| {
+            let sent = bench.dequeue(Time::ZERO + Duration::from_microseconds(microseconds)).unwrap();
+            (sent.packet.is_marked(), bench.outcome.marks)
+        };
+        assert_eq!(marked_at(1_000), (false, 0));
+        assert_eq!(marked_at(1_001), (true, 1));
+        assert_eq!(marked_at(1_001), (false, 1));
+        assert_eq!(marked_at(1_001), (true, 1));
+    }
+}
+
+/// RFC 8289 section 5.6: a sojourn time of just the target is above it, and the interval is over at its last instant.
+#[test]
+fn codel_drops_at_the_end_of_the_interval() {
+    let drops_at = |above_us: u64, drop_us: u64| {
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, CoDelParameters::default()), 1);
+        for _ in 0..10 {
+            bench.enqueue(Time::ZERO, packet(1500, 0));
+        }
+        bench.dequeue(Time::ZERO + Duration::from_microseconds(above_us));
+        bench.dequeue(Time::ZERO + Duration::from_microseconds(drop_us));
+        bench.drops(DropCause::Early)
+    };
+    assert_eq!(drops_at(5_000, 105_000), 1);
+    assert_eq!(drops_at(5_000, 104_999), 0);
+    assert_eq!(drops_at(4_999, 105_000), 0);
+}
+
+/// What arrives at a full buffer is dropped as overflow.
+#[test]
+fn codel_drops_what_overflows() {
+    let row = vector("codel-overflow-3");
+    let limit = Limit::Packets(count(&row["inputs"]["limit_packets"]));
+    let mut bench = Bench::new(CoDel::new(limit, CoDelParameters::default()), 1);
+    for _ in 0..count(&row["inputs"]["arrivals"]) {
+        bench.enqueue(Time::ZERO, packet(1500, 0));
+    }
+    assert_eq!(bench.queue.packets(), count(&row["expected"]["queue"]));
+    assert_eq!(bench.drops(DropCause::Overflow), count(&row["expected"]["drops"]));
+}
+
+/// The control law (RFC 8289 section 5.6) gives both tables of offsets, and repeated the table of drop times.
+#[test]
+fn codel_control_law_gives_the_published_offsets() {
+    let data = data();
+    let parameters = CoDelParameters::default();
+    let start = Time(7_000_000_000_001);
+    let offset_ms = |count| parameters.control_law(start, count).since(start).seconds() * 1e3;
+    for row in rows(&data["rfc8289-codel"]["worked"]) {
+        let (got, published) = (offset_ms(count(&row["count"])), number(&row["offset_ms"]));
+        assert!((got - published).abs() <= 0.5e-4, "{row}: {got}");
+    }
+    let mut control_law_rows = 0;
+    for row in rows(&data["vectors"]).iter().filter(|row| row["function"] == "control_law") {
+        let (got, published) =
+            (offset_ms(count(&row["inputs"]["count"])), number(&row["expected"]["next_drop_offset_ms"]));
+        assert!((got - published).abs() <= 0.5e-6, "{row}: {got}");
+        control_law_rows += 1;
+    }
+    assert_eq!(control_law_rows, 6);
+    let mut time = Time::ZERO;
+    for (index, published) in rows(&data["rfc8289-codel"]["drop_times_ms_from_first"]).iter().enumerate() {
+        assert!((time.seconds() * 1e3 - number(published)).abs() <= 0.5e-3 + 1e-9, "{published} ms: {time:?}");
+        time = parameters.control_law(time, index as u64 + 1);
+    }
+}
+
+/// Instants of early drops or marks under the given arrivals.
+fn codel_drop_times(arrivals: impl Iterator<Item = (Time, Packet)>, transmission: Duration, end: Time) -> Vec<Time> {
+    let parameters = CoDelParameters { ecn: true, ..CoDelParameters::default() };
+    let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+    let mut drops = Vec::new();
+    drive(&mut bench, transmission, arrivals, end, |now, event, _| match event {
+        Event::Dropped(DropCause::Early) | Event::Marked => drops.push(now),
+        Event::Dropped(DropCause::Overflow) | Event::Timer => unreachable!("no limit, no timer"),
+        Event::Sent(_) => {}
+    });
+    drops
+}
+
+/// Law codel-law: under unresponsive overload of 2 the n-th drop, or mark, is at t1 + I * (sum of 1/sqrt(k), k < n).
+#[test]
+fn codel_drops_by_its_law_under_unresponsive_overload() {
+    let data = data();
+    // 100 Mbit/s: a drop waits for the link to ask, so a packet's time is how exact a drop can be.
+    let transmission = Duration::from_microseconds(120);
+    let end = Time::ZERO + Duration::from_seconds(6);
+    for ecn_flag in [0, flags::ECT_0] {
+        let arrivals = constant(Time::ZERO, end, Duration::from_microseconds(60));
+        let drops = codel_drop_times(arrivals.map(|(time, _)| (time, packet(1500, ecn_flag))), transmission, end);
+        let first = drops[0];
+        // The target is passed when a packet leaves that waited 5 ms, at twice that; an interval later the first drop.
+        let late = first.seconds() - 0.110;
+        assert!((0.0..360e-6).contains(&late), "first drop {late} s late");
+        for (index, published) in rows(&data["rfc8289-codel"]["drop_times_ms_from_first"]).iter().enumerate() {
+            let late = drops[index].since(first).seconds() - number(published) / 1e3;
+            assert!((-1e-6..=120e-6).contains(&late), "drop {index} is {late} s late");
+        }
+        for row in rows(&data["laws"]["codel-law"]["worked"]) {
+            let until = first + seconds(&row["t_s"]);
+            let dropped = drops.iter().filter(|time| **time <= until).count() as u64;
+            assert!(dropped.abs_diff(count(&row["drops"])) <= 1, "{row}: {dropped}");
+        }
+    }
+}
+
+/// RFC 8289 section 5.5: a cycle that starts within 16 intervals of the last one takes up at as many drops as that
+/// one added (`count - lastcount`), a later one at one.
+#[test]
+fn codel_takes_up_its_drop_rate_within_sixteen_intervals() {
+    let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+    // Overload of 1.25 in bursts; the queue of one is gone well before the next.
+    let drops_of_bursts = |first: u64, third: u64| {
+        let bursts = [(at(0), at(first)), (at(1_000), at(1_500)), (at(third), at(third + 500))];
+        let spacing = Duration::from_microseconds(960);
+        let arrivals = bursts.into_iter().flat_map(move |(start, end)| constant(start, end, spacing));
+        let drops = codel_drop_times(arrivals, TRANSMISSION, at(third + 1_000));
+        let within = |start, end| drops.iter().copied().filter(|drop| (start..end).contains(drop)).collect::<Vec<_>>();
+        [within(at(0), at(1_000)), within(at(1_000), at(third)), within(at(third), Time::NEVER)]
+    };
+    let starts_at_count = |burst: &[Time], count: usize| {
+        let gap = burst[1].since(burst[0]).seconds();
+        let late = gap - 0.1 / (count as f64).sqrt();
+        assert!((-1e-9..=1200e-6).contains(&late), "a gap of {gap} s for count {count}");
+    };
+
+    // The second burst's last drop was due at most 0.1 s after its end, the third's first comes 0.13 s after its start.
+    let [first, second, third] = drops_of_bursts(600, 2_900);
+    assert!(first.len() > 3 && second.len() > 3, "{} and {} drops", first.len(), second.len());
+    assert_ne!(first.len(), second.len(), "so that count and count - lastcount differ");
+    starts_at_count(&first, 1);
+    starts_at_count(&second, first.len() - 1);
+    starts_at_count(&third, second.len() - 1);
+
+    let [_, _, late] = drops_of_bursts(600, 3_200);
+    starts_at_count(&late, 1);
+
+    // Two drops more are the fewest that count.
+    let [first, second, _] = drops_of_bursts(260, 2_900);
+    assert_eq!(first.len(), 3);
+    starts_at_count(&second, 2);
+}
+
+/// RFC 8289 section 5.6: a single packet below the target starts the interval anew, so that bursts shorter than it
+/// lose nothing.
+#[test]
+fn codel_forgives_bursts_shorter_than_the_interval() {
+    let drops = |burst: u64| {
+        let bursts = (0..100).map(move |index| Time::ZERO + Duration::from_milliseconds(300 * index));
+        // All at once, so that the queue is above the target for the burst's transmission time less 5 ms.
+        let arrivals = bursts.flat_map(move |start| (0..burst).map(move |_| (start, packet(1500, 0))));
+        codel_drop_times(arrivals, TRANSMISSION, Time::ZERO + Duration::from_seconds(31)).len()
+    };
+    assert_eq!(drops(85), 0, "102 ms");
+    assert!(drops(95) >= 100, "114 ms: {}", drops(95));
+}
+
+/// RFC 8289 section 5.6: no drop while at most an MTU stays behind, however long packets wait.
+#[test]
+fn codel_never_drops_while_an_mtu_stays_behind() {
+    let drops = |mtu| {
+        let parameters = CoDelParameters { mtu: Bytes(mtu), ..CoDelParameters::default() };
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+        // A packet leaves every 240 ms, after 360 ms in the queue, and leaves one behind.
+        for step in 0..100 {
+            let now = Time::ZERO + Duration::from_milliseconds(240 * step);
+            bench.enqueue(now, packet(1500, 0));
+            if step > 0 {
+                bench.dequeue(now + Duration::from_milliseconds(120));
+            }
+        }
+        bench.drops(DropCause::Early)
+    };
+    assert_eq!(drops(1500), 0);
+    assert!(drops(1499) > 0, "an MTU of a byte less lets it drop");
+}

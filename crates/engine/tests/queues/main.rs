@@ -1,0 +1,8 @@
+//! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
+
+mod bench;
+mod codel;
+mod droptail;
+mod pie;
+mod settings;
+mod vcp;

@@ -1,0 +1,31 @@
+//! What a discipline is told.
+
+use serde_json::json;
+use sojourn_engine::queue::{Discipline, Limit};
+
+/// A limit of nothing, an unknown parameter or discipline and values out of range are refused in one line that names
+/// what is wrong.
+#[test]
+fn bad_settings_are_refused_in_one_line() {
+    let cases = [
+        ("droptail", Some(Limit::Packets(0)), json!({}), "limit"),
+        ("pie", Some(Limit::Bytes(0)), json!({}), "limit"),
+        ("codel", None, json!({"targett": 5}), "targett"),
+        ("droptail", None, json!({"target": 5}), "target"),
+        ("pie", None, json!({"alpha": -0.1}), "alpha"),
+        ("pie", None, json!({"mark_threshold": 1.5}), "mark_threshold"),
+        ("pie", None, json!({"update_interval": 0}), "update_interval"),
+        ("pie", None, json!({"departure_threshold": 0}), "departure_threshold"),
+        ("pie", None, json!({"estimator": "crystal_ball"}), "crystal_ball"),
+        ("codel", None, json!({"interval": -1}), "interval"),
+        ("codel", None, json!({"ecn": "yes"}), "yes"),
+        ("blue_green", None, json!({}), "blue_green"),
+    ];
+    for (name, limit, parameters, named) in cases {
+        let error = Discipline::new(name, limit, &parameters).expect_err(named);
+        assert!(error.contains(named) && !error.contains('\n'), "{name} {parameters}: {error}");
+    }
+    for (about, _) in Discipline::catalogue() {
+        assert!(Discipline::new(about.name, Some(Limit::Packets(1)), &json!({})).is_ok(), "{}", about.name);
+    }
+}
