@@ -103,7 +103,7 @@ def test_planned_losses_happen(scenario: Callable[..., Scenario]) -> None:
     links = [{"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "5 ms", "queue": "droptail", "drop": {"listed": [3, 50]}}]
     flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "300 kB"}]
     result = sojourn.run(scenario(network={"links": links}, flows=flows, warm_up="0 s"))
-    assert result.queues["total_drops_planned"].to_list() == [2]
+    assert result.queues["total_link_losses"].to_list() == [2]
     (flow,) = result.flows.iter_rows(named=True)
     assert flow["bytes_delivered"] == 300_000
     assert flow["retransmissions"] >= 2

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn import _engine, names, units
 
-Value = bool | int | float | str | None
+#: The value of a parameter. A length of a queue says its unit: ``{"packets": 50}`` or ``{"bytes": 75000}``.
+Value = bool | int | float | str | dict[str, int] | None
 
 
 class Entry(BaseModel):
@@ -31,7 +32,7 @@ class Parameter(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     name: str
-    kind: Literal["number", "integer", "boolean", "duration", "size", "rate", "choice"]
+    kind: Literal["number", "integer", "boolean", "duration", "size", "rate", "queue_length", "choice", "text"]
     default: Value = None
     doc: str = ""
     source: str = ""
@@ -46,6 +47,8 @@ class Parameter(BaseModel):
         dimension = DIMENSIONS.get(self.kind)
         if dimension is not None and isinstance(value, int):
             return dimension.format(value)
+        if isinstance(value, dict):
+            return ", ".join(LENGTH_UNITS[unit].format(amount) for unit, amount in value.items())
         if isinstance(value, bool):
             return "true" if value else "false"
         return str(value)
@@ -53,6 +56,8 @@ class Parameter(BaseModel):
 
 #: The kinds of parameter that are written with a unit.
 DIMENSIONS = {"duration": units.DURATION, "size": units.SIZE, "rate": units.RATE}
+#: What a length of a queue is counted in.
+LENGTH_UNITS = {"packets": units.PACKETS, "bytes": units.SIZE}
 
 
 class Algorithm(Entry):

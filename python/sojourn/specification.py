@@ -5,6 +5,7 @@ This is what backends are given. It says what happens in the network, not how to
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, TypedDict
 
 from sojourn import catalogue
@@ -59,9 +60,19 @@ def flow_count(specification: RunSpecification) -> int:
     return sum(flow["count"] for flow in specification["flows"])
 
 
-def bottleneck_rate(specification: RunSpecification) -> int | None:
-    """The rate of the first link that has a queue, in bit/s: the bottleneck, as summaries understand it."""
-    return next((int(link["rate"]) for link in specification["links"] if link["queue"] is not None), None)
+def bottleneck_rate(specification: RunSpecification) -> float | None:
+    """The rate of the first link that has a queue, in bit/s: the bottleneck, as summaries understand it.
+
+    Of a link whose rate changes it is the mean over the measuring window.
+    """
+    link = next((link for link in specification["links"] if link["queue"] is not None), None)
+    if link is None:
+        return None
+    start, end = specification["warm_up"], specification["duration"]
+    steps = [(0, link["rate"]), *((change["at"], change["rate"]) for change in link["changes"] if change["rate"] is not None)]
+    ends = [*(at for at, _ in steps[1:]), end]
+    carried = sum(rate * max(0, until - max(at, start)) for (at, rate), until in zip(steps, ends, strict=True))
+    return float(carried / (end - start))
 
 
 def _link(link: DirectedLink, index: dict[str, int]) -> Json:
@@ -76,6 +87,8 @@ def _link(link: DirectedLink, index: dict[str, int]) -> Json:
         "queue": None if link.queue is None else _queue(link.queue),
         "device_queue": link.device_queue,
         "drop": drop,
+        "loss": link.loss,
+        "changes": [asdict(change) for change in link.changes],
     }
 
 

@@ -83,13 +83,25 @@ def parse_queue_limit(text: object) -> QueueLimit:
     Raises:
         ValueError: no quantity of packets or bytes, or none that is greater than zero.
     """
+    limit = parse_queue_length(text)
+    if limit.amount == 0:
+        raise ValueError(f'"{text}": a queue must hold more than 0 {limit.unit}')
+    return limit
+
+
+def parse_queue_length(text: object) -> QueueLimit:
+    """Reads ``"50 packets"``, ``"64 KiB"`` or ``"0 packets"``.
+
+    Raises:
+        ValueError: no quantity of packets or bytes, or one that is less than zero.
+    """
     _, unit = _split(text, PACKETS)
     in_packets = PACKETS.spellings.get(unit, unit) in PACKETS.units
     if not in_packets and unit not in SIZE.units:
         raise ValueError(_unknown_unit(str(text), unit, [*PACKETS.units, *SIZE.units]))
     limit = QueueLimit(PACKETS.parse(text), "packets") if in_packets else QueueLimit(SIZE.parse(text), "bytes")
-    if limit.amount <= 0:
-        raise ValueError(f'"{text}": a queue must hold more than 0 {limit.unit}')
+    if limit.amount < 0:
+        raise ValueError(f'"{text}": a queue holds no less than 0 {limit.unit}')
     return limit
 
 

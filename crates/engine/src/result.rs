@@ -61,8 +61,8 @@ pub struct TcpResult {
 pub struct QueueResult {
     /// Index of its link in the specification.
     pub link: usize,
-    /// Data packets lost by the link's plan, in the whole run.
-    pub drops_planned: u64,
+    /// Packets that the link itself lost, in the whole run.
+    pub link_losses: u64,
     /// The statistics.
     pub statistics: QueueStatistics,
 }

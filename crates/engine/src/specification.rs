@@ -52,7 +52,7 @@ pub struct LinkSpecification {
     pub device_queue: u64,
     /// Packets it loses by plan.
     pub drop: Option<LossPattern>,
-    /// Share of all packets that it loses at random.
+    /// Share of all packets that it loses at random, on the wire.
     #[serde(default)]
     pub loss: f64,
     /// What changes while the run lasts, in order of time.
@@ -70,12 +70,12 @@ pub struct LinkChange {
     pub rate: Option<Rate>,
     /// Its propagation delay, for packets whose transmission ends from then on.
     pub delay: Option<Duration>,
-    /// Share of the packets that it loses at random, of those that come to it from then on.
+    /// Share of the packets that it loses at random, of those whose transmission ends from then on.
     pub loss: Option<f64>,
 }
 
 impl LinkSpecification {
-    /// Whether all its packets reach its queue.
+    /// Whether it never loses a packet by itself.
     pub fn is_lossless(&self) -> bool {
         self.drop.is_none() && self.loss == 0.0 && self.changes.iter().all(|change| change.loss.is_none())
     }

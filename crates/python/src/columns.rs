@@ -95,7 +95,7 @@ fn queues<'py>(py: Python<'py>, specification: &Specification, rows: &[QueueResu
     column(&frame, "drops", rows, window(drops))?;
     column(&frame, "drops_overflow", rows, window(|counts| counts.drops_overflow))?;
     column(&frame, "drops_early", rows, window(|counts| counts.drops_early))?;
-    column(&frame, "total_drops_planned", rows, |row| row.drops_planned)?;
+    column(&frame, "total_link_losses", rows, |row| row.link_losses)?;
     column(&frame, "marks", rows, window(|counts| counts.marks))?;
     column(&frame, "bytes_sent", rows, window(|counts| counts.bytes_sent))?;
     column(&frame, "mean_packets", rows, |row| row.statistics.mean_packets)?;

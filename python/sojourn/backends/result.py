@@ -34,7 +34,7 @@ FLOWS = pl.Schema(
 )
 
 #: A row a link that has a queue, in order of declaration. Sojourn times in s; ``utilisation`` is the link's, 0 to 1;
-#: planned drops are those of a link's ``drop`` pattern, which no other count has.
+#: link losses are those of the link itself (``drop``, ``loss``), which no other count has.
 QUEUES = pl.Schema(
     {
         "link": pl.String(),
@@ -44,7 +44,7 @@ QUEUES = pl.Schema(
         "drops": pl.UInt64(),
         "drops_overflow": pl.UInt64(),
         "drops_early": pl.UInt64(),
-        "total_drops_planned": pl.UInt64(),
+        "total_link_losses": pl.UInt64(),
         "marks": pl.UInt64(),
         "mean_packets": pl.Float64(),
         "sd_packets": pl.Float64(),

@@ -74,7 +74,7 @@ def _allowed(parameter: Parameter) -> str:
     )
     bounds = [f"from {low}"] if low is not None else []
     bounds += [f"to {high}"] if high is not None else []
-    return " ".join([parameter.kind, *bounds])
+    return " ".join([parameter.kind.replace("_", " "), *bounds])
 
 
 def _profile(profile: Profile, known: Iterable[Parameter]) -> None:

@@ -78,6 +78,7 @@ class Scenario(Table):
         if self.warm_up >= self.duration:
             warm_up, duration = DURATION.format(self.warm_up), DURATION.format(self.duration)
             raise ValueError(f'warm_up: "{warm_up}" leaves nothing to measure of a duration of "{duration}"')
+        self._changes_are_in_time()
         links = [(link.origin, link.target) for link in self.network.directed_links()]
         reached = {host: routes.reachable(host, links) for host in self.network.hosts()}
         for index, flows in enumerate(self.flows):
@@ -95,3 +96,10 @@ class Scenario(Table):
             if flows.start >= self.duration:
                 raise ValueError(f'flows[{index}].start: "{DURATION.format(flows.start)}" is past the end of the scenario')
         return self
+
+    def _changes_are_in_time(self) -> None:
+        for link in self.network.directed_links():
+            for change in link.changes:
+                if change.at >= self.duration:
+                    ends, moment = f'"{link.origin}" to "{link.target}"', DURATION.format(change.at)
+                    raise ValueError(f'changes of the link from {ends}: at "{moment}" is past the end of the scenario')

@@ -1,7 +1,8 @@
 """The network of a scenario: a dumbbell, or any graph of links."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -9,6 +10,7 @@ from pydantic import Field, model_validator
 from sojourn.scenario.base import Table
 from sojourn.scenario.choices import QueueChoice
 from sojourn.scenario.quantities import Duration, Packets, Rate
+from sojourn.units import DURATION
 
 #: The routers at the two ends of a dumbbell's bottleneck.
 ROUTERS = ("left", "right")
@@ -35,6 +37,16 @@ class Drop(Table):
 
 
 @dataclass(frozen=True)
+class LinkChange:
+    """What one direction of a link is from a moment on, as far as it changes."""
+
+    at: int
+    rate: int | None = None
+    delay: int | None = None
+    loss: float | None = None
+
+
+@dataclass(frozen=True)
 class DirectedLink:
     """One direction of a link, as packets see it."""
 
@@ -45,6 +57,8 @@ class DirectedLink:
     queue: QueueChoice | None
     device_queue: int
     drop: Drop | None
+    loss: float
+    changes: tuple[LinkChange, ...]
 
 
 def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) -> None:
@@ -67,21 +81,55 @@ class Host(Table):
         return self
 
 
-class Bottleneck(Table):
-    """The link between the two routers of a dumbbell."""
+Loss = Annotated[float, Field(ge=0, le=1, description="Share of all packets that are lost at random, 0 to 1.")]
+
+
+class Change(Table):
+    """What a link is from a moment on; what is not named stays as it is."""
+
+    at: Duration = Field(description="The moment.")
+    rate: Rate | None = Field(None, description="Both ways, of packets whose transmission begins from then on.")
+    delay: Duration | None = Field(None, description="One way, of packets whose transmission ends from then on.")
+    loss: Loss | None = None
+    reverse_loss: Loss | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if self.rate is None and self.delay is None and self.loss is None and self.reverse_loss is None:
+            raise ValueError('give at least one of "rate", "delay", "loss", "reverse_loss"')
+        return self
+
+
+class TwoWay(Table):
+    """A link with a queue, and losses, of its own in each direction."""
 
     rate: Rate = Field(description="The same both ways.")
     delay: Duration = Field(0, description="Propagation delay, one way.")
-    queue: QueueChoice | None = Field(None, description="From senders to receivers; an unlimited FIFO unless given.")
-    reverse_queue: QueueChoice | None = Field(None, description="From receivers to senders; an unlimited FIFO unless given.")
+    queue: QueueChoice | None = Field(None, description="At its egress, forwards; an unlimited FIFO unless given.")
+    reverse_queue: QueueChoice | None = Field(None, description="The same for the way back.")
     device_queue: DeviceQueue = 0
     drop: Drop | None = None
     reverse_drop: Drop | None = None
+    loss: Loss = 0.0
+    reverse_loss: Loss = 0.0
+    changes: list[Change] = Field([], description="What changes while the scenario lasts, in order of time.")
 
     @model_validator(mode="after")
     def _device_is_fed(self) -> Self:
         _device_queue_has_a_queue(self.device_queue, self.queue, self.reverse_queue)
         return self
+
+    @model_validator(mode="after")
+    def _changes_are_in_order(self) -> Self:
+        for index, (before, after) in enumerate(pairwise(self.changes), start=1):
+            if after.at <= before.at:
+                earlier, later = DURATION.format(before.at), DURATION.format(after.at)
+                raise ValueError(f'changes[{index}].at: "{later}" must be later than "{earlier}" of the change before it')
+        return self
+
+
+class Bottleneck(TwoWay):
+    """The link between the two routers of a dumbbell; forwards is from senders to receivers."""
 
 
 class Dumbbell(Table):
@@ -109,43 +157,54 @@ class Dumbbell(Table):
         """All directed links, the bottleneck's two first."""
         left, right = ROUTERS
         centre = self.bottleneck
-        yield _directed(left, right, centre, centre.queue, centre.drop)
-        yield _directed(right, left, centre, centre.reverse_queue, centre.reverse_drop)
+        yield _forwards(left, right, centre)
+        yield _backwards(left, right, centre)
         for router, hosts in ((left, self.senders), (right, self.receivers)):
             for host in hosts:
-                yield _directed(host.name, router, host, host.queue, None)
-                yield _directed(router, host.name, host, None, None)
+                yield _directed(host.name, router, host, host.queue)
+                yield _directed(router, host.name, host, None)
 
 
-class Link(Table):
+class Link(TwoWay):
     """A link between two nodes; both ways unless it says ``one_way``."""
 
     origin: str = Field(alias="from", min_length=1)
     target: str = Field(alias="to", min_length=1)
-    rate: Rate = Field(description="The same both ways.")
-    delay: Duration = Field(0, description="Propagation delay, one way.")
-    queue: QueueChoice | None = Field(None, description="At its egress; an unlimited FIFO unless given.")
-    reverse_queue: QueueChoice | None = Field(None, description="The same for the way back.")
-    device_queue: DeviceQueue = 0
-    drop: Drop | None = None
-    reverse_drop: Drop | None = None
     one_way: bool = Field(False, description="There is no way back over this link.")
 
     @model_validator(mode="after")
     def _ways_are_clear(self) -> Self:
         if self.origin == self.target:
             raise ValueError(f'the link leads from "{self.origin}" to itself')
-        if self.one_way and (self.reverse_queue is not None or self.reverse_drop is not None):
-            raise ValueError("a one-way link has no reverse_queue and no reverse_drop")
-        _device_queue_has_a_queue(self.device_queue, self.queue, self.reverse_queue)
+        backwards = (self.reverse_queue, self.reverse_drop, self.reverse_loss or None, *(c.reverse_loss for c in self.changes))
+        if self.one_way and any(setting is not None for setting in backwards):
+            raise ValueError("a one-way link has no reverse_queue, no reverse_drop and no reverse_loss")
         return self
 
 
+def _forwards(origin: str, target: str, link: TwoWay) -> DirectedLink:
+    changes = [LinkChange(change.at, change.rate, change.delay, change.loss) for change in link.changes]
+    return _directed(origin, target, link, link.queue, link.drop, link.loss, changes)
+
+
+def _backwards(origin: str, target: str, link: TwoWay) -> DirectedLink:
+    changes = [LinkChange(change.at, change.rate, change.delay, change.reverse_loss) for change in link.changes]
+    return _directed(target, origin, link, link.reverse_queue, link.reverse_drop, link.reverse_loss, changes)
+
+
 def _directed(
-    origin: str, target: str, link: Host | Bottleneck | Link, queue: QueueChoice | None, drop: Drop | None
+    origin: str,
+    target: str,
+    link: Host | TwoWay,
+    queue: QueueChoice | None,
+    drop: Drop | None = None,
+    loss: float = 0.0,
+    changes: Iterable[LinkChange] = (),
 ) -> DirectedLink:
-    """One direction of a link with the queue and the losses of that direction; a device without a queue holds nothing."""
-    return DirectedLink(origin, target, link.rate, link.delay, queue, link.device_queue if queue else 0, drop)
+    """One direction of a link; a device without a queue holds nothing, and a change of the other direction is none."""
+    own = tuple(change for change in changes if change != LinkChange(change.at))
+    device_queue = link.device_queue if queue else 0
+    return DirectedLink(origin, target, link.rate, link.delay, queue, device_queue, drop, loss, own)
 
 
 class Network(Table):
@@ -181,6 +240,6 @@ class Network(Table):
         if self.dumbbell is not None:
             yield from self.dumbbell.links()
         for link in self.links or ():
-            yield _directed(link.origin, link.target, link, link.queue, link.drop)
+            yield _forwards(link.origin, link.target, link)
             if not link.one_way:
-                yield _directed(link.target, link.origin, link, link.reverse_queue, link.reverse_drop)
+                yield _backwards(link.origin, link.target, link)

@@ -9,6 +9,8 @@ from typing import Any
 
 from sojourn import names
 from sojourn.catalogue import DIMENSIONS, Parameter, Value
+from sojourn.scenario.quantities import QUEUE_LENGTH_SCHEMA
+from sojourn.units import parse_queue_length
 
 Json = dict[str, Any]
 
@@ -35,6 +37,9 @@ def _read(value: object, parameter: Parameter) -> Value:
     dimension = DIMENSIONS.get(parameter.kind)
     if dimension is not None:
         return _within(dimension.parse(value), parameter)
+    if parameter.kind == "queue_length":
+        length = parse_queue_length(value)
+        return {length.unit: length.amount}
     if parameter.kind == "boolean" and isinstance(value, bool):
         return value
     if parameter.kind == "choice":
@@ -42,6 +47,8 @@ def _read(value: object, parameter: Parameter) -> Value:
         if isinstance(value, str) and value in choices:
             return value
         raise ValueError(names.unknown("choice", str(value), choices))
+    if parameter.kind == "text" and isinstance(value, str):
+        return value
     if parameter.kind == "integer" and isinstance(value, int) and not isinstance(value, bool):
         return _within(value, parameter)
     if parameter.kind == "number" and isinstance(value, int | float) and not isinstance(value, bool):
@@ -72,6 +79,10 @@ def schema(parameter: Parameter) -> Json:
         described |= {"type": "string", "examples": [DIMENSIONS[parameter.kind].example]}
     elif parameter.kind == "choice":
         described |= {"enum": list(parameter.choices or ())}
+    elif parameter.kind == "queue_length":
+        described |= QUEUE_LENGTH_SCHEMA
+    elif parameter.kind == "text":
+        described |= {"type": "string"}
     else:
         described |= {"type": parameter.kind}
         if parameter.minimum is not None:
@@ -79,7 +90,8 @@ def schema(parameter: Parameter) -> Json:
         if parameter.maximum is not None:
             described["maximum"] = parameter.maximum
     if parameter.default is not None:
-        described["default"] = parameter.format(parameter.default) if parameter.kind in DIMENSIONS else parameter.default
+        has_unit = parameter.kind in DIMENSIONS or parameter.kind == "queue_length"
+        described["default"] = parameter.format(parameter.default) if has_unit else parameter.default
     source = f" ({parameter.source})" if parameter.source else ""
     return described | {"description": f"{parameter.doc}{source}"}
 

@@ -39,10 +39,11 @@ Size = Annotated[int, _at_least(SIZE, 1), _schema(SIZE)]
 Packets = Annotated[int, _at_least(PACKETS, 0), _schema(PACKETS)]
 """A number of packets, 0 or more."""
 
-#: The JSON Schema of a queue's limit, which ``units.parse_queue_limit`` reads.
-LIMIT_SCHEMA = {
+#: The JSON Schema of a length of a queue, which ``units.parse_queue_length`` reads.
+QUEUE_LENGTH_SCHEMA = {
     "type": "string",
     "pattern": rf"^\s*[0-9.eE+-]+\s*({'|'.join([*PACKETS.units, *PACKETS.spellings, *SIZE.units])})\s*$",
     "examples": ["900 packets", "64 KiB"],
-    "description": "How much it holds; unlimited unless given.",
 }
+#: The JSON Schema of a queue's limit.
+LIMIT_SCHEMA = QUEUE_LENGTH_SCHEMA | {"description": "How much it holds; unlimited unless given."}

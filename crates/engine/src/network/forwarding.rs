@@ -32,11 +32,9 @@ impl Network {
     pub(crate) fn offer(&mut self, index: usize, packet: Packet, now: Time) {
         let link = &mut self.links[index];
         if let Some(losses) = &mut link.losses
-            && losses.takes(&packet, now)
+            && losses.takes_by_plan(&packet)
         {
-            self.dropped += 1;
-            self.options.release(packet.options);
-            return;
+            return self.lose(&packet);
         }
         match &mut link.egress {
             Egress::Unlimited => {
@@ -80,6 +78,11 @@ impl Network {
     /// this one, their part of the way is computed at once.
     #[inline(always)]
     fn forward(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
+        if let Some(losses) = &mut self.links[index].losses
+            && losses.takes_at_random(completion)
+        {
+            return self.lose(&packet);
+        }
         let mut arrival = self.links[index].arrival(completion);
         loop {
             packet.hop += 1;
@@ -98,6 +101,12 @@ impl Network {
             self.agenda.set(link.arrivals, arrival, sequence);
         }
         link.in_transit.push(InTransit { arrival, sequence, packet });
+    }
+
+    /// A link has lost a packet.
+    fn lose(&mut self, packet: &Packet) {
+        self.dropped += 1;
+        self.options.release(packet.options);
     }
 
     /// Takes the packet that arrives at the end of a link.

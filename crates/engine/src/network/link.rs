@@ -285,7 +285,7 @@ impl Link {
     }
 }
 
-/// Picks the packets that a link loses: some data packets by plan, and any packet at random.
+/// Picks the packets that a link loses: data packets by plan, before the queue, and any packet at random, on the wire.
 #[derive(Debug)]
 pub struct Losses {
     plan: Option<LossPattern>,
@@ -305,22 +305,25 @@ impl Losses {
         Losses { plan, data_packets: 0, ratio, random, lost: 0 }
     }
 
-    /// Whether this packet is lost.
-    pub fn takes(&mut self, packet: &Packet, now: Time) -> bool {
-        let ratio = self.ratio.at(now);
-        let lost = self.takes_by_plan(packet) || ratio > 0.0 && self.random.unit() < ratio;
+    /// Whether this packet, whose transmission is completed then, is lost on the wire.
+    pub fn takes_at_random(&mut self, completion: Time) -> bool {
+        let ratio = self.ratio.at(completion);
+        let lost = ratio > 0.0 && self.random.unit() < ratio;
         self.lost += u64::from(lost);
         lost
     }
 
-    fn takes_by_plan(&mut self, packet: &Packet) -> bool {
+    /// Whether this packet, which comes to the link, is lost by plan.
+    pub fn takes_by_plan(&mut self, packet: &Packet) -> bool {
         let Some(plan) = self.plan.as_ref().filter(|_| packet.has(flags::DATA)) else {
             return false;
         };
         self.data_packets += 1;
-        match plan {
+        let lost = match plan {
             LossPattern::Every(interval) => self.data_packets.is_multiple_of(*interval),
             LossPattern::Listed(numbers) => numbers.binary_search(&self.data_packets).is_ok(),
-        }
+        };
+        self.lost += u64::from(lost);
+        lost
     }
 }

@@ -370,7 +370,7 @@ impl Simulation {
             {
                 queues.push(QueueResult {
                     link: index,
-                    drops_planned: link.losses.map_or(0, |losses| losses.lost),
+                    link_losses: link.losses.map_or(0, |losses| losses.lost),
                     statistics: probe.close(self.end, link.transmitter.busy_until),
                 });
             }
