@@ -1,10 +1,12 @@
-"""How every congestion control behaves, as a table that is kept: a change in one shows as a difference of lines.
+"""How every congestion control and every queue discipline behaves, as tables that are kept: a change shows as changed lines.
 
-The table is no expectation of what is right, which ``docs/behaviour.md`` and the engine's tests against published figures say.
-After a change that is meant, ``pytest tests/test_behaviour.py --snapshot-update`` writes it anew.
+They are no expectation of what is right, which ``docs/behaviour.md`` and the engine's tests against published figures say.
+After a change that is meant, ``pytest tests/test_behaviour.py --snapshot-update`` writes them anew.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import polars as pl
 from syrupy.assertion import SnapshotAssertion
@@ -12,8 +14,11 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 import sojourn
 from conftest import scenario_data
-from sojourn import catalogue
+from sojourn import catalogue, measures
 from sojourn.scenario import from_data
+
+HOST_LINK = {"rate": "1 Gbit/s", "delay": "5 ms"}
+BOTTLENECK = {"rate": "50 Mbit/s", "delay": "10 ms"}
 
 #: 50 Mbit/s and 40 ms: a product of 166 packets of 1500 bytes.
 BUFFERS = {"0.5": 83, "1": 166, "4": 666}
@@ -28,27 +33,22 @@ class Table(SingleFileSnapshotExtension):
 
 def behaviour(controls: list[str], buffer: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The flows and the bottleneck's queue of one run with a flow of each of these controls."""
-    link = {"rate": "1 Gbit/s", "delay": "5 ms"}
     data = scenario_data(
         duration="80 s",
         warm_up="30 s",
         # The time of a packet at the bottleneck, against phase effects; a flow alone has none.
         sender_overhead="240 us" if len(controls) > 1 else "0 s",
-        network={
-            "dumbbell": {
-                "bottleneck": {
-                    "rate": "50 Mbit/s",
-                    "delay": "10 ms",
-                    "queue": {"name": "droptail", "limit": f"{buffer} packets"},
-                },
-                "senders": [{"name": "a", **link}],
-                "receivers": [{"name": "b", **link}],
-            }
-        },
+        network=dumbbell({"name": "droptail", "limit": f"{buffer} packets"}),
         flows=[{"from": "a", "to": "b", "start_within": "1 s", "tcp": control} for control in controls],
     )
     result = sojourn.run(from_data(data, "behaviour"))
     return result.flows, result.queues
+
+
+def dumbbell(queue: dict[str, Any]) -> dict[str, Any]:
+    """A path of 50 Mbit/s and 40 ms with this queue."""
+    hosts = {"senders": [{"name": "a", **HOST_LINK}], "receivers": [{"name": "b", **HOST_LINK}]}
+    return {"dumbbell": {"bottleneck": {**BOTTLENECK, "queue": queue}, **hosts}}
 
 
 def lines() -> Iterator[str]:
@@ -77,3 +77,58 @@ def _length(queue: dict[str, float]) -> str:
 
 def test_behaviour_is_what_it_was(snapshot: SnapshotAssertion) -> None:
     assert "\n".join(line.rstrip() for line in lines()) + "\n" == snapshot(extension_class=Table)
+
+
+#: What queues have to bear: names of congestion controls and how many flows of each.
+LOADS: dict[str, dict[str, int]] = {
+    "cubic 1": {"cubic": 1},
+    "cubic 10": {"cubic": 10},
+    "cubic 100": {"cubic": 100},
+    "newreno 10": {"newreno": 10},
+    "bbr 10": {"bbr": 10},
+    "cbr 1.2": {"cbr": 1},
+    "cbr+cubic 10": {"cbr": 1, "cubic": 10},
+}
+
+#: An unresponsive flow of 1.2 times the bottleneck's rate.
+CBR = {"name": "cbr", "rate": "60 Mbit/s", "packet_size": "1500 B"}
+
+#: Parameters without which a discipline does not do its work on this path.
+SETTINGS: dict[str, dict[str, Any]] = {}
+
+
+def queue_behaviour(discipline: str, load: str) -> str:
+    """The line of one discipline under one load."""
+    queue = {"name": discipline, "limit": "666 packets", **SETTINGS.get(discipline, {})}
+    flows = [
+        {
+            "from": "a",
+            "to": "b",
+            "group": control,
+            "count": count,
+            "start_within": "1 s",
+            "tcp": CBR if control == "cbr" else control,
+        }
+        for control, count in LOADS[load].items()
+    ]
+    data = scenario_data(duration="40 s", warm_up="10 s", sender_overhead="240 us", network=dumbbell(queue), flows=flows)
+    result = sojourn.run(from_data(data, "behaviour"))
+    (seen,) = result.queues.iter_rows(named=True)
+    sojourns = (seen["sojourn_mean"], seen["sojourn_p99"])
+    mean, tail = (f"{'-':>9}" if time is None else f"{1000 * time:9.2f}" for time in sojourns)
+    jain = measures.jain(result.flows["bytes_delivered"].to_numpy())
+    return (
+        f"{discipline:15} {load:13} | {100 * seen['utilisation']:8.1f} {mean} {tail} "
+        f"{100 * seen['drops'] / seen['arrivals']:8.2f} {0 if jain is None else jain:6.3f}"
+    )
+
+
+def queue_lines() -> Iterator[str]:
+    yield f"{'':15} {'flows':13} | {'util %':>8} {'mean ms':>9} {'p99 ms':>9} {'drops %':>8} {'Jain':>6}"
+    cells = [(discipline.name, load) for discipline in catalogue.load().queues for load in LOADS]
+    with ThreadPoolExecutor() as pool:
+        yield from pool.map(lambda cell: queue_behaviour(*cell), cells)
+
+
+def test_queues_behave_as_they_did(snapshot: SnapshotAssertion) -> None:
+    assert "\n".join(queue_lines()) + "\n" == snapshot(extension_class=Table)

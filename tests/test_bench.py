@@ -12,7 +12,7 @@ import pytest
 import sojourn
 from conftest import Capture, complaint
 from sojourn import _engine, catalogue
-from sojourn.bench import cells, growth, loss, machine, memory, ns3, piotrowska, process, startup
+from sojourn.bench import cells, growth, loss, machine, memory, ns3, piotrowska, process, queues, startup
 from sojourn.bench.figures import Bound, Extent, Target, geometric_mean
 from sojourn.bench.parts import PARTS
 from sojourn.cli.commands import status
@@ -93,6 +93,30 @@ def test_controls_are_all_of_the_catalogue(measured: Measured) -> None:
     shares = {f"slowest: {row['control']}": row["share_of_new_renos_speed"] for row in part["measurements"]}
     ((name, value),) = [(entry["name"], entry["value"]) for entry in part["figures"]]
     assert value == shares[name] == min(shares.values())
+
+
+def test_queues_are_all_of_the_catalogue(measured: Measured) -> None:
+    part = measured("queues")
+    known = {discipline.name: discipline for discipline in catalogue.load().queues}
+    shares = {(row["queue"], row["sources"]): row["share_of_droptails_speed"] for row in part["measurements"]}
+    with_tcp = {name: share for (name, sources), share in shares.items() if sources == "90 New Reno"}
+    assert with_tcp.keys() == known.keys() - {"droptail"}
+    slowest, *flat = part["figures"]
+    assert slowest["name"] == f"slowest: {min(with_tcp, key=with_tcp.__getitem__)}"
+    assert slowest["value"] == min(with_tcp.values())
+    schedulers = [name for name, discipline in known.items() if discipline.class_ == "scheduler"]
+    assert [entry["value"] for entry in flat] == [shares[name, "10 cbr"] / shares[name, "10000 cbr"] for name in schedulers]
+
+
+@pytest.mark.parametrize("flows", [10, 10_000])
+def test_sources_that_do_not_listen_offer_more_than_the_link_takes(flows: int) -> None:
+    """Ten per cent more, however many they are; they send from the start."""
+    specification = queues.unresponsive("codel", flows, 1)
+    (group,) = specification["flows"]
+    assert flow_count(specification) == flows
+    assert group["source"]["parameters"]["rate"] * flows == pytest.approx(1.1e9, rel=1e-3)
+    assert specification["links"][0]["queue"]["name"] == "codel"
+    assert specification["links"][0]["queue"]["limit"] == {"packets": 10_000}
 
 
 def test_cells_without_statistics_deliver_the_same_packets() -> None:
@@ -247,7 +271,7 @@ def test_a_failed_run_is_one_line() -> None:
 
 
 def test_parts_are_those_of_the_command_line() -> None:
-    assert list(PARTS) == ["cells", "controls", "growth", "loss", "startup", "memory", "study"]
+    assert list(PARTS) == ["cells", "controls", "queues", "growth", "loss", "startup", "memory", "study"]
 
 
 def test_ns3_is_given_the_cell() -> None:

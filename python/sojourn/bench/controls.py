@@ -1,7 +1,5 @@
 """Speed of every congestion control beside New Reno's."""
 
-import statistics
-
 from sojourn import catalogue
 from sojourn.bench import piotrowska, process
 from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
@@ -27,11 +25,8 @@ def measure(extent: Extent, notify: Notify) -> Part:
         if control.name == REFERENCE or control.one_way:
             continue
         run = controlled(reference, control.name)
-        speeds: list[float] = []
-        for turn in range(extent.repeat):
-            notify(f"controls: {control.name}, {turn + 1} of {extent.repeat}")
-            speeds.append(process.measure(reference).cost / process.measure(run).cost)
-        rows.append({"control": control.name, "share_of_new_renos_speed": statistics.median(speeds)})
+        share = process.relative_speed(run, reference, extent, notify, f"controls: {control.name}")
+        rows.append({"control": control.name, "share_of_new_renos_speed": share})
     slowest = min(rows, key=lambda row: float(row["share_of_new_renos_speed"]))
     return Part(
         name="controls",

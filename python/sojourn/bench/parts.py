@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable
 
-from sojourn.bench import cells, controls, growth, loss, memory, reproduction, startup
+from sojourn.bench import cells, controls, growth, loss, memory, queues, reproduction, startup
 from sojourn.bench.figures import Extent, Notify, Part
 
 PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "cells": cells.measure,
     "controls": controls.measure,
+    "queues": queues.measure,
     "growth": growth.measure,
     "loss": loss.measure,
     "startup": startup.measure,
