@@ -1,10 +1,16 @@
 import io
 
+import pytest
+from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
 import sojourn
-from sojourn.study import tables
+from sojourn import api
+from sojourn.campaign import conduct
+from sojourn.store import Store
+from sojourn.study import cells, library, tables
+from sojourn.study.design import Study, StudyTable
 from test_study import Camps
 
 ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": ["pie", "codel"]}
@@ -20,7 +26,7 @@ def rendered(table: Table) -> list[list[str]]:
 
 def test_cells_stand_as_in_the_paper_and_misses_are_marked() -> None:
     found = sojourn.reproduce("piotrowska", only=ONLY, backend=Camps())
-    ten, eleven = tables.published_tables(found.study, found.comparison)
+    ten, eleven = tables.study_tables(found.study, found.comparison)
     rows = rendered(ten)
     assert rows[:2] == [["", "", "", "pie", "codel"], ["load", "tcp", "metric", "published | ours", "published | ours"]]
     assert rows[2] == ["MC", "newreno", "avg_mbps", "9.85 | 1.00 *", "9.84 | 1.00 *"]
@@ -33,7 +39,7 @@ def test_cells_stand_as_in_the_paper_and_misses_are_marked() -> None:
 
 def test_intervals_are_shown_when_there_are_several_seeds() -> None:
     found = sojourn.reproduce("piotrowska", 3, only=ONLY, backend=Camps())
-    ten, _ = tables.published_tables(found.study, found.comparison)
+    ten, _ = tables.study_tables(found.study, found.comparison)
     assert rendered(ten)[2][3] == "9.85 | 2.00 ± 2.48 *"
 
 
@@ -41,7 +47,7 @@ def test_agreement_is_counted_by_table_and_in_all() -> None:
     found = sojourn.reproduce("piotrowska", only=ONLY, backend=Camps())
     counted = {row[0]: (int(row[2]), int(row[3])) for row in rendered(tables.agreement_table(found.comparison))[1:]}
     assert counted == {
-        str(number): (sum(cell.agrees for cell in cells), len(cells))
+        str(number): (sum(bool(cell.agrees) for cell in cells), len(cells))
         for number, cells in {
             10: [cell for cell in found.comparison if cell.figure.table.number == 10],
             11: [cell for cell in found.comparison if cell.figure.table.number == 11],
@@ -49,3 +55,35 @@ def test_agreement_is_counted_by_table_and_in_all() -> None:
         }.items()
     }
     assert 0 < counted["all"][0] < counted["all"][1] == 38
+
+
+def test_what_nobody_published_is_shown_alone_and_neither_agrees_nor_not() -> None:
+    """A study without published figures has a figure for each metric of each cell its tables select."""
+    study = library.load("piotrowska").model_copy(
+        update={
+            "published": None,
+            "tables": [
+                StudyTable(number=1, title="Ours", select={"tcp": "mixed", "queue": ["pie"]}, metrics=["jain", "q1_mbps"])
+            ],
+        }
+    )
+    figures = library.figures(study)
+    assert len(figures) == 2 * 3 * 2  # scenarios, loads, metrics
+    backend = Camps()
+    runs = api.study_runs(study, ONLY, {}, 1, backend)
+    compared = cells.compare(figures, api.complete(conduct(runs, backend, Store(None), None)), list(study.axes))
+    (table,) = tables.study_tables(study, compared)
+    assert rendered(table) == [
+        ["scenario", "load", "metric", "pie"],
+        ["DC", "MC", "jain", "0.86"],
+        ["", "", "q1_mbps", "1.00"],
+    ]
+    frame = cells.frame(study, compared)
+    assert frame["published"].null_count() == frame["agrees"].null_count() == frame.height == 2
+    assert not cells.agreement(compared)
+
+
+def test_camps_need_published_figures() -> None:
+    data = library.load("piotrowska").model_dump(by_alias=True) | {"published": None}
+    with pytest.raises(ValidationError, match="camps are those of the published figures"):
+        Study.of(data)

@@ -132,17 +132,20 @@ def schema_() -> None:
 def reproduce(
     study: str, seeds: int, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
 ) -> None:
-    """Run STUDY and show its published tables beside our own."""
+    """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
     loaded = library.load(study)
     backend = Simulator()
     runs = api.study_runs(loaded, _selection(only), _changes(changes), seeds, backend)
     directory = out if out is not None else _unused(Path("results"), loaded.name)
     result = _conduct(runs, backend, directory, jobs)
     reproduction = api.compare(loaded, result, directory)
-    for table in tables.published_tables(loaded, reproduction.comparison):
+    for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
-    show.console().print(tables.agreement_table(reproduction.comparison))
-    click.echo(f"* does not agree. Results of {result.runs.height} runs are in {directory}")
+    legend = ""
+    if loaded.published is not None:
+        show.console().print(tables.agreement_table(reproduction.comparison))
+        legend = "* does not agree. "
+    click.echo(f"{legend}Results of {result.runs.height} runs are in {directory}")
 
 
 @sojourn.command("bench")

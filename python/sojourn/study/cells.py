@@ -13,17 +13,17 @@ from sojourn.results import Result
 from sojourn.statistics import Estimate, estimate
 from sojourn.store import write_whole
 from sojourn.study.agreement import agrees
-from sojourn.study.design import PublishedTable, Study
+from sojourn.study.design import Study, StudyTable
 from sojourn.study.published import Figure
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A published figure, our mean over seeds with its interval, and whether the two agree."""
+    """A figure, published or not, our mean over seeds with its interval, and whether the two agree if there are two."""
 
     figure: Figure
     measured: Estimate | None
-    agrees: bool
+    agrees: bool | None
 
 
 def compare(figures: Iterable[Figure], result: Result, axes: Sequence[str]) -> list[Cell]:
@@ -46,7 +46,10 @@ def compare(figures: Iterable[Figure], result: Result, axes: Sequence[str]) -> l
         known = [value for value in values if value is not None]
         measured = estimate(known) if known else None
         fair_share = runs["bottleneck_mbps"][0] / runs["flow_count"][0]
-        cells.append(Cell(figure, measured, agrees(figure.metric, figure.value, measured and measured.mean, fair_share)))
+        agreed = None
+        if figure.value is not None:
+            agreed = agrees(figure.metric, figure.value, measured and measured.mean, fair_share)
+        cells.append(Cell(figure, measured, agreed))
     return cells
 
 
@@ -86,10 +89,12 @@ def write(path: Path, cells: pl.DataFrame) -> None:
     write_whole(path, cells.write_csv)
 
 
-def agreement(cells: Iterable[Cell]) -> Mapping[int, tuple[PublishedTable, int, int]]:
-    """For each table: the table, how many of its cells agree, and how many there are."""
-    counts: dict[int, tuple[PublishedTable, int, int]] = {}
+def agreement(cells: Iterable[Cell]) -> Mapping[int, tuple[StudyTable, int, int]]:
+    """For each table with published figures: the table, how many of its cells agree, and how many there are."""
+    counts: dict[int, tuple[StudyTable, int, int]] = {}
     for cell in cells:
+        if cell.agrees is None:
+            continue
         table = cell.figure.table
         _, agreeing, total = counts.get(table.number, (table, 0, 0))
         counts[table.number] = (table, agreeing + cell.agrees, total + 1)

@@ -28,8 +28,8 @@ class Override(Table):
         return matches(self.when, axes)
 
 
-class PublishedTable(Table):
-    """A table of the paper: which cells of the matrix it shows, and which metrics of each."""
+class StudyTable(Table):
+    """A table of the paper, or of our own: which cells of the matrix it shows, and which metrics of each."""
 
     number: int
     title: str
@@ -58,8 +58,9 @@ class Study(Table):
     scenario: dict[str, Any]
     axes: dict[str, list[str]]
     overrides: list[Override]
-    tables: list[PublishedTable]
-    published: PublishedFile
+    tables: list[StudyTable]
+    #: None for a study whose question nobody has answered in print.
+    published: PublishedFile | None = None
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -76,9 +77,16 @@ class Study(Table):
             for metric in table.metrics:
                 if metric not in METRICS:
                     raise ValueError(f"tables: {table.number}: {names.unknown('metric', metric, METRICS)}")
+            if table.camps is not None and self.published is None:
+                raise ValueError(f"tables: {table.number}: camps are those of the published figures, and there are none")
             if table.camps is not None and not isinstance(table.select.get(table.camps), str):
                 raise ValueError(f'tables: {table.number}: a table of camps selects one value of "{table.camps}"')
         return self
+
+    @property
+    def spellings(self) -> dict[str, str]:
+        """What is written otherwise in the published file, and what it is called here."""
+        return {} if self.published is None else self.published.names
 
     def selection(self, only: Mapping[str, Iterable[str]]) -> list[dict[str, str]]:
         """The cells of the matrix, in the order of the axes, narrowed to the wanted values of some axes.
@@ -124,7 +132,7 @@ class Study(Table):
 
     def _value(self, axis: str, value: str) -> str:
         spellings = {known.casefold(): known for known in self.axes[axis]}
-        spellings |= {spelling.casefold(): known for spelling, known in self.published.names.items() if known in self.axes[axis]}
+        spellings |= {spelling.casefold(): known for spelling, known in self.spellings.items() if known in self.axes[axis]}
         if value.casefold() not in spellings:
             raise InputError(f"--only {axis}={value}: {names.unknown(f'value of axis {axis}', value, self.axes[axis])}")
         return spellings[value.casefold()]

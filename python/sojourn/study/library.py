@@ -9,7 +9,7 @@ from sojourn.errors import InputError
 from sojourn.scenario import read_toml
 from sojourn.scenario.problems import describe
 from sojourn.study.design import Study
-from sojourn.study.published import Figure, read
+from sojourn.study.published import Figure, read, unpublished
 
 #: In a clone this is a link to the top-level folder ``studies``; an installed package holds the files themselves.
 FOLDER = Path(__file__).parents[1] / "studies"
@@ -36,5 +36,7 @@ def load(name: str) -> Study:
 
 
 def figures(study: Study) -> list[Figure]:
-    """The published figures of a study."""
-    return read(FOLDER / study.name / study.published.file, study)
+    """The figures of a study's tables: the published ones, or if there are none those to be measured."""
+    if study.published is None:
+        return unpublished(study)
+    return read(FOLDER / study.name / study.published.file, study, study.published)

@@ -1,11 +1,11 @@
-"""The figures a paper printed."""
+"""The figures a paper printed, or that a table of ours asks for."""
 
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.study.design import PublishedTable, Study, matches
+from sojourn.study.design import PublishedFile, Study, StudyTable, matches
 
 #: What stands in the column of camps for every flow of the run.
 ALL = "all"
@@ -13,9 +13,9 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Figure:
-    """One printed figure, and where it belongs."""
+    """One figure of a table, and where it belongs."""
 
-    table: PublishedTable
+    table: StudyTable
     #: What tells it from the other figures of its table: the values in the file's columns.
     labels: Mapping[str, str]
     #: The cell of the matrix it is of.
@@ -23,12 +23,13 @@ class Figure:
     #: The algorithm whose flows it is of; none means every flow.
     camp: str | None
     metric: str
-    value: float
+    #: None if nobody has published it.
+    value: float | None
     #: As the paper prints it.
     printed: str
 
 
-def read(path: Path, study: Study) -> list[Figure]:
+def read(path: Path, study: Study, published: PublishedFile) -> list[Figure]:
     """Reads a file of columns ``table``, one for each axis, ``metric`` and ``value``.
 
     Raises:
@@ -36,11 +37,23 @@ def read(path: Path, study: Study) -> list[Figure]:
     """
     tables = {table.number: table for table in study.tables}
     with path.open(encoding="utf-8", newline="") as file:
-        return [_figure(row, tables[int(row["table"])], study) for row in csv.DictReader(file)]
+        return [_figure(row, tables[int(row["table"])], study, published) for row in csv.DictReader(file)]
 
 
-def _figure(row: Mapping[str, str], table: PublishedTable, study: Study) -> Figure:
-    names = study.published.names
+def unpublished(study: Study) -> list[Figure]:
+    """A figure for every metric of every cell that a table shows."""
+    cells = study.selection({})
+    return [
+        Figure(table, cell, cell, None, metric, None, "")
+        for table in study.tables
+        for cell in cells
+        if matches(table.select, cell)
+        for metric in table.metrics
+    ]
+
+
+def _figure(row: Mapping[str, str], table: StudyTable, study: Study, published: PublishedFile) -> Figure:
+    names = published.names
     columns = {names.get(column, column): names.get(text, text) for column, text in row.items()}
     labels = {axis: columns[axis] for axis in study.axes}
     axes, camp = dict(labels), None
@@ -50,5 +63,5 @@ def _figure(row: Mapping[str, str], table: PublishedTable, study: Study) -> Figu
     if not matches(table.select, axes) or row["metric"] not in table.metrics:
         raise ValueError(f"{', '.join(row.values())}: not a cell of table {table.number}")
     printed = row["value"]
-    reading = study.published.readings.get(printed)
+    reading = published.readings.get(printed)
     return Figure(table, labels, axes, camp, row["metric"], float(printed) if reading is None else reading, printed)

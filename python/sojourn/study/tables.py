@@ -1,4 +1,4 @@
-"""A study's tables on the terminal: each cell "published | ours"."""
+"""A study's tables on the terminal: each cell "published | ours", or ours alone if nothing was published."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ from sojourn.study.design import Study
 DISAGREES = " *"
 
 
-def published_tables(study: Study, cells: Sequence[Cell]) -> list[Table]:
-    """One table for each of the paper's that has cells, in the paper's order."""
+def study_tables(study: Study, cells: Sequence[Cell]) -> list[Table]:
+    """One table for each of the study's that has cells, in order of their numbers."""
     by_number: dict[int, list[Cell]] = {}
     for cell in cells:
         by_number.setdefault(cell.figure.table.number, []).append(cell)
@@ -22,14 +22,14 @@ def published_tables(study: Study, cells: Sequence[Cell]) -> list[Table]:
 
 
 def _table(study: Study, cells: Sequence[Cell]) -> Table:
-    published = cells[0].figure.table
-    *row_axes, column_axis = [axis for axis in study.axes if axis == published.camps or _varies(published.select.get(axis))]
+    described = cells[0].figure.table
+    *row_axes, column_axis = [axis for axis in study.axes if axis == described.camps or _varies(described.select.get(axis))]
     columns = list(dict.fromkeys(cell.figure.labels[column_axis] for cell in cells))
-    table = Table(title=f"Table {published.number}. {published.title}", title_justify="left", title_style="bold")
+    table = Table(title=f"Table {described.number}. {described.title}", title_justify="left", title_style="bold")
     for axis in (*row_axes, "metric"):
         table.add_column(axis)
     for value in columns:
-        table.add_column(f"{value}\npublished | ours", justify="right")
+        table.add_column(value if study.published is None else f"{value}\npublished | ours", justify="right")
     rows: dict[tuple[str, ...], dict[str, Cell]] = {}
     for cell in cells:
         labels = cell.figure.labels
@@ -58,12 +58,14 @@ def _compared(cell: Cell | None) -> Text:
         ours = metric.format(cell.measured.mean)
         if cell.measured.high is not None:
             ours += f" ± {metric.format(cell.measured.high - cell.measured.mean)}"
+    if cell.agrees is None:
+        return Text(ours)
     text = f"{cell.figure.printed} | {ours}"
     return Text(f"{text}  ", style="green") if cell.agrees else Text(f"{text}{DISAGREES}", style="red")
 
 
 def agreement_table(cells: Sequence[Cell]) -> Table:
-    """How many cells agree, by table and in all."""
+    """How many cells agree with what was published, by table and in all."""
     table = Table(title="Cells that agree with the paper", title_justify="left", title_style="bold")
     table.add_column("table", justify="right")
     table.add_column("of what")
@@ -74,5 +76,6 @@ def agreement_table(cells: Sequence[Cell]) -> Table:
         table.add_row(str(number), published.title, str(agreeing), str(total), f"{100 * agreeing / total:.0f}")
     agreeing = sum(count for _, count, _ in counts.values())
     table.add_section()
-    table.add_row("all", "", str(agreeing), str(len(cells)), f"{100 * agreeing / len(cells):.0f}", style="bold")
+    total = sum(count for _, _, count in counts.values())
+    table.add_row("all", "", str(agreeing), str(total), f"{100 * agreeing / total:.0f}", style="bold")
     return table
