@@ -10,7 +10,7 @@ from doubles import Inventor
 from sojourn.campaign import conduct, execute
 from sojourn.errors import InputError, RunCancelled, RunFailed
 from sojourn.results import NAMES
-from sojourn.runs import Run, repetitions
+from sojourn.runs import Cell, Run
 from sojourn.scenario import Scenario
 from sojourn.store import Store
 
@@ -21,7 +21,7 @@ Files = dict[str, bytes]
 def runs(scenario: Callable[..., Scenario]) -> list[Run]:
     """Twelve runs of different lengths."""
     lengths = {"short": "2 s", "long": "40 s", "middle": "9 s"}
-    return [run for name, length in lengths.items() for run in repetitions(scenario(duration=length), {"length": name}, 4)]
+    return [run for name, length in lengths.items() for run in Cell({"length": name}, scenario(duration=length)).runs(4)]
 
 
 def test_the_longest_runs_start_first(runs: list[Run]) -> None:

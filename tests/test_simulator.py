@@ -11,7 +11,7 @@ import sojourn
 from sojourn.backends.simulator import Simulator
 from sojourn.campaign import conduct
 from sojourn.errors import InputError, RunCancelled
-from sojourn.runs import repetitions
+from sojourn.runs import Cell
 from sojourn.scenario import Scenario
 from sojourn.specification import specify
 from sojourn.store import Store
@@ -139,7 +139,7 @@ def test_two_workers_work_at_the_same_time(scenario: Callable[..., Scenario]) ->
 
     runner = threading.Thread(target=endless)
     runner.start()
-    result = conduct(list(repetitions(scenario(), {"scenario": "small"}, 1)), Simulator(), Store(None)).result
+    result = conduct(Cell({"scenario": "small"}, scenario()).runs(1), Simulator(), Store(None)).result
     assert runner.is_alive()
     backend.cancel()
     runner.join(timeout=20)

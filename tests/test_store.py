@@ -7,14 +7,14 @@ from doubles import Inventor
 from sojourn import results
 from sojourn.campaign import conduct
 from sojourn.errors import InputError
-from sojourn.runs import Run, repetitions
+from sojourn.runs import Cell, Run
 from sojourn.scenario import Scenario
 from sojourn.store import Store
 
 
 @pytest.fixture
 def run(scenario: Callable[..., Scenario]) -> Run:
-    return next(iter(repetitions(scenario(), {"scenario": "small"}, 1)))
+    return Cell({"scenario": "small"}, scenario()).run(0)
 
 
 def snapshot(directory: Path) -> dict[Path, bytes]:

@@ -13,11 +13,11 @@ from sojourn.backends.simulator import Simulator
 from sojourn.campaign import Conducted, Outcome, check, conduct
 from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
-from sojourn.runs import Run, repetitions
+from sojourn.runs import Cell, Run
 from sojourn.scenario import Scenario
 from sojourn.store import Store
 from sojourn.study import cells, library
-from sojourn.study.cells import Cell
+from sojourn.study.cells import Compared
 from sojourn.study.design import Study
 
 
@@ -59,7 +59,7 @@ def run(
 def scenario_runs(scenario: Scenario | str | Path, seeds: int, backend: Backend) -> list[Run]:
     """The runs of one scenario, checked; their only axis is its name."""
     checked = scenario if isinstance(scenario, Scenario) else load(scenario)
-    runs = list(repetitions(checked, {"scenario": checked.name}, _positive("seeds", seeds)))
+    runs = Cell({"scenario": checked.name}, checked).runs(_positive("seeds", seeds))
     check(runs, backend, f'scenario "{checked.name}"' if isinstance(scenario, Scenario) else str(scenario))
     return runs
 
@@ -70,7 +70,7 @@ class Reproduction:
 
     study: Study
     result: Result
-    comparison: Sequence[Cell]
+    comparison: Sequence[Compared]
 
     @property
     def cells(self) -> pl.DataFrame:
@@ -141,7 +141,7 @@ def first_failure(failures: Sequence[Outcome]) -> SojournError:
     if not isinstance(outcome.result, SojournError):
         raise TypeError("the run did not fail")
     more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-    return type(outcome.result)(f"run {outcome.run.key}: {outcome.result}{more}")
+    return type(outcome.result)(f"run {outcome.run.label}: {outcome.result}{more}")
 
 
 def _store(out: str | Path | None) -> Store:

@@ -1,12 +1,18 @@
-"""One run of a campaign."""
+"""The cells of a matrix and their runs."""
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from sojourn import _engine
 from sojourn.scenario.model import Scenario
-from sojourn.specification import RunSpecification, specify
+from sojourn.specification import RunSpecification, specify, text
 
 PICOSECONDS = 10**12
+
+#: Bytes of a run's key: enough that no two of any number of runs that can be made share one.
+KEY_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -17,9 +23,15 @@ class Run:
     seed: int
     specification: RunSpecification
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """What names the run among those of its campaign, such as ``DC/HC/codel/cubic/1``."""
+        """A hash of all that the result depends on: the whole specification, the seed in it, and the engine's version."""
+        everything = f"{_engine.version()}\n{text(self.specification)}"
+        return hashlib.blake2b(everything.encode(), digest_size=KEY_BYTES).hexdigest()
+
+    @property
+    def label(self) -> str:
+        """What people call the run among those of its campaign, such as ``DC/HC/codel/cubic/1``."""
         return "/".join([*self.axes.values(), str(self.seed)])
 
     @property
@@ -34,7 +46,22 @@ class Run:
         return slowest * self.simulated_seconds
 
 
-def repetitions(scenario: Scenario, axes: Mapping[str, str], seeds: int) -> Iterable[Run]:
-    """The runs of a scenario with so many seeds, counted up from the scenario's own."""
-    for seed in range(scenario.seed, scenario.seed + seeds):
-        yield Run(axes, seed, specify(scenario, seed))
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a matrix: the values of its axes, and the scenario that they make."""
+
+    axes: Mapping[str, str]
+    scenario: Scenario
+
+    @cached_property
+    def _specification(self) -> RunSpecification:
+        return specify(self.scenario, self.scenario.seed)
+
+    def run(self, repetition: int) -> Run:
+        """The cell's run number ``repetition``; the first is 0 and has the scenario's seed, the others count up from it."""
+        seed = self.scenario.seed + repetition
+        return Run(self.axes, seed, {**self._specification, "seed": seed})
+
+    def runs(self, repetitions: int) -> list[Run]:
+        """The first so many runs."""
+        return [self.run(repetition) for repetition in range(repetitions)]

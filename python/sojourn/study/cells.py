@@ -18,7 +18,7 @@ from sojourn.study.published import Figure
 
 
 @dataclass(frozen=True)
-class Cell:
+class Compared:
     """A figure, published or not, our mean over seeds with its interval, and whether the two agree if there are two."""
 
     figure: Figure
@@ -26,7 +26,7 @@ class Cell:
     agrees: bool | None
 
 
-def compare(figures: Iterable[Figure], result: Result, axes: Sequence[str]) -> list[Cell]:
+def compare(figures: Iterable[Figure], result: Result, axes: Sequence[str]) -> list[Compared]:
     """All published figures whose runs are among the results, each with ours."""
     flows = {str(key): frame for (key,), frame in result.flows.partition_by("key", as_dict=True).items()}
     queues = {str(key): frame for (key,), frame in result.queues.partition_by("key", as_dict=True).items()}
@@ -37,7 +37,7 @@ def compare(figures: Iterable[Figure], result: Result, axes: Sequence[str]) -> l
     def seen(key: str, camp: str | None) -> Observation:
         return metrics.observe(flows[key], queues[key], windows[key], camp)
 
-    cells: list[Cell] = []
+    cells: list[Compared] = []
     for figure in figures:
         runs = repetitions.get(tuple(figure.axes[axis] for axis in axes))
         if runs is None:
@@ -49,11 +49,11 @@ def compare(figures: Iterable[Figure], result: Result, axes: Sequence[str]) -> l
         agreed = None
         if figure.value is not None:
             agreed = agrees(figure.metric, figure.value, measured and measured.mean, fair_share)
-        cells.append(Cell(figure, measured, agreed))
+        cells.append(Compared(figure, measured, agreed))
     return cells
 
 
-def frame(study: Study, cells: Iterable[Cell]) -> pl.DataFrame:
+def frame(study: Study, cells: Iterable[Compared]) -> pl.DataFrame:
     """The cells as a frame: study, table, the axes as the paper's table has them, metric, and what was compared."""
     return pl.DataFrame(
         [
@@ -89,7 +89,7 @@ def write(path: Path, cells: pl.DataFrame) -> None:
     write_whole(path, cells.write_csv)
 
 
-def agreement(cells: Iterable[Cell]) -> Mapping[int, tuple[StudyTable, int, int]]:
+def agreement(cells: Iterable[Compared]) -> Mapping[int, tuple[StudyTable, int, int]]:
     """For each table with published figures: the table, how many of its cells agree, and how many there are."""
     counts: dict[int, tuple[StudyTable, int, int]] = {}
     for cell in cells:

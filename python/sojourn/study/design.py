@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from sojourn import names
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
-from sojourn.runs import Run, repetitions
+from sojourn.runs import Cell, Run
 from sojourn.scenario import from_data
 from sojourn.scenario.base import Table
 
@@ -105,7 +105,7 @@ class Study(Table):
             InputError: a change does not fit a scenario.
         """
         origin = f"study {self.name}"
-        return [run for axes in cells for run in repetitions(from_data(self.data(axes, changes), origin), axes, seeds)]
+        return [run for axes in cells for run in Cell(axes, from_data(self.data(axes, changes), origin)).runs(seeds)]
 
     def data(self, axes: Mapping[str, str], changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The scenario of one cell of the matrix, as plain data; ``changes`` are made last, path by path.

@@ -6,22 +6,22 @@ from rich.table import Table
 from rich.text import Text
 
 from sojourn.metrics import METRICS
-from sojourn.study.cells import Cell, agreement
+from sojourn.study.cells import Compared, agreement
 from sojourn.study.design import Study
 
 #: Marks a cell that does not agree, for terminals and readers without colour.
 DISAGREES = " *"
 
 
-def study_tables(study: Study, cells: Sequence[Cell]) -> list[Table]:
+def study_tables(study: Study, cells: Sequence[Compared]) -> list[Table]:
     """One table for each of the study's that has cells, in order of their numbers."""
-    by_number: dict[int, list[Cell]] = {}
+    by_number: dict[int, list[Compared]] = {}
     for cell in cells:
         by_number.setdefault(cell.figure.table.number, []).append(cell)
     return [_table(study, by_number[number]) for number in sorted(by_number)]
 
 
-def _table(study: Study, cells: Sequence[Cell]) -> Table:
+def _table(study: Study, cells: Sequence[Compared]) -> Table:
     described = cells[0].figure.table
     *row_axes, column_axis = [axis for axis in study.axes if axis == described.camps or _varies(described.select.get(axis))]
     columns = list(dict.fromkeys(cell.figure.labels[column_axis] for cell in cells))
@@ -30,7 +30,7 @@ def _table(study: Study, cells: Sequence[Cell]) -> Table:
         table.add_column(axis)
     for value in columns:
         table.add_column(value if study.published is None else f"{value}\npublished | ours", justify="right")
-    rows: dict[tuple[str, ...], dict[str, Cell]] = {}
+    rows: dict[tuple[str, ...], dict[str, Compared]] = {}
     for cell in cells:
         labels = cell.figure.labels
         rows.setdefault((*(labels[axis] for axis in row_axes), cell.figure.metric), {})[labels[column_axis]] = cell
@@ -49,7 +49,7 @@ def _varies(selected: str | list[str] | None) -> bool:
     return not isinstance(selected, str)
 
 
-def _compared(cell: Cell | None) -> Text:
+def _compared(cell: Compared | None) -> Text:
     if cell is None:
         return Text("")
     metric = METRICS[cell.figure.metric]
@@ -64,7 +64,7 @@ def _compared(cell: Cell | None) -> Text:
     return Text(f"{text}  ", style="green") if cell.agrees else Text(f"{text}{DISAGREES}", style="red")
 
 
-def agreement_table(cells: Sequence[Cell]) -> Table:
+def agreement_table(cells: Sequence[Compared]) -> Table:
     """How many cells agree with what was published, by table and in all."""
     table = Table(title="Cells that agree with the paper", title_justify="left", title_style="bold")
     table.add_column("table", justify="right")
