@@ -18,6 +18,7 @@ mod lp;
 mod newreno;
 mod path;
 mod prague;
+mod real;
 mod rounds;
 mod rto;
 mod scalable;

@@ -21,6 +21,7 @@ mod lp;
 mod model;
 mod newreno;
 mod prague;
+mod real;
 mod reno;
 mod round_trips;
 mod sack;
@@ -69,6 +70,8 @@ pub struct Ack {
     /// From the sender to the receiver, of the latest segment that the receiver had when it acknowledged. Only for
     /// algorithms that ask ([`Needs::one_way_delay`]).
     pub one_way_delay: Option<Duration>,
+    /// When that segment arrived there; likewise.
+    pub arrived: Option<Time>,
     /// Bytes newly known to have arrived with a congestion mark; only with Accurate ECN.
     pub marked: u64,
     /// How loaded the path is. Only for algorithms that ask ([`Needs::load_factor`]).
@@ -148,7 +151,7 @@ pub struct Delivery {
 /// What an algorithm needs of the sender besides acknowledgements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// One-way delays, which the receiver then reports.
+    /// One-way delays and times of arrival, which the receiver then reports.
     pub one_way_delay: bool,
     /// Accurate ECN on all its packets, with this codepoint.
     pub ecn: Option<Codepoint>,
@@ -327,6 +330,7 @@ algorithms! {
     hstcp::HighSpeed(HighSpeedParameters),
     htcp::HTcp(HTcpParameters) in Box<HTcp>,
     westwood::Westwood(WestwoodParameters),
+    real::Real(RealParameters) in Box<Real>,
     bic::Bic(BicParameters),
     veno::Veno(VenoParameters),
     illinois::Illinois(IllinoisParameters) in Box<Illinois>,
