@@ -15,6 +15,7 @@ mod hystartpp;
 mod illinois;
 mod ledbat;
 mod lp;
+mod names;
 mod newreno;
 mod path;
 mod prague;
