@@ -155,16 +155,24 @@ fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f6
     (delivered[0] + delivered[1]) / (delivered[2] + delivered[3])
 }
 
-/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds),
-/// where Reno's share as the ratio of the round-trip times, 4, to its square.
+/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds), where
+/// Reno's share as the ratio of the round-trip times, 4, to its square. CUBIC's windows grow in time and not in round trips: its
+/// shares lie in between, where the law puts them at a power of up to 0.75, within 20 %. (That is of its curve; in its
+/// Reno-friendly region it shares as Reno.)
 #[test]
-fn hybla_is_fair_to_long_round_trip_times() {
+fn round_trip_times_matter_less_to_hybla_and_cubic_than_to_reno() {
     let mean = |algorithm: &str, parameters: Value| {
         let advantages: Vec<f64> = (1..=10).map(|seed| advantage_of_near_flows(algorithm, &parameters, seed)).collect();
         advantages.iter().sum::<f64>() / 10.0
     };
     let hybla = mean("hybla", json!({"rtt0": 20 * MS}));
+    let cubic = mean("cubic", json!({"reno_friendly": false}));
     let reno = mean("newreno", json!({}));
     assert!((0.8..=1.2).contains(&hybla), "Hybla's near flows have {hybla} times the goodput of the far ones");
     assert!((3.2..=19.2).contains(&reno), "Reno's near flows have {reno} times the goodput of the far ones");
+    let greatest = 1.2 * f64::powf(4.0, 0.75);
+    assert!(
+        hybla < cubic && cubic < greatest.min(reno),
+        "CUBIC's near flows have {cubic} times the goodput of the far ones"
+    );
 }
