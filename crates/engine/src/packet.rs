@@ -149,6 +149,8 @@ pub struct AckOptions {
     pub sacks: SackBlocks,
     /// How long the latest data segment was on its way; only for senders that ask.
     pub one_way_delay: Option<Duration>,
+    /// When it arrived; likewise.
+    pub arrived: Option<Time>,
     /// Data packets that came marked so far: the counter of Accurate ECN (RFC 9768), which here never wraps round.
     pub marks: Option<u64>,
     /// The load factor that came with the latest data segment; only for senders that ask.
@@ -160,6 +162,7 @@ impl AckOptions {
     pub const NONE: AckOptions = AckOptions {
         sacks: SackBlocks { blocks: [Block { start: 0, end: 0 }; 4], length: 0 },
         one_way_delay: None,
+        arrived: None,
         marks: None,
         load_factor: None,
     };

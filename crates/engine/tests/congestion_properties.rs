@@ -170,6 +170,7 @@ fn run(
                     marked: if marked { acked } else { 0 },
                     load_factor: load,
                     one_way_delay: (sampled && algorithm.needs().one_way_delay).then_some(rtt),
+                    arrived: (sampled && algorithm.needs().one_way_delay).then_some(now + rtt),
                 };
                 algorithm.on_ack(&window, &ack);
                 if needs.deliveries {

@@ -37,6 +37,25 @@ fn westwood_bears_random_losses() {
     assert!(westwood > 1.3 * reno, "Westwood+ {westwood} bit/s, Reno {reno} bit/s");
 }
 
+/// Losses at random are no sign of contention to TCP Real: at p = 0.01, 100 ms and 10 Mbit/s it has more than twice New Reno's
+/// throughput on a path of its own (mean of ten seeds), where the receiving rate is always the link's.
+#[test]
+fn real_bears_random_losses() {
+    let goodput = |algorithm: &str| {
+        let of_seed = |seed| {
+            let mut path = Path::new(10_000_000, 100 * MS);
+            path.queue = droptail(83); // One BDP.
+            path.flows = vec![tcp(algorithm)];
+            path.drop = random_losses(0.01, 100_000, seed);
+            path.duration = 100 * S;
+            path.goodput(&path.run())
+        };
+        (1..=10).map(of_seed).sum::<f64>() / 10.0
+    };
+    let (real, reno) = (goodput("real"), goodput("newreno"));
+    assert!(real > 2.0 * reno, "TCP Real {real} bit/s, New Reno {reno} bit/s");
+}
+
 /// westwood-ssthresh: what a loss leaves still fills the link, so one flow uses it whole with any buffer, where halving
 /// uses 0.82 with a tenth and 0.96 with half of a bandwidth-delay product (geometry of the sawtooth).
 #[test]
@@ -136,16 +155,24 @@ fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f6
     (delivered[0] + delivered[1]) / (delivered[2] + delivered[3])
 }
 
-/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds),
-/// where Reno's share as the ratio of the round-trip times, 4, to its square.
+/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds), where
+/// Reno's share as the ratio of the round-trip times, 4, to its square. CUBIC's windows grow in time and not in round trips: its
+/// shares lie in between, where the law puts them at a power of up to 0.75, within 20 %. (That is of its curve; in its
+/// Reno-friendly region it shares as Reno.)
 #[test]
-fn hybla_is_fair_to_long_round_trip_times() {
+fn round_trip_times_matter_less_to_hybla_and_cubic_than_to_reno() {
     let mean = |algorithm: &str, parameters: Value| {
         let advantages: Vec<f64> = (1..=10).map(|seed| advantage_of_near_flows(algorithm, &parameters, seed)).collect();
         advantages.iter().sum::<f64>() / 10.0
     };
     let hybla = mean("hybla", json!({"rtt0": 20 * MS}));
+    let cubic = mean("cubic", json!({"reno_friendly": false}));
     let reno = mean("newreno", json!({}));
     assert!((0.8..=1.2).contains(&hybla), "Hybla's near flows have {hybla} times the goodput of the far ones");
     assert!((3.2..=19.2).contains(&reno), "Reno's near flows have {reno} times the goodput of the far ones");
+    let greatest = 1.2 * f64::powf(4.0, 0.75);
+    assert!(
+        hybla < cubic && cubic < greatest.min(reno),
+        "CUBIC's near flows have {cubic} times the goodput of the far ones"
+    );
 }

@@ -25,7 +25,7 @@ pub struct ReceiverProfile {
     pub duplicate_sack: bool,
     /// How marks are echoed.
     pub ecn: EcnKind,
-    /// Whether one-way delays are reported.
+    /// Whether one-way delays and times of arrival are reported.
     pub one_way_delay: bool,
     /// Whether load factors are echoed.
     pub load_factor: bool,
@@ -89,6 +89,7 @@ struct Feedback {
     marks: u64,
     latest_was_marked: bool,
     one_way_delay: Duration,
+    arrived: Time,
     load_factor: Option<LoadFactor>,
 }
 
@@ -165,7 +166,9 @@ impl Receiver {
 
     fn note_delay(&mut self, segment: &Segment, now: Time, profile: &ReceiverProfile) {
         if profile.one_way_delay {
-            self.feedback.get_or_insert_default().one_way_delay = now.since(segment.stamp);
+            let feedback = self.feedback.get_or_insert_default();
+            feedback.one_way_delay = now.since(segment.stamp);
+            feedback.arrived = now;
         }
     }
 
@@ -231,6 +234,7 @@ impl Receiver {
         }
         if let Some(feedback) = &self.feedback {
             options.one_way_delay = profile.one_way_delay.then_some(feedback.one_way_delay);
+            options.arrived = profile.one_way_delay.then_some(feedback.arrived);
             options.marks = (profile.ecn == EcnKind::Accurate).then_some(feedback.marks);
             options.load_factor = feedback.load_factor;
         }

@@ -90,7 +90,7 @@ fn transfers_of_a_few_segments() {
     }
 }
 
-/// What marks leave of a window, with and without ABE. ns-3 keeps 0.7 with New Reno, where RFC 8511 section 4.1, and our
+/// What marks leave of a window, with and without ABE. ns-3 keeps 0.7 with New Reno, where RFC 8511 section 3.1, and our
 /// default, keep 0.8.
 #[test]
 fn reduction_on_marks() {

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::model::{Aggregation, HeldBack, Rounds, WindowedMaximum};
+use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
 use super::{Ack, CongestionControl, Delivery, Needs};
 use crate::about::About;
 use crate::parameters;
@@ -42,10 +42,6 @@ const FIRST_PHASES: u64 = 7;
 
 /// The BDP in segments while no round trip is known (Linux TCP_INIT_CWND).
 const INITIAL_SEGMENTS: u64 = 10;
-
-/// The round-trip time that the first pacing rate assumes while none is known (tcp_bbr.c,
-/// bbr_init_pacing_rate_from_rtt).
-const NOMINAL_RTT: Duration = Duration::from_milliseconds(1);
 
 /// Bytes a second below which a quantum is one segment, not two (tcp_bbr.c, bbr_min_tso_rate).
 const LOW_RATE: f64 = 1_200_000.0 / 8.0;
@@ -98,18 +94,13 @@ struct State {
     full_bandwidth: f64,
     full_bandwidth_rounds: u64,
     is_full: bool,
-    /// When PROBE_RTT may end, once its window is reached, and whether a round has passed since.
-    probe_rtt_end: Option<Time>,
-    probe_rtt_round_done: bool,
+    probe_rtt: ProbeRtt,
     held_back: HeldBack,
-    /// The window to go back to after a recovery or PROBE_RTT.
-    prior_cwnd: u64,
-    was_in_recovery: bool,
+    prior: PriorWindow,
     /// Whether no more is sent than arrives: in the first round of a recovery.
     conserves: bool,
     restarts_from_idle: bool,
-    /// Bytes of payload a second; none before a round trip is known.
-    pacing_rate: Option<f64>,
+    pacing_rate: PacingRate,
     aggregation: Aggregation,
     /// Greatest excess in this span of rounds and the one before, and rounds of this span.
     excess: [u64; 2],
@@ -146,14 +137,12 @@ impl Bbr {
             full_bandwidth: 0.0,
             full_bandwidth_rounds: 0,
             is_full: false,
-            probe_rtt_end: None,
-            probe_rtt_round_done: false,
+            probe_rtt: ProbeRtt::default(),
             held_back: HeldBack::default(),
-            prior_cwnd: 0,
-            was_in_recovery: false,
+            prior: PriorWindow::default(),
             conserves: false,
             restarts_from_idle: false,
-            pacing_rate: None,
+            pacing_rate: PacingRate::default(),
             aggregation: Aggregation::default(),
             excess: [0; 2],
             excess_rounds: 0,
@@ -186,8 +175,7 @@ impl Bbr {
 
     /// The pacing rate before any delivery: the window in a round-trip time.
     fn first_pacing_rate(&self, window: &Window, srtt: Duration) -> f64 {
-        let rtt = if srtt == Duration::ZERO { NOMINAL_RTT } else { srtt };
-        self.paced(self.parameters.high_gain, window.cwnd as f64 / rtt.seconds())
+        self.paced(self.parameters.high_gain, window.cwnd as f64 / model::assumed_rtt(srtt))
     }
 
     /// A multiple of the BDP, in whole segments.
@@ -199,7 +187,7 @@ impl Bbr {
 
     /// Segments that the hosts at both ends may hold at once (tcp_bbr.c, bbr_tso_segs_goal).
     fn quantum(&self, mss: u64) -> u64 {
-        let rate = self.state.pacing_rate.unwrap_or(0.0);
+        let rate = self.state.pacing_rate.get();
         let least = if rate < LOW_RATE { 1 } else { 2 };
         let segments = (rate * QUANTUM_TIME).min(QUANTUM_BYTES) / mss as f64;
         (segments as u64).clamp(least, QUANTUM_SEGMENTS)
@@ -221,7 +209,7 @@ impl Bbr {
     fn update_bandwidth(&mut self, delivery: &Delivery) {
         let state = &mut *self.state;
         state.round_start = false;
-        let Some((sample, rate)) = delivery.rate.and_then(|sample| Some((sample, sample.rate()?))) else { return };
+        let Some((sample, rate)) = model::rate_of(delivery) else { return };
         if state.rounds.update(&sample, delivery.total_delivered) {
             state.round_start = true;
             state.conserves = false;
@@ -338,7 +326,7 @@ impl Bbr {
         if has_expired && may_probe && self.state.mode != Mode::ProbeRtt {
             self.state.mode = Mode::ProbeRtt;
             self.save_cwnd(window);
-            self.state.probe_rtt_end = None;
+            self.state.probe_rtt = ProbeRtt::default();
         }
         if self.state.mode == Mode::ProbeRtt {
             self.probe_rtt(window, delivery);
@@ -352,29 +340,20 @@ impl Bbr {
     fn probe_rtt(&mut self, window: &mut Window, delivery: &Delivery) {
         let state = &mut *self.state;
         state.held_back.extend(delivery);
-        match state.probe_rtt_end {
-            None if delivery.in_flight <= self.parameters.least_window * window.mss => {
-                state.probe_rtt_end = Some(delivery.now + self.parameters.probe_rtt_time);
-                state.probe_rtt_round_done = false;
-                state.rounds.restart(delivery.total_delivered);
-            }
-            None => {}
-            Some(_) => {
-                state.probe_rtt_round_done |= state.round_start;
-                if state.probe_rtt_round_done {
-                    self.check_probe_rtt_done(window, delivery.now);
-                }
-            }
+        let is_reached = delivery.in_flight <= self.parameters.least_window * window.mss;
+        let time = self.parameters.probe_rtt_time;
+        if state.probe_rtt.advance(delivery, is_reached, time, state.round_start, &mut state.rounds) {
+            self.check_probe_rtt_done(window, delivery.now);
         }
     }
 
     /// tcp_bbr.c, bbr_check_probe_rtt_done.
     fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
-        if self.state.probe_rtt_end.is_none_or(|end| now <= end) {
+        if !self.state.probe_rtt.is_over(now) {
             return;
         }
         self.state.min_rtt_since = now;
-        window.cwnd = window.cwnd.max(self.state.prior_cwnd);
+        window.cwnd = window.cwnd.max(self.state.prior.cwnd);
         if self.state.is_full {
             self.enter_probe_bw(now);
         } else {
@@ -382,19 +361,15 @@ impl Bbr {
         }
     }
 
-    /// Notes the window to go back to; one that a recovery or PROBE_RTT has cut says nothing (tcp_bbr.c,
-    /// bbr_save_cwnd).
+    /// tcp_bbr.c, bbr_save_cwnd.
     fn save_cwnd(&mut self, window: &Window) {
-        let is_cut = self.state.was_in_recovery || self.state.mode == Mode::ProbeRtt;
-        self.state.prior_cwnd = if is_cut { self.state.prior_cwnd.max(window.cwnd) } else { window.cwnd };
+        self.state.prior.save(window, self.state.mode == Mode::ProbeRtt);
     }
 
-    /// tcp_bbr.c, bbr_set_pacing_rate: before the pipe is full the rate only rises.
+    /// tcp_bbr.c, bbr_set_pacing_rate.
     fn set_pacing_rate(&mut self) {
         let rate = self.paced(self.pacing_gain(), self.state.bandwidth.get());
-        if self.state.is_full || self.state.pacing_rate.is_none_or(|current| rate > current) {
-            self.state.pacing_rate = Some(rate);
-        }
+        self.state.pacing_rate.follow(rate, self.state.is_full);
     }
 
     /// The window before it grows to its target: a loss takes what it lost, a recovery begins with what is in flight
@@ -402,15 +377,15 @@ impl Bbr {
     fn window_in_recovery(&mut self, window: &Window, delivery: &Delivery) -> u64 {
         let state = &mut *self.state;
         let mut cwnd = window.cwnd.saturating_sub(delivery.lost).max(window.mss);
-        if delivery.in_recovery && !state.was_in_recovery {
+        if delivery.in_recovery && !state.prior.was_in_recovery {
             state.conserves = true;
             state.rounds.restart(delivery.total_delivered);
             cwnd = delivery.in_flight + delivery.delivered;
-        } else if !delivery.in_recovery && state.was_in_recovery {
+        } else if !delivery.in_recovery && state.prior.was_in_recovery {
             state.conserves = false;
-            cwnd = cwnd.max(state.prior_cwnd);
+            cwnd = cwnd.max(state.prior.cwnd);
         }
-        state.was_in_recovery = delivery.in_recovery;
+        state.prior.was_in_recovery = delivery.in_recovery;
         cwnd
     }
 
@@ -457,14 +432,14 @@ impl CongestionControl for Bbr {
 
     /// tcp_bbr.c, bbr_set_state.
     fn on_timeout(&mut self) {
-        self.state.was_in_recovery = true;
+        self.state.prior.was_in_recovery = true;
         self.state.full_bandwidth = 0.0;
     }
 
     /// tcp_bbr.c, bbr_main.
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
-        if self.state.pacing_rate.is_none() && delivery.srtt > Duration::ZERO {
-            self.state.pacing_rate = Some(self.first_pacing_rate(window, delivery.srtt));
+        if self.state.pacing_rate.awaits(delivery.srtt) {
+            self.state.pacing_rate.set(self.first_pacing_rate(window, delivery.srtt));
         }
         self.update_bandwidth(delivery);
         self.update_aggregation(window, delivery);
@@ -487,7 +462,7 @@ impl CongestionControl for Bbr {
         self.state.restarts_from_idle = true;
         self.state.aggregation.restart(now);
         match self.state.mode {
-            Mode::ProbeBw { .. } => self.state.pacing_rate = Some(self.paced(1.0, self.state.bandwidth.get())),
+            Mode::ProbeBw { .. } => self.state.pacing_rate.set(self.paced(1.0, self.state.bandwidth.get())),
             Mode::ProbeRtt => self.check_probe_rtt_done(window, now),
             Mode::Startup | Mode::Drain => {}
         }
@@ -498,8 +473,7 @@ impl CongestionControl for Bbr {
     }
 
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
-        let rate = self.state.pacing_rate.unwrap_or_else(|| self.first_pacing_rate(window, srtt));
-        Some(Rate(((8.0 * rate) as u64).max(1)))
+        Some(self.state.pacing_rate.or_first(|| self.first_pacing_rate(window, srtt)))
     }
 
     fn take_random(&mut self, random: Random) {
@@ -507,6 +481,6 @@ impl CongestionControl for Bbr {
     }
 
     fn needs(&self) -> Needs {
-        Needs { pacing: true, deliveries: true, governs: true, random: true, ..Needs::default() }
+        model::needs()
     }
 }

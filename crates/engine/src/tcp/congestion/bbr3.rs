@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::model::{Aggregation, HeldBack, Rounds, WindowedMaximum};
+use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
 use super::{Ack, CongestionControl, Delivery, Loss, Needs, RateSample};
 use crate::about::About;
 use crate::parameters;
@@ -45,9 +45,6 @@ parameters! {
 
 /// Cycles for which a bandwidth is remembered besides the present one (section 2.11, BBR.MaxBwFilterLen = 2).
 const BANDWIDTH_CYCLES: u64 = 1;
-
-/// The round-trip time that the first pacing rate assumes while none is known (section 5.6.2).
-const NOMINAL_RTT: Duration = Duration::from_milliseconds(1);
 
 /// Seconds that a quantum lasts at the pacing rate, its most bytes and least segments (section 5.6.3).
 const QUANTUM_TIME: f64 = 0.001;
@@ -110,8 +107,7 @@ struct State {
     rounds: Rounds,
     round_start: bool,
     drain_start_round: u64,
-    /// Bytes of payload a second; none before a round trip is known.
-    pacing_rate: Option<f64>,
+    pacing_rate: PacingRate,
     max_bw: WindowedMaximum,
     cycle_count: u64,
     /// BBR.bw: the bandwidth within its short-term bound.
@@ -152,12 +148,10 @@ struct State {
     probe_rtt_min_delay: Option<Duration>,
     probe_rtt_min_stamp: Time,
     probe_rtt_expired: bool,
-    probe_rtt_done_stamp: Option<Time>,
-    probe_rtt_round_done: bool,
+    probe_rtt: ProbeRtt,
     held_back: HeldBack,
     idle_restart: bool,
-    prior_cwnd: u64,
-    was_in_recovery: bool,
+    prior: PriorWindow,
     undo: Undo,
 }
 
@@ -183,7 +177,7 @@ impl State {
             rounds: Rounds::default(),
             round_start: false,
             drain_start_round: 0,
-            pacing_rate: None,
+            pacing_rate: PacingRate::default(),
             max_bw: WindowedMaximum::default(),
             cycle_count: 0,
             bw: 0.0,
@@ -220,12 +214,10 @@ impl State {
             probe_rtt_min_delay: None,
             probe_rtt_min_stamp: Time::ZERO,
             probe_rtt_expired: false,
-            probe_rtt_done_stamp: None,
-            probe_rtt_round_done: false,
+            probe_rtt: ProbeRtt::default(),
             held_back: HeldBack::default(),
             idle_restart: false,
-            prior_cwnd: 0,
-            was_in_recovery: false,
+            prior: PriorWindow::default(),
             undo: Undo { saved: None, mode: None, bw_shortterm: 0.0, inflight_shortterm: 0, inflight_longterm: 0 },
         }
     }
@@ -249,8 +241,7 @@ impl State {
 
     /// SaveCwnd() of section 5.6.4.4.
     fn save_cwnd(&mut self, window: &Window) {
-        let is_cut = self.was_in_recovery || self.mode == Mode::ProbeRtt;
-        self.prior_cwnd = if is_cut { self.prior_cwnd.max(window.cwnd) } else { window.cwnd };
+        self.prior.save(window, self.mode == Mode::ProbeRtt);
     }
 
     /// SaveStateUponLoss() of section 5.5.11.1. Of losses that come to light together the first saves, before any of
@@ -350,8 +341,7 @@ impl Bbr3 {
 
     /// SetSendQuantum() of section 5.6.3.
     fn quantum(&self, mss: u64) -> u64 {
-        let rate = self.state.pacing_rate.unwrap_or(0.0);
-        ((rate * QUANTUM_TIME) as u64).min(QUANTUM_BYTES).max(QUANTUM_SEGMENTS * mss)
+        ((self.state.pacing_rate.get() * QUANTUM_TIME) as u64).min(QUANTUM_BYTES).max(QUANTUM_SEGMENTS * mss)
     }
 
     /// QuantizationBudget() of section 5.6.4.2.
@@ -388,15 +378,14 @@ impl Bbr3 {
             self.state.probe_rtt_min_stamp = delivery.now;
             self.state.aggregation.restart(delivery.now);
         }
-        if self.state.pacing_rate.is_none() && delivery.srtt > Duration::ZERO {
-            self.state.pacing_rate = Some(self.first_pacing_rate(window, delivery.srtt));
+        if self.state.pacing_rate.awaits(delivery.srtt) {
+            self.state.pacing_rate.set(self.first_pacing_rate(window, delivery.srtt));
         }
     }
 
     /// InitPacingRate() of section 5.6.2.
     fn first_pacing_rate(&self, window: &Window, srtt: Duration) -> f64 {
-        let rtt = if srtt == Duration::ZERO { NOMINAL_RTT } else { srtt };
-        self.parameters.startup_pacing_gain * window.cwnd as f64 / rtt.seconds()
+        self.parameters.startup_pacing_gain * window.cwnd as f64 / model::assumed_rtt(srtt)
     }
 
     /// UpdateModelAndState() of section 5.2.3.
@@ -506,7 +495,7 @@ impl Bbr3 {
 
     /// Section 5.3.1.3. A loss round begins with the first loss, so that its end is a full round of recovery later.
     fn check_startup_high_loss(&mut self, ack: &Sampled) {
-        let in_recovery = ack.delivery.in_recovery && self.state.was_in_recovery;
+        let in_recovery = ack.delivery.in_recovery && self.state.prior.was_in_recovery;
         if self.state.full_bw_reached
             || !(self.state.loss_round_start && in_recovery)
             || self.state.lost_ranges < self.parameters.startup_loss_ranges
@@ -738,7 +727,7 @@ impl Bbr3 {
         if state.mode != Mode::ProbeRtt && state.probe_rtt_expired && !state.idle_restart {
             state.mode = Mode::ProbeRtt;
             state.save_cwnd(window);
-            state.probe_rtt_done_stamp = None;
+            state.probe_rtt = ProbeRtt::default();
             state.ack_phase = AckPhase::ProbeStopping;
             state.rounds.restart(ack.delivery.total_delivered);
         }
@@ -754,25 +743,19 @@ impl Bbr3 {
         let is_reached = in_flight <= self.probe_rtt_cwnd(window.mss);
         let state = &mut *self.state;
         state.held_back.extend(ack.delivery);
-        if state.probe_rtt_done_stamp.is_some() {
-            state.probe_rtt_round_done |= state.round_start;
-            if state.probe_rtt_round_done {
-                self.check_probe_rtt_done(window, now, total_delivered);
-            }
-        } else if is_reached {
-            state.probe_rtt_done_stamp = Some(now + self.parameters.probe_rtt_time);
-            state.probe_rtt_round_done = false;
-            state.rounds.restart(total_delivered);
+        let time = self.parameters.probe_rtt_time;
+        if state.probe_rtt.advance(ack.delivery, is_reached, time, state.round_start, &mut state.rounds) {
+            self.check_probe_rtt_done(window, now, total_delivered);
         }
     }
 
     /// CheckProbeRTTDone() of section 5.3.4.3, ExitProbeRTT() of section 5.3.4.4.
     fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time, total_delivered: u64) {
-        if self.state.probe_rtt_done_stamp.is_none_or(|done| now <= done) {
+        if !self.state.probe_rtt.is_over(now) {
             return;
         }
         self.state.probe_rtt_min_stamp = now;
-        window.cwnd = window.cwnd.max(self.state.prior_cwnd);
+        window.cwnd = window.cwnd.max(self.state.prior.cwnd);
         self.state.reset_short_term_model();
         if self.state.full_bw_reached {
             self.start_down(now, total_delivered);
@@ -790,17 +773,15 @@ impl Bbr3 {
     /// SetPacingRateWithGain() of section 5.6.2.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.state.bw * (1.0 - self.parameters.pacing_margin);
-        if self.state.full_bw_reached || self.state.pacing_rate.is_none_or(|current| rate > current) {
-            self.state.pacing_rate = Some(rate);
-        }
+        self.state.pacing_rate.follow(rate, self.state.full_bw_reached);
     }
 
     /// The end of a recovery gives the window back (section 5.6.4.4).
     fn follow_recovery(&mut self, window: &mut Window, delivery: &Delivery) {
-        if self.state.was_in_recovery && !delivery.in_recovery {
-            window.cwnd = window.cwnd.max(self.state.prior_cwnd);
+        if self.state.prior.was_in_recovery && !delivery.in_recovery {
+            window.cwnd = window.cwnd.max(self.state.prior.cwnd);
         }
-        self.state.was_in_recovery = delivery.in_recovery;
+        self.state.prior.was_in_recovery = delivery.in_recovery;
     }
 
     /// SetCwnd() of section 5.6.4.6.
@@ -848,7 +829,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_timeout(&mut self) {
-        self.state.was_in_recovery = true;
+        self.state.prior.was_in_recovery = true;
     }
 
     /// HandleLostPacket() of section 5.5.10.2.
@@ -867,7 +848,7 @@ impl CongestionControl for Bbr3 {
     /// HandleSpuriousLossDetection() of section 5.5.11.2.
     fn on_undone(&mut self, window: &mut Window) {
         let state = &mut *self.state;
-        window.cwnd = window.cwnd.max(state.prior_cwnd);
+        window.cwnd = window.cwnd.max(state.prior.cwnd);
         state.is_loss_in_round = false;
         state.reset_full_bw(0.0);
         state.bw_shortterm = state.bw_shortterm.max(state.undo.bw_shortterm);
@@ -897,7 +878,7 @@ impl CongestionControl for Bbr3 {
         if delivery.marked > 0 {
             self.on_marked(window, delivery);
         }
-        if let Some((sample, rate)) = delivery.rate.and_then(|sample| Some((sample, sample.rate()?))) {
+        if let Some((sample, rate)) = model::rate_of(delivery) {
             let limited = self.state.held_back.is_limited(&sample);
             self.update_model(window, &Sampled { delivery, sample, rate, limited });
             self.set_pacing_rate(self.pacing_gain());
@@ -922,8 +903,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
-        let rate = self.state.pacing_rate.unwrap_or_else(|| self.first_pacing_rate(window, srtt));
-        Some(Rate(((8.0 * rate) as u64).max(1)))
+        Some(self.state.pacing_rate.or_first(|| self.first_pacing_rate(window, srtt)))
     }
 
     fn take_random(&mut self, random: Random) {
@@ -931,6 +911,6 @@ impl CongestionControl for Bbr3 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { pacing: true, deliveries: true, governs: true, random: true, ..Needs::default() }
+        model::needs()
     }
 }

@@ -13,7 +13,7 @@ parameters! {
     pub struct CubicParameters {
         c: f64 = 0.4, in 0.001 .. 1000.0, "Aggressiveness C of the window increase function, in segments per cubed second", "RFC 9438 sections 4.1.1 and 5.1";
         beta: f64 = 0.7, in 0 .. 1, "Multiplicative decrease factor", "RFC 9438 section 4.6";
-        beta_ecn: f64 = 0.85, in 0 .. 1, "The same after marks, where the stack has abe = true", "RFC 8511 section 4.1";
+        beta_ecn: f64 = 0.85, in 0 .. 1, "The same after marks, where the stack has abe = true", "RFC 8511 section 3.1";
         fast_convergence: bool = true, "Whether a flow that lost before its last W_max gives way further", "RFC 9438 section 4.7";
         reno_friendly: bool = true, "Whether the window is at least Reno's estimated one", "RFC 9438 section 4.3";
     }

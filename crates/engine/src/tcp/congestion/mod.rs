@@ -21,6 +21,7 @@ mod lp;
 mod model;
 mod newreno;
 mod prague;
+mod real;
 mod reno;
 mod round_trips;
 mod sack;
@@ -44,6 +45,7 @@ use crate::random::Random;
 use crate::tcp::profile::{Codepoint, RecoveryKind};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
+use crate::traffic::Traffic;
 use crate::units::Rate;
 
 /// What an acknowledgement of new data tells.
@@ -69,6 +71,8 @@ pub struct Ack {
     /// From the sender to the receiver, of the latest segment that the receiver had when it acknowledged. Only for
     /// algorithms that ask ([`Needs::one_way_delay`]).
     pub one_way_delay: Option<Duration>,
+    /// When that segment arrived there; likewise.
+    pub arrived: Option<Time>,
     /// Bytes newly known to have arrived with a congestion mark; only with Accurate ECN.
     pub marked: u64,
     /// How loaded the path is. Only for algorithms that ask ([`Needs::load_factor`]).
@@ -148,7 +152,7 @@ pub struct Delivery {
 /// What an algorithm needs of the sender besides acknowledgements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// One-way delays, which the receiver then reports.
+    /// One-way delays and times of arrival, which the receiver then reports.
     pub one_way_delay: bool,
     /// Accurate ECN on all its packets, with this codepoint.
     pub ecn: Option<Codepoint>,
@@ -232,6 +236,13 @@ pub trait CongestionControl {
     }
 }
 
+/// Names all that a user may give, the rate-based sources too.
+fn unknown(name: &str) -> String {
+    let windows = Algorithm::catalogue().into_iter().map(|(about, _)| about.name);
+    let rates = Traffic::catalogue().into_iter().map(|(about, ..)| about.name);
+    format!("unknown congestion control {name:?}; known: {}", windows.chain(rates).collect::<Vec<_>>().join(", "))
+}
+
 /// The dispatch is an enum: one jump on the path of every acknowledgement, and no virtual call. Every flow holds as much as
 /// the largest variant, so an algorithm of more than some ninety bytes is kept `in` a box.
 macro_rules! algorithms {
@@ -255,7 +266,7 @@ macro_rules! algorithms {
                     let parameters = $module::$parameters::deserialize(parameters).map_err(|error| error.to_string())?;
                     return Ok(Algorithm::$name($name::new(Arc::new(parameters)).into()));
                 })*
-                Err(format!("unknown congestion control {name:?}; known: {}", [$($name::ABOUT.name),*].join(", ")))
+                Err(unknown(name))
             }
 
             /// All algorithms, in the order of the catalogue.
@@ -327,6 +338,7 @@ algorithms! {
     hstcp::HighSpeed(HighSpeedParameters),
     htcp::HTcp(HTcpParameters) in Box<HTcp>,
     westwood::Westwood(WestwoodParameters),
+    real::Real(RealParameters) in Box<Real>,
     bic::Bic(BicParameters),
     veno::Veno(VenoParameters),
     illinois::Illinois(IllinoisParameters) in Box<Illinois>,

@@ -2,8 +2,113 @@
 
 use std::collections::VecDeque;
 
-use super::{Delivery, RateSample};
-use crate::time::Time;
+use super::{Delivery, Needs, RateSample};
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+use crate::units::Rate;
+
+/// What such an algorithm needs of the sender.
+pub(super) fn needs() -> Needs {
+    Needs { pacing: true, deliveries: true, governs: true, random: true, ..Needs::default() }
+}
+
+/// The round-trip time that the first pacing rate assumes while none is known (tcp_bbr.c,
+/// bbr_init_pacing_rate_from_rtt; draft-ietf-ccwg-bbr-06 section 5.6.2).
+const NOMINAL_RTT: Duration = Duration::from_milliseconds(1);
+
+/// The smoothed round-trip time in seconds, or what is assumed of it.
+pub(super) fn assumed_rtt(srtt: Duration) -> f64 {
+    if srtt == Duration::ZERO { NOMINAL_RTT.seconds() } else { srtt.seconds() }
+}
+
+/// The sample that an acknowledgement gives, and its rate.
+pub(super) fn rate_of(delivery: &Delivery) -> Option<(RateSample, f64)> {
+    delivery.rate.and_then(|sample| Some((sample, sample.rate()?)))
+}
+
+/// Bytes of payload a second; none before a round trip is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PacingRate(Option<f64>);
+
+impl PacingRate {
+    /// Whether it is still to be set for the first time, and may be.
+    pub(super) fn awaits(&self, srtt: Duration) -> bool {
+        self.0.is_none() && srtt > Duration::ZERO
+    }
+
+    /// This it is.
+    pub(super) fn set(&mut self, rate: f64) {
+        self.0 = Some(rate);
+    }
+
+    /// This it is, but before the pipe is full the rate only rises.
+    pub(super) fn follow(&mut self, rate: f64, is_full: bool) {
+        if is_full || self.0.is_none_or(|current| rate > current) {
+            self.0 = Some(rate);
+        }
+    }
+
+    /// Zero before a round trip is known.
+    pub(super) fn get(&self) -> f64 {
+        self.0.unwrap_or(0.0)
+    }
+
+    /// As the sender wants it; `first` before a round trip is known.
+    pub(super) fn or_first(&self, first: impl FnOnce() -> f64) -> Rate {
+        Rate(((8.0 * self.0.unwrap_or_else(first)) as u64).max(1))
+    }
+}
+
+/// The window to go back to after a recovery or PROBE_RTT.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PriorWindow {
+    pub(super) cwnd: u64,
+    pub(super) was_in_recovery: bool,
+}
+
+impl PriorWindow {
+    /// Notes the window; one that a recovery or PROBE_RTT has cut says nothing.
+    pub(super) fn save(&mut self, window: &Window, is_probing_rtt: bool) {
+        let is_cut = self.was_in_recovery || is_probing_rtt;
+        self.cwnd = if is_cut { self.cwnd.max(window.cwnd) } else { window.cwnd };
+    }
+}
+
+/// How far PROBE_RTT has come: it ends after its time and a round with little in flight.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProbeRtt {
+    /// When it may end; none while too much is in flight.
+    end: Option<Time>,
+    is_round_done: bool,
+}
+
+impl ProbeRtt {
+    /// An acknowledgement in it, which may begin a round; `is_reached` says whether no more is in flight than should be.
+    /// Returns whether the round is done.
+    pub(super) fn advance(
+        &mut self,
+        delivery: &Delivery,
+        is_reached: bool,
+        time: Duration,
+        round_start: bool,
+        rounds: &mut Rounds,
+    ) -> bool {
+        if self.end.is_some() {
+            self.is_round_done |= round_start;
+            return self.is_round_done;
+        }
+        if is_reached {
+            *self = ProbeRtt { end: Some(delivery.now + time), is_round_done: false };
+            rounds.restart(delivery.total_delivered);
+        }
+        false
+    }
+
+    /// Whether its time is over.
+    pub(super) fn is_over(&self, now: Time) -> bool {
+        self.end.is_some_and(|end| now > end)
+    }
+}
 
 /// The greatest of the values of late; late is counted in rounds or cycles.
 #[derive(Clone, Debug, Default)]

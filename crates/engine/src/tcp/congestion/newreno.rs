@@ -11,7 +11,7 @@ use crate::time::Time;
 parameters! {
     /// What can be set of New Reno, and of those that share its window.
     pub struct NewRenoParameters {
-        beta_ecn: f64 = 0.8, in 0 .. 1, "What remains of the flight size after marks, where the stack has abe = true", "RFC 8511 section 4.1";
+        beta_ecn: f64 = 0.8, in 0 .. 1, "What remains of the flight size after marks, where the stack has abe = true", "RFC 8511 section 3.1";
     }
 }
 

@@ -479,6 +479,7 @@ impl Sender {
             nxt: self.next_sequence(),
             in_flight: self.scoreboard.pipe() * mss,
             one_way_delay: options.one_way_delay,
+            arrived: options.arrived,
             marked: marked * mss,
             load_factor: options.load_factor,
         };

@@ -1,0 +1,160 @@
+//! TCP Real: Zhang and Tsaoussidis, "TCP-Real: improving real-time capabilities of TCP over heterogeneous networks",
+//! NOSSDAV 2001; Tsaoussidis and Zhang, "TCP-Real: receiver-oriented congestion control", Computer Networks 40 (2002).
+//!
+//! Data goes out in waves, a window each. The rate at which a wave arrives shows how contended the path is: a loss
+//! without a fall of that rate is taken for an error of transmission and costs nothing, and a fall without a loss already
+//! costs some of the window. All of it is measured where the data arrives, so that the way back does not matter.
+
+use std::sync::Arc;
+
+use super::newreno::AdditiveIncrease;
+use super::{Ack, CongestionControl, Needs};
+use crate::about::About;
+use crate::parameters;
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+parameters! {
+    /// What can be set of TCP Real.
+    pub struct RealParameters {
+        contention: f64 = 0.125, in 0 .. 1, "Share of the receiving rate by which a wave must fall behind the one before to show contention", "assumed: the papers' value was not to be had";
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Real {
+    parameters: Arc<RealParameters>,
+    additive: AdditiveIncrease,
+    /// The wave under way, and those that arrived last.
+    wave: Option<Wave>,
+    latest: Option<Received>,
+    previous: Option<Received>,
+    /// Whether the acknowledgement at hand ended a wave.
+    wave_ended: bool,
+}
+
+/// A wave of which some has arrived.
+#[derive(Clone, Copy, Debug)]
+struct Wave {
+    /// Its level: the window when it began.
+    level: u64,
+    /// Last sequence number of the wave, plus one.
+    end: u64,
+    /// What its first acknowledgement acknowledged, and when that had arrived.
+    start: u64,
+    since: Time,
+}
+
+/// A wave that has arrived.
+#[derive(Clone, Copy, Debug)]
+struct Received {
+    level: u64,
+    /// Bytes a second.
+    rate: f64,
+}
+
+impl Real {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "real",
+        aliases: &["tcp_real", "tcp-real"],
+        title: "TCP Real",
+        class: "hybrid",
+        year: 2001,
+        source: "Zhang and Tsaoussidis, NOSSDAV 2001; Tsaoussidis and Zhang, Computer Networks 40 (2002), of both the abstract only",
+        departures: "the papers' rules were not to be had. Known from abstracts and surveys: waves, whose receiving rate the receiver \
+                     measures; losses classified by it; a window that falls with it before there is loss; all else as \
+                     standard TCP. Assumed: a wave is a window of data, its level that window, its rate that from the first to the \
+                     last acknowledgement of it, by times of arrival that the receiver reports; contention is a rate lower than that \
+                     of the wave before, by the share contention, of a wave of no lower level; the window then falls as the rate does, to a \
+                     half at most; a loss or timeout after such a wave halves as Reno, and so does one in slow start or before two waves \
+                     are measured; any other leaves ssthresh at the window; marks halve; growth is Reno's. A flow that fills a \
+                     queue by itself is received no slower, so that only repeated losses, which lead to timeouts, halve its window: \
+                     beside others at a queue without AQM it takes more than Reno",
+    };
+
+    /// A fresh TCP Real.
+    pub fn new(parameters: Arc<RealParameters>) -> Real {
+        Real {
+            parameters,
+            additive: AdditiveIncrease::default(),
+            wave: None,
+            latest: None,
+            previous: None,
+            wave_ended: false,
+        }
+    }
+
+    /// What is left of the receiving rate, if the wave that arrived last shows contention. One of a lower level is slower by
+    /// itself, and shows nothing.
+    fn contention(&self) -> Option<f64> {
+        let (latest, previous) = (self.latest?, self.previous?);
+        let share = latest.rate / previous.rate;
+        (latest.level >= previous.level && share < 1.0 - self.parameters.contention).then_some(share)
+    }
+
+    /// Half the flight size (RFC 5681 equation 4).
+    fn halve(&mut self, window: &Window, flight_size: u64) -> u64 {
+        self.additive.restart();
+        window.half(flight_size)
+    }
+}
+
+impl CongestionControl for Real {
+    /// Reno's growth, but for a window that contention makes smaller.
+    fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        match self.contention().filter(|_| self.wave_ended) {
+            Some(share) => {
+                let fallen = (share.max(0.5) * window.cwnd as f64) as u64;
+                window.cwnd = fallen.max(window.least_ssthresh()).min(window.cwnd);
+                // A window that yields to others is not in slow start again.
+                window.ssthresh = window.ssthresh.min(window.cwnd);
+                self.additive.restart();
+            }
+            None => self.additive.increase(window, ack.credit),
+        }
+    }
+
+    /// Nothing for an error of transmission, half for congestion.
+    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
+        // A hole would stretch the wave.
+        self.wave = None;
+        let is_measured = self.previous.is_some() && !window.in_slow_start();
+        if is_measured && self.contention().is_none() {
+            return window.cwnd.max(window.least_ssthresh());
+        }
+        self.halve(window, flight_size)
+    }
+
+    /// The network itself tells of congestion.
+    fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, _now: Time, _gently: bool) -> u64 {
+        self.halve(window, flight_size)
+    }
+
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        self.wave_ended = false;
+        let Some(arrived) = ack.arrived else { return };
+        let Some(Wave { level, end, start, since }) = self.wave else {
+            // All that was sent until its first acknowledgement came, so that what leaves together is in one wave.
+            let is_under_way = ack.una < ack.nxt;
+            let wave = Wave { level: window.cwnd, end: ack.nxt, start: ack.una, since: arrived };
+            self.wave = is_under_way.then_some(wave);
+            return;
+        };
+        if ack.una < end {
+            return;
+        }
+        self.wave = None;
+        let time = arrived.since(since).seconds();
+        if time > 0.0 {
+            self.previous = self.latest;
+            self.latest = Some(Received { level, rate: (ack.una - start) as f64 / time });
+            self.wave_ended = true;
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { one_way_delay: true, ..Needs::default() }
+    }
+}

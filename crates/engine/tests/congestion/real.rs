@@ -1,0 +1,163 @@
+//! TCP Real: Zhang and Tsaoussidis 2001, Tsaoussidis and Zhang 2002, as far as known.
+
+use serde_json::{Value, json};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::{Duration, Time};
+
+use crate::flow::{MSS, assert_close, milliseconds};
+
+/// A sender in congestion avoidance whose waves arrive at a rate that a test decides.
+struct Sender {
+    algorithm: Algorithm,
+    window: Window,
+    arrived: Time,
+    una: u64,
+    /// What has been sent.
+    sent: u64,
+    /// From the receiver to the sender.
+    way_back: Duration,
+}
+
+impl Sender {
+    fn new(parameters: &Value, segments: u64) -> Sender {
+        let cwnd = segments * MSS;
+        Sender {
+            algorithm: Algorithm::new("real", parameters).expect("a known algorithm"),
+            window: Window { cwnd, ssthresh: cwnd, mss: MSS },
+            arrived: Time::ZERO + Duration::from_seconds(1),
+            una: 0,
+            sent: cwnd,
+            way_back: milliseconds(50.0),
+        }
+    }
+
+    fn acknowledge(&mut self, pause: f64) {
+        self.una += MSS;
+        self.arrived += milliseconds(pause);
+        let ack = Ack {
+            now: self.arrived + self.way_back,
+            acked: MSS,
+            credit: MSS,
+            una: self.una,
+            nxt: self.sent,
+            arrived: Some(self.arrived),
+            ..Ack::default()
+        };
+        self.algorithm.on_ack(&self.window, &ack);
+        self.algorithm.increase(&mut self.window, &ack);
+        self.sent = self.sent.max(self.una + self.window.cwnd);
+    }
+
+    /// A wave whose segments arrive so many milliseconds apart, after a pause.
+    fn wave(&mut self, spacing: f64) {
+        let end = self.sent;
+        self.acknowledge(20.0);
+        while self.una < end {
+            self.acknowledge(spacing);
+        }
+    }
+
+    fn lose(&mut self) {
+        self.window.ssthresh = self.algorithm.reduce(&self.window, self.window.cwnd, self.arrived);
+        self.window.cwnd = self.window.ssthresh;
+    }
+
+    fn segments(&self) -> f64 {
+        self.window.segments()
+    }
+}
+
+/// A loss after waves received at the same rate is an error of transmission: the window stays. One after a wave received
+/// slower, by more than the share `contention`, finds the window smaller already, and halves it.
+#[test]
+fn real_tells_errors_from_congestion() {
+    for (parameters, spacing, contends) in [
+        (json!({}), 1.0, false),
+        (json!({}), 0.5, false),
+        (json!({}), 1.13, false),
+        (json!({}), 1.16, true),
+        (json!({"contention": 0.3}), 1.4, false),
+        (json!({"contention": 0.3}), 1.5, true),
+    ] {
+        let mut sender = Sender::new(&parameters, 100);
+        sender.wave(1.0);
+        sender.wave(spacing);
+        let before = sender.segments();
+        sender.lose();
+        let expected = if contends { before / 2.0 } else { before };
+        assert_close(&format!("{parameters}, {spacing} ms apart: after a loss"), sender.segments(), expected, 0.01);
+    }
+}
+
+/// The window falls as the receiving rate does, without a loss, and to a half at most.
+#[test]
+fn real_gives_way_before_there_is_loss() {
+    for (spacing, share) in [(1.25, 0.8), (1.6, 0.625), (2.0, 0.5), (8.0, 0.5)] {
+        let mut sender = Sender::new(&json!({}), 100);
+        sender.wave(1.0);
+        let before = sender.segments();
+        sender.wave(spacing);
+        assert_close(&format!("window after a wave {spacing} ms apart"), sender.segments() / before, share, 0.01);
+        assert!(!sender.window.in_slow_start());
+    }
+}
+
+/// Only what arrives counts: acknowledgements that take longer, more and more or to and fro, change nothing.
+#[test]
+fn real_takes_no_notice_of_the_way_back() {
+    let mut undisturbed = Sender::new(&json!({}), 20);
+    let mut disturbed = Sender::new(&json!({}), 20);
+    for round in 0..40 {
+        undisturbed.wave(1.0);
+        disturbed.way_back = milliseconds(f64::from(50 + 40 * (round % 7) + 10 * round));
+        disturbed.wave(1.0);
+        assert_eq!(undisturbed.window, disturbed.window, "after {round} rounds");
+    }
+    disturbed.lose();
+    assert_eq!(undisturbed.window.cwnd, disturbed.window.cwnd, "after a loss");
+}
+
+/// A smaller window is received more slowly by itself: the wave after a reduction shows no contention.
+#[test]
+fn real_does_not_take_its_own_reduction_for_contention() {
+    let mut sender = Sender::new(&json!({}), 100);
+    sender.wave(1.0);
+    sender.wave(1.5);
+    let reduced = sender.segments();
+    assert!(reduced < 70.0, "{reduced}");
+    sender.wave(3.0);
+    assert!(sender.segments() >= reduced, "{reduced} to {}", sender.segments());
+}
+
+/// Where no two waves are measured, in slow start, and for marks a reduction is Reno's.
+#[test]
+fn real_is_reno_where_it_knows_nothing() {
+    let mut fresh = Sender::new(&json!({}), 100);
+    fresh.wave(1.0);
+    let before = fresh.segments();
+    fresh.lose();
+    assert_close("one wave", fresh.segments(), before / 2.0, 0.01);
+
+    let mut slow = Sender::new(&json!({}), 100);
+    (0..3).for_each(|_| slow.wave(1.0));
+    slow.window.ssthresh = u64::MAX;
+    let before = slow.segments();
+    slow.lose();
+    assert_close("slow start", slow.segments(), before / 2.0, 0.01);
+
+    let mut marked = Sender::new(&json!({}), 100);
+    (0..3).for_each(|_| marked.wave(1.0));
+    let Sender { algorithm, window, arrived, .. } = &mut marked;
+    let ssthresh = algorithm.reduce_on_marks(window, window.cwnd, *arrived, false);
+    assert_eq!(ssthresh, window.cwnd / 2, "marks");
+}
+
+/// Growth is Reno's, and it asks for times of arrival.
+#[test]
+fn real_grows_as_reno() {
+    let mut sender = Sender::new(&json!({}), 100);
+    (0..10).for_each(|_| sender.wave(1.0));
+    assert_close("growth of ten waves", sender.segments(), 110.0, 1.0);
+    assert!(sender.algorithm.needs().one_way_delay);
+}
