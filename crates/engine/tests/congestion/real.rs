@@ -69,7 +69,7 @@ impl Sender {
 }
 
 /// A loss after waves received at the same rate is an error of transmission: the window stays. One after a wave received
-/// slower, by more than the share `contention`, finds the window smaller already, and halves it.
+/// slower, by more than the share `contention`, halves it.
 #[test]
 fn real_tells_errors_from_congestion() {
     for (parameters, spacing, contends) in [
@@ -90,16 +90,19 @@ fn real_tells_errors_from_congestion() {
     }
 }
 
-/// The window falls as the receiving rate does, without a loss, and to a half at most.
+/// A queue that overflows loses again at once: the next loss halves the window if fewer than two waves have arrived since one
+/// was taken for an error.
 #[test]
-fn real_gives_way_before_there_is_loss() {
-    for (spacing, share) in [(1.25, 0.8), (1.6, 0.625), (2.0, 0.5), (8.0, 0.5)] {
+fn real_takes_one_loss_in_succession_for_an_error() {
+    for (waves, is_error) in [(0, false), (1, false), (2, true), (5, true)] {
         let mut sender = Sender::new(&json!({}), 100);
-        sender.wave(1.0);
+        (0..3).for_each(|_| sender.wave(1.0));
+        sender.lose();
+        (0..waves).for_each(|_| sender.wave(1.0));
         let before = sender.segments();
-        sender.wave(spacing);
-        assert_close(&format!("window after a wave {spacing} ms apart"), sender.segments() / before, share, 0.01);
-        assert!(!sender.window.in_slow_start());
+        sender.lose();
+        let expected = if is_error { before } else { before / 2.0 };
+        assert_close(&format!("a loss {waves} waves after another"), sender.segments(), expected, 0.01);
     }
 }
 
@@ -124,10 +127,13 @@ fn real_does_not_take_its_own_reduction_for_contention() {
     let mut sender = Sender::new(&json!({}), 100);
     sender.wave(1.0);
     sender.wave(1.5);
+    sender.lose();
     let reduced = sender.segments();
-    assert!(reduced < 70.0, "{reduced}");
+    assert!(reduced < 52.0, "{reduced}");
     sender.wave(3.0);
-    assert!(sender.segments() >= reduced, "{reduced} to {}", sender.segments());
+    let before = sender.segments();
+    sender.lose();
+    assert_eq!(sender.segments(), before);
 }
 
 /// Where no two waves are measured, in slow start, and for marks a reduction is Reno's.

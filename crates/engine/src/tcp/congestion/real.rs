@@ -2,8 +2,8 @@
 //! NOSSDAV 2001; Tsaoussidis and Zhang, "TCP-Real: receiver-oriented congestion control", Computer Networks 40 (2002).
 //!
 //! Data goes out in waves, a window each. The rate at which a wave arrives shows how contended the path is: a loss
-//! without a fall of that rate is taken for an error of transmission and costs nothing, and a fall without a loss already
-//! costs some of the window. All of it is measured where the data arrives, so that the way back does not matter.
+//! without a fall of that rate is taken for an error of transmission and costs nothing. All of it is measured where the data
+//! arrives, so that the way back does not matter.
 
 use std::sync::Arc;
 
@@ -21,6 +21,11 @@ parameters! {
     }
 }
 
+/// A loss within fewer waves of the one taken for an error before it counts as congestion. A queue that overflows is received
+/// no slower, but loses again at once, so that without this a flow would leave others nothing, which the papers' "friendly"
+/// excludes. Assumed.
+const WAVES_BETWEEN_ERRORS: u64 = 2;
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Real {
@@ -30,8 +35,8 @@ pub struct Real {
     wave: Option<Wave>,
     latest: Option<Received>,
     previous: Option<Received>,
-    /// Whether the acknowledgement at hand ended a wave.
-    wave_ended: bool,
+    /// How many waves have arrived since a loss was taken for an error of transmission.
+    waves_since_error: u64,
 }
 
 /// A wave of which some has arrived.
@@ -63,15 +68,13 @@ impl Real {
         class: "hybrid",
         year: 2001,
         source: "Zhang and Tsaoussidis, NOSSDAV 2001; Tsaoussidis and Zhang, Computer Networks 40 (2002), of both the abstract only",
-        departures: "the papers' rules were not to be had. Known from abstracts and surveys: waves, whose receiving rate the receiver \
-                     measures; losses classified by it; a window that falls with it before there is loss; all else as \
-                     standard TCP. Assumed: a wave is a window of data, its level that window, its rate that from the first to the \
-                     last acknowledgement of it, by times of arrival that the receiver reports; contention is a rate lower than that \
-                     of the wave before, by the share contention, of a wave of no lower level; the window then falls as the rate does, to a \
-                     half at most; a loss or timeout after such a wave halves as Reno, and so does one in slow start or before two waves \
-                     are measured; any other leaves ssthresh at the window; marks halve; growth is Reno's. A flow that fills a \
-                     queue by itself is received no slower, so that only repeated losses, which lead to timeouts, halve its window: \
-                     beside others at a queue without AQM it takes more than Reno",
+        departures: "the papers' rules were not to be had. Known from the abstracts: waves, whose receiving rate the receiver \
+                     measures; that adjustments for loss are cancelled while that rate shows that there is bandwidth; that it is \
+                     friendly to TCP; all else as standard TCP. Assumed: a wave is a window of data, its level that window, its rate \
+                     that from the first to the last acknowledgement of it, by times of arrival that the receiver reports; \
+                     contention is a rate lower than that of the wave before, by the share contention, of a wave of no lower \
+                     level; a loss or timeout after such a wave halves as Reno, and so does one in slow start, before two waves are \
+                     measured, or within two waves of a loss that was cancelled; any other leaves ssthresh at the window; marks halve",
     };
 
     /// A fresh TCP Real.
@@ -82,16 +85,15 @@ impl Real {
             wave: None,
             latest: None,
             previous: None,
-            wave_ended: false,
+            waves_since_error: WAVES_BETWEEN_ERRORS,
         }
     }
 
-    /// What is left of the receiving rate, if the wave that arrived last shows contention. One of a lower level is slower by
-    /// itself, and shows nothing.
-    fn contention(&self) -> Option<f64> {
+    /// Whether the wave that arrived last shows contention. One of a lower level is slower by itself, and shows nothing.
+    fn shows_contention(&self) -> Option<bool> {
         let (latest, previous) = (self.latest?, self.previous?);
-        let share = latest.rate / previous.rate;
-        (latest.level >= previous.level && share < 1.0 - self.parameters.contention).then_some(share)
+        let is_slower = latest.rate < (1.0 - self.parameters.contention) * previous.rate;
+        Some(latest.level >= previous.level && is_slower)
     }
 
     /// Half the flight size (RFC 5681 equation 4).
@@ -102,26 +104,17 @@ impl Real {
 }
 
 impl CongestionControl for Real {
-    /// Reno's growth, but for a window that contention makes smaller.
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        match self.contention().filter(|_| self.wave_ended) {
-            Some(share) => {
-                let fallen = (share.max(0.5) * window.cwnd as f64) as u64;
-                window.cwnd = fallen.max(window.least_ssthresh()).min(window.cwnd);
-                // A window that yields to others is not in slow start again.
-                window.ssthresh = window.ssthresh.min(window.cwnd);
-                self.additive.restart();
-            }
-            None => self.additive.increase(window, ack.credit),
-        }
+        self.additive.increase(window, ack.credit);
     }
 
     /// Nothing for an error of transmission, half for congestion.
     fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
         // A hole would stretch the wave.
         self.wave = None;
-        let is_measured = self.previous.is_some() && !window.in_slow_start();
-        if is_measured && self.contention().is_none() {
+        let is_error = !window.in_slow_start() && self.shows_contention() == Some(false);
+        if is_error && self.waves_since_error >= WAVES_BETWEEN_ERRORS {
+            self.waves_since_error = 0;
             return window.cwnd.max(window.least_ssthresh());
         }
         self.halve(window, flight_size)
@@ -133,7 +126,6 @@ impl CongestionControl for Real {
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
-        self.wave_ended = false;
         let Some(arrived) = ack.arrived else { return };
         let Some(Wave { level, end, start, since }) = self.wave else {
             // All that was sent until its first acknowledgement came, so that what leaves together is in one wave.
@@ -150,7 +142,7 @@ impl CongestionControl for Real {
         if time > 0.0 {
             self.previous = self.latest;
             self.latest = Some(Received { level, rate: (ack.una - start) as f64 / time });
-            self.wave_ended = true;
+            self.waves_since_error += 1;
         }
     }
 
