@@ -24,6 +24,8 @@ pub struct Path {
     /// Packets in the bottleneck's device.
     pub device_queue: u64,
     pub drop: Value,
+    /// What changes of the bottleneck while the run lasts.
+    pub changes: Vec<Value>,
     pub duration: u64,
     pub warm_up: u64,
     pub flows: Vec<Value>,
@@ -43,6 +45,7 @@ impl Path {
             queue: Value::Null,
             device_queue: 0,
             drop: Value::Null,
+            changes: Vec::new(),
             duration: 60 * S,
             warm_up: 20 * S,
             flows: vec![tcp("newreno")],
@@ -61,6 +64,7 @@ impl Path {
         bottleneck["queue"] = self.queue.clone();
         bottleneck["device_queue"] = json!(self.device_queue);
         bottleneck["drop"] = self.drop.clone();
+        bottleneck["changes"] = json!(self.changes);
         let specification = json!({
             "seed": self.seed, "duration": self.duration, "warm_up": self.warm_up,
             "sender_overhead": self.sender_overhead,
