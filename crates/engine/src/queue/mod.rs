@@ -4,7 +4,9 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+mod blue;
 mod codel;
+mod drophead;
 mod droptail;
 mod parts;
 mod pie;
@@ -266,4 +268,6 @@ disciplines! {
     pie::Pie(PieParameters),
     codel::CoDel(CoDelParameters),
     vcp::VcpRouter(VcpRouterParameters),
+    drophead::DropHead(DropHeadParameters),
+    blue::Blue(BlueParameters),
 }
