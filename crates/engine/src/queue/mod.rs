@@ -4,12 +4,15 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+mod avq;
 mod blue;
 mod codel;
 mod drophead;
 mod droptail;
 mod parts;
+mod pi;
 mod pie;
+mod rem;
 mod vcp;
 
 use std::sync::Arc;
@@ -270,4 +273,7 @@ disciplines! {
     vcp::VcpRouter(VcpRouterParameters),
     drophead::DropHead(DropHeadParameters),
     blue::Blue(BlueParameters),
+    pi::Pi(PiParameters),
+    rem::Rem(RemParameters),
+    avq::Avq(AvqParameters),
 }

@@ -1,10 +1,13 @@
 //! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
 
+mod avq;
 mod bench;
 mod blue;
 mod codel;
 mod drophead;
 mod droptail;
+mod pi;
 mod pie;
+mod rem;
 mod settings;
 mod vcp;
