@@ -12,6 +12,7 @@ mod droptail;
 mod parts;
 mod pi;
 mod pie;
+mod red;
 mod rem;
 mod vcp;
 
@@ -276,4 +277,5 @@ disciplines! {
     pi::Pi(PiParameters),
     rem::Rem(RemParameters),
     avq::Avq(AvqParameters),
+    red::Red(RedParameters),
 }

@@ -8,6 +8,7 @@ mod drophead;
 mod droptail;
 mod pi;
 mod pie;
+mod red;
 mod rem;
 mod settings;
 mod vcp;
