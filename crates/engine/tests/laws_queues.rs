@@ -5,7 +5,7 @@ mod support;
 use serde_json::{Value, json};
 use sojourn_engine::probe::QueueStatistics;
 use sojourn_engine::tcp::profile::EcnKind;
-use support::{MS, Path, S, tcp_flows};
+use support::{MS, Path, S, constant_rate, tcp_flows};
 
 /// So many NewReno flows over a link of 45 Mbit/s, 3750 packets a second as in Hollot et al. 2001; from 100 s to 200 s.
 fn bottleneck(queue: Value, flows: u64, rtt: u64, ecn: bool) -> QueueStatistics {
@@ -55,5 +55,51 @@ fn avq_keeps_the_link_as_busy_as_desired_under_tcp() {
         let busy = statistics.busy_share;
         assert!((busy - gamma).abs() < 0.005, "{flows} flows: {busy} of the time busy, not {gamma}");
         assert_eq!(statistics.window.drops_overflow, 0);
+    }
+}
+
+/// The share of a link of 10 Mbit/s that an unresponsive flow gets of what passes, sending at so many times its rate
+/// against 32 NewReno flows as in Pan, Prabhakar and Psounis 2000.
+fn unresponsive_share(queue: Value, times: f64) -> f64 {
+    let mut path = Path::new(10_000_000, 100 * MS);
+    path.queue = queue;
+    path.flows = vec![tcp_flows("newreno", 32, 5 * S), constant_rate((times * 10e6) as u64, 1500, true)];
+    path.duration = 120 * S;
+    path.warm_up = 20 * S;
+    let result = path.run();
+    result.flows.last().expect("the unresponsive flow").bytes_delivered as f64 * 8.0 / (100.0 * 10e6)
+}
+
+/// Tang, Wang and Low, "Understanding CHOKe" (2004): with many TCP flows no unresponsive one gets more than 1 / (e + 1) =
+/// 26.9 % of the link whatever it sends, and less and less the more it sends beyond the link's rate; RED leaves it
+/// nearly everything (Pan et al. 2000).
+#[test]
+fn choke_bounds_the_share_of_an_unresponsive_flow() {
+    let share = |name: &str, times| {
+        let parameters = json!({"min": {"packets": 100}, "max": {"packets": 200}});
+        unresponsive_share(json!({"name": name, "limit": {"packets": 300}, "parameters": parameters}), times)
+    };
+    let bound = 1.0 / (std::f64::consts::E + 1.0);
+    let shares = [0.5, 1.0, 1.5, 2.0, 4.0, 8.0].map(|times| (times, share("choke", times)));
+    for (times, share) in shares {
+        assert!(share < bound, "{share} of the link at {times} times its rate");
+    }
+    let [.., (_, at_two), (_, at_four), (_, at_eight)] = shares;
+    assert!(at_four < 0.8 * at_two && at_eight < 0.8 * at_four, "{shares:?}");
+    let with_red = share("red", 2.0);
+    assert!(with_red > 0.8, "{with_red} of the link with RED");
+}
+
+/// With the comparison in PIE and CoDel, which drops the arrival alone, of lambda times the link's rate passes what finds
+/// another flow's packet: a share mu = lambda (1 - mu) of the link. A little more, since they do not compare all the time.
+#[test]
+fn the_comparison_reins_in_an_unresponsive_flow() {
+    for (name, plain) in [("choke_pie", "pie"), ("choke_codel", "codel")] {
+        for times in [0.5, 0.8, 1.2, 2.0, 4.0] {
+            let share = |name: &str| unresponsive_share(json!({"name": name, "limit": {"packets": 300}}), times);
+            let (with, without, law) = (share(name), share(plain), times / (1.0 + times));
+            assert!((0.0..0.1).contains(&(with - law)), "{name} at {times}: {with} of the link, by the law {law}");
+            assert!(with < without - 0.05, "{name} at {times}: {with} of the link, {plain}: {without}");
+        }
     }
 }

@@ -6,6 +6,9 @@
 
 mod avq;
 mod blue;
+mod choke;
+mod choke_codel;
+mod choke_pie;
 mod codel;
 mod drophead;
 mod droptail;
@@ -278,4 +281,7 @@ disciplines! {
     rem::Rem(RemParameters),
     avq::Avq(AvqParameters),
     red::Red(RedParameters),
+    choke::Choke(ChokeParameters),
+    choke_pie::ChokePie(ChokePieParameters),
+    choke_codel::ChokeCoDel(ChokeCoDelParameters),
 }

@@ -3,6 +3,7 @@
 mod avq;
 mod bench;
 mod blue;
+mod choke;
 mod codel;
 mod drophead;
 mod droptail;

@@ -149,15 +149,29 @@ impl RedQueue {
     }
 
     /// The same with so many times the drop probability.
-    pub fn enqueue_with(&mut self, mut packet: Packet, times: f64, context: &mut Context) {
-        let length = if self.settings.queue_in_bytes { self.queue.bytes() as f64 } else { self.queue.packets() as f64 };
-        self.average.on_arrival(length, context.now);
+    pub fn enqueue_with(&mut self, packet: Packet, times: f64, context: &mut Context) {
+        self.on_arrival(context.now);
+        self.admit(packet, times, context);
+    }
+
+    /// The first half of it: the arrival enters into the average.
+    pub fn on_arrival(&mut self, now: Time) {
+        self.average.on_arrival(self.length(), now);
+    }
+
+    /// As it is measured.
+    fn length(&self) -> f64 {
+        if self.settings.queue_in_bytes { self.queue.bytes() as f64 } else { self.queue.packets() as f64 }
+    }
+
+    /// The second half: the arrival is queued, dropped or marked.
+    pub fn admit(&mut self, mut packet: Packet, times: f64, context: &mut Context) {
         if self.limit.is_exceeded_by(&packet, &self.queue) {
             self.spacing.restart();
             context.drop(packet, DropCause::Overflow, None);
             return;
         }
-        if self.selects(&packet, length, times, context) {
+        if self.selects(&packet, self.length(), times, context) {
             self.spacing.restart();
             let may_mark = !self.settings.hard_drop || self.average.value() < self.curve.maximum();
             if !(self.settings.ecn && may_mark && context.mark(&mut packet)) {
@@ -200,6 +214,16 @@ impl RedQueue {
             self.average.on_idle(now);
         }
         head
+    }
+
+    /// What is queued.
+    pub fn line(&self) -> &Fifo {
+        &self.queue
+    }
+
+    /// Takes a packet out of the line, wherever it stands.
+    pub fn remove(&mut self, position: u64) -> Option<Queued> {
+        self.queue.remove(position)
     }
 
     /// Packets queued.
