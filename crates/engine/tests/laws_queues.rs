@@ -103,3 +103,15 @@ fn the_comparison_reins_in_an_unresponsive_flow() {
         }
     }
 }
+
+/// Feng et al. 2001: with SFB a flow that does not respond gets no more than the others by much, whatever it sends: less than
+/// three times its fair share of one in 33, where tail drop leaves it nearly everything.
+#[test]
+fn sfb_keeps_an_unresponsive_flow_near_its_fair_share() {
+    for times in [0.5, 1.0, 2.0, 4.0] {
+        let share = |name: &str| unresponsive_share(json!({"name": name, "limit": {"packets": 300}}), times);
+        let (with_sfb, without) = (share("sfb"), share("droptail"));
+        assert!(with_sfb < 3.0 / 33.0, "{with_sfb} of the link at {times} times its rate");
+        assert!(without > 0.8 * times.min(1.0), "{without} of the link at {times} times its rate, with tail drop");
+    }
+}

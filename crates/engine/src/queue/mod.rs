@@ -17,6 +17,7 @@ mod pi;
 mod pie;
 mod red;
 mod rem;
+mod sfb;
 mod vcp;
 
 use std::sync::Arc;
@@ -281,6 +282,7 @@ disciplines! {
     rem::Rem(RemParameters),
     avq::Avq(AvqParameters),
     red::Red(RedParameters),
+    sfb::Sfb(SfbParameters),
     choke::Choke(ChokeParameters),
     choke_pie::ChokePie(ChokePieParameters),
     choke_codel::ChokeCoDel(ChokeCoDelParameters),

@@ -12,4 +12,5 @@ mod pie;
 mod red;
 mod rem;
 mod settings;
+mod sfb;
 mod vcp;
