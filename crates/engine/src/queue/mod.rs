@@ -4,10 +4,20 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+mod avq;
+mod blue;
+mod choke;
+mod choke_codel;
+mod choke_pie;
 mod codel;
+mod drophead;
 mod droptail;
 mod parts;
+mod pi;
 mod pie;
+mod red;
+mod rem;
+mod sfb;
 mod vcp;
 
 use std::sync::Arc;
@@ -266,4 +276,14 @@ disciplines! {
     pie::Pie(PieParameters),
     codel::CoDel(CoDelParameters),
     vcp::VcpRouter(VcpRouterParameters),
+    drophead::DropHead(DropHeadParameters),
+    blue::Blue(BlueParameters),
+    pi::Pi(PiParameters),
+    rem::Rem(RemParameters),
+    avq::Avq(AvqParameters),
+    red::Red(RedParameters),
+    sfb::Sfb(SfbParameters),
+    choke::Choke(ChokeParameters),
+    choke_pie::ChokePie(ChokePieParameters),
+    choke_codel::ChokeCoDel(ChokeCoDelParameters),
 }

@@ -200,11 +200,25 @@ impl Pie {
         delay * 2 < self.parameters.target
     }
 
+    /// What is queued.
+    pub(super) fn line(&self) -> &Fifo {
+        &self.queue
+    }
+
+    /// Whether an arrival is exposed to the drop probability.
+    pub(super) fn may_drop(&self) -> bool {
+        self.burst_allowance == Duration::ZERO && self.probability > 0.0 && !self.is_safe()
+    }
+
+    /// Whether nothing is dropped early whatever the drop probability (section 4.1).
+    fn is_safe(&self) -> bool {
+        self.is_short(self.delay_before) && self.probability < SAFE_PROBABILITY
+            || self.queue.bytes() <= 2 * self.parameters.mean_packet_size.0
+    }
+
     /// Whether to drop or mark an arrival (appendix A's `drop_early`, with section 5.4 from appendix B).
     fn selects(&mut self, random: &mut Random) -> bool {
-        if self.is_short(self.delay_before) && self.probability < SAFE_PROBABILITY
-            || self.queue.bytes() <= 2 * self.parameters.mean_packet_size.0
-        {
+        if self.is_safe() {
             return false;
         }
         if self.parameters.derandomise {

@@ -96,17 +96,21 @@ pub fn drive<Q: QueueDiscipline>(
 ) {
     let mut arrivals = arrivals.peekable();
     let mut free_at = Time::ZERO;
+    // A link that got nothing asks again after the next arrival.
+    let mut asks = false;
     let interval = bench.queue.timer_interval();
     let mut timer = interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
     loop {
         let arrival = arrivals.peek().map_or(Time::NEVER, |(time, _)| *time);
-        let departure = if bench.queue.packets() > 0 { free_at } else { Time::NEVER };
+        let departure = if asks { free_at } else { Time::NEVER };
         let now = departure.min(timer).min(arrival);
         if now > end || now == Time::NEVER {
             return;
         }
         if now == departure {
-            if let Some(queued) = bench.dequeue(now) {
+            let sent = bench.dequeue(now);
+            asks = sent.is_some();
+            if let Some(queued) = sent {
                 free_at = now + transmission;
                 observe(now, Event::Sent(now.since(queued.since)), &bench.queue);
             }
@@ -118,6 +122,7 @@ pub fn drive<Q: QueueDiscipline>(
             bench.enqueue(now, arrivals.next().unwrap().1);
             // An idle link asks at once.
             free_at = free_at.max(now);
+            asks = true;
         }
         for dropped in std::mem::take(&mut bench.outcome.dropped) {
             observe(now, Event::Dropped(dropped.cause), &bench.queue);

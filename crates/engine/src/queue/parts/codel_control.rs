@@ -55,6 +55,11 @@ pub struct CoDelControl {
 }
 
 impl CoDelControl {
+    /// Whether it is in the dropping state.
+    pub fn is_dropping(&self) -> bool {
+        self.dropping
+    }
+
     /// Takes the packet to send from the line.
     pub fn dequeue(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, context: &mut Context) -> Option<Queued> {
         let mut sent = self.take_by_rule(queue, parameters, context)?;

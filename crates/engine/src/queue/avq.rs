@@ -1,0 +1,144 @@
+//! AVQ, the adaptive virtual queue: Kunniyur and Srikant, "An adaptive virtual queue (AVQ) algorithm for active queue
+//! management", IEEE/ACM Transactions on Networking 12 (2004). What would overflow the same buffer at a slower link is
+//! dropped or marked; the slower link's capacity is steered so that the real link is as busy as desired.
+
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::Time;
+use crate::units::{Bytes, Rate};
+
+parameters! {
+    /// AVQ's parameters.
+    pub struct AvqParameters {
+        alpha: f64 = 0.15, in 0..1000, "How fast the virtual capacity follows, a second (alpha)", "Kunniyur and Srikant 2004; ns-2 queue/vq.cc";
+        gamma: f64 = 0.98, in 0.01..1, "Utilisation desired (gamma)", "Kunniyur and Srikant 2004; ns-2 tcl/lib/ns-default.tcl, Queue/Vq";
+        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Size in which a limit in packets makes the virtual buffer", "Ethernet's MTU; ns-2 tcl/lib/ns-default.tcl has 1000 bytes";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "Kunniyur and Srikant 2004: marks or drops; off in ns-2 tcl/lib/ns-default.tcl, Queue/Vq, markpkts_";
+    }
+}
+
+/// The virtual capacity's share of the link's to begin with (ns-2 tcl/lib/ns-default.tcl, Queue/Vq, `ecnlim_`).
+const FIRST_SHARE: f64 = 0.8;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Avq {
+    limit: Limit,
+    parameters: AvqParameters,
+    queue: Fifo,
+    /// In bytes; as much as the limit.
+    virtual_buffer: f64,
+    /// Of the link, in bytes a second.
+    capacity: f64,
+    /// Of the virtual queue, in bytes a second.
+    virtual_capacity: f64,
+    /// In bytes.
+    virtual_queue: f64,
+    /// When the virtual queue was last brought up to date.
+    served_at: Time,
+    /// When the virtual capacity was.
+    adapted_at: Time,
+}
+
+impl Avq {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "avq",
+        aliases: &["adaptive_virtual_queue"],
+        title: "AVQ",
+        class: "aqm",
+        year: 2001,
+        source: "Kunniyur and Srikant, SIGCOMM 2001 and IEEE/ACM Transactions on Networking 12 (2004)",
+        departures: "counted in bytes, and the virtual buffer is the queue's limit, both as in ns-2 unless told; a packet \
+                     that is dropped does not count as arrived, so that what is steered is the rate of those let in, as in \
+                     ns-2, but time counts then too; nothing is dropped early without a limit",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: AvqParameters) -> Avq {
+        Avq {
+            limit,
+            queue: Fifo::default(),
+            virtual_buffer: limit.in_bytes(parameters.mean_packet_size) as f64,
+            parameters,
+            capacity: 0.0,
+            virtual_capacity: 0.0,
+            virtual_queue: 0.0,
+            served_at: Time::ZERO,
+            adapted_at: Time::ZERO,
+        }
+    }
+
+    /// The virtual queue's length in bytes after the latest arrival.
+    pub fn virtual_queue(&self) -> f64 {
+        self.virtual_queue
+    }
+
+    /// The virtual queue's capacity in bytes a second.
+    pub fn virtual_capacity(&self) -> f64 {
+        self.virtual_capacity
+    }
+
+    /// A packet comes: whether the virtual queue overflows.
+    fn overflows_virtually(&mut self, size: f64, now: Time) -> bool {
+        let served = self.virtual_capacity * now.since(self.served_at).seconds();
+        self.virtual_queue = (self.virtual_queue - served).max(0.0);
+        self.served_at = now;
+        let overflows = self.virtual_queue + size > self.virtual_buffer;
+        if !overflows {
+            self.virtual_queue += size;
+        }
+        overflows
+    }
+
+    /// So many bytes were let in.
+    fn adapt(&mut self, bytes: f64, now: Time) {
+        let AvqParameters { alpha, gamma, .. } = self.parameters;
+        let credit = alpha * gamma * self.capacity * now.since(self.adapted_at).seconds();
+        let raised = (self.virtual_capacity + credit).min(self.capacity);
+        self.virtual_capacity = (raised - alpha * bytes).max(0.0);
+        self.adapted_at = now;
+    }
+}
+
+impl QueueDiscipline for Avq {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        let size = f64::from(packet.size);
+        let selected = self.overflows_virtually(size, context.now);
+        let full = self.limit.is_exceeded_by(&packet, &self.queue);
+        if full || selected && !(self.parameters.ecn && context.mark(&mut packet)) {
+            // Time counts all the same: else a virtual capacity of nothing would let nothing in for ever.
+            self.adapt(0.0, context.now);
+            context.drop(packet, if full { DropCause::Overflow } else { DropCause::Early }, None);
+            return;
+        }
+        self.adapt(size, context.now);
+        self.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
+        self.queue.pop()
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        let capacity = rate.0 as f64 / 8.0;
+        // When the rate changes, the virtual one keeps its share.
+        let share = if self.capacity > 0.0 { self.virtual_capacity / self.capacity } else { FIRST_SHARE };
+        self.virtual_capacity = share * capacity;
+        self.capacity = capacity;
+    }
+}

@@ -1,0 +1,121 @@
+//! BLUE: Feng, Shin, Kandlur and Saha, "The BLUE active queue management algorithms", IEEE/ACM Transactions on Networking 10
+//! (2002). One drop probability, which rises when the buffer overflows and falls while the link is idle; the queue's
+//! length does not enter.
+
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::{Duration, Time};
+
+parameters! {
+    /// BLUE's parameters.
+    pub struct BlueParameters {
+        freeze_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Least time between two changes of the drop probability (freeze_time)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc: 100 ms";
+        increment: f64 = 0.0025, in 0..1, "What a loss adds to the drop probability (delta_1)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
+        decrement: f64 = 0.00025, in 0..1, "What an idle link takes from it (delta_2)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "Feng et al. 2002: marks or drops";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Blue {
+    limit: Limit,
+    parameters: BlueParameters,
+    queue: Fifo,
+    probability: f64,
+    last_update: Time,
+    /// Since when the link finds nothing to send.
+    idle_since: Option<Time>,
+}
+
+impl Blue {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "blue",
+        aliases: &[],
+        title: "BLUE",
+        class: "aqm",
+        year: 1999,
+        source: "Feng, Shin, Kandlur and Saha, IEEE/ACM Transactions on Networking 10 (2002)",
+        departures: "a link that stays idle counts again after each freeze_time, as in the port to ns-3; the variant that \
+                     raises the drop probability above a queue length too is left out",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: BlueParameters) -> Blue {
+        Blue {
+            limit,
+            parameters,
+            queue: Fifo::default(),
+            probability: 0.0,
+            last_update: Time::ZERO,
+            idle_since: Some(Time::ZERO),
+        }
+    }
+
+    /// The drop probability as it was last changed.
+    pub fn drop_probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// A packet was lost to the limit.
+    fn on_loss(&mut self, now: Time) {
+        if now.since(self.last_update) > self.parameters.freeze_time {
+            self.probability = (self.probability + self.parameters.increment).min(1.0);
+            self.last_update = now;
+        }
+    }
+
+    /// The link is no longer idle: makes up for the time that it was.
+    fn end_idleness(&mut self, now: Time) {
+        let Some(start) = self.idle_since.take() else {
+            return;
+        };
+        let freeze_time = self.parameters.freeze_time;
+        let first = start.max(self.last_update + freeze_time);
+        if now > first {
+            let more = now.since(first).0 / freeze_time.0;
+            self.probability = (self.probability - self.parameters.decrement * (1 + more) as f64).max(0.0);
+            self.last_update = first + freeze_time * more;
+        }
+    }
+}
+
+impl QueueDiscipline for Blue {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        self.end_idleness(context.now);
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+            self.on_loss(context.now);
+            return;
+        }
+        let selected = context.random.unit() < self.probability;
+        if selected && !(self.parameters.ecn && context.mark(&mut packet)) {
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        self.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        let head = self.queue.pop();
+        if head.is_none() && self.idle_since.is_none() {
+            self.idle_since = Some(context.now);
+        }
+        head
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.idle_since.is_some()
+    }
+}

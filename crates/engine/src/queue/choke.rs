@@ -1,0 +1,70 @@
+//! CHOKe: Pan, Prabhakar and Psounis, "CHOKe, a stateless active queue management scheme for approximating fair bandwidth
+//! allocation", INFOCOM 2000. RED that first compares each arrival with a packet drawn from the queue, and drops both
+//! if they are of the same flow: the more of the queue is a flow's, the more often.
+
+use super::parts::{RedQueue, draw_of_same_flow, red_parameters};
+use super::{Context, DropCause, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::units::Rate;
+
+red_parameters! {
+    /// CHOKe's parameters are RED's.
+    pub struct ChokeParameters {}
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Choke {
+    queue: RedQueue,
+}
+
+impl Choke {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "choke",
+        aliases: &[],
+        title: "CHOKe",
+        class: "aqm",
+        year: 2000,
+        source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux net/sched/sch_choke.c",
+        departures: "RED is as red has it, gentle unless told; one packet is drawn, the variants that draw several are left \
+                     out; a match drops ECN-capable packets too, as in Linux",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: ChokeParameters) -> Choke {
+        Choke { queue: RedQueue::new(limit, parameters.red()) }
+    }
+}
+
+impl QueueDiscipline for Choke {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        self.queue.on_arrival(context.now);
+        if self.queue.average().value() > self.queue.curve().minimum()
+            && let Some(place) = draw_of_same_flow(&packet, self.queue.line(), context.random)
+        {
+            let drawn = self.queue.remove(place).expect("a packet was drawn from there");
+            context.drop(drawn.packet, DropCause::Early, Some(drawn.since));
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        self.queue.admit(packet, 1.0, context);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        self.queue.dequeue(context.now)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        self.queue.set_link_rate(rate);
+    }
+}

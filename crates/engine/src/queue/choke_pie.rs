@@ -1,0 +1,72 @@
+//! PIE with CHOKe's comparison: proposed against unfairness between round-trip times by Piotrowska, "On cross-layer
+//! interactions for congestion control in the Internet", Applied Sciences 11 (2021), section 5.2.
+
+use super::parts::draw_of_same_flow;
+use super::{Context, DropCause, Limit, Pie, PieParameters, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::time::{Duration, Time};
+
+/// Its parameters are PIE's.
+pub type ChokePieParameters = PieParameters;
+
+/// See the module.
+#[derive(Debug)]
+pub struct ChokePie {
+    pie: Pie,
+}
+
+impl ChokePie {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "choke_pie",
+        aliases: &["pie_choke"],
+        title: "PIE with CHOKe's comparison",
+        class: "aqm",
+        year: 2021,
+        source: "Piotrowska, Applied Sciences 11 (2021), section 5.2; Pan, Prabhakar and Psounis, INFOCOM 2000; RFC 8033",
+        departures: "the proposal is two sentences and leaves open when to compare: taken is, whenever PIE itself may drop an \
+                     arrival, and before it draws; only the arrival goes, as the proposal words it, where CHOKe drops the \
+                     drawn packet too; a match drops ECN-capable packets too, as CHOKe; the rest as in pie",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: ChokePieParameters) -> ChokePie {
+        ChokePie { pie: Pie::new(limit, parameters) }
+    }
+
+    /// PIE's drop probability now.
+    pub fn drop_probability(&self) -> f64 {
+        self.pie.drop_probability()
+    }
+}
+
+impl QueueDiscipline for ChokePie {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.pie.may_drop() && draw_of_same_flow(&packet, self.pie.line(), context.random).is_some() {
+            context.drop(packet, DropCause::Early, None);
+        } else {
+            self.pie.enqueue(packet, context);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        self.pie.dequeue(context)
+    }
+
+    fn packets(&self) -> u64 {
+        self.pie.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pie.bytes()
+    }
+
+    fn timer_interval(&self) -> Option<Duration> {
+        self.pie.timer_interval()
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        self.pie.on_timer(now);
+    }
+}

@@ -1,0 +1,104 @@
+//! The PI controller: Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting TCP
+//! flows", INFOCOM 2001. The drop probability is steered so that the queue keeps to a length, whatever the load.
+
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::{Duration, Time};
+
+parameters! {
+    /// The PI controller's parameters. Hollot et al. design a, b and w for a link, the least number of flows and the
+    /// greatest round-trip time.
+    pub struct PiParameters {
+        a: f64 = 0.00001822, in 0..1, "Weight of the queue's distance from the reference, in a packet (a)", "Hollot et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/PI";
+        b: f64 = 0.00001816, in 0..1, "Weight of its distance at the update before (b)", "Hollot et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/PI";
+        w: f64 = 170.0, in 0.001..1e6, "Updates a second (w)", "ns-2 tcl/lib/ns-default.tcl, Queue/PI";
+        reference: f64 = 50.0, in 0..1e9, "Length that the queue is to keep, in packets (q_ref)", "ns-2 tcl/lib/ns-default.tcl, Queue/PI";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "ns-2 tcl/lib/ns-default.tcl, Queue/PI, setbit_";
+    }
+}
+
+impl PiParameters {
+    /// The drop probability that follows `probability`, given the queue's length in packets now and at the update before
+    /// (the discrete controller of Hollot et al.).
+    pub fn next_probability(&self, probability: f64, queue: u64, queue_before: u64) -> f64 {
+        let (error, error_before) = (queue as f64 - self.reference, queue_before as f64 - self.reference);
+        (probability + self.a * error - self.b * error_before).clamp(0.0, 1.0)
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Pi {
+    limit: Limit,
+    parameters: PiParameters,
+    queue: Fifo,
+    probability: f64,
+    /// The queue's length at the latest update.
+    queue_before: u64,
+}
+
+impl Pi {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "pi",
+        aliases: &["pi_controller"],
+        title: "PI controller",
+        class: "aqm",
+        year: 2001,
+        source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001",
+        departures: "the queue is counted in packets whatever their sizes, as in ns-2 unless told",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: PiParameters) -> Pi {
+        Pi { limit, parameters, queue: Fifo::default(), probability: 0.0, queue_before: 0 }
+    }
+
+    /// The drop probability now.
+    pub fn drop_probability(&self) -> f64 {
+        self.probability
+    }
+}
+
+impl QueueDiscipline for Pi {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        let selected = context.random.unit() < self.probability;
+        if selected && !(self.parameters.ecn && context.mark(&mut packet)) {
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        self.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
+        self.queue.pop()
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
+
+    fn timer_interval(&self) -> Option<Duration> {
+        Some(Duration::from_seconds_f64(1.0 / self.parameters.w))
+    }
+
+    fn on_timer(&mut self, _now: Time) {
+        let queue = self.queue.packets();
+        self.probability = self.parameters.next_probability(self.probability, queue, self.queue_before);
+        self.queue_before = queue;
+    }
+}

@@ -1,0 +1,128 @@
+//! REM, random exponential marking: Athuraliya, Li, Low and Yin, "REM: active queue management", IEEE Network 15 (2001). A
+//! price adds up how far the arrivals exceed the link and the queue its target; the drop probability is exponential in it,
+//! so that over a path the prices of the links add up.
+
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::{Duration, Time};
+use crate::units::{Bytes, Rate};
+
+parameters! {
+    /// REM's parameters.
+    pub struct RemParameters {
+        gamma: f64 = 0.001, in 0..1000, "How fast the price follows, a packet and update (gamma)", "Athuraliya et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/REM";
+        alpha: f64 = 0.1, in 0..1000, "Weight of the queue beside that of the arrivals (alpha)", "Athuraliya et al. 2001; ns-2 queue/rem.cc";
+        phi: f64 = 1.001, in 1..1000, "Base of the drop probability's exponential, more than 1 (phi)", "Athuraliya et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/REM";
+        target: f64 = 20.0, in 0..1e9, "Length that the queue is to keep, in packets (b*)", "ns-2 tcl/lib/ns-default.tcl, Queue/REM, pbo_";
+        update_interval: Duration = Duration::from_milliseconds(2), in 1e6..1e18, "Time between updates of the price", "ns-2 tcl/lib/ns-default.tcl, Queue/REM, pupdtime_";
+        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Size in which arrivals, queue and link are counted as packets", "Ethernet's MTU; ns-2 tcl/lib/ns-default.tcl has 1000 bytes";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "Athuraliya et al. 2001: marks; off in ns-2 tcl/lib/ns-default.tcl, Queue/REM, markpkts_";
+    }
+}
+
+impl RemParameters {
+    /// The price that follows `price`, given what arrived in an interval, how much the link can send in it and the
+    /// queue's length, in packets.
+    pub fn next_price(&self, price: f64, arrived: f64, capacity: f64, queue: f64) -> f64 {
+        (price + self.gamma * (self.alpha * (queue - self.target) + arrived - capacity)).max(0.0)
+    }
+
+    /// The drop probability at a price.
+    pub fn drop_probability(&self, price: f64) -> f64 {
+        1.0 - libm::pow(self.phi, -price)
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Rem {
+    limit: Limit,
+    parameters: RemParameters,
+    queue: Fifo,
+    /// Packets that the link can send between two updates.
+    capacity: f64,
+    /// Bytes that arrived since the latest update.
+    arrived: u64,
+    price: f64,
+    probability: f64,
+}
+
+impl Rem {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "rem",
+        aliases: &["random_exponential_marking"],
+        title: "REM",
+        class: "aqm",
+        year: 2001,
+        source: "Athuraliya, Li, Low and Yin, IEEE Network 15 (2001)",
+        departures: "arrivals, queue and link are counted in bytes and told in packets of the mean size, so that packets of \
+                     any sizes make a true rate; arrivals are marked or dropped, where ns-2 marks what leaves",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: RemParameters) -> Rem {
+        Rem { limit, parameters, queue: Fifo::default(), capacity: 0.0, arrived: 0, price: 0.0, probability: 0.0 }
+    }
+
+    /// The price now.
+    pub fn price(&self) -> f64 {
+        self.price
+    }
+
+    /// The drop probability now.
+    pub fn drop_probability(&self) -> f64 {
+        self.probability
+    }
+}
+
+impl QueueDiscipline for Rem {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        self.arrived += u64::from(packet.size);
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        let selected = context.random.unit() < self.probability;
+        if selected && !(self.parameters.ecn && context.mark(&mut packet)) {
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        self.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
+        self.queue.pop()
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        let bytes = rate.0 as f64 / 8.0 * self.parameters.update_interval.seconds();
+        self.capacity = bytes / self.parameters.mean_packet_size.0 as f64;
+    }
+
+    fn timer_interval(&self) -> Option<Duration> {
+        Some(self.parameters.update_interval)
+    }
+
+    fn on_timer(&mut self, _now: Time) {
+        let size = self.parameters.mean_packet_size.0 as f64;
+        let (arrived, queue) = (self.arrived as f64 / size, self.queue.bytes() as f64 / size);
+        self.price = self.parameters.next_price(self.price, arrived, self.capacity, queue);
+        self.probability = self.parameters.drop_probability(self.price);
+        self.arrived = 0;
+    }
+}

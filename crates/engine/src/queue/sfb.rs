@@ -1,0 +1,228 @@
+//! SFB, stochastic fair BLUE: Feng, Kandlur, Saha and Shin, "Stochastic fair blue: a queue management algorithm for
+//! enforcing fairness", INFOCOM 2001. Flows are hashed to a bin on each of several levels, and each bin keeps a drop
+//! probability as BLUE does; a flow's is the least of its bins', so that one that does not respond, and drives all of its
+//! bins to one, is told from those it shares some with.
+
+use super::parts::FlowHash;
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::line::Line;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::{Duration, Time};
+
+parameters! {
+    /// SFB's parameters.
+    pub struct SfbParameters {
+        bin_size: u64 = 20, in 1..1e9, "Packets in a bin from which its drop probability rises", "Linux net/sched/sch_sfb.c";
+        maximum: u64 = 25, in 1..1e9, "Packets in every one of its bins from which a flow's are dropped", "Linux net/sched/sch_sfb.c";
+        increment: f64 = 0.001, in 0..1, "What an arrival at a full bin adds to its drop probability (delta_1)", "Linux net/sched/sch_sfb.c";
+        decrement: f64 = 1.0 / 6000.0, in 0..1, "What an arrival at an empty bin takes from it (delta_2)", "Linux net/sched/sch_sfb.c";
+        rehash_interval: Duration = Duration::from_seconds(600), in 1e6..1e18, "How long a hash is used", "Linux net/sched/sch_sfb.c";
+        warmup_time: Duration = Duration::from_seconds(60), "How long before that the next hash's bins learn of the flows that do not respond", "Linux net/sched/sch_sfb.c";
+        penalty_rate: f64 = 10.0, in 0..1e9, "Packets a second of flows that do not respond that are let in, all together", "Linux net/sched/sch_sfb.c";
+        penalty_burst: u64 = 20, "Most of them that are let in at once", "Linux net/sched/sch_sfb.c";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "Feng et al. 2001: marks or drops; Linux marks";
+    }
+}
+
+/// Levels of bins (Linux net/sched/sch_sfb.c).
+const LEVELS: usize = 8;
+/// Bins on each (Linux net/sched/sch_sfb.c).
+const BINS: usize = 16;
+/// From this drop probability on ECN-capable packets are dropped too, the more the nearer it is to one (Linux
+/// net/sched/sch_sfb.c).
+const MARKS_UP_TO: f64 = 0.5;
+/// For so long tokens gather at most (Linux net/sched/sch_sfb.c).
+const LONGEST_GATHERING: Duration = Duration::from_seconds(10);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    packets: u64,
+    probability: f64,
+}
+
+/// The bins that one hash leads to.
+#[derive(Debug, Default)]
+struct Bins {
+    hash: FlowHash,
+    levels: [[Bin; BINS]; LEVELS],
+}
+
+impl Bins {
+    /// A flow's bin on each level.
+    fn of(&mut self, hash: u32) -> impl Iterator<Item = &mut Bin> {
+        let bits = BINS.trailing_zeros();
+        let bin = move |level: usize| (hash >> (bits * level as u32)) as usize % BINS;
+        self.levels.iter_mut().enumerate().map(move |(level, bins)| &mut bins[bin(level)])
+    }
+
+    /// A packet arrives at the bins of this hash: what they learn. Returns the least length and the least drop
+    /// probability.
+    fn on_arrival(&mut self, hash: u32, parameters: &SfbParameters) -> (u64, f64) {
+        let (mut packets, mut probability) = (u64::MAX, 1.0_f64);
+        for bin in self.of(hash) {
+            if bin.packets == 0 {
+                bin.probability = (bin.probability - parameters.decrement).max(0.0);
+            } else if bin.packets >= parameters.bin_size {
+                bin.probability = (bin.probability + parameters.increment).min(1.0);
+            }
+            packets = packets.min(bin.packets);
+            probability = probability.min(bin.probability);
+        }
+        (packets, probability)
+    }
+}
+
+/// Where a queued packet is counted: its hash in each set of bins, or none in the set that was not in use.
+type Places = [Option<u32>; 2];
+
+/// See the module.
+#[derive(Debug)]
+pub struct Sfb {
+    limit: Limit,
+    parameters: SfbParameters,
+    queue: Fifo,
+    /// Of the packets queued, in the same order.
+    places: Line<Places>,
+    /// Those in use, and those of the next hash.
+    sets: Box<[Bins; 2]>,
+    /// Which is in use.
+    used: usize,
+    rehashed_at: Time,
+    /// Packets of flows that do not respond that may yet be let in.
+    tokens: u64,
+    tokens_at: Time,
+}
+
+impl Sfb {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "sfb",
+        aliases: &["stochastic_fair_blue"],
+        title: "SFB",
+        class: "aqm",
+        year: 2001,
+        source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux net/sched/sch_sfb.c",
+        departures: "as in Linux: bins learn from every arrival, without freeze_time; flows that do not respond share a rate; \
+                     from a drop probability of one half on ECN-capable packets are dropped too. Unlike in Linux that rate is \
+                     given however often packets come, and drop probabilities are not rounded to 1/65536",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: SfbParameters) -> Sfb {
+        Sfb {
+            limit,
+            queue: Fifo::default(),
+            places: Line::default(),
+            sets: Box::default(),
+            used: 0,
+            rehashed_at: Time::ZERO,
+            tokens: parameters.penalty_burst,
+            tokens_at: Time::ZERO,
+            parameters,
+        }
+    }
+
+    /// Changes to the next hash if it is time; whether its bins are learning already.
+    fn rehash(&mut self, context: &mut Context) -> bool {
+        let age = context.now.since(self.rehashed_at);
+        let SfbParameters { rehash_interval, warmup_time, .. } = self.parameters;
+        if age > rehash_interval {
+            self.sets[self.used].hash.perturb(context.random);
+            self.used = 1 - self.used;
+            self.rehashed_at = context.now;
+            return false;
+        }
+        warmup_time > Duration::ZERO && age > rehash_interval - warmup_time
+    }
+
+    /// Whether a packet of a flow that does not respond is let in.
+    fn takes_token(&mut self, now: Time) -> bool {
+        if self.tokens == 0 {
+            let gathering = now.since(self.tokens_at).min(LONGEST_GATHERING);
+            let gathered = (gathering.seconds() * self.parameters.penalty_rate) as u64;
+            self.tokens = gathered.min(self.parameters.penalty_burst);
+            if self.tokens == 0 {
+                return false;
+            }
+            self.tokens_at = now;
+        }
+        self.tokens -= 1;
+        true
+    }
+
+    /// Whether a packet may be queued, given its flow's drop probability below one; it may be marked on the way.
+    fn admits(&self, packet: &mut Packet, probability: f64, context: &mut Context) -> bool {
+        let draw = context.random.unit();
+        if draw >= probability {
+            return true;
+        }
+        let may_mark = self.parameters.ecn && draw >= (probability - MARKS_UP_TO) * 2.0;
+        may_mark && context.mark(packet)
+    }
+}
+
+impl QueueDiscipline for Sfb {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        let next_learns = self.rehash(context);
+        let (used, next) = (self.used, 1 - self.used);
+        let mut hash = |set: &mut Bins| set.hash.bucket(&packet, 1 << 32, context.random) as u32;
+        let mut places: Places = [None; 2];
+        let own = hash(&mut self.sets[used]);
+        places[used] = Some(own);
+        let (packets, probability) = self.sets[used].on_arrival(own, &self.parameters);
+        let enters = if packets >= self.parameters.maximum {
+            false
+        } else if probability >= 1.0 {
+            if next_learns {
+                let other = hash(&mut self.sets[next]);
+                places[next] = Some(other);
+                self.sets[next].on_arrival(other, &self.parameters);
+            }
+            self.takes_token(context.now)
+        } else {
+            self.admits(&mut packet, probability, context)
+        };
+        if !enters {
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        for (set, hash) in self.sets.iter_mut().zip(places) {
+            let Some(hash) = hash else { continue };
+            for bin in set.of(hash) {
+                bin.packets += 1;
+            }
+        }
+        self.places.push(places);
+        self.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
+        let head = self.queue.pop()?;
+        let places = self.places.pop().expect("each packet queued is counted somewhere");
+        for (set, hash) in self.sets.iter_mut().zip(places) {
+            let Some(hash) = hash else { continue };
+            for bin in set.of(hash) {
+                bin.packets -= 1;
+            }
+        }
+        Some(head)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
+}

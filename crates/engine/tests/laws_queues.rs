@@ -1,0 +1,117 @@
+//! What the authors of queue disciplines claim of them when TCP answers: whole paths over one bottleneck.
+
+mod support;
+
+use serde_json::{Value, json};
+use sojourn_engine::probe::QueueStatistics;
+use sojourn_engine::tcp::profile::EcnKind;
+use support::{MS, Path, S, constant_rate, tcp_flows};
+
+/// So many NewReno flows over a link of 45 Mbit/s, 3750 packets a second as in Hollot et al. 2001; from 100 s to 200 s.
+fn bottleneck(queue: Value, flows: u64, rtt: u64, ecn: bool) -> QueueStatistics {
+    let mut path = Path::new(45_000_000, rtt);
+    path.queue = queue;
+    path.flows = vec![tcp_flows("newreno", flows, 10 * S)];
+    path.stack.ecn = if ecn { EcnKind::Classic } else { EcnKind::Off };
+    path.duration = 200 * S;
+    path.warm_up = 100 * S;
+    path.run().queues.into_iter().next().expect("the bottleneck's queue").statistics
+}
+
+/// Hollot et al. 2001: the PI controller, designed for at least 60 flows and round-trip times up to 240 ms, keeps the
+/// queue at its reference whatever the load, on which that of RED depends.
+#[test]
+fn pi_keeps_the_queue_at_its_reference_under_tcp() {
+    for (reference, flows) in [(200, 60), (200, 120), (300, 60)] {
+        let queue = json!({"name": "pi", "limit": {"packets": 800}, "parameters": {"reference": reference, "w": 160}});
+        let statistics = bottleneck(queue, flows, 200 * MS, false);
+        let length = statistics.mean_packets;
+        assert!((length / f64::from(reference) - 1.0).abs() < 0.1, "{flows} flows: {length} packets, not {reference}");
+        assert!(statistics.busy_share > 0.99, "{flows} flows: {}", statistics.busy_share);
+    }
+}
+
+/// Athuraliya et al. 2001: REM matches the rate and clears the buffer: marking, it keeps the queue at its target of 20
+/// packets and the link busy, whatever the number of flows.
+#[test]
+fn rem_matches_the_rate_and_clears_the_buffer() {
+    for flows in [30, 60, 90] {
+        let queue = json!({"name": "rem", "limit": {"packets": 800}, "parameters": {"ecn": true}});
+        let statistics = bottleneck(queue, flows, 80 * MS, true);
+        let (length, busy) = (statistics.mean_packets, statistics.busy_share);
+        assert!((length - 20.0).abs() < 4.0, "{flows} flows: {length} packets");
+        assert!(busy > 0.96, "{flows} flows: {busy} of the time busy");
+        assert_eq!(statistics.window.drops_overflow, 0);
+    }
+}
+
+/// Kunniyur and Srikant 2004: AVQ keeps the link as busy as desired, whatever the number of flows, and loses nothing to
+/// the limit.
+#[test]
+fn avq_keeps_the_link_as_busy_as_desired_under_tcp() {
+    for (flows, gamma) in [(30, 0.98), (60, 0.98), (120, 0.98), (120, 0.9)] {
+        let queue = json!({"name": "avq", "limit": {"packets": 200}, "parameters": {"gamma": gamma}});
+        let statistics = bottleneck(queue, flows, 80 * MS, false);
+        let busy = statistics.busy_share;
+        assert!((busy - gamma).abs() < 0.005, "{flows} flows: {busy} of the time busy, not {gamma}");
+        assert_eq!(statistics.window.drops_overflow, 0);
+    }
+}
+
+/// The share of a link of 10 Mbit/s that an unresponsive flow gets of what passes, sending at so many times its rate
+/// against 32 NewReno flows as in Pan, Prabhakar and Psounis 2000.
+fn unresponsive_share(queue: Value, times: f64) -> f64 {
+    let mut path = Path::new(10_000_000, 100 * MS);
+    path.queue = queue;
+    path.flows = vec![tcp_flows("newreno", 32, 5 * S), constant_rate((times * 10e6) as u64, 1500, true)];
+    path.duration = 120 * S;
+    path.warm_up = 20 * S;
+    let result = path.run();
+    result.flows.last().expect("the unresponsive flow").bytes_delivered as f64 * 8.0 / (100.0 * 10e6)
+}
+
+/// Tang, Wang and Low, "Understanding CHOKe" (2004): with many TCP flows no unresponsive one gets more than 1 / (e + 1) =
+/// 26.9 % of the link whatever it sends, and less and less the more it sends beyond the link's rate; RED leaves it
+/// nearly everything (Pan et al. 2000).
+#[test]
+fn choke_bounds_the_share_of_an_unresponsive_flow() {
+    let share = |name: &str, times| {
+        let parameters = json!({"min": {"packets": 100}, "max": {"packets": 200}});
+        unresponsive_share(json!({"name": name, "limit": {"packets": 300}, "parameters": parameters}), times)
+    };
+    let bound = 1.0 / (std::f64::consts::E + 1.0);
+    let shares = [0.5, 1.0, 1.5, 2.0, 4.0, 8.0].map(|times| (times, share("choke", times)));
+    for (times, share) in shares {
+        assert!(share < bound, "{share} of the link at {times} times its rate");
+    }
+    let [.., (_, at_two), (_, at_four), (_, at_eight)] = shares;
+    assert!(at_four < 0.8 * at_two && at_eight < 0.8 * at_four, "{shares:?}");
+    let with_red = share("red", 2.0);
+    assert!(with_red > 0.8, "{with_red} of the link with RED");
+}
+
+/// With the comparison in PIE and CoDel, which drops the arrival alone, of lambda times the link's rate passes what finds
+/// another flow's packet: a share mu = lambda (1 - mu) of the link. A little more, since they do not compare all the time.
+#[test]
+fn the_comparison_reins_in_an_unresponsive_flow() {
+    for (name, plain) in [("choke_pie", "pie"), ("choke_codel", "codel")] {
+        for times in [0.5, 0.8, 1.2, 2.0, 4.0] {
+            let share = |name: &str| unresponsive_share(json!({"name": name, "limit": {"packets": 300}}), times);
+            let (with, without, law) = (share(name), share(plain), times / (1.0 + times));
+            assert!((0.0..0.1).contains(&(with - law)), "{name} at {times}: {with} of the link, by the law {law}");
+            assert!(with < without - 0.05, "{name} at {times}: {with} of the link, {plain}: {without}");
+        }
+    }
+}
+
+/// Feng et al. 2001: with SFB a flow that does not respond gets no more than the others by much, whatever it sends: less than
+/// three times its fair share of one in 33, where tail drop leaves it nearly everything.
+#[test]
+fn sfb_keeps_an_unresponsive_flow_near_its_fair_share() {
+    for times in [0.5, 1.0, 2.0, 4.0] {
+        let share = |name: &str| unresponsive_share(json!({"name": name, "limit": {"packets": 300}}), times);
+        let (with_sfb, without) = (share("sfb"), share("droptail"));
+        assert!(with_sfb < 3.0 / 33.0, "{with_sfb} of the link at {times} times its rate");
+        assert!(without > 0.8 * times.min(1.0), "{without} of the link at {times} times its rate, with tail drop");
+    }
+}

@@ -1,0 +1,121 @@
+//! CHOKe, and its comparison in PIE and CoDel: Pan, Prabhakar and Psounis 2000, Piotrowska 2021.
+
+use serde_json::json;
+use sojourn_engine::packet::{Packet, flags};
+use sojourn_engine::queue::{
+    Choke, ChokeCoDel, ChokeCoDelParameters, ChokePie, ChokePieParameters, DropCause, QueueDiscipline,
+};
+use sojourn_engine::time::{Duration, Time};
+use sojourn_engine::units::Rate;
+
+use super::bench::{Bench, UNLIMITED, packet};
+
+fn of(flow: u32) -> Packet {
+    Packet { flow, ..packet(1500, 0) }
+}
+
+/// CHOKe of which the average queue is the queue, with a minimum threshold of four packets and none that RED drops.
+fn choke(seed: u64) -> Bench<Choke> {
+    let parameters = json!({
+        "min": {"packets": 4}, "max": {"packets": 1_000_000}, "weight": 1.0, "maximum_probability": 0.0,
+    });
+    let mut choke = Choke::new(UNLIMITED, serde_json::from_value(parameters).unwrap());
+    choke.set_link_rate(Rate(10_000_000));
+    Bench::new(choke, seed)
+}
+
+/// Up to the minimum threshold nothing is compared; above it an arrival of the only flow there is always goes, and a
+/// packet of the queue with it.
+#[test]
+fn choke_drops_both_of_a_match_above_the_minimum_threshold() {
+    let mut bench = choke(1);
+    for _ in 0..5 {
+        bench.enqueue(Time::ZERO, of(0));
+    }
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (5, 0));
+    bench.enqueue(Time::ZERO, of(0));
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (4, 2));
+    let queued: Vec<bool> = bench.outcome.dropped.iter().map(|dropped| dropped.queued_since.is_some()).collect();
+    assert_eq!(queued, [true, false]);
+    bench.enqueue(Time::ZERO, of(0));
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (5, 2), "four are not above four");
+    for other in [of(1), Packet { flags: flags::ACK, ..of(0) }] {
+        let before = bench.queue.packets();
+        bench.enqueue(Time::ZERO, other);
+        assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (before + 1, 2), "another flow");
+    }
+}
+
+/// An arrival is dropped with its flow's share of the queue: 3 of 12 packets, over 4000 trials with a standard deviation
+/// of 27.
+#[test]
+fn choke_drops_in_proportion_to_the_share_of_the_queue() {
+    let mut matches = 0;
+    for seed in 0..4000 {
+        let mut bench = choke(seed);
+        for place in 0..12 {
+            // Flows of their own up to the threshold and beyond, so that none matches.
+            bench.enqueue(Time::ZERO, of(if place % 4 == 0 { 0 } else { 100 + place }));
+        }
+        if bench.queue.packets() < 12 {
+            continue;
+        }
+        bench.enqueue(Time::ZERO, of(0));
+        matches += bench.drops(DropCause::Early) / 2;
+    }
+    // The third packet of flow 0 comes ninth and meets two of its flow among eight packets: three in four stay.
+    let law = 4000.0 * 0.75 * 0.25;
+    assert!((matches as f64 - law).abs() < 90.0, "{matches}, by the law {law}");
+}
+
+/// The comparison in PIE: none while PIE would drop nothing, be it for the burst allowance; then an arrival of the only
+/// flow there is always goes, alone, and one of another flow with no more than PIE's drop probability.
+#[test]
+fn choke_pie_compares_while_pie_may_drop() {
+    let mut bench = Bench::new(ChokePie::new(UNLIMITED, ChokePieParameters::default()), 1);
+    for _ in 0..100 {
+        bench.enqueue(Time::ZERO, of(0));
+    }
+    let late = Time::ZERO + Duration::from_milliseconds(100);
+    bench.dequeue(late);
+    for updates in 1..=10 {
+        assert_eq!(bench.drops(DropCause::Early), 0, "update {updates}");
+        bench.queue.on_timer(late);
+        bench.enqueue(late, of(0));
+    }
+    // The tenth update ends the burst allowance of 150 ms.
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (108, 1));
+    for _ in 0..20 {
+        bench.enqueue(late, of(0));
+    }
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (108, 21));
+    assert!(bench.queue.drop_probability() < 0.1);
+    for flow in 1..=100 {
+        bench.enqueue(late, of(flow));
+    }
+    let dropped = bench.drops(DropCause::Early) - 21;
+    assert!(dropped < 25, "{dropped} of 100 of other flows at p {}", bench.queue.drop_probability());
+}
+
+/// The comparison in CoDel: from its first drop on, 100 ms after the sojourn time passed 5 ms, an arrival of the only
+/// flow there is always goes, alone; none of another flow does.
+#[test]
+fn choke_codel_compares_while_codel_drops() {
+    let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+    let mut bench = Bench::new(ChokeCoDel::new(UNLIMITED, ChokeCoDelParameters::default()), 1);
+    for _ in 0..20 {
+        bench.enqueue(Time::ZERO, of(0));
+    }
+    bench.dequeue(at(10));
+    bench.enqueue(at(109), of(0));
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (20, 0));
+    bench.dequeue(at(110));
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (18, 1));
+    bench.enqueue(at(110), of(0));
+    bench.enqueue(at(110), of(0));
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (18, 3));
+    for flow in 1..=20 {
+        bench.enqueue(at(110), of(flow));
+    }
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (38, 3));
+}
