@@ -8,6 +8,7 @@ mod codel;
 mod droptail;
 mod parts;
 mod pie;
+mod red;
 mod vcp;
 
 use std::sync::Arc;
@@ -266,4 +267,5 @@ disciplines! {
     pie::Pie(PieParameters),
     codel::CoDel(CoDelParameters),
     vcp::VcpRouter(VcpRouterParameters),
+    red::Red(RedParameters),
 }

@@ -4,5 +4,6 @@ mod bench;
 mod codel;
 mod droptail;
 mod pie;
+mod red;
 mod settings;
 mod vcp;

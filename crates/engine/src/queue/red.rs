@@ -1,0 +1,73 @@
+//! RED (Random Early Detection): drop arrivals with a probability that rises with the average queue (Floyd and Jacobson,
+//! "Random early detection gateways for congestion avoidance", IEEE/ACM Transactions on Networking 1(4), 1993). How
+//! is in [`RedQueue`].
+
+use super::parts::{RedQueue, red_parameters};
+use super::{Context, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::units::Rate;
+
+red_parameters! {
+    /// RED's parameters.
+    pub struct RedParameters {}
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Red {
+    queue: RedQueue,
+}
+
+impl Red {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "red",
+        aliases: &["random_early_detection"],
+        title: "RED",
+        class: "aqm",
+        year: 1993,
+        source: "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4) (1993); ns-2.35, queue/red.cc",
+        departures: "gentle, wait, byte_mode and the automatic weight and thresholds are ns-2.35's, and so its defaults \
+                     but for the mean packet size; the automatic weight does not know the link's delay, by which ns-2.35 \
+                     lowers it above 33 ms: set round_trip_time to three times that; idle time counts in fractions of \
+                     packets; with ecn packets are marked up to max, whatever the drop probability",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: RedParameters) -> Red {
+        Red { queue: RedQueue::new(limit, parameters.red()) }
+    }
+
+    /// The average queue, in bytes or packets as it is measured.
+    pub fn average(&self) -> f64 {
+        self.queue.average().value()
+    }
+
+    /// The minimum and maximum threshold.
+    pub fn thresholds(&self) -> (f64, f64) {
+        (self.queue.curve().minimum(), self.queue.curve().maximum())
+    }
+}
+
+impl QueueDiscipline for Red {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        self.queue.enqueue(packet, context);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        self.queue.dequeue(context.now)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        self.queue.set_link_rate(rate);
+    }
+}
