@@ -4,6 +4,7 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+mod ared;
 mod codel;
 mod droptail;
 mod parts;
@@ -268,4 +269,5 @@ disciplines! {
     codel::CoDel(CoDelParameters),
     vcp::VcpRouter(VcpRouterParameters),
     red::Red(RedParameters),
+    ared::Ared(AredParameters),
 }
