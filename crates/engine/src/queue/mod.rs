@@ -10,6 +10,7 @@ mod droptail;
 mod parts;
 mod pie;
 mod red;
+mod sred;
 mod vcp;
 
 use std::sync::Arc;
@@ -270,4 +271,5 @@ disciplines! {
     vcp::VcpRouter(VcpRouterParameters),
     red::Red(RedParameters),
     ared::Ared(AredParameters),
+    sred::Sred(SredParameters),
 }

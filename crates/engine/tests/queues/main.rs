@@ -7,4 +7,5 @@ mod droptail;
 mod pie;
 mod red;
 mod settings;
+mod sred;
 mod vcp;
