@@ -4,6 +4,7 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+mod ared;
 mod avq;
 mod blue;
 mod choke;
@@ -18,6 +19,7 @@ mod pie;
 mod red;
 mod rem;
 mod sfb;
+mod sred;
 mod vcp;
 
 use std::sync::Arc;
@@ -32,7 +34,7 @@ use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
-pub use parts::{Fifo, FlowHash, FlowTable, Queued};
+pub use parts::{ConnectionKind, Fifo, FlowHash, FlowTable, GuessedHungriest, NamedHungriest, Queued};
 pub use pie::{DelayEstimator, PieScaling};
 
 /// How much a queue holds; the packet being transmitted has left it.
@@ -286,4 +288,6 @@ disciplines! {
     choke::Choke(ChokeParameters),
     choke_pie::ChokePie(ChokePieParameters),
     choke_codel::ChokeCoDel(ChokeCoDelParameters),
+    ared::Ared(AredParameters),
+    sred::Sred(SredParameters),
 }

@@ -1,5 +1,6 @@
 //! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
 
+mod ared;
 mod avq;
 mod bench;
 mod blue;
@@ -13,4 +14,5 @@ mod red;
 mod rem;
 mod settings;
 mod sfb;
+mod sred;
 mod vcp;

@@ -27,9 +27,19 @@ impl DropCurve {
         self.maximum
     }
 
+    /// The probability at the maximum threshold.
+    pub fn maximum_probability(&self) -> f64 {
+        self.maximum_probability
+    }
+
     /// Moves the thresholds.
     pub fn set_thresholds(&mut self, minimum: f64, maximum: f64) {
         (self.minimum, self.maximum) = (minimum, maximum);
+    }
+
+    /// Sets the probability at the maximum threshold.
+    pub fn set_maximum_probability(&mut self, probability: f64) {
+        self.maximum_probability = probability;
     }
 
     /// The probability at this average.

@@ -245,4 +245,9 @@ impl RedQueue {
     pub fn curve(&self) -> &DropCurve {
         &self.curve
     }
+
+    /// The same, to move it.
+    pub fn curve_mut(&mut self) -> &mut DropCurve {
+        &mut self.curve
+    }
 }

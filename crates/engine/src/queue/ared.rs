@@ -1,0 +1,106 @@
+//! Adaptive RED: RED whose maximum drop probability follows the load, so that the average queue stays half way between the
+//! thresholds (Floyd, Gummadi and Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active
+//! queue management", 2001).
+
+use super::parts::{RedQueue, red_parameters};
+use super::{Context, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::time::{Duration, Time};
+use crate::units::Rate;
+
+red_parameters! {
+    /// Adaptive RED's parameters.
+    pub struct AredParameters {
+        interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "How often maximum_probability is adapted", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
+        alpha: f64 = 0.01, in 0..1, "What is added to it, at most a quarter of it, when the average is above its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
+        beta: f64 = 0.9, in 0..1, "What it is multiplied by when the average is below its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
+        top: f64 = 0.5, in 0..1, "Raise it no more from here on", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
+        bottom: f64 = 0.0, in 0..1, "Lower it no more from here on; 0: 0.01, or less if the link sends more than 100 packets of 1000 bytes in 100 ms: their reciprocal", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001 have 0.01";
+    }
+}
+
+/// The average's target keeps this share of the way between the thresholds from either.
+const MARGIN: f64 = 0.4;
+/// The greatest automatic `bottom` (ns-2.35, queue/red.cc).
+const GREATEST_BOTTOM: f64 = 0.01;
+/// ns-2.35, queue/red.cc: with 100 ms and packets of 1000 bytes, in bits a second.
+const BOTTOM_RATE: f64 = 80_000.0;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Ared {
+    parameters: AredParameters,
+    queue: RedQueue,
+    bottom: f64,
+}
+
+impl Ared {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "ared",
+        aliases: &["adaptive_red"],
+        title: "Adaptive RED",
+        class: "aqm",
+        year: 2001,
+        source: "Floyd, Gummadi and Shenker, \"Adaptive RED\", ICSI (2001); ns-2.35, queue/red.cc",
+        departures: "adapts by a timer, idle or not, as in the paper, where ns-2.35 waits for the next arrival; the gentle part of \
+                     the drop probability follows the adapted one, which in ns-2.35 it does not; RED's departures otherwise",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: AredParameters) -> Ared {
+        let queue = RedQueue::new(limit, parameters.red());
+        Ared { bottom: parameters.bottom, parameters, queue }
+    }
+
+    /// The average queue, in bytes or packets as it is measured.
+    pub fn average(&self) -> f64 {
+        self.queue.average().value()
+    }
+
+    /// The drop probability at the maximum threshold.
+    pub fn maximum_probability(&self) -> f64 {
+        self.queue.curve().maximum_probability()
+    }
+}
+
+impl QueueDiscipline for Ared {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        self.queue.enqueue(packet, context);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        self.queue.dequeue(context.now)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        self.queue.set_link_rate(rate);
+        if self.parameters.bottom == 0.0 {
+            self.bottom = GREATEST_BOTTOM.min(BOTTOM_RATE / rate.0 as f64);
+        }
+    }
+
+    fn timer_interval(&self) -> Option<Duration> {
+        Some(self.parameters.interval)
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        let average = self.queue.average().at(now);
+        let curve = self.queue.curve_mut();
+        let (probability, margin) = (curve.maximum_probability(), MARGIN * (curve.maximum() - curve.minimum()));
+        if average > curve.maximum() - margin && probability < self.parameters.top {
+            curve.set_maximum_probability(probability + self.parameters.alpha.min(probability / 4.0));
+        } else if average < curve.minimum() + margin && probability > self.bottom {
+            curve.set_maximum_probability(probability * self.parameters.beta);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! SRED (Stabilized RED): drop by how full the buffer is and by how many flows there seem to be, which is told by how often a
+//! packet meets its own flow in a list of flows seen lately (Ott, Lakshman and Wong, "SRED: Stabilized RED", IEEE INFOCOM
+//! 1999).
+
+use super::{Context, DropCause, Fifo, FlowHash, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::random::Random;
+
+parameters! {
+    /// SRED's parameters.
+    pub struct SredParameters {
+        zombies: u64 = 1000, in 1..1000000, "Flows in the list of those seen lately (M)", "Ott, Lakshman and Wong 1999, section II";
+        overwrite_probability: f64 = 0.25, in 0..1, "Probability that a packet that is no hit takes the place of the flow it was compared with (p)", "Ott, Lakshman and Wong 1999, section II";
+        hit_weight: f64 = 0.001, in 0..1, "Weight of a packet in the frequency of hits (alpha)", "Ott, Lakshman and Wong 1999, section III";
+        maximum_probability: f64 = 0.15, in 0..1, "Drop probability from a third of the buffer on, before the number of flows counts (p_max)", "Ott, Lakshman and Wong 1999, equation 4.3";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "not in Ott, Lakshman and Wong 1999, which drops";
+    }
+}
+
+/// Equation 4.4: up to so many flows the drop probability grows with their square.
+const FLOWS: f64 = 256.0;
+
+impl SredParameters {
+    /// The drop probability by the buffer's occupancy, a share of its capacity (equation 4.3).
+    pub fn by_occupancy(&self, share: f64) -> f64 {
+        if share >= 1.0 / 3.0 {
+            self.maximum_probability
+        } else if share >= 1.0 / 6.0 {
+            self.maximum_probability / 4.0
+        } else {
+            0.0
+        }
+    }
+
+    /// The drop probability, given also the frequency of hits, and whether the packet is one (equations 4.4 and 5.1).
+    pub fn drop_probability(&self, share: f64, hit_frequency: f64, hit: bool) -> f64 {
+        let flows = FLOWS * hit_frequency;
+        let by_flows = if flows > 1.0 { 1.0 / (flows * flows) } else { 1.0 };
+        let by_hit = if hit { 1.0 + 1.0 / hit_frequency } else { 1.0 };
+        (self.by_occupancy(share) * by_flows * by_hit).min(1.0)
+    }
+}
+
+/// The flows seen lately.
+#[derive(Debug)]
+struct Zombies {
+    list: Box<[u64]>,
+    filled: usize,
+    hit_frequency: f64,
+}
+
+impl Zombies {
+    /// Compares a packet with a flow of the list; whether it is a hit (sections II and III).
+    fn meet(&mut self, packet: &Packet, parameters: &SredParameters, random: &mut Random) -> bool {
+        let flow = FlowHash::key(packet);
+        if self.filled < self.list.len() {
+            self.list[self.filled] = flow;
+            self.filled += 1;
+            return false;
+        }
+        let zombie = &mut self.list[random.index(self.filled as u64) as usize];
+        let hit = *zombie == flow;
+        if !hit && random.unit() < parameters.overwrite_probability {
+            *zombie = flow;
+        }
+        self.hit_frequency += parameters.hit_weight * (f64::from(u8::from(hit)) - self.hit_frequency);
+        hit
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Sred {
+    limit: Limit,
+    parameters: SredParameters,
+    queue: Fifo,
+    zombies: Zombies,
+}
+
+impl Sred {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "sred",
+        aliases: &["stabilized_red"],
+        title: "SRED",
+        class: "aqm",
+        year: 1999,
+        source: "Ott, Lakshman and Wong, IEEE INFOCOM 1999",
+        departures: "until its list is full, for which the paper gives no estimate, it takes flows for many; the count and the \
+                     timestamp of a zombie, which do not enter the drop probability, are not kept; the buffer's capacity is \
+                     the limit, in bytes or packets, without which nothing is dropped",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: SredParameters) -> Sred {
+        let list = vec![0; parameters.zombies as usize].into_boxed_slice();
+        Sred { limit, parameters, queue: Fifo::default(), zombies: Zombies { list, filled: 0, hit_frequency: 0.0 } }
+    }
+
+    /// How often packets meet their own flow: about the reciprocal of the number of flows.
+    pub fn hit_frequency(&self) -> f64 {
+        self.zombies.hit_frequency
+    }
+
+    /// How full the buffer is.
+    fn share(&self) -> f64 {
+        match self.limit {
+            Limit::Packets(limit) => self.queue.packets() as f64 / limit as f64,
+            Limit::Bytes(limit) => self.queue.bytes() as f64 / limit as f64,
+        }
+    }
+}
+
+impl QueueDiscipline for Sred {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        let hit = self.zombies.meet(&packet, &self.parameters, context.random);
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        let probability = self.parameters.drop_probability(self.share(), self.zombies.hit_frequency, hit);
+        let selected = probability > 0.0 && context.random.unit() < probability;
+        if selected && !(self.parameters.ecn && context.mark(&mut packet)) {
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        self.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
+        self.queue.pop()
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
+}
