@@ -4,8 +4,10 @@ mod codel_control;
 mod fifo;
 mod flow_hash;
 mod flow_table;
+mod hungriest;
 
 pub use codel_control::{CoDelControl, CoDelParameters};
 pub use fifo::{Fifo, Queued};
 pub use flow_hash::FlowHash;
 pub use flow_table::FlowTable;
+pub use hungriest::{ConnectionKind, GuessedHungriest, NamedHungriest};

@@ -1,0 +1,222 @@
+//! Which connection takes most of the bandwidth: named beforehand, or guessed from the packets that come (Hanai,
+//! Yamaguchi and Kobayashi, "Modified controlling queue delay for TCP fairness improvement", 2016, sections II.H and IV).
+
+use std::sync::Arc;
+
+use super::{FlowHash, FlowTable};
+use crate::choice;
+use crate::packet::Packet;
+
+/// The hungriest as named: a group of flows.
+#[derive(Clone, Debug, Default)]
+pub struct NamedHungriest {
+    /// None before the flows are told; then no packet is of it.
+    group: Option<(Arc<FlowTable>, u32)>,
+}
+
+impl NamedHungriest {
+    /// The group of this name.
+    ///
+    /// # Errors
+    /// One line if there is none.
+    pub fn new(name: &str, flows: &Arc<FlowTable>) -> Result<NamedHungriest, String> {
+        let group = flows.group_named(name).map_err(|error| format!("hungriest: {error}"))?;
+        Ok(NamedHungriest { group: Some((Arc::clone(flows), group)) })
+    }
+
+    /// Whether the packet is of the hungriest.
+    pub fn sent(&self, packet: &Packet) -> bool {
+        self.group.as_ref().is_some_and(|(flows, group)| flows.group(packet) == *group)
+    }
+}
+
+choice! {
+    /// What counts as one connection where the hungriest is guessed.
+    pub enum ConnectionKind {
+        /// All that one host sends another: section IV.B tells connections by the addresses of the two.
+        Hosts = "hosts",
+        /// A single flow.
+        Flow = "flow",
+    }
+}
+
+/// The hungriest as guessed (section IV.A): the most frequent of the connections that were recorded.
+#[derive(Clone, Debug)]
+pub struct GuessedHungriest {
+    kind: ConnectionKind,
+    record_interval: u64,
+    statistics_interval: u64,
+    flows: Option<Arc<FlowTable>>,
+    /// Packets that came.
+    received: u64,
+    /// The latest records; the oldest is overwritten.
+    log: Box<[u64]>,
+    /// Records ever made.
+    recorded: u64,
+    /// The log in order, while the most frequent is sought.
+    sorted: Box<[u64]>,
+    hungriest: Option<u64>,
+}
+
+impl GuessedHungriest {
+    /// Records the connection of each packet in `record_interval` (`rec_int`), keeps the latest `history_length`
+    /// (`hist_len`) records, and with each packet in `statistics_interval` (`stat_int`) takes the most frequent.
+    pub fn new(
+        kind: ConnectionKind,
+        record_interval: u64,
+        history_length: u64,
+        statistics_interval: u64,
+    ) -> GuessedHungriest {
+        let empty = vec![0; history_length as usize].into_boxed_slice();
+        GuessedHungriest {
+            kind,
+            record_interval,
+            statistics_interval,
+            flows: None,
+            received: 0,
+            log: empty.clone(),
+            recorded: 0,
+            sorted: empty,
+            hungriest: None,
+        }
+    }
+
+    /// Tells between which hosts flows are; before that each flow is a connection.
+    pub fn set_flows(&mut self, flows: &Arc<FlowTable>) {
+        self.flows = Some(Arc::clone(flows));
+    }
+
+    /// A packet came, be it queued or dropped.
+    pub fn receive(&mut self, packet: &Packet) {
+        self.received += 1;
+        if self.received.is_multiple_of(self.record_interval) {
+            let oldest = self.recorded % self.log.len() as u64;
+            self.log[oldest as usize] = self.connection(packet);
+            self.recorded += 1;
+        }
+        if self.received.is_multiple_of(self.statistics_interval) {
+            self.hungriest = self.most_frequent();
+        }
+    }
+
+    /// Whether the packet is of the connection found last; there is none at first.
+    pub fn sent(&self, packet: &Packet) -> bool {
+        self.hungriest.is_some_and(|hungriest| hungriest == self.connection(packet))
+    }
+
+    fn connection(&self, packet: &Packet) -> u64 {
+        match (&self.flows, self.kind) {
+            (Some(flows), ConnectionKind::Hosts) => {
+                u64::from(flows.source(packet)) << 32 | u64::from(flows.destination(packet))
+            }
+            _ => FlowHash::key(packet),
+        }
+    }
+
+    /// Of equally frequent ones that of the lowest number.
+    fn most_frequent(&mut self) -> Option<u64> {
+        let length = self.recorded.min(self.log.len() as u64) as usize;
+        let sorted = &mut self.sorted[..length];
+        sorted.copy_from_slice(&self.log[..length]);
+        sorted.sort_unstable();
+        let mut best: Option<(usize, u64)> = None;
+        for run in sorted.chunk_by(|one, next| one == next) {
+            if best.is_none_or(|(most, _)| run.len() > most) {
+                best = Some((run.len(), run[0]));
+            }
+        }
+        best.map(|(_, connection)| connection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::packet::{OptionsHandle, flags};
+    use crate::specification::FlowSpecification;
+    use crate::time::Time;
+
+    fn packet(flow: u32, flags: u8) -> Packet {
+        Packet { number: 0, stamp: Time::ZERO, flow, hop: 0, options: OptionsHandle::NONE, size: 1500, flags }
+    }
+
+    fn data(flow: u32) -> Packet {
+        packet(flow, flags::DATA)
+    }
+
+    /// Flows 0 and 1 from host 0 to host 9, flow 2 from host 1 to host 9, flow 3 from host 0 to host 8.
+    fn flows() -> Arc<FlowTable> {
+        let group = |name: &str, count: u32, from: usize, to: usize| -> FlowSpecification {
+            serde_json::from_value(json!({
+                "count": count, "from": from, "to": to, "group": name, "start": 0, "start_within": 0, "size": null,
+                "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
+            }))
+            .unwrap()
+        };
+        Arc::new(FlowTable::new(&[group("big", 2, 0, 9), group("small", 1, 1, 9), group("other", 1, 0, 8)]))
+    }
+
+    #[test]
+    fn the_named_group_is_the_hungriest() {
+        assert!(!NamedHungriest::default().sent(&data(0)), "before the flows are told");
+        let named = NamedHungriest::new("big", &flows()).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|flow| named.sent(&data(flow))), [true, true, false, false]);
+        for name in ["", "bigger"] {
+            let error = NamedHungriest::new(name, &flows()).unwrap_err();
+            assert!(error.contains(&format!("{name:?}; there are: big, small, other")), "{error}");
+        }
+    }
+
+    /// Feeds packets of these flows, and tells of each flow whether it is the hungriest.
+    fn hungriest_after(guess: &mut GuessedHungriest, arrivals: &[u32]) -> [bool; 4] {
+        for flow in arrivals {
+            guess.receive(&data(*flow));
+        }
+        [0, 1, 2, 3].map(|flow| guess.sent(&data(flow)))
+    }
+
+    /// Every second packet is recorded, four records are kept, and every sixth packet the most frequent is taken.
+    #[test]
+    fn the_most_frequent_of_the_latest_records_is_taken() {
+        let mut guess = GuessedHungriest::new(ConnectionKind::Flow, 2, 4, 6);
+        guess.set_flows(&flows());
+        // Recorded: 1, 1. Nothing has been taken.
+        assert_eq!(hungriest_after(&mut guess, &[0, 1, 0, 1, 0]), [false; 4]);
+        // Recorded: 1, 1, 2, though flow 0 sent most.
+        assert_eq!(hungriest_after(&mut guess, &[2]), [false, true, false, false]);
+        // Kept: 2, 3, 2, 3, of which the lower is taken, at the sixth packet and not before.
+        assert_eq!(hungriest_after(&mut guess, &[1, 3, 1, 2, 1]), [false, true, false, false]);
+        assert_eq!(hungriest_after(&mut guess, &[3]), [false, false, true, false]);
+        // Kept: 3, 0, 3, 3.
+        assert_eq!(hungriest_after(&mut guess, &[2, 0, 2, 3, 2, 3]), [false, false, false, true]);
+    }
+
+    /// Between the same hosts flows count together, and by themselves when connections are flows or no hosts are known.
+    #[test]
+    fn connections_are_pairs_of_hosts_or_flows() {
+        let arrivals = [2, 0, 2, 1, 0, 1, 2, 3];
+        let guess = |kind, told: bool| {
+            let mut guess = GuessedHungriest::new(kind, 1, 8, 8);
+            if told {
+                guess.set_flows(&flows());
+            }
+            hungriest_after(&mut guess, &arrivals)
+        };
+        assert_eq!(guess(ConnectionKind::Hosts, true), [true, true, false, false]);
+        assert_eq!(guess(ConnectionKind::Flow, true), [false, false, true, false]);
+        assert_eq!(guess(ConnectionKind::Hosts, false), [false, false, true, false]);
+    }
+
+    /// What goes the other way is another connection, as its addresses are the other way round.
+    #[test]
+    fn acknowledgements_are_another_connection() {
+        for kind in [ConnectionKind::Hosts, ConnectionKind::Flow] {
+            let mut guess = GuessedHungriest::new(kind, 1, 4, 1);
+            guess.set_flows(&flows());
+            guess.receive(&packet(0, flags::ACK));
+            assert!(guess.sent(&packet(0, flags::ACK)) && !guess.sent(&data(0)));
+        }
+    }
+}
