@@ -5,6 +5,8 @@
 //! and in [`disciplines!`] below.
 
 mod codel;
+mod codel_dynamic;
+mod codel_static;
 mod droptail;
 mod parts;
 mod pie;
@@ -265,5 +267,7 @@ disciplines! {
     droptail::DropTail(DropTailParameters),
     pie::Pie(PieParameters),
     codel::CoDel(CoDelParameters),
+    codel_static::CoDelStatic(CoDelStaticParameters),
+    codel_dynamic::CoDelDynamic(CoDelDynamicParameters),
     vcp::VcpRouter(VcpRouterParameters),
 }
