@@ -5,6 +5,7 @@ mod support;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
+use sojourn_engine::probe::QueueStatistics;
 use sojourn_engine::simulation::Simulation;
 use support::{MS, Path, S, tcp_flows};
 
@@ -63,4 +64,26 @@ fn dropping_from_the_hungriest_is_fairer() {
 fn guessing_does_no_harm_where_all_is_fair() {
     let [codel, told, guessed] = Contest { hungriest: "cubic", rtt: 16 * MS }.outcomes();
     assert!(codel > 0.97 && told < codel && guessed >= codel, "{codel}, told {told}, guessed {guessed}");
+}
+
+/// Piotrowska 2021, Table 8 and Figure 7: with 900 flows over 100 Mbit/s CoDel's queue swings between full and its target.
+/// More drops from a longer mean queue keep it short and steadier (section 5.2), and the link busy.
+#[test]
+fn more_drops_from_a_longer_queue_hold_it_under_heavy_load() {
+    for algorithm in ["newreno", "cubic"] {
+        let queue_under = |name: &str| {
+            let mut path = Path::new(100_000_000, 100 * MS);
+            path.queue = json!({"name": name, "limit": {"packets": 900}});
+            path.duration = 50 * S;
+            path.flows = vec![tcp_flows(algorithm, 900, 3 * S)];
+            path.run().queues.remove(0).statistics
+        };
+        let (plain, adaptive) = (queue_under("codel"), queue_under("codel_adaptive"));
+        let lengths = |of: &QueueStatistics| format!("{:.0} ({:.0})", of.mean_packets, of.sd_packets);
+        let case = format!("{algorithm}: CoDel {}, adaptive {}", lengths(&plain), lengths(&adaptive));
+        assert!(plain.max_packets == 900 && plain.sd_packets > 200.0, "{case}");
+        assert!(adaptive.mean_packets < plain.mean_packets / 3.0, "{case}");
+        assert!(adaptive.sd_packets < plain.sd_packets / 2.0, "{case}");
+        assert!(adaptive.window.drops_overflow == 0 && adaptive.busy_share > 0.999, "{case}");
+    }
 }

@@ -5,6 +5,7 @@
 //! and in [`disciplines!`] below.
 
 mod codel;
+mod codel_adaptive;
 mod codel_dynamic;
 mod codel_static;
 mod droptail;
@@ -267,6 +268,7 @@ disciplines! {
     droptail::DropTail(DropTailParameters),
     pie::Pie(PieParameters),
     codel::CoDel(CoDelParameters),
+    codel_adaptive::CoDelAdaptive(CoDelAdaptiveParameters),
     codel_static::CoDelStatic(CoDelStaticParameters),
     codel_dynamic::CoDelDynamic(CoDelDynamicParameters),
     vcp::VcpRouter(VcpRouterParameters),

@@ -2,6 +2,7 @@
 
 mod bench;
 mod codel;
+mod codel_adaptive;
 mod codel_hungriest;
 mod droptail;
 mod pie;

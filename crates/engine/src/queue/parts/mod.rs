@@ -7,7 +7,7 @@ mod flow_table;
 mod hungriest;
 mod periodic;
 
-pub use codel_control::{CoDelControl, CoDelParameters};
+pub use codel_control::{CoDelControl, CoDelParameters, DropPolicy};
 pub use fifo::{Fifo, Queued};
 pub use flow_hash::FlowHash;
 pub use flow_table::FlowTable;
