@@ -11,6 +11,9 @@ mod choke;
 mod choke_codel;
 mod choke_pie;
 mod codel;
+mod codel_adaptive;
+mod codel_dynamic;
+mod codel_static;
 mod drophead;
 mod droptail;
 mod parts;
@@ -277,6 +280,9 @@ disciplines! {
     droptail::DropTail(DropTailParameters),
     pie::Pie(PieParameters),
     codel::CoDel(CoDelParameters),
+    codel_adaptive::CoDelAdaptive(CoDelAdaptiveParameters),
+    codel_static::CoDelStatic(CoDelStaticParameters),
+    codel_dynamic::CoDelDynamic(CoDelDynamicParameters),
     vcp::VcpRouter(VcpRouterParameters),
     drophead::DropHead(DropHeadParameters),
     blue::Blue(BlueParameters),

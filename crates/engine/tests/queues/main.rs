@@ -6,6 +6,8 @@ mod bench;
 mod blue;
 mod choke;
 mod codel;
+mod codel_adaptive;
+mod codel_hungriest;
 mod drophead;
 mod droptail;
 mod pi;

@@ -3,6 +3,7 @@
 //! The discipline `codel` is this over one line; disciplines with many lines have a control for each.
 
 use super::{Fifo, Queued};
+use crate::packet::Packet;
 use crate::parameters;
 use crate::queue::{Context, DropCause};
 use crate::time::{Duration, Time};
@@ -25,7 +26,11 @@ const RESUMPTION_INTERVALS: u64 = 16;
 impl CoDelParameters {
     /// When to drop next, `count` drops into the dropping state (section 5.6).
     pub fn control_law(&self, time: Time, count: u64) -> Time {
-        time + Duration((self.interval.0 as f64 / (count as f64).sqrt()).round() as u64)
+        time + self.spacing(count)
+    }
+
+    fn spacing(&self, count: u64) -> Duration {
+        Duration((self.interval.0 as f64 / (count as f64).sqrt()).round() as u64)
     }
 
     /// Marks what waited for longer than the threshold for marks, unless it is marked already (Linux, `codel_dequeue`).
@@ -43,12 +48,34 @@ impl CoDelParameters {
     }
 }
 
+/// What a discipline built on CoDel does otherwise. A closure tells for each packet whether it is dropped; CoDel itself
+/// drops each.
+pub trait DropPolicy {
+    /// Whether CoDel's drop, or mark, of this packet is made. If not the packet is sent, and the control goes on as though
+    /// it had been dropped.
+    fn takes(&mut self, packet: &Packet) -> bool;
+
+    /// Drops in place of one, evenly spaced over the time to CoDel's next.
+    fn drops(&self) -> u64 {
+        1
+    }
+}
+
+impl<F: FnMut(&Packet) -> bool> DropPolicy for F {
+    fn takes(&mut self, packet: &Packet) -> bool {
+        self(packet)
+    }
+}
+
 /// Where the control of one line stands.
 #[derive(Clone, Debug, Default)]
 pub struct CoDelControl {
     /// When the sojourn time will have been above the target for an interval; `None` while it is below.
     first_above: Option<Time>,
     drop_next: Time,
+    /// Drops in place of CoDel's latest, and how many of them are to come.
+    drops: u64,
+    to_come: u64,
     count: u64,
     last_count: u64,
     dropping: bool,
@@ -62,7 +89,18 @@ impl CoDelControl {
 
     /// Takes the packet to send from the line.
     pub fn dequeue(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, context: &mut Context) -> Option<Queued> {
-        let mut sent = self.take_by_rule(queue, parameters, context)?;
+        self.dequeue_with(&mut |_: &Packet| true, queue, parameters, context)
+    }
+
+    /// Takes the packet to send from the line, dropping by a policy.
+    pub fn dequeue_with(
+        &mut self,
+        policy: &mut impl DropPolicy,
+        queue: &mut Fifo,
+        parameters: &CoDelParameters,
+        context: &mut Context,
+    ) -> Option<Queued> {
+        let mut sent = self.take_by_rule(policy, queue, parameters, context)?;
         parameters.mark_above_threshold(&mut sent, context);
         Some(sent)
     }
@@ -91,6 +129,7 @@ impl CoDelControl {
     /// The packet to send, by the RFC's rules.
     fn take_by_rule(
         &mut self,
+        policy: &mut impl DropPolicy,
         queue: &mut Fifo,
         parameters: &CoDelParameters,
         context: &mut Context,
@@ -102,9 +141,9 @@ impl CoDelControl {
         }
         let head = head?;
         if self.dropping {
-            self.continue_dropping(head, queue, parameters, context)
+            self.continue_dropping(head, policy, queue, parameters, context)
         } else {
-            self.start_dropping(head, queue, parameters, context)
+            self.start_dropping(head, policy, queue, parameters, context)
         }
     }
 
@@ -112,15 +151,21 @@ impl CoDelControl {
     fn continue_dropping(
         &mut self,
         mut head: Queued,
+        policy: &mut impl DropPolicy,
         queue: &mut Fifo,
         parameters: &CoDelParameters,
         context: &mut Context,
     ) -> Option<Queued> {
         // A backlog may owe several drops at once, hence the loop.
         while context.now >= self.drop_next {
-            self.count += 1;
-            if parameters.mark(&mut head, context) {
-                self.drop_next = parameters.control_law(self.drop_next, self.count);
+            if self.to_come == 0 {
+                self.count += 1;
+                self.drops = policy.drops();
+                self.to_come = self.drops;
+            }
+            self.to_come -= 1;
+            if !policy.takes(&head.packet) || parameters.mark(&mut head, context) {
+                self.schedule(self.drop_next, parameters);
                 break;
             }
             context.drop(head.packet, DropCause::Early, Some(head.since));
@@ -129,7 +174,7 @@ impl CoDelControl {
                 self.dropping = false;
                 return next;
             }
-            self.drop_next = parameters.control_law(self.drop_next, self.count);
+            self.schedule(self.drop_next, parameters);
             head = next?;
         }
         Some(head)
@@ -139,11 +184,12 @@ impl CoDelControl {
     fn start_dropping(
         &mut self,
         mut head: Queued,
+        policy: &mut impl DropPolicy,
         queue: &mut Fifo,
         parameters: &CoDelParameters,
         context: &mut Context,
     ) -> Option<Queued> {
-        let sent = if parameters.mark(&mut head, context) {
+        let sent = if !policy.takes(&head.packet) || parameters.mark(&mut head, context) {
             Some(head)
         } else {
             context.drop(head.packet, DropCause::Early, Some(head.since));
@@ -154,7 +200,14 @@ impl CoDelControl {
         let resumes = delta > 1 && context.now.since(self.drop_next) < parameters.interval * RESUMPTION_INTERVALS;
         self.count = if resumes { delta } else { 1 };
         self.last_count = self.count;
-        self.drop_next = parameters.control_law(context.now, self.count);
+        self.drops = policy.drops();
+        self.to_come = self.drops - 1;
+        self.schedule(context.now, parameters);
         sent
+    }
+
+    /// Sets the time of the drop that follows one at `time`.
+    fn schedule(&mut self, time: Time, parameters: &CoDelParameters) {
+        self.drop_next = time + Duration(parameters.spacing(self.count).0 / self.drops);
     }
 }

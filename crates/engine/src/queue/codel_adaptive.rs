@@ -1,0 +1,116 @@
+//! CoDel that drops more packets at a time the longer the mean queue: a proposal of Piotrowska, "On cross-layer
+//! interactions for congestion control in the Internet", Applied Sciences 11(17), 2021, sections 5.1 and 5.2.
+//!
+//! Plain CoDel drops a packet every interval / sqrt(count). With hundreds of flows that is too few for long, the queue fills
+//! and swings between full and the target.
+
+use super::parts::{CoDelControl, CoDelParameters, DropPolicy};
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::{Duration, Time};
+use crate::units::Bytes;
+
+parameters! {
+    /// What can be set of CoDel that drops more from a longer mean queue.
+    pub struct CoDelAdaptiveParameters {
+        target: Duration = Duration::from_milliseconds(5), in 1e6..1e18, "As CoDel's, and the unit in which the mean sojourn time is measured", "RFC 8289 sections 4.3 and 5.3";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "As CoDel's, and the time over which the mean is taken", "RFC 8289 sections 4.2 and 5.3";
+        mtu: Bytes = Bytes(1500), "As CoDel's", "RFC 8289 section 5.3: the interface's MTU";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8289 has no marking; off in Linux, include/net/codel_impl.h";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct CoDelAdaptive {
+    limit: Limit,
+    codel: CoDelParameters,
+    queue: Fifo,
+    control: CoDelControl,
+    /// Mean sojourn time in picoseconds, and when it was taken.
+    mean: f64,
+    taken: Time,
+}
+
+impl CoDelAdaptive {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "codel_adaptive",
+        aliases: &[],
+        title: "CoDel that drops more from a longer mean queue",
+        class: "aqm",
+        year: 2021,
+        source: "Piotrowska, Applied Sciences 11(17), 7808 (2021), sections 5.1 and 5.2",
+        departures: "the source says only that more packets could be dropped each time, depending on how the mean queue \
+                     grows. Assumed: one for each whole target in the mean sojourn time, but at least one, so that \
+                     it is CoDel while the mean is below two targets; evenly spaced over the time to CoDel's next \
+                     drop; the mean exponentially weighted, with CoDel's interval as its time constant",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: CoDelAdaptiveParameters) -> CoDelAdaptive {
+        let CoDelAdaptiveParameters { target, interval, mtu, ecn } = parameters;
+        CoDelAdaptive {
+            limit,
+            codel: CoDelParameters { target, interval, mtu, ecn, ..CoDelParameters::default() },
+            queue: Fifo::default(),
+            control: CoDelControl::default(),
+            mean: 0.0,
+            taken: Time::ZERO,
+        }
+    }
+
+    /// The mean sojourn time.
+    pub fn mean_sojourn(&self) -> Duration {
+        Duration(self.mean as u64)
+    }
+
+    /// Takes the head's sojourn time into the mean, weighted by the time since the last one.
+    fn observe(&mut self, now: Time) {
+        if let Some(head) = self.queue.get(0) {
+            let passed = now.since(self.taken).0 as f64;
+            let weight = passed / (self.codel.interval.0 as f64 + passed);
+            self.mean += weight * (now.since(head.since).0 as f64 - self.mean);
+            self.taken = now;
+        }
+    }
+}
+
+/// So many drops in place of one.
+struct Drops(u64);
+
+impl DropPolicy for Drops {
+    fn takes(&mut self, _packet: &Packet) -> bool {
+        true
+    }
+
+    fn drops(&self) -> u64 {
+        self.0
+    }
+}
+
+impl QueueDiscipline for CoDelAdaptive {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+        } else {
+            self.queue.push(packet, context.now);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        self.observe(context.now);
+        let targets = self.mean_sojourn().0 / self.codel.target.0;
+        self.control.dequeue_with(&mut Drops(targets.max(1)), &mut self.queue, &self.codel, context)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}

@@ -1,0 +1,97 @@
+//! CoDel that spares all but the connection guessed to be the hungriest: Hanai, Yamaguchi and Kobayashi, "Modified
+//! controlling queue delay for TCP fairness improvement" (2016), section IV.
+
+use std::sync::Arc;
+
+use super::parts::{CoDelControl, CoDelParameters, Periodic};
+use super::{ConnectionKind, Context, DropCause, Fifo, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::Duration;
+use crate::units::Bytes;
+
+parameters! {
+    /// What can be set of CoDel that guesses the hungriest.
+    pub struct CoDelDynamicParameters {
+        connection: ConnectionKind = ConnectionKind::Hosts, "What counts as one connection", "Hanai et al. 2016 section IV.B: the MAC addresses of sender and receiver";
+        record_interval: u64 = 10, in 1..1e9, "The connection of one packet in so many is recorded (rec_int)", "assumed: Hanai et al. 2016 gives no value";
+        history_length: u64 = 100, in 1..1000000, "Records kept (hist_len)", "assumed, so that they are of a thousand packets: Hanai et al. 2016 gives no value";
+        statistics_interval: u64 = 100, in 1..1e9, "With one packet in so many the most frequent of the records is taken (stat_int)", "assumed: Hanai et al. 2016 gives no value";
+        others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is made where the packet is of another connection (p)", "Hanai et al. 2016 section V";
+        target: Duration = Duration::from_milliseconds(5), "As CoDel's", "Hanai et al. 2016 section II.G";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "As CoDel's", "RFC 8289 sections 4.2 and 5.3";
+        mtu: Bytes = Bytes(1500), "As CoDel's", "RFC 8289 section 5.3";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "not in the paper; off in Linux, include/net/codel_impl.h";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct CoDelDynamic {
+    limit: Limit,
+    codel: CoDelParameters,
+    queue: Fifo,
+    control: CoDelControl,
+    hungriest: GuessedHungriest,
+    others: Periodic,
+}
+
+impl CoDelDynamic {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "codel_dynamic",
+        aliases: &["dynamic_fairness_codel"],
+        title: "CoDel that drops from the connection it finds hungriest",
+        class: "aqm",
+        year: 2016,
+        source: "Hanai, Yamaguchi and Kobayashi 2016, section IV",
+        departures: "until the first guess every connection is one of the others; of equally frequent connections that \
+                     of the first hosts, or flow, is taken; what becomes of CoDel's state when a packet is spared as in \
+                     codel_static; of the others' drops one in 1/p is made, by counting, as in the authors' code",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: CoDelDynamicParameters) -> CoDelDynamic {
+        let CoDelDynamicParameters { connection, record_interval, history_length, statistics_interval, .. } =
+            parameters;
+        let CoDelDynamicParameters { others_drop_probability, target, interval, mtu, ecn, .. } = parameters;
+        CoDelDynamic {
+            limit,
+            codel: CoDelParameters { target, interval, mtu, ecn, ..CoDelParameters::default() },
+            queue: Fifo::default(),
+            control: CoDelControl::default(),
+            hungriest: GuessedHungriest::new(connection, record_interval, history_length, statistics_interval),
+            others: Periodic::new(others_drop_probability),
+        }
+    }
+}
+
+impl QueueDiscipline for CoDelDynamic {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        self.hungriest.receive(&packet);
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+        } else {
+            self.queue.push(packet, context.now);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        let mut takes = |packet: &Packet| self.hungriest.sent(packet) || self.others.chooses();
+        self.control.dequeue_with(&mut takes, &mut self.queue, &self.codel, context)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
+        self.hungriest.set_flows(flows);
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! CoDel that spares all but the connection named as the hungriest: Hanai, Yamaguchi and Kobayashi, "Modified controlling
+//! queue delay for TCP fairness improvement" (2016), section II.H.
+
+use std::sync::Arc;
+
+use super::parts::{CoDelControl, CoDelParameters, Periodic};
+use super::{Context, DropCause, Fifo, FlowTable, Limit, NamedHungriest, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::Duration;
+use crate::units::Bytes;
+
+parameters! {
+    /// What can be set of CoDel that is told the hungriest.
+    pub struct CoDelStaticParameters {
+        hungriest: String = String::new(), "Group of flows that takes most of the bandwidth", "Hanai et al. 2016 section II.H: given to the router";
+        others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is made where the packet is of another connection (p)", "Hanai et al. 2016 section V";
+        target: Duration = Duration::from_milliseconds(5), "As CoDel's", "Hanai et al. 2016 section II.G";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "As CoDel's", "RFC 8289 sections 4.2 and 5.3";
+        mtu: Bytes = Bytes(1500), "As CoDel's", "RFC 8289 section 5.3";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "not in the paper; off in Linux, include/net/codel_impl.h";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct CoDelStatic {
+    limit: Limit,
+    parameters: CoDelStaticParameters,
+    codel: CoDelParameters,
+    queue: Fifo,
+    control: CoDelControl,
+    hungriest: NamedHungriest,
+    others: Periodic,
+}
+
+impl CoDelStatic {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "codel_static",
+        aliases: &["static_fairness_codel"],
+        title: "CoDel that drops from a named connection",
+        class: "aqm",
+        year: 2016,
+        source: "Hanai, Yamaguchi and Kobayashi 2016, section II.H",
+        departures: "the paper does not say what becomes of CoDel's state when a packet is spared; here it goes on as \
+                     though the packet had been dropped, and at most one is spared each time the link asks, as with \
+                     CoDel's marks; of the others' drops one in 1/p is made, by counting, as in the authors' code",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: CoDelStaticParameters) -> CoDelStatic {
+        let CoDelStaticParameters { target, interval, mtu, ecn, .. } = parameters;
+        CoDelStatic {
+            limit,
+            codel: CoDelParameters { target, interval, mtu, ecn, ..CoDelParameters::default() },
+            queue: Fifo::default(),
+            control: CoDelControl::default(),
+            hungriest: NamedHungriest::default(),
+            others: Periodic::new(parameters.others_drop_probability),
+            parameters,
+        }
+    }
+}
+
+impl QueueDiscipline for CoDelStatic {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+        } else {
+            self.queue.push(packet, context.now);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        let mut takes = |packet: &Packet| self.hungriest.sent(packet) || self.others.chooses();
+        self.control.dequeue_with(&mut takes, &mut self.queue, &self.codel, context)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
+        self.hungriest = NamedHungriest::new(&self.parameters.hungriest, flows)?;
+        Ok(())
+    }
+}

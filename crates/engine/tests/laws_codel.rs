@@ -1,0 +1,89 @@
+//! What the authors of CoDel's relatives claim of them, over a whole path.
+
+mod support;
+
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+use sojourn_engine::probe::QueueStatistics;
+use sojourn_engine::simulation::Simulation;
+use support::{MS, Path, S, tcp_flows};
+
+/// Two flows from one host against two of New Reno from another (Hanai et al. 2016, Fig. 4, with fewer flows).
+struct Contest {
+    hungriest: &'static str,
+    rtt: u64,
+}
+
+impl Contest {
+    /// Jain's fairness index of the four.
+    fn fairness(&self, queue: &str, parameters: Value) -> f64 {
+        let mut path = Path::new(100_000_000, self.rtt);
+        path.edge_rate = 100_000_000;
+        path.queue = json!({"name": queue, "limit": {"packets": 10_000}, "parameters": parameters});
+        path.duration = 110 * S;
+        path.flows = vec![tcp_flows(self.hungriest, 2, S), tcp_flows("newreno", 2, S)];
+        path.flows[1]["from"] = json!(4);
+        let mut specification = path.specification();
+        specification.nodes.push("second sender".to_owned());
+        for (from, to) in [(4, 1), (1, 4)] {
+            let mut link = specification.links[0].clone();
+            (link.from, link.to) = (from, to);
+            specification.links.push(link);
+        }
+        let simulation = Simulation::new(&specification).expect("a valid specification");
+        let result = simulation.run(&AtomicBool::new(false)).expect("nobody cancels");
+        let shares: Vec<f64> = result.flows.iter().map(|flow| flow.bytes_delivered as f64).collect();
+        let (sum, squares) = (shares.iter().sum::<f64>(), shares.iter().map(|share| share * share).sum::<f64>());
+        sum * sum / (4.0 * squares)
+    }
+
+    /// Under CoDel, under CoDel that is told the hungriest, and under CoDel that guesses it.
+    fn outcomes(&self) -> [f64; 3] {
+        [
+            self.fairness("codel", json!({})),
+            self.fairness("codel_static", json!({"hungriest": self.hungriest})),
+            self.fairness("codel_dynamic", json!({})),
+        ]
+    }
+}
+
+/// Hanai et al. 2016, section V: where a congestion control takes too much, it is fairer to drop rather from it, as told
+/// or as guessed.
+#[test]
+fn dropping_from_the_hungriest_is_fairer() {
+    for hungriest in ["scalable", "bic"] {
+        let [codel, told, guessed] = Contest { hungriest, rtt: 64 * MS }.outcomes();
+        assert!(told > codel + 0.03 && guessed > codel + 0.03, "{hungriest}: {codel}, told {told}, guessed {guessed}");
+    }
+}
+
+/// Hanai et al. 2016, section V: at short round-trip times, where CUBIC hardly takes more than others, being told to drop
+/// from it does harm, and guessing does none.
+#[test]
+fn guessing_does_no_harm_where_all_is_fair() {
+    let [codel, told, guessed] = Contest { hungriest: "cubic", rtt: 16 * MS }.outcomes();
+    assert!(codel > 0.97 && told < codel && guessed >= codel, "{codel}, told {told}, guessed {guessed}");
+}
+
+/// Piotrowska 2021, Table 8 and Figure 7: with 900 flows over 100 Mbit/s CoDel's queue swings between full and its target.
+/// More drops from a longer mean queue keep it short and steadier (section 5.2), and the link busy.
+#[test]
+fn more_drops_from_a_longer_queue_hold_it_under_heavy_load() {
+    for algorithm in ["newreno", "cubic"] {
+        let queue_under = |name: &str| {
+            let mut path = Path::new(100_000_000, 100 * MS);
+            path.queue = json!({"name": name, "limit": {"packets": 900}});
+            path.duration = 50 * S;
+            path.flows = vec![tcp_flows(algorithm, 900, 3 * S)];
+            path.run().queues.remove(0).statistics
+        };
+        let (plain, adaptive) = (queue_under("codel"), queue_under("codel_adaptive"));
+        let lengths = |of: &QueueStatistics| format!("{:.0} ({:.0})", of.mean_packets, of.sd_packets);
+        let case = format!("{algorithm}: CoDel {}, adaptive {}", lengths(&plain), lengths(&adaptive));
+        assert!(plain.max_packets == 900 && plain.sd_packets > 200.0, "{case}");
+        assert!(adaptive.mean_packets < plain.mean_packets / 3.0, "{case}");
+        assert!(adaptive.sd_packets < plain.sd_packets / 2.0, "{case}");
+        assert!(adaptive.window.drops_overflow == 0 && adaptive.busy_share > 0.999, "{case}");
+    }
+}
