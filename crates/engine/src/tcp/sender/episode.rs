@@ -83,6 +83,10 @@ impl Sender {
         // The timer's retransmission waits for no pacing: Linux tcp_timer.c, tcp_retransmit_timer.
         self.next_release = self.next_release.min(now);
         self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
+        if self.scoreboard.pipe() > 0 {
+            // What RACK leaves in flight fills the window of one segment; the first goes out nevertheless: RFC 6298 (5.4).
+            self.retransmit(self.scoreboard.una(), now, outbox);
+        }
         self.send(now, outbox);
     }
 

@@ -229,7 +229,9 @@ impl Sender {
         progress.newly_lost += self.rack_find_losses(now);
         if probe_repaired && matches!(self.phase, Phase::Open) {
             // The probe was the repair of a loss, to which the window is due an answer.
-            self.window.ssthresh = self.algorithm.reduce(&self.window, self.flight_size(), now);
+            // Half of what was in flight until this acknowledgement, which is often for all of it.
+            let flight_size = (self.flight_size() + progress.delivered * self.window.mss).min(self.window.cwnd);
+            self.window.ssthresh = self.algorithm.reduce(&self.window, flight_size, now);
             if !self.is_governed {
                 self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
             }
@@ -316,6 +318,8 @@ impl Sender {
         let end = self.scoreboard.nxt();
         if let Some(rack) = &mut self.rack {
             rack.probe = Some(Probe { end, again });
+            // New data has armed the next, for which it is too early.
+            rack.deadline = Time::NEVER;
         }
         self.retransmission = now + self.rto.timeout(&self.profile.rto_limits());
     }
@@ -380,11 +384,110 @@ impl Sender {
 mod tests {
     use super::*;
 
+    fn microseconds(time: u64) -> Time {
+        Time::ZERO + Duration::from_microseconds(time)
+    }
+
+    /// The least round-trip time is 100 us, and so many segments left 10 us apart.
+    fn rack_of(segments: u64) -> Rack {
+        let mut rack = Rack::new();
+        rack.on_rtt(Duration::from_microseconds(100));
+        (0..segments).for_each(|index| rack.on_sent(index, 0, false, microseconds(10 * index)));
+        rack
+    }
+
+    /// What RACK waits for, with a smoothed round-trip time of 300 us.
+    fn window(rack: &Rack) -> u64 {
+        rack.reordering_window(false, Duration::from_microseconds(300)).0 / Duration::from_microseconds(1).0
+    }
+
+    /// Step 2 of section 6.2: of all that arrived the segment sent last counts; an earlier one that comes after it is
+    /// reordering (step 3).
+    #[test]
+    fn the_segment_sent_last_counts() {
+        let mut rack = rack_of(4);
+        rack.on_delivered(1, None, microseconds(120));
+        rack.on_delivered(2, None, microseconds(121));
+        assert!(!rack.reordering_seen);
+        assert_eq!(rack.highest, 3);
+        rack.on_delivered(0, None, microseconds(122));
+        assert!(rack.reordering_seen);
+        assert_eq!(rack.latest, Some((microseconds(20), 2)));
+    }
+
+    /// Step 3: what was sent again comes below what has arrived, and was not reordered.
+    #[test]
+    fn what_was_sent_again_was_not_reordered() {
+        let mut rack = rack_of(2);
+        rack.on_delivered(1, None, microseconds(120));
+        rack.on_sent(0, 0, true, microseconds(130));
+        rack.on_delivered(0, None, microseconds(240));
+        assert!(!rack.reordering_seen);
+        assert_eq!(rack.latest, Some((microseconds(130), 0)));
+    }
+
+    /// Step 2 without timestamps: what seems to have arrived within less than the least round trip is the first transmission.
+    #[test]
+    fn a_retransmission_takes_a_round_trip() {
+        for (after, counts) in [(99, false), (100, true)] {
+            let mut rack = rack_of(1);
+            rack.on_sent(0, 0, true, microseconds(500));
+            rack.on_delivered(0, None, microseconds(500 + after));
+            assert_eq!(rack.latest.is_some(), counts, "after {after} us");
+            assert!(!rack.reordering_seen);
+        }
+    }
+
+    /// Step 4: each round trip in which something came twice adds a quarter of the least round trip, up to the smoothed one.
+    #[test]
+    fn duplicates_widen_the_reordering_window_once_a_round() {
+        let mut rack = rack_of(1);
+        assert_eq!(window(&rack), 25);
+        rack.on_duplicate(10, 20);
+        rack.on_duplicate(19, 30);
+        assert_eq!(window(&rack), 50);
+        rack.on_duplicate(20, 30);
+        assert_eq!(window(&rack), 75);
+        (0..20).for_each(|round| rack.on_duplicate(30 + 10 * round, 40 + 10 * round));
+        assert_eq!(window(&rack), 300);
+    }
+
+    /// Step 4: after 16 recoveries without duplicates the window is a quarter again.
+    #[test]
+    fn a_widened_reordering_window_lasts_sixteen_recoveries() {
+        let mut rack = rack_of(1);
+        rack.on_duplicate(10, 20);
+        (0..15).for_each(|_| rack.on_recovered());
+        assert_eq!(window(&rack), 50);
+        rack.on_duplicate(20, 30);
+        (0..15).for_each(|_| rack.on_recovered());
+        assert_eq!(window(&rack), 75);
+        rack.on_recovered();
+        assert_eq!(window(&rack), 25);
+    }
+
+    /// RFC 2883 section 4: what came twice is the first block, if it is acknowledged already or part of the second.
+    #[test]
+    fn duplicates_are_told_by_the_first_block() {
+        let block = |start, end| Block { start, end };
+        for (acknowledgement, sacks, expected) in [
+            (20, vec![block(10, 20)], true),
+            (20, vec![block(20, 30)], false),
+            (20, vec![block(30, 40), block(25, 50)], true),
+            (20, vec![block(30, 40), block(30, 40)], true),
+            (20, vec![block(30, 40), block(50, 60)], false),
+            (20, vec![block(30, 60), block(30, 50)], false),
+            (20, vec![], false),
+        ] {
+            let duplicate = duplicate_of(acknowledgement, &sacks);
+            assert_eq!(duplicate, sacks.first().copied().filter(|_| expected), "{sacks:?}");
+        }
+    }
+
     /// RACK_update() of section 6.2, with a timestamp clock of a millisecond: the echo tells which transmission is
     /// acknowledged, also when the retransmission left in the middle of a tick.
     #[test]
     fn only_the_retransmissions_own_acknowledgement_counts() {
-        let microseconds = |time: u64| Time::ZERO + Duration::from_microseconds(time);
         for (tick_echoed, counts) in [(0, false), (5_000, true)] {
             let mut rack = Rack::new();
             rack.on_rtt(Duration::from_microseconds(100));

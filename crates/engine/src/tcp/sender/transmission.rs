@@ -115,14 +115,14 @@ impl Sender {
         let announcement = if self.take_announcement() { flags::WINDOW_REDUCED } else { 0 };
         self.transmit(index, self.profile.ecn_of_data() | announcement, now, outbox);
         self.scoreboard.on_sent();
-        if self.rack.is_some() {
-            self.arm_probe(now);
-        }
         if self.duplicate_acks > 0 && matches!(self.phase, Phase::Open) {
             self.limited_transmitted += 1;
         }
         if self.retransmission == Time::NEVER {
             self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.1)
+        }
+        if self.rack.is_some() {
+            self.arm_probe(now);
         }
         if !self.profile.timestamps && self.timed.is_none() {
             self.timed = Some(TimedSegment { end: self.scoreboard.sequence(index) + self.payload(index), sent: now });

@@ -1,0 +1,258 @@
+//! RACK-TLP by the rules of RFC 8985, acknowledgement by acknowledgement. Segments are numbered from zero, the round-trip
+//! time is 100 ms, and of it a quarter is the reordering window's step.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use sojourn_engine::packet::{AckOptions, Block, Packet, SackBlocks};
+use sojourn_engine::tcp::congestion::Algorithm;
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::sender::{Acknowledgement, Address, Sender};
+use sojourn_engine::tcp::slow_start::SlowStartKind;
+use sojourn_engine::time::{Duration, Time};
+
+const MSS: u64 = 1000;
+
+/// A sender and what it sent at the last event.
+struct Rig {
+    sender: Sender,
+    outbox: Vec<Packet>,
+}
+
+fn at(milliseconds: u64) -> Time {
+    Time::ZERO + Duration::from_milliseconds(milliseconds)
+}
+
+impl Rig {
+    /// A sender whose SYN has left.
+    fn opening(changes: &Value, segments: Option<u64>) -> Rig {
+        let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
+        let rack = json!({"segment_size": MSS, "recovery": "rack", "duplicate_sack": true, "timestamps": false});
+        for (name, value) in rack.as_object().unwrap().iter().chain(changes.as_object().unwrap()) {
+            settings[name] = value.clone();
+        }
+        let profile = Arc::new(StackProfile::from_settings(&settings).expect("valid settings"));
+        let algorithm = Algorithm::new("newreno", &json!({})).expect("a known algorithm");
+        let size = segments.map(|segments| segments * MSS);
+        let address = Address { flow: 0, first_hop: 0 };
+        let sender = Sender::new(address, profile, algorithm, SlowStartKind::Standard, size);
+        let mut rig = Rig { sender, outbox: Vec::new() };
+        rig.sender.open(Time::ZERO, &mut rig.outbox);
+        rig
+    }
+
+    /// A sender that knows a round trip of 100 ms and has just sent its initial window, so many segments.
+    fn new(initial_window: u64, segments: Option<u64>) -> Rig {
+        Rig::with(&json!({}), initial_window, segments)
+    }
+
+    fn with(changes: &Value, initial_window: u64, segments: Option<u64>) -> Rig {
+        let mut changes = changes.clone();
+        changes["initial_window"] = json!(initial_window);
+        let mut rig = Rig::opening(&changes, segments);
+        rig.outbox.clear();
+        rig.sender.on_syn_ack(Time::ZERO, at(100), &mut rig.outbox);
+        assert_eq!(rig.sent(), (0..initial_window).collect::<Vec<_>>());
+        rig
+    }
+
+    /// An acknowledgement of all segments before `next`, with these blocks of others. Returns what is sent.
+    fn ack(&mut self, milliseconds: u64, next: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+        let mut sacks = SackBlocks::default();
+        for (start, end) in blocks {
+            sacks.push(Block { start: 1 + start * MSS, end: 1 + end * MSS });
+        }
+        let options = AckOptions { sacks, ..AckOptions::NONE };
+        let number = 1 + next * MSS;
+        let ack = Acknowledgement { number, echo: Time::ZERO, echoes_congestion: false, options: &options };
+        self.sender.on_ack(&ack, at(milliseconds), &mut self.outbox);
+        self.sent()
+    }
+
+    /// The timer expires, which is due now. Returns what is sent.
+    #[track_caller]
+    fn expire(&mut self, milliseconds: u64) -> Vec<u64> {
+        self.assert_due(milliseconds);
+        self.sender.on_timer(at(milliseconds), &mut self.outbox);
+        self.sent()
+    }
+
+    #[track_caller]
+    fn assert_due(&self, milliseconds: u64) {
+        assert_eq!(self.sender.deadline(), at(milliseconds), "the timer is due");
+    }
+
+    fn sent(&mut self) -> Vec<u64> {
+        self.outbox.drain(..).map(|packet| (packet.number - 1) / MSS).collect()
+    }
+
+    fn segments(&self) -> u64 {
+        self.sender.window().cwnd / MSS
+    }
+}
+
+/// Section 7.2: the probe comes after two round trips, 200 ms more if only one segment is in flight, a second where no
+/// round trip is known, and not after the retransmission timer.
+#[test]
+fn the_probe_timeout() {
+    Rig::new(2, Some(2)).assert_due(100 + 2 * 100);
+    Rig::new(1, Some(1)).assert_due(100 + 2 * 100 + 200);
+
+    let mut blind = Rig::opening(&json!({"initial_window": 1}), None);
+    blind.sender.on_timer(at(1000), &mut blind.outbox);
+    blind.sender.on_syn_ack(Time::ZERO, at(1500), &mut blind.outbox);
+    blind.assert_due(1500 + 1000);
+
+    // RTO = 100 + 4 * 50 ms (RFC 6298): the probe takes the place of the timer.
+    let mut early = Rig::with(&json!({"minimum_rto": 1_000_000_000_u64}), 1, Some(1));
+    assert_eq!(early.expire(400), [0]);
+    assert_eq!((early.sender.statistics.timeouts, early.segments()), (0, 1));
+    early.assert_due(400 + 300);
+    early.expire(700);
+    assert_eq!(early.sender.statistics.timeouts, 1);
+}
+
+/// Section 7.3: a probe is new data if there is some, whatever the window, and else the last segment; after it the
+/// retransmission timer starts anew, and until it is answered there is no other.
+#[test]
+fn the_probe() {
+    for (segments, probe) in [(None, 10), (Some(11), 10), (Some(10), 9)] {
+        let mut rig = Rig::new(10, segments);
+        assert_eq!(rig.expire(300), [probe], "{segments:?} segments in all");
+        rig.assert_due(300 + 1000);
+    }
+    // The answer to half of the flight says nothing of the probe; that to all does.
+    let mut rig = Rig::new(10, Some(10));
+    rig.expire(300);
+    rig.ack(310, 5, &[]);
+    assert!(rig.sender.deadline() >= at(1300), "{:?}", rig.sender.deadline());
+
+    let mut answered = Rig::new(4, None);
+    answered.expire(300);
+    answered.ack(310, 5, &[]);
+    assert!(answered.sender.deadline() < at(1000), "{:?}", answered.sender.deadline());
+}
+
+/// Section 7.2: no probe while a hole is open: RACK sees to it.
+#[test]
+fn no_probe_where_something_is_missing() {
+    let mut rig = Rig::new(3, Some(3));
+    rig.ack(200, 0, &[(2, 3)]);
+    rig.assert_due(225);
+    rig.expire(225);
+    assert!(rig.sender.deadline() >= at(1000), "{:?}", rig.sender.deadline());
+}
+
+/// Section 7.4.2: a loss that the probe repaired takes half the flight; a probe that came twice, or of new data, repaired none.
+#[test]
+fn the_answer_to_a_probe() {
+    // The receiver's window leaves no room for new data.
+    let full = json!({"receive_buffer": 10 * MSS});
+    for (changes, probe, next, duplicate, expected) in
+        [(&full, 9, 10, None, 5 * MSS), (&full, 9, 10, Some((9, 10)), u64::MAX), (&json!({}), 10, 11, None, u64::MAX)]
+    {
+        let mut rig = Rig::with(changes, 10, None);
+        assert_eq!(rig.expire(300), [probe]);
+        rig.ack(400, next, duplicate.as_slice());
+        let ssthresh = rig.sender.window().ssthresh;
+        assert_eq!(ssthresh, expected, "probe of {probe}, {duplicate:?} twice");
+    }
+}
+
+/// Section 6.2 step 4: before anything was reordered, less than three segments that arrived out of order may just be early, and
+/// RACK waits for a quarter of the least round trip; with three it does not.
+#[test]
+fn the_reordering_window() {
+    for sacked in [1, 2] {
+        let mut rig = Rig::new(10, Some(10));
+        assert!(rig.ack(200, 0, &[(1, 1 + sacked)]).is_empty());
+        assert_eq!(rig.expire(225), [0]);
+        assert_eq!(rig.sender.statistics.fast_recoveries, 1);
+    }
+    let mut rig = Rig::new(10, Some(10));
+    assert_eq!(rig.ack(200, 0, &[(1, 4)]), [0]);
+    // New data that the arrival lets out does not put the timer off.
+    let mut rig = Rig::new(10, None);
+    assert_eq!(rig.ack(200, 0, &[(1, 2)]), [10]);
+    rig.assert_due(225);
+    // What was waited for came: there is nothing to wait for.
+    let mut rig = Rig::new(10, Some(10));
+    rig.ack(200, 0, &[(1, 2)]);
+    rig.ack(210, 2, &[]);
+    assert!(rig.sender.deadline() > at(400), "{:?}", rig.sender.deadline());
+}
+
+/// The same: none in recovery, however few have arrived out of order; and an arrival of what was sent again is no reordering
+/// (step 3).
+#[test]
+fn there_is_no_reordering_window_in_recovery() {
+    let mut rig = Rig::new(20, Some(20));
+    rig.ack(200, 0, &[(1, 2)]);
+    assert_eq!(rig.expire(225), [0]);
+    // Segment 2 is as late as segment 3, which is here: it is lost, and no timer waits for it.
+    rig.ack(230, 0, &[(3, 4), (1, 2)]);
+    assert!(rig.sender.deadline() > at(400), "{:?}", rig.sender.deadline());
+
+    let mut rig = Rig::new(20, Some(20));
+    assert_eq!(rig.ack(200, 0, &[(1, 4)]), [0]);
+    rig.ack(300, 4, &[]);
+    rig.ack(305, 4, &[(5, 6)]);
+    assert!(rig.sender.deadline() > at(500), "{:?}", rig.sender.deadline());
+}
+
+/// The same: once something was reordered, three or more are waited for too.
+#[test]
+fn reordering_is_remembered() {
+    let mut rig = Rig::new(20, Some(20));
+    rig.ack(200, 0, &[(1, 2)]);
+    rig.ack(201, 2, &[]);
+    assert!(rig.ack(210, 2, &[(3, 9)]).is_empty());
+    // Sent at 100 ms, the round trip of what arrived last is 110 ms, and 25 ms more.
+    assert_eq!(rig.expire(235), [2]);
+}
+
+/// The same: each round in which something came twice adds a quarter of the least round trip, also if a later acknowledgement
+/// has overtaken the one that tells.
+#[test]
+fn duplicates_widen_the_reordering_window() {
+    for told_with in [5, 3] {
+        let mut rig = Rig::new(20, Some(20));
+        rig.ack(200, 5, &[]);
+        rig.ack(201, told_with, &[(0, 1)]);
+        rig.ack(210, 5, &[(6, 7)]);
+        rig.assert_due(100 + 110 + 2 * 25);
+    }
+}
+
+/// Section 6.3: a timeout takes for lost the first segment and what was sent as long ago as RACK waits, and leaves the others
+/// in flight.
+#[test]
+fn a_timeout_spares_what_was_sent_of_late() {
+    let mut rig = Rig::new(4, None);
+    assert_eq!(rig.expire(300), [4]);
+    // The round trip of what arrived last is 1150 ms: by 1300 ms segments 2 and 3 are late, and segment 4 is not.
+    rig.ack(1250, 0, &[(1, 2)]);
+    assert_eq!(rig.expire(1275), [0]);
+    // RFC 6298 (5.4): the first goes out whatever is in flight.
+    assert_eq!(rig.expire(1300), [0]);
+    assert_eq!(rig.sender.statistics.timeouts, 1);
+    // A window of two, of which segment 4 is one.
+    assert_eq!(rig.ack(1320, 2, &[]), [2]);
+}
+
+/// Section 9.4 (RFC 3708): once all that was sent again has come twice, the reduction is taken back.
+#[test]
+fn a_needless_recovery_is_taken_back() {
+    let mut rig = Rig::new(20, Some(40));
+    assert_eq!(rig.ack(200, 0, &[(2, 5)]), [0, 1]);
+    assert_eq!(rig.sender.window().ssthresh, 10 * MSS);
+    // The originals were late.
+    rig.ack(210, 5, &[]);
+    rig.ack(310, 5, &[(0, 1)]);
+    assert_eq!(rig.sender.statistics.undone_reductions, 0);
+    assert_eq!(rig.sender.window().ssthresh, 10 * MSS);
+    rig.ack(311, 5, &[(1, 2)]);
+    assert_eq!(rig.sender.statistics.undone_reductions, 1);
+    assert_eq!(rig.sender.window().ssthresh, u64::MAX);
+    assert!(rig.segments() >= 20, "{} segments", rig.segments());
+}
