@@ -93,13 +93,15 @@ LOADS: dict[str, dict[str, int]] = {
 #: An unresponsive flow of 1.2 times the bottleneck's rate.
 CBR = {"name": "cbr", "rate": "60 Mbit/s", "packet_size": "1500 B"}
 
-#: Parameters without which a discipline does not do its work on this path.
-SETTINGS: dict[str, dict[str, Any]] = {}
+#: Disciplines that are told which group of flows is the hungriest: that of the unresponsive flow, if there is one.
+TOLD = ("codel_static", "apd_static")
 
 
 def queue_behaviour(discipline: str, load: str) -> str:
     """The line of one discipline under one load."""
-    queue = {"name": discipline, "limit": "666 packets", **SETTINGS.get(discipline, {})}
+    queue = {"name": discipline, "limit": "666 packets"}
+    if discipline in TOLD:
+        queue["hungriest"] = next(iter(LOADS[load]))
     flows = [
         {
             "from": "a",
