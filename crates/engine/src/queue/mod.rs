@@ -6,6 +6,7 @@
 
 mod codel;
 mod droptail;
+mod fq_codel;
 mod parts;
 mod pie;
 mod vcp;
@@ -22,7 +23,7 @@ use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
-pub use parts::{Fifo, FlowHash, FlowTable, Queued};
+pub use parts::{Fifo, FlowHash, FlowTable, Queued, Rotation};
 pub use pie::{DelayEstimator, PieScaling};
 
 /// How much a queue holds; the packet being transmitted has left it.
@@ -266,4 +267,5 @@ disciplines! {
     pie::Pie(PieParameters),
     codel::CoDel(CoDelParameters),
     vcp::VcpRouter(VcpRouterParameters),
+    fq_codel::FqCoDel(FqCoDelParameters),
 }

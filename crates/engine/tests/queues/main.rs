@@ -3,6 +3,8 @@
 mod bench;
 mod codel;
 mod droptail;
+mod flows;
+mod fq_codel;
 mod pie;
 mod settings;
 mod vcp;

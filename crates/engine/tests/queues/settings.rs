@@ -19,6 +19,7 @@ fn bad_settings_are_refused_in_one_line() {
         ("pie", None, json!({"estimator": "crystal_ball"}), "crystal_ball"),
         ("codel", None, json!({"interval": -1}), "interval"),
         ("codel", None, json!({"ecn": "yes"}), "yes"),
+        ("fq_codel", None, json!({"queues": 0}), "queues"),
         ("blue_green", None, json!({}), "blue_green"),
     ];
     for (name, limit, parameters, named) in cases {
