@@ -6,9 +6,11 @@
 
 mod codel;
 mod droptail;
+mod drr;
 mod fq_codel;
 mod parts;
 mod pie;
+mod sfq;
 mod vcp;
 
 use std::sync::Arc;
@@ -268,4 +270,6 @@ disciplines! {
     codel::CoDel(CoDelParameters),
     vcp::VcpRouter(VcpRouterParameters),
     fq_codel::FqCoDel(FqCoDelParameters),
+    drr::Drr(DrrParameters),
+    sfq::Sfq(SfqParameters),
 }

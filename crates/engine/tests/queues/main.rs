@@ -3,8 +3,10 @@
 mod bench;
 mod codel;
 mod droptail;
+mod drr;
 mod flows;
 mod fq_codel;
 mod pie;
 mod settings;
+mod sfq;
 mod vcp;

@@ -20,6 +20,7 @@ fn bad_settings_are_refused_in_one_line() {
         ("codel", None, json!({"interval": -1}), "interval"),
         ("codel", None, json!({"ecn": "yes"}), "yes"),
         ("fq_codel", None, json!({"queues": 0}), "queues"),
+        ("drr", None, json!({"quantum": 0}), "quantum"),
         ("blue_green", None, json!({}), "blue_green"),
     ];
     for (name, limit, parameters, named) in cases {
