@@ -4,6 +4,7 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+mod cobalt;
 mod codel;
 mod droptail;
 mod drr;
@@ -272,4 +273,5 @@ disciplines! {
     fq_codel::FqCoDel(FqCoDelParameters),
     drr::Drr(DrrParameters),
     sfq::Sfq(SfqParameters),
+    cobalt::Cobalt(CobaltParameters),
 }

@@ -1,6 +1,7 @@
 //! What several disciplines are made of.
 
 mod chains;
+mod cobalt_control;
 mod codel_control;
 mod fifo;
 mod flow_hash;
@@ -11,6 +12,7 @@ mod pie_control;
 mod rotation;
 
 pub use chains::Chains;
+pub use cobalt_control::{CobaltControl, CobaltSettings};
 pub use codel_control::{CoDelControl, CoDelParameters};
 pub use fifo::{Fifo, Queued};
 pub use flow_hash::FlowHash;
