@@ -12,6 +12,7 @@ mod fq_codel;
 mod parts;
 mod pie;
 mod sfq;
+mod tbf;
 mod vcp;
 
 use std::sync::Arc;
@@ -274,4 +275,5 @@ disciplines! {
     drr::Drr(DrrParameters),
     sfq::Sfq(SfqParameters),
     cobalt::Cobalt(CobaltParameters),
+    tbf::Tbf(TbfParameters),
 }

@@ -10,4 +10,5 @@ mod fq_codel;
 mod pie;
 mod settings;
 mod sfq;
+mod tbf;
 mod vcp;

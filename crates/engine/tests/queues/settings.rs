@@ -21,6 +21,7 @@ fn bad_settings_are_refused_in_one_line() {
         ("codel", None, json!({"ecn": "yes"}), "yes"),
         ("fq_codel", None, json!({"queues": 0}), "queues"),
         ("drr", None, json!({"quantum": 0}), "quantum"),
+        ("tbf", None, json!({"burst": 0}), "burst"),
         ("blue_green", None, json!({}), "blue_green"),
     ];
     for (name, limit, parameters, named) in cases {
