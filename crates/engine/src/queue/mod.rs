@@ -9,6 +9,7 @@ mod codel;
 mod droptail;
 mod drr;
 mod fq_codel;
+mod fq_pie;
 mod parts;
 mod pie;
 mod sfq;
@@ -276,4 +277,5 @@ disciplines! {
     sfq::Sfq(SfqParameters),
     cobalt::Cobalt(CobaltParameters),
     tbf::Tbf(TbfParameters),
+    fq_pie::FqPie(FqPieParameters),
 }

@@ -7,6 +7,7 @@ mod droptail;
 mod drr;
 mod flows;
 mod fq_codel;
+mod fq_pie;
 mod pie;
 mod settings;
 mod sfq;
