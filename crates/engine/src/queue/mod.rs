@@ -4,6 +4,7 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+mod cake;
 mod cobalt;
 mod codel;
 mod droptail;
@@ -28,6 +29,7 @@ use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
+pub use cake::Isolation;
 pub use parts::{Fifo, FlowHash, FlowTable, Queued, Rotation};
 pub use pie::{DelayEstimator, PieScaling};
 
@@ -278,4 +280,5 @@ disciplines! {
     cobalt::Cobalt(CobaltParameters),
     tbf::Tbf(TbfParameters),
     fq_pie::FqPie(FqPieParameters),
+    cake::Cake(CakeParameters),
 }

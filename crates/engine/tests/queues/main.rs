@@ -1,6 +1,7 @@
 //! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
 
 mod bench;
+mod cake;
 mod cobalt;
 mod codel;
 mod droptail;

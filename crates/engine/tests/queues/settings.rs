@@ -22,6 +22,7 @@ fn bad_settings_are_refused_in_one_line() {
         ("fq_codel", None, json!({"queues": 0}), "queues"),
         ("drr", None, json!({"quantum": 0}), "quantum"),
         ("tbf", None, json!({"burst": 0}), "burst"),
+        ("cake", None, json!({"isolation": "nobody"}), "nobody"),
         ("blue_green", None, json!({}), "blue_green"),
     ];
     for (name, limit, parameters, named) in cases {
