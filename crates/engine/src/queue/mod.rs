@@ -7,22 +7,29 @@
 mod ared;
 mod avq;
 mod blue;
+mod cake;
 mod choke;
 mod choke_codel;
 mod choke_pie;
+mod cobalt;
 mod codel;
 mod codel_adaptive;
 mod codel_dynamic;
 mod codel_static;
 mod drophead;
 mod droptail;
+mod drr;
+mod fq_codel;
+mod fq_pie;
 mod parts;
 mod pi;
 mod pie;
 mod red;
 mod rem;
 mod sfb;
+mod sfq;
 mod sred;
+mod tbf;
 mod vcp;
 
 use std::sync::Arc;
@@ -37,7 +44,8 @@ use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
-pub use parts::{ConnectionKind, Fifo, FlowHash, FlowTable, GuessedHungriest, NamedHungriest, Queued};
+pub use cake::Isolation;
+pub use parts::{ConnectionKind, Fifo, FlowHash, FlowTable, GuessedHungriest, NamedHungriest, Queued, Rotation};
 pub use pie::{DelayEstimator, PieScaling};
 
 /// How much a queue holds; the packet being transmitted has left it.
@@ -296,4 +304,11 @@ disciplines! {
     choke_codel::ChokeCoDel(ChokeCoDelParameters),
     ared::Ared(AredParameters),
     sred::Sred(SredParameters),
+    fq_codel::FqCoDel(FqCoDelParameters),
+    drr::Drr(DrrParameters),
+    sfq::Sfq(SfqParameters),
+    cobalt::Cobalt(CobaltParameters),
+    tbf::Tbf(TbfParameters),
+    fq_pie::FqPie(FqPieParameters),
+    cake::Cake(CakeParameters),
 }

@@ -19,6 +19,10 @@ fn bad_settings_are_refused_in_one_line() {
         ("pie", None, json!({"estimator": "crystal_ball"}), "crystal_ball"),
         ("codel", None, json!({"interval": -1}), "interval"),
         ("codel", None, json!({"ecn": "yes"}), "yes"),
+        ("fq_codel", None, json!({"queues": 0}), "queues"),
+        ("drr", None, json!({"quantum": 0}), "quantum"),
+        ("tbf", None, json!({"burst": 0}), "burst"),
+        ("cake", None, json!({"isolation": "nobody"}), "nobody"),
         ("blue_green", None, json!({}), "blue_green"),
     ];
     for (name, limit, parameters, named) in cases {

@@ -19,8 +19,13 @@ impl FlowHash {
 
     /// The bucket of this packet's flow among `buckets`.
     pub fn bucket(&mut self, packet: &Packet, buckets: u64, random: &mut Random) -> u64 {
+        self.bucket_of(FlowHash::key(packet), buckets, random)
+    }
+
+    /// The bucket of whatever has this key.
+    pub fn bucket_of(&mut self, key: u64, buckets: u64, random: &mut Random) -> u64 {
         let salt = *self.salt.get_or_insert_with(|| random.bits());
-        let hash = mix(FlowHash::key(packet) ^ salt);
+        let hash = mix(key ^ salt);
         ((u128::from(hash) * u128::from(buckets)) >> 64) as u64
     }
 

@@ -40,6 +40,11 @@ impl FlowTable {
         if packet.has(flags::ACK) { sender } else { receiver }
     }
 
+    /// How many hosts there may be: one more than the greatest number of any.
+    pub fn hosts(&self) -> usize {
+        self.flows.iter().map(|(sender, receiver, _)| *sender.max(receiver) as usize + 1).max().unwrap_or(0)
+    }
+
     /// The number of a packet's group.
     pub fn group(&self, packet: &Packet) -> u32 {
         self.flows[packet.flow as usize].2

@@ -1,26 +1,37 @@
 //! What several disciplines are made of.
 
 mod average_queue;
+mod chains;
+mod cobalt_control;
 mod codel_control;
 mod drop_curve;
 mod drop_spacing;
 mod fifo;
 mod flow_hash;
 mod flow_match;
+mod flow_queues;
 mod flow_table;
 mod hungriest;
+mod longest;
 mod periodic;
+mod pie_control;
 mod red_queue;
+mod rotation;
 
 pub use average_queue::AverageQueue;
+pub use chains::Chains;
+pub use cobalt_control::{CobaltControl, CobaltSettings};
 pub use codel_control::{CoDelControl, CoDelParameters, DropPolicy};
 pub use drop_curve::DropCurve;
 pub use drop_spacing::DropSpacing;
 pub use fifo::{Fifo, Queued};
 pub use flow_hash::FlowHash;
 pub use flow_match::draw_of_same_flow;
+pub use flow_queues::{FlowQueues, Measure};
 pub use flow_table::FlowTable;
 pub use hungriest::{ConnectionKind, GuessedHungriest, NamedHungriest};
 pub use periodic::Periodic;
+pub use pie_control::{DelayEstimator, PieControl, PieParameters, PieScaling};
 pub(crate) use red_queue::red_parameters;
 pub use red_queue::{RedQueue, RedSettings};
+pub use rotation::Rotation;

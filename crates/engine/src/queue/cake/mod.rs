@@ -1,0 +1,352 @@
+//! CAKE (Common Applications Kept Enhanced): Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", LANMAN 2018, and Linux
+//! net/sched/sch_cake.c. A shaper without bursts, over queues that are fair between hosts and between the flows of a
+//! host, each under COBALT.
+
+mod hosts;
+mod set_hash;
+
+use std::sync::Arc;
+
+use super::parts::{Chains, CobaltControl, CobaltSettings, FlowQueues, Measure};
+use super::{Context, DropCause, FlowHash, FlowTable, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::time::{Duration, Time};
+use crate::units::{Bytes, Rate};
+use crate::{choice, parameters};
+use hosts::HostLoads;
+use set_hash::{Found, SetHash};
+
+choice! {
+    /// Between whom the link is shared.
+    pub enum Isolation {
+        /// Between flows.
+        Flows = "flows",
+        /// Between sources, all of whose flows have one queue.
+        SourceHost = "src_host",
+        /// Between destinations, all of whose flows have one queue.
+        DestinationHost = "dst_host",
+        /// Between sources, then between the flows of a source.
+        DualSourceHost = "dual_src_host",
+        /// Between destinations, then between the flows of a destination.
+        DualDestinationHost = "dual_dst_host",
+        /// Between sources and destinations, then between flows: a flow is held back by the busier of its ends.
+        Triple = "triple",
+    }
+}
+
+impl Isolation {
+    fn divides_by_source(self) -> bool {
+        matches!(self, Isolation::DualSourceHost | Isolation::Triple)
+    }
+
+    fn divides_by_destination(self) -> bool {
+        matches!(self, Isolation::DualDestinationHost | Isolation::Triple)
+    }
+}
+
+parameters! {
+    /// CAKE's parameters.
+    pub struct CakeParameters {
+        bandwidth: Rate = Rate(0), in 0..1e15, "Rate to shape to; zero for the link's own", "Linux, net/sched/sch_cake.c: unlimited unless set";
+        overhead: Bytes = Bytes(0), in 0..256, "What the shaper adds to the size of each packet", "Linux, net/sched/sch_cake.c: none unless set";
+        isolation: Isolation = Isolation::Triple, "Between whom the link is shared", "Linux, net/sched/sch_cake.c";
+        target: Duration = Duration::from_milliseconds(5), "Sojourn time above which there is congestion, but for low bandwidths", "Linux, net/sched/sch_cake.c";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "First spacing of drops (rtt)", "Linux, net/sched/sch_cake.c";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them, BLUE's drops excepted", "off here in every discipline; always on in Linux, net/sched/sch_cake.c";
+    }
+}
+
+/// Queues (Linux, net/sched/sch_cake.c, `CAKE_QUEUES`).
+const QUEUES: usize = 1024;
+/// The largest packet, with its Ethernet header (Linux's MTU of 1500 and 14).
+const MTU: u64 = 1514;
+/// What a queue may send in its turn at least (Linux, `cake_set_rate`), at most an MTU.
+const LEAST_QUANTUM: u64 = 300;
+/// Bytes a second for each byte of the quantum (the same).
+const QUANTUM_SHARE: u64 = 1 << 12;
+/// Credits are in such parts of a byte, as a host's share divides unevenly.
+const BYTE: i64 = 1 << 16;
+
+/// Queues that have not used up their first credit.
+const NEW: usize = 0;
+/// Those that have.
+const OLD: usize = 1;
+/// Empty ones, until nothing is left of past congestion.
+const DECAYING: usize = 2;
+
+/// What a queue counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Standing {
+    /// Not in use.
+    #[default]
+    Idle,
+    Sparse,
+    /// Sparse, and waiting among the old ones without a packet.
+    SparseWaiting,
+    /// One of those that divide their hosts' shares.
+    Bulk,
+    Decaying,
+}
+
+#[derive(Debug, Default)]
+struct Flow {
+    standing: Standing,
+    /// In parts of a byte.
+    credit: i64,
+    source: u32,
+    destination: u32,
+    control: CobaltControl,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Cake {
+    limit: Limit,
+    bandwidth: Option<Rate>,
+    overhead: u64,
+    quantum: u64,
+    isolation: Isolation,
+    cobalt: CobaltSettings,
+    hash: SetHash,
+    table: Option<Arc<FlowTable>>,
+    queues: FlowQueues,
+    flows: Box<[Flow]>,
+    chains: Chains<3>,
+    sources: HostLoads,
+    destinations: HostLoads,
+    /// When the shaper lets the next packet go.
+    next: Time,
+    release: Option<Time>,
+}
+
+impl Cake {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "cake",
+        aliases: &["sch_cake", "common_applications_kept_enhanced"],
+        title: "CAKE",
+        class: "scheduler",
+        year: 2018,
+        source: "Høiland-Jørgensen, Täht and Morton, LANMAN 2018; Linux net/sched/sch_cake.c",
+        departures: "one tin (besteffort), as packets have no DSCP; no filter of acknowledgements, ingress mode, ATM framing or \
+                     autorate; hosts are told apart without a hash; credits have fractions where Linux dithers, and those of \
+                     a round are as many times larger as the least loaded host has bulk flows, which changes no share; the \
+                     limit is what is set (by default four intervals' worth of bandwidth in Linux, at least 4 MiB); ecn is off \
+                     unless set; COBALT as in `cobalt`, without a threshold for BLUE",
+    };
+
+    /// Empty queues.
+    pub fn new(limit: Limit, parameters: CakeParameters) -> Cake {
+        let bandwidth = Some(parameters.bandwidth).filter(|rate| rate.0 > 0);
+        // Linux, `cake_set_rate`.
+        let mtu_time = bandwidth.map_or(Duration::ZERO, |rate| rate.transmission_time(MTU));
+        let target = parameters.target.max(Duration(mtu_time.0 + mtu_time.0 / 2));
+        let interval = (parameters.interval + (target - parameters.target)).max(target * 2);
+        let quantum = bandwidth.map_or(MTU, |rate| (rate.0 / 8 / QUANTUM_SHARE).clamp(LEAST_QUANTUM, MTU));
+        Cake {
+            limit,
+            bandwidth,
+            overhead: parameters.overhead.0,
+            quantum,
+            isolation: parameters.isolation,
+            cobalt: CobaltSettings {
+                target,
+                interval,
+                allowance: mtu_time * 4,
+                blue_threshold: Duration(u64::MAX),
+                ecn: parameters.ecn,
+            },
+            hash: SetHash::new(QUEUES),
+            table: None,
+            queues: FlowQueues::new(QUEUES, Measure::Bytes),
+            flows: (0..QUEUES).map(|_| Flow::default()).collect(),
+            chains: Chains::new(QUEUES),
+            sources: HostLoads::new(1),
+            destinations: HostLoads::new(1),
+            next: Time::ZERO,
+            release: None,
+        }
+    }
+
+    /// The queue of a packet, which remembers its hosts.
+    fn classify(&mut self, packet: &Packet, context: &mut Context) -> usize {
+        let hosts = self.table.as_ref().map(|table| (table.source(packet), table.destination(packet)));
+        let (source, destination) = hosts.unwrap_or_default();
+        let key = match self.isolation {
+            Isolation::SourceHost => u64::from(source),
+            Isolation::DestinationHost => u64::from(destination),
+            _ => FlowHash::key(packet),
+        };
+        let flows = &self.flows;
+        match self.hash.find(key, |queue| flows[queue].standing != Standing::Idle, context.random) {
+            Found::Own(queue) => queue,
+            Found::Other(queue) => {
+                let is_bulk = self.flows[queue].standing == Standing::Bulk;
+                if is_bulk {
+                    self.leave_bulk(queue);
+                }
+                self.flows[queue].source = source;
+                self.flows[queue].destination = destination;
+                if is_bulk {
+                    self.join_bulk(queue);
+                }
+                queue
+            }
+        }
+    }
+
+    fn join_bulk(&mut self, queue: usize) {
+        let flow = &self.flows[queue];
+        self.sources.join(flow.source);
+        self.destinations.join(flow.destination);
+    }
+
+    fn leave_bulk(&mut self, queue: usize) {
+        let flow = &self.flows[queue];
+        self.sources.leave(flow.source);
+        self.destinations.leave(flow.destination);
+    }
+
+    /// Among how many flows the queue's hosts divide their shares, and how many times larger credits may be without any
+    /// being more than a quantum.
+    fn load(&self, queue: usize) -> (i64, i64) {
+        let flow = &self.flows[queue];
+        let (mut load, mut least) = (1, 1);
+        if self.isolation.divides_by_source() {
+            load = load.max(self.sources.of(flow.source));
+            least = least.max(self.sources.least());
+        }
+        if self.isolation.divides_by_destination() {
+            load = load.max(self.destinations.of(flow.destination));
+            least = least.max(self.destinations.least());
+        }
+        (i64::from(load), i64::from(least.min(load)))
+    }
+
+    /// A queue has used up its credit: it gets another and goes behind the old ones.
+    fn renew(&mut self, queue: usize) {
+        if self.flows[queue].standing == Standing::Sparse {
+            if self.queues.line(queue).packets() > 0 {
+                self.flows[queue].standing = Standing::Bulk;
+                self.join_bulk(queue);
+            } else {
+                self.flows[queue].standing = Standing::SparseWaiting;
+            }
+        }
+        let (load, least) = self.load(queue);
+        self.flows[queue].credit += self.quantum as i64 * BYTE * least / load;
+        self.chains.append(OLD, queue);
+    }
+
+    /// The queue whose turn it was is empty.
+    fn empty(&mut self, queue: usize, now: Time) {
+        if self.flows[queue].standing == Standing::Bulk {
+            self.leave_bulk(queue);
+        }
+        let flow = &mut self.flows[queue];
+        flow.control.on_empty(&self.cobalt, now);
+        if flow.control.is_at_rest(now) {
+            flow.standing = Standing::Idle;
+            self.chains.remove(queue);
+        } else {
+            flow.standing = Standing::Decaying;
+            self.chains.append(DECAYING, queue);
+        }
+    }
+
+    /// Finds out when the next packet may go.
+    fn plan(&mut self, now: Time) {
+        let waits = self.queues.packets() > 0 && self.next > now;
+        self.release = waits.then_some(self.next);
+    }
+}
+
+impl QueueDiscipline for Cake {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.limit.would_be_exceeded(1, u64::from(packet.size)) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        if self.queues.packets() == 0 {
+            self.next = self.next.max(context.now);
+        }
+        let queue = self.classify(&packet, context);
+        self.queues.push(queue, packet, context.now);
+        match self.flows[queue].standing {
+            Standing::Idle | Standing::Decaying => {
+                let (load, _) = self.load(queue);
+                self.flows[queue].standing = Standing::Sparse;
+                self.flows[queue].credit = self.quantum as i64 * BYTE / load;
+                self.chains.append(NEW, queue);
+            }
+            Standing::SparseWaiting => {
+                self.flows[queue].standing = Standing::Bulk;
+                self.join_bulk(queue);
+            }
+            Standing::Sparse | Standing::Bulk => {}
+        }
+        while self.limit.would_be_exceeded(self.queues.packets(), self.queues.bytes()) {
+            let Some(longest) = self.queues.longest() else { break };
+            let Some(head) = self.queues.pop(longest) else { break };
+            self.flows[longest].control.on_full(&self.cobalt, context.now);
+            context.drop(head.packet, DropCause::Overflow, Some(head.since));
+        }
+        self.plan(context.now);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        let now = context.now;
+        if self.queues.packets() == 0 || self.bandwidth.is_some() && self.next > now {
+            return None;
+        }
+        let mut next = self.chains.first(DECAYING);
+        loop {
+            let first = next.take().or_else(|| self.chains.first(NEW)).or_else(|| self.chains.first(OLD));
+            let queue = first.or_else(|| self.chains.first(DECAYING))?;
+            if self.flows[queue].credit <= 0 {
+                self.renew(queue);
+                continue;
+            }
+            while let Some(mut head) = self.queues.pop(queue) {
+                let is_last = self.queues.line(queue).packets() == 0;
+                let flow = &mut self.flows[queue];
+                if flow.control.drops(&mut head, is_last, &self.cobalt, context) {
+                    context.drop(head.packet, DropCause::Early, Some(head.since));
+                    continue;
+                }
+                let size = u64::from(head.packet.size) + self.overhead;
+                flow.credit -= size as i64 * BYTE;
+                if let Some(rate) = self.bandwidth {
+                    self.next += rate.transmission_time(size);
+                    self.plan(now);
+                }
+                return Some(head);
+            }
+            self.empty(queue, now);
+        }
+    }
+
+    fn packets(&self) -> u64 {
+        self.queues.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queues.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queues.packets() == 0
+    }
+
+    fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
+        self.table = Some(Arc::clone(flows));
+        self.sources = HostLoads::new(flows.hosts());
+        self.destinations = HostLoads::new(flows.hosts());
+        Ok(())
+    }
+
+    fn release_time(&self) -> Option<Time> {
+        self.release
+    }
+}

@@ -1,0 +1,131 @@
+//! FQ-CoDel (RFC 8290): a CoDel queue for each bucket of flows, served by deficit round robin in which flows that were idle
+//! go first.
+
+use super::parts::{CoDelControl, FlowQueues, Measure, Rotation};
+use super::{CoDelParameters, Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::Duration;
+use crate::units::Bytes;
+
+parameters! {
+    /// FQ-CoDel's parameters.
+    pub struct FqCoDelParameters {
+        queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "RFC 8290 section 5.2.5";
+        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send in its turn", "RFC 8290 section 5.2.4";
+        drop_batch: u64 = 64, in 1..1e6, "At most so many packets are dropped at once when the limit is exceeded", "RFC 8290 section 4.1.3; Linux, net/sched/sch_fq_codel.c";
+        target: Duration = Duration::from_milliseconds(5), "Sojourn time that the least of an interval may reach (TARGET)", "RFC 8290 section 5.2.2";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Window of the least sojourn time, and first spacing of drops (INTERVAL)", "RFC 8290 section 5.2.1";
+        mtu: Bytes = Bytes(1500), "No drop while at most so much stays behind in the queue (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "off here in every discipline; on in RFC 8290 section 5.2.6 and Linux, net/sched/sch_fq_codel.c";
+        ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, whatever the state; zero for never", "RFC 8290 section 5.2.7: disabled by default";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct FqCoDel {
+    limit: Limit,
+    quantum: u64,
+    drop_batch: u64,
+    codel: CoDelParameters,
+    hash: FlowHash,
+    queues: FlowQueues,
+    controls: Box<[CoDelControl]>,
+    rotation: Rotation,
+}
+
+impl FqCoDel {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "fq_codel",
+        aliases: &["fqcodel", "sfqcodel"],
+        title: "FQ-CoDel",
+        class: "scheduler",
+        year: 2012,
+        source: "RFC 8290",
+        departures: "no limit unless one is set (the RFC's is 10240 packets) and none on memory; ecn off unless set; CoDel's \
+                     last MTU is of the flow's queue, as in ns-3, where Linux looks at all queues together; drops at the \
+                     limit do not count for CoDel, as they do in Linux. ns-2's sfqCoDel differs in that it drops one packet \
+                     at the limit, the last of the queue with the most packets, takes turns by packets unless given a \
+                     quantum, looks at all queues for the last MTU, and resumes CoDel's count less two within eight intervals",
+    };
+
+    /// Empty queues.
+    pub fn new(limit: Limit, parameters: FqCoDelParameters) -> FqCoDel {
+        let count = parameters.queues as usize;
+        FqCoDel {
+            limit,
+            quantum: parameters.quantum.0,
+            drop_batch: parameters.drop_batch,
+            codel: CoDelParameters {
+                target: parameters.target,
+                interval: parameters.interval,
+                mtu: parameters.mtu,
+                ecn: parameters.ecn,
+                ce_threshold: parameters.ce_threshold,
+            },
+            hash: FlowHash::default(),
+            queues: FlowQueues::new(count, Measure::Bytes),
+            controls: vec![CoDelControl::default(); count].into(),
+            rotation: Rotation::new(count),
+        }
+    }
+
+    /// Drops from the head of the queue with the most bytes until half of them are gone (section 4.1.3).
+    fn drop_from_longest(&mut self, context: &mut Context) {
+        let Some(longest) = self.queues.longest() else { return };
+        let (drop_batch, half) = (self.drop_batch, self.queues.line(longest).bytes() / 2);
+        self.queues.with(longest, |line| {
+            let start = line.bytes();
+            for _ in 0..drop_batch {
+                let Some(head) = line.pop() else { return };
+                context.drop(head.packet, DropCause::Overflow, Some(head.since));
+                if start - line.bytes() >= half {
+                    return;
+                }
+            }
+        });
+    }
+}
+
+impl QueueDiscipline for FqCoDel {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.limit.would_be_exceeded(1, u64::from(packet.size)) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        let queue = self.hash.bucket(&packet, self.controls.len() as u64, context.random) as usize;
+        self.queues.push(queue, packet, context.now);
+        self.rotation.join(queue, self.quantum);
+        while self.limit.would_be_exceeded(self.queues.packets(), self.queues.bytes()) {
+            self.drop_from_longest(context);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        loop {
+            let queue = self.rotation.turn(self.quantum)?;
+            let (control, codel) = (&mut self.controls[queue], &self.codel);
+            let Some(sent) = self.queues.with(queue, |line| control.dequeue(line, codel, context)) else {
+                self.rotation.pass(queue);
+                continue;
+            };
+            self.rotation.charge(queue, u64::from(sent.packet.size));
+            return Some(sent);
+        }
+    }
+
+    fn packets(&self) -> u64 {
+        self.queues.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queues.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.rotation.is_empty()
+    }
+}

@@ -1,0 +1,153 @@
+//! FQ-PIE: a PIE queue for each bucket of flows, served as FQ-CoDel's are. Linux net/sched/sch_fq_pie.c.
+
+use super::parts::{FlowQueues, Measure, PieControl, Rotation};
+use super::{
+    Context, DelayEstimator, DropCause, Fifo, FlowHash, Limit, PieParameters, PieScaling, QueueDiscipline, Queued,
+};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::{Duration, Time};
+use crate::units::Bytes;
+
+parameters! {
+    /// FQ-PIE's parameters.
+    pub struct FqPieParameters {
+        queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "Linux, net/sched/sch_fq_pie.c; ns-3, fq-pie-queue-disc.cc";
+        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send in its turn", "Linux, net/sched/sch_fq_pie.c: the MTU with its header";
+        target: Duration = Duration::from_milliseconds(15), "Queueing delay to aim at (QDELAY_REF)", "RFC 8033 section 4.2";
+        update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the drop probabilities are updated (T_UPDATE)", "RFC 8033 section 4.2";
+        alpha: f64 = 0.125, in 0..1000000, "Gain on the distance from the target, per second", "RFC 8033 appendix A";
+        beta: f64 = 1.25, in 0..1000000, "Gain on the change of the delay, per second", "RFC 8033 appendix A";
+        maximum_burst: Duration = Duration::from_milliseconds(150), "Length of a burst that is let through (MAX_BURST)", "RFC 8033 section 4.4";
+        mean_packet_size: Bytes = Bytes(1500), "No early drop while at most two packets of this size are in the queue (MEAN_PKTSIZE)", "Linux, include/net/pie.h: the MTU";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "off in Linux, net/sched/sch_fq_pie.c; on in ns-3, fq-pie-queue-disc.cc";
+        mark_threshold: f64 = 0.1, in 0..1, "Drop probability from which ECN-capable packets are dropped too (mark_ecnth)", "RFC 8033 section 5.1; Linux, net/sched/sch_fq_pie.c, ecn_prob";
+        derandomise: bool = false, "Keep drops from coming too close together or too far apart", "RFC 8033 section 5.4: optional, off in ns-3";
+        cap_adjustment: bool = true, "From a drop probability of 10 % on, raise it by at most two points an update", "RFC 8033 section 5.5: optional, on in Linux and ns-3";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct FqPie {
+    limit: Limit,
+    quantum: u64,
+    pie: PieParameters,
+    hash: FlowHash,
+    queues: FlowQueues,
+    controls: Box<[PieControl]>,
+    rotation: Rotation,
+    /// The queues whose control is not at rest: only these need updates.
+    moving: Vec<u32>,
+    is_moving: Box<[bool]>,
+}
+
+impl FqPie {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "fq_pie",
+        aliases: &["fqpie"],
+        title: "FQ-PIE",
+        class: "scheduler",
+        year: 2019,
+        source: "Linux net/sched/sch_fq_pie.c; RFC 8033",
+        departures: "PIE is that of RFC 8033 as in `pie`, with timestamps, and so without Linux's two points above 250 ms; no \
+                     limit unless one is set (10240 packets in Linux), at which arrivals are dropped as in Linux, where \
+                     ns-3 drops half of the fattest queue; no limit on memory",
+    };
+
+    /// Empty queues.
+    pub fn new(limit: Limit, parameters: FqPieParameters) -> FqPie {
+        let count = parameters.queues as usize;
+        let pie = PieParameters {
+            target: parameters.target,
+            update_interval: parameters.update_interval,
+            alpha: parameters.alpha,
+            beta: parameters.beta,
+            scaling: PieScaling::Rfc8033,
+            maximum_burst: parameters.maximum_burst,
+            mean_packet_size: parameters.mean_packet_size,
+            estimator: DelayEstimator::Sojourn,
+            ecn: parameters.ecn,
+            mark_threshold: parameters.mark_threshold,
+            derandomise: parameters.derandomise,
+            cap_adjustment: parameters.cap_adjustment,
+            ..PieParameters::default()
+        };
+        FqPie {
+            limit,
+            quantum: parameters.quantum.0,
+            hash: FlowHash::default(),
+            queues: FlowQueues::new(count, Measure::Bytes),
+            controls: (0..count).map(|_| PieControl::new(&pie)).collect(),
+            pie,
+            rotation: Rotation::new(count),
+            moving: Vec::with_capacity(count),
+            is_moving: vec![false; count].into(),
+        }
+    }
+}
+
+impl QueueDiscipline for FqPie {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        let queue = self.hash.bucket(&packet, self.controls.len() as u64, context.random) as usize;
+        let control = &mut self.controls[queue];
+        let size = u64::from(packet.size);
+        if self.limit.would_be_exceeded(self.queues.packets() + 1, self.queues.bytes() + size) {
+            context.drop(packet, DropCause::Overflow, None);
+            control.on_overflow();
+            return;
+        }
+        if !control.admits(&mut packet, self.queues.line(queue), &self.pie, context) {
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        self.queues.push(queue, packet, context.now);
+        self.rotation.join(queue, self.quantum);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        loop {
+            let queue = self.rotation.turn(self.quantum)?;
+            let Some(head) = self.queues.with(queue, Fifo::pop) else {
+                self.rotation.pass(queue);
+                continue;
+            };
+            let control = &mut self.controls[queue];
+            control.on_departure(&head, self.queues.line(queue), &self.pie, context.now);
+            if !self.is_moving[queue] && !control.is_at_rest() {
+                self.is_moving[queue] = true;
+                self.moving.push(queue as u32);
+            }
+            self.rotation.charge(queue, u64::from(head.packet.size));
+            return Some(head);
+        }
+    }
+
+    fn packets(&self) -> u64 {
+        self.queues.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queues.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.rotation.is_empty()
+    }
+
+    fn timer_interval(&self) -> Option<Duration> {
+        Some(self.pie.update_interval)
+    }
+
+    fn on_timer(&mut self, _now: Time) {
+        let FqPie { moving, is_moving, controls, queues, pie, .. } = self;
+        moving.retain(|queue| {
+            let queue = *queue as usize;
+            controls[queue].update(queues.line(queue), pie);
+            is_moving[queue] = !controls[queue].is_at_rest();
+            is_moving[queue]
+        });
+    }
+}

@@ -1,0 +1,152 @@
+//! Stochastic fairness queueing: McKenney, INFOCOM 1990, as Linux has it. Flows are hashed to queues that take turns; who
+//! shares a queue may be changed now and then.
+
+use super::parts::{FlowQueues, Measure, Rotation};
+use super::{Context, DropCause, Fifo, FlowHash, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::{Duration, Time};
+use crate::units::Bytes;
+
+parameters! {
+    /// What can be set of SFQ.
+    pub struct SfqParameters {
+        queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to (divisor)", "Linux, net/sched/sch_sfq.c, SFQ_DEFAULT_HASH_DIVISOR";
+        depth: u64 = 127, in 1..1e9, "Packets that a queue may hold", "Linux, net/sched/sch_sfq.c, SFQ_MAX_DEPTH";
+        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send in its turn", "Linux, net/sched/sch_sfq.c: the MTU with its header";
+        perturbation: Duration = Duration::ZERO, in 0..1e18, "How often flows are hashed anew; zero for never", "Linux, net/sched/sch_sfq.c: never unless set";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Sfq {
+    limit: Limit,
+    parameters: SfqParameters,
+    hash: FlowHash,
+    queues: FlowQueues,
+    rotation: Rotation,
+    /// When flows are hashed anew.
+    next_perturbation: Time,
+}
+
+impl Sfq {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "sfq",
+        aliases: &["stochastic_fair_queueing", "stochastic_fairness_queueing"],
+        title: "SFQ",
+        class: "scheduler",
+        year: 1990,
+        source: "McKenney, INFOCOM 1990; Linux net/sched/sch_sfq.c",
+        departures: "turns are by bytes as in Linux, by packets in the paper; credit is not rounded to 8 bytes, any number of \
+                     queues may be active (128 in Linux), and the limit is what is set (127 packets in Linux); no RED in \
+                     the queues",
+    };
+
+    /// Empty queues.
+    pub fn new(limit: Limit, parameters: SfqParameters) -> Sfq {
+        let count = parameters.queues as usize;
+        let interval = parameters.perturbation;
+        Sfq {
+            limit,
+            hash: FlowHash::default(),
+            queues: FlowQueues::new(count, Measure::Packets),
+            rotation: Rotation::new(count),
+            next_perturbation: if interval > Duration::ZERO { Time::ZERO + interval } else { Time::NEVER },
+            parameters,
+        }
+    }
+
+    /// Queues a packet, unless its queue is as long as one may be.
+    fn place(&mut self, packet: Packet, since: Option<Time>, context: &mut Context) {
+        let queue = self.hash.bucket(&packet, self.parameters.queues, context.random) as usize;
+        if self.queues.line(queue).packets() >= self.parameters.depth {
+            context.drop(packet, DropCause::Early, since);
+            return;
+        }
+        self.queues.push(queue, packet, since.unwrap_or(context.now));
+        self.rotation.join_last(queue, self.parameters.quantum.0);
+    }
+
+    /// Hashes all flows anew; the packets of a flow, which are in one queue, keep their order.
+    #[cold]
+    fn perturb(&mut self, context: &mut Context) {
+        while self.next_perturbation <= context.now {
+            self.next_perturbation += self.parameters.perturbation;
+        }
+        self.hash.perturb(context.random);
+        let mut moved = Vec::with_capacity(self.queues.packets() as usize);
+        for queue in 0..self.parameters.queues as usize {
+            while let Some(queued) = self.queues.pop(queue) {
+                moved.push(queued);
+            }
+            self.rotation.leave(queue);
+        }
+        for queued in moved {
+            self.place(queued.packet, Some(queued.since), context);
+        }
+    }
+
+    /// Drops the last packet of the longest queue; if all are as short as can be, the one that would go next.
+    fn drop_from_longest(&mut self, context: &mut Context) {
+        let Some(longest) = self.queues.longest() else { return };
+        let packets = self.queues.line(longest).packets();
+        let queue = if packets > 1 { longest } else { self.rotation.first().unwrap_or(longest) };
+        let dropped = self.queues.with(queue, |line| line.remove(packets - 1));
+        if let Some(dropped) = dropped {
+            context.drop(dropped.packet, DropCause::Overflow, Some(dropped.since));
+        }
+        self.leave_if_empty(queue);
+    }
+
+    fn leave_if_empty(&mut self, queue: usize) {
+        if self.queues.line(queue).packets() == 0 {
+            self.rotation.leave(queue);
+        }
+    }
+}
+
+impl QueueDiscipline for Sfq {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if context.now >= self.next_perturbation {
+            self.perturb(context);
+        }
+        if self.limit.would_be_exceeded(1, u64::from(packet.size)) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        self.place(packet, None, context);
+        while self.limit.would_be_exceeded(self.queues.packets(), self.queues.bytes()) {
+            self.drop_from_longest(context);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        if context.now >= self.next_perturbation {
+            self.perturb(context);
+        }
+        let queue = self.rotation.turn(self.parameters.quantum.0)?;
+        let head = self.queues.with(queue, Fifo::pop)?;
+        self.rotation.charge(queue, u64::from(head.packet.size));
+        self.leave_if_empty(queue);
+        Some(head)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queues.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queues.bytes()
+    }
+
+    fn lets_pass(&self, packet: &Packet) -> bool {
+        self.queues.packets() == 0 && !self.limit.would_be_exceeded(1, u64::from(packet.size))
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queues.packets() == 0
+    }
+}

@@ -1,0 +1,121 @@
+//! Token bucket filter: a shaper that lets through so many bytes at once and so many in a time.
+
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
+use crate::units::{Bytes, Rate};
+
+parameters! {
+    /// What can be set of a token bucket filter.
+    pub struct TbfParameters {
+        rate: Rate = Rate(1_000_000), "Rate at which tokens come", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
+        burst: Bytes = Bytes(125_000), in 1..1e12, "Tokens that the bucket holds", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
+    }
+}
+
+/// A byte in the unit of tokens, which come at one for each bit per second and picosecond: all is exact.
+const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Tbf {
+    limit: Limit,
+    rate: u64,
+    burst: u128,
+    tokens: u128,
+    /// When the tokens were counted.
+    counted: Time,
+    /// When the first packet may go, if not at once.
+    release: Option<Time>,
+    queue: Fifo,
+}
+
+impl Tbf {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "tbf",
+        aliases: &["token_bucket", "token_bucket_filter"],
+        title: "token bucket filter",
+        class: "passive",
+        year: 1999,
+        source: "Linux net/sched/sch_tbf.c",
+        departures: "no second bucket for a peak rate; a packet larger than the bucket is dropped early, since it could \
+                     never go",
+    };
+
+    /// An empty queue and a full bucket.
+    pub fn new(limit: Limit, parameters: TbfParameters) -> Tbf {
+        let burst = u128::from(parameters.burst.0) * BYTE;
+        Tbf {
+            limit,
+            rate: parameters.rate.0,
+            burst,
+            tokens: burst,
+            counted: Time::ZERO,
+            release: None,
+            queue: Fifo::default(),
+        }
+    }
+
+    fn count_tokens(&mut self, now: Time) {
+        let more = u128::from(self.rate) * u128::from(now.since(self.counted).0);
+        self.tokens = (self.tokens + more).min(self.burst);
+        self.counted = now;
+    }
+
+    /// Finds out when the first packet may go.
+    fn plan(&mut self, now: Time) {
+        self.release = self.queue.get(0).and_then(|head| {
+            let missing = (u128::from(head.packet.size) * BYTE).saturating_sub(self.tokens);
+            // A packet's size in tokens fits into 64 bits.
+            (missing > 0).then(|| now + Duration((missing as u64).div_ceil(self.rate)))
+        });
+    }
+}
+
+impl QueueDiscipline for Tbf {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        if u128::from(packet.size) * BYTE > self.burst {
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        self.queue.push(packet, context.now);
+        if self.queue.packets() == 1 {
+            self.count_tokens(context.now);
+            self.plan(context.now);
+        }
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        if self.release.is_some_and(|release| release > context.now) {
+            return None;
+        }
+        let head = self.queue.pop()?;
+        self.count_tokens(context.now);
+        self.tokens -= u128::from(head.packet.size) * BYTE;
+        self.plan(context.now);
+        Some(head)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
+
+    fn release_time(&self) -> Option<Time> {
+        self.release
+    }
+}
