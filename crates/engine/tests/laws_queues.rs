@@ -115,3 +115,19 @@ fn sfb_keeps_an_unresponsive_flow_near_its_fair_share() {
         assert!(without > 0.8 * times.min(1.0), "{without} of the link at {times} times its rate, with tail drop");
     }
 }
+
+/// Law fq-maxmin: under AFpFT a flow that sends at the link's rate gets no more than the three TCP flows beside it, a
+/// quarter.
+#[test]
+fn afpft_holds_an_unresponsive_flow_to_its_share() {
+    let mut path = Path::new(10_000_000, 20 * MS);
+    path.queue = json!({"name": "afpft", "limit": {"packets": 100}});
+    path.flows = vec![tcp_flows("newreno", 3, S), constant_rate(10_000_000, 1500, true)];
+    let result = path.run();
+    let window = (path.duration - path.warm_up) as f64 * 1e-12;
+    let shares = result.flows.iter().map(|flow| flow.bytes_delivered as f64 * 8.0 / window / 10e6);
+    // What is delivered is payload: the unresponsive flow's packets have fewer headers.
+    let shares: Vec<f64> = shares.collect();
+    assert!((shares[3] / 0.25 - 1.0).abs() < 0.03, "{shares:?}");
+    assert!(shares[..3].iter().all(|share| (share / (0.25 * 1448.0 / 1500.0) - 1.0).abs() < 0.03), "{shares:?}");
+}

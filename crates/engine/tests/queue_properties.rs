@@ -272,7 +272,10 @@ fn packets_are_conserved_ordered_and_within_limits() {
             })
             .unwrap_or_else(|error| panic!("{}: {error}", about.name));
         assert!(overflows.get() > 0, "{}: nothing overflowed", about.name);
-        assert_eq!(early_drops.get() > 0, about.class != "passive", "{}: {early_drops:?} early drops", about.name);
+        // A scheduler may know no other drops than those at the limit.
+        if about.class != "scheduler" {
+            assert_eq!(early_drops.get() > 0, about.class != "passive", "{}: {early_drops:?} early drops", about.name);
+        }
         assert_eq!(marks.get() > 0, knows_ecn, "{}: {marks:?} marks", about.name);
     }
 }

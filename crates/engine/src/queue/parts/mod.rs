@@ -8,6 +8,7 @@ mod fifo;
 mod flow_hash;
 mod flow_match;
 mod flow_table;
+mod ranking;
 mod red_queue;
 
 pub use average_queue::AverageQueue;
@@ -18,5 +19,6 @@ pub use fifo::{Fifo, Queued};
 pub use flow_hash::FlowHash;
 pub use flow_match::draw_of_same_flow;
 pub use flow_table::FlowTable;
+pub use ranking::Ranking;
 pub(crate) use red_queue::red_parameters;
 pub use red_queue::{RedQueue, RedSettings};
