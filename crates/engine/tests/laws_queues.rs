@@ -5,7 +5,7 @@ mod support;
 use serde_json::{Value, json};
 use sojourn_engine::probe::QueueStatistics;
 use sojourn_engine::tcp::profile::EcnKind;
-use support::{MS, Path, S, constant_rate, tcp_flows};
+use support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 
 /// So many NewReno flows over a link of 45 Mbit/s, 3750 packets a second as in Hollot et al. 2001; from 100 s to 200 s.
 fn bottleneck(queue: Value, flows: u64, rtt: u64, ecn: bool) -> QueueStatistics {
@@ -113,5 +113,45 @@ fn sfb_keeps_an_unresponsive_flow_near_its_fair_share() {
         let (with_sfb, without) = (share("sfb"), share("droptail"));
         assert!(with_sfb < 3.0 / 33.0, "{with_sfb} of the link at {times} times its rate");
         assert!(without > 0.8 * times.min(1.0), "{without} of the link at {times} times its rate, with tail drop");
+    }
+}
+
+/// Law fq-maxmin: under AFpFT a flow that sends at the link's rate gets no more than the three TCP flows beside it, a
+/// quarter.
+#[test]
+fn afpft_holds_an_unresponsive_flow_to_its_share() {
+    let mut path = Path::new(10_000_000, 20 * MS);
+    path.queue = json!({"name": "afpft", "limit": {"packets": 100}});
+    path.flows = vec![tcp_flows("newreno", 3, S), constant_rate(10_000_000, 1500, true)];
+    let result = path.run();
+    let window = (path.duration - path.warm_up) as f64 * 1e-12;
+    let shares = result.flows.iter().map(|flow| flow.bytes_delivered as f64 * 8.0 / window / 10e6);
+    // What is delivered is payload: the unresponsive flow's packets have fewer headers.
+    let shares: Vec<f64> = shares.collect();
+    assert!((shares[3] / 0.25 - 1.0).abs() < 0.03, "{shares:?}");
+    assert!(shares[..3].iter().all(|share| (share / (0.25 * 1448.0 / 1500.0) - 1.0).abs() < 0.03), "{shares:?}");
+}
+
+/// Law md1: Poisson arrivals of one size wait rho / (2 (1 - rho)) transmissions in the mean (Pollaczek and Khinchine);
+/// within 2 % over ten seeds, through the whole simulation.
+#[test]
+fn poisson_arrivals_wait_as_m_d_1() {
+    let data: Value = serde_json::from_str(include_str!("data/queue.json")).unwrap();
+    for row in data["laws"]["md1"]["worked"].as_array().unwrap() {
+        let (rho, law) = (row["rho"].as_f64().unwrap(), row["wait"].as_f64().unwrap());
+        let mut waited = 0.0;
+        for seed in 0..10 {
+            let mut path = Path::new(100_000_000, 0);
+            path.queue = droptail(1_000_000);
+            path.flows = vec![constant_rate((rho * 100e6) as u64, 1500, true)];
+            (path.duration, path.warm_up, path.seed) = (81 * S, S, seed);
+            let result = path.run();
+            waited += result.queues[0].statistics.sojourn.as_ref().expect("packets were sent").mean / 10.0;
+        }
+        let transmissions = waited * 100e6 / 12_000.0;
+        assert!(
+            (transmissions / law - 1.0).abs() < 0.02,
+            "load {rho}: {transmissions} transmissions, by the law {law}"
+        );
     }
 }

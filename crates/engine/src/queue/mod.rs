@@ -4,6 +4,7 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+mod afpft;
 mod ared;
 mod avq;
 mod blue;
@@ -299,6 +300,7 @@ disciplines! {
     avq::Avq(AvqParameters),
     red::Red(RedParameters),
     sfb::Sfb(SfbParameters),
+    afpft::Afpft(AfpftParameters),
     choke::Choke(ChokeParameters),
     choke_pie::ChokePie(ChokePieParameters),
     choke_codel::ChokeCoDel(ChokeCoDelParameters),

@@ -1,5 +1,6 @@
 //! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
 
+mod afpft;
 mod ared;
 mod avq;
 mod bench;

@@ -15,6 +15,7 @@ mod hungriest;
 mod longest;
 mod periodic;
 mod pie_control;
+mod ranking;
 mod red_queue;
 mod rotation;
 
@@ -32,6 +33,7 @@ pub use flow_table::FlowTable;
 pub use hungriest::{ConnectionKind, GuessedHungriest, NamedHungriest};
 pub use periodic::Periodic;
 pub use pie_control::{DelayEstimator, PieControl, PieParameters, PieScaling};
+pub use ranking::Ranking;
 pub(crate) use red_queue::red_parameters;
 pub use red_queue::{RedQueue, RedSettings};
 pub use rotation::Rotation;
