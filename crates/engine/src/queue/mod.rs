@@ -9,6 +9,7 @@ mod codel_adaptive;
 mod codel_dynamic;
 mod codel_static;
 mod droptail;
+mod dualpi2;
 mod parts;
 mod pie;
 mod vcp;
@@ -25,6 +26,7 @@ use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
+pub use dualpi2::DualQueueScheduler;
 pub use parts::{ConnectionKind, Fifo, FlowHash, FlowTable, GuessedHungriest, NamedHungriest, Queued};
 pub use pie::{DelayEstimator, PieScaling};
 
@@ -271,5 +273,6 @@ disciplines! {
     codel_adaptive::CoDelAdaptive(CoDelAdaptiveParameters),
     codel_static::CoDelStatic(CoDelStaticParameters),
     codel_dynamic::CoDelDynamic(CoDelDynamicParameters),
+    dualpi2::DualPi2(DualPi2Parameters),
     vcp::VcpRouter(VcpRouterParameters),
 }

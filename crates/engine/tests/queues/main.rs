@@ -5,6 +5,7 @@ mod codel;
 mod codel_adaptive;
 mod codel_hungriest;
 mod droptail;
+mod dualpi2;
 mod pie;
 mod settings;
 mod vcp;
