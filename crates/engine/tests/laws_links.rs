@@ -66,8 +66,8 @@ fn between(discipline: &str, start: u64, end: u64) -> (f64, f64) {
     (statistics.sojourn.expect("packets were sent").mean, statistics.busy_share)
 }
 
-/// Before the rate changes, five seconds after it rose and five after it fell, queues are managed to the same delay, which
-/// no setting told what the rate is, and the link is used.
+/// Before the rate changes, five seconds after it rose and five after it fell, queues are held at the same delay, though
+/// nothing was set for the rate, and the link is used.
 #[test]
 fn managed_queues_keep_their_delay_at_any_rate() {
     // CoDel's is above its target of 5 ms as each flow's share of the path, at 10 Mbit/s, is four packets.
