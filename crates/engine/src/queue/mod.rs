@@ -20,6 +20,7 @@ mod codel_static;
 mod drophead;
 mod droptail;
 mod drr;
+mod dualpi2;
 mod fq_codel;
 mod fq_pie;
 mod parts;
@@ -46,6 +47,7 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 pub use cake::Isolation;
+pub use dualpi2::DualQueueScheduler;
 pub use parts::{ConnectionKind, Fifo, FlowHash, FlowTable, GuessedHungriest, NamedHungriest, Queued, Rotation};
 pub use pie::{DelayEstimator, PieScaling};
 
@@ -292,6 +294,7 @@ disciplines! {
     codel_adaptive::CoDelAdaptive(CoDelAdaptiveParameters),
     codel_static::CoDelStatic(CoDelStaticParameters),
     codel_dynamic::CoDelDynamic(CoDelDynamicParameters),
+    dualpi2::DualPi2(DualPi2Parameters),
     vcp::VcpRouter(VcpRouterParameters),
     drophead::DropHead(DropHeadParameters),
     blue::Blue(BlueParameters),

@@ -14,6 +14,7 @@ mod codel_hungriest;
 mod drophead;
 mod droptail;
 mod drr;
+mod dualpi2;
 mod flows;
 mod fq_codel;
 mod fq_pie;

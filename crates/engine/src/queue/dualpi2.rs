@@ -1,0 +1,247 @@
+//! DualPI2: the dual-queue coupled AQM of L4S (RFC 9332) as its appendix A has it. Packets of scalable congestion controls
+//! wait in a queue of their own, which is marked early and served first; a PI controller on the other, Classic queue couples
+//! the two so that their flows get like rates.
+
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::choice;
+use crate::packet::{Packet, flags};
+use crate::parameters;
+use crate::time::{Duration, Time};
+
+choice! {
+    /// Which of the two queues is served when both hold packets.
+    pub enum DualQueueScheduler {
+        /// Weighted round robin.
+        Wrr = "wrr",
+        /// Whose head has waited longer, that of the L4S queue being taken to have waited for longer than it did.
+        TimeShiftedFifo = "time_shifted_fifo",
+    }
+}
+
+parameters! {
+    /// What can be set of DualPI2.
+    pub struct DualPi2Parameters {
+        target: Duration = Duration::from_milliseconds(15), "Delay of the Classic queue to aim at", "RFC 9332 appendix A; Linux net/sched/sch_dualpi2.c";
+        update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the base probability is updated (Tupdate)", "RFC 9332 appendix A: the lesser of the target and a third of the greatest round-trip time; 16 ms in Linux";
+        alpha: f64 = 0.15, in 0..1000000, "Gain on the distance from the target, per second", "RFC 9332 appendix A: 0.1 Tupdate / RTT_max^2, RTT_max being 100 ms; 0.16 in Linux";
+        beta: f64 = 3.0, in 0..1000000, "Gain on the change of the delay, per second", "RFC 9332 appendix A: 0.3 / RTT_max; 3.2 in Linux";
+        coupling_factor: f64 = 2.0, in 0.01..100, "The L4S queue's mark probability over the base probability (k)", "RFC 9332 appendix A; Linux net/sched/sch_dualpi2.c";
+        minimum_threshold: Duration = Duration::from_microseconds(800), "Delay of the L4S queue above which it marks by itself (minTh)", "RFC 9332 appendix A; a step at 1 ms in Linux";
+        range: Duration = Duration::from_microseconds(400), "Further delay at which it marks all; zero for a step", "RFC 9332 appendix A; a step in Linux";
+        minimum_packets: u64 = 1, "The L4S queue marks nothing by itself while at most so many packets stay behind (Th_len)", "RFC 9332 appendix A";
+        scheduler: DualQueueScheduler = DualQueueScheduler::Wrr, "Which queue is served when both hold packets", "RFC 9332 leaves it open; weighted round robin in Linux, a time-shifted FIFO in ns-3";
+        classic_share: f64 = 0.1, in 0..1, "Share of the link that weighted round robin keeps for the Classic queue", "Linux net/sched/sch_dualpi2.c: 10 %";
+        time_shift: Duration = Duration::from_milliseconds(50), "How much longer the time-shifted FIFO takes L4S packets to have waited", "ns-3 dual-pi2-queue-disc.cc, Tshift";
+    }
+}
+
+/// Appendix A: the L4S queue's mark probability from which there is overload (p_Lmax).
+const L4S_SATURATION: f64 = 1.0;
+
+/// One of the two queues.
+#[derive(Debug, Default)]
+struct Side {
+    queue: Fifo,
+    /// Sum of the probabilities since the last that was chosen.
+    count: f64,
+}
+
+impl Side {
+    /// Chooses packets with this likelihood, spaced evenly (appendix A, `recur`).
+    fn chooses(&mut self, likelihood: f64) -> bool {
+        self.count += likelihood;
+        let chosen = self.count > 1.0;
+        if chosen {
+            self.count -= 1.0;
+        }
+        chosen
+    }
+
+    /// How long its head has waited.
+    fn delay(&self, now: Time) -> Duration {
+        self.queue.get(0).map_or(Duration::ZERO, |head| now.since(head.since))
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct DualPi2 {
+    limit: Limit,
+    parameters: DualPi2Parameters,
+    l4s: Side,
+    classic: Side,
+    /// p'.
+    base_probability: f64,
+    delay_before: Duration,
+    /// Of weighted round robin, in bytes: above zero it is the Classic queue's turn.
+    credit: f64,
+}
+
+impl DualPi2 {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "dualpi2",
+        aliases: &["dualq", "l4s"],
+        title: "DualPI2",
+        class: "aqm",
+        year: 2023,
+        source: "RFC 9332, appendix A",
+        departures: "the RFC's pseudocode is taken from implementations that cite it line by line (picoquic's dualq, \
+                     ns-3), since it could not be read itself; sojourn times tell the delays, of heads for the \
+                     controller; the buffer is the queue's limit; there is no ecn to turn off, as L4S is nothing \
+                     without marks",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: DualPi2Parameters) -> DualPi2 {
+        DualPi2 {
+            limit,
+            parameters,
+            l4s: Side::default(),
+            classic: Side::default(),
+            base_probability: 0.0,
+            delay_before: Duration::ZERO,
+            credit: 0.0,
+        }
+    }
+
+    /// The base probability (p').
+    pub fn base_probability(&self) -> f64 {
+        self.base_probability
+    }
+
+    /// The probability with which Classic packets are marked or dropped (p_C).
+    pub fn classic_probability(&self) -> f64 {
+        self.base_probability * self.base_probability
+    }
+
+    /// The probability with which L4S packets are marked because of the Classic queue (p_CL).
+    pub fn coupled_probability(&self) -> f64 {
+        (self.parameters.coupling_factor * self.base_probability).min(L4S_SATURATION)
+    }
+
+    /// The probability with which L4S packets are marked because of their own queue (appendix A, `laqm`).
+    fn native_probability(&self, delay: Duration) -> f64 {
+        let DualPi2Parameters { minimum_threshold, range, minimum_packets, .. } = self.parameters;
+        if self.l4s.queue.packets() <= minimum_packets || delay <= minimum_threshold {
+            0.0
+        } else if delay < minimum_threshold + range {
+            (delay - minimum_threshold).seconds() / range.seconds()
+        } else {
+            1.0
+        }
+    }
+
+    /// Whether the L4S queue is next; one of them is not empty.
+    fn serves_l4s(&self, now: Time) -> bool {
+        if self.l4s.queue.packets() == 0 || self.classic.queue.packets() == 0 {
+            return self.l4s.queue.packets() > 0;
+        }
+        match self.parameters.scheduler {
+            DualQueueScheduler::Wrr => self.credit <= 0.0,
+            DualQueueScheduler::TimeShiftedFifo => {
+                self.l4s.delay(now) + self.parameters.time_shift >= self.classic.delay(now)
+            }
+        }
+    }
+
+    /// Marks or drops an L4S packet (appendix A); returns it if it is to be sent.
+    fn pass_l4s(&mut self, mut head: Queued, context: &mut Context) -> Option<Queued> {
+        let coupled = self.coupled_probability();
+        let is_marked = if coupled < L4S_SATURATION {
+            let native = self.native_probability(context.now.since(head.since));
+            self.l4s.chooses(native.max(coupled))
+        } else {
+            // Overload: as for Classic packets, drops come first.
+            if self.l4s.chooses(self.classic_probability()) {
+                context.drop(head.packet, DropCause::Early, Some(head.since));
+                return None;
+            }
+            self.l4s.chooses(coupled)
+        };
+        // It may have come with a mark, which is counted where it was made.
+        if is_marked && !head.packet.is_marked() {
+            context.mark(&mut head.packet);
+        }
+        Some(head)
+    }
+
+    /// Marks or drops a Classic packet (appendix A); returns it if it is to be sent.
+    fn pass_classic(&mut self, mut head: Queued, context: &mut Context) -> Option<Queued> {
+        let probability = self.classic_probability();
+        if self.classic.chooses(probability) {
+            let factor = self.parameters.coupling_factor;
+            // Overload: from p_Cmax = min(1 / k^2, 1) on marks would not be answered enough.
+            let may_mark = probability < (1.0 / (factor * factor)).min(1.0);
+            if !(may_mark && context.mark(&mut head.packet)) {
+                context.drop(head.packet, DropCause::Early, Some(head.since));
+                return None;
+            }
+        }
+        Some(head)
+    }
+}
+
+impl QueueDiscipline for DualPi2 {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.limit.would_be_exceeded(self.packets() + 1, self.bytes() + u64::from(packet.size)) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        // ECT(1) and CE are L4S, a marked Classic packet too (`dualpi2_enqueue`).
+        let side = if packet.has(flags::ECT_1) { &mut self.l4s } else { &mut self.classic };
+        side.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        while self.packets() > 0 {
+            let both_wait = self.l4s.queue.packets() > 0 && self.classic.queue.packets() > 0;
+            let serves_l4s = self.serves_l4s(context.now);
+            let sent = if serves_l4s {
+                let head = self.l4s.queue.pop()?;
+                self.pass_l4s(head, context)
+            } else {
+                let head = self.classic.queue.pop()?;
+                self.pass_classic(head, context)
+            };
+            if let Some(queued) = sent {
+                let size = f64::from(queued.packet.size);
+                let share = self.parameters.classic_share;
+                if self.packets() == 0 {
+                    self.credit = 0.0;
+                } else if both_wait {
+                    self.credit += if serves_l4s { share * size } else { (share - 1.0) * size };
+                }
+                return sent;
+            }
+        }
+        None
+    }
+
+    fn packets(&self) -> u64 {
+        self.l4s.queue.packets() + self.classic.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.l4s.queue.bytes() + self.classic.queue.bytes()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.packets() == 0
+    }
+
+    fn timer_interval(&self) -> Option<Duration> {
+        Some(self.parameters.update_interval)
+    }
+
+    /// Updates the base probability (appendix A, `dualpi2_update`).
+    fn on_timer(&mut self, now: Time) {
+        let DualPi2Parameters { target, alpha, beta, .. } = self.parameters;
+        let delay = self.classic.delay(now).max(self.l4s.delay(now));
+        let (current, before) = (delay.seconds(), self.delay_before.seconds());
+        let change = alpha * (current - target.seconds()) + beta * (current - before);
+        self.base_probability = (self.base_probability + change).clamp(0.0, 1.0);
+        self.delay_before = delay;
+    }
+}

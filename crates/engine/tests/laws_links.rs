@@ -1,0 +1,136 @@
+//! Links that change while a run lasts: what queues, transports and loss ratios make of it.
+
+mod support;
+
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+use sojourn_engine::result::RunResult;
+use sojourn_engine::simulation::Simulation;
+use sojourn_engine::specification::LinkChange;
+use sojourn_engine::units::Bytes;
+use support::{MS, Path, S, constant_rate, droptail, tcp_flows};
+
+/// Runs the path, its bottleneck changing so.
+fn run(path: &Path, changes: Value) -> RunResult {
+    let mut specification = path.specification();
+    specification.links[1].changes = serde_json::from_value::<Vec<LinkChange>>(changes).expect("well formed");
+    let simulation = Simulation::new(&specification).expect("a valid specification");
+    simulation.run(&AtomicBool::new(false)).expect("nobody cancels")
+}
+
+/// At 10 Mbit/s but for the time from 20 s to 40 s, at 50.
+fn steps() -> Value {
+    json!([{"at": 20 * S, "rate": 50_000_000}, {"at": 40 * S, "rate": 10_000_000}])
+}
+
+/// Unresponsive 20 Mbit/s of packets of 1500 bytes fill DropTail at 10 Mbit/s by 1 / 0.6 - 1 / 1.2 packets a millisecond,
+/// and it drains at 50 Mbit/s by 1 / 0.24 - 1 / 0.6 of them, until it is empty.
+#[test]
+fn droptails_queue_fills_and_drains_at_the_rate_of_the_moment() {
+    let mut path = Path::new(10_000_000, 20 * MS);
+    path.queue = droptail(1_000_000);
+    path.flows = vec![constant_rate(20_000_000, 1500, false)];
+    path.queue_series = Some(10 * MS);
+    path.duration = 60 * S;
+    let result = run(&path, steps());
+    let (fills, drains) = (1.0 / 0.6 - 1.0 / 1.2, 1.0 / 0.24 - 1.0 / 0.6);
+    let mut checked = 0;
+    for sample in &result.series.queues {
+        let time = sample.time.seconds() * 1e3;
+        let expected = match time {
+            time if time <= 20e3 => fills * time,
+            time if time <= 40e3 => (fills * 20e3 - drains * (time - 20e3)).max(0.0),
+            time => fills * (time - 40e3),
+        };
+        // A packet that has just come and one being transmitted.
+        assert!(
+            (sample.packets as f64 - expected).abs() <= 2.5,
+            "{} packets at {time} ms, not {expected}",
+            sample.packets
+        );
+        checked += 1;
+    }
+    assert!(checked > 5_000, "{checked} samples");
+}
+
+/// Mean sojourn time in seconds and use of the link between two moments, with this discipline.
+fn between(discipline: &str, start: u64, end: u64) -> (f64, f64) {
+    let mut path = Path::new(10_000_000, 40 * MS);
+    path.edge_rate = 1_000_000_000;
+    path.queue = json!({"name": discipline, "limit": {"packets": 1_000}});
+    path.flows = vec![tcp_flows("newreno", 8, S)];
+    (path.warm_up, path.duration) = (start * S, end * S);
+    let result = run(&path, steps());
+    let statistics = &result.queues[0].statistics;
+    (statistics.sojourn.expect("packets were sent").mean, statistics.busy_share)
+}
+
+/// Before the rate changes, five seconds after it rose and five after it fell, queues are held at the same delay, though
+/// nothing was set for the rate, and the link is used.
+#[test]
+fn managed_queues_keep_their_delay_at_any_rate() {
+    // CoDel's is above its target of 5 ms as each flow's share of the path, at 10 Mbit/s, is four packets.
+    for (discipline, least, greatest) in [("codel", 0.005, 0.020), ("pie", 0.0135, 0.0165), ("dualpi2", 0.0135, 0.0165)]
+    {
+        for (start, end) in [(10, 20), (25, 40), (45, 60)] {
+            let (delay, used) = between(discipline, start, end);
+            let case = format!("{discipline} from {start} s to {end} s: {delay} s, use {used}");
+            assert!((least..=greatest).contains(&delay) && used > 0.98, "{case}");
+        }
+        let (delay, _) = between(discipline, 40, 42);
+        assert!(delay < 0.1, "{discipline} while a fifth of the rate is left: {delay} s");
+    }
+    assert!(between("droptail", 45, 60).0 > 0.5, "a queue that nobody manages");
+}
+
+/// Packets do not overtake those ahead when the delay falls: nothing is sent again where nothing is lost. At most fifty
+/// packets are under way, so that the queue adds no more than 60 ms to the delays there and back.
+#[test]
+fn changes_of_delay_reorder_nothing() {
+    for (first, second) in [(100, 5), (5, 100), (200, 1)] {
+        let mut path = Path::new(10_000_000, 2 * first * MS);
+        path.queue = droptail(100);
+        path.stack.send_buffer = Bytes(50 * 1448);
+        let delays = [second, first].into_iter().cycle().take(40);
+        let changes: Vec<Value> = (0..)
+            .zip(delays)
+            .map(|(index, delay)| json!({"at": 10 * S + index * 1_013 * MS, "delay": delay * MS}))
+            .collect();
+        let statistics = run(&path, json!(changes)).flows[0].statistics();
+        assert_eq!((statistics.retransmissions, statistics.timeouts), (0, 0), "{first} ms, {second} ms and so on");
+        let both_ways = |there: u64| (there + first) as f64 * 1e-3;
+        for (seen, expected) in [
+            (statistics.rtt_minimum, both_ways(first.min(second))),
+            (statistics.rtt_maximum, both_ways(first.max(second))),
+        ] {
+            let queueing = seen.seconds() - expected;
+            assert!((0.0..=0.065).contains(&queueing), "{first} ms, {second} ms: {seen:?}, not {expected} s");
+        }
+    }
+}
+
+/// Of 75 000 packets, half of them after the loss ratio changed, so many are lost as five standard deviations of the
+/// binomial allow; what is not lost arrives.
+#[test]
+fn random_losses_have_their_ratio() {
+    for (seed, (before, after)) in (1..).zip([(0.0, 0.01), (0.01, 0.0), (0.001, 0.02), (0.1, 0.1), (0.5, 0.001)]) {
+        let mut path = Path::new(10_000_000, 20 * MS);
+        path.queue = droptail(100);
+        path.flows = vec![constant_rate(5_000_000, 500, false)];
+        path.warm_up = 0;
+        path.seed = seed;
+        let changes = json!([{"at": 0, "loss": before}, {"at": 30 * S, "loss": after}]);
+        let result = run(&path, changes);
+        let (sent, lost) = (result.flows[0].statistics().segments_sent, result.queues[0].drops_planned);
+        assert_eq!(sent, 75_000);
+        let half = sent as f64 / 2.0;
+        let expected = half * (before + after);
+        let deviation = (half * (before * (1.0 - before) + after * (1.0 - after))).sqrt();
+        let case = format!("loss of {before}, then {after}: {lost} lost of {sent}");
+        assert!((lost as f64 - expected).abs() <= 5.0 * deviation, "{case}, not {expected}");
+        // In the last 10 ms and 0.4 ms of the link at most 14 packets were under way.
+        let delivered = result.flows[0].bytes_delivered / 500;
+        assert!((0..=14).contains(&(sent - lost - delivered)), "{case}, {delivered} delivered");
+    }
+}

@@ -1,0 +1,249 @@
+//! DualPI2: RFC 9332.
+
+use sojourn_engine::packet::{Packet, flags};
+use sojourn_engine::queue::{DropCause, DualPi2, DualPi2Parameters, DualQueueScheduler, Limit, QueueDiscipline};
+use sojourn_engine::time::{Duration, Time};
+
+use super::bench::{Bench, Event, TRANSMISSION, UNLIMITED, constant, drive, packet};
+
+fn at(microseconds: u64) -> Time {
+    Time::ZERO + Duration::from_microseconds(microseconds)
+}
+
+fn bench(parameters: DualPi2Parameters) -> Bench<DualPi2> {
+    Bench::new(DualPi2::new(UNLIMITED, parameters), 1)
+}
+
+const L4S: u8 = flags::ECT_1;
+const NOT_ECT: u8 = 0;
+
+/// A bench whose base probability is this: all of it comes from one change of the delay, 10 ms, which the queue shows once.
+fn bench_at(base_probability: f64) -> Bench<DualPi2> {
+    let mut bench = bench(DualPi2Parameters { alpha: 0.0, beta: base_probability / 0.010, ..Default::default() });
+    bench.enqueue(at(0), packet(1500, NOT_ECT));
+    bench.queue.on_timer(at(10_000));
+    bench.dequeue(at(10_000));
+    assert!((bench.queue.base_probability() - base_probability).abs() < 1e-12);
+    assert!(bench.outcome.is_empty());
+    bench
+}
+
+/// Packets of this ECN field, one at a time, so that they do not wait: how many of them were marked, and dropped.
+fn pass(bench: &mut Bench<DualPi2>, packets: u64, ecn: u8) -> (u64, u64) {
+    let before = (bench.outcome.marks, bench.drops(DropCause::Early));
+    for _ in 0..packets {
+        bench.enqueue(at(10_000), packet(1500, ecn));
+        bench.dequeue(at(10_000));
+    }
+    (bench.outcome.marks - before.0, bench.drops(DropCause::Early) - before.1)
+}
+
+/// Appendix A, `dualpi2_update`, by hand: a delay of 30 ms after none adds 0.15 * 0.015 + 3 * 0.030 = 0.09225, one of 45
+/// ms after that 0.15 * 0.030 + 3 * 0.015 = 0.0495. Then 0 ms: 0.15 * -0.015 - 3 * 0.045 = -0.13725, and no less than zero.
+#[test]
+fn the_base_probability_follows_the_longer_delay() {
+    for ecn in [NOT_ECT, L4S] {
+        let mut bench = bench(DualPi2Parameters::default());
+        bench.enqueue(at(0), packet(1500, ecn));
+        let mut updated = |time| {
+            bench.queue.on_timer(time);
+            bench.queue.base_probability()
+        };
+        assert!((updated(at(30_000)) - 0.09225).abs() < 1e-12);
+        assert!((updated(at(45_000)) - 0.14175).abs() < 1e-12);
+        assert!((bench.queue.coupled_probability() - 0.2835).abs() < 1e-12, "p_CL = k p'");
+        assert!((bench.queue.classic_probability() - 0.14175 * 0.14175).abs() < 1e-12, "p_C = p'^2");
+        bench.dequeue(at(46_000));
+        bench.queue.on_timer(at(60_000));
+        assert!((bench.queue.base_probability() - 0.0045).abs() < 1e-12);
+        bench.queue.on_timer(at(75_000));
+        assert!((bench.queue.base_probability() - 0.00225).abs() < 1e-12, "no delay, and none before");
+        for update in 0..10 {
+            bench.queue.on_timer(at(90_000 + 15_000 * update));
+        }
+        assert_eq!(bench.queue.base_probability(), 0.0);
+        assert_eq!(bench.queue.timer_interval(), Some(Duration::from_milliseconds(15)));
+    }
+}
+
+/// At p' = 0.2 and k = 2, 40 % of L4S packets are marked, and 4 % of Classic ones, those that are capable, or
+/// dropped, those that are not.
+#[test]
+fn classic_probability_is_squared_and_l4s_probability_is_coupled() {
+    let mut bench = bench_at(0.2);
+    assert_near(pass(&mut bench, 1000, L4S), (400, 0));
+    assert_near(pass(&mut bench, 1000, flags::ECT_0), (40, 0));
+    assert_near(pass(&mut bench, 1000, NOT_ECT), (0, 40));
+}
+
+/// The sums of probabilities may leave one to come.
+fn assert_near(seen: (u64, u64), expected: (u64, u64)) {
+    assert!(seen.0.abs_diff(expected.0) <= 1 && seen.1.abs_diff(expected.1) <= 1, "{seen:?}, not {expected:?}");
+}
+
+/// What came marked is L4S and is not counted again.
+#[test]
+fn what_came_marked_waits_with_l4s() {
+    let mut bench = bench_at(0.2);
+    assert_eq!(pass(&mut bench, 1000, flags::CONGESTION_EXPERIENCED), (0, 0));
+    bench.enqueue(at(10_000), packet(1500, NOT_ECT));
+    bench.enqueue(at(10_000), packet(1500, flags::ECT_0));
+    bench.enqueue(at(10_000), packet(1500, flags::CONGESTION_EXPERIENCED));
+    bench.enqueue(at(10_000), packet(1500, L4S));
+    let order: Vec<u8> = (0..4).map(|_| bench.dequeue(at(10_000)).unwrap().packet.flags & flags::ECT_1).collect();
+    assert_eq!(order, [L4S, 0, L4S, 0], "L4S first, then in turns as the weights say");
+}
+
+/// Appendix A: from k p' = 1 on L4S packets are dropped as Classic ones are, with p'^2, before the rest is marked, and
+/// ECN-capable Classic packets are dropped too; below no ECN-capable packet is.
+#[test]
+fn overload_turns_marks_into_drops() {
+    let mut below = bench_at(0.499);
+    assert_near(pass(&mut below, 1000, L4S), (998, 0));
+    assert_near(pass(&mut below, 1000, flags::ECT_0), (249, 0));
+    let mut at_overload = bench_at(0.5);
+    assert_near(pass(&mut at_overload, 1000, L4S), (750, 250));
+    assert_near(pass(&mut at_overload, 1000, flags::ECT_0), (0, 250));
+    assert_near(pass(&mut at_overload, 1000, NOT_ECT), (0, 250));
+    let mut above = bench_at(0.8);
+    assert_near(pass(&mut above, 1000, L4S), (360, 640));
+    assert_near(pass(&mut above, 1000, flags::ECT_0), (0, 640));
+}
+
+/// Appendix A, `laqm`: an L4S packet that waited 800 us is not marked, one that waited 1 ms with probability 1/2, one
+/// that waited 1.2 ms always; without a range it is a step. None is while at most one stays behind.
+#[test]
+fn the_l4s_queue_marks_on_a_ramp() {
+    let marked = |waited: u64, behind: usize, range: u64| {
+        let mut bench = bench(DualPi2Parameters { range: Duration::from_microseconds(range), ..Default::default() });
+        for index in 0..100 {
+            let arrival = 2_000 * index;
+            for _ in 0..=behind {
+                bench.enqueue(at(arrival), packet(1500, L4S));
+            }
+            bench.dequeue(at(arrival + waited));
+            // The others go where they find at most one behind them, or have not waited.
+            while bench.queue.packets() > 0 {
+                bench.dequeue(at(arrival));
+            }
+        }
+        bench.outcome.marks
+    };
+    assert_eq!(marked(800, 2, 400), 0);
+    assert!(marked(1_000, 2, 400).abs_diff(50) <= 1, "{}", marked(1_000, 2, 400));
+    assert!(marked(900, 2, 400).abs_diff(25) <= 1, "{}", marked(900, 2, 400));
+    assert!(marked(1_200, 2, 400) >= 99);
+    assert_eq!(marked(1_200, 1, 400), 0);
+    assert_eq!(marked(800, 2, 0), 0);
+    assert!(marked(801, 2, 0) >= 99);
+}
+
+/// Bytes sent of each queue while both hold packets, of these sizes.
+fn served(parameters: DualPi2Parameters, l4s_size: u16, classic_size: u16) -> (f64, f64) {
+    let mut bench = bench(parameters);
+    for _ in 0..2_000 {
+        bench.enqueue(at(0), packet(l4s_size, L4S));
+        bench.enqueue(at(0), packet(classic_size, NOT_ECT));
+    }
+    let (mut l4s, mut classic) = (0.0, 0.0);
+    for _ in 0..1_500 {
+        let sent = bench.dequeue(at(0)).unwrap().packet;
+        let of = if sent.has(flags::ECT_1) { &mut l4s } else { &mut classic };
+        *of += f64::from(sent.size);
+    }
+    (l4s, classic)
+}
+
+/// Under weighted round robin the Classic queue gets its share of the bytes, whatever the packets' sizes.
+#[test]
+fn the_classic_queue_is_not_starved() {
+    for (l4s_size, classic_size) in [(1500, 1500), (1500, 100), (100, 1500)] {
+        for share in [0.1, 0.5] {
+            let parameters = DualPi2Parameters { classic_share: share, ..Default::default() };
+            let (l4s, classic) = served(parameters, l4s_size, classic_size);
+            let got = classic / (l4s + classic);
+            assert!((got - share).abs() < 0.01, "{got} of {share}, packets of {l4s_size} and {classic_size} bytes");
+        }
+    }
+}
+
+/// A time-shifted FIFO serves first the L4S queue, until the other's head has waited for longer by the shift.
+#[test]
+fn a_time_shifted_fifo_serves_who_waited_longer() {
+    let scheduler = DualQueueScheduler::TimeShiftedFifo;
+    let first = |l4s_since: u64| {
+        let mut bench = bench(DualPi2Parameters { scheduler, ..Default::default() });
+        bench.enqueue(at(0), packet(1500, NOT_ECT));
+        bench.enqueue(at(l4s_since), packet(1500, L4S));
+        bench.dequeue(at(100_000)).unwrap().packet.flags & flags::ECT_1
+    };
+    assert_eq!(first(50_000), L4S, "50 ms later is as long");
+    assert_eq!(first(50_001), 0);
+}
+
+/// The limit is that of both queues together; what overflows is dropped whatever its ECN field.
+#[test]
+fn both_queues_share_the_limit() {
+    for limit in [Limit::Packets(4), Limit::Bytes(6_100)] {
+        let mut bench = Bench::new(DualPi2::new(limit, DualPi2Parameters::default()), 1);
+        for ecn in [L4S, NOT_ECT, L4S, flags::ECT_0, L4S, NOT_ECT] {
+            bench.enqueue(at(0), packet(1500, ecn));
+        }
+        assert_eq!((bench.queue.packets(), bench.queue.bytes()), (4, 6_000));
+        assert_eq!(bench.drops(DropCause::Overflow), 2);
+        assert!((0..4).all(|_| bench.dequeue(at(0)).is_some()) && bench.dequeue(at(0)).is_none());
+        assert!(bench.queue.is_at_rest());
+    }
+}
+
+/// Each side keeps the order of its packets, and all that come are sent or dropped.
+#[test]
+fn each_queue_keeps_its_order() {
+    let mut bench = bench(DualPi2Parameters::default());
+    let (mut sent, mut number) = ([Vec::new(), Vec::new()], 0);
+    for step in 0..20_000u64 {
+        let now = at(500 * step);
+        if step % 30 == 0 {
+            bench.queue.on_timer(now);
+        }
+        for _ in 0..=(step / 1_000 % 2) {
+            let ecn = [NOT_ECT, L4S, flags::ECT_0, L4S, L4S][(number % 5) as usize];
+            bench.enqueue(now, Packet { number, ..packet(1500, ecn) });
+            number += 1;
+        }
+        if let Some(queued) = bench.dequeue(now) {
+            let is_l4s = [1, 3, 4].contains(&(queued.packet.number % 5));
+            sent[usize::from(is_l4s)].push(queued.packet.number);
+        }
+    }
+    assert!(sent.iter().all(|numbers| numbers.is_sorted() && numbers.len() > 1_000));
+    let total = sent[0].len() as u64 + sent[1].len() as u64 + bench.drops(DropCause::Early) + bench.queue.packets();
+    assert_eq!(total, number);
+    assert!(bench.outcome.marks > 0 && bench.drops(DropCause::Early) > 0);
+}
+
+/// Whatever queue an unresponsive overload comes to, and even if it says that it answers marks, so much of
+/// it is dropped that the rest fits into the link, and the delay is held at the target.
+#[test]
+fn unresponsive_overload_is_dropped() {
+    let (warm_up, end) = (at(20_000_000), at(80_000_000));
+    for ecn in [NOT_ECT, flags::ECT_0, L4S] {
+        let arrivals = constant(at(0), end, Duration(TRANSMISSION.0 / 2)).map(|(time, _)| (time, packet(1500, ecn)));
+        let (mut sent, mut dropped, mut waited) = (0.0, 0.0, 0.0);
+        drive(&mut bench(DualPi2Parameters::default()), TRANSMISSION, arrivals, end, |now, event, _| match event {
+            _ if now < warm_up => {}
+            Event::Sent(delay) => {
+                sent += 1.0;
+                waited += delay.seconds();
+            }
+            Event::Dropped(cause) => {
+                assert_eq!(cause, DropCause::Early);
+                dropped += 1.0;
+            }
+            Event::Marked | Event::Timer => {}
+        });
+        let (loss, delay) = (dropped / (sent + dropped), waited / sent);
+        assert!((loss - 0.5).abs() < 0.005, "ECN field {ecn}: {loss} lost at twice the link's rate");
+        assert!((delay - 0.015).abs() < 0.001, "ECN field {ecn}: a mean delay of {delay} s");
+    }
+}
