@@ -7,6 +7,7 @@
 mod ared;
 mod codel;
 mod droptail;
+mod fred;
 mod parts;
 mod pie;
 mod red;
@@ -272,4 +273,5 @@ disciplines! {
     red::Red(RedParameters),
     ared::Ared(AredParameters),
     sred::Sred(SredParameters),
+    fred::Fred(FredParameters),
 }

@@ -4,6 +4,7 @@ mod ared;
 mod bench;
 mod codel;
 mod droptail;
+mod fred;
 mod pie;
 mod red;
 mod settings;
