@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::json;
 use sojourn_engine::units::Bytes;
-use support::{MS, Path, S, tcp_flows};
+use support::{MS, Path, S, constant_rate, tcp_flows};
 
 /// The mean queue in bytes with so many flows of NewReno over 50 Mbit/s and 100 ms.
 fn mean_queue(queue: &str, flows: u64, seed: u64) -> f64 {
@@ -51,4 +51,25 @@ fn sred_keeps_the_buffer_below_a_third_whatever_the_number_of_flows() {
     assert!(shares.iter().all(|share| (1.0 / 6.0..1.2 / 3.0).contains(share)), "{shares:?}");
     let (least, most) = (shares.iter().copied().fold(1.0, f64::min), shares.iter().copied().fold(0.0, f64::max));
     assert!(most / least < 1.2, "{shares:?}");
+}
+
+/// The share of a link of 10 Mbit/s that a constant 8 Mbit/s gets beside ten flows of NewReno.
+fn share_of_constant_rate(queue: &str) -> f64 {
+    let mut path = Path::new(10_000_000, 40 * MS);
+    path.queue = json!({"name": queue, "limit": {"packets": 100}});
+    path.flows = vec![constant_rate(8_000_000, 1500, true), tcp_flows("newreno", 10, S)];
+    path.duration = 60 * S;
+    path.warm_up = 10 * S;
+    let result = path.run();
+    let delivered: Vec<u64> = result.flows.iter().map(|flow| flow.bytes_delivered).collect();
+    delivered[0] as f64 / delivered.iter().sum::<u64>() as f64
+}
+
+/// FRED holds a flow that does not slow down to the average flow's queue, and so about to its bandwidth, an eleventh; RED lets it
+/// have most of what it sends (Lin and Morris 1997).
+#[test]
+fn fred_holds_an_unresponsive_flow_to_its_share() {
+    let (fred, red) = (share_of_constant_rate("fred"), share_of_constant_rate("red"));
+    println!("{fred} {red}");
+    assert!(fred < 2.0 / 11.0 && red > 0.5, "{fred} with FRED, {red} with RED");
 }

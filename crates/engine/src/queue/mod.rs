@@ -23,6 +23,7 @@ mod drr;
 mod dualpi2;
 mod fq_codel;
 mod fq_pie;
+mod fred;
 mod parts;
 mod pi;
 mod pie;
@@ -316,4 +317,5 @@ disciplines! {
     tbf::Tbf(TbfParameters),
     fq_pie::FqPie(FqPieParameters),
     cake::Cake(CakeParameters),
+    fred::Fred(FredParameters),
 }

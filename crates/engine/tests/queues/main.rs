@@ -18,6 +18,7 @@ mod dualpi2;
 mod flows;
 mod fq_codel;
 mod fq_pie;
+mod fred;
 mod pi;
 mod pie;
 mod red;

@@ -35,8 +35,13 @@ impl AverageQueue {
             self.value = self.at(now);
             self.idle_since = None;
         } else {
-            self.value += self.weight * (length - self.value);
+            self.sample(length);
         }
+    }
+
+    /// Takes in a length.
+    pub fn sample(&mut self, length: f64) {
+        self.value += self.weight * (length - self.value);
     }
 
     /// The link found nothing to send.

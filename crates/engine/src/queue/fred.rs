@@ -1,0 +1,201 @@
+//! FRED (Flow Random Early Drop): RED that counts each flow's packets in the queue, spares flows that have few, and holds those
+//! that do not slow down to the average (Lin and Morris, "Dynamics of random early detection", ACM SIGCOMM 1997).
+
+use super::parts::{AverageQueue, DropCurve, DropSpacing};
+use super::{Context, DropCause, Fifo, FlowHash, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::Duration;
+use crate::units::{Bytes, Rate};
+
+parameters! {
+    /// FRED's parameters.
+    pub struct FredParameters {
+        min: Limit = Limit::Packets(0), "Average queue from which packets are dropped at random, and the most that a flow may have queued (min_th); \"0 packets\": a quarter of the limit, at most what the link sends in round_trip_time", "Lin and Morris 1997";
+        max: Limit = Limit::Packets(0), "Average queue from which every packet is dropped (max_th); \"0 packets\": twice min", "Lin and Morris 1997";
+        weight: f64 = 0.002, in 0..1, "Weight of an arrival or departure in the average queue (w_q)", "Lin and Morris 1997; Floyd and Jacobson 1993";
+        maximum_probability: f64 = 0.02, in 0..1, "Drop probability at max (max_p)", "Lin and Morris 1997; Floyd and Jacobson 1993";
+        spared: u64 = 2, "Packets up to which a flow's are not dropped at random (min_q)", "Lin and Morris 1997, for small buffers, 4 for large ones; J-Sim, FRED.java";
+        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Size of the packets in which an idle time and limits in bytes are counted", "that of full packets here";
+        round_trip_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Round-trip time for the automatic min", "as RED's automatic weight";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them at random", "not in Lin and Morris 1997, which drops";
+    }
+}
+
+/// From the maximum threshold on a flow that has as many packets queued strikes.
+const MOST_ABOVE_MAXIMUM: f64 = 2.0;
+/// The automatic minimum threshold's share of the limit.
+const MINIMUM_TO_LIMIT: f64 = 0.25;
+/// The automatic maximum threshold is so many times the minimum.
+const MAXIMUM_TO_MINIMUM: f64 = 2.0;
+
+/// A flow that has packets queued; all others are as if they had never been.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    queued: u64,
+    /// How often it was found not to slow down.
+    strikes: u32,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Fred {
+    limit: Limit,
+    parameters: FredParameters,
+    queue: Fifo,
+    average: AverageQueue,
+    curve: DropCurve,
+    spacing: DropSpacing,
+    /// By [`FlowHash::key`].
+    flows: Vec<Flow>,
+    /// Flows that have packets queued.
+    active: u64,
+}
+
+impl Fred {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "fred",
+        aliases: &["flow_red"],
+        title: "FRED",
+        class: "aqm",
+        year: 1997,
+        source: "Lin and Morris, ACM SIGCOMM 1997; J-Sim, drcl.inet.core.queue.FRED",
+        departures: "from max on every packet is dropped, as in J-Sim and ns-3 ports: the variant for many flows, which always \
+                     leaves each two packets, is left out; drops at random are spaced as in ns-2's RED; queues are counted in packets",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: FredParameters) -> Fred {
+        Fred {
+            limit,
+            queue: Fifo::default(),
+            average: AverageQueue::default(),
+            curve: DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, false),
+            spacing: DropSpacing::default(),
+            flows: Vec::new(),
+            active: 0,
+            parameters,
+        }
+    }
+
+    /// The average queue in packets.
+    pub fn average(&self) -> f64 {
+        self.average.value()
+    }
+
+    /// The average queue of a flow, at least a packet (`avgcq`).
+    fn average_per_flow(&self) -> f64 {
+        (self.average.value() / self.active.max(1) as f64).max(1.0)
+    }
+
+    fn flow_of(&mut self, packet: &Packet) -> usize {
+        let key = FlowHash::key(packet) as usize;
+        if key >= self.flows.len() {
+            self.flows.resize(key + 1, Flow::default());
+        }
+        key
+    }
+
+    /// Whether a flow has more than it should, which it is remembered for.
+    fn strikes(&mut self, flow: usize) -> bool {
+        let average = self.average.value();
+        let per_flow = self.average_per_flow();
+        let Flow { queued, strikes } = self.flows[flow];
+        let queued = queued as f64;
+        let is_above = average >= self.curve.maximum();
+        let most = if is_above { MOST_ABOVE_MAXIMUM } else { self.curve.minimum() };
+        let struck = queued >= most || is_above && queued > 2.0 * per_flow || queued >= per_flow && strikes > 1;
+        if struck {
+            self.flows[flow].strikes += 1;
+        }
+        struck
+    }
+
+    /// Whether to drop or mark an arrival at random.
+    fn selects(&mut self, flow: usize, context: &mut Context) -> bool {
+        let average = self.average.value();
+        if average < self.curve.minimum() {
+            self.spacing.stop();
+            return false;
+        }
+        let may_drop = self.spacing.count(1.0);
+        let spared = self.average_per_flow().max(self.parameters.spared as f64);
+        if !may_drop || (self.flows[flow].queued as f64) < spared {
+            return false;
+        }
+        context.random.unit() < self.spacing.spread(self.curve.probability(average), false)
+    }
+}
+
+impl QueueDiscipline for Fred {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        if self.queue.packets() == 0 {
+            self.average.on_arrival(0.0, context.now);
+        }
+        let flow = self.flow_of(&packet);
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        if self.strikes(flow) {
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        if self.average.value() >= self.curve.maximum() {
+            self.spacing.restart();
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        if self.selects(flow, context) {
+            self.spacing.restart();
+            if !(self.parameters.ecn && context.mark(&mut packet)) {
+                context.drop(packet, DropCause::Early, None);
+                return;
+            }
+        }
+        if self.queue.packets() > 0 {
+            self.average.sample(self.queue.packets() as f64);
+        }
+        self.active += u64::from(self.flows[flow].queued == 0);
+        self.flows[flow].queued += 1;
+        self.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        let Some(head) = self.queue.pop() else {
+            self.average.on_idle(context.now);
+            return None;
+        };
+        self.average.sample(self.queue.packets() as f64);
+        let flow = &mut self.flows[FlowHash::key(&head.packet) as usize];
+        flow.queued -= 1;
+        if flow.queued == 0 {
+            *flow = Flow::default();
+            self.active -= 1;
+        }
+        Some(head)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        let parameters = &self.parameters;
+        let size = parameters.mean_packet_size;
+        let packets_per_second = rate.0 as f64 / (8.0 * size.0 as f64);
+        self.average.configure(parameters.weight, packets_per_second);
+        let set = |limit: Limit| Some(limit.in_packets(size)).filter(|packets| *packets > 0.0);
+        let minimum = set(parameters.min).unwrap_or_else(|| {
+            let in_round_trip = packets_per_second * parameters.round_trip_time.seconds();
+            (MINIMUM_TO_LIMIT * self.limit.in_packets(size)).min(in_round_trip)
+        });
+        self.curve.set_thresholds(minimum, set(parameters.max).unwrap_or(MAXIMUM_TO_MINIMUM * minimum));
+    }
+}
