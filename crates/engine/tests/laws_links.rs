@@ -122,7 +122,7 @@ fn random_losses_have_their_ratio() {
         path.seed = seed;
         let changes = json!([{"at": 0, "loss": before}, {"at": 30 * S, "loss": after}]);
         let result = run(&path, changes);
-        let (sent, lost) = (result.flows[0].statistics().segments_sent, result.queues[0].drops_planned);
+        let (sent, lost) = (result.flows[0].statistics().segments_sent, result.queues[0].link_losses);
         assert_eq!(sent, 75_000);
         let half = sent as f64 / 2.0;
         let expected = half * (before + after);
