@@ -167,6 +167,31 @@ fn the_classic_queue_is_not_starved() {
     }
 }
 
+/// What a queue sends while the other is empty is not held against it.
+#[test]
+fn only_company_uses_up_a_turn() {
+    for (first, other) in [(L4S, NOT_ECT), (NOT_ECT, L4S)] {
+        let mut bench = bench(DualPi2Parameters::default());
+        for _ in 0..20 {
+            bench.enqueue(at(0), packet(1500, first));
+        }
+        for _ in 0..10 {
+            bench.dequeue(at(0));
+        }
+        bench.enqueue(at(0), packet(1500, other));
+        assert_eq!(bench.dequeue(at(0)).unwrap().packet.flags & flags::ECT_1, L4S, "L4S is served first");
+        assert_eq!(bench.dequeue(at(0)).unwrap().packet.flags & flags::ECT_1, NOT_ECT, "one packet a turn of 10 %");
+    }
+    // Empty, the queue forgets whose turn it was.
+    let mut bench = bench(DualPi2Parameters::default());
+    for _ in 0..3 {
+        bench.enqueue(at(0), packet(1500, NOT_ECT));
+        bench.enqueue(at(0), packet(1500, L4S));
+        assert_eq!(bench.dequeue(at(0)).unwrap().packet.flags & flags::ECT_1, L4S);
+        bench.dequeue(at(0));
+    }
+}
+
 /// A time-shifted FIFO serves first the L4S queue, until the other's head has waited for longer by the shift.
 #[test]
 fn a_time_shifted_fifo_serves_who_waited_longer() {
