@@ -100,6 +100,8 @@ TOLD = ("codel_static", "apd_static")
 def queue_behaviour(discipline: str, load: str) -> str:
     """The line of one discipline under one load."""
     queue = {"name": discipline, "limit": "666 packets"}
+    if discipline == "tbf":
+        queue["rate"] = "40 Mbit/s"
     if discipline in TOLD:
         queue["hungriest"] = next(iter(LOADS[load]))
     flows = [
