@@ -13,6 +13,7 @@ mod pie;
 mod red;
 mod sred;
 mod vcp;
+mod wred;
 
 use std::sync::Arc;
 
@@ -274,4 +275,5 @@ disciplines! {
     ared::Ared(AredParameters),
     sred::Sred(SredParameters),
     fred::Fred(FredParameters),
+    wred::Wred(WredParameters),
 }

@@ -10,3 +10,4 @@ mod red;
 mod settings;
 mod sred;
 mod vcp;
+mod wred;
