@@ -70,6 +70,23 @@ fn share_of_constant_rate(queue: &str) -> f64 {
 #[test]
 fn fred_holds_an_unresponsive_flow_to_its_share() {
     let (fred, red) = (share_of_constant_rate("fred"), share_of_constant_rate("red"));
-    println!("{fred} {red}");
     assert!(fred < 2.0 / 11.0 && red > 0.5, "{fred} with FRED, {red} with RED");
+}
+
+/// With more flows than the thresholds leave room for, RED with dynamic thresholds loses fewer packets than RED, and keeps a longer
+/// queue.
+#[test]
+fn dynamic_thresholds_leave_room_for_many_flows() {
+    let run = |queue: &str| {
+        let mut path = Path::new(10_000_000, 40 * MS);
+        path.queue = json!({"name": queue, "limit": {"packets": 400}});
+        path.flows = vec![tcp_flows("newreno", 60, S)];
+        path.duration = 60 * S;
+        path.warm_up = 20 * S;
+        let statistics = path.run().queues.remove(0).statistics;
+        let dropped = statistics.window.drops_early + statistics.window.drops_overflow;
+        (dropped as f64 / statistics.window.arrivals as f64, statistics.mean_bytes)
+    };
+    let (fixed, dynamic) = (run("red"), run("red_dynamic"));
+    assert!(dynamic.0 < fixed.0 && dynamic.1 > fixed.1, "{fixed:?} with RED, {dynamic:?}");
 }

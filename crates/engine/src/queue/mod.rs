@@ -11,6 +11,7 @@ mod fred;
 mod parts;
 mod pie;
 mod red;
+mod red_dynamic;
 mod sred;
 mod vcp;
 mod wred;
@@ -276,4 +277,5 @@ disciplines! {
     sred::Sred(SredParameters),
     fred::Fred(FredParameters),
     wred::Wred(WredParameters),
+    red_dynamic::RedDynamic(RedDynamicParameters),
 }

@@ -7,6 +7,7 @@ mod droptail;
 mod fred;
 mod pie;
 mod red;
+mod red_dynamic;
 mod settings;
 mod sred;
 mod vcp;

@@ -148,7 +148,7 @@ impl RedQueue {
         self.enqueue_with(packet, 1.0, context);
     }
 
-    /// The same with so many times the drop probability.
+    /// The same with so many times the probability that a packet is dropped or marked at random.
     pub fn enqueue_with(&mut self, mut packet: Packet, times: f64, context: &mut Context) {
         let length = if self.settings.queue_in_bytes { self.queue.bytes() as f64 } else { self.queue.packets() as f64 };
         self.average.on_arrival(length, context.now);
@@ -175,7 +175,7 @@ impl RedQueue {
             self.spacing.stop();
             return false;
         }
-        let probability = self.curve.probability(self.average.value()) * times;
+        let probability = self.curve.probability(self.average.value());
         if probability >= 1.0 {
             return true;
         }
@@ -189,7 +189,7 @@ impl RedQueue {
         }
         let spread = self.spacing.spread(probability, self.settings.wait);
         // A drop that is due is not put off because the packet is small.
-        let chance = if spread < 1.0 { spread * portion } else { 1.0 };
+        let chance = if spread < 1.0 { spread * portion * times } else { 1.0 };
         context.random.unit() < chance
     }
 
@@ -210,6 +210,11 @@ impl RedQueue {
     /// Bytes queued.
     pub fn bytes(&self) -> u64 {
         self.queue.bytes()
+    }
+
+    /// The limit, as the queue is measured.
+    pub fn limit(&self) -> f64 {
+        self.limit.in_packets(self.settings.mean_packet_size) * self.unit()
     }
 
     /// The average queue.
