@@ -8,6 +8,7 @@ mod ared;
 mod codel;
 mod droptail;
 mod fred;
+mod growth_drop;
 mod parts;
 mod pie;
 mod red;
@@ -278,4 +279,5 @@ disciplines! {
     fred::Fred(FredParameters),
     wred::Wred(WredParameters),
     red_dynamic::RedDynamic(RedDynamicParameters),
+    growth_drop::GrowthDrop(GrowthDropParameters),
 }

@@ -5,6 +5,7 @@ mod bench;
 mod codel;
 mod droptail;
 mod fred;
+mod growth_drop;
 mod pie;
 mod red;
 mod red_dynamic;
