@@ -4,6 +4,8 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+mod apd_dynamic;
+mod apd_static;
 mod ared;
 mod codel;
 mod droptail;
@@ -280,4 +282,6 @@ disciplines! {
     wred::Wred(WredParameters),
     red_dynamic::RedDynamic(RedDynamicParameters),
     growth_drop::GrowthDrop(GrowthDropParameters),
+    apd_static::ApdStatic(ApdStaticParameters),
+    apd_dynamic::ApdDynamic(ApdDynamicParameters),
 }

@@ -1,5 +1,6 @@
 //! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
 
+mod apd;
 mod ared;
 mod bench;
 mod codel;
