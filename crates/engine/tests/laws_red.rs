@@ -2,7 +2,7 @@
 
 mod support;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sojourn_engine::units::Bytes;
 use support::{MS, Path, S, constant_rate, tcp_flows};
 
@@ -70,6 +70,54 @@ fn share_of_constant_rate(queue: &str) -> f64 {
 #[test]
 fn fred_holds_an_unresponsive_flow_to_its_share() {
     let (fred, red) = (share_of_constant_rate("fred"), share_of_constant_rate("red"));
-    println!("{fred} {red}");
     assert!(fred < 2.0 / 11.0 && red > 0.5, "{fred} with FRED, {red} with RED");
+}
+
+/// The share of 50 Mbit/s that so many flows of Scalable TCP get beside as many of NewReno; the mean of two seeds.
+fn share_of_scalable(name: &str, parameters: &Value, flows: u64, rtt: u64) -> f64 {
+    let share = |seed| {
+        let mut path = Path::new(50_000_000, rtt);
+        path.queue = json!({"name": name, "limit": {"packets": 1000}, "parameters": parameters});
+        path.flows = vec![tcp_flows("scalable", flows, S), tcp_flows("newreno", flows, S)];
+        path.duration = 120 * S;
+        path.warm_up = 20 * S;
+        path.seed = seed;
+        let result = path.run();
+        let delivered: Vec<u64> = result.flows.iter().map(|flow| flow.bytes_delivered).collect();
+        delivered[..flows as usize].iter().sum::<u64>() as f64 / delivered.iter().sum::<u64>() as f64
+    };
+    (share(1) + share(2)) / 2.0
+}
+
+/// Active packet dropping makes flows of different algorithms fairer (Akiyama, Kozu and Yamaguchi 2014, as told by Hanai et al. 2016):
+/// those that take more than their half lose much of the excess if they are named, and some if the hungriest single flow is guessed.
+#[test]
+fn active_packet_dropping_takes_from_the_hungriest() {
+    let none = json!({});
+    let named = json!({"hungriest": "scalable", "multiple": 4.0});
+    let guess = json!({"connection": "flow", "multiple": 4.0});
+    let excess = |name: &str, parameters: &Value| share_of_scalable(name, parameters, 5, 50 * MS) - 0.5;
+    let (red, stat) = (excess("red", &none), excess("apd_static", &named));
+    assert!(red > 0.1 && stat.abs() < red / 2.0, "{red} with RED, {stat} static");
+    let excess = |name: &str, parameters: &Value| share_of_scalable(name, parameters, 2, 100 * MS) - 0.5;
+    let (red, dynamic) = (excess("red", &none), excess("apd_dynamic", &guess));
+    assert!(dynamic < 0.95 * red, "{red} with RED, {dynamic} dynamic");
+}
+
+/// With more flows than the thresholds leave room for, RED with dynamic thresholds loses fewer packets than RED, and keeps a longer
+/// queue.
+#[test]
+fn dynamic_thresholds_leave_room_for_many_flows() {
+    let run = |queue: &str| {
+        let mut path = Path::new(10_000_000, 40 * MS);
+        path.queue = json!({"name": queue, "limit": {"packets": 400}});
+        path.flows = vec![tcp_flows("newreno", 60, S)];
+        path.duration = 60 * S;
+        path.warm_up = 20 * S;
+        let statistics = path.run().queues.remove(0).statistics;
+        let dropped = statistics.window.drops_early + statistics.window.drops_overflow;
+        (dropped as f64 / statistics.window.arrivals as f64, statistics.mean_bytes)
+    };
+    let (fixed, dynamic) = (run("red"), run("red_dynamic"));
+    assert!(dynamic.0 < fixed.0 && dynamic.1 > fixed.1, "{fixed:?} with RED, {dynamic:?}");
 }

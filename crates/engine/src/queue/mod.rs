@@ -5,6 +5,8 @@
 //! and in [`disciplines!`] below.
 
 mod afpft;
+mod apd_dynamic;
+mod apd_static;
 mod ared;
 mod avq;
 mod blue;
@@ -24,16 +26,19 @@ mod dualpi2;
 mod fq_codel;
 mod fq_pie;
 mod fred;
+mod growth_drop;
 mod parts;
 mod pi;
 mod pie;
 mod red;
+mod red_dynamic;
 mod rem;
 mod sfb;
 mod sfq;
 mod sred;
 mod tbf;
 mod vcp;
+mod wred;
 
 use std::sync::Arc;
 
@@ -290,32 +295,37 @@ macro_rules! disciplines {
 
 disciplines! {
     droptail::DropTail(DropTailParameters),
-    pie::Pie(PieParameters),
-    codel::CoDel(CoDelParameters),
-    codel_adaptive::CoDelAdaptive(CoDelAdaptiveParameters),
-    codel_static::CoDelStatic(CoDelStaticParameters),
-    codel_dynamic::CoDelDynamic(CoDelDynamicParameters),
-    dualpi2::DualPi2(DualPi2Parameters),
-    vcp::VcpRouter(VcpRouterParameters),
     drophead::DropHead(DropHeadParameters),
+    tbf::Tbf(TbfParameters),
+    vcp::VcpRouter(VcpRouterParameters),
+    red::Red(RedParameters),
+    ared::Ared(AredParameters),
+    wred::Wred(WredParameters),
+    sred::Sred(SredParameters),
+    fred::Fred(FredParameters),
+    red_dynamic::RedDynamic(RedDynamicParameters),
+    apd_static::ApdStatic(ApdStaticParameters),
+    apd_dynamic::ApdDynamic(ApdDynamicParameters),
+    growth_drop::GrowthDrop(GrowthDropParameters),
+    choke::Choke(ChokeParameters),
     blue::Blue(BlueParameters),
+    sfb::Sfb(SfbParameters),
     pi::Pi(PiParameters),
     rem::Rem(RemParameters),
     avq::Avq(AvqParameters),
-    red::Red(RedParameters),
-    sfb::Sfb(SfbParameters),
-    afpft::Afpft(AfpftParameters),
-    choke::Choke(ChokeParameters),
+    pie::Pie(PieParameters),
     choke_pie::ChokePie(ChokePieParameters),
+    dualpi2::DualPi2(DualPi2Parameters),
+    codel::CoDel(CoDelParameters),
+    codel_static::CoDelStatic(CoDelStaticParameters),
+    codel_dynamic::CoDelDynamic(CoDelDynamicParameters),
+    codel_adaptive::CoDelAdaptive(CoDelAdaptiveParameters),
     choke_codel::ChokeCoDel(ChokeCoDelParameters),
-    ared::Ared(AredParameters),
-    sred::Sred(SredParameters),
-    fq_codel::FqCoDel(FqCoDelParameters),
+    cobalt::Cobalt(CobaltParameters),
     drr::Drr(DrrParameters),
     sfq::Sfq(SfqParameters),
-    cobalt::Cobalt(CobaltParameters),
-    tbf::Tbf(TbfParameters),
+    afpft::Afpft(AfpftParameters),
+    fq_codel::FqCoDel(FqCoDelParameters),
     fq_pie::FqPie(FqPieParameters),
     cake::Cake(CakeParameters),
-    fred::Fred(FredParameters),
 }

@@ -1,6 +1,7 @@
 //! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
 
 mod afpft;
+mod apd;
 mod ared;
 mod avq;
 mod bench;
@@ -19,9 +20,11 @@ mod flows;
 mod fq_codel;
 mod fq_pie;
 mod fred;
+mod growth_drop;
 mod pi;
 mod pie;
 mod red;
+mod red_dynamic;
 mod rem;
 mod settings;
 mod sfb;
@@ -29,3 +32,4 @@ mod sfq;
 mod sred;
 mod tbf;
 mod vcp;
+mod wred;

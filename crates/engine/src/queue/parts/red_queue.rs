@@ -189,7 +189,7 @@ impl RedQueue {
             self.spacing.stop();
             return false;
         }
-        let probability = self.curve.probability(self.average.value()) * times;
+        let probability = self.curve.probability(self.average.value());
         if probability >= 1.0 {
             return true;
         }
@@ -203,7 +203,7 @@ impl RedQueue {
         }
         let spread = self.spacing.spread(probability, self.settings.wait);
         // A drop that is due is not put off because the packet is small.
-        let chance = if spread < 1.0 { spread * portion } else { 1.0 };
+        let chance = if spread < 1.0 { spread * portion * times } else { 1.0 };
         context.random.unit() < chance
     }
 
@@ -234,6 +234,11 @@ impl RedQueue {
     /// Bytes queued.
     pub fn bytes(&self) -> u64 {
         self.queue.bytes()
+    }
+
+    /// The limit, as the queue is measured.
+    pub fn limit(&self) -> f64 {
+        self.limit.in_packets(self.settings.mean_packet_size) * self.unit()
     }
 
     /// The average queue.

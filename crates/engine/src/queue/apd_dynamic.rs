@@ -1,0 +1,79 @@
+//! Active packet dropping, dynamic: RED that drops n times as likely from the connection guessed to be the hungriest (Akiyama, Kozu
+//! and Yamaguchi, "Active packet dropping for improving performance fairness among modern TCPs", APNOMS 2014).
+
+use std::sync::Arc;
+
+use super::parts::{RedQueue, red_parameters};
+use super::{ConnectionKind, Context, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::units::Rate;
+
+red_parameters! {
+    /// What can be set of dynamic active packet dropping.
+    pub struct ApdDynamicParameters {
+        multiple: f64 = 2.0, in 1..1000000, "Times RED's drop probability that the hungriest's packets have (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
+        connection: ConnectionKind = ConnectionKind::Hosts, "What counts as one connection", "Hanai et al. 2016 section IV.B: the MAC addresses of sender and receiver";
+        record_interval: u64 = 10, in 1..1e9, "The connection of one packet in so many is recorded (rec_int)", "assumed: Hanai et al. 2016 gives no value";
+        history_length: u64 = 100, in 1..1000000, "Records kept (hist_len)", "assumed, so that they are of a thousand packets: Hanai et al. 2016 gives no value";
+        statistics_interval: u64 = 100, in 1..1e9, "With one packet in so many the most frequent of the records is taken (stat_int)", "assumed: Hanai et al. 2016 gives no value";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct ApdDynamic {
+    parameters: ApdDynamicParameters,
+    queue: RedQueue,
+    hungriest: GuessedHungriest,
+}
+
+impl ApdDynamic {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "apd_dynamic",
+        aliases: &["active_packet_dropping_dynamic"],
+        title: "Active packet dropping from the connection it finds hungriest",
+        class: "aqm",
+        year: 2014,
+        source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as told by Hanai et al. 2016, sections II.E and IV and Fig. 3",
+        departures: "the paper could not be had: the hungriest is taken to be guessed as in Hanai et al. 2016, section IV, and of \
+                     equally frequent connections that of the first hosts, or flow; otherwise as apd_static",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: ApdDynamicParameters) -> ApdDynamic {
+        let ApdDynamicParameters { connection, record_interval, history_length, statistics_interval, .. } = parameters;
+        let hungriest = GuessedHungriest::new(connection, record_interval, history_length, statistics_interval);
+        ApdDynamic { queue: RedQueue::new(limit, parameters.red()), parameters, hungriest }
+    }
+}
+
+impl QueueDiscipline for ApdDynamic {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        self.hungriest.receive(&packet);
+        let times = if self.hungriest.sent(&packet) { self.parameters.multiple } else { 1.0 };
+        self.queue.enqueue_with(packet, times, context);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        self.queue.dequeue(context.now)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        self.queue.set_link_rate(rate);
+    }
+
+    fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
+        self.hungriest.set_flows(flows);
+        Ok(())
+    }
+}

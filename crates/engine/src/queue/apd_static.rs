@@ -1,0 +1,75 @@
+//! Active packet dropping, static: RED that drops n times as likely from the connections named as the hungriest (Akiyama, Kozu and
+//! Yamaguchi, "Active packet dropping for improving performance fairness among modern TCPs", APNOMS 2014).
+
+use std::sync::Arc;
+
+use super::parts::{RedQueue, red_parameters};
+use super::{Context, FlowTable, Limit, NamedHungriest, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::units::Rate;
+
+red_parameters! {
+    /// What can be set of static active packet dropping.
+    pub struct ApdStaticParameters {
+        hungriest: String = String::new(), "Group of flows that takes most of the bandwidth", "Hanai et al. 2016 section II.E: given to the router";
+        multiple: f64 = 2.0, in 1..1000000, "Times RED's drop probability that their packets have (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct ApdStatic {
+    parameters: ApdStaticParameters,
+    queue: RedQueue,
+    hungriest: NamedHungriest,
+}
+
+impl ApdStatic {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "apd_static",
+        aliases: &["active_packet_dropping_static"],
+        title: "Active packet dropping from a named connection",
+        class: "aqm",
+        year: 2014,
+        source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as told by Hanai et al. 2016, section II.E and Fig. 3",
+        departures: "the paper could not be had: the probability that is multiplied is taken to be the one that a packet is \
+                     dropped with after the spacing of drops, so that at any time the hungriest's packets are n times as \
+                     likely to be dropped as others; RED's departures otherwise",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: ApdStaticParameters) -> ApdStatic {
+        let queue = RedQueue::new(limit, parameters.red());
+        ApdStatic { parameters, queue, hungriest: NamedHungriest::default() }
+    }
+}
+
+impl QueueDiscipline for ApdStatic {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        let times = if self.hungriest.sent(&packet) { self.parameters.multiple } else { 1.0 };
+        self.queue.enqueue_with(packet, times, context);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        self.queue.dequeue(context.now)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        self.queue.set_link_rate(rate);
+    }
+
+    fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
+        self.hungriest = NamedHungriest::new(&self.parameters.hungriest, flows)?;
+        Ok(())
+    }
+}

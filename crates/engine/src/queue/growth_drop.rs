@@ -1,0 +1,94 @@
+//! Drop on growth: a packet is dropped when the queue has grown sharply. After Itsumi and Yamamoto, "Improving fairness between
+//! CUBIC and Compound TCP", IEICE Technical Report NS2010-160 (2010).
+
+use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+use crate::time::{Duration, Time};
+
+parameters! {
+    /// What can be set of the drop on growth.
+    pub struct GrowthDropParameters {
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "How often the queue is looked at", "assumed: a common round-trip time";
+        growth: Limit = Limit::Packets(10), "A packet is dropped when the queue has grown by more in an interval", "assumed";
+        ecn: bool = false, "Mark an ECN-capable packet instead of dropping it", "assumed: off";
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct GrowthDrop {
+    limit: Limit,
+    parameters: GrowthDropParameters,
+    queue: Fifo,
+    /// Packets and bytes when the queue was last looked at.
+    before: (u64, u64),
+    /// Whether the next arrival is to be dropped.
+    is_due: bool,
+}
+
+impl GrowthDrop {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "growth_drop",
+        aliases: &["queue_growth_drop"],
+        title: "Drop on growth of the queue",
+        class: "aqm",
+        year: 2010,
+        source: "Itsumi and Yamamoto, IEICE Technical Report NS2010-160 (2010), as told by Hanai et al. 2016, section II.C",
+        departures: "the report could not be had; Hanai et al. say that it monitors the queue's length and drops a packet when that \
+                     grows sharply. Assumed: the length is compared at intervals, and if it has grown by more than growth the \
+                     next arrival is dropped, one an interval",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: GrowthDropParameters) -> GrowthDrop {
+        GrowthDrop { limit, parameters, queue: Fifo::default(), before: (0, 0), is_due: false }
+    }
+}
+
+impl QueueDiscipline for GrowthDrop {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        if self.limit.is_exceeded_by(&packet, &self.queue) {
+            context.drop(packet, DropCause::Overflow, None);
+            return;
+        }
+        if std::mem::take(&mut self.is_due) && !(self.parameters.ecn && context.mark(&mut packet)) {
+            context.drop(packet, DropCause::Early, None);
+            return;
+        }
+        self.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
+        self.queue.pop()
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn lets_pass(&self, packet: &Packet) -> bool {
+        self.queue.packets() == 0 && !self.is_due && !self.limit.is_exceeded_by(packet, &self.queue)
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
+
+    fn timer_interval(&self) -> Option<Duration> {
+        Some(self.parameters.interval)
+    }
+
+    fn on_timer(&mut self, _now: Time) {
+        let (packets, bytes) = (self.queue.packets(), self.queue.bytes());
+        let growth = (packets.saturating_sub(self.before.0), bytes.saturating_sub(self.before.1));
+        self.is_due = self.parameters.growth.would_be_exceeded(growth.0, growth.1);
+        self.before = (packets, bytes);
+    }
+}

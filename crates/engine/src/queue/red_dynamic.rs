@@ -1,0 +1,105 @@
+//! RED whose thresholds follow the load: they rise while the average queue is above the maximum threshold, and come back when it
+//! is below the minimum. After Hasegawa, Itaya and Murata, "The dynamic threshold control algorithm of RED for thousands of TCP
+//! flows", IEICE Technical Report NS2001-11 (2001).
+
+use super::parts::{RedQueue, red_parameters};
+use super::{Context, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::time::{Duration, Time};
+use crate::units::Rate;
+
+red_parameters! {
+    /// What can be set of RED with dynamic thresholds.
+    pub struct RedDynamicParameters {
+        interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "How often the thresholds are moved", "assumed: as Adaptive RED's";
+        step: f64 = 0.1, in 0..1, "Share of themselves by which they are raised, and brought back", "assumed: as the share that Adaptive RED takes of its probability";
+    }
+}
+
+/// The limit is at least so many times the maximum threshold, unless it is less for the thresholds that are set: that is where the
+/// gentle part of the drop probability ends.
+const LIMIT_TO_MAXIMUM: f64 = 2.0;
+
+/// See the module.
+#[derive(Debug)]
+pub struct RedDynamic {
+    parameters: RedDynamicParameters,
+    queue: RedQueue,
+    /// The thresholds as they are set for the link, below which they do not come.
+    base: (f64, f64),
+    /// How many times these they are.
+    scale: f64,
+}
+
+impl RedDynamic {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "red_dynamic",
+        aliases: &["dynamic_threshold_red"],
+        title: "RED with dynamic thresholds",
+        class: "aqm",
+        year: 2001,
+        source: "Hasegawa, Itaya and Murata, IEICE Technical Report NS2001-11 (2001), as told by Hanai et al. 2016, section II.C",
+        departures: "the report could not be had; Hanai et al. say that it optimises RED's parameters by the extent of congestion. \
+                     Assumed: at intervals both thresholds are multiplied by 1 + step if the average is above max, until max \
+                     is half the limit, and divided by it if the average is below min, down to what is set; RED's departures otherwise",
+    };
+
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: RedDynamicParameters) -> RedDynamic {
+        let queue = RedQueue::new(limit, parameters.red());
+        RedDynamic { parameters, queue, base: (f64::INFINITY, f64::INFINITY), scale: 1.0 }
+    }
+
+    /// The minimum and maximum threshold.
+    pub fn thresholds(&self) -> (f64, f64) {
+        (self.queue.curve().minimum(), self.queue.curve().maximum())
+    }
+
+    fn apply(&mut self) {
+        let (minimum, maximum) = self.base;
+        self.queue.curve_mut().set_thresholds(minimum * self.scale, maximum * self.scale);
+    }
+}
+
+impl QueueDiscipline for RedDynamic {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        self.queue.enqueue(packet, context);
+    }
+
+    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
+        self.queue.dequeue(context.now)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        self.queue.set_link_rate(rate);
+        self.base = (self.queue.curve().minimum(), self.queue.curve().maximum());
+        self.apply();
+    }
+
+    fn timer_interval(&self) -> Option<Duration> {
+        Some(self.parameters.interval)
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        let average = self.queue.average().at(now);
+        let (minimum, maximum) = self.thresholds();
+        let step = 1.0 + self.parameters.step;
+        if average > maximum {
+            let most = self.queue.limit() / (LIMIT_TO_MAXIMUM * self.base.1);
+            self.scale = (self.scale * step).min(most.max(1.0));
+        } else if average < minimum {
+            self.scale = (self.scale / step).max(1.0);
+        }
+        self.apply();
+    }
+}

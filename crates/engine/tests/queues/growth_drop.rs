@@ -1,0 +1,61 @@
+//! Drop on growth: its rule by hand.
+
+use serde_json::{Value, json};
+use sojourn_engine::packet::flags;
+use sojourn_engine::queue::{DropCause, GrowthDrop, GrowthDropParameters, Limit, QueueDiscipline};
+use sojourn_engine::time::Time;
+
+use super::bench::{Bench, UNLIMITED, packet};
+
+fn growth_drop(limit: Limit, parameters: Value) -> Bench<GrowthDrop> {
+    let parameters: GrowthDropParameters = serde_json::from_value(parameters).unwrap();
+    Bench::new(GrowthDrop::new(limit, parameters), 1)
+}
+
+fn arrive(bench: &mut Bench<GrowthDrop>, packets: u64, ecn_flag: u8) {
+    for _ in 0..packets {
+        bench.enqueue(Time::ZERO, packet(1500, ecn_flag));
+    }
+}
+
+/// Growth by the threshold drops nothing, by more one packet, the next; a queue that stays or shrinks loses none.
+#[test]
+fn one_packet_is_dropped_for_each_interval_of_sharp_growth() {
+    for growth in [json!({"packets": 10}), json!({"bytes": 15_000})] {
+        let mut bench = growth_drop(UNLIMITED, json!({"growth": growth}));
+        let mut step = |arrivals: u64, departures: u64, drops: u64| {
+            arrive(&mut bench, arrivals, 0);
+            for _ in 0..departures {
+                bench.dequeue(Time::ZERO);
+            }
+            bench.queue.on_timer(Time::ZERO);
+            assert_eq!(bench.drops(DropCause::Early), drops, "{} queued", bench.queue.packets());
+        };
+        step(10, 0, 0);
+        step(11, 0, 0);
+        // One of these is dropped, and the rest is growth by eleven again.
+        step(12, 0, 1);
+        step(5, 0, 2);
+        step(30, 30, 2);
+        step(11, 20, 2);
+        step(5, 0, 2);
+    }
+}
+
+/// A growth that nothing follows drops nothing, and what is due passes no idle queue by; what can be marked is; at the limit it
+/// overflows.
+#[test]
+fn the_drop_is_of_the_next_arrival() {
+    let mut bench = growth_drop(Limit::Packets(12), json!({"ecn": true}));
+    assert!(bench.queue.lets_pass(&packet(1500, 0)));
+    arrive(&mut bench, 20, 0);
+    assert_eq!((bench.drops(DropCause::Overflow), bench.drops(DropCause::Early)), (8, 0));
+    bench.queue.on_timer(Time::ZERO);
+    while bench.dequeue(Time::ZERO).is_some() {}
+    assert!(!bench.queue.lets_pass(&packet(1500, 0)));
+    arrive(&mut bench, 2, flags::ECT_0);
+    assert_eq!((bench.drops(DropCause::Early), bench.outcome.marks), (0, 1));
+    bench.queue.on_timer(Time::ZERO);
+    arrive(&mut bench, 2, flags::ECT_0);
+    assert_eq!(bench.outcome.marks, 1);
+}
