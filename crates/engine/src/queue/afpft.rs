@@ -2,7 +2,7 @@
 //! list", ITC 23 (2011). One queue for all flows, in which a packet's place follows from a tag: when fair queueing would
 //! finish it.
 
-use super::parts::{FlowHash, Ranking};
+use super::parts::{Fifo, FlowHash, Highest};
 use super::{Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
@@ -13,16 +13,37 @@ parameters! {
     pub struct AfpftParameters {}
 }
 
-/// See the module.
+/// See the module. A flow's tags rise from packet to packet, so that its packets wait in a line of their own, and only the
+/// heads of the lines need ranking.
 #[derive(Debug)]
 pub struct Afpft {
     limit: Limit,
-    queue: Ranking,
+    flows: Vec<Flow>,
+    packets: u64,
+    bytes: u64,
     /// The tag of the packet sent last.
     virtual_time: u64,
-    /// By flow, the tag of its latest packet. Only those ahead of the virtual time matter, which are the flows that exceed
-    /// their share.
-    finish_times: Vec<u64>,
+    /// The line whose head has the least tag is the highest.
+    heads: Highest,
+    /// By the tag of its last packet. Kept from the moment that the limit is first met.
+    tails: Option<Highest>,
+}
+
+/// A flow's line.
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    line: Fifo,
+    /// The tag of its latest packet. Only that of a flow ahead of the virtual time matters, which is one that exceeds its
+    /// share.
+    finish_time: u64,
+}
+
+impl Flow {
+    /// The tag of the head: each packet behind it adds its size. None if nothing waits.
+    fn tag_of_head(&self) -> Option<u64> {
+        let head = self.line.get(0)?;
+        Some(self.finish_time - self.line.bytes() + u64::from(head.packet.size))
+    }
 }
 
 impl Afpft {
@@ -43,56 +64,99 @@ impl Afpft {
 
     /// An empty queue.
     pub fn new(limit: Limit, _parameters: AfpftParameters) -> Afpft {
-        Afpft { limit, queue: Ranking::default(), virtual_time: 0, finish_times: Vec::new() }
-    }
-
-    /// Of a packet's flow.
-    fn finish_time(&mut self, packet: &Packet) -> &mut u64 {
-        let flow = FlowHash::key(packet) as usize;
-        if flow >= self.finish_times.len() {
-            self.finish_times.resize(flow + 1, 0);
+        Afpft {
+            limit,
+            flows: Vec::new(),
+            packets: 0,
+            bytes: 0,
+            virtual_time: 0,
+            heads: Highest::default(),
+            tails: None,
         }
-        &mut self.finish_times[flow]
     }
 
     fn has_room_for(&self, size: u64) -> bool {
-        !self.limit.would_be_exceeded(self.queue.packets() + 1, self.queue.bytes() + size)
+        !self.limit.would_be_exceeded(self.packets + 1, self.bytes + size)
+    }
+
+    /// A flow's line has another head or another tail.
+    fn rank(&mut self, index: usize) {
+        let flow = &self.flows[index];
+        self.heads.set(index, flow.tag_of_head().map_or(0, |tag| u64::MAX - tag));
+        if let Some(tails) = &mut self.tails {
+            tails.set(index, if flow.line.packets() > 0 { flow.finish_time } else { 0 });
+        }
+    }
+
+    /// Whose latest packet has the greatest tag of all that wait; none if none waits.
+    fn last(&mut self) -> Option<usize> {
+        let tails = self.tails.get_or_insert_with(|| {
+            let mut tails = Highest::default();
+            for (index, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.line.packets() > 0) {
+                tails.set(index, flow.finish_time);
+            }
+            tails
+        });
+        tails.owner()
+    }
+
+    fn count_leaving(&mut self, queued: &Queued) {
+        self.packets -= 1;
+        self.bytes -= u64::from(queued.packet.size);
     }
 }
 
 impl QueueDiscipline for Afpft {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         let size = u64::from(packet.size);
-        let tag = self.virtual_time.max(*self.finish_time(&packet)) + size;
+        let index = FlowHash::key(&packet) as usize;
+        if index >= self.flows.len() {
+            self.flows.resize(index + 1, Flow::default());
+        }
+        let tag = self.virtual_time.max(self.flows[index].finish_time) + size;
         while !self.has_room_for(size) {
-            if self.queue.greatest().is_none_or(|last| last.tag() <= tag) {
+            let Some(last) = self.last().filter(|last| self.flows[*last].finish_time > tag) else {
                 context.drop(packet, DropCause::Overflow, None);
                 return;
-            }
-            let last = self.queue.pop_greatest().expect("there is a greatest");
+            };
+            let flow = &mut self.flows[last];
+            let Some(dropped) = flow.line.remove(flow.line.packets() - 1) else { return };
             // As if it had never come.
-            *self.finish_time(&last.queued.packet) = last.tag() - u64::from(last.queued.packet.size);
-            context.drop(last.queued.packet, DropCause::Overflow, Some(last.queued.since));
+            flow.finish_time -= u64::from(dropped.packet.size);
+            self.count_leaving(&dropped);
+            self.rank(last);
+            context.drop(dropped.packet, DropCause::Overflow, Some(dropped.since));
         }
-        *self.finish_time(&packet) = tag;
-        self.queue.push(tag, Queued { packet, since: context.now });
+        let flow = &mut self.flows[index];
+        let was_empty = flow.line.packets() == 0;
+        flow.finish_time = tag;
+        flow.line.push(packet, context.now);
+        self.packets += 1;
+        self.bytes += size;
+        if was_empty || self.tails.is_some() {
+            self.rank(index);
+        }
     }
 
     fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        let first = self.queue.pop_least()?;
-        self.virtual_time = first.tag();
-        Some(first.queued)
+        let index = self.heads.owner()?;
+        let flow = &mut self.flows[index];
+        self.virtual_time = flow.tag_of_head()?;
+        let sent = flow.line.pop()?;
+        self.count_leaving(&sent);
+        self.rank(index);
+        Some(sent)
     }
 
     fn packets(&self) -> u64 {
-        self.queue.packets()
+        self.packets
     }
 
     fn bytes(&self) -> u64 {
-        self.queue.bytes()
+        self.bytes
     }
 
     fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
+        self.packets == 0
     }
 }

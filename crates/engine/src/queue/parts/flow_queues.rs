@@ -1,7 +1,6 @@
 //! The lines of a discipline that keeps one for each flow or bucket of flows, their totals and the longest of them.
 
-use super::longest::Longest;
-use super::{Fifo, Queued};
+use super::{Fifo, Highest, Queued};
 use crate::packet::Packet;
 use crate::time::Time;
 
@@ -14,6 +13,15 @@ pub enum Measure {
     Packets,
 }
 
+impl Measure {
+    fn of(self, line: &Fifo) -> u64 {
+        match self {
+            Measure::Bytes => line.bytes(),
+            Measure::Packets => line.packets(),
+        }
+    }
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct FlowQueues {
@@ -21,7 +29,11 @@ pub struct FlowQueues {
     packets: u64,
     bytes: u64,
     measure: Measure,
-    longest: Longest,
+    /// By length. Kept from the moment that somebody asks for the longest until there is much room again: many disciplines
+    /// ask only at their limit.
+    longest: Option<Highest>,
+    /// How many packets there were when the longest was asked for last.
+    packets_when_asked: u64,
 }
 
 impl FlowQueues {
@@ -32,7 +44,8 @@ impl FlowQueues {
             packets: 0,
             bytes: 0,
             measure,
-            longest: Longest::new(count),
+            longest: None,
+            packets_when_asked: 0,
         }
     }
 
@@ -49,11 +62,12 @@ impl FlowQueues {
         let result = work(line);
         self.packets = self.packets - packets + line.packets();
         self.bytes = self.bytes - bytes + line.bytes();
-        let length = match self.measure {
-            Measure::Bytes => line.bytes(),
-            Measure::Packets => line.packets(),
-        };
-        self.longest.set(index, length);
+        if let Some(longest) = &mut self.longest {
+            longest.set(index, self.measure.of(line));
+            if self.packets < self.packets_when_asked / 2 {
+                self.longest = None;
+            }
+        }
         result
     }
 
@@ -68,8 +82,16 @@ impl FlowQueues {
     }
 
     /// The longest line; none if all are empty.
-    pub fn longest(&self) -> Option<usize> {
-        self.longest.queue()
+    pub fn longest(&mut self) -> Option<usize> {
+        self.packets_when_asked = self.packets;
+        let longest = self.longest.get_or_insert_with(|| {
+            let mut longest = Highest::default();
+            for (index, line) in self.lines.iter().enumerate() {
+                longest.set(index, self.measure.of(line));
+            }
+            longest
+        });
+        longest.owner()
     }
 
     /// Packets in all lines.

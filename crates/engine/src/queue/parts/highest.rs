@@ -1,0 +1,105 @@
+//! The highest of many values, at hand at any time: a heap that knows where each value stands in it, so that one that
+//! changes moves by a few places. Nothing is scanned.
+
+/// Not in the heap.
+const OUT: u32 = u32::MAX;
+
+/// The values above zero, the highest on top.
+#[derive(Clone, Debug, Default)]
+pub struct Highest {
+    /// Values and whose they are.
+    heap: Vec<(u64, u32)>,
+    /// By owner: the place of its value in the heap.
+    places: Vec<u32>,
+}
+
+impl Highest {
+    /// Whose value is the highest; none if all are zero.
+    pub fn owner(&self) -> Option<usize> {
+        self.heap.first().map(|(_, owner)| *owner as usize)
+    }
+
+    /// An owner's value is now this; that of all others is zero until it is set.
+    pub fn set(&mut self, owner: usize, value: u64) {
+        if owner >= self.places.len() {
+            self.places.resize(owner + 1, OUT);
+        }
+        let place = self.places[owner];
+        if place == OUT {
+            if value > 0 {
+                self.heap.push((value, owner as u32));
+                self.rise(self.heap.len() - 1);
+            }
+            return;
+        }
+        let place = place as usize;
+        if value > 0 {
+            let before = std::mem::replace(&mut self.heap[place].0, value);
+            if value > before {
+                self.rise(place)
+            } else {
+                self.sink(place)
+            }
+            return;
+        }
+        self.places[owner] = OUT;
+        let (removed, _) = self.heap.swap_remove(place);
+        if let Some((moved, _)) = self.heap.get(place) {
+            if *moved > removed { self.rise(place) } else { self.sink(place) }
+        }
+    }
+
+    fn rise(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        while place > 0 {
+            let above = (place - 1) / 2;
+            if self.heap[above].0 >= entry.0 {
+                break;
+            }
+            self.put(place, self.heap[above]);
+            place = above;
+        }
+        self.put(place, entry);
+    }
+
+    fn sink(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        loop {
+            let (left, right) = (2 * place + 1, 2 * place + 2);
+            let value = |place: usize| self.heap.get(place).map_or(0, |(value, _)| *value);
+            let below = if value(right) > value(left) { right } else { left };
+            if value(below) <= entry.0 {
+                break;
+            }
+            self.put(place, self.heap[below]);
+            place = below;
+        }
+        self.put(place, entry);
+    }
+
+    fn put(&mut self, place: usize, entry: (u64, u32)) {
+        self.heap[place] = entry;
+        self.places[entry.1 as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever rises and falls, the value on top is as high as the highest that a scan finds.
+        #[test]
+        fn is_what_a_scan_finds(steps in prop::collection::vec((0usize..20, 0u64..10), 0..300)) {
+            let mut highest = Highest::default();
+            let mut values = [0; 20];
+            for (owner, value) in steps {
+                values[owner] = value;
+                highest.set(owner, value);
+                let greatest = values.iter().max().copied().filter(|greatest| *greatest > 0);
+                prop_assert_eq!(highest.owner().map(|owner| values[owner]), greatest);
+            }
+        }
+    }
+}
