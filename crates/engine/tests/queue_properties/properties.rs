@@ -1,0 +1,88 @@
+//! Every discipline of the catalogue, whatever arrives and however it is set.
+
+use std::cell::Cell;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use sojourn_engine::parameter::Description;
+use sojourn_engine::queue::{Discipline, Limit};
+use sojourn_engine::time::Duration;
+use sojourn_engine::units::Rate;
+
+use crate::run::{Case, FLOWS, Fate, Step, parameters, run};
+
+/// More arrivals than departures, an idle gap or another rate now and then.
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        60 => (prop_oneof![Just(1500u16), 40u16..=1500], 0..FLOWS).prop_map(|(size, flow)| Step::Arrival { size, flow }),
+        40 => Just(Step::Departure),
+        1 => (0u64..50_000).prop_map(|microseconds| Step::Idle(Duration::from_microseconds(microseconds))),
+        1 => (1_000_000u64..20_000_000).prop_map(|rate| Step::LinkRate(Rate(rate))),
+    ]
+}
+
+fn limit() -> impl Strategy<Value = Option<Limit>> {
+    prop_oneof![
+        Just(None),
+        (1u64..300).prop_map(|packets| Some(Limit::Packets(packets))),
+        (1u64..300_000).prop_map(|bytes| Some(Limit::Bytes(bytes))),
+    ]
+}
+
+fn case(descriptions: Vec<Description>) -> impl Strategy<Value = Case> {
+    let gap = (50u64..2_000).prop_map(Duration::from_microseconds);
+    let choices = vec(any::<prop::sample::Index>(), descriptions.len());
+    (limit(), choices, vec(step(), 0..3_000), gap, any::<u64>()).prop_map(move |(limit, choices, steps, gap, seed)| {
+        let mut choices = choices.iter();
+        let parameters = parameters(&descriptions, |of| choices.next().map_or(0, |choice| choice.index(of)));
+        Case { limit, parameters, steps, gap, seed }
+    })
+}
+
+/// For every discipline: each packet that arrives is sent, dropped or still queued, and only one of these; counts and
+/// bytes agree; no limit is passed, and nothing overflows below it; what is sent keeps its order; a queue that holds
+/// packets sends one; only what would not wait passes by; marks are on ECN-capable packets and counted. An AQM drops and marks early in some cases, so
+/// that these were tried.
+#[test]
+fn packets_are_conserved_ordered_and_within_limits() {
+    for (about, descriptions) in Discipline::catalogue() {
+        let (early_drops, overflows, marks) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        // VCP and DualPI2 are made for marks, so nothing turns them on.
+        let knows_ecn = ["vcp", "dualpi2"].contains(&about.name)
+            || descriptions.iter().any(|description| description.name == "ecn");
+        let mut runner = TestRunner::new(Config { cases: 128, failure_persistence: None, ..Config::default() });
+        runner
+            .run(&case(descriptions), |case| {
+                for fate in run(about.name, about.class, &case)? {
+                    match fate {
+                        Fate::Dropped { early: true, .. } => early_drops.set(early_drops.get() + 1),
+                        Fate::Dropped { early: false, .. } => overflows.set(overflows.get() + 1),
+                        Fate::Sent { marked, .. } => marks.set(marks.get() + u64::from(marked)),
+                    }
+                }
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{}: {error}", about.name));
+        assert!(overflows.get() > 0, "{}: nothing overflowed", about.name);
+        // A scheduler may know no other drops than those at the limit.
+        if about.class != "scheduler" {
+            assert_eq!(early_drops.get() > 0, about.class != "passive", "{}: {early_drops:?} early drops", about.name);
+        }
+        assert_eq!(marks.get() > 0, knows_ecn, "{}: {marks:?} marks", about.name);
+    }
+}
+
+/// For every discipline: the same packets and the same seed give the same fates.
+#[test]
+fn the_same_seed_gives_the_same_fates() {
+    for (about, descriptions) in Discipline::catalogue() {
+        let mut runner = TestRunner::new(Config { cases: 32, failure_persistence: None, ..Config::default() });
+        runner
+            .run(&case(descriptions), |case| {
+                prop_assert_eq!(run(about.name, about.class, &case)?, run(about.name, about.class, &case)?);
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{}: {error}", about.name));
+    }
+}
