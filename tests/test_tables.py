@@ -70,7 +70,7 @@ def test_what_nobody_published_is_shown_alone_and_neither_agrees_nor_not() -> No
     figures = library.figures(study)
     assert len(figures) == 2 * 3 * 2  # scenarios, loads, metrics
     backend = Camps()
-    runs = api.study_runs(study, ONLY, {}, 1, backend)
+    runs = api.study_campaign(study, only=ONLY).runs()
     compared = cells.compare(figures, api.complete(conduct(runs, backend, Store(None), None)), list(study.axes))
     (table,) = tables.study_tables(study, compared)
     assert rendered(table) == [

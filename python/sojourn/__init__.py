@@ -8,7 +8,7 @@ sojourn.reproduce("piotrowska", only={"load": "UC"}).cells
 """
 
 from sojourn._engine import version
-from sojourn.api import Reproduction, load, reproduce, run
+from sojourn.api import Reproduction, expand, load, reproduce, run
 from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError
 from sojourn.results import Result
 from sojourn.scenario import Scenario
@@ -24,6 +24,7 @@ __all__ = [
     "Scenario",
     "SojournError",
     "__version__",
+    "expand",
     "load",
     "reproduce",
     "run",

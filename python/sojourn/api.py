@@ -7,42 +7,61 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import scenario as scenarios
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
-from sojourn.campaign import Conducted, Outcome, check, conduct
+from sojourn.campaign import Conducted, Outcome, conduct
 from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
-from sojourn.runs import Cell, Run
 from sojourn.scenario import Scenario
 from sojourn.store import Store
 from sojourn.study import cells, library
 from sojourn.study.cells import Compared
 from sojourn.study.design import Study
+from sojourn.sweep import file
+from sojourn.sweep.campaign import Repeated, check
+from sojourn.sweep.matrix import Matrix
+from sojourn.sweep.model import Sweep
 
 
 def load(path: str | Path) -> Scenario:
     """Reads and checks a scenario file.
 
     Raises:
-        InputError: the file cannot be read or is no scenario; one line that names file and key or line.
+        InputError: the file cannot be read, is no scenario, or is many; one line that names file and key or line.
     """
-    return scenarios.load(path)
+    matrix = expand(path)
+    if matrix.sweep.axes:
+        raise InputError(f"{path}: sweep: the file holds {matrix.size} scenarios; sojourn.expand reads them")
+    (cell,) = matrix.cells()
+    return cell.scenario
+
+
+def expand(path: str | Path) -> Matrix:
+    """Reads a scenario file that may have a sweep; ``cells()`` of what it returns makes its cells one by one.
+
+    Raises:
+        InputError: the file cannot be read, or its sweep makes no sense; one line that names file and key or line.
+    """
+    return file.load(path)
 
 
 def run(
     scenario: Scenario | str | Path,
-    seeds: int = 1,
+    seeds: int | None = None,
     *,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     backend: Backend | None = None,
 ) -> Result:
-    """Runs a scenario with one or more seeds, counted up from its own.
+    """Runs a scenario, or all cells of a scenario file with a sweep.
 
     Args:
         scenario: a scenario or the path of a scenario file.
-        seeds: how many repetitions.
+        seeds: how many repetitions of each cell, with seeds counted up from its own; what the file says unless given, or 1.
+        only: values of some axes that the sweep is narrowed to, such as ``{"tcp": ["cubic", "bbr"]}``.
+        changes: keys set in every scenario of the file: ``{"stack.minimum_rto": "200 ms"}``.
         out: a new or empty directory for the results; none are written unless given.
         jobs: how many runs at once; as many as there are cores unless given.
         backend: what carries out the runs; the simulator unless given.
@@ -52,16 +71,28 @@ def run(
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
     backend = backend or Simulator()
-    runs = scenario_runs(scenario, seeds, backend)
-    return complete(conduct(runs, backend, _store(out), jobs))
+    planned = campaign(scenario, seeds, only, changes)
+    check(planned, backend)
+    return complete(conduct(planned.runs(), backend, _store(out), jobs))
 
 
-def scenario_runs(scenario: Scenario | str | Path, seeds: int, backend: Backend) -> list[Run]:
-    """The runs of one scenario, checked; their only axis is its name."""
-    checked = scenario if isinstance(scenario, Scenario) else load(scenario)
-    runs = Cell({"scenario": checked.name}, checked).runs(_positive("seeds", seeds))
-    check(runs, backend, f'scenario "{checked.name}"' if isinstance(scenario, Scenario) else str(scenario))
-    return runs
+def campaign(
+    scenario: Scenario | str | Path,
+    seeds: int | None = None,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Repeated:
+    """What a scenario or a scenario file asks to be run; not checked yet.
+
+    Raises:
+        InputError: the file will not do, or there is no such axis, value or key.
+    """
+    if isinstance(scenario, Scenario):
+        if only or changes:
+            raise InputError("a scenario that is no file's has no axes to choose from and takes no changes")
+        return Repeated.of_scenario(scenario, _repetitions(seeds, None))
+    matrix = expand(scenario).only(_lists(only)).with_changes(changes or {})
+    return Repeated.of_matrix(matrix, _repetitions(seeds, matrix.sweep))
 
 
 @dataclass(frozen=True)
@@ -80,7 +111,7 @@ class Reproduction:
 
 def reproduce(
     study: str,
-    seeds: int = 1,
+    seeds: int | None = None,
     *,
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
@@ -99,19 +130,24 @@ def reproduce(
     """
     loaded = library.load(study)
     backend = backend or Simulator()
-    runs = study_runs(loaded, only or {}, changes or {}, seeds, backend)
+    planned = study_campaign(loaded, seeds, only, changes)
+    check(planned, backend)
     store = _store(out)
-    return compare(loaded, complete(conduct(runs, backend, store, jobs)), store.directory)
+    return compare(loaded, complete(conduct(planned.runs(), backend, store, jobs)), store.directory)
 
 
-def study_runs(
-    study: Study, only: Mapping[str, str | Iterable[str]], changes: Mapping[str, Any], seeds: int, backend: Backend
-) -> list[Run]:
-    """The runs of a study, or of the part that ``only`` selects, with ``changes`` to their scenarios, checked."""
-    chosen = {axis: [values] if isinstance(values, str) else list(values) for axis, values in only.items()}
-    runs = study.runs(study.selection(chosen), _positive("seeds", seeds), changes)
-    check(runs, backend, f"study {study.name}")
-    return runs
+def study_campaign(
+    study: Study,
+    seeds: int | None = None,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Repeated:
+    """What a study asks to be run; not checked yet.
+
+    Raises:
+        InputError: there is no such axis, value or key.
+    """
+    return Repeated.of_matrix(study.part(_lists(only), changes), _repetitions(seeds, study.sweep))
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
@@ -148,7 +184,14 @@ def _store(out: str | Path | None) -> Store:
     return Store(None if out is None else Path(out))
 
 
-def _positive(name: str, value: int) -> int:
-    if value < 1:
-        raise InputError(f"{name} must be 1 or more, not {value}")
-    return value
+def _repetitions(seeds: int | None, sweep: Sweep | None) -> int:
+    """As many as asked for, or as the file says."""
+    if seeds is None:
+        return (sweep and sweep.seeds) or 1
+    if seeds < 1:
+        raise InputError(f"seeds must be 1 or more, not {seeds}")
+    return seeds
+
+
+def _lists(only: Mapping[str, str | Iterable[str]] | None) -> dict[str, list[str]]:
+    return {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}

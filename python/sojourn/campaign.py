@@ -5,7 +5,7 @@ left alone with a long one at the end; the order in which runs finish does not s
 """
 
 import os
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sojourn import results
 from sojourn.backends import Backend
 from sojourn.backends.result import RunResult
-from sojourn.errors import InputError, SojournError
+from sojourn.errors import SojournError
 from sojourn.results import Result
 from sojourn.runs import Run
 from sojourn.store import Store
@@ -60,19 +60,6 @@ def _outcome(future: Future[RunResult]) -> RunResult | SojournError:
         return future.result()
     except SojournError as error:
         return error
-
-
-def check(runs: Iterable[Run], backend: Backend, origin: str) -> None:
-    """Has the backend look at all runs, so that bad input is found before anything is run or written.
-
-    Raises:
-        InputError: a run makes no sense; ``origin`` is what the message calls its source.
-    """
-    for run in runs:
-        try:
-            backend.check(run.specification)
-        except InputError as error:
-            raise InputError(f"{origin}: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,14 @@ from sojourn.bench.parts import PARTS
 from sojourn.campaign import conduct
 from sojourn.cli import describe as descriptions
 from sojourn.cli import show
-from sojourn.cli.progress import Progress
+from sojourn.cli.progress import Checking, Progress
 from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
-from sojourn.runs import Run
 from sojourn.scenario import schema
 from sojourn.specification import flow_count
 from sojourn.study import library, tables
+from sojourn.sweep import campaign as campaigns
+from sojourn.sweep.campaign import Extent, Repeated
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -58,7 +59,19 @@ def _complain(message: str, exit_status: int) -> int:
     return exit_status
 
 
-seeds_option = click.option("--seeds", metavar="N", type=click.IntRange(min=1), default=1, help="Repeat with N seeds.")
+seeds_option = click.option(
+    "--seeds", metavar="N", type=click.IntRange(min=1), help="N seeds for each cell; what the file says unless given, or 1."
+)
+only_option = click.option(
+    "--only", metavar="AXIS=VALUE", multiple=True, help="Only these cells; repeatable, values of one axis add up."
+)
+set_option = click.option(
+    "--set",
+    "changes",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Change a key of the scenarios, to see what an assumption is worth, as in stack.minimum_rto='200 ms'; repeatable.",
+)
 jobs_option = click.option(
     "--jobs", metavar="J", type=click.IntRange(min=1), help="Runs at the same time; as many as there are cores unless given."
 )
@@ -73,22 +86,35 @@ def sojourn() -> None:
 @sojourn.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @seeds_option
+@only_option
+@set_option
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write the results to a new or empty directory.")
 @jobs_option
-def run(file: Path, seeds: int, out: Path | None, jobs: int | None) -> None:
-    """Run the scenario in FILE and show what its flows and queues did."""
-    backend = Simulator()
-    show.result(_conduct(api.scenario_runs(file, seeds, backend), backend, out, jobs))
+def run(
+    file: Path, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], out: Path | None, jobs: int | None
+) -> None:
+    """Run the scenario in FILE, or all cells of its sweep, and show what flows and queues did."""
+    planned = api.campaign(file, seeds, _selection(only), _changes(changes))
+    found = _conduct(planned, Simulator(), out, jobs)
+    if planned.size == 1:
+        show.result(found)
+    else:
+        show.cells(found, planned.axes)
 
 
 @sojourn.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def check(file: Path) -> None:
-    """Check the scenario in FILE without running it."""
-    (run,) = api.scenario_runs(file, 1, Simulator())
+@only_option
+@set_option
+def check(file: Path, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
+    """Check the scenario in FILE, or all cells of its sweep, without running it."""
+    planned = api.campaign(file, None, _selection(only), _changes(changes))
+    extent = _checked(planned, Simulator())
+    run = next(planned.cells()).run(0)
     nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
     size = f"{nodes} nodes, {links} one-way links, {flow_count(run.specification)} flows, {run.simulated_seconds:g} s"
-    click.echo(f'{file}: scenario "{run.axes["scenario"]}" is fine: {size}')
+    first = "" if extent.cells == 1 else f"{extent.cells} cells, the first with "
+    click.echo(f'{file}: scenario "{planned.name}" is fine: {first}{size}')
 
 
 @sojourn.command("list")
@@ -114,14 +140,8 @@ def schema_() -> None:
 @sojourn.command()
 @click.argument("study")
 @seeds_option
-@click.option("--only", metavar="AXIS=VALUE", multiple=True, help="Only these runs; repeatable, values of one axis add up.")
-@click.option(
-    "--set",
-    "changes",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="Change a key of the scenarios, to see what an assumption is worth, as in stack.minimum_rto='200 ms'; repeatable.",
-)
+@only_option
+@set_option
 @jobs_option
 @click.option(
     "--out",
@@ -130,14 +150,13 @@ def schema_() -> None:
     help="A new or empty directory for the results; results/STUDY unless given, or if that exists results/STUDY-2 and so on.",
 )
 def reproduce(
-    study: str, seeds: int, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
+    study: str, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
 ) -> None:
     """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
     loaded = library.load(study)
-    backend = Simulator()
-    runs = api.study_runs(loaded, _selection(only), _changes(changes), seeds, backend)
+    planned = api.study_campaign(loaded, seeds, _selection(only), _changes(changes))
     directory = out if out is not None else _unused(Path("results"), loaded.name)
-    result = _conduct(runs, backend, directory, jobs)
+    result = _conduct(planned, Simulator(), directory, jobs)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -229,9 +248,18 @@ def _unused(parent: Path, name: str) -> Path:
     return directory
 
 
-def _conduct(runs: list[Run], backend: Backend, out: Path | None, jobs: int | None) -> Result:
+def _checked(planned: Repeated, backend: Backend) -> Extent:
+    with Checking(planned.size) as checking:
+        return campaigns.check(planned, backend, checking.advance)
+
+
+def _conduct(planned: Repeated, backend: Backend, out: Path | None, jobs: int | None) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
+    extent = _checked(planned, backend)
     kept = store.Store(out)
+    if planned.size > 1:
+        click.echo(show.extent(extent, planned.repetitions))
+    runs = planned.runs()
     try:
         with Progress(runs) as progress:
             conducted = conduct(runs, backend, kept, jobs, progress.advance)

@@ -51,3 +51,28 @@ class Progress:
         left = elapsed * (self._cost - self._cost_done) / self._cost_done
         speed = f"{self._simulated / elapsed:.1f} simulated s/s"
         self._bar.update(self._task, advance=1, speed=speed, left=f"{left:.0f} s left" if left >= 1 else "")
+
+
+class Checking:
+    """Shows how many cells have been checked, from entering to leaving; nothing is left of it."""
+
+    def __init__(self, cells: int) -> None:
+        console = Console(stderr=True)
+        self._bar = Bar(
+            *(TextColumn("cells checked"), MofNCompleteColumn(), BarColumn(), TimeElapsedColumn()),
+            console=console,
+            disable=not console.is_terminal or cells == 1,
+            transient=True,
+        )
+        self._task = self._bar.add_task("cells", total=cells)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def advance(self) -> None:
+        """One more cell is fine."""
+        self._bar.advance(self._task)

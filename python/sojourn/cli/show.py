@@ -2,17 +2,21 @@
 
 import shutil
 import sys
+from collections.abc import Sequence
 
 import polars as pl
 from rich.console import Console
 from rich.table import Table
 
 from sojourn import catalogue, measures
+from sojourn.metrics import METRICS
 from sojourn.results import Result
+from sojourn.statistics import estimate
 from sojourn.study import library
+from sojourn.sweep.campaign import Extent
 
 #: The width to print at when the output is no terminal: enough for the widest table.
-WIDE = 140
+WIDE = 200
 
 
 def console() -> Console:
@@ -80,6 +84,40 @@ def _milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:.2f}"
 
 
+#: What the table of a sweep's cells shows of each: the metric, and a power of ten that makes it short.
+MAIN_METRICS = (
+    *(("total_mbps", 0), ("jain", 0), ("utilisation", 0), ("drop_pct", 0)),
+    *(("sojourn_mean_s", 3), ("sojourn_p99_s", 3)),
+)
+
+
+def extent(what: Extent, repetitions: int) -> str:
+    """How much there is to run, on one line."""
+    runs, seconds = what.cells * repetitions, what.simulated_seconds * repetitions
+    seeds = "one seed each" if repetitions == 1 else f"{repetitions} seeds each"
+    return f"{what.cells} cells, {seeds}: {runs} runs of {seconds:g} simulated s in all"
+
+
+def cells(found: Result, axes: Sequence[str]) -> None:
+    """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals."""
+    headings = (f">{name.removesuffix('_s')}_ms" if power else f">{name}" for name, power in MAIN_METRICS)
+    listed = table("Cells", *axes, ">seeds", *headings)
+    for labels, runs in found.runs.partition_by(axes, as_dict=True, maintain_order=True).items():
+        measured = (_estimated(runs[name] * 10**power, METRICS[name].decimals - power) for name, power in MAIN_METRICS)
+        listed.add_row(*map(str, labels), str(runs.height), *measured)
+    console().print(listed)
+    if found.runs.height > listed.row_count:
+        console().print("Means over seeds, and half of their 95 % confidence intervals.")
+
+
+def _estimated(values: pl.Series, decimals: int) -> str:
+    known = values.drop_nulls().to_list()
+    if not known:
+        return "-"
+    mean, _, high = estimate(known)
+    return f"{mean:.{decimals}f}" + (f" ± {high - mean:.{decimals}f}" if high is not None else "")
+
+
 def listing(what: str) -> None:
     """What there is of a kind."""
     known = catalogue.load()
@@ -87,7 +125,7 @@ def listing(what: str) -> None:
         studies = table("Studies", "name", "title", ">runs", ">figures", "source")
         for name in library.available():
             study = library.load(name)
-            runs, figures = len(study.selection({})), len(library.figures(study))
+            runs, figures = study.matrix.size, len(library.figures(study))
             studies.add_row(study.name, study.title, str(runs), str(figures), study.source)
         console().print(studies)
     elif what == "profiles":

@@ -4,12 +4,12 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 
-def describe(error: ValidationError) -> str:
-    """The first problem as ``key: what is wrong``, and how many more there are."""
+def describe(error: ValidationError, within: str = "") -> str:
+    """The first problem as ``key: what is wrong``, and how many more there are; ``within`` is where the keys begin."""
     first, *others = error.errors(include_url=False)
     message = str(first["ctx"]["error"]) if first["type"] == "value_error" else _plain(first)
     more = f" (and {len(others)} more)" if others else ""
-    key = _path(first["loc"])
+    key = _path((within, *first["loc"]) if within else first["loc"])
     return f"{key}: {message}{more}" if key else f"{message}{more}"
 
 
