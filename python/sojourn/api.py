@@ -95,6 +95,18 @@ def campaign(
     return Repeated.of_matrix(matrix, _repetitions(seeds, matrix.sweep))
 
 
+def runs(directory: str | Path) -> pl.DataFrame:
+    """The summaries of all runs whose results are in a directory.
+
+    Raises:
+        InputError: there are none.
+    """
+    path = Path(directory) / "runs.parquet"
+    if not path.is_file():
+        raise InputError(f"{directory}: there are no results in it")
+    return pl.read_parquet(path)
+
+
 @dataclass(frozen=True)
 class Reproduction:
     """A study's results, and its published figures beside them."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sojourn import api, store
+from sojourn import api, comparison, store
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
 from sojourn.bench import figures, ns3, parts
@@ -115,6 +115,21 @@ def check(file: Path, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
     size = f"{nodes} nodes, {links} one-way links, {flow_count(run.specification)} flows, {run.simulated_seconds:g} s"
     first = "" if extent.cells == 1 else f"{extent.cells} cells, the first with "
     click.echo(f'{file}: scenario "{planned.name}" is fine: {first}{size}')
+
+
+@sojourn.command()
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--metric", "metrics", metavar="M", multiple=True, help="Only this metric; repeatable.")
+def compare(directory: Path, first: str, second: str, metrics: tuple[str, ...]) -> None:
+    """Compare two cells of the results in DIR, over the seeds that both have.
+
+    A and B are values of axes that tell a cell from all others, such as tcp=cubic,queue=codel.
+    """
+    runs = api.runs(directory)
+    one, other = (comparison.condition(text, comparison.axes_of(runs)) for text in (first, second))
+    show.compared(comparison.compare_cells(runs, one, other, metrics or None), first, second)
 
 
 @sojourn.command("list")

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import polars as pl
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from sojourn import catalogue, measures
+from sojourn.comparison import ComparedMetric
 from sojourn.metrics import METRICS
 from sojourn.results import Result
 from sojourn.statistics import estimate
@@ -104,7 +106,7 @@ def cells(found: Result, axes: Sequence[str]) -> None:
     listed = table("Cells", *axes, ">seeds", *headings)
     for labels, runs in found.runs.partition_by(axes, as_dict=True, maintain_order=True).items():
         measured = (_estimated(runs[name] * 10**power, METRICS[name].decimals - power) for name, power in MAIN_METRICS)
-        listed.add_row(*map(str, labels), str(runs.height), *measured)
+        listed.add_row(*(escape(str(label)) for label in labels), str(runs.height), *measured)
     console().print(listed)
     if found.runs.height > listed.row_count:
         console().print("Means over seeds, and half of their 95 % confidence intervals.")
@@ -116,6 +118,23 @@ def _estimated(values: pl.Series, decimals: int) -> str:
         return "-"
     mean, _, high = estimate(known)
     return f"{mean:.{decimals}f}" + (f" ± {high - mean:.{decimals}f}" if high is not None else "")
+
+
+def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None:
+    """Two cells beside each other: the mean of each, and how sure the difference is."""
+    listed = table("Means over common seeds", "metric", ">seeds", f">A: {escape(first)}", f">B: {escape(second)}", ">B - A", ">p")
+    for entry in metrics:
+        found, text = entry.comparison, entry.metric.format
+        if found is None:
+            listed.add_row(entry.metric.name, "0", *("-",) * 4)
+            continue
+        mean, low, high = found.difference
+        interval = "" if low is None or high is None else f" [{text(low)}, {text(high)}]"
+        p = "-" if found.p is None else f"{found.p:.3g}"
+        row = (entry.metric.name, str(found.pairs), text(found.first), text(found.second), f"{text(mean)}{interval}", p)
+        listed.add_row(*map(escape, row))
+    console().print(listed)
+    console().print("In brackets the 95 % interval of the paired differences (Student); p of Wilcoxon's signed-rank test.")
 
 
 def listing(what: str) -> None:
