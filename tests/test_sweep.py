@@ -9,13 +9,14 @@ import sojourn
 from conftest import SMALL_TOML, Capture, complaint, scenario_data
 from doubles import Inventor
 from sojourn import api
-from sojourn.cli import commands
+from sojourn.backends.result import RunResult
+from sojourn.cli import commands, show
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.results import NAMES
-from sojourn.specification import flow_count
-from sojourn.sweep import file
+from sojourn.specification import RunSpecification, flow_count
+from sojourn.sweep import estimate, file
 from sojourn.sweep.campaign import Repeated, check
 from sojourn.sweep.matrix import Matrix, called
 from sojourn.sweep.model import COLUMNS
@@ -236,23 +237,22 @@ def test_only_and_changes_are_those_of_studies() -> None:
     assert {cell.scenario.duration for cell in changed.cells()} == {7 * 10**12}
 
 
-def test_paths_reach_into_tables_and_lists() -> None:
-    data: dict[str, Any] = {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}]}
+def test_paths_reach_into_tables_and_lists_and_change_only_what_they_return() -> None:
+    before: dict[str, Any] = {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
+    data = before
     for path, value in (
         ("flows.*.count", 3),
         ("flows.1.tcp.beta", 0.8),
         ("probe.queue_series", "1 s"),
         ("stack.minimum_rto", "1 s"),
     ):
-        KeyPath.of(path).assign(data, value)
+        data = KeyPath.of(path).assigned(data, value)
     assert data == {
         "flows": [{"count": 3}, {"count": 3, "tcp": {"name": "cubic", "beta": 0.8}}],
         "probe": {"queue_series": "1 s"},
-        "stack": {"minimum_rto": "1 s"},
+        "stack": {"profile": "rfc", "minimum_rto": "1 s"},
     }
-    data = {"stack": "rfc"}
-    KeyPath.of("stack.minimum_rto").assign(data, "1 s")
-    assert data == {"stack": {"profile": "rfc", "minimum_rto": "1 s"}}
+    assert before == {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
 
 
 def test_no_axis_may_be_called_like_a_column_of_results() -> None:
@@ -323,3 +323,52 @@ def test_seeds_do_not_count_past_the_largest(scenario: Callable[..., sojourn.Sce
     assert check(Repeated.of_scenario(scenario(seed=largest - 1), 2), Inventor()).cells == 1
     with pytest.raises(InputError, match=f"seed: {largest} is too large to count 2 seeds up from"):
         check(Repeated.of_scenario(scenario(seed=largest), 2), Inventor())
+
+
+def test_the_keys_of_a_cell_are_those_of_its_runs() -> None:
+    for cell in swept(axes={"tcp": TCP, "queue": QUEUE}).cells():
+        assert list(cell.keys(3)) == [run.key for run in cell.runs(3)]
+
+
+class Clockwork(Inventor):
+    """A backend whose clock goes on by a second for so many packets of 1500 bytes that the slowest link can carry."""
+
+    def __init__(self, speed: float) -> None:
+        super().__init__()
+        self.now, self.speed = 0.0, speed
+
+    def run(self, run: RunSpecification) -> RunResult:
+        seconds = run["duration"] / 10**12
+        assert run["warm_up"] < run["duration"]
+        self.now += min(link["rate"] for link in run["links"]) * seconds / 12_000 / self.speed
+        return super().run(run)
+
+
+@pytest.mark.parametrize("speed", [10.0, 1e4, 1e7])
+def test_the_speed_is_what_a_short_run_says(speed: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = Clockwork(speed)
+    monkeypatch.setattr("sojourn.sweep.estimate.time.perf_counter", lambda: backend.now)
+    (cell,) = swept().cells()
+    assert estimate.packets_per_second(cell.run(0), backend) == pytest.approx(speed)
+    assert backend.now <= 4 * 10e6 / 12_000 / speed + 1  # no longer than the run itself and a second
+
+
+def test_plan_tells_what_a_run_would_mean(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = str(tmp_path / "out")
+    assert status(["run", str(swept_file), "--only", "tcp=cubic", "--only", "queue=pie", "--out", out]) == 0
+    capsys.readouterr()
+    assert status(["plan", str(swept_file), "--out", out]) == 0
+    shown = capsys.readouterr().out
+    assert "newreno, cubic beta=0.8" in shown
+    assert "4 cells, 3 seeds each: 12 runs of 48 simulated s in all\n" in shown
+    assert f"3 of the runs are in {out}\n" in shown
+    # Nine runs of 4 s at 10 Mbit/s are left.
+    assert f"{9 * 4 * 10e6 / 12_000:.3g} packets of 1500 bytes" in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (59.6, "1 min"), (61, "1 min 1 s"), (7200, "2 h"), (7261, "2 h 1 min"), (90000, "1 d 1 h")],
+)
+def test_times_are_in_two_units(seconds: float, text: str) -> None:
+    assert show.duration(seconds) == text

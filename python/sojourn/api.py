@@ -107,6 +107,16 @@ def runs(directory: str | Path) -> pl.DataFrame:
     return pl.read_parquet(path)
 
 
+def kept(planned: Repeated, directory: str | Path) -> int:
+    """How many of a campaign's runs have results in a directory.
+
+    Raises:
+        InputError: the directory holds no results.
+    """
+    there = set(runs(directory)["key"])
+    return sum(key in there for cell in planned.cells() for key in cell.keys(planned.repetitions))
+
+
 @dataclass(frozen=True)
 class Reproduction:
     """A study's results, and its published figures beside them."""

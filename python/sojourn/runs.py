@@ -1,7 +1,7 @@
 """The cells of a matrix and their runs."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,8 +26,7 @@ class Run:
     @cached_property
     def key(self) -> str:
         """A hash of all that the result depends on: the whole specification, the seed in it, and the engine's version."""
-        everything = f"{_engine.version()}\n{text(self.specification)}"
-        return hashlib.blake2b(everything.encode(), digest_size=KEY_BYTES).hexdigest()
+        return _key(text(self.specification))
 
     @property
     def label(self) -> str:
@@ -62,6 +61,19 @@ class Cell:
         seed = self.scenario.seed + repetition
         return Run(self.axes, seed, {**self._specification, "seed": seed})
 
+    def keys(self, repetitions: int) -> Iterator[str]:
+        """The keys of the first so many runs, for less than making the runs would cost."""
+        # Nothing but the seed, which stands first, tells the runs' specifications apart.
+        seed, comma, rest = text(self._specification).partition(",")
+        head, colon, _ = seed.partition(":")
+        for repetition in range(repetitions):
+            yield _key(f"{head}{colon}{self.scenario.seed + repetition}{comma}{rest}")
+
     def runs(self, repetitions: int) -> list[Run]:
         """The first so many runs."""
         return [self.run(repetition) for repetition in range(repetitions)]
+
+
+def _key(specification: str) -> str:
+    everything = f"{_engine.version()}\n{specification}"
+    return hashlib.blake2b(everything.encode(), digest_size=KEY_BYTES).hexdigest()

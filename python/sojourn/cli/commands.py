@@ -15,7 +15,7 @@ from sojourn.bench import figures, ns3, parts
 from sojourn.bench import machine as machines
 from sojourn.bench import report as reports
 from sojourn.bench.parts import PARTS
-from sojourn.campaign import conduct
+from sojourn.campaign import conduct, workers
 from sojourn.cli import describe as descriptions
 from sojourn.cli import show
 from sojourn.cli.progress import Checking, Progress
@@ -25,6 +25,7 @@ from sojourn.scenario import schema
 from sojourn.specification import flow_count
 from sojourn.study import library, tables
 from sojourn.sweep import campaign as campaigns
+from sojourn.sweep import estimate
 from sojourn.sweep.campaign import Extent, Repeated
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -115,6 +116,31 @@ def check(file: Path, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
     size = f"{nodes} nodes, {links} one-way links, {flow_count(run.specification)} flows, {run.simulated_seconds:g} s"
     first = "" if extent.cells == 1 else f"{extent.cells} cells, the first with "
     click.echo(f'{file}: scenario "{planned.name}" is fine: {first}{size}')
+
+
+@sojourn.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@seeds_option
+@only_option
+@set_option
+@jobs_option
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Tell how many of the runs are in DIR already.")
+def plan(
+    file: Path, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
+) -> None:
+    """Show what running FILE would mean: axes, cells, runs, and about how long they take here."""
+    planned, backend = api.campaign(file, seeds, _selection(only), _changes(changes)), Simulator()
+    extent = _checked(planned, backend)
+    show.axes(planned)
+    click.echo(show.extent(extent, planned.repetitions))
+    kept = 0
+    if out is not None:
+        kept = api.kept(planned, out)
+        click.echo(f"{kept} of the runs are in {out}")
+    left = estimate.packets(extent.cost) * (planned.repetitions - kept / extent.cells)
+    if left:
+        speed, number = estimate.packets_per_second(extent.heaviest, backend), workers(jobs)
+        click.echo(show.estimated(left, speed, number))
 
 
 @sojourn.command()

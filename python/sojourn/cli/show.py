@@ -15,7 +15,7 @@ from sojourn.metrics import METRICS
 from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study import library
-from sojourn.sweep.campaign import Extent
+from sojourn.sweep.campaign import Extent, Repeated
 
 #: The width to print at when the output is no terminal: enough for the widest table.
 WIDE = 200
@@ -97,7 +97,35 @@ def extent(what: Extent, repetitions: int) -> str:
     """How much there is to run, on one line."""
     runs, seconds = what.cells * repetitions, what.simulated_seconds * repetitions
     seeds = "one seed each" if repetitions == 1 else f"{repetitions} seeds each"
-    return f"{what.cells} cells, {seeds}: {runs} runs of {seconds:g} simulated s in all"
+    return f"{what.cells:,} cells, {seeds}: {runs:,} runs of {seconds:,.10g} simulated s in all"
+
+
+def axes(planned: Repeated) -> None:
+    """The axes of a campaign: what each sets, and its values."""
+    listed = table("Axes", "axis", "sets", ">values", "")
+    for name, (key, labels) in planned.described.items():
+        listed.add_row(escape(name), key, str(len(labels)), escape(", ".join(labels)))
+    if planned.described:
+        console().print(listed)
+
+
+def duration(seconds: float) -> str:
+    """A time in the two largest units that it needs."""
+    units = {"d": 86400, "h": 3600, "min": 60, "s": 1}
+    left, parts = max(1, round(seconds)), list[str]()
+    for unit, size in units.items():
+        number, left = divmod(left, size)
+        if number or parts:
+            parts.append(f"{number} {unit}")
+    return " ".join(part for part in parts[:2] if not part.startswith("0 "))
+
+
+def estimated(packets: float, speed: float, number: int) -> str:
+    """How long so many packets take at a speed of each of so many workers, on one line."""
+    return (
+        f"about {duration(packets / speed / number)} with {number} at once: the slowest links can carry {packets:.3g} packets of "
+        f"1500 bytes, of which a short run of the largest cell did {speed / 1e6:.3g} million a second"
+    )
 
 
 def cells(found: Result, axes: Sequence[str]) -> None:

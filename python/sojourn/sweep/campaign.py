@@ -1,7 +1,7 @@
 """What is to be run: cells, and how many seeds each gets."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Self
 
@@ -24,11 +24,13 @@ class Repeated:
     size: int
     make: Callable[[], Iterator[Cell]]
     repetitions: int
+    #: What each axis of a sweep sets, for people, and what its values are called.
+    described: Mapping[str, tuple[str, list[str]]] = field(default_factory=dict)
 
     @classmethod
     def of_matrix(cls, matrix: Matrix, repetitions: int) -> Self:
         """All cells of a matrix."""
-        return cls(matrix.name, matrix.origin, matrix.axes, matrix.size, matrix.cells, repetitions)
+        return cls(matrix.name, matrix.origin, matrix.axes, matrix.size, matrix.cells, repetitions, matrix.described())
 
     @classmethod
     def of_scenario(cls, scenario: Scenario, repetitions: int) -> Self:
@@ -53,6 +55,8 @@ class Extent:
     simulated_seconds: float
     #: See ``Run.cost``.
     cost: float
+    #: The run with the most of it.
+    heaviest: Run
 
 
 def check(campaign: Repeated, backend: Backend, on_cell: Callable[[], None] = lambda: None) -> Extent:
@@ -68,6 +72,7 @@ def check(campaign: Repeated, backend: Backend, on_cell: Callable[[], None] = la
     """
     seen: dict[str, str] = {}
     seconds = cost = 0.0
+    heaviest: Run | None = None
     for cell in campaign.cells():
         run, name = cell.run(0), called(cell.axes)
         try:
@@ -82,5 +87,9 @@ def check(campaign: Repeated, backend: Backend, on_cell: Callable[[], None] = la
         seen[run.key] = name
         seconds += run.simulated_seconds
         cost += run.cost
+        if heaviest is None or run.cost > heaviest.cost:
+            heaviest = run
         on_cell()
-    return Extent(len(seen), seconds, cost)
+    if heaviest is None:
+        raise InputError(f"{campaign.origin}: there is no cell")
+    return Extent(len(seen), seconds, cost, heaviest)

@@ -11,7 +11,7 @@ from sojourn.errors import InputError
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
 from sojourn.sweep.model import Meant, Sweep, matches
-from sojourn.sweep.paths import Path, copied
+from sojourn.sweep.paths import Path
 
 #: The axis of a matrix that has none: its one cell is told by the scenario's name.
 NAME = "scenario"
@@ -83,6 +83,17 @@ class Matrix:
                 raise InputError(f"--set {key}: {error}") from None
         return replace(self, changes=paths)
 
+    def described(self) -> dict[str, tuple[str, list[str]]]:
+        """What each axis sets, for people, and what those of its values are called that are wanted."""
+        described: dict[str, tuple[str, list[str]]] = {}
+        for name, axis in self.sweep.axes.items():
+            path, group = self.sweep.paths[name], next((group for group in self.sweep.zip if name in group), [])
+            partners = ", ".join(other for other in group if other != name)
+            what = "what overrides say" if path is None else path.text
+            labels = [label for label in axis.values if label in self.wanted.get(name, axis.values)]
+            described[name] = (what + (f" (together with {partners})" if partners else ""), labels)
+        return described
+
     def points(self) -> Iterator[Point]:
         """The values of each cell's axes, in order."""
         if not self.sweep.axes:
@@ -130,16 +141,16 @@ class Matrix:
             InputError: its values make no scenario.
         """
         where = f"{self.origin}: cell {called(axes)}" if self.sweep.axes else self.origin
-        scenario: dict[str, Any] = copied(self.base)
+        scenario = self.base
         # An algorithm is set before its parameters, whichever axis comes first.
         for axis, path in self._axis_paths:
-            self._set(scenario, path, self.sweep.axes[axis].values[axes[axis]].data, where)
+            scenario = _set(scenario, path, self.sweep.axes[axis].values[axes[axis]].data, where)
         for override, condition in zip(self.sweep.overrides, self.sweep.conditions, strict=True):
             if matches(condition, axes):
                 for key, path in override.paths.items():
-                    self._set(scenario, path, override.set[key], where)
+                    scenario = _set(scenario, path, override.set[key], where)
         for path, value in self.changes.items():
-            self._set(scenario, path, value, f"--set {path.text}")
+            scenario = _set(scenario, path, value, f"--set {path.text}")
         return Cell(axes, from_data(scenario, where))
 
     @cached_property
@@ -147,12 +158,12 @@ class Matrix:
         paths = [(axis, path) for axis, path in self.sweep.paths.items() if path is not None]
         return sorted(paths, key=lambda pair: len(pair[1].steps))
 
-    @staticmethod
-    def _set(scenario: dict[str, Any], path: Path, value: Any, where: str) -> None:
-        try:
-            path.assign(scenario, copied(value))
-        except ValueError as error:
-            raise InputError(f"{where}: {error}") from None
+
+def _set(scenario: Mapping[str, Any], path: Path, value: Any, where: str) -> Mapping[str, Any]:
+    try:
+        return path.assigned(scenario, value)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def called(axes: Point) -> str:

@@ -46,16 +46,19 @@ class Path:
             steps.append(Step(head, here.shorthand if _is(here, Choice) else None, get_origin(here) is list))
         return cls(text, tuple(steps))
 
-    def assign(self, scenario: dict[str, Any], value: object) -> None:
-        """Sets what the path leads to; tables on the way are made, entries of lists are not.
+    def assigned(self, scenario: Mapping[str, Any], value: object) -> dict[str, Any]:
+        """The scenario with what the path leads to set; tables on the way are made, entries of lists are not.
+
+        The scenario stays as it is, and what is not on the way is shared with it.
 
         Raises:
             ValueError: the scenario has nothing there to set.
         """
         try:
-            _assign(scenario, self.steps, value)
-        except (AttributeError, IndexError, TypeError):
+            assigned: dict[str, Any] = _assigned(scenario, self.steps, value)
+        except (AttributeError, IndexError, TypeError, ValueError):
             raise ValueError(f'the scenario has nothing at "{self.text}" to set') from None
+        return assigned
 
 
 def top_level() -> list[str]:
@@ -95,32 +98,22 @@ def _plain(annotation: Any) -> Any:
     return _plain(kinds[0]) if kinds else annotation
 
 
-def _assign(data: Any, steps: tuple[Step, ...], value: object) -> None:
-    step, *others = steps
-    rest = tuple(others)
+def _assigned(data: Any, steps: tuple[Step, ...], value: object) -> Any:
+    step, rest = steps[0], steps[1:]
     if isinstance(data, list):
-        for index in range(len(data)) if step.head == ALL else [int(step.head)]:
-            if rest:
-                data[index] = _table(data[index], step)
-                _assign(data[index], rest, value)
-            else:
-                data[index] = value
-    elif rest:
-        data[step.head] = _table(data.get(step.head, [] if step.at_list else {}), step)
-        _assign(data[step.head], rest, value)
+        entries = list(data)
+        for index in range(len(entries)) if step.head == ALL else [int(step.head)]:
+            entries[index] = _assigned(_table(entries[index], step), rest, value) if rest else value
+        return entries
+    table = dict(data)
+    if rest:
+        held = table.get(step.head, [] if step.at_list else {})
+        table[step.head] = _assigned(_table(held, step), rest, value)
     else:
-        data[step.head] = value
+        table[step.head] = value
+    return table
 
 
 def _table(held: Any, step: Step) -> Any:
     """What a key is set in: a name that stands for a table becomes one."""
     return {step.shorthand: held} if isinstance(held, str) and step.shorthand is not None else held
-
-
-def copied(value: Any) -> Any:
-    """A copy of plain data down to its leaves, which no assignment to the one shows in the other."""
-    if isinstance(value, Mapping):
-        return {key: copied(held) for key, held in value.items()}
-    if isinstance(value, list):
-        return [copied(held) for held in value]
-    return value
