@@ -21,7 +21,9 @@ SWEEP = "sweep"
 class ScenarioFile(Scenario):
     """A whole scenario file. The measuring window is from ``warm_up`` to ``duration``."""
 
-    sweep: Sweep = Field(Sweep(), description="Many scenarios: keys that take several values each, and how often each is run.")
+    sweep: Sweep = Field(
+        default_factory=Sweep, description="Many scenarios: keys that take several values each, and how often each is run."
+    )
 
 
 def load(path: str | Path) -> Matrix:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from sojourn import metrics, names
 from sojourn.backends.result import FLOWS, QUEUES
@@ -38,12 +40,12 @@ def _label(given: object) -> str:
     raise ValueError(f"{given!r} is no value of an axis: write what the value is called")
 
 
+LABEL_SCHEMA: Final = {"type": ["string", "number", "boolean"]}
+
 Labels = Annotated[
     str | list[str],
     BeforeValidator(_labels),
-    WithJsonSchema(
-        {"anyOf": [{"type": kinds} for kinds in (["string", "number", "boolean"],)] + [{"type": "array", "items": {}}]}
-    ),
+    WithJsonSchema({"anyOf": [LABEL_SCHEMA, {"type": "array", "items": LABEL_SCHEMA}]}),
 ]
 """A value of an axis, or several of them, by what they are called."""
 
@@ -66,6 +68,15 @@ class Axis(Table):
     spacing: ranges.Spacing | None = Field(
         None, description='Equal differences, or with "log" equal ratios; "linear" unless given.'
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_be_values_alone(cls, given: object) -> object:
+        return {"values": given} if isinstance(given, list) else given
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "array", "minItems": 1}, handler(core)], "description": "Its values, or more of it."}
 
     @model_validator(mode="after")
     def _has_values(self) -> Self:
@@ -113,14 +124,10 @@ def _path(place: str, key: str) -> Path:
         raise ValueError(f"{place}: {error}") from None
 
 
-Values = Annotated[Axis, BeforeValidator(lambda given: {"values": given} if isinstance(given, list) else given)]
-"""An axis, or only its values."""
-
-
 class Sweep(Table):
     """A matrix of scenarios. All values of an axis are combined with all of the others, but for what is said otherwise."""
 
-    axes: dict[str, Values] = Field({}, description="The axes, the last the fastest to change.")
+    axes: dict[str, Axis] = Field({}, description="The axes, the last the fastest to change.")
     zip: list[list[str]] = Field([], description="Axes that go together: the first value of one with the first of the other.")
     exclude: list[Condition] = Field([], description="Combinations of values that are left out.")
     overrides: list[Override] = Field([], description="What combinations of values change, in this order, after the axes.")
