@@ -1,6 +1,7 @@
 """What the command line and notebooks call alike."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,12 @@ import polars as pl
 from sojourn import scenario as scenarios
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
-from sojourn.campaign import Conducted, Outcome, check, conduct
+from sojourn.campaign import Cells, Conducted, Outcome, Plan, conduct, plan
 from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
-from sojourn.runs import Cell, Run
+from sojourn.runs import Cell
 from sojourn.scenario import Scenario
-from sojourn.store import Store
+from sojourn.store import Keeper, Memory, Store
 from sojourn.study import cells, library
 from sojourn.study.cells import Compared
 from sojourn.study.design import Study
@@ -43,7 +44,7 @@ def run(
     Args:
         scenario: a scenario or the path of a scenario file.
         seeds: how many repetitions.
-        out: a new or empty directory for the results; none are written unless given.
+        out: a directory for the results, new, empty or a store that is to go on; none are written unless given.
         jobs: how many runs at once; as many as there are cores unless given.
         backend: what carries out the runs; the simulator unless given.
 
@@ -52,16 +53,26 @@ def run(
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
     backend = backend or Simulator()
-    runs = scenario_runs(scenario, seeds, backend)
-    return complete(conduct(runs, backend, _store(out), jobs))
+    planned = scenario_plan(scenario, seeds, backend)
+    with closing(keeper(out)) as kept:
+        return complete(conduct(planned, backend, kept, jobs))
 
 
-def scenario_runs(scenario: Scenario | str | Path, seeds: int, backend: Backend) -> list[Run]:
+def open(directory: str | Path) -> Store:  # noqa: A001, as sojourn.open it shadows nothing
+    """Opens the results in a directory: frames, and SQL over them.
+
+    Raises:
+        InputError: there is no store there, or one of another schema.
+        StoreFailed: its files cannot be read or written.
+    """
+    return Store(Path(directory))
+
+
+def scenario_plan(scenario: Scenario | str | Path, seeds: int, backend: Backend) -> Plan:
     """The runs of one scenario, checked; their only axis is its name."""
     checked = scenario if isinstance(scenario, Scenario) else load(scenario)
-    runs = Cell({"scenario": checked.name}, checked).runs(_positive("seeds", seeds))
-    check(runs, backend, f'scenario "{checked.name}"' if isinstance(scenario, Scenario) else str(scenario))
-    return runs
+    cells = Cells(checked.name, ["scenario"], lambda: [Cell({"scenario": checked.name}, checked)], _positive("seeds", seeds))
+    return plan(cells, backend, f'scenario "{checked.name}"' if isinstance(scenario, Scenario) else str(scenario))
 
 
 @dataclass(frozen=True)
@@ -99,19 +110,20 @@ def reproduce(
     """
     loaded = library.load(study)
     backend = backend or Simulator()
-    runs = study_runs(loaded, only or {}, changes or {}, seeds, backend)
-    store = _store(out)
-    return compare(loaded, complete(conduct(runs, backend, store, jobs)), store.directory)
+    planned = study_plan(loaded, only or {}, changes or {}, seeds, backend)
+    with closing(keeper(out)) as kept:
+        result = complete(conduct(planned, backend, kept, jobs))
+    return compare(loaded, result, None if out is None else Path(out))
 
 
-def study_runs(
+def study_plan(
     study: Study, only: Mapping[str, str | Iterable[str]], changes: Mapping[str, Any], seeds: int, backend: Backend
-) -> list[Run]:
+) -> Plan:
     """The runs of a study, or of the part that ``only`` selects, with ``changes`` to their scenarios, checked."""
     chosen = {axis: [values] if isinstance(values, str) else list(values) for axis, values in only.items()}
-    runs = study.runs(study.selection(chosen), _positive("seeds", seeds), changes)
-    check(runs, backend, f"study {study.name}")
-    return runs
+    selected = study.selection(chosen)
+    cells = Cells(study.name, list(study.axes), lambda: study.cells(selected, changes), _positive("seeds", seeds))
+    return plan(cells, backend, f"study {study.name}")
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
@@ -130,7 +142,7 @@ def complete(conducted: Conducted) -> Result:
     """
     if conducted.failures:
         raise first_failure(conducted.failures)
-    if conducted.result is None:
+    if not conducted.finished:
         raise InputError("there was nothing to run")
     return conducted.result
 
@@ -144,8 +156,9 @@ def first_failure(failures: Sequence[Outcome]) -> SojournError:
     return type(outcome.result)(f"run {outcome.run.label}: {outcome.result}{more}")
 
 
-def _store(out: str | Path | None) -> Store:
-    return Store(None if out is None else Path(out))
+def keeper(out: str | Path | None) -> Keeper:
+    """What keeps results in a directory, or in memory if there is none."""
+    return Memory() if out is None else Store(Path(out), create=True)
 
 
 def _positive(name: str, value: int) -> int:

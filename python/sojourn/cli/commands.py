@@ -3,6 +3,7 @@
 import os
 import sys
 import tomllib
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,12 @@ from sojourn.bench import figures, ns3, parts
 from sojourn.bench import machine as machines
 from sojourn.bench import report as reports
 from sojourn.bench.parts import PARTS
-from sojourn.campaign import conduct
+from sojourn.campaign import Plan, conduct
 from sojourn.cli import describe as descriptions
 from sojourn.cli import show
 from sojourn.cli.progress import Progress
-from sojourn.errors import InputError, SojournError
+from sojourn.errors import InputError, SojournError, StoreFailed
 from sojourn.results import Result
-from sojourn.runs import Run
 from sojourn.scenario import schema
 from sojourn.specification import flow_count
 from sojourn.study import library, tables
@@ -73,19 +73,24 @@ def sojourn() -> None:
 @sojourn.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @seeds_option
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write the results to a new or empty directory.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Keep the results in a directory, new, empty, or with results: runs that are there are not made again.",
+)
 @jobs_option
 def run(file: Path, seeds: int, out: Path | None, jobs: int | None) -> None:
     """Run the scenario in FILE and show what its flows and queues did."""
     backend = Simulator()
-    show.result(_conduct(api.scenario_runs(file, seeds, backend), backend, out, jobs))
+    show.result(_conduct(api.scenario_plan(file, seeds, backend), backend, out, jobs))
 
 
 @sojourn.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def check(file: Path) -> None:
     """Check the scenario in FILE without running it."""
-    (run,) = api.scenario_runs(file, 1, Simulator())
+    (run,) = api.scenario_plan(file, 1, Simulator()).runs()
     nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
     size = f"{nodes} nodes, {links} one-way links, {flow_count(run.specification)} flows, {run.simulated_seconds:g} s"
     click.echo(f'{file}: scenario "{run.axes["scenario"]}" is fine: {size}')
@@ -127,7 +132,10 @@ def schema_() -> None:
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="A new or empty directory for the results; results/STUDY unless given, or if that exists results/STUDY-2 and so on.",
+    help=(
+        "A directory for the results, new, empty, or with results: runs that are there are not made again. results/STUDY "
+        "unless given, or if that exists results/STUDY-2 and so on."
+    ),
 )
 def reproduce(
     study: str, seeds: int, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
@@ -135,9 +143,9 @@ def reproduce(
     """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
     loaded = library.load(study)
     backend = Simulator()
-    runs = api.study_runs(loaded, _selection(only), _changes(changes), seeds, backend)
+    planned = api.study_plan(loaded, _selection(only), _changes(changes), seeds, backend)
     directory = out if out is not None else _unused(Path("results"), loaded.name)
-    result = _conduct(runs, backend, directory, jobs)
+    result = _conduct(planned, backend, directory, jobs)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -229,16 +237,17 @@ def _unused(parent: Path, name: str) -> Path:
     return directory
 
 
-def _conduct(runs: list[Run], backend: Backend, out: Path | None, jobs: int | None) -> Result:
+def _conduct(planned: Plan, backend: Backend, out: Path | None, jobs: int | None) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
-    kept = store.Store(out)
-    try:
-        with Progress(runs) as progress:
-            conducted = conduct(runs, backend, kept, jobs, progress.advance)
-    except KeyboardInterrupt:
-        where = f"; their results are in {out}" if out is not None and len(kept) else ""
-        click.echo(f"{len(kept)} of {len(runs)} runs are finished{where}", err=True)
-        raise
+    keeper = store.Memory() if out is None else store.Store(out, create=True, notify=_notify)
+    where = "" if out is None else f"; their results are in {out}"
+    with closing(keeper), Progress(planned) as progress:
+        try:
+            conducted = conduct(planned, backend, keeper, jobs, progress.advance)
+        except (KeyboardInterrupt, StoreFailed):
+            progress.stop()
+            click.echo(f"{progress.finished} of {len(planned)} runs are finished{where if progress.finished else ''}", err=True)
+            raise
     if conducted.failures and out is not None:
-        click.echo(f"{len(kept)} of {len(runs)} runs succeeded; their results are in {out}", err=True)
+        click.echo(f"{conducted.finished} of {len(planned)} runs succeeded{where}", err=True)
     return api.complete(conducted)

@@ -2,7 +2,7 @@
 
 import copy
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -98,14 +98,18 @@ class Study(Table):
         chosen = [[value for value in values if value in wanted.get(axis, values)] for axis, values in self.axes.items()]
         return [dict(zip(self.axes, cell, strict=True)) for cell in itertools.product(*chosen)]
 
-    def runs(self, cells: Iterable[Mapping[str, str]], seeds: int, changes: Mapping[str, Any] | None = None) -> list[Run]:
-        """The runs of some cells of the matrix, with ``changes`` to their scenarios if given.
+    def runs(self, chosen: Iterable[Mapping[str, str]], seeds: int, changes: Mapping[str, Any] | None = None) -> list[Run]:
+        """The runs of some cells of the matrix; see ``cells``."""
+        return [run for cell in self.cells(chosen, changes) for run in cell.runs(seeds)]
+
+    def cells(self, chosen: Iterable[Mapping[str, str]], changes: Mapping[str, Any] | None = None) -> Iterator[Cell]:
+        """Some cells of the matrix, made one by one, with ``changes`` to their scenarios if given.
 
         Raises:
             InputError: a change does not fit a scenario.
         """
         origin = f"study {self.name}"
-        return [run for axes in cells for run in Cell(axes, from_data(self.data(axes, changes), origin)).runs(seeds)]
+        return (Cell(axes, from_data(self.data(axes, changes), origin)) for axes in chosen)
 
     def data(self, axes: Mapping[str, str], changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The scenario of one cell of the matrix, as plain data; ``changes`` are made last, path by path.
