@@ -126,7 +126,7 @@ def test_only_names_what_there_is(only: dict[str, list[str]], message: str) -> N
 def test_changes_are_made_in_every_scenario_and_after_all_else() -> None:
     changes = {"network.dumbbell.bottleneck.queue.target": "3 ms", "stack.minimum_rto": "200 ms"}
     only = {"load": "UC", "tcp": "newreno", "queue": "codel"}
-    runs = api.study_campaign(STUDY, 1, only, changes).runs()
+    runs = [cell.run(0) for cell in api.study_campaign(STUDY, 1, only, changes).cells()]
     assert len(runs) == 2
     for run in runs:
         assert run.specification["links"][0]["queue"]["parameters"]["target"] == 3 * 10**9
@@ -135,7 +135,7 @@ def test_changes_are_made_in_every_scenario_and_after_all_else() -> None:
 
 def test_a_change_that_leads_nowhere_is_bad_input() -> None:
     with pytest.raises(InputError, match=r'--set flows\.9\.tcp: the scenario has nothing at "flows\.9\.tcp" to set'):
-        api.study_campaign(STUDY, changes={"flows.9.tcp": "cubic"}).runs()
+        list(api.study_campaign(STUDY, changes={"flows.9.tcp": "cubic"}).cells())
     with pytest.raises(InputError, match=r'network\.dumbbell\.bottleneck: unknown key "bandwidth"'):
         api.study_campaign(STUDY, changes={"network.dumbbell.bottleneck.bandwidth": "1 Gbit/s"})
 

@@ -8,18 +8,16 @@ import pytest
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint, scenario_data
 from doubles import Inventor
-from sojourn import api
 from sojourn.backends.result import RunResult
+from sojourn.campaign import plan
 from sojourn.cli import commands, show
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
-from sojourn.metrics import METRICS
-from sojourn.results import NAMES
-from sojourn.specification import RunSpecification, flow_count
+from sojourn.runs import called, keys
+from sojourn.specification import RunSpecification, flow_count, text
 from sojourn.sweep import estimate, file
-from sojourn.sweep.campaign import Repeated, check
-from sojourn.sweep.matrix import Matrix, called
-from sojourn.sweep.model import COLUMNS
+from sojourn.sweep.campaign import Repeated
+from sojourn.sweep.matrix import Matrix
 from sojourn.sweep.paths import Path as KeyPath
 from sojourn.sweep.ranges import spread
 
@@ -159,11 +157,11 @@ def test_ranges_are_even_between_their_ends(text: str, steps: int, spacing: Any,
         ),
         ({"axes": {"d": {"key": "flows.*.count", "range": "1..3", "steps": 9}}}, "2 values are called"),
         ({"axes": {"duration": ["5 s", "5 s"]}}, '2 values are called "5 s"'),
-        ({"axes": {"jain": {"key": "duration", "values": ["5 s"]}}}, '"jain" is a column of results'),
-        ({"axes": {"Seed": {"key": "duration", "values": ["5 s"]}}}, '"Seed" is a column of results'),
+        ({"axes": {"jain": {"key": "duration", "values": ["5 s"]}}}, 'axis "jain": results have a column of that name'),
+        ({"axes": {"Seed": {"key": "duration", "values": ["5 s"]}}}, 'axis "Seed": results have a column of that name'),
         (
             {"axes": {"d": {"key": "duration", "values": ["5 s"]}, "D": {"key": "warm_up", "values": ["1 s"]}}},
-            "differ only in case",
+            'the results have an axis "d", from which SQL does not tell it',
         ),
         ({"axes": {"duratoin": ["5 s", "6 s"]}}, 'it sets nothing: give it a "key", or say in overrides what its values mean'),
         ({"axes": {"duratoin": ["5 s", "6 s"]}}, 'did you mean "duration"?'),
@@ -205,7 +203,7 @@ def test_an_unknown_key_of_a_file_may_be_a_misspelt_sweep() -> None:
 
 def refused(matrix: Matrix) -> str:
     with pytest.raises(InputError) as error:
-        check(Repeated.of_matrix(matrix, 1), Inventor())
+        plan(Repeated.of_matrix(matrix, 1), Inventor(), "small.toml")
     return str(error.value)
 
 
@@ -253,18 +251,6 @@ def test_paths_reach_into_tables_and_lists_and_change_only_what_they_return() ->
         "stack": {"profile": "rfc", "minimum_rto": "1 s"},
     }
     assert before == {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
-
-
-def test_no_axis_may_be_called_like_a_column_of_results() -> None:
-    found = api.run(swept_scenario(), backend=Inventor())
-    columns = {column for name in NAMES for column in getattr(found, name).columns}
-    assert columns - {"scenario"} <= COLUMNS
-    assert set(METRICS) <= COLUMNS
-
-
-def swept_scenario() -> sojourn.Scenario:
-    (cell,) = swept().cells()
-    return cell.scenario
 
 
 SWEEP_TOML = """
@@ -320,14 +306,15 @@ def test_a_scenario_without_a_sweep_is_one_cell(scenario_file: Callable[..., Pat
 
 def test_seeds_do_not_count_past_the_largest(scenario: Callable[..., sojourn.Scenario]) -> None:
     largest = 2**63 - 1
-    assert check(Repeated.of_scenario(scenario(seed=largest - 1), 2), Inventor()).cells == 1
+    assert len(plan(Repeated.of_scenario(scenario(seed=largest - 1), 2), Inventor(), "test")) == 2
     with pytest.raises(InputError, match=f"seed: {largest} is too large to count 2 seeds up from"):
-        check(Repeated.of_scenario(scenario(seed=largest), 2), Inventor())
+        plan(Repeated.of_scenario(scenario(seed=largest), 2), Inventor(), "test")
 
 
 def test_the_keys_of_a_cell_are_those_of_its_runs() -> None:
     for cell in swept(axes={"tcp": TCP, "queue": QUEUE}).cells():
-        assert list(cell.keys(3)) == [run.key for run in cell.runs(3)]
+        first, *others = cell.runs(3)
+        assert list(keys(text(first.specification), [1, 2, 3])) == [run.key for run in (first, *others)]
 
 
 class Clockwork(Inventor):

@@ -1,6 +1,7 @@
 """What the command line and notebooks call alike."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,16 @@ import polars as pl
 
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
-from sojourn.campaign import Conducted, Outcome, conduct
+from sojourn.campaign import Conducted, Outcome, Plan, conduct, plan
 from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
 from sojourn.scenario import Scenario
-from sojourn.store import Store
+from sojourn.store import Keeper, Memory, Store
 from sojourn.study import cells, library
 from sojourn.study.cells import Compared
 from sojourn.study.design import Study
 from sojourn.sweep import file
-from sojourn.sweep.campaign import Repeated, check
+from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.matrix import Matrix
 from sojourn.sweep.model import Sweep
 
@@ -62,7 +63,7 @@ def run(
         seeds: how many repetitions of each cell, with seeds counted up from its own; what the file says unless given, or 1.
         only: values of some axes that the sweep is narrowed to, such as ``{"tcp": ["cubic", "bbr"]}``.
         changes: keys set in every scenario of the file: ``{"stack.minimum_rto": "200 ms"}``.
-        out: a new or empty directory for the results; none are written unless given.
+        out: a directory for the results, new, empty or a store that is to go on; none are written unless given.
         jobs: how many runs at once; as many as there are cores unless given.
         backend: what carries out the runs; the simulator unless given.
 
@@ -71,9 +72,20 @@ def run(
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
     backend = backend or Simulator()
-    planned = campaign(scenario, seeds, only, changes)
-    check(planned, backend)
-    return complete(conduct(planned.runs(), backend, _store(out), jobs))
+    asked = campaign(scenario, seeds, only, changes)
+    planned = plan(asked, backend, asked.origin)
+    with closing(keeper(out)) as kept:
+        return complete(conduct(planned, backend, kept, jobs))
+
+
+def open(directory: str | Path) -> Store:  # noqa: A001, as sojourn.open it shadows nothing
+    """Opens the results in a directory: frames, and SQL over them.
+
+    Raises:
+        InputError: there is no store there, or one of another schema.
+        StoreFailed: its files cannot be read or written.
+    """
+    return Store(Path(directory))
 
 
 def campaign(
@@ -95,26 +107,29 @@ def campaign(
     return Repeated.of_matrix(matrix, _repetitions(seeds, matrix.sweep))
 
 
-def runs(directory: str | Path) -> pl.DataFrame:
-    """The summaries of all runs whose results are in a directory.
+def summaries(directory: str | Path) -> pl.DataFrame:
+    """The rows of ``runs`` in a directory, without the specifications.
 
     Raises:
-        InputError: there are none.
+        InputError: there is no store there, or one of another schema.
+        StoreFailed: its files cannot be read or written.
     """
-    path = Path(directory) / "runs.parquet"
-    if not path.is_file():
-        raise InputError(f"{directory}: there are no results in it")
-    return pl.read_parquet(path)
+    with open(directory) as store:
+        found: pl.DataFrame = store.sql("SELECT * EXCLUDE (specification) FROM runs").pl()
+        return found
 
 
-def kept(planned: Repeated, directory: str | Path) -> int:
-    """How many of a campaign's runs have results in a directory.
+def kept(planned: Plan, directory: str | Path) -> int:
+    """How many of a campaign's runs have results in a directory, which need not be there.
 
     Raises:
-        InputError: the directory holds no results.
+        InputError: the directory is no store, or one of another schema.
+        StoreFailed: its files cannot be read.
     """
-    there = set(runs(directory)["key"])
-    return sum(key in there for cell in planned.cells() for key in cell.keys(planned.repetitions))
+    if not Path(directory).exists():
+        return 0
+    with open(directory) as store:
+        return sum(store.has(key) for key in planned.run_keys())
 
 
 @dataclass(frozen=True)
@@ -152,10 +167,11 @@ def reproduce(
     """
     loaded = library.load(study)
     backend = backend or Simulator()
-    planned = study_campaign(loaded, seeds, only, changes)
-    check(planned, backend)
-    store = _store(out)
-    return compare(loaded, complete(conduct(planned.runs(), backend, store, jobs)), store.directory)
+    asked = study_campaign(loaded, seeds, only, changes)
+    planned = plan(asked, backend, asked.origin)
+    with closing(keeper(out)) as kept:
+        result = complete(conduct(planned, backend, kept, jobs))
+    return compare(loaded, result, None if out is None else Path(out))
 
 
 def study_campaign(
@@ -188,7 +204,7 @@ def complete(conducted: Conducted) -> Result:
     """
     if conducted.failures:
         raise first_failure(conducted.failures)
-    if conducted.result is None:
+    if not conducted.finished:
         raise InputError("there was nothing to run")
     return conducted.result
 
@@ -202,8 +218,9 @@ def first_failure(failures: Sequence[Outcome]) -> SojournError:
     return type(outcome.result)(f"run {outcome.run.label}: {outcome.result}{more}")
 
 
-def _store(out: str | Path | None) -> Store:
-    return Store(None if out is None else Path(out))
+def keeper(out: str | Path | None) -> Keeper:
+    """What keeps results in a directory, or in memory if there is none."""
+    return Memory() if out is None else Store(Path(out), create=True)
 
 
 def _repetitions(seeds: int | None, sweep: Sweep | None) -> int:

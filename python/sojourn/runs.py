@@ -1,7 +1,7 @@
 """The cells of a matrix and their runs."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,17 +61,22 @@ class Cell:
         seed = self.scenario.seed + repetition
         return Run(self.axes, seed, {**self._specification, "seed": seed})
 
-    def keys(self, repetitions: int) -> Iterator[str]:
-        """The keys of the first so many runs, for less than making the runs would cost."""
-        # Nothing but the seed, which stands first, tells the runs' specifications apart.
-        seed, comma, rest = text(self._specification).partition(",")
-        head, colon, _ = seed.partition(":")
-        for repetition in range(repetitions):
-            yield _key(f"{head}{colon}{self.scenario.seed + repetition}{comma}{rest}")
-
     def runs(self, repetitions: int) -> list[Run]:
         """The first so many runs."""
         return [self.run(repetition) for repetition in range(repetitions)]
+
+
+def keys(specification: str, seeds: Iterable[int]) -> Iterator[str]:
+    """The keys of a cell's runs with some seeds, for less than making the runs would cost; the text is that of any of them."""
+    # Nothing but the seed, which stands first, tells the specifications apart.
+    first, comma, rest = specification.partition(",")
+    head, colon, _ = first.partition(":")
+    return (_key(f"{head}{colon}{seed}{comma}{rest}") for seed in seeds)
+
+
+def called(axes: Mapping[str, str]) -> str:
+    """A cell as people write it: ``tcp=cubic,queue=codel``."""
+    return ",".join(f"{axis}={label}" for axis, label in axes.items())
 
 
 def _key(specification: str) -> str:

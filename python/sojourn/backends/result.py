@@ -100,4 +100,5 @@ def frame(columns: Mapping[str, Any], schema: pl.Schema) -> pl.DataFrame:
     Raises:
         KeyError: a column is missing.
     """
-    return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
+    # Column by column, which is much faster than to have the frame look at all of them; there may be thousands of runs a minute.
+    return pl.DataFrame([pl.Series(name, columns[name], dtype=kind, strict=True) for name, kind in schema.items()])

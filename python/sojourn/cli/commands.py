@@ -3,6 +3,7 @@
 import os
 import sys
 import tomllib
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,18 @@ from sojourn.bench import figures, ns3, parts
 from sojourn.bench import machine as machines
 from sojourn.bench import report as reports
 from sojourn.bench.parts import PARTS
-from sojourn.campaign import conduct, workers
+from sojourn.campaign import Plan, conduct, workers
+from sojourn.campaign import plan as plan_of
 from sojourn.cli import describe as descriptions
 from sojourn.cli import show
 from sojourn.cli.progress import Checking, Progress
-from sojourn.errors import InputError, SojournError
+from sojourn.errors import InputError, SojournError, StoreFailed
 from sojourn.results import Result
 from sojourn.scenario import schema
 from sojourn.specification import flow_count
 from sojourn.study import library, tables
-from sojourn.sweep import campaign as campaigns
 from sojourn.sweep import estimate
-from sojourn.sweep.campaign import Extent, Repeated
+from sojourn.sweep.campaign import Repeated
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -89,18 +90,24 @@ def sojourn() -> None:
 @seeds_option
 @only_option
 @set_option
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write the results to a new or empty directory.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Keep the results in a directory, new, empty, or with results: runs that are there are not made again.",
+)
 @jobs_option
 def run(
     file: Path, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], out: Path | None, jobs: int | None
 ) -> None:
     """Run the scenario in FILE, or all cells of its sweep, and show what flows and queues did."""
-    planned = api.campaign(file, seeds, _selection(only), _changes(changes))
-    found = _conduct(planned, Simulator(), out, jobs)
-    if planned.size == 1:
+    backend = Simulator()
+    planned = _planned(api.campaign(file, seeds, _selection(only), _changes(changes)), backend)
+    found = _conduct(planned, backend, out, jobs)
+    if len(planned.cells) == 1:
         show.result(found)
     else:
-        show.cells(found, planned.axes)
+        show.cells(found, planned)
 
 
 @sojourn.command()
@@ -109,12 +116,11 @@ def run(
 @set_option
 def check(file: Path, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
     """Check the scenario in FILE, or all cells of its sweep, without running it."""
-    planned = api.campaign(file, None, _selection(only), _changes(changes))
-    extent = _checked(planned, Simulator())
-    run = next(planned.cells()).run(0)
+    planned = _planned(api.campaign(file, 1, _selection(only), _changes(changes)), Simulator())
+    run = planned.cells[0].run()
     nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
     size = f"{nodes} nodes, {links} one-way links, {flow_count(run.specification)} flows, {run.simulated_seconds:g} s"
-    first = "" if extent.cells == 1 else f"{extent.cells} cells, the first with "
+    first = "" if len(planned.cells) == 1 else f"{len(planned.cells)} cells, the first with "
     click.echo(f'{file}: scenario "{planned.name}" is fine: {first}{size}')
 
 
@@ -129,18 +135,18 @@ def plan(
     file: Path, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
 ) -> None:
     """Show what running FILE would mean: axes, cells, runs, and about how long they take here."""
-    planned, backend = api.campaign(file, seeds, _selection(only), _changes(changes)), Simulator()
-    extent = _checked(planned, backend)
-    show.axes(planned)
-    click.echo(show.extent(extent, planned.repetitions))
+    asked, backend = api.campaign(file, seeds, _selection(only), _changes(changes)), Simulator()
+    planned = _planned(asked, backend)
+    show.axes(asked)
+    click.echo(show.extent(planned))
     kept = 0
     if out is not None:
         kept = api.kept(planned, out)
         click.echo(f"{kept} of the runs are in {out}")
-    left = estimate.packets(extent.cost) * (planned.repetitions - kept / extent.cells)
-    if left:
-        speed, number = estimate.packets_per_second(extent.heaviest, backend), workers(jobs)
-        click.echo(show.estimated(left, speed, number))
+    if kept < len(planned):
+        left = estimate.packets(planned.cost) * (1 - kept / len(planned))
+        largest = max(planned.cells, key=lambda cell: cell.cost).run()
+        click.echo(show.estimated(left, estimate.packets_per_second(largest, backend), workers(jobs)))
 
 
 @sojourn.command()
@@ -153,7 +159,7 @@ def compare(directory: Path, first: str, second: str, metrics: tuple[str, ...]) 
 
     A and B are values of axes that tell a cell from all others, such as tcp=cubic,queue=codel.
     """
-    runs = api.runs(directory)
+    runs = api.summaries(directory)
     one, other = (comparison.condition(text, comparison.axes_of(runs)) for text in (first, second))
     show.compared(comparison.compare_cells(runs, one, other, metrics or None), first, second)
 
@@ -188,16 +194,20 @@ def schema_() -> None:
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="A new or empty directory for the results; results/STUDY unless given, or if that exists results/STUDY-2 and so on.",
+    help=(
+        "A directory for the results, new, empty, or with results: runs that are there are not made again. results/STUDY "
+        "unless given, or if that exists results/STUDY-2 and so on."
+    ),
 )
 def reproduce(
     study: str, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
 ) -> None:
     """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
     loaded = library.load(study)
-    planned = api.study_campaign(loaded, seeds, _selection(only), _changes(changes))
+    backend = Simulator()
+    planned = _planned(api.study_campaign(loaded, seeds, _selection(only), _changes(changes)), backend)
     directory = out if out is not None else _unused(Path("results"), loaded.name)
-    result = _conduct(planned, Simulator(), directory, jobs)
+    result = _conduct(planned, backend, directory, jobs)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -289,25 +299,25 @@ def _unused(parent: Path, name: str) -> Path:
     return directory
 
 
-def _checked(planned: Repeated, backend: Backend) -> Extent:
-    with Checking(planned.size) as checking:
-        return campaigns.check(planned, backend, checking.advance)
+def _planned(asked: Repeated, backend: Backend) -> Plan:
+    """What is asked for, all its cells checked, which is shown on the terminal."""
+    with Checking(asked.size) as checking:
+        return plan_of(asked, backend, asked.origin, checking.advance)
 
 
-def _conduct(planned: Repeated, backend: Backend, out: Path | None, jobs: int | None) -> Result:
+def _conduct(planned: Plan, backend: Backend, out: Path | None, jobs: int | None) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
-    extent = _checked(planned, backend)
-    kept = store.Store(out)
-    if planned.size > 1:
-        click.echo(show.extent(extent, planned.repetitions))
-    runs = planned.runs()
-    try:
-        with Progress(runs) as progress:
-            conducted = conduct(runs, backend, kept, jobs, progress.advance)
-    except KeyboardInterrupt:
-        where = f"; their results are in {out}" if out is not None and len(kept) else ""
-        click.echo(f"{len(kept)} of {len(runs)} runs are finished{where}", err=True)
-        raise
+    keeper = store.Memory() if out is None else store.Store(out, create=True, notify=_notify)
+    where = "" if out is None else f"; their results are in {out}"
+    if len(planned.cells) > 1:
+        click.echo(show.extent(planned))
+    with closing(keeper), Progress(planned) as progress:
+        try:
+            conducted = conduct(planned, backend, keeper, jobs, progress.advance)
+        except (KeyboardInterrupt, StoreFailed):
+            progress.stop()
+            click.echo(f"{progress.finished} of {len(planned)} runs are finished{where if progress.finished else ''}", err=True)
+            raise
     if conducted.failures and out is not None:
-        click.echo(f"{len(kept)} of {len(runs)} runs succeeded; their results are in {out}", err=True)
+        click.echo(f"{conducted.finished} of {len(planned)} runs succeeded{where}", err=True)
     return api.complete(conducted)

@@ -10,12 +10,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from sojourn import catalogue, measures
+from sojourn.campaign import Plan
 from sojourn.comparison import ComparedMetric
 from sojourn.metrics import METRICS
 from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study import library
-from sojourn.sweep.campaign import Extent, Repeated
+from sojourn.sweep.campaign import Repeated
 
 #: The width to print at when the output is no terminal: enough for the widest table.
 WIDE = 200
@@ -93,19 +94,18 @@ MAIN_METRICS = (
 )
 
 
-def extent(what: Extent, repetitions: int) -> str:
+def extent(planned: Plan) -> str:
     """How much there is to run, on one line."""
-    runs, seconds = what.cells * repetitions, what.simulated_seconds * repetitions
-    seeds = "one seed each" if repetitions == 1 else f"{repetitions} seeds each"
-    return f"{what.cells:,} cells, {seeds}: {runs:,} runs of {seconds:,.10g} simulated s in all"
+    seeds = "one seed each" if planned.repetitions == 1 else f"{planned.repetitions} seeds each"
+    return f"{len(planned.cells):,} cells, {seeds}: {len(planned):,} runs of {planned.simulated_seconds:,.10g} simulated s in all"
 
 
-def axes(planned: Repeated) -> None:
+def axes(asked: Repeated) -> None:
     """The axes of a campaign: what each sets, and its values."""
     listed = table("Axes", "axis", "sets", ">values", "")
-    for name, (key, labels) in planned.described.items():
+    for name, (key, labels) in asked.described.items():
         listed.add_row(escape(name), key, str(len(labels)), escape(", ".join(labels)))
-    if planned.described:
+    if asked.described:
         console().print(listed)
 
 
@@ -128,13 +128,16 @@ def estimated(packets: float, speed: float, number: int) -> str:
     )
 
 
-def cells(found: Result, axes: Sequence[str]) -> None:
+def cells(found: Result, planned: Plan) -> None:
     """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals."""
     headings = (f">{name.removesuffix('_s')}_ms" if power else f">{name}" for name, power in MAIN_METRICS)
-    listed = table("Cells", *axes, ">seeds", *headings)
-    for labels, runs in found.runs.partition_by(axes, as_dict=True, maintain_order=True).items():
+    listed = table("Cells", *planned.axes, ">seeds", *headings)
+    by_cell = found.runs.partition_by(planned.axes, as_dict=True)
+    for cell in planned.cells:
+        labels = tuple(cell.axes.values())
+        runs = by_cell[labels]
         measured = (_estimated(runs[name] * 10**power, METRICS[name].decimals - power) for name, power in MAIN_METRICS)
-        listed.add_row(*(escape(str(label)) for label in labels), str(runs.height), *measured)
+        listed.add_row(*map(escape, labels), str(runs.height), *measured)
     console().print(listed)
     if found.runs.height > listed.row_count:
         console().print("Means over seeds, and half of their 95 % confidence intervals.")

@@ -1,16 +1,12 @@
-"""What is to be run: cells, and how many seeds each gets."""
+"""What a sweep asks to be run: its cells, and how many seeds each gets."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Self
 
-from sojourn.backends import Backend
-from sojourn.errors import InputError
-from sojourn.runs import Cell, Run
+from sojourn.runs import Cell
 from sojourn.scenario.model import Scenario
-from sojourn.sweep.matrix import NAME, Matrix, called
-from sojourn.units import LARGEST
+from sojourn.sweep.matrix import NAME, Matrix
 
 
 @dataclass(frozen=True)
@@ -41,55 +37,3 @@ class Repeated:
     def cells(self) -> Iterator[Cell]:
         """All cells, in order."""
         return self.make()
-
-    def runs(self) -> list[Run]:
-        """All runs, in order: those of the first cell first."""
-        return list(chain.from_iterable(cell.runs(self.repetitions) for cell in self.cells()))
-
-
-@dataclass(frozen=True)
-class Extent:
-    """How much there is to do, for one seed of each cell."""
-
-    cells: int
-    simulated_seconds: float
-    #: See ``Run.cost``.
-    cost: float
-    #: The run with the most of it.
-    heaviest: Run
-
-
-def check(campaign: Repeated, backend: Backend, on_cell: Callable[[], None] = lambda: None) -> Extent:
-    """Makes every cell and has the backend look at its first run, so that bad input is found before anything is run or written.
-
-    Args:
-        campaign: what is to be checked.
-        backend: what will carry it out.
-        on_cell: told of each cell that is fine.
-
-    Raises:
-        InputError: a cell makes no sense, or two cells are the same run.
-    """
-    seen: dict[str, str] = {}
-    seconds = cost = 0.0
-    heaviest: Run | None = None
-    for cell in campaign.cells():
-        run, name = cell.run(0), called(cell.axes)
-        try:
-            backend.check(run.specification)
-            if run.seed + campaign.repetitions - 1 > LARGEST:
-                raise InputError(f"seed: {run.seed} is too large to count {campaign.repetitions} seeds up from")
-        except InputError as error:
-            where = f"{campaign.origin}: cell {name}" if campaign.size > 1 else campaign.origin
-            raise InputError(f"{where}: {error}") from None
-        if run.key in seen:
-            raise InputError(f"{campaign.origin}: the cells {seen[run.key]} and {name} are the same run; exclude one")
-        seen[run.key] = name
-        seconds += run.simulated_seconds
-        cost += run.cost
-        if heaviest is None or run.cost > heaviest.cost:
-            heaviest = run
-        on_cell()
-    if heaviest is None:
-        raise InputError(f"{campaign.origin}: there is no cell")
-    return Extent(len(seen), seconds, cost, heaviest)

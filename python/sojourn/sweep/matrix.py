@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from sojourn.errors import InputError
-from sojourn.runs import Cell
+from sojourn.runs import Cell, called
 from sojourn.scenario import from_data
 from sojourn.sweep.model import Meant, Sweep, matches
 from sojourn.sweep.paths import Path
@@ -164,8 +164,3 @@ def _set(scenario: Mapping[str, Any], path: Path, value: Any, where: str) -> Map
         return path.assigned(scenario, value)
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
-
-
-def called(axes: Point) -> str:
-    """A cell as people write it: ``tcp=cubic,queue=codel``."""
-    return ",".join(f"{axis}={label}" for axis, label in axes.items())

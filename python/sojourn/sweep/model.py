@@ -8,20 +8,14 @@ from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchem
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from sojourn import metrics, names
-from sojourn.backends.result import FLOWS, QUEUES
+from sojourn import names
+from sojourn.errors import InputError
 from sojourn.scenario.base import Table
+from sojourn.store.columns import check_axes
 from sojourn.sweep import ranges, values
 from sojourn.sweep.paths import Path, top_level
 from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
 from sojourn.sweep.values import Value
-
-#: Columns of results besides those of flows, queues, series and metrics; no axis may be called like a column.
-SUMMARY = (
-    *("key", "seed", "time", "kind", "which", "measure", "value", "simulated_s", "window_s", "flow_count", "bottleneck_mbps"),
-    *("never_established", "events", "data_packets_delivered", "specification"),
-)
-COLUMNS = {*SUMMARY, *FLOWS, *QUEUES, *metrics.METRICS}
 
 #: Axes cannot set these: repetitions have the seeds, and results take the name from the file.
 NOT_SWEPT = {"seed": "say how many seeds each cell gets with sweep.seeds", "name": "cells are told apart by their axes"}
@@ -142,14 +136,10 @@ class Sweep(Table):
 
     @model_validator(mode="after")
     def _axes_are_sound(self) -> Self:
-        seen: dict[str, str] = {}
-        for name in self.axes:
-            folded = name.casefold()
-            if folded in {column.casefold() for column in COLUMNS}:
-                raise ValueError(f'axes: "{name}" is a column of results; call the axis something else')
-            if folded in seen:
-                raise ValueError(f'axes: "{seen[folded]}" and "{name}" differ only in case')
-            seen[folded] = name
+        try:
+            check_axes(list(self.axes))
+        except InputError as error:
+            raise ValueError(f"axes: {error}") from None
         used = {axis for override in self.overrides for axis in override.when}
         for name, path in self.paths.items():
             if path is None and name not in used:
