@@ -21,7 +21,7 @@ from sojourn.study.design import Study
 from sojourn.sweep import file
 from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.matrix import Matrix
-from sojourn.sweep.model import Sweep
+from sojourn.sweep.until import conduct_until
 
 
 def load(path: str | Path) -> Scenario:
@@ -71,11 +71,7 @@ def run(
         InputError: the scenario or the directory will not do.
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
-    backend = backend or Simulator()
-    asked = campaign(scenario, seeds, only, changes)
-    planned = plan(asked, backend, asked.origin)
-    with closing(keeper(out)) as kept:
-        return complete(conduct(planned, backend, kept, jobs))
+    return _carry_out(campaign(scenario, seeds, only, changes), out, jobs, backend)
 
 
 def open(directory: str | Path) -> Store:  # noqa: A001, as sojourn.open it shadows nothing
@@ -102,9 +98,8 @@ def campaign(
     if isinstance(scenario, Scenario):
         if only or changes:
             raise InputError("a scenario that is no file's has no axes to choose from and takes no changes")
-        return Repeated.of_scenario(scenario, _repetitions(seeds, None))
-    matrix = expand(scenario).only(_lists(only)).with_changes(changes or {})
-    return Repeated.of_matrix(matrix, _repetitions(seeds, matrix.sweep))
+        return Repeated.of_scenario(scenario, 1 if seeds is None else seeds)
+    return Repeated.of_matrix(expand(scenario).only(_lists(only)).with_changes(changes or {}), seeds)
 
 
 def summaries(directory: str | Path) -> pl.DataFrame:
@@ -166,11 +161,7 @@ def reproduce(
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
     loaded = library.load(study)
-    backend = backend or Simulator()
-    asked = study_campaign(loaded, seeds, only, changes)
-    planned = plan(asked, backend, asked.origin)
-    with closing(keeper(out)) as kept:
-        result = complete(conduct(planned, backend, kept, jobs))
+    result = _carry_out(study_campaign(loaded, seeds, only, changes), out, jobs, backend)
     return compare(loaded, result, None if out is None else Path(out))
 
 
@@ -185,7 +176,15 @@ def study_campaign(
     Raises:
         InputError: there is no such axis, value or key.
     """
-    return Repeated.of_matrix(study.part(_lists(only), changes), _repetitions(seeds, study.sweep))
+    return Repeated.of_matrix(study.part(_lists(only), changes), seeds)
+
+
+def _carry_out(asked: Repeated, out: str | Path | None, jobs: int | None, backend: Backend | None) -> Result:
+    backend = backend or Simulator()
+    planned = plan(asked, backend, asked.origin)
+    with closing(keeper(out)) as kept:
+        settled = conduct_until(planned, asked.until, kept, lambda batch: conduct(batch, backend, kept, jobs))
+        return complete(settled.conducted)
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
@@ -221,15 +220,6 @@ def first_failure(failures: Sequence[Outcome]) -> SojournError:
 def keeper(out: str | Path | None) -> Keeper:
     """What keeps results in a directory, or in memory if there is none."""
     return Memory() if out is None else Store(Path(out), create=True)
-
-
-def _repetitions(seeds: int | None, sweep: Sweep | None) -> int:
-    """As many as asked for, or as the file says."""
-    if seeds is None:
-        return (sweep and sweep.seeds) or 1
-    if seeds < 1:
-        raise InputError(f"seeds must be 1 or more, not {seeds}")
-    return seeds
 
 
 def _lists(only: Mapping[str, str | Iterable[str]] | None) -> dict[str, list[str]]:

@@ -77,6 +77,11 @@ class PlannedCell:
     #: The specification's text, compressed.
     packed: bytes = field(repr=False)
 
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return called(self.axes)
+
     def runs(self, repetitions: int) -> Iterator[Run]:
         """The first so many runs."""
         specified: RunSpecification = json.loads(self._text)

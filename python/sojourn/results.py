@@ -54,28 +54,32 @@ class Result:
     a pandas one.
     """
 
-    def __init__(self, read: Callable[[str], pl.DataFrame]) -> None:
+    def __init__(self, read: Callable[[str, Sequence[str] | None], pl.DataFrame]) -> None:
         self._read = read
+
+    def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
+        """Some columns of a frame, for less memory than all of them need: specifications are long."""
+        return self._read(name, columns)
 
     @cached_property
     def runs(self) -> pl.DataFrame:
         """A row a run."""
-        return self._read("runs")
+        return self._read("runs", None)
 
     @cached_property
     def flows(self) -> pl.DataFrame:
         """A row a flow."""
-        return self._read("flows")
+        return self._read("flows", None)
 
     @cached_property
     def queues(self) -> pl.DataFrame:
         """A row a link with a queue."""
-        return self._read("queues")
+        return self._read("queues", None)
 
     @cached_property
     def series(self) -> pl.DataFrame:
         """A row a sample."""
-        return self._read("series")
+        return self._read("series", None)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sojourn.bench import figures, ns3, parts
 from sojourn.bench import machine as machines
 from sojourn.bench import report as reports
 from sojourn.bench.parts import PARTS
-from sojourn.campaign import Plan, conduct, workers
+from sojourn.campaign import Conducted, Plan, conduct, workers
 from sojourn.campaign import plan as plan_of
 from sojourn.cli import describe as descriptions
 from sojourn.cli import show
@@ -28,6 +28,8 @@ from sojourn.specification import flow_count
 from sojourn.study import library, tables
 from sojourn.sweep import estimate
 from sojourn.sweep.campaign import Repeated
+from sojourn.sweep.stopping import StoppingRule
+from sojourn.sweep.until import conduct_until
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -102,8 +104,9 @@ def run(
 ) -> None:
     """Run the scenario in FILE, or all cells of its sweep, and show what flows and queues did."""
     backend = Simulator()
-    planned = _planned(api.campaign(file, seeds, _selection(only), _changes(changes)), backend)
-    found = _conduct(planned, backend, out, jobs)
+    asked = api.campaign(file, seeds, _selection(only), _changes(changes))
+    planned = _planned(asked, backend)
+    found = _conduct(planned, asked.until, backend, out, jobs)
     if len(planned.cells) == 1:
         show.result(found)
     else:
@@ -138,7 +141,7 @@ def plan(
     asked, backend = api.campaign(file, seeds, _selection(only), _changes(changes)), Simulator()
     planned = _planned(asked, backend)
     show.axes(asked)
-    click.echo(show.extent(planned))
+    click.echo(show.extent(planned, asked.until))
     kept = 0
     if out is not None:
         kept = api.kept(planned, out)
@@ -205,9 +208,10 @@ def reproduce(
     """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
     loaded = library.load(study)
     backend = Simulator()
-    planned = _planned(api.study_campaign(loaded, seeds, _selection(only), _changes(changes)), backend)
+    asked = api.study_campaign(loaded, seeds, _selection(only), _changes(changes))
+    planned = _planned(asked, backend)
     directory = out if out is not None else _unused(Path("results"), loaded.name)
-    result = _conduct(planned, backend, directory, jobs)
+    result = _conduct(planned, asked.until, backend, directory, jobs)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -305,19 +309,29 @@ def _planned(asked: Repeated, backend: Backend) -> Plan:
         return plan_of(asked, backend, asked.origin, checking.advance)
 
 
-def _conduct(planned: Plan, backend: Backend, out: Path | None, jobs: int | None) -> Result:
+def _conduct(planned: Plan, until: StoppingRule | None, backend: Backend, out: Path | None, jobs: int | None) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
     keeper = store.Memory() if out is None else store.Store(out, create=True, notify=_notify)
     where = "" if out is None else f"; their results are in {out}"
     if len(planned.cells) > 1:
-        click.echo(show.extent(planned))
-    with closing(keeper), Progress(planned) as progress:
-        try:
-            conducted = conduct(planned, backend, keeper, jobs, progress.advance)
-        except (KeyboardInterrupt, StoreFailed):
-            progress.stop()
-            click.echo(f"{progress.finished} of {len(planned)} runs are finished{where if progress.finished else ''}", err=True)
-            raise
-    if conducted.failures and out is not None:
-        click.echo(f"{conducted.finished} of {len(planned)} runs succeeded{where}", err=True)
-    return api.complete(conducted)
+        click.echo(show.extent(planned, until))
+
+    def conduct_with_progress(batch: Plan) -> Conducted:
+        with Progress(batch) as progress:
+            try:
+                return conduct(batch, backend, keeper, jobs, progress.advance)
+            except (KeyboardInterrupt, StoreFailed):
+                progress.stop()
+                click.echo(f"{progress.finished} of {len(batch)} runs are finished{where if progress.finished else ''}", err=True)
+                raise
+
+    with closing(keeper):
+        settled = conduct_until(planned, until, keeper, conduct_with_progress)
+        conducted = settled.conducted
+        if conducted.failures and out is not None:
+            total = conducted.finished + len(conducted.failures)
+            click.echo(f"{conducted.finished} of {total} runs succeeded{where}", err=True)
+        if until is not None:
+            for unsettled in settled.unsettled:
+                click.echo(unsettled.told(until), err=True)
+        return api.complete(conducted)

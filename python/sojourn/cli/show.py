@@ -17,6 +17,7 @@ from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study import library
 from sojourn.sweep.campaign import Repeated
+from sojourn.sweep.stopping import StoppingRule
 
 #: The width to print at when the output is no terminal: enough for the widest table.
 WIDE = 200
@@ -94,10 +95,15 @@ MAIN_METRICS = (
 )
 
 
-def extent(planned: Plan) -> str:
+def extent(planned: Plan, until: StoppingRule | None = None) -> str:
     """How much there is to run, on one line."""
     seeds = "one seed each" if planned.repetitions == 1 else f"{planned.repetitions} seeds each"
-    return f"{len(planned.cells):,} cells, {seeds}: {len(planned):,} runs of {planned.simulated_seconds:,.10g} simulated s in all"
+    times = ""
+    if until is not None:
+        seeds = f"{planned.repetitions} to {until.most_seeds} seeds each until ci({until.metric}) < {until.bound:g}"
+        times = f", or up to {until.most_seeds / planned.repetitions:.3g} times as much"
+    runs = f"{len(planned):,} runs of {planned.simulated_seconds:,.10g} simulated s in all"
+    return f"{len(planned.cells):,} cells, {seeds}: {runs}{times}"
 
 
 def axes(asked: Repeated) -> None:
@@ -132,14 +138,17 @@ def cells(found: Result, planned: Plan) -> None:
     """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals."""
     headings = (f">{name.removesuffix('_s')}_ms" if power else f">{name}" for name, power in MAIN_METRICS)
     listed = table("Cells", *planned.axes, ">seeds", *headings)
-    by_cell = found.runs.partition_by(planned.axes, as_dict=True)
+    metrics = (name for name, _ in MAIN_METRICS)
+    by_cell = found.columns("runs", [*planned.axes, *metrics]).partition_by(planned.axes, as_dict=True)
+    seeds = 0
     for cell in planned.cells:
         labels = tuple(cell.axes.values())
         runs = by_cell[labels]
         measured = (_estimated(runs[name] * 10**power, METRICS[name].decimals - power) for name, power in MAIN_METRICS)
         listed.add_row(*map(escape, labels), str(runs.height), *measured)
+        seeds = max(seeds, runs.height)
     console().print(listed)
-    if found.runs.height > listed.row_count:
+    if seeds > 1:
         console().print("Means over seeds, and half of their 95 % confidence intervals.")
 
 

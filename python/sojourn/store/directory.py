@@ -92,13 +92,13 @@ class Store:
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
         """See ``Keeper.result``; the frames are read when they are asked for, even after the store has been closed."""
 
-        def read(name: str) -> pl.DataFrame:
+        def read(name: str, wanted_columns: Sequence[str] | None) -> pl.DataFrame:
             file, columns = parquet.path(self.directory, name), schema(name, axes)
             rows = pl.scan_parquet(file).select(list(columns)) if file.exists() else columns.to_frame().lazy()
             if keys is not None:
                 wanted = pl.LazyFrame({"key": list(keys())}, schema={"key": pl.String()})
                 rows = rows.join(wanted, on="key", how="semi", maintain_order="left")
-            return rows.collect()
+            return (rows if wanted_columns is None else rows.select(wanted_columns)).collect()
 
         return Result(read)
 

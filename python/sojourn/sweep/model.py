@@ -188,7 +188,7 @@ class Sweep(Table):
     @cached_property
     def stopping(self) -> StoppingRule | None:
         """What decides how many seeds a cell gets, if that is not a number."""
-        return None if self.until is None else StoppingRule.of(self.until)
+        return None if self.until is None else StoppingRule.of(self.until, self.most_seeds or MOST_SEEDS)
 
     @cached_property
     def paths(self) -> dict[str, Path | None]:

@@ -7,6 +7,7 @@ from typing import Self
 
 from sojourn import names
 from sojourn.metrics import METRICS
+from sojourn.results import SUMMARY
 
 #: Seeds that each cell has at least: a deviation of two values says next to nothing.
 LEAST_SEEDS = 3
@@ -24,9 +25,11 @@ class StoppingRule:
     metric: str
     #: In the metric's unit.
     bound: float
+    #: Where it ends in any case.
+    most_seeds: int = MOST_SEEDS
 
     @classmethod
-    def of(cls, text: str) -> Self:
+    def of(cls, text: str, most_seeds: int = MOST_SEEDS) -> Self:
         """Reads ``ci(jain) < 0.02``.
 
         Raises:
@@ -35,12 +38,13 @@ class StoppingRule:
         match = _CONDITION.fullmatch(text)
         if match is None:
             raise ValueError(f'"{text}" is no condition: write a metric and a bound, such as "ci(jain) < 0.02"')
-        if match["metric"] not in METRICS:
-            raise ValueError(names.unknown("metric", match["metric"], METRICS))
+        metrics = [name for name in METRICS if name in SUMMARY]  # a share is of a group of flows, and not of a run
+        if match["metric"] not in metrics:
+            raise ValueError(names.unknown("metric", match["metric"], metrics))
         try:
             bound = float(match["bound"])
         except ValueError:
             raise ValueError(f'"{match["bound"]}" is no number, in "{text}"') from None
         if not 0 < bound < math.inf:
             raise ValueError(f'"{text}": the bound must be a number greater than 0')
-        return cls(match["metric"], bound)
+        return cls(match["metric"], bound, most_seeds)
