@@ -3,6 +3,14 @@
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+#: What pydantic would say in its own terms.
+PLAIN = {
+    "missing": "this key is required",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "list_type": "must be a list",
+}
+
 
 def describe(error: ValidationError, within: str = "") -> str:
     """The first problem as ``key: what is wrong``, and how many more there are; ``within`` is where the keys begin."""
@@ -14,8 +22,10 @@ def describe(error: ValidationError, within: str = "") -> str:
 
 
 def _plain(problem: ErrorDetails) -> str:
-    if problem["type"] == "missing":
-        return "this key is required"
+    if problem["type"] in PLAIN:
+        return PLAIN[problem["type"]]
+    if problem["type"] == "too_short":
+        return f"must have {problem['ctx']['min_length']} or more"
     message, given = problem["msg"].removeprefix("Input should be "), problem["input"]
     shown = f'"{given}"' if isinstance(given, str) else repr(given)
     return f"must be {message}" + (f", not {shown}" if isinstance(given, str | int | float | bool) else "")

@@ -66,6 +66,8 @@ class Axis(Table):
     @model_validator(mode="before")
     @classmethod
     def _may_be_values_alone(cls, given: object) -> object:
+        if not isinstance(given, list | dict | cls):
+            raise ValueError(f"{given!r} is no axis: write its values in brackets")
         return {"values": given} if isinstance(given, list) else given
 
     @classmethod
