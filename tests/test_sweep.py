@@ -8,13 +8,12 @@ import pytest
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint, scenario_data
 from doubles import Inventor
-from sojourn.backends.result import RunResult
 from sojourn.campaign import plan
 from sojourn.cli import commands, show
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
-from sojourn.runs import called, keys
-from sojourn.specification import RunSpecification, flow_count, text
+from sojourn.runs import Run, called, keys
+from sojourn.specification import flow_count, text
 from sojourn.sweep import estimate, file
 from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.matrix import Matrix
@@ -328,27 +327,24 @@ def test_the_keys_of_a_cell_are_those_of_its_runs() -> None:
         assert list(keys(text(first.specification), [1, 2, 3])) == [run.key for run in (first, *others)]
 
 
-class Clockwork(Inventor):
-    """A backend whose clock goes on by a second for so many packets of 1500 bytes that the slowest link can carry."""
-
-    def __init__(self, speed: float) -> None:
-        super().__init__()
-        self.now, self.speed = 0.0, speed
-
-    def run(self, run: RunSpecification) -> RunResult:
-        seconds = run["duration"] / 10**12
-        assert run["warm_up"] < run["duration"]
-        self.now += min(link["rate"] for link in run["links"]) * seconds / 12_000 / self.speed
-        return super().run(run)
-
-
 @pytest.mark.parametrize("speed", [10.0, 1e4, 1e7])
-def test_the_speed_is_what_a_short_run_says(speed: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    backend = Clockwork(speed)
-    monkeypatch.setattr("sojourn.sweep.estimate.time.perf_counter", lambda: backend.now)
+@pytest.mark.parametrize("overhead", [0.0, 0.004, 1.0])
+def test_the_speed_is_what_two_beginnings_differ_by(speed: float, overhead: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that goes on by so much for each run, and by a second for so many packets that the slowest link can carry."""
+    now = 0.0
+
+    def carry_out(run: Run) -> None:
+        nonlocal now
+        assert run.specification["warm_up"] < run.specification["duration"]
+        slowest = min(link["rate"] for link in run.specification["links"])
+        now += overhead + slowest * run.simulated_seconds / 12_000 / speed
+
+    monkeypatch.setattr("sojourn.sweep.estimate.time.perf_counter", lambda: now)
     (cell,) = swept().cells()
-    assert estimate.packets_per_second(cell.run(0), backend) == pytest.approx(speed)
-    assert backend.now <= 4 * 10e6 / 12_000 / speed + 1  # no longer than the run itself and a second
+    found = estimate.measure(cell.run(0), carry_out)
+    assert found.packets_per_second == pytest.approx(speed, rel=1e-6)
+    assert found.overhead == pytest.approx(overhead, abs=1e-6)
+    assert found.seconds(3, 1000) == pytest.approx(3 * overhead + 1000 / speed, rel=1e-5)
 
 
 def test_plan_tells_what_a_run_would_mean(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:

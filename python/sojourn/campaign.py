@@ -178,6 +178,15 @@ def workers(jobs: int | None) -> int:
     return jobs if jobs is not None else len(os.sched_getaffinity(0))
 
 
+def carry_out(run: Run, backend: Backend) -> bytes:
+    """The encoded record of a run: all of the work that a worker does for it.
+
+    Raises:
+        SojournError: the run failed.
+    """
+    return encode(results.of_run(run, backend.run(run.specification)))
+
+
 def execute(runs: Iterable[Run], backend: Backend, jobs: int | None = None) -> Generator[Outcome]:
     """Carries out all runs, about in their order, and yields each as it ends; few are taken ahead of time.
 
@@ -186,7 +195,7 @@ def execute(runs: Iterable[Run], backend: Backend, jobs: int | None = None) -> G
     number = workers(jobs)
     executor = ThreadPoolExecutor(max_workers=number, thread_name_prefix="run")
     try:
-        yield from _flow(runs, executor, lambda run: encode(results.of_run(run, backend.run(run.specification))), 2 * number)
+        yield from _flow(runs, executor, lambda run: carry_out(run, backend), 2 * number)
     except BaseException:
         backend.cancel()
         raise

@@ -16,7 +16,7 @@ from sojourn.bench import figures, ns3, parts
 from sojourn.bench import machine as machines
 from sojourn.bench import report as reports
 from sojourn.bench.parts import PARTS
-from sojourn.campaign import Conducted, Plan, conduct, workers
+from sojourn.campaign import Conducted, Plan, carry_out, conduct, workers
 from sojourn.campaign import plan as plan_of
 from sojourn.cli import describe as descriptions
 from sojourn.cli import show
@@ -147,9 +147,10 @@ def plan(
         kept = api.kept(planned, out)
         click.echo(f"{kept} of the runs are in {out}")
     if kept < len(planned):
-        left = estimate.packets(planned.cost) * (1 - kept / len(planned))
         largest = max(planned.cells, key=lambda cell: cell.cost).run()
-        click.echo(show.estimated(left, estimate.packets_per_second(largest, backend), workers(jobs)))
+        speed = estimate.measure(largest, lambda run: carry_out(run, backend))
+        left = estimate.packets(planned.cost) * (1 - kept / len(planned))
+        click.echo(show.estimated(speed, len(planned) - kept, left, workers(jobs)))
 
 
 @sojourn.command()

@@ -17,6 +17,7 @@ from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study import library
 from sojourn.sweep.campaign import Repeated
+from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
 
 #: The width to print at when the output is no terminal: enough for the widest table.
@@ -94,6 +95,9 @@ MAIN_METRICS = (
     *(("sojourn_mean_s", 3), ("sojourn_p99_s", 3)),
 )
 
+#: Cells that are shown: a terminal is no place for thousands.
+MOST_ROWS = 200
+
 
 def extent(planned: Plan, until: StoppingRule | None = None) -> str:
     """How much there is to run, on one line."""
@@ -126,11 +130,13 @@ def duration(seconds: float) -> str:
     return " ".join(part for part in parts[:2] if not part.startswith("0 "))
 
 
-def estimated(packets: float, speed: float, number: int) -> str:
-    """How long so many packets take at a speed of each of so many workers, on one line."""
+def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
+    """How long so many runs take so many workers, on one line."""
+    millions, milliseconds = speed.packets_per_second / 1e6, speed.overhead * 1e3
     return (
-        f"about {duration(packets / speed / number)} with {number} at once: the slowest links can carry {packets:.3g} packets of "
-        f"1500 bytes, of which a short run of the largest cell did {speed / 1e6:.3g} million a second"
+        f"about {duration(speed.seconds(runs, packets) / number)} with {number} at once: the slowest links can carry "
+        f"{packets:.3g} packets of 1500 bytes, the largest cell does {millions:.3g} million of them a second, and each run takes "
+        f"{milliseconds:.2g} ms besides"
     )
 
 
@@ -141,13 +147,15 @@ def cells(found: Result, planned: Plan) -> None:
     metrics = (name for name, _ in MAIN_METRICS)
     by_cell = found.columns("runs", [*planned.axes, *metrics]).partition_by(planned.axes, as_dict=True)
     seeds = 0
-    for cell in planned.cells:
+    for cell in planned.cells[:MOST_ROWS]:
         labels = tuple(cell.axes.values())
         runs = by_cell[labels]
         measured = (_estimated(runs[name] * 10**power, METRICS[name].decimals - power) for name, power in MAIN_METRICS)
         listed.add_row(*map(escape, labels), str(runs.height), *measured)
         seeds = max(seeds, runs.height)
     console().print(listed)
+    if len(planned.cells) > MOST_ROWS:
+        console().print(f"The first {MOST_ROWS} of {len(planned.cells):,} cells; the results have all of them.")
     if seeds > 1:
         console().print("Means over seeds, and half of their 95 % confidence intervals.")
 
