@@ -1,4 +1,5 @@
 import contextlib
+import json
 import os
 import pty
 import signal
@@ -94,6 +95,50 @@ def test_a_foreign_directory_is_left_alone(scenario_file: ScenarioFile, tmp_path
         assert status([*command, "--out", str(out)]) == 2
         assert 'holds "flows.parquet" and is no store of results' in complaint(capsys)
     assert snapshot(out) == before
+
+
+def test_query_prints_what_it_finds(
+    scenario_file: ScenarioFile, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    out = tmp_path / "out"
+    assert status(["run", str(scenario_file()), "--seeds", "2", "--out", str(out)]) == 0
+    capfdbinary.readouterr()
+
+    def shown(*arguments: str) -> bytes:
+        assert (
+            status(
+                ["query", str(out), "select seed, flow_count as flows, nullif(aborted, 0) as x from runs order by 1", *arguments]
+            )
+            == 0
+        )
+        return capfdbinary.readouterr().out
+
+    table = shown().decode().splitlines()
+    assert [cell.strip() for cell in table[1].split("┃")[1:-1]] == ["seed", "flows", "x"]
+    assert [cell.strip() for cell in table[3].split("│")[1:-1]] == ["1", "2", ""]
+    assert shown("--format", "csv") == b"seed,flows,x\n1,2,\n2,2,\n"
+    assert json.loads(shown("--format", "json")) == [{"seed": 1, "flows": 2, "x": None}, {"seed": 2, "flows": 2, "x": None}]
+    assert pl.read_parquet(shown("--format", "parquet")).rows() == [(1, 2, None), (2, 2, None)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("select jian from runs", 'column "jian" not found'),
+        ("select 'x'::int from runs", "Could not convert"),
+        ("", "asks nothing"),
+    ],
+)
+def test_a_wrong_query_is_one_line_and_status_2(
+    sql: str, message: str, scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture
+) -> None:
+    out = tmp_path / "out"
+    assert status(["run", str(scenario_file()), "--out", str(out)]) == 0
+    capsys.readouterr()
+    assert status(["query", str(out), sql]) == 2
+    assert message in complaint(capsys)
+    assert status(["query", str(tmp_path / "nowhere"), "select 1"]) == 2
+    assert "there is no sojourn.json" in complaint(capsys)
 
 
 def test_lists_and_descriptions_name_everything(capsys: Capture) -> None:

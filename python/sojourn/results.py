@@ -156,6 +156,8 @@ def _long(frames: Sequence[pl.DataFrame], kind: str, which: str) -> pl.DataFrame
 
 def _never_established(flows: pl.DataFrame) -> int:
     """TCP flows whose SYN was never answered; rate-based sources open no connection."""
+    if not flows["established"].null_count():
+        return 0
     rate_based = {control.name for control in catalogue.load().congestion_controls if control.rate_based}
     never = flows["algorithm"].filter(flows["established"].is_null())
     return sum(algorithm not in rate_based for algorithm in never)

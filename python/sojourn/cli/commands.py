@@ -19,6 +19,7 @@ from sojourn.bench.parts import PARTS
 from sojourn.campaign import Conducted, Plan, carry_out, conduct, workers
 from sojourn.campaign import plan as plan_of
 from sojourn.cli import describe as descriptions
+from sojourn.cli import query as queries
 from sojourn.cli import show
 from sojourn.cli.progress import Checking, Progress
 from sojourn.errors import InputError, SojournError, StoreFailed
@@ -221,6 +222,22 @@ def reproduce(
         show.console().print(tables.agreement_table(reproduction.comparison))
         legend = "* does not agree. "
     click.echo(f"{legend}Results of {result.runs.height} runs are in {directory}")
+
+
+@sojourn.command("query")
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("sql")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(queries.FORMS)),
+    default="table",
+    show_default=True,
+    help="How to print what it finds; parquet is for a file or a pipe.",
+)
+def query_(directory: Path, sql: str, form: str) -> None:
+    """Ask the results in DIR in SQL: tables runs, flows, queues and series."""
+    queries.query(directory, sql, form, _notify)
 
 
 @sojourn.command("bench")

@@ -152,14 +152,17 @@ class Store:
     @contextmanager
     def _failing(self) -> Iterator[None]:
         """What goes wrong around the files is one line."""
+        kept = "what has finished is kept"
         try:
             yield
+        except sqlite3.ProgrammingError:
+            raise
         except sqlite3.Error as error:
-            raise StoreFailed(f"{self.directory / JOURNAL}: {error}; what has finished is kept") from None
+            raise StoreFailed(f"{self.directory / JOURNAL}: {error}; {kept}") from None
         except OSError as error:
-            raise StoreFailed(
-                f"{error.filename or self.directory}: {error.strerror or error}; what has finished is kept"
-            ) from None
+            raise StoreFailed(f"{error.filename or self.directory}: {error.strerror or error}; {kept}") from None
+        except pl.exceptions.PolarsError as error:
+            raise StoreFailed(f"{self.directory}: {' '.join(str(error).split())}; {kept}") from None
 
     def _open_journal(self) -> Journal:
         path = self.directory / JOURNAL

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,12 @@ APPLICATION = 0x536A726E
 PATIENCE = 60
 
 _TABLES = f"""
-PRAGMA auto_vacuum = incremental;
 PRAGMA journal_mode = wal;
 BEGIN IMMEDIATE;
 PRAGMA application_id = {APPLICATION};
 -- All runs that count, whether their records are here or in the Parquet files.
 CREATE TABLE IF NOT EXISTS finished (key BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL, record BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY, key BLOB NOT NULL, record BLOB NOT NULL);
 -- The axes of all campaigns, in the order of their columns.
 CREATE TABLE IF NOT EXISTS axes (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 -- Digests of the Parquet files that may be there: one, or two while files are being replaced.
@@ -104,7 +103,9 @@ class Journal:
         with self._transaction():
             self._database.execute("DELETE FROM journal WHERE number <= ?", (last,))
             self._database.execute("DELETE FROM files WHERE digest <> ?", (digest,))
-        self._database.execute("PRAGMA incremental_vacuum").fetchall()
+        # Gives back the room; another process that writes now, or a full disk, may forbid it, and the next time will do.
+        with suppress(sqlite3.OperationalError):
+            self._database.execute("VACUUM")
 
     def drop(self, key: str) -> None:
         """Drops a run whose record is of no use, so that it counts as not made."""
