@@ -1,7 +1,7 @@
 import pytest
 
 from sojourn import catalogue
-from sojourn.catalogue import DIMENSIONS, Algorithm, Parameter
+from sojourn.catalogue import Algorithm, Parameter
 from sojourn.scenario import parameters
 
 KNOWN = catalogue.load()
@@ -35,7 +35,7 @@ def test_every_parameter_says_what_it_is_and_whence(algorithm: Algorithm) -> Non
     ids=lambda parameter: parameter.name,
 )
 def test_every_default_can_be_written_in_a_scenario(parameter: Parameter) -> None:
-    written = parameter.format(parameter.default) if parameter.kind in DIMENSIONS else parameter.default
+    written = parameter.format(parameter.default) if parameter.has_unit else parameter.default
     assert parameters.read({parameter.name: written}, [parameter], "it") == {parameter.name: parameter.default}
 
 

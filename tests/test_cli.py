@@ -1,7 +1,9 @@
 import contextlib
+import json
 import os
 import pty
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -34,7 +36,8 @@ def test_run_writes_four_files_and_shows_flows_and_queues(scenario_file: Scenari
     assert "left->right" in shown.out
     assert shown.err == ""  # progress is for terminals
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert files == {"runs.parquet", "flows.parquet", "queues.parquet", "series.parquet"}
+    frames = {"runs.parquet", "flows.parquet", "queues.parquet", "series.parquet"}
+    assert files == {"sojourn.json", "journal.sqlite", *frames}
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 2]
 
 
@@ -69,16 +72,73 @@ def test_bad_input_is_one_line_and_status_2(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_other_results_are_not_overwritten(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+def test_a_store_goes_on(scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """More seeds add to what is there, of which nothing is run again; another scenario's runs do not show in its tables."""
+    out = tmp_path / "out"
+    assert status(["run", str(scenario_file()), "--seeds", "2", "--out", str(out)]) == 0
+    backend = Inventor()
+    monkeypatch.setattr(commands, "Simulator", lambda: backend)
+    assert status(["run", str(scenario_file()), "--seeds", "3", "--out", str(out)]) == 0
+    assert [run["seed"] for run in backend.started] == [3]
+    capsys.readouterr()
+    assert status(["run", str(scenario_file(('"1 s"', '"2 s"'))), "--out", str(out)]) == 0
+    assert "Means over" not in capsys.readouterr().out
+    assert pl.read_parquet(out / "runs.parquet").height == 4
+
+
+def test_a_foreign_directory_is_left_alone(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "flows.parquet").write_bytes(b"precious")
+    before = snapshot(out)
+    for command in (["run", str(scenario_file())], ["reproduce", "piotrowska"]):
+        assert status([*command, "--out", str(out)]) == 2
+        assert 'holds "flows.parquet" and is no store of results' in complaint(capsys)
+    assert snapshot(out) == before
+
+
+def test_query_prints_what_it_finds(
+    scenario_file: ScenarioFile, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    out = tmp_path / "out"
+    assert status(["run", str(scenario_file()), "--seeds", "2", "--out", str(out)]) == 0
+    capfdbinary.readouterr()
+
+    def shown(*arguments: str) -> bytes:
+        assert (
+            status(
+                ["query", str(out), "select seed, flow_count as flows, nullif(aborted, 0) as x from runs order by 1", *arguments]
+            )
+            == 0
+        )
+        return capfdbinary.readouterr().out
+
+    table = shown().decode().splitlines()
+    assert [cell.strip() for cell in table[1].split("┃")[1:-1]] == ["seed", "flows", "x"]
+    assert [cell.strip() for cell in table[3].split("│")[1:-1]] == ["1", "2", ""]
+    assert shown("--format", "csv") == b"seed,flows,x\n1,2,\n2,2,\n"
+    assert json.loads(shown("--format", "json")) == [{"seed": 1, "flows": 2, "x": None}, {"seed": 2, "flows": 2, "x": None}]
+    assert pl.read_parquet(shown("--format", "parquet")).rows() == [(1, 2, None), (2, 2, None)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("select jian from runs", 'column "jian" not found'),
+        ("select 'x'::int from runs", "Could not convert"),
+        ("", "asks nothing"),
+    ],
+)
+def test_a_wrong_query_is_one_line_and_status_2(
+    sql: str, message: str, scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture
+) -> None:
     out = tmp_path / "out"
     assert status(["run", str(scenario_file()), "--out", str(out)]) == 0
-    before = snapshot(out)
     capsys.readouterr()
-    assert status(["run", str(scenario_file(('"1 s"', '"2 s"'))), "--out", str(out)]) == 2
-    assert "holds other results already" in complaint(capsys)
-    assert status(["reproduce", "piotrowska", "--out", str(out)]) == 2
-    assert "holds other results already" in complaint(capsys)
-    assert snapshot(out) == before
+    assert status(["query", str(out), sql]) == 2
+    assert message in complaint(capsys)
+    assert status(["query", str(tmp_path / "nowhere"), "select 1"]) == 2
+    assert "there is no sojourn.json" in complaint(capsys)
 
 
 def test_lists_and_descriptions_name_everything(capsys: Capture) -> None:
@@ -147,6 +207,17 @@ def test_a_failed_run_is_status_1(
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 3]
 
 
+def finished_runs(store: Path) -> int:
+    """How many runs another process has finished in a store; 0 while it makes the store."""
+    journal = store / "journal.sqlite"
+    try:
+        with contextlib.closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            count: int = database.execute("SELECT count(*) FROM finished").fetchone()[0]
+            return count
+    except sqlite3.OperationalError:
+        return 0
+
+
 def test_ctrl_c_leaves_what_is_done_readable(tmp_path: Path) -> None:
     """An interrupted reproduction keeps the finished runs, says so, and exits with 130."""
     command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "reproduce", "piotrowska", "--seeds", "50"]
@@ -158,7 +229,7 @@ def test_ctrl_c_leaves_what_is_done_readable(tmp_path: Path) -> None:
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not list(out.glob("parts/*.runs.parquet")):
+    while not finished_runs(out):
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.01)
@@ -171,7 +242,7 @@ def test_ctrl_c_leaves_what_is_done_readable(tmp_path: Path) -> None:
     assert 0 < runs.height < 600
     flows = pl.read_parquet(out / "flows.parquet")
     assert set(flows["key"]) == set(runs["key"])
-    assert not (out / "parts").exists()
+    assert not (out / "unfinished").exists()
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

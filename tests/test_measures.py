@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sojourn import measures
-from sojourn.statistics import estimate
+from sojourn.statistics import compare, estimate, quantiles, warm_up
 
 shares = st.lists(st.floats(0.001, 1e6), min_size=1, max_size=50)
 
@@ -56,3 +56,54 @@ def test_the_interval_is_students() -> None:
     assert estimate([5.0]) == (5.0, None, None)
     with pytest.raises(ValueError, match="no values"):
         estimate([])
+
+
+def test_pairs_are_compared_by_their_differences() -> None:
+    """Differences 1, 2, 3: Student's interval of them, and the exact p of three ranks of one sign, 2 of 2^3 outcomes."""
+    found = compare([10.0, 20.0, 30.0], [11.0, 22.0, 33.0])
+    half = 4.302652729911275 / math.sqrt(3)
+    assert (found.pairs, found.first, found.second) == (3, 20.0, 22.0)
+    assert found.difference == pytest.approx((2.0, 2.0 - half, 2.0 + half))
+    assert found.p == pytest.approx(2 / 2**3)
+
+
+def test_what_is_the_same_does_not_differ_and_one_pair_proves_nothing() -> None:
+    assert compare([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]).p == 1.0
+    assert compare([1.0], [2.0]) == (1, 1.0, 2.0, (1.0, None, None), None)
+    with pytest.raises(ValueError, match="2 values cannot be paired with 1"):
+        compare([1.0, 2.0], [1.0])
+
+
+def test_wilcoxons_own_example() -> None:
+    """Darwin's maize, as Wilcoxon's test is taught: differences in eighths of an inch, T = 24 and p = 0.0413 (scipy's manual)."""
+    differences = [6.0, 8.0, 14.0, 16.0, 23.0, 24.0, 28.0, 29.0, 41.0, -48.0, 49.0, 56.0, 60.0, -67.0, 75.0]
+    assert compare([0.0] * 15, differences).p == pytest.approx(0.0413, abs=5e-5)
+
+
+def test_the_median_is_a_quantile() -> None:
+    assert quantiles([4.0, 1.0, 3.0, 2.0], [0.25, 0.5, 0.75]) == [1.75, 2.5, 3.25]
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=10, max_size=120))
+def test_the_warm_up_is_where_the_rest_has_the_least_standard_error(values: list[float]) -> None:
+    """The definition of MSER-5 as it is written: sum of squared deviations of the rest over the square of its length."""
+    means = [sum(values[start : start + 5]) / 5 for start in range(0, len(values) - 4, 5)]
+
+    def error(left_out: int) -> float:
+        rest = means[left_out:]
+        return sum((value - sum(rest) / len(rest)) ** 2 for value in rest) / len(rest) ** 2
+
+    found = warm_up(values)
+    least = min(error(left_out) for left_out in range(len(means) - 1))
+    if found is not None:
+        assert found % 5 == 0
+        assert found // 5 <= len(means) // 2
+        assert error(found // 5) == pytest.approx(least, abs=1e-6)
+
+
+def test_a_transient_is_left_out_and_a_trend_has_no_end() -> None:
+    wave = [1.0 if index % 2 else -1.0 for index in range(200)]
+    assert warm_up(wave) == 0
+    assert warm_up([50.0] * 30 + wave) == 30
+    assert warm_up([float(index) for index in range(200)]) is None
+    assert warm_up([1.0] * 9) is None

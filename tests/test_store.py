@@ -1,61 +1,305 @@
+import json
+import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import sojourn
 from doubles import Inventor
 from sojourn import results
-from sojourn.campaign import conduct
+from sojourn.campaign import Cells, Conducted, Plan, conduct, execute, plan
 from sojourn.errors import InputError
-from sojourn.runs import Cell, Run
+from sojourn.results import NAMES
+from sojourn.runs import Cell
 from sojourn.scenario import Scenario
-from sojourn.store import Store
+from sojourn.store import Memory, Store
+from sojourn.store.encoding import decode, encode
+
+MakeScenario = Callable[..., Scenario]
+
+
+def planned(scenario: MakeScenario, repetitions: int, **axes: str) -> Plan:
+    axes = axes or {"scenario": "small"}
+    return plan(Cells("test", list(axes), lambda: [Cell(axes, scenario())], repetitions), Inventor(), "test")
 
 
 @pytest.fixture
-def run(scenario: Callable[..., Scenario]) -> Run:
-    return Cell({"scenario": "small"}, scenario()).run(0)
+def three(scenario: MakeScenario) -> Plan:
+    return planned(scenario, 3)
+
+
+def keep(runs: Plan, directory: Path, notify: Callable[[str], None] = pytest.fail, backend: Inventor | None = None) -> Conducted:
+    with Store(directory, create=True, notify=notify) as store:
+        return conduct(runs, backend or Inventor(), store, 1)
+
+
+def journal_only(runs: Plan, directory: Path) -> None:
+    """What a crash before the end leaves."""
+    with Store(directory, create=True) as store:
+        store.begin(runs.axes)
+        for outcome in execute(runs.runs(), Inventor()):
+            assert isinstance(outcome.result, bytes)
+            store.add(outcome.run.key, outcome.result)
 
 
 def snapshot(directory: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
-def test_a_directory_with_other_results_is_left_alone(run: Run, tmp_path: Path) -> None:
-    conduct([run], Inventor(), Store(tmp_path), 1)
-    before = snapshot(tmp_path)
-    with pytest.raises(InputError, match="holds other results already"):
-        Store(tmp_path)
-    assert snapshot(tmp_path) == before
+def parquet(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.glob("*.parquet")}
 
 
-def test_results_of_a_crash_are_left_alone(run: Run, tmp_path: Path) -> None:
-    Store(tmp_path).add(0, results.of_run(run, Inventor().run(run.specification)))
-    before = snapshot(tmp_path)
-    assert len(before) == len(results.NAMES)
-    with pytest.raises(InputError, match="holds other results already"):
-        Store(tmp_path)
-    assert snapshot(tmp_path) == before
+def test_a_record_survives_encoding(three: Plan) -> None:
+    run = next(three.runs())
+    for repeat in (1, 20_000):
+        record = results.of_run(run, Inventor().run(run.specification))
+        longer = pl.concat([record.queue_series] * repeat)
+        record = results.Record(**{**vars(record), "queue_series": longer})
+        again = decode(encode(record))
+        for name, value in vars(record).items():
+            other = getattr(again, name)
+            assert value.equals(other) and value.schema == other.schema if isinstance(value, pl.DataFrame) else value == other
+
+
+def test_no_damaged_record_is_taken_for_a_whole_one(three: Plan) -> None:
+    run = next(three.runs())
+    encoded = encode(results.of_run(run, Inventor().run(run.specification)))
+    refused = 0
+    for place in range(len(encoded)):
+        with pytest.raises(ValueError, match="no record"):
+            decode(encoded[:place])
+        flipped = bytes([encoded[place] ^ 0x10])
+        try:
+            # A few bits of the compressed form say nothing.
+            assert encode(decode(encoded[:place] + flipped + encoded[place + 1 :])) == encoded
+        except ValueError as error:
+            assert "no record" in str(error)  # noqa: PT017, since most raise and some need not
+            refused += 1
+    assert refused > 0.98 * len(encoded)
 
 
 def test_a_directory_with_a_foreign_file_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(InputError, match=r'holds "thesis\.tex" already'):
-        Store(tmp_path)
+    with pytest.raises(InputError, match=r'holds "thesis\.tex" and is no store of results'):
+        Store(tmp_path, create=True)
+    with pytest.raises(InputError, match=r"no store of results: there is no sojourn\.json"):
+        sojourn.open(tmp_path)
     assert snapshot(tmp_path) == {tmp_path / "thesis.tex": b"precious"}
 
 
 def test_a_file_is_no_directory(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("precious")
     with pytest.raises(InputError, match="File exists"):
-        Store(tmp_path / "file")
+        Store(tmp_path / "file", create=True)
     with pytest.raises(InputError, match="Not a directory"):
-        Store(tmp_path / "file" / "below")
+        Store(tmp_path / "file" / "below", create=True)
 
 
-def test_frames_convert_for_pandas(run: Run) -> None:
-    result = conduct([run], Inventor(), Store(None), 1).result
-    assert result is not None
-    frame = result.flows.to_pandas()
-    assert frame["bytes_delivered"].tolist() == [1000, 1001]
+@pytest.mark.parametrize(
+    ("marker", "message"),
+    [('{"schema": 2}', "a store of schema 2, and this version of Sojourn reads schema 1"), ("{", "cannot be")],
+)
+def test_a_store_of_another_version_is_left_alone(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
+    keep(three, tmp_path)
+    (tmp_path / "sojourn.json").write_text(marker)
+    before = snapshot(tmp_path)
+    for create in (True, False):
+        with pytest.raises(InputError, match=message):
+            Store(tmp_path, create=create)
+    assert snapshot(tmp_path) == before
+
+
+def test_frames_convert_for_pandas(three: Plan) -> None:
+    frame = conduct(three, Inventor(), Memory(), 1).result.flows.to_pandas()
+    assert frame["bytes_delivered"].tolist() == [1000, 1001, 2000, 2001, 3000, 3001]
     assert frame["completed"].isna().all()
+
+
+def test_runs_of_campaigns_with_other_axes_have_null_there(three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+    keep(three, tmp_path)
+    other = planned(lambda: scenario(duration="5 s"), 1, tcp='it"s', queue="b")
+    keep(other, tmp_path)
+    with sojourn.open(tmp_path) as store:
+        assert store.runs.columns[:5] == ["key", "scenario", "tcp", "queue", "seed"]
+        assert store.runs.select("scenario", "tcp", "queue", "seed").rows() == [
+            (None, 'it"s', "b", 1),
+            *(("small", None, None, seed) for seed in (1, 2, 3)),
+        ]
+        assert len(store) == 4
+    # The result of a campaign has only its own axes and runs.
+    result = keep(three, tmp_path).result
+    assert result.runs.columns[:3] == ["key", "scenario", "seed"]
+    assert result.runs.height == 3
+
+
+def test_axes_that_sql_does_not_tell_apart_are_refused(scenario: MakeScenario, tmp_path: Path) -> None:
+    keep(planned(scenario, 1, tcp="a"), tmp_path)
+    with pytest.raises(InputError, match='axis "TCP": the results have an axis "tcp"'):
+        keep(planned(scenario, 2, TCP="a"), tmp_path)
+
+
+def test_sql_sees_finished_runs_whether_or_not_their_campaign_has_ended(three: Plan, tmp_path: Path) -> None:
+    journal_only(three, tmp_path)
+    with sojourn.open(tmp_path) as store:
+        assert store.sql("select scenario, sum(events) from runs group by all").fetchall() == [("small", 6)]
+        assert store.sql("select seed, count(*) as n from flows group by all order by seed").pl().rows() == [
+            (1, 2),
+            (2, 2),
+            (3, 2),
+        ]
+        assert store.sql("select * from queues").df().shape[0] == store.queues.height == 3
+        assert store.sql("select * from series").pl().equals(store.series)
+
+
+def test_an_empty_store_has_empty_tables(tmp_path: Path) -> None:
+    with Store(tmp_path, create=True) as store:
+        for name in NAMES:
+            assert store.sql(f"select * from {name}").pl().height == 0
+            assert getattr(store, name).height == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("selec 1", 'the query is wrong: Parser Error: syntax error at or near "selec"'),
+        ("select jian from runs", 'Referenced column "jian" not found'),
+        ("", "the query asks nothing"),
+    ],
+)
+def test_a_wrong_query_is_one_line(query: str, message: str, tmp_path: Path) -> None:
+    with Store(tmp_path, create=True) as store, pytest.raises(InputError, match=message) as raised:
+        store.sql(query)
+    assert "\n" not in str(raised.value)
+
+
+def damage(file: Path, how: str) -> None:
+    whole = file.read_bytes()
+    if how == "truncated":
+        file.write_bytes(whole[: len(whole) // 2])
+    elif how == "empty":
+        file.write_bytes(b"")
+    elif how == "foreign":
+        file.write_bytes(b"precious, and no file of ours" * 100)
+    elif how == "missing":
+        file.unlink()
+    elif how == "a directory":
+        file.unlink()
+        file.mkdir()
+
+
+@pytest.mark.parametrize("how", ["truncated", "empty", "foreign", "missing", "a directory"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_damaged_file_is_set_aside_and_its_runs_are_made_again(
+    name: str, how: str, three: Plan, scenario: MakeScenario, tmp_path: Path
+) -> None:
+    keep(three, tmp_path / "whole")
+    before = parquet(tmp_path / "whole")
+    out = tmp_path / "out"
+    keep(planned(scenario, 2), out)
+    # The third is in the journal, and so is not lost.
+    journal_only(three, out)
+    damage(out / f"{name}.parquet", how)
+    told: list[str] = []
+    backend = Inventor()
+    keep(three, out, told.append, backend)
+    assert sorted(run["seed"] for run in backend.started) == [1, 2]
+    assert len(told) == 1
+    assert f"{name}.parquet" in told[0]
+    assert "2 runs will be made again" in told[0]
+    assert parquet(out) == before
+    if how != "missing":
+        assert (out / "set-aside" / f"{name}.parquet").exists()
+
+
+def test_another_stores_file_is_set_aside(three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+    keep(three, tmp_path / "out")
+    keep(planned(scenario, 2), tmp_path / "other")
+    shutil.copy(tmp_path / "other" / "flows.parquet", tmp_path / "out" / "flows.parquet")
+    told: list[str] = []
+    keep(three, tmp_path / "out", told.append)
+    assert "flows.parquet: is damaged or another store's" in told[0]
+
+
+@pytest.mark.parametrize("how", ["truncated", "foreign", "empty", "missing"])
+def test_a_lost_journal_loses_only_what_is_nowhere_else(how: str, three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+    keep(three, tmp_path / "whole")
+    out = tmp_path / "out"
+    keep(planned(scenario, 2), out)
+    journal_only(three, out)
+    damage(out / "journal.sqlite", how)
+    told: list[str] = []
+    backend = Inventor()
+    keep(three, out, told.append, backend)
+    assert [run["seed"] for run in backend.started] == [3]
+    assert len(told) == (how in ("truncated", "foreign"))
+    assert parquet(out) == parquet(tmp_path / "whole")
+
+
+def test_a_foreign_database_is_set_aside(three: Plan, tmp_path: Path) -> None:
+    Store(tmp_path, create=True).close()
+    (tmp_path / "journal.sqlite").unlink()
+    with sqlite3.connect(tmp_path / "journal.sqlite") as database:
+        database.execute("CREATE TABLE precious (thing TEXT)")
+    database.close()
+    told: list[str] = []
+    keep(three, tmp_path, told.append)
+    assert "journal.sqlite: no journal of Sojourn's; moved to" in told[0]
+    with sqlite3.connect(tmp_path / "set-aside" / "journal.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM precious").fetchall() == [(0,)]
+    database.close()
+
+
+def test_a_record_that_cannot_be_read_is_made_again(three: Plan, tmp_path: Path) -> None:
+    journal_only(three, tmp_path / "out")
+    with sqlite3.connect(tmp_path / "out" / "journal.sqlite") as database:
+        database.execute("UPDATE journal SET record = x'00' WHERE number = 2")
+    database.close()
+    told: list[str] = []
+    with Store(tmp_path / "out", notify=told.append) as store:
+        assert store.runs.height == 2
+    assert told == [f"{tmp_path / 'out' / 'journal.sqlite'}: 1 run cannot be read and will be made again"]
+    backend = Inventor()
+    keep(three, tmp_path / "out", backend=backend)
+    assert len(backend.started) == 1
+
+
+@pytest.mark.parametrize("replaced", range(5))
+def test_a_crash_while_files_are_replaced_loses_nothing(
+    replaced: int, three: Plan, scenario: MakeScenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some files are new and some old, and the journal still has the new runs; each counts once."""
+    keep(three, tmp_path / "whole")
+    for begun in (0, 2):
+        out = tmp_path / str(begun)
+        if begun:
+            keep(planned(scenario, begun), out)
+        journal_only(three, out)
+        replace = Path.replace
+        done: list[Path] = []
+
+        def fail(self: Path, target: Path, replace: Callable[..., Path] = replace, done: list[Path] = done) -> Path:
+            if len(done) == replaced:
+                raise KeyboardInterrupt
+            done.append(target)
+            return replace(self, target)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "replace", fail)
+            if replaced == 4:
+                patch.setattr("sojourn.store.journal.Journal.forget", fail)
+            with Store(out) as store, pytest.raises(KeyboardInterrupt):
+                store.consolidate()
+        with Store(out, notify=pytest.fail) as store:
+            assert len(store) == 3
+            assert store.sql("select count(*), count(distinct key) from flows").fetchall() == [(6, 3)]
+        assert parquet(out) == parquet(tmp_path / "whole")
+
+
+def test_the_marker_says_schema_and_engine(tmp_path: Path) -> None:
+    Store(tmp_path / "new" / "store", create=True).close()
+    told = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
+    assert told == {"schema": 1, "engine": sojourn.__version__}

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 import sojourn
 from conftest import ROOT
 from doubles import Inventor, invented
+from sojourn import api
 from sojourn.backends.result import RunResult
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
@@ -15,19 +16,18 @@ from sojourn.scenario import Scenario
 from sojourn.specification import RunSpecification, flow_count
 from sojourn.study import library
 from sojourn.study.agreement import agrees, tolerance
-from sojourn.study.design import Study, assign
+from sojourn.study.design import Study
 
 STUDY = library.load("piotrowska")
 FIGURES = library.figures(STUDY)
 
 
 def specification(**axes: str) -> RunSpecification:
-    (run,) = STUDY.runs(STUDY.selection({axis: [value] for axis, value in axes.items()}), 1)
-    return run.specification
+    return STUDY.matrix.cell(axes).run(0).specification
 
 
 def test_the_matrix_has_72_runs_and_the_paper_720_figures() -> None:
-    assert len(STUDY.selection({})) == 72
+    assert STUDY.matrix.size == len(list(STUDY.matrix.points())) == 72
     assert len(FIGURES) == 720
     assert Counter(figure.table.number for figure in FIGURES) == {
         **{2: 81, 3: 27, 4: 54, 5: 27, 6: 81, 7: 27, 8: 54, 9: 27},
@@ -36,7 +36,7 @@ def test_the_matrix_has_72_runs_and_the_paper_720_figures() -> None:
 
 
 def test_every_figure_is_of_a_cell_and_a_metric_there_is() -> None:
-    cells = STUDY.selection({})
+    cells = list(STUDY.matrix.points())
     controls = {"newreno", "cubic", "compound", None}
     for figure in FIGURES:
         assert figure.axes in cells
@@ -107,8 +107,8 @@ def test_mixed_runs_give_each_sender_its_algorithm() -> None:
 
 
 def test_only_narrows_the_matrix() -> None:
-    assert len(STUDY.selection({"load": ["UC", "mc"], "queue": ["CoDel"]})) == 2 * 2 * 4
-    assert {axes["queue"] for axes in STUDY.selection({"queue": ["DT"]})} == {"droptail"}
+    assert STUDY.part({"load": ["UC", "mc"], "queue": ["CoDel"]}).size == 2 * 2 * 4
+    assert {axes["queue"] for axes in STUDY.part({"queue": ["DT"]}).points()} == {"droptail"}
 
 
 @pytest.mark.parametrize(
@@ -120,15 +120,13 @@ def test_only_narrows_the_matrix() -> None:
 )
 def test_only_names_what_there_is(only: dict[str, list[str]], message: str) -> None:
     with pytest.raises(sojourn.InputError, match=message):
-        STUDY.selection(only)
+        STUDY.part(only)
 
 
 def test_changes_are_made_in_every_scenario_and_after_all_else() -> None:
-    runs = STUDY.runs(
-        STUDY.selection({"load": ["UC"], "tcp": ["newreno"], "queue": ["codel"]}),
-        1,
-        {"network.dumbbell.bottleneck.queue.target": "3 ms", "stack.minimum_rto": "200 ms"},
-    )
+    changes = {"network.dumbbell.bottleneck.queue.target": "3 ms", "stack.minimum_rto": "200 ms"}
+    only = {"load": "UC", "tcp": "newreno", "queue": "codel"}
+    runs = [cell.run(0) for cell in api.study_campaign(STUDY, 1, only, changes).cells()]
     assert len(runs) == 2
     for run in runs:
         assert run.specification["links"][0]["queue"]["parameters"]["target"] == 3 * 10**9
@@ -136,10 +134,10 @@ def test_changes_are_made_in_every_scenario_and_after_all_else() -> None:
 
 
 def test_a_change_that_leads_nowhere_is_bad_input() -> None:
-    with pytest.raises(InputError, match=r"--set flows\.9\.tcp: the study's scenario has nothing there"):
-        STUDY.runs(STUDY.selection({}), 1, {"flows.9.tcp": "cubic"})
-    with pytest.raises(InputError, match='unknown key "bandwidth"'):
-        STUDY.runs(STUDY.selection({}), 1, {"network.dumbbell.bottleneck.bandwidth": "1 Gbit/s"})
+    with pytest.raises(InputError, match=r'--set flows\.9\.tcp: the scenario has nothing at "flows\.9\.tcp" to set'):
+        list(api.study_campaign(STUDY, changes={"flows.9.tcp": "cubic"}).cells())
+    with pytest.raises(InputError, match=r'network\.dumbbell\.bottleneck: unknown key "bandwidth"'):
+        api.study_campaign(STUDY, changes={"network.dumbbell.bottleneck.bandwidth": "1 Gbit/s"})
 
 
 def test_an_unknown_study_is_answered_with_those_there_are() -> None:
@@ -150,8 +148,14 @@ def test_an_unknown_study_is_answered_with_those_there_are() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"overrides": [{"when": {"laod": "UC"}, "set": {}}]}, 'unknown axis "laod", did you mean "load"'),
-        ({"overrides": [{"when": {"load": ["UC", "XL"]}, "set": {}}]}, 'unknown value of axis load "XL"'),
+        (
+            {"tables": [{"number": 1, "title": "", "select": {"laod": "UC"}, "metrics": []}]},
+            'unknown axis "laod", did you mean "load"',
+        ),
+        (
+            {"tables": [{"number": 1, "title": "", "select": {"load": ["UC", "XL"]}, "metrics": []}]},
+            'unknown value of axis load "XL"',
+        ),
         (
             {"tables": [{"number": 1, "title": "", "select": {}, "metrics": ["jane"]}]},
             'unknown metric "jane", did you mean "jain"',
@@ -161,15 +165,7 @@ def test_an_unknown_study_is_answered_with_those_there_are() -> None:
 )
 def test_a_study_that_contradicts_itself_is_an_error(change: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        Study.of(STUDY.model_dump() | change)
-
-
-def test_paths_reach_into_tables_and_lists() -> None:
-    data = {"a": [{"b": 1}, {"b": 2}], "c": {}}
-    assign(data, ["a", "*", "b"], 3)
-    assign(data, ["a", "1", "d"], 4)
-    assign(data, ["c", "e", "f"], 5)
-    assert data == {"a": [{"b": 3}, {"b": 3, "d": 4}], "c": {"e": {"f": 5}}}
+        Study.of(STUDY.model_dump(by_alias=True) | change)
 
 
 @pytest.mark.parametrize(

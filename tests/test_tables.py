@@ -7,8 +7,8 @@ from rich.table import Table
 
 import sojourn
 from sojourn import api
-from sojourn.campaign import conduct
-from sojourn.store import Store
+from sojourn.campaign import conduct, plan
+from sojourn.store import Memory
 from sojourn.study import cells, library, tables
 from sojourn.study.design import Study, StudyTable
 from test_study import Camps
@@ -70,8 +70,8 @@ def test_what_nobody_published_is_shown_alone_and_neither_agrees_nor_not() -> No
     figures = library.figures(study)
     assert len(figures) == 2 * 3 * 2  # scenarios, loads, metrics
     backend = Camps()
-    runs = api.study_runs(study, ONLY, {}, 1, backend)
-    compared = cells.compare(figures, api.complete(conduct(runs, backend, Store(None), None)), list(study.axes))
+    planned = plan(api.study_campaign(study, only=ONLY), backend, "test")
+    compared = cells.compare(figures, api.complete(conduct(planned, backend, Memory())), list(study.axes))
     (table,) = tables.study_tables(study, compared)
     assert rendered(table) == [
         ["scenario", "load", "metric", "pie"],

@@ -1,49 +1,69 @@
 """What the command line and notebooks call alike."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sojourn import scenario as scenarios
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
-from sojourn.campaign import Conducted, Outcome, check, conduct
+from sojourn.campaign import Conducted, Outcome, Plan, conduct, plan
 from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
-from sojourn.runs import Cell, Run
 from sojourn.scenario import Scenario
-from sojourn.store import Store
+from sojourn.store import Keeper, Memory, Store
 from sojourn.study import cells, library
 from sojourn.study.cells import Compared
 from sojourn.study.design import Study
+from sojourn.sweep import file
+from sojourn.sweep.campaign import Repeated
+from sojourn.sweep.matrix import Matrix
+from sojourn.sweep.until import conduct_until
 
 
 def load(path: str | Path) -> Scenario:
     """Reads and checks a scenario file.
 
     Raises:
-        InputError: the file cannot be read or is no scenario; one line that names file and key or line.
+        InputError: the file cannot be read, is no scenario, or is many; one line that names file and key or line.
     """
-    return scenarios.load(path)
+    matrix = expand(path)
+    if matrix.sweep.axes:
+        raise InputError(f"{path}: sweep: the file holds {matrix.size} scenarios; sojourn.expand reads them")
+    (cell,) = matrix.cells()
+    return cell.scenario
+
+
+def expand(path: str | Path) -> Matrix:
+    """Reads a scenario file that may have a sweep; ``cells()`` of what it returns makes its cells one by one.
+
+    Raises:
+        InputError: the file cannot be read, or its sweep makes no sense; one line that names file and key or line.
+    """
+    return file.load(path)
 
 
 def run(
     scenario: Scenario | str | Path,
-    seeds: int = 1,
+    seeds: int | None = None,
     *,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     backend: Backend | None = None,
 ) -> Result:
-    """Runs a scenario with one or more seeds, counted up from its own.
+    """Runs a scenario, or all cells of a scenario file with a sweep.
 
     Args:
         scenario: a scenario or the path of a scenario file.
-        seeds: how many repetitions.
-        out: a new or empty directory for the results; none are written unless given.
+        seeds: how many repetitions of each cell, with seeds counted up from its own; what the file says unless given, or 1.
+        only: values of some axes that the sweep is narrowed to, such as ``{"tcp": ["cubic", "bbr"]}``.
+        changes: keys set in every scenario of the file: ``{"stack.minimum_rto": "200 ms"}``.
+        out: a directory for the results, new, empty or a store that is to go on; none are written unless given.
         jobs: how many runs at once; as many as there are cores unless given.
         backend: what carries out the runs; the simulator unless given.
 
@@ -51,17 +71,60 @@ def run(
         InputError: the scenario or the directory will not do.
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
-    backend = backend or Simulator()
-    runs = scenario_runs(scenario, seeds, backend)
-    return complete(conduct(runs, backend, _store(out), jobs))
+    return _carry_out(campaign(scenario, seeds, only, changes), out, jobs, backend)
 
 
-def scenario_runs(scenario: Scenario | str | Path, seeds: int, backend: Backend) -> list[Run]:
-    """The runs of one scenario, checked; their only axis is its name."""
-    checked = scenario if isinstance(scenario, Scenario) else load(scenario)
-    runs = Cell({"scenario": checked.name}, checked).runs(_positive("seeds", seeds))
-    check(runs, backend, f'scenario "{checked.name}"' if isinstance(scenario, Scenario) else str(scenario))
-    return runs
+def open(directory: str | Path) -> Store:  # noqa: A001, as sojourn.open it shadows nothing
+    """Opens the results in a directory: frames, and SQL over them.
+
+    Raises:
+        InputError: there is no store there, or one of another schema.
+        StoreFailed: its files cannot be read or written.
+    """
+    return Store(Path(directory))
+
+
+def campaign(
+    scenario: Scenario | str | Path,
+    seeds: int | None = None,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Repeated:
+    """What a scenario or a scenario file asks to be run; not checked yet.
+
+    Raises:
+        InputError: the file will not do, or there is no such axis, value or key.
+    """
+    if isinstance(scenario, Scenario):
+        if only or changes:
+            raise InputError("a scenario that is no file's has no axes to choose from and takes no changes")
+        return Repeated.of_scenario(scenario, 1 if seeds is None else seeds)
+    return Repeated.of_matrix(expand(scenario).only(_lists(only)).with_changes(changes or {}), seeds)
+
+
+def summaries(directory: str | Path) -> pl.DataFrame:
+    """The rows of ``runs`` in a directory, without the specifications.
+
+    Raises:
+        InputError: there is no store there, or one of another schema.
+        StoreFailed: its files cannot be read or written.
+    """
+    with open(directory) as store:
+        found: pl.DataFrame = store.sql("SELECT * EXCLUDE (specification) FROM runs").pl()
+        return found
+
+
+def kept(planned: Plan, directory: str | Path) -> int:
+    """How many of a campaign's runs have results in a directory, which need not be there.
+
+    Raises:
+        InputError: the directory is no store, or one of another schema.
+        StoreFailed: its files cannot be read.
+    """
+    if not Path(directory).exists():
+        return 0
+    with open(directory) as store:
+        return sum(store.has(key) for key in planned.run_keys())
 
 
 @dataclass(frozen=True)
@@ -80,7 +143,7 @@ class Reproduction:
 
 def reproduce(
     study: str,
-    seeds: int = 1,
+    seeds: int | None = None,
     *,
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
@@ -98,20 +161,30 @@ def reproduce(
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
     loaded = library.load(study)
+    result = _carry_out(study_campaign(loaded, seeds, only, changes), out, jobs, backend)
+    return compare(loaded, result, None if out is None else Path(out))
+
+
+def study_campaign(
+    study: Study,
+    seeds: int | None = None,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Repeated:
+    """What a study asks to be run; not checked yet.
+
+    Raises:
+        InputError: there is no such axis, value or key.
+    """
+    return Repeated.of_matrix(study.part(_lists(only), changes), seeds)
+
+
+def _carry_out(asked: Repeated, out: str | Path | None, jobs: int | None, backend: Backend | None) -> Result:
     backend = backend or Simulator()
-    runs = study_runs(loaded, only or {}, changes or {}, seeds, backend)
-    store = _store(out)
-    return compare(loaded, complete(conduct(runs, backend, store, jobs)), store.directory)
-
-
-def study_runs(
-    study: Study, only: Mapping[str, str | Iterable[str]], changes: Mapping[str, Any], seeds: int, backend: Backend
-) -> list[Run]:
-    """The runs of a study, or of the part that ``only`` selects, with ``changes`` to their scenarios, checked."""
-    chosen = {axis: [values] if isinstance(values, str) else list(values) for axis, values in only.items()}
-    runs = study.runs(study.selection(chosen), _positive("seeds", seeds), changes)
-    check(runs, backend, f"study {study.name}")
-    return runs
+    planned = plan(asked, backend, asked.origin)
+    with closing(keeper(out)) as kept:
+        settled = conduct_until(planned, asked.until, kept, lambda batch: conduct(batch, backend, kept, jobs))
+        return complete(settled.conducted)
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
@@ -130,7 +203,7 @@ def complete(conducted: Conducted) -> Result:
     """
     if conducted.failures:
         raise first_failure(conducted.failures)
-    if conducted.result is None:
+    if not conducted.finished:
         raise InputError("there was nothing to run")
     return conducted.result
 
@@ -144,11 +217,10 @@ def first_failure(failures: Sequence[Outcome]) -> SojournError:
     return type(outcome.result)(f"run {outcome.run.label}: {outcome.result}{more}")
 
 
-def _store(out: str | Path | None) -> Store:
-    return Store(None if out is None else Path(out))
+def keeper(out: str | Path | None) -> Keeper:
+    """What keeps results in a directory, or in memory if there is none."""
+    return Memory() if out is None else Store(Path(out), create=True)
 
 
-def _positive(name: str, value: int) -> int:
-    if value < 1:
-        raise InputError(f"{name} must be 1 or more, not {value}")
-    return value
+def _lists(only: Mapping[str, str | Iterable[str]] | None) -> dict[str, list[str]]:
+    return {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}

@@ -4,8 +4,8 @@ The engine is the only place that lists them. Everything in Python that must kno
 here, so a new algorithm in the engine needs no line of Python.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, cached_property
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,6 +39,11 @@ class Parameter(BaseModel):
     choices: tuple[str, ...] | None = None
     minimum: float | None = None
     maximum: float | None = None
+
+    @property
+    def has_unit(self) -> bool:
+        """Whether its values are written as strings with a unit."""
+        return self.kind in DIMENSIONS or self.kind == "queue_length"
 
     def format(self, value: Value) -> str:
         """A value as a scenario file would say it."""
@@ -105,21 +110,37 @@ class Catalogue(BaseModel):
     stack_settings: tuple[Parameter, ...]
     profiles: tuple[Profile, ...]
 
+    @cached_property
+    def _congestion_controls(self) -> dict[str, Algorithm]:
+        return _by_spelling(self.congestion_controls)
+
+    @cached_property
+    def _slow_starts(self) -> dict[str, Algorithm]:
+        return _by_spelling(self.slow_starts)
+
+    @cached_property
+    def _queues(self) -> dict[str, Algorithm]:
+        return _by_spelling(self.queues)
+
+    @cached_property
+    def _profiles(self) -> dict[str, Profile]:
+        return _by_spelling(self.profiles)
+
     def congestion_control(self, name: str) -> Algorithm:
         """Finds a congestion control by name or alias; a ``ValueError`` names the nearest known one."""
-        return find("congestion control", name, self.congestion_controls)
+        return _look_up("congestion control", name, self._congestion_controls)
 
     def slow_start(self, name: str) -> Algorithm:
         """Finds a slow start by name; a ``ValueError`` names the nearest known one."""
-        return find("slow start", name, self.slow_starts)
+        return _look_up("slow start", name, self._slow_starts)
 
     def queue(self, name: str) -> Algorithm:
         """Finds a queue discipline by name or alias; a ``ValueError`` names the nearest known one."""
-        return find("queue discipline", name, self.queues)
+        return _look_up("queue discipline", name, self._queues)
 
     def profile(self, name: str) -> Profile:
         """Finds a stack profile by name or alias; a ``ValueError`` names the nearest known one."""
-        return find("stack profile", name, self.profiles)
+        return _look_up("stack profile", name, self._profiles)
 
 
 EntryT = TypeVar("EntryT", bound=Entry)
@@ -131,11 +152,23 @@ def find(what: str, name: str, entries: Iterable[EntryT]) -> EntryT:
     Raises:
         ValueError: there is none; the message names the nearest.
     """
-    listed = list(entries)
-    for entry in listed:
-        if name.casefold() in {entry.name.casefold(), *(alias.casefold() for alias in entry.aliases)}:
-            return entry
-    raise ValueError(names.unknown(what, name, [entry.name for entry in listed]))
+    return _look_up(what, name, _by_spelling(entries))
+
+
+def _by_spelling(entries: Iterable[EntryT]) -> dict[str, EntryT]:
+    """Entries by their names and aliases, in lower case; of two with one spelling the first."""
+    found: dict[str, EntryT] = {}
+    for entry in entries:
+        for spelling in (entry.name, *entry.aliases):
+            found.setdefault(spelling.casefold(), entry)
+    return found
+
+
+def _look_up(what: str, name: str, entries: Mapping[str, EntryT]) -> EntryT:
+    entry = entries.get(name.casefold())
+    if entry is None:
+        raise ValueError(names.unknown(what, name, dict.fromkeys(entry.name for entry in entries.values())))
+    return entry
 
 
 @cache

@@ -18,3 +18,7 @@ class RunFailed(SojournError):
 
 class RunCancelled(SojournError):
     """A run was stopped on request before it was finished."""
+
+
+class StoreFailed(SojournError):
+    """A directory of results could not be read or written; what was in it is in it still."""

@@ -1,7 +1,7 @@
 """The cells of a matrix and their runs."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,8 +26,7 @@ class Run:
     @cached_property
     def key(self) -> str:
         """A hash of all that the result depends on: the whole specification, the seed in it, and the engine's version."""
-        everything = f"{_engine.version()}\n{text(self.specification)}"
-        return hashlib.blake2b(everything.encode(), digest_size=KEY_BYTES).hexdigest()
+        return _key(text(self.specification))
 
     @property
     def label(self) -> str:
@@ -65,3 +64,21 @@ class Cell:
     def runs(self, repetitions: int) -> list[Run]:
         """The first so many runs."""
         return [self.run(repetition) for repetition in range(repetitions)]
+
+
+def keys(specification: str, seeds: Iterable[int]) -> Iterator[str]:
+    """The keys of a cell's runs with some seeds, for less than making the runs would cost; the text is that of any of them."""
+    # Nothing but the seed, which stands first, tells the specifications apart.
+    first, comma, rest = specification.partition(",")
+    head, colon, _ = first.partition(":")
+    return (_key(f"{head}{colon}{seed}{comma}{rest}") for seed in seeds)
+
+
+def called(axes: Mapping[str, str]) -> str:
+    """A cell as people write it: ``tcp=cubic,queue=codel``."""
+    return ",".join(f"{axis}={label}" for axis, label in axes.items())
+
+
+def _key(specification: str) -> str:
+    everything = f"{_engine.version()}\n{specification}"
+    return hashlib.blake2b(everything.encode(), digest_size=KEY_BYTES).hexdigest()

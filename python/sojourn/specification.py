@@ -43,7 +43,7 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "warm_up": scenario.warm_up,
         "sender_overhead": scenario.sender_overhead,
         "nodes": nodes,
-        "links": [_link(link, index) for link in scenario.network.directed_links()],
+        "links": [_link(link, index) for link in scenario.network.directed_links],
         "stacks": stacks,
         "flows": flows,
         "probe": scenario.probe.model_dump(),

@@ -1,4 +1,4 @@
-"""How sure a mean over seeds is."""
+"""How sure a figure over seeds is, whether two cells differ, and when a series has settled."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -28,3 +28,72 @@ def estimate(values: Sequence[float], confidence: float = 0.95) -> Estimate:
         return Estimate(mean, None, None)
     half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
     return Estimate(mean, mean - half, mean + half)
+
+
+class Comparison(NamedTuple):
+    """Two samples that belong together value by value: their means, and how sure their difference is."""
+
+    pairs: int
+    first: float
+    second: float
+    #: Of the second less the first.
+    difference: Estimate
+    #: Wilcoxon's signed-rank test, two-sided: how likely so unequal values are if neither tends to be the larger.
+    p: float | None
+
+
+def compare(first: Sequence[float], second: Sequence[float], confidence: float = 0.95) -> Comparison:
+    """Compares paired values, such as a metric of two cells over common seeds.
+
+    The interval is Student's of the differences; p is exact without ties and zeros, and none from a single pair.
+
+    Raises:
+        ValueError: there are no pairs, or a value has no partner.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} values cannot be paired with {len(second)}")
+    differences = [later - earlier for earlier, later in zip(first, second, strict=True)]
+    difference = estimate(differences, confidence)
+    return Comparison(len(differences), float(np.mean(first)), float(np.mean(second)), difference, _signed_rank(differences))
+
+
+def _signed_rank(differences: Sequence[float]) -> float | None:
+    if len(differences) < 2:
+        return None
+    if not any(differences):
+        return 1.0  # scipy has no rank to sum
+    return float(stats.wilcoxon(differences).pvalue)
+
+
+def quantiles(values: Sequence[float], shares: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95)) -> list[float]:
+    """Quantiles by linear interpolation between order statistics; the middle one is the median.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    if not values:
+        raise ValueError("the quantiles of no values")
+    return [float(quantile) for quantile in np.quantile(values, shares)]
+
+
+def warm_up(values: Sequence[float], batch: int = 5) -> int | None:
+    """How many values at the beginning of a series are better left out, by the marginal standard error rule MSER-5.
+
+    The series is taken in means of five; left out are so many of them that the mean of the rest has the least standard error.
+    Nothing applies this by itself: it tells whether a scenario's ``warm_up`` is long enough.
+
+    None where no answer is to be trusted: the rule would leave out more than half of a series, or it has fewer than two batches.
+    Source: White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997, for the
+    rule; White, Cobb and Spratt, "A comparison of five steady-state truncation heuristics for simulation", WSC 2000, for batches
+    of five.
+    """
+    means = np.asarray(values[: len(values) // batch * batch], dtype=np.float64).reshape(-1, batch).mean(axis=1)
+    if len(means) < 2:
+        return None
+    # What is left when the first 0, 1, 2, ... batches are left out: how many, and their sum of squared deviations. The last batch
+    # alone would have no deviation.
+    left = np.arange(len(means), 0, -1)
+    centred = means - means.mean()
+    sums, squares = (np.cumsum(values[::-1])[::-1] for values in (centred, centred**2))
+    best = int(np.argmin(((squares - sums**2 / left) / left**2)[:-1]))
+    return best * batch if best <= len(means) // 2 else None

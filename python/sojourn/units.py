@@ -105,16 +105,28 @@ def parse_queue_length(text: object) -> QueueLimit:
     return limit
 
 
+def number_and_unit(text: str) -> tuple[Decimal, str | None]:
+    """The two parts of a quantity, whatever its dimension; a mere number has no unit.
+
+    Raises:
+        ValueError: there is no number.
+    """
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        raise ValueError(f'"{text}" is no quantity: write a number and a unit')
+    return Decimal(match["number"]), match["unit"]
+
+
 def _split(text: object, dimension: Dimension) -> tuple[Decimal, str]:
     if not isinstance(text, str):
         raise ValueError(f'{text!r} has no unit: write a {dimension.name} as a string, such as "{dimension.example}"')
-    match = _QUANTITY.fullmatch(text)
-    if match is None:
-        raise ValueError(f'"{text}" is no {dimension.name}: write a number and a unit, such as "{dimension.example}"')
-    unit = match["unit"]
+    try:
+        number, unit = number_and_unit(text)
+    except ValueError:
+        raise ValueError(f'"{text}" is no {dimension.name}: write a number and a unit, such as "{dimension.example}"') from None
     if unit is None:
         raise ValueError(f'"{text}" has no unit: write a {dimension.name} such as "{dimension.example}"')
-    return Decimal(match["number"]), unit
+    return number, unit
 
 
 def _unknown_unit(text: str, unit: str, allowed: Iterable[str]) -> str:

@@ -19,12 +19,12 @@ STARTING = 0.3
 
 def cells(only: Mapping[str, Iterable[str]]) -> list[dict[str, str]]:
     """The cells of the study's matrix that have the given values of some axes."""
-    return library.load(STUDY).selection(only)
+    return [dict(axes) for axes in library.load(STUDY).part(only).points()]
 
 
 def specification(axes: Mapping[str, str], seconds: float, changes: Mapping[str, Any] | None = None) -> RunSpecification:
-    """The run of a cell; ``seconds`` are the simulated seconds of a data-centre cell, ``changes`` those of ``Study.runs``."""
-    (run,) = library.load(STUDY).runs([axes], 1, changes)
+    """The run of a cell; ``seconds`` are the simulated seconds of a data-centre cell, ``changes`` those of ``Study.part``."""
+    run = library.load(STUDY).part({}, changes).cell(axes).run(0)
     return shortened(run.specification, seconds * LENGTHS[axes["scenario"]])
 
 

@@ -3,28 +3,34 @@
 import os
 import sys
 import tomllib
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
 
-from sojourn import api, store
+from sojourn import api, comparison, store
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
 from sojourn.bench import figures, ns3, parts
 from sojourn.bench import machine as machines
 from sojourn.bench import report as reports
 from sojourn.bench.parts import PARTS
-from sojourn.campaign import conduct
+from sojourn.campaign import Conducted, Plan, carry_out, conduct, workers
+from sojourn.campaign import plan as plan_of
 from sojourn.cli import describe as descriptions
+from sojourn.cli import query as queries
 from sojourn.cli import show
-from sojourn.cli.progress import Progress
-from sojourn.errors import InputError, SojournError
+from sojourn.cli.progress import Checking, Progress
+from sojourn.errors import InputError, SojournError, StoreFailed
 from sojourn.results import Result
-from sojourn.runs import Run
 from sojourn.scenario import schema
 from sojourn.specification import flow_count
 from sojourn.study import library, tables
+from sojourn.sweep import estimate
+from sojourn.sweep.campaign import Repeated
+from sojourn.sweep.stopping import StoppingRule
+from sojourn.sweep.until import conduct_until
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -58,7 +64,19 @@ def _complain(message: str, exit_status: int) -> int:
     return exit_status
 
 
-seeds_option = click.option("--seeds", metavar="N", type=click.IntRange(min=1), default=1, help="Repeat with N seeds.")
+seeds_option = click.option(
+    "--seeds", metavar="N", type=click.IntRange(min=1), help="N seeds for each cell; what the file says unless given, or 1."
+)
+only_option = click.option(
+    "--only", metavar="AXIS=VALUE", multiple=True, help="Only these cells; repeatable, values of one axis add up."
+)
+set_option = click.option(
+    "--set",
+    "changes",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Change a key of the scenarios, to see what an assumption is worth, as in stack.minimum_rto='200 ms'; repeatable.",
+)
 jobs_option = click.option(
     "--jobs", metavar="J", type=click.IntRange(min=1), help="Runs at the same time; as many as there are cores unless given."
 )
@@ -73,22 +91,82 @@ def sojourn() -> None:
 @sojourn.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @seeds_option
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write the results to a new or empty directory.")
+@only_option
+@set_option
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Keep the results in a directory, new, empty, or with results: runs that are there are not made again.",
+)
 @jobs_option
-def run(file: Path, seeds: int, out: Path | None, jobs: int | None) -> None:
-    """Run the scenario in FILE and show what its flows and queues did."""
+def run(
+    file: Path, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], out: Path | None, jobs: int | None
+) -> None:
+    """Run the scenario in FILE, or all cells of its sweep, and show what flows and queues did."""
     backend = Simulator()
-    show.result(_conduct(api.scenario_runs(file, seeds, backend), backend, out, jobs))
+    asked = api.campaign(file, seeds, _selection(only), _changes(changes))
+    planned = _planned(asked, backend)
+    found = _conduct(planned, asked.until, backend, out, jobs)
+    if len(planned.cells) == 1:
+        show.result(found)
+    else:
+        show.cells(found, planned)
 
 
 @sojourn.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def check(file: Path) -> None:
-    """Check the scenario in FILE without running it."""
-    (run,) = api.scenario_runs(file, 1, Simulator())
+@only_option
+@set_option
+def check(file: Path, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
+    """Check the scenario in FILE, or all cells of its sweep, without running it."""
+    planned = _planned(api.campaign(file, 1, _selection(only), _changes(changes)), Simulator())
+    run = planned.cells[0].run()
     nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
     size = f"{nodes} nodes, {links} one-way links, {flow_count(run.specification)} flows, {run.simulated_seconds:g} s"
-    click.echo(f'{file}: scenario "{run.axes["scenario"]}" is fine: {size}')
+    first = "" if len(planned.cells) == 1 else f"{len(planned.cells)} cells, the first with "
+    click.echo(f'{file}: scenario "{planned.name}" is fine: {first}{size}')
+
+
+@sojourn.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@seeds_option
+@only_option
+@set_option
+@jobs_option
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Tell how many of the runs are in DIR already.")
+def plan(
+    file: Path, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
+) -> None:
+    """Show what running FILE would mean: axes, cells, runs, and about how long they take here."""
+    asked, backend = api.campaign(file, seeds, _selection(only), _changes(changes)), Simulator()
+    planned = _planned(asked, backend)
+    show.axes(asked)
+    click.echo(show.extent(planned, asked.until))
+    kept = 0
+    if out is not None:
+        kept = api.kept(planned, out)
+        click.echo(f"{kept} of the runs are in {out}")
+    if kept < len(planned):
+        largest = max(planned.cells, key=lambda cell: cell.cost).run()
+        speed = estimate.measure(largest, lambda run: carry_out(run, backend))
+        left = estimate.packets(planned.cost) * (1 - kept / len(planned))
+        click.echo(show.estimated(speed, len(planned) - kept, left, workers(jobs)))
+
+
+@sojourn.command()
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--metric", "metrics", metavar="M", multiple=True, help="Only this metric; repeatable.")
+def compare(directory: Path, first: str, second: str, metrics: tuple[str, ...]) -> None:
+    """Compare two cells of the results in DIR, over the seeds that both have.
+
+    A and B are values of axes that tell a cell from all others, such as tcp=cubic,queue=codel.
+    """
+    runs = api.summaries(directory)
+    one, other = (comparison.condition(text, comparison.axes_of(runs)) for text in (first, second))
+    show.compared(comparison.compare_cells(runs, one, other, metrics or None), first, second)
 
 
 @sojourn.command("list")
@@ -114,30 +192,28 @@ def schema_() -> None:
 @sojourn.command()
 @click.argument("study")
 @seeds_option
-@click.option("--only", metavar="AXIS=VALUE", multiple=True, help="Only these runs; repeatable, values of one axis add up.")
-@click.option(
-    "--set",
-    "changes",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="Change a key of the scenarios, to see what an assumption is worth, as in stack.minimum_rto='200 ms'; repeatable.",
-)
+@only_option
+@set_option
 @jobs_option
 @click.option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="A new or empty directory for the results; results/STUDY unless given, or if that exists results/STUDY-2 and so on.",
+    help=(
+        "A directory for the results, new, empty, or with results: runs that are there are not made again. results/STUDY "
+        "unless given, or if that exists results/STUDY-2 and so on."
+    ),
 )
 def reproduce(
-    study: str, seeds: int, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
+    study: str, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
 ) -> None:
     """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
     loaded = library.load(study)
     backend = Simulator()
-    runs = api.study_runs(loaded, _selection(only), _changes(changes), seeds, backend)
+    asked = api.study_campaign(loaded, seeds, _selection(only), _changes(changes))
+    planned = _planned(asked, backend)
     directory = out if out is not None else _unused(Path("results"), loaded.name)
-    result = _conduct(runs, backend, directory, jobs)
+    result = _conduct(planned, asked.until, backend, directory, jobs)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -146,6 +222,22 @@ def reproduce(
         show.console().print(tables.agreement_table(reproduction.comparison))
         legend = "* does not agree. "
     click.echo(f"{legend}Results of {result.runs.height} runs are in {directory}")
+
+
+@sojourn.command("query")
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("sql")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(queries.FORMS)),
+    default="table",
+    show_default=True,
+    help="How to print what it finds; parquet is for a file or a pipe.",
+)
+def query_(directory: Path, sql: str, form: str) -> None:
+    """Ask the results in DIR in SQL: tables runs, flows, queues and series."""
+    queries.query(directory, sql, form, _notify)
 
 
 @sojourn.command("bench")
@@ -229,16 +321,35 @@ def _unused(parent: Path, name: str) -> Path:
     return directory
 
 
-def _conduct(runs: list[Run], backend: Backend, out: Path | None, jobs: int | None) -> Result:
+def _planned(asked: Repeated, backend: Backend) -> Plan:
+    """What is asked for, all its cells checked, which is shown on the terminal."""
+    with Checking(asked.size) as checking:
+        return plan_of(asked, backend, asked.origin, checking.advance)
+
+
+def _conduct(planned: Plan, until: StoppingRule | None, backend: Backend, out: Path | None, jobs: int | None) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
-    kept = store.Store(out)
-    try:
-        with Progress(runs) as progress:
-            conducted = conduct(runs, backend, kept, jobs, progress.advance)
-    except KeyboardInterrupt:
-        where = f"; their results are in {out}" if out is not None and len(kept) else ""
-        click.echo(f"{len(kept)} of {len(runs)} runs are finished{where}", err=True)
-        raise
-    if conducted.failures and out is not None:
-        click.echo(f"{len(kept)} of {len(runs)} runs succeeded; their results are in {out}", err=True)
-    return api.complete(conducted)
+    keeper = store.Memory() if out is None else store.Store(out, create=True, notify=_notify)
+    where = "" if out is None else f"; their results are in {out}"
+    if len(planned.cells) > 1:
+        click.echo(show.extent(planned, until))
+
+    def conduct_with_progress(batch: Plan) -> Conducted:
+        with Progress(batch) as progress:
+            try:
+                return conduct(batch, backend, keeper, jobs, progress.advance)
+            except (KeyboardInterrupt, StoreFailed):
+                progress.stop()
+                click.echo(f"{progress.finished} of {len(batch)} runs are finished{where if progress.finished else ''}", err=True)
+                raise
+
+    with closing(keeper):
+        settled = conduct_until(planned, until, keeper, conduct_with_progress)
+        conducted = settled.conducted
+        if conducted.failures and out is not None:
+            total = conducted.finished + len(conducted.failures)
+            click.echo(f"{conducted.finished} of {total} runs succeeded{where}", err=True)
+        if until is not None:
+            for unsettled in settled.unsettled:
+                click.echo(unsettled.told(until), err=True)
+        return api.complete(conducted)

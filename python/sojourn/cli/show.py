@@ -2,17 +2,26 @@
 
 import shutil
 import sys
+from collections.abc import Sequence
 
 import polars as pl
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from sojourn import catalogue, measures
+from sojourn.campaign import Plan
+from sojourn.comparison import ComparedMetric
+from sojourn.metrics import METRICS
 from sojourn.results import Result
+from sojourn.statistics import estimate
 from sojourn.study import library
+from sojourn.sweep.campaign import Repeated
+from sojourn.sweep.estimate import Speed
+from sojourn.sweep.stopping import StoppingRule
 
 #: The width to print at when the output is no terminal: enough for the widest table.
-WIDE = 140
+WIDE = 200
 
 
 def console() -> Console:
@@ -80,6 +89,102 @@ def _milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:.2f}"
 
 
+#: What the table of a sweep's cells shows of each: the metric, and a power of ten that makes it short.
+MAIN_METRICS = (
+    *(("total_mbps", 0), ("jain", 0), ("utilisation", 0), ("drop_pct", 0)),
+    *(("sojourn_mean_s", 3), ("sojourn_p99_s", 3)),
+)
+
+#: Cells that are shown: a terminal is no place for thousands.
+MOST_ROWS = 200
+
+
+def extent(planned: Plan, until: StoppingRule | None = None) -> str:
+    """How much there is to run, on one line."""
+    seeds = "one seed each" if planned.repetitions == 1 else f"{planned.repetitions} seeds each"
+    times = ""
+    if until is not None:
+        seeds = f"{planned.repetitions} to {until.most_seeds} seeds each until ci({until.metric}) < {until.bound:g}"
+        times = f", or up to {until.most_seeds / planned.repetitions:.3g} times as much"
+    runs = f"{len(planned):,} runs of {planned.simulated_seconds:,.10g} simulated s in all"
+    return f"{len(planned.cells):,} cells, {seeds}: {runs}{times}"
+
+
+def axes(asked: Repeated) -> None:
+    """The axes of a campaign: what each sets, and its values."""
+    listed = table("Axes", "axis", "sets", ">values", "")
+    for name, (key, labels) in asked.described.items():
+        listed.add_row(escape(name), key, str(len(labels)), escape(", ".join(labels)))
+    if asked.described:
+        console().print(listed)
+
+
+def duration(seconds: float) -> str:
+    """A time in the two largest units that it needs."""
+    units = {"d": 86400, "h": 3600, "min": 60, "s": 1}
+    left, parts = max(1, round(seconds)), list[str]()
+    for unit, size in units.items():
+        number, left = divmod(left, size)
+        if number or parts:
+            parts.append(f"{number} {unit}")
+    return " ".join(part for part in parts[:2] if not part.startswith("0 "))
+
+
+def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
+    """How long so many runs take so many workers, on one line."""
+    millions, milliseconds = speed.packets_per_second / 1e6, speed.overhead * 1e3
+    return (
+        f"about {duration(speed.seconds(runs, packets) / number)} with {number} at once: the slowest links can carry "
+        f"{packets:.3g} packets of 1500 bytes, the largest cell does {millions:.3g} million of them a second, and each run takes "
+        f"{milliseconds:.2g} ms besides"
+    )
+
+
+def cells(found: Result, planned: Plan) -> None:
+    """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals."""
+    headings = (f">{name.removesuffix('_s')}_ms" if power else f">{name}" for name, power in MAIN_METRICS)
+    listed = table("Cells", *planned.axes, ">seeds", *headings)
+    metrics = (name for name, _ in MAIN_METRICS)
+    by_cell = found.columns("runs", [*planned.axes, *metrics]).partition_by(planned.axes, as_dict=True)
+    seeds = 0
+    for cell in planned.cells[:MOST_ROWS]:
+        labels = tuple(cell.axes.values())
+        runs = by_cell[labels]
+        measured = (_estimated(runs[name] * 10**power, METRICS[name].decimals - power) for name, power in MAIN_METRICS)
+        listed.add_row(*map(escape, labels), str(runs.height), *measured)
+        seeds = max(seeds, runs.height)
+    console().print(listed)
+    if len(planned.cells) > MOST_ROWS:
+        console().print(f"The first {MOST_ROWS} of {len(planned.cells):,} cells; the results have all of them.")
+    if seeds > 1:
+        console().print("Means over seeds, and half of their 95 % confidence intervals.")
+
+
+def _estimated(values: pl.Series, decimals: int) -> str:
+    known = values.drop_nulls().to_list()
+    if not known:
+        return "-"
+    mean, _, high = estimate(known)
+    return f"{mean:.{decimals}f}" + (f" ± {high - mean:.{decimals}f}" if high is not None else "")
+
+
+def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None:
+    """Two cells beside each other: the mean of each, and how sure the difference is."""
+    listed = table("Means over common seeds", "metric", ">seeds", f">A: {escape(first)}", f">B: {escape(second)}", ">B - A", ">p")
+    for entry in metrics:
+        found, text = entry.comparison, entry.metric.format
+        if found is None:
+            listed.add_row(entry.metric.name, "0", *("-",) * 4)
+            continue
+        mean, low, high = found.difference
+        interval = "" if low is None or high is None else f" [{text(low)}, {text(high)}]"
+        p = "-" if found.p is None else f"{found.p:.3g}"
+        row = (entry.metric.name, str(found.pairs), text(found.first), text(found.second), f"{text(mean)}{interval}", p)
+        listed.add_row(*map(escape, row))
+    console().print(listed)
+    console().print("In brackets the 95 % interval of the paired differences (Student); p of Wilcoxon's signed-rank test.")
+
+
 def listing(what: str) -> None:
     """What there is of a kind."""
     known = catalogue.load()
@@ -87,7 +192,7 @@ def listing(what: str) -> None:
         studies = table("Studies", "name", "title", ">runs", ">figures", "source")
         for name in library.available():
             study = library.load(name)
-            runs, figures = len(study.selection({})), len(library.figures(study))
+            runs, figures = study.matrix.size, len(library.figures(study))
             studies.add_row(study.name, study.title, str(runs), str(figures), study.source)
         console().print(studies)
     elif what == "profiles":

@@ -11,16 +11,7 @@ from sojourn.errors import InputError
 from sojourn.scenario.model import Scenario
 from sojourn.scenario.problems import describe
 
-__all__ = ["Scenario", "from_data", "load", "read_toml"]
-
-
-def load(path: str | Path) -> Scenario:
-    """Reads and checks a scenario file.
-
-    Raises:
-        InputError: the file cannot be read, is no TOML, or is no scenario; one line that names file and key or line.
-    """
-    return from_data(read_toml(Path(path)), str(path))
+__all__ = ["Scenario", "from_data", "read_toml"]
 
 
 def from_data(data: Mapping[str, Any], origin: str) -> Scenario:

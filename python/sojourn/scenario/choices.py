@@ -40,7 +40,7 @@ class Choice(ABC):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, __: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(cls._from_scenario)
+        return core_schema.no_info_plain_validator_function(cls._from_scenario, ref=cls.__qualname__)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, _: CoreSchema, __: GetJsonSchemaHandler) -> JsonSchemaValue:

@@ -79,7 +79,7 @@ class Scenario(Table):
             warm_up, duration = DURATION.format(self.warm_up), DURATION.format(self.duration)
             raise ValueError(f'warm_up: "{warm_up}" leaves nothing to measure of a duration of "{duration}"')
         self._changes_are_in_time()
-        links = [(link.origin, link.target) for link in self.network.directed_links()]
+        links = [(link.origin, link.target) for link in self.network.directed_links]
         reached = {host: routes.reachable(host, links) for host in self.network.hosts()}
         for index, flows in enumerate(self.flows):
             for key, hosts in (("from", flows.origins), ("to", flows.targets)):
@@ -98,7 +98,7 @@ class Scenario(Table):
         return self
 
     def _changes_are_in_time(self) -> None:
-        for link in self.network.directed_links():
+        for link in self.network.directed_links:
             for change in link.changes:
                 if change.at >= self.duration:
                     ends, moment = f'"{link.origin}" to "{link.target}"', DURATION.format(change.at)

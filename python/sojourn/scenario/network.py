@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Self
 
@@ -218,7 +219,7 @@ class Network(Table):
         if (self.dumbbell is None) == (self.links is None):
             raise ValueError('give either "dumbbell" or "links"')
         seen: set[tuple[str, str]] = set()
-        for link in self.directed_links():
+        for link in self.directed_links:
             if (link.origin, link.target) in seen:
                 raise ValueError(f'two links lead from "{link.origin}" to "{link.target}"')
             seen.add((link.origin, link.target))
@@ -235,8 +236,12 @@ class Network(Table):
         routers = ROUTERS if self.dumbbell is not None else ()
         return [node for node in self.nodes() if node not in routers]
 
-    def directed_links(self) -> Iterator[DirectedLink]:
+    @cached_property
+    def directed_links(self) -> list[DirectedLink]:
         """All links, one direction each, in order of declaration."""
+        return list(self._links())
+
+    def _links(self) -> Iterator[DirectedLink]:
         if self.dumbbell is not None:
             yield from self.dumbbell.links()
         for link in self.links or ():

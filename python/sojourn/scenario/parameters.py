@@ -90,8 +90,7 @@ def schema(parameter: Parameter) -> Json:
         if parameter.maximum is not None:
             described["maximum"] = parameter.maximum
     if parameter.default is not None:
-        has_unit = parameter.kind in DIMENSIONS or parameter.kind == "queue_length"
-        described["default"] = parameter.format(parameter.default) if has_unit else parameter.default
+        described["default"] = parameter.format(parameter.default) if parameter.has_unit else parameter.default
     source = f" ({parameter.source})" if parameter.source else ""
     return described | {"description": f"{parameter.doc}{source}"}
 

@@ -3,19 +3,29 @@
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+#: What pydantic would say in its own terms.
+PLAIN = {
+    "missing": "this key is required",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "list_type": "must be a list",
+}
 
-def describe(error: ValidationError) -> str:
-    """The first problem as ``key: what is wrong``, and how many more there are."""
+
+def describe(error: ValidationError, within: str = "") -> str:
+    """The first problem as ``key: what is wrong``, and how many more there are; ``within`` is where the keys begin."""
     first, *others = error.errors(include_url=False)
     message = str(first["ctx"]["error"]) if first["type"] == "value_error" else _plain(first)
     more = f" (and {len(others)} more)" if others else ""
-    key = _path(first["loc"])
+    key = _path((within, *first["loc"]) if within else first["loc"])
     return f"{key}: {message}{more}" if key else f"{message}{more}"
 
 
 def _plain(problem: ErrorDetails) -> str:
-    if problem["type"] == "missing":
-        return "this key is required"
+    if problem["type"] in PLAIN:
+        return PLAIN[problem["type"]]
+    if problem["type"] == "too_short":
+        return f"must have {problem['ctx']['min_length']} or more"
     message, given = problem["msg"].removeprefix("Input should be "), problem["input"]
     shown = f'"{given}"' if isinstance(given, str) else repr(given)
     return f"must be {message}" + (f", not {shown}" if isinstance(given, str | int | float | bool) else "")

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from sojourn.scenario.model import Scenario
+from sojourn.sweep.file import ScenarioFile
 
 
 def text() -> str:
     """The schema as it is published, ending in a newline."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Scenario.model_json_schema(by_alias=True)}
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **ScenarioFile.model_json_schema(by_alias=True)}
     _drop_defaults_in_base_units(schema)
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 

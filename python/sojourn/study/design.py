@@ -1,31 +1,18 @@
-"""A study: a base scenario, the axes of its matrix, and the published tables it is held against. All of it is data."""
+"""A study: a base scenario, the sweep that makes its matrix, and the published tables it is held against. All of it is data."""
 
-import copy
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any, Self
 
 from pydantic import Field, model_validator
 
 from sojourn import names
-from sojourn.errors import InputError
 from sojourn.metrics import METRICS
-from sojourn.runs import Cell, Run
-from sojourn.scenario import from_data
 from sojourn.scenario.base import Table
+from sojourn.sweep.matrix import Matrix, Point
+from sojourn.sweep.model import Meant, Sweep, matches
 
 Values = str | list[str]
-
-
-class Override(Table):
-    """What a value of an axis, or a combination of values, changes in the base scenario."""
-
-    when: dict[str, Values]
-    set: dict[str, Any]
-
-    def applies(self, axes: Mapping[str, str]) -> bool:
-        """Whether a cell of the matrix is meant."""
-        return matches(self.when, axes)
 
 
 class StudyTable(Table):
@@ -56,24 +43,15 @@ class Study(Table):
     title: str
     source: str
     scenario: dict[str, Any]
-    axes: dict[str, list[str]]
-    overrides: list[Override]
+    sweep: Sweep
     tables: list[StudyTable]
     #: None for a study whose question nobody has answered in print.
     published: PublishedFile | None = None
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
-        conditions = [("overrides", override.when) for override in self.overrides]
-        conditions += [(f"tables: {table.number}", table.select) for table in self.tables]
-        for place, condition in conditions:
-            for axis, values in condition.items():
-                if axis not in self.axes:
-                    raise ValueError(f"{place}: {names.unknown('axis', axis, self.axes)}")
-                for value in [values] if isinstance(values, str) else values:
-                    if value not in self.axes[axis]:
-                        raise ValueError(f"{place}: {names.unknown(f'value of axis {axis}', value, self.axes[axis])}")
         for table in self.tables:
+            self._selected(table)
             for metric in table.metrics:
                 if metric not in METRICS:
                     raise ValueError(f"tables: {table.number}: {names.unknown('metric', metric, METRICS)}")
@@ -83,77 +61,32 @@ class Study(Table):
                 raise ValueError(f'tables: {table.number}: a table of camps selects one value of "{table.camps}"')
         return self
 
+    def _selected(self, table: StudyTable) -> Meant:
+        return self.sweep.meant(f"tables: {table.number}", table.select)
+
+    @property
+    def axes(self) -> dict[str, list[str]]:
+        """The axes of the matrix and what their values are called."""
+        return {name: list(axis.values) for name, axis in self.sweep.axes.items()}
+
     @property
     def spellings(self) -> dict[str, str]:
         """What is written otherwise in the published file, and what it is called here."""
         return {} if self.published is None else self.published.names
 
-    def selection(self, only: Mapping[str, Iterable[str]]) -> list[dict[str, str]]:
-        """The cells of the matrix, in the order of the axes, narrowed to the wanted values of some axes.
+    @cached_property
+    def matrix(self) -> Matrix:
+        """All its cells."""
+        return Matrix({"name": self.name, **self.scenario}, self.sweep, f"study {self.name}")
+
+    def part(self, only: Mapping[str, Iterable[str]], changes: Mapping[str, Any] | None = None) -> Matrix:
+        """The cells with the wanted values of some axes, with ``changes`` to their scenarios if given.
 
         Raises:
-            InputError: no such axis or value.
+            InputError: no such axis, value or key.
         """
-        wanted = {self._axis(axis): [self._value(axis, value) for value in values] for axis, values in only.items()}
-        chosen = [[value for value in values if value in wanted.get(axis, values)] for axis, values in self.axes.items()]
-        return [dict(zip(self.axes, cell, strict=True)) for cell in itertools.product(*chosen)]
+        return self.matrix.only(only, self.spellings).with_changes(changes or {})
 
-    def runs(self, cells: Iterable[Mapping[str, str]], seeds: int, changes: Mapping[str, Any] | None = None) -> list[Run]:
-        """The runs of some cells of the matrix, with ``changes`` to their scenarios if given.
-
-        Raises:
-            InputError: a change does not fit a scenario.
-        """
-        origin = f"study {self.name}"
-        return [run for axes in cells for run in Cell(axes, from_data(self.data(axes, changes), origin)).runs(seeds)]
-
-    def data(self, axes: Mapping[str, str], changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The scenario of one cell of the matrix, as plain data; ``changes`` are made last, path by path.
-
-        Raises:
-            InputError: a change's path leads nowhere.
-        """
-        scenario = copy.deepcopy(self.scenario)
-        for override in self.overrides:
-            if override.applies(axes):
-                for path, value in override.set.items():
-                    assign(scenario, path.split("."), copy.deepcopy(value))
-        for path, value in (changes or {}).items():
-            try:
-                assign(scenario, path.split("."), copy.deepcopy(value))
-            except (AttributeError, IndexError, TypeError, ValueError):
-                raise InputError(f"--set {path}: the study's scenario has nothing there to set") from None
-        return {"name": self.name, **scenario}
-
-    def _axis(self, axis: str) -> str:
-        if axis not in self.axes:
-            raise InputError(f"--only {axis}: {names.unknown('axis', axis, self.axes)}")
-        return axis
-
-    def _value(self, axis: str, value: str) -> str:
-        spellings = {known.casefold(): known for known in self.axes[axis]}
-        spellings |= {spelling.casefold(): known for spelling, known in self.spellings.items() if known in self.axes[axis]}
-        if value.casefold() not in spellings:
-            raise InputError(f"--only {axis}={value}: {names.unknown(f'value of axis {axis}', value, self.axes[axis])}")
-        return spellings[value.casefold()]
-
-
-def matches(condition: Mapping[str, Values], axes: Mapping[str, str]) -> bool:
-    """Whether every axis of the condition has its value, or one of its values."""
-    return all(axes[axis] in ([values] if isinstance(values, str) else values) for axis, values in condition.items())
-
-
-def assign(data: Any, path: Sequence[str], value: object) -> None:
-    """Sets what a path leads to in nested tables and lists; a number is a list's index, ``*`` means all of a list."""
-    head, *rest = path
-    if isinstance(data, list):
-        indices = range(len(data)) if head == "*" else [int(head)]
-        for index in indices:
-            if rest:
-                assign(data[index], rest, value)
-            else:
-                data[index] = value
-    elif rest:
-        assign(data.setdefault(head, {}), rest, value)
-    else:
-        data[head] = value
+    def shows(self, table: StudyTable, axes: Point) -> bool:
+        """Whether a cell of the matrix is one of a table's."""
+        return matches(self._selected(table), axes)

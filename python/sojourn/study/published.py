@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.study.design import PublishedFile, Study, StudyTable, matches
+from sojourn.study.design import PublishedFile, Study, StudyTable
 
 #: What stands in the column of camps for every flow of the run.
 ALL = "all"
@@ -42,12 +42,12 @@ def read(path: Path, study: Study, published: PublishedFile) -> list[Figure]:
 
 def unpublished(study: Study) -> list[Figure]:
     """A figure for every metric of every cell that a table shows."""
-    cells = study.selection({})
+    cells = list(study.matrix.points())
     return [
         Figure(table, cell, cell, None, metric, None, "")
         for table in study.tables
         for cell in cells
-        if matches(table.select, cell)
+        if study.shows(table, cell)
         for metric in table.metrics
     ]
 
@@ -60,7 +60,7 @@ def _figure(row: Mapping[str, str], table: StudyTable, study: Study, published: 
     if table.camps is not None:
         camp = None if axes[table.camps] == ALL else axes[table.camps]
         axes[table.camps] = str(table.select[table.camps])
-    if not matches(table.select, axes) or row["metric"] not in table.metrics:
+    if not study.shows(table, axes) or row["metric"] not in table.metrics:
         raise ValueError(f"{', '.join(row.values())}: not a cell of table {table.number}")
     printed = row["value"]
     reading = published.readings.get(printed)

@@ -1,0 +1,23 @@
+"""Which names an axis may have beside the columns that a frame has anyway."""
+
+from collections.abc import Iterable, Sequence
+
+from sojourn.errors import InputError
+from sojourn.results import COLUMNS
+
+_TAKEN = {name.casefold() for name in ("key", "seed", *(column for columns in COLUMNS.values() for column in columns))}
+
+
+def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
+    """Sees to it that axes can be columns, beside those of earlier campaigns; SQL does not tell upper from lower case.
+
+    Raises:
+        InputError: one cannot.
+    """
+    spellings = {axis.casefold(): axis for axis in known}
+    for axis in axes:
+        if axis.casefold() in _TAKEN:
+            raise InputError(f'axis "{axis}": results have a column of that name; call the axis something else')
+        other = spellings.setdefault(axis.casefold(), axis)
+        if other != axis:
+            raise InputError(f'axis "{axis}": the results have an axis "{other}", from which SQL does not tell it')

@@ -1,0 +1,208 @@
+"""A directory of results."""
+
+import sqlite3
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import polars as pl
+
+from sojourn.errors import StoreFailed
+from sojourn.results import NAMES, Result, schema
+from sojourn.store import consolidation, marker, parquet, query
+from sojourn.store.columns import check_axes
+from sojourn.store.files import locked, set_aside
+from sojourn.store.journal import Damaged, Journal
+
+if TYPE_CHECKING:
+    import duckdb
+
+JOURNAL = "journal.sqlite"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=3)
+
+
+class Store:
+    """The results in a directory: ``runs``, ``flows``, ``queues``, ``series`` as polars frames, and ``sql`` over all of them.
+
+    Args:
+        directory: where the store is.
+        create: make a new or empty directory a store; otherwise it must be one.
+        notify: is told of files that are damaged and have been set aside; a warning unless given.
+
+    Raises:
+        InputError: the directory is no store that this version reads, or cannot be made one.
+        StoreFailed: its files cannot be read or written.
+    """
+
+    def __init__(self, directory: Path, *, create: bool = False, notify: Callable[[str], None] = _warn) -> None:
+        self.directory = directory
+        self._notify = notify
+        if create and not marker.is_there(directory):
+            marker.make(directory)
+        marker.check(directory)
+        with self._failing(), self._locked():
+            self._journal = self._open_journal()
+            self._check_files()
+
+    def close(self) -> None:
+        """Closes the store's files; only the frames at hand remain."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """How many runs have finished."""
+        with self._failing():
+            return self._journal.finished()
+
+    def begin(self, axes: Sequence[str]) -> None:
+        """See ``Keeper.begin``."""
+        with self._failing():
+            check_axes(axes, self._journal.axes())
+            self._journal.add_axes(axes)
+
+    def has(self, key: str) -> bool:
+        """See ``Keeper.has``."""
+        with self._failing():
+            return self._journal.has(key)
+
+    def add(self, key: str, record: bytes) -> None:
+        """See ``Keeper.add``."""
+        with self._failing():
+            self._journal.add(key, record)
+
+    def consolidate(self) -> None:
+        """Moves the journal's runs to the Parquet files; another process's too."""
+        with self._failing(), self._locked():
+            unreadable = consolidation.consolidate(self.directory, self._journal)
+        if unreadable:
+            runs = "1 run" if unreadable == 1 else f"{unreadable} runs"
+            self._notify(f"{self.directory / JOURNAL}: {runs} cannot be read and will be made again")
+
+    def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
+        """See ``Keeper.result``; the frames are read when they are asked for, even after the store has been closed."""
+
+        def read(name: str, wanted_columns: Sequence[str] | None) -> pl.DataFrame:
+            file, columns = parquet.path(self.directory, name), schema(name, axes)
+            rows = pl.scan_parquet(file).select(list(columns)) if file.exists() else columns.to_frame().lazy()
+            if keys is not None:
+                wanted = pl.LazyFrame({"key": list(keys())}, schema={"key": pl.String()})
+                rows = rows.join(wanted, on="key", how="semi", maintain_order="left")
+            return (rows if wanted_columns is None else rows.select(wanted_columns)).collect()
+
+        return Result(read)
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """A row a run; see ``Result``."""
+        return self._scan("runs").collect()
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """A row a flow."""
+        return self._scan("flows").collect()
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """A row a link with a queue."""
+        return self._scan("queues").collect()
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """A row a sample."""
+        return self._scan("series").collect()
+
+    def sql(self, text: str) -> "duckdb.DuckDBPyRelation":
+        """What a query over the tables ``runs``, ``flows``, ``queues`` and ``series`` finds.
+
+        It is a relation of DuckDB's: ``.pl()`` makes it a polars frame, ``.df()`` a pandas one.
+
+        Raises:
+            InputError: the query is wrong.
+        """
+        return query.ask({name: self._file(name) for name in NAMES}, self._empty, text)
+
+    def _scan(self, name: str) -> pl.LazyFrame:
+        file = self._file(name)
+        return self._empty(name).lazy() if file is None else pl.scan_parquet(file)
+
+    def _file(self, name: str) -> Path | None:
+        """The file of a frame with all runs; none if there are no runs."""
+        if self._journal.waiting():
+            self.consolidate()
+        file = parquet.path(self.directory, name)
+        return file if file.exists() else None
+
+    def _empty(self, name: str) -> pl.DataFrame:
+        return schema(name, self._journal.axes()).to_frame()
+
+    def _locked(self) -> AbstractContextManager[None]:
+        return locked(self.directory / marker.NAME)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """What goes wrong around the files is one line."""
+        kept = "what has finished is kept"
+        try:
+            yield
+        except sqlite3.ProgrammingError:
+            raise
+        except sqlite3.Error as error:
+            raise StoreFailed(f"{self.directory / JOURNAL}: {error}; {kept}") from None
+        except OSError as error:
+            raise StoreFailed(f"{error.filename or self.directory}: {error.strerror or error}; {kept}") from None
+        except pl.exceptions.PolarsError as error:
+            raise StoreFailed(f"{self.directory}: {' '.join(str(error).split())}; {kept}") from None
+
+    def _open_journal(self) -> Journal:
+        path = self.directory / JOURNAL
+        try:
+            return Journal(path)
+        except Damaged as error:
+            where = set_aside(path)
+            for suffix in ("-wal", "-shm"):
+                companion = path.with_name(path.name + suffix)
+                if companion.exists():
+                    companion.rename(where.with_name(where.name + suffix))
+            self._notify(f"{path}: {error}; moved to {where}, and the runs that were nowhere else will be made again")
+            return Journal(path)
+
+    def _check_files(self) -> None:
+        """Sees to it that the Parquet files are those that the journal knows of, and sets them aside if they are not."""
+        consolidation.clear(self.directory)
+        files = parquet.paths(self.directory)
+        there = [file for file in files if file.exists()]
+        found = {file: parquet.digest(file) for file in there}
+        expected = self._journal.digests()
+        if not expected and len(there) == len(files) and len(set(found.values())) == 1 and None not in found.values():
+            # The journal has been lost, and the files are whole.
+            keys = pl.scan_parquet(files[0]).select("key").collect()["key"]
+            self._journal.find(keys, parquet.axes(files[0]), str(found[files[0]]))
+            return
+        # The journal may hold all that the files do, if a first consolidation was cut short.
+        whole = all(found.get(file) in expected for file in files)
+        if whole or not (expected or there):
+            return
+        lost = len(self) - self._journal.waiting()
+        wrong = [file for file in files if found.get(file) not in expected]
+        for file in there:
+            if lost or file in wrong:
+                set_aside(file)
+            else:
+                file.unlink()
+        self._journal.lose_files()
+        for file in wrong:
+            if lost or file in there:
+                what = "is damaged or another store's" if file in there else "is missing"
+                again = f"; {lost} runs will be made again" if lost else ""
+                self._notify(f"{file}: {what}; what was there of the four files is now in {self.directory / 'set-aside'}{again}")

@@ -1,0 +1,61 @@
+"""A record as bytes: its labels and summary as JSON, its frames as Arrow streams, all of it compressed."""
+
+import io
+import json
+import struct
+import zlib
+
+import polars as pl
+
+from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES
+from sojourn.results import Record
+
+_FRAMES = {"flows": FLOWS, "queues": QUEUES, "queue_series": QUEUE_SERIES, "flow_series": FLOW_SERIES}
+
+#: Bytes of the JSON and of each frame; a frame without rows takes none.
+_HEAD = struct.Struct(f"<{1 + len(_FRAMES)}Q")
+
+#: From how many bytes on a frame is compressed as Arrow does it, column by column, and all of it no more: which is fast, but of
+#: little use to small frames, of which most is names.
+_LARGE = 100_000
+
+
+def encode(record: Record) -> bytes:
+    """The record as bytes."""
+    text = json.dumps([record.key, dict(record.axes), record.seed, dict(record.summary)]).encode()
+    frames: list[pl.DataFrame] = [getattr(record, name) for name in _FRAMES]
+    large = sum(frame.estimated_size() for frame in frames) >= _LARGE
+    parts = [text, *(_stream(frame, large) for frame in frames)]
+    return zlib.compress(_HEAD.pack(*map(len, parts)) + b"".join(parts), 0 if large else 1)
+
+
+def decode(encoded: bytes) -> Record:
+    """The record that the bytes stand for.
+
+    Raises:
+        ValueError: they stand for none.
+    """
+    try:
+        everything = memoryview(zlib.decompress(encoded))
+        lengths, body = _HEAD.unpack_from(everything), everything[_HEAD.size :]
+        parts: list[memoryview] = []
+        for length in lengths:
+            parts.append(body[:length])
+            body = body[length:]
+        key, axes, seed, summary = json.loads(bytes(parts[0]))
+        frames = {name: _frame(part, kind) for (name, kind), part in zip(_FRAMES.items(), parts[1:], strict=True)}
+    except (zlib.error, struct.error, OSError, pl.exceptions.PolarsError) as error:
+        raise ValueError(f"no record: {error}") from None
+    return Record(key, axes, seed, summary, **frames)
+
+
+def _stream(frame: pl.DataFrame, large: bool) -> bytes:
+    if not frame.height:
+        return b""
+    stream = io.BytesIO()
+    frame.write_ipc_stream(stream, compression="zstd" if large else "uncompressed")
+    return stream.getvalue()
+
+
+def _frame(stream: memoryview, kind: pl.Schema) -> pl.DataFrame:
+    return pl.read_ipc_stream(io.BytesIO(stream)) if stream else kind.to_frame()

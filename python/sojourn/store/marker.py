@@ -1,0 +1,60 @@
+"""``sojourn.json``, which says that a directory is a store, and of which schema."""
+
+import json
+import os
+from pathlib import Path
+
+from sojourn import _engine
+from sojourn.errors import InputError
+
+NAME = "sojourn.json"
+
+#: The version of what a store's files hold. Every change of columns or of the journal counts it up.
+SCHEMA = 1
+
+
+def is_there(directory: Path) -> bool:
+    """Whether the directory says that it is a store."""
+    return (directory / NAME).is_file()
+
+
+def make(directory: Path) -> None:
+    """Makes the directory a store; it must be new or empty. Several processes may try at once.
+
+    Raises:
+        InputError: it holds anything else, or cannot be made.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        held = sorted(entry.name for entry in directory.iterdir() if not entry.name.startswith(f".{NAME}."))
+        if is_there(directory):
+            return
+        if held:
+            raise InputError(f'--out {directory}: holds "{held[0]}" and is no store of results; give a new or an empty directory')
+        # Linked and not moved: the first marker stays, on which another process may already hold a lock.
+        unfinished = directory / f".{NAME}.{os.getpid()}"
+        unfinished.write_text(json.dumps({"schema": SCHEMA, "engine": _engine.version()}) + "\n", encoding="utf-8")
+        try:
+            os.link(unfinished, directory / NAME)
+        except FileExistsError:
+            return
+        finally:
+            unfinished.unlink()
+    except OSError as error:
+        raise InputError(f"--out {directory}: {error.strerror}") from None
+
+
+def check(directory: Path) -> None:
+    """Sees to it that the store can be read by this version.
+
+    Raises:
+        InputError: the directory is no store, or one of another schema.
+    """
+    try:
+        schema = json.loads((directory / NAME).read_text(encoding="utf-8"))["schema"]
+    except FileNotFoundError:
+        raise InputError(f"{directory}: no store of results: there is no {NAME}") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{directory / NAME}: cannot be read, so what the directory holds is not known") from None
+    if schema != SCHEMA:
+        raise InputError(f"{directory}: a store of schema {schema}, and this version of Sojourn reads schema {SCHEMA}")

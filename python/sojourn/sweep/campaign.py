@@ -1,0 +1,60 @@
+"""What a sweep asks to be run: its cells, and how many seeds each gets."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from sojourn.errors import InputError
+from sojourn.runs import Cell
+from sojourn.scenario.model import Scenario
+from sojourn.sweep.matrix import NAME, Matrix
+from sojourn.sweep.stopping import LEAST_SEEDS, StoppingRule
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Cells with so many seeds each. Cells are made when they are asked for, as often as that is."""
+
+    name: str
+    #: What errors call the source of the cells.
+    origin: str
+    axes: tuple[str, ...]
+    size: int
+    make: Callable[[], Iterator[Cell]]
+    repetitions: int
+    #: What may give a cell more seeds than that.
+    until: StoppingRule | None = None
+    #: What each axis of a sweep sets, for people, and what its values are called.
+    described: Mapping[str, tuple[str, list[str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of_matrix(cls, matrix: Matrix, seeds: int | None = None) -> Self:
+        """All cells of a matrix, with so many seeds each, or as many as its sweep says.
+
+        Raises:
+            InputError: less than one seed.
+        """
+        until = None if seeds is not None else matrix.sweep.stopping
+        repetitions = LEAST_SEEDS if until is not None else _positive(seeds if seeds is not None else matrix.sweep.seeds or 1)
+        described = matrix.described()
+        return cls(matrix.name, matrix.origin, matrix.axes, matrix.size, matrix.cells, repetitions, until, described)
+
+    @classmethod
+    def of_scenario(cls, scenario: Scenario, seeds: int = 1) -> Self:
+        """The one cell of a scenario that is no file's.
+
+        Raises:
+            InputError: less than one seed.
+        """
+        cell = Cell({NAME: scenario.name}, scenario)
+        return cls(scenario.name, f'scenario "{scenario.name}"', (NAME,), 1, lambda: iter([cell]), _positive(seeds))
+
+    def cells(self) -> Iterator[Cell]:
+        """All cells, in order."""
+        return self.make()
+
+
+def _positive(seeds: int) -> int:
+    if seeds < 1:
+        raise InputError(f"seeds must be 1 or more, not {seeds}")
+    return seeds

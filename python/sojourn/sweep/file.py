@@ -1,0 +1,55 @@
+"""Scenario files as they are written: a scenario, and what of it is swept."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from sojourn import names
+from sojourn.errors import InputError
+from sojourn.scenario import read_toml
+from sojourn.scenario.model import Scenario
+from sojourn.scenario.problems import describe
+from sojourn.sweep.matrix import Matrix
+from sojourn.sweep.model import Sweep
+
+#: The table of a scenario file that makes it many scenarios.
+SWEEP = "sweep"
+
+
+class ScenarioFile(Scenario):
+    """A whole scenario file. The measuring window is from ``warm_up`` to ``duration``."""
+
+    sweep: Sweep = Field(
+        default_factory=Sweep, description="Many scenarios: keys that take several values each, and how often each is run."
+    )
+
+
+def load(path: str | Path) -> Matrix:
+    """Reads a scenario file; its cells are checked when they are asked for.
+
+    Raises:
+        InputError: the file cannot be read or is no TOML, or its sweep makes no sense; one line that names file and key.
+    """
+    return from_data(read_toml(Path(path)), str(path))
+
+
+def from_data(data: Mapping[str, Any], origin: str) -> Matrix:
+    """The matrix of a scenario file given as plain data; ``origin`` is what errors call it.
+
+    Raises:
+        InputError: its sweep makes no sense.
+    """
+    known = [declared.alias or name for name, declared in ScenarioFile.model_fields.items()]
+    for key in data:
+        if key not in known:
+            raise InputError(f"{origin}: {names.unknown('key', key, known)}")
+    base = {key: value for key, value in data.items() if key != SWEEP}
+    try:
+        made = Matrix(base, Sweep.of(data.get(SWEEP, {})), origin)
+    except ValidationError as error:
+        raise InputError(f"{origin}: {describe(error, SWEEP)}") from None
+    if next(made.points(), None) is None:
+        raise InputError(f"{origin}: {SWEEP}.exclude: no cell is left")
+    return made

@@ -1,0 +1,166 @@
+"""A matrix: a base scenario, a sweep of it, and the cells that they make, one at a time."""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+from sojourn.errors import InputError
+from sojourn.runs import Cell, called
+from sojourn.scenario import from_data
+from sojourn.sweep.model import Meant, Sweep, matches
+from sojourn.sweep.paths import Path
+
+#: The axis of a matrix that has none: its one cell is told by the scenario's name.
+NAME = "scenario"
+
+#: The values of a cell's axes, by what they are called.
+Point = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The cells of a sweep, in order, the last axis fastest. Nothing but the file's text is held in memory."""
+
+    base: Mapping[str, Any]
+    sweep: Sweep
+    #: What errors call its source.
+    origin: str
+    #: Values of some axes that the matrix is narrowed to.
+    wanted: Meant = field(default_factory=dict)
+    #: Keys that are set in every scenario, after all else.
+    changes: Mapping[Path, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What the scenario is called."""
+        return str(self.base.get("name"))
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of the axes, in order."""
+        return tuple(self.sweep.axes) or (NAME,)
+
+    def only(self, selection: Mapping[str, Iterable[str]], spellings: Mapping[str, str] | None = None) -> Self:
+        """The matrix narrowed to some values of some axes, whatever the case of their letters.
+
+        Raises:
+            InputError: no such axis or value, or no cell that has them.
+        """
+        try:
+            wanted = self.sweep.meant(
+                "--only",
+                {axis: [self._label(axis, label, spellings or {}) for label in labels] for axis, labels in selection.items()},
+            )
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        narrowed = replace(self, wanted=wanted)
+        if next(narrowed.points(), None) is None:
+            raise InputError(f"{self.origin}: --only leaves no cell")
+        return narrowed
+
+    def _label(self, axis: str, label: str, spellings: Mapping[str, str]) -> str:
+        """What is called so but for the case of its letters, or else what was given."""
+        values = self.sweep.axes[axis].values if axis in self.sweep.axes else {}
+        known = [*values, *(value.name for value in values.values())]
+        folded = {spelling.casefold(): meant for spelling, meant in spellings.items() if meant in known}
+        folded |= {value.casefold(): value for value in known}
+        return label if label in known else folded.get(label.casefold(), label)
+
+    def with_changes(self, changes: Mapping[str, Any]) -> Self:
+        """The matrix with keys set in all its scenarios, after all else.
+
+        Raises:
+            InputError: no scenario has such a key.
+        """
+        paths: dict[Path, Any] = {}
+        for key, value in changes.items():
+            try:
+                paths[Path.of(key)] = value
+            except ValueError as error:
+                raise InputError(f"--set {key}: {error}") from None
+        return replace(self, changes=paths)
+
+    def described(self) -> dict[str, tuple[str, list[str]]]:
+        """What each axis sets, for people, and what those of its values are called that are wanted."""
+        described: dict[str, tuple[str, list[str]]] = {}
+        for name, axis in self.sweep.axes.items():
+            path, group = self.sweep.paths[name], next((group for group in self.sweep.zip if name in group), [])
+            partners = ", ".join(other for other in group if other != name)
+            what = "what overrides say" if path is None else path.text
+            labels = [label for label in axis.values if label in self.wanted.get(name, axis.values)]
+            described[name] = (what + (f" (together with {partners})" if partners else ""), labels)
+        return described
+
+    def points(self) -> Iterator[Point]:
+        """The values of each cell's axes, in order."""
+        if not self.sweep.axes:
+            yield {NAME: self.name}
+            return
+        for combination in itertools.product(*self._together):
+            point = dict(itertools.chain.from_iterable(combination))
+            axes = {axis: point[axis] for axis in self.sweep.axes}
+            if matches(self.wanted, axes) and not any(matches(exclusion, axes) for exclusion in self.sweep.exclusions):
+                yield axes
+
+    @cached_property
+    def _together(self) -> list[list[tuple[tuple[str, str], ...]]]:
+        """The steps of each axis, or of the axes that go together, as pairs of axis and label."""
+        zipped = {axes[0]: axes for axes in (sorted(group, key=self.axes.index) for group in self.sweep.zip)}
+        followers = {axis for axes in zipped.values() for axis in axes[1:]}
+        groups = [zipped.get(axis, [axis]) for axis in self.sweep.axes if axis not in followers]
+        return [
+            [
+                tuple(zip(group, labels, strict=True))
+                for labels in zip(*(self.sweep.axes[axis].values for axis in group), strict=True)
+            ]
+            for group in groups
+        ]
+
+    @cached_property
+    def size(self) -> int:
+        """How many cells there are."""
+        if not self.sweep.exclude and not self.wanted:
+            return math.prod(len(steps) for steps in self._together)
+        return sum(1 for _ in self.points())
+
+    def cells(self) -> Iterator[Cell]:
+        """All cells, in order, each made when it is asked for.
+
+        Raises:
+            InputError: a cell's values make no scenario.
+        """
+        return map(self.cell, self.points())
+
+    def cell(self, axes: Point) -> Cell:
+        """One cell.
+
+        Raises:
+            InputError: its values make no scenario.
+        """
+        where = f"{self.origin}: cell {called(axes)}" if self.sweep.axes else self.origin
+        scenario = self.base
+        # An algorithm is set before its parameters, whichever axis comes first.
+        for axis, path in self._axis_paths:
+            scenario = _set(scenario, path, self.sweep.axes[axis].values[axes[axis]].data, where)
+        for override, condition in zip(self.sweep.overrides, self.sweep.conditions, strict=True):
+            if matches(condition, axes):
+                for key, path in override.paths.items():
+                    scenario = _set(scenario, path, override.set[key], where)
+        for path, value in self.changes.items():
+            scenario = _set(scenario, path, value, f"--set {path.text}")
+        return Cell(axes, from_data(scenario, where))
+
+    @cached_property
+    def _axis_paths(self) -> list[tuple[str, Path]]:
+        paths = [(axis, path) for axis, path in self.sweep.paths.items() if path is not None]
+        return sorted(paths, key=lambda pair: len(pair[1].steps))
+
+
+def _set(scenario: Mapping[str, Any], path: Path, value: Any, where: str) -> Mapping[str, Any]:
+    try:
+        return path.assigned(scenario, value)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None

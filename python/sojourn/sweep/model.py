@@ -1,0 +1,241 @@
+"""What a scenario file or a study says of its matrix: axes, what their values change, and how many seeds a cell gets."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from sojourn import names
+from sojourn.errors import InputError
+from sojourn.scenario.base import Table
+from sojourn.store.columns import check_axes
+from sojourn.sweep import ranges, values
+from sojourn.sweep.paths import Path, top_level
+from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
+from sojourn.sweep.values import Value
+
+#: Axes cannot set these: repetitions have the seeds, and results take the name from the file.
+NOT_SWEPT = {"seed": "say how many seeds each cell gets with sweep.seeds", "name": "cells are told apart by their axes"}
+
+
+def _labels(given: object) -> object:
+    """One label or several; numbers and truth values are called as files write them."""
+    if isinstance(given, list):
+        return [_label(value) for value in given]
+    return _label(given)
+
+
+def _label(given: object) -> str:
+    if isinstance(given, str | bool | int | float):
+        return values.text(given)
+    raise ValueError(f"{given!r} is no value of an axis: write what the value is called")
+
+
+LABEL_SCHEMA: Final = {"type": ["string", "number", "boolean"]}
+
+Labels = Annotated[
+    str | list[str],
+    BeforeValidator(_labels),
+    WithJsonSchema({"anyOf": [LABEL_SCHEMA, {"type": "array", "items": LABEL_SCHEMA}]}),
+]
+"""A value of an axis, or several of them, by what they are called."""
+
+Condition = dict[str, Labels]
+"""Values of some axes, as a file writes them."""
+
+Meant = Mapping[str, frozenset[str]]
+"""The same as labels that there are."""
+
+
+class Axis(Table):
+    """One axis: a key of the scenario, and its values, listed or evenly over a range."""
+
+    key: str | None = Field(None, description='What it sets, such as "flows.*.tcp"; the axis\'s own name if that is a key.')
+    listed: list[Any] | None = Field(
+        None, alias="values", min_length=1, description='What it is set to; { label = "...", value = ... } says what to call it.'
+    )
+    range: str | None = Field(None, description='The ends of its values instead, such as "10 ms..200 ms".')
+    steps: int | None = Field(None, ge=2, description="How many values a range has, its ends among them.")
+    spacing: ranges.Spacing | None = Field(
+        None, description='Equal differences, or with "log" equal ratios; "linear" unless given.'
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_be_values_alone(cls, given: object) -> object:
+        if not isinstance(given, list | dict | cls):
+            raise ValueError(f"{given!r} is no axis: write its values in brackets")
+        return {"values": given} if isinstance(given, list) else given
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "array", "minItems": 1}, handler(core)], "description": "Its values, or more of it."}
+
+    @model_validator(mode="after")
+    def _has_values(self) -> Self:
+        if (self.listed is None) == (self.range is None):
+            raise ValueError('give either "values" or "range"')
+        if self.range is not None and self.steps is None:
+            raise ValueError('a range needs "steps": how many values it has')
+        if self.range is None and (self.steps is not None or self.spacing is not None):
+            raise ValueError('"steps" and "spacing" are of a range')
+        _ = self.values  # which may find fault
+        return self
+
+    @cached_property
+    def values(self) -> dict[str, Value]:
+        """The values by label, in order."""
+        given: list[Any] = self.listed or []
+        if self.range is not None and self.steps is not None:
+            given = list(ranges.spread(self.range, self.steps, self.spacing or "linear"))
+        return {value.label: value for value in values.labelled(given)}
+
+
+class Override(Table):
+    """What a value of an axis, or a combination of values, changes in the scenario."""
+
+    when: Condition = Field(description="Values of some axes.")
+    set: dict[str, Any] = Field(description='What to set then: keys such as "flows.*.count", and values.')
+
+    @model_validator(mode="after")
+    def _has_paths(self) -> Self:
+        _ = self.paths
+        return self
+
+    @cached_property
+    def paths(self) -> dict[str, Path]:
+        """The keys it sets."""
+        return {key: _path(f"set: {key}", key) for key in self.set}
+
+
+def _path(place: str, key: str) -> Path:
+    if key in NOT_SWEPT:
+        raise ValueError(f"{place}: no cell sets the {key}; {NOT_SWEPT[key]}")
+    try:
+        return Path.of(key)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+
+
+class Sweep(Table):
+    """A matrix of scenarios. All values of an axis are combined with all of the others, but for what is said otherwise."""
+
+    axes: dict[str, Axis] = Field({}, description="The axes, the last the fastest to change.")
+    zip: list[list[str]] = Field([], description="Axes that go together: the first value of one with the first of the other.")
+    exclude: list[Condition] = Field([], description="Combinations of values that are left out.")
+    overrides: list[Override] = Field([], description="What combinations of values change, in this order, after the axes.")
+    seeds: int | None = Field(None, ge=1, description="How many seeds each cell gets; 1 unless given.")
+    until: str | None = Field(
+        None,
+        description='Add seeds to a cell until half the 95 % interval of a metric is below a bound: "ci(jain) < 0.02".',
+    )
+    most_seeds: int | None = Field(
+        None, ge=LEAST_SEEDS, description=f'How many seeds "until" gives a cell at most; {MOST_SEEDS} unless given.'
+    )
+
+    @model_validator(mode="after")
+    def _axes_are_sound(self) -> Self:
+        try:
+            check_axes(list(self.axes))
+        except InputError as error:
+            raise ValueError(f"axes: {error}") from None
+        used = {axis for override in self.overrides for axis in override.when}
+        for name, path in self.paths.items():
+            if path is None and name not in used:
+                nearest = names.unknown("key", name, top_level()).partition(" (known")[0]
+                raise ValueError(
+                    f'axes.{name}: it sets nothing: give it a "key", or say in overrides what its values mean ({nearest})'
+                )
+            tables = [label for label, value in self.axes[name].values.items() if isinstance(value.data, dict | list)]
+            if path is None and tables:
+                raise ValueError(f'axes.{name}: without a "key" its values are only names, which "{tables[0]}" is not')
+        return self
+
+    @model_validator(mode="after")
+    def _conditions_are_met(self) -> Self:
+        _ = self.exclusions, self.conditions  # which may find fault
+        return self
+
+    @model_validator(mode="after")
+    def _zipped_are_of_one_length(self) -> Self:
+        seen: set[str] = set()
+        for index, together in enumerate(self.zip):
+            for axis in together:
+                self._known(f"zip[{index}]", axis)
+                if axis in seen:
+                    raise ValueError(f'zip[{index}]: the axis "{axis}" is zipped already')
+                seen.add(axis)
+            if len(together) < 2:
+                raise ValueError(f"zip[{index}]: name two axes or more")
+            if len({len(self.axes[axis].values) for axis in together}) > 1:
+                lengths = ", ".join(f"{axis} has {len(self.axes[axis].values)}" for axis in together)
+                raise ValueError(f"zip[{index}]: zipped axes need as many values as each other: {lengths}")
+        return self
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.seeds is not None and self.until is not None:
+            raise ValueError('give either "seeds" or "until"')
+        if self.most_seeds is not None and self.until is None:
+            raise ValueError('most_seeds: it is a bound of "until", which is not given')
+        try:
+            _ = self.stopping
+        except ValueError as error:
+            raise ValueError(f"until: {error}") from None
+        return self
+
+    @cached_property
+    def stopping(self) -> StoppingRule | None:
+        """What decides how many seeds a cell gets, if that is not a number."""
+        return None if self.until is None else StoppingRule.of(self.until, self.most_seeds or MOST_SEEDS)
+
+    @cached_property
+    def paths(self) -> dict[str, Path | None]:
+        """What each axis sets; none of an axis whose values only name what overrides set."""
+        return {name: self._axis_path(name, axis.key) for name, axis in self.axes.items()}
+
+    @cached_property
+    def exclusions(self) -> list[Meant]:
+        """What is left out."""
+        return [self.meant(f"exclude[{index}]", condition) for index, condition in enumerate(self.exclude)]
+
+    @cached_property
+    def conditions(self) -> list[Meant]:
+        """When each override is made."""
+        return [self.meant(f"overrides[{index}].when", override.when) for index, override in enumerate(self.overrides)]
+
+    def _axis_path(self, name: str, key: str | None) -> Path | None:
+        if key is not None:
+            return _path(f"axes.{name}.key", key)
+        return _path(f"axes.{name}", name) if "." in name or name in top_level() else None
+
+    def meant(self, place: str, condition: Mapping[str, str | Iterable[str]]) -> Meant:
+        """The labels that a condition on some axes allows; the name of a table stands for all tables of that name.
+
+        Raises:
+            ValueError: there is no such axis or value; the message begins with ``place`` and names the nearest.
+        """
+        meant: dict[str, frozenset[str]] = {}
+        for axis, labels in condition.items():
+            self._known(place, axis)
+            known = self.axes[axis].values
+            found: list[str] = []
+            for label in [labels] if isinstance(labels, str) else labels:
+                called = [label] if label in known else [value.label for value in known.values() if value.name == label]
+                if not called:
+                    raise ValueError(f"{place}: {names.unknown(f'value of axis {axis}', label, known)}")
+                found += called
+            meant[axis] = frozenset(found)
+        return meant
+
+    def _known(self, place: str, axis: str) -> None:
+        if axis not in self.axes:
+            raise ValueError(f"{place}: {names.unknown('axis', axis, self.axes)}")
+
+
+def matches(condition: Meant, axes: Mapping[str, str]) -> bool:
+    """Whether every axis of the condition has one of its values."""
+    return all(axes[axis] in labels for axis, labels in condition.items())

@@ -1,0 +1,119 @@
+"""Paths to keys of a scenario, such as ``flows.*.tcp``: checked against the scenario's model, and set in plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, Self, get_args, get_origin
+
+from sojourn import names
+from sojourn.scenario.base import Table
+from sojourn.scenario.choices import Choice
+from sojourn.scenario.model import Scenario
+
+#: What stands for every entry of a list.
+ALL = "*"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One key, or place in a list, on the way."""
+
+    head: str
+    #: The key that a plain string stands for where this step arrives, if it may be written as a table as well.
+    shorthand: str | None
+    #: Whether it arrives at a list, whose entries are there or not.
+    at_list: bool
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path that exists in the model of a scenario, whether or not a given scenario has something there."""
+
+    text: str
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Reads a path.
+
+        Raises:
+            ValueError: no scenario has such a key; the nearest is named.
+        """
+        steps: list[Step] = []
+        here: Any = Scenario
+        for head in text.split("."):
+            here = _next(here, head, ".".join(step.head for step in steps))
+            steps.append(Step(head, here.shorthand if _is(here, Choice) else None, get_origin(here) is list))
+        return cls(text, tuple(steps))
+
+    def assigned(self, scenario: Mapping[str, Any], value: object) -> dict[str, Any]:
+        """The scenario with what the path leads to set; tables on the way are made, entries of lists are not.
+
+        The scenario stays as it is, and what is not on the way is shared with it.
+
+        Raises:
+            ValueError: the scenario has nothing there to set.
+        """
+        try:
+            assigned: dict[str, Any] = _assigned(scenario, self.steps, value)
+        except (AttributeError, IndexError, TypeError, ValueError):
+            raise ValueError(f'the scenario has nothing at "{self.text}" to set') from None
+        return assigned
+
+
+def top_level() -> list[str]:
+    """The keys of a scenario that need no dot."""
+    return list(_fields(Scenario))
+
+
+def _next(here: Any, head: str, before: str) -> Any:
+    """What a key or place of ``here`` holds, as the model declares it; None below the parameters of an algorithm."""
+    if get_origin(here) is list:
+        if head != ALL and not head.isdecimal():
+            raise ValueError(f'"{before}" is a list: go on with "{before}.{ALL}" for all of it, or "{before}.0" for the first')
+        return _plain(get_args(here)[0])
+    if _is(here, Table):
+        fields = _fields(here)
+        if head not in fields:
+            raise ValueError((f"{before}: " if before else "") + names.unknown("key", head, fields))
+        return fields[head]
+    if _is(here, Choice):
+        return None  # which parameters there are depends on the name; reading the scenario checks them
+    raise ValueError(f'"{before}" has no keys, so not "{head}"')
+
+
+def _is(declared: Any, kind: type) -> bool:
+    return isinstance(declared, type) and issubclass(declared, kind)
+
+
+def _fields(table: type[Table]) -> dict[str, Any]:
+    return {field.alias or name: _plain(field.annotation) for name, field in table.model_fields.items()}
+
+
+def _plain(annotation: Any) -> Any:
+    """The annotation without ``| None``."""
+    if get_origin(annotation) is list:
+        return annotation
+    kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
+    return _plain(kinds[0]) if kinds else annotation
+
+
+def _assigned(data: Any, steps: tuple[Step, ...], value: object) -> Any:
+    step, rest = steps[0], steps[1:]
+    if isinstance(data, list):
+        entries = list(data)
+        for index in range(len(entries)) if step.head == ALL else [int(step.head)]:
+            entries[index] = _assigned(_table(entries[index], step), rest, value) if rest else value
+        return entries
+    table = dict(data)
+    if rest:
+        held = table.get(step.head, [] if step.at_list else {})
+        table[step.head] = _assigned(_table(held, step), rest, value)
+    else:
+        table[step.head] = value
+    return table
+
+
+def _table(held: Any, step: Step) -> Any:
+    """What a key is set in: a name that stands for a table becomes one."""
+    return {step.shorthand: held} if isinstance(held, str) and step.shorthand is not None else held

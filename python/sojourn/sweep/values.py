@@ -1,0 +1,68 @@
+"""The values of an axis, and what each is called."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+#: What a table of ``label`` and ``value`` holds, for a value that says too little about itself.
+LABELLED = {"label", "value"}
+
+#: The keys that tell what a table is.
+NAMING = ("name", "profile")
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of an axis: what it is called, and what is set, as plain data."""
+
+    label: str
+    data: Any
+
+    @property
+    def name(self) -> str:
+        """The label, or the name of a table that has one."""
+        names = [self.data[key] for key in NAMING if key in self.data] if isinstance(self.data, Mapping) else []
+        return str(names[0]) if names else self.label
+
+
+def labelled(given: Sequence[Any]) -> list[Value]:
+    """The values with their labels.
+
+    A table is called by its name and those of its keys that are not the same in every value.
+
+    Raises:
+        ValueError: two have the same label.
+    """
+    plain = [value["value"] if _has_label(value) else value for value in given]
+    tables = [_table(value) for value in plain]
+    shared = {key for key in tables[0] if all(key in table and table[key] == tables[0][key] for table in tables)}
+    values = [
+        Value(str(value["label"]) if _has_label(value) else text(data, shared), data)
+        for value, data in zip(given, plain, strict=True)
+    ]
+    for label, times in Counter(value.label for value in values).items():
+        if times > 1:
+            raise ValueError(f'{times} values are called "{label}": leave out what is there twice, or write {{ label, value }}')
+    return values
+
+
+def text(value: Any, left_out: Iterable[str] = ()) -> str:
+    """A value on one line, as it would be written in a file, without the keys that are left out of tables."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        naming = next((key for key in NAMING if key in value), None)
+        others = [f"{key}={text(held)}" for key, held in value.items() if key != naming and key not in set(left_out)]
+        return " ".join([*([str(value[naming])] if naming else []), *others])
+    if isinstance(value, list):
+        return "[" + " ".join(text(held) for held in value) + "]"
+    return str(value)
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return {key: held for key, held in value.items() if key not in NAMING} if isinstance(value, Mapping) else {}
+
+
+def _has_label(value: Any) -> bool:
+    return isinstance(value, Mapping) and set(value) == LABELLED

@@ -1,0 +1,59 @@
+"""Campaigns in processes of their own, for tests of what other processes and their ends do to a store."""
+
+import multiprocessing
+import resource
+import signal
+import sys
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from conftest import scenario_data
+from sojourn.backends.simulator import Simulator
+from sojourn.campaign import Cells, Plan, conduct, plan
+from sojourn.errors import StoreFailed
+from sojourn.runs import Cell
+from sojourn.scenario import from_data
+from sojourn.store import Store
+
+#: A process that has everything loaded and makes others by forking, which is much faster than to load it each time.
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["sojourn.campaign", "sojourn.store", "sojourn.backends.simulator", "duckdb", "conftest"])
+
+FAILED = 3
+
+
+def start(directory: Path, repetitions: int, complaint: Path | None = None, largest_file: int | None = None) -> BaseProcess:
+    """Starts a process that goes on with the campaign in a directory until it is finished, or writes down why it cannot."""
+    process = CONTEXT.Process(target=_conduct, args=(directory, repetitions, complaint, largest_file))
+    process.start()
+    return process
+
+
+def small(repetitions: int) -> Plan:
+    """A campaign of two cells whose runs take a few milliseconds."""
+    cells = [
+        Cell(
+            {"tcp": tcp},
+            from_data(scenario_data(flows=[{"from": "a", "to": "b", "count": 2, "tcp": tcp, "start_within": "1 s"}]), tcp),
+        )
+        for tcp in ("newreno", "cubic")
+    ]
+    return plan(Cells("crash", ["tcp"], lambda: cells, repetitions), Simulator(), "test")
+
+
+def _conduct(directory: Path, repetitions: int, complaint: Path | None, largest_file: int | None) -> None:
+    if largest_file is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    try:
+        with Store(directory, create=True, notify=_refuse) as store:
+            conduct(small(repetitions), Simulator(), store, 2)
+    except StoreFailed as error:
+        if complaint is not None:
+            complaint.write_text(str(error), encoding="utf-8")
+        sys.exit(FAILED)
+
+
+def _refuse(message: str) -> None:
+    """Nothing is damaged by what ends a process."""
+    raise AssertionError(message)

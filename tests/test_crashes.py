@@ -1,0 +1,112 @@
+"""A store in the hands of processes that are killed, have no room, or are two."""
+
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import campaigns
+from sojourn.store import Store
+
+#: Seeds of each of the two cells.
+REPETITIONS = 40
+
+KILLS = 100
+
+
+def parquet(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.glob("*.parquet")}
+
+
+def finish(directory: Path) -> None:
+    process = campaigns.start(directory, REPETITIONS)
+    process.join(60)
+    assert process.exitcode == 0
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    directory = tmp_path_factory.mktemp("store") / "undisturbed"
+    finish(directory)
+    return parquet(directory)
+
+
+def test_a_process_killed_at_any_moment_loses_nothing(undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    """Killed a hundred times and always started again, campaigns end with the same files as if nothing had been."""
+    began = time.monotonic()
+    finish(tmp_path / "timed")
+    lasts = time.monotonic() - began
+    chance = random.Random(20)
+    kills, stores, finished = 0, 0, 0
+    while kills < KILLS:
+        directory = tmp_path / str(stores)
+        process = campaigns.start(directory, REPETITIONS)
+        process.join(chance.uniform(0, 1.1 * lasts))
+        if process.is_alive():
+            process.kill()
+            process.join()
+            kills += 1
+            if (directory / "sojourn.json").exists():
+                with Store(directory, notify=pytest.fail) as store:
+                    assert len(store) >= finished
+                    finished = len(store)
+        else:
+            assert process.exitcode == 0
+            assert parquet(directory) == undisturbed
+            stores, finished = stores + 1, 0
+    finish(directory)
+    assert parquet(directory) == undisturbed
+    print(f"{kills} kills over {stores + 1} stores in {time.monotonic() - began:.0f} s")
+
+
+def test_two_processes_at_once_count_every_run_once(undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    processes = [campaigns.start(tmp_path / "out", REPETITIONS) for _ in range(2)]
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
+    assert parquet(tmp_path / "out") == undisturbed
+
+
+@contextmanager
+def small_disk(directory: Path, size: str) -> Iterator[None]:
+    directory.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", directory], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("no file system of a given size can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", directory], check=True)
+
+
+@pytest.mark.parametrize("size", ["96k", "300k", "1400k", "1600k"])
+def test_a_full_disk_loses_nothing(size: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    """Some of the sizes suffice for part of the journal, some for all of it but not for the files."""
+    disk = tmp_path / "disk"
+    with small_disk(disk, size):
+        process = campaigns.start(disk / "out", REPETITIONS, tmp_path / "complaint")
+        process.join(60)
+        assert process.exitcode == campaigns.FAILED
+        complaint = (tmp_path / "complaint").read_text()
+        assert "\n" not in complaint, complaint
+
+        assert str(disk / "out") in complaint
+        subprocess.run(["mount", "-o", "remount,size=50m", disk], check=True)
+        finish(disk / "out")
+        assert parquet(disk / "out") == undisturbed
+
+
+@pytest.mark.parametrize("largest", [40_000, 120_000, 200_000])
+def test_a_file_that_cannot_grow_loses_nothing(largest: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    process = campaigns.start(tmp_path / "out", REPETITIONS, tmp_path / "complaint", largest)
+    process.join(60)
+    assert process.exitcode == campaigns.FAILED
+    assert "\n" not in (tmp_path / "complaint").read_text()
+    finish(tmp_path / "out")
+    assert parquet(tmp_path / "out") == undisturbed
+    assert pl.read_parquet(tmp_path / "out" / "runs.parquet").height == 2 * REPETITIONS

@@ -1,0 +1,368 @@
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sojourn
+from conftest import SMALL_TOML, Capture, complaint, scenario_data
+from doubles import Inventor
+from sojourn.campaign import plan
+from sojourn.cli import commands, show
+from sojourn.cli.commands import status
+from sojourn.errors import InputError
+from sojourn.runs import Run, called, keys
+from sojourn.specification import flow_count, text
+from sojourn.sweep import estimate, file
+from sojourn.sweep.campaign import Repeated
+from sojourn.sweep.matrix import Matrix
+from sojourn.sweep.paths import Path as KeyPath
+from sojourn.sweep.ranges import spread
+
+TCP = {"key": "flows.*.tcp", "values": ["newreno", {"name": "cubic", "beta": 0.8}]}
+QUEUE = {"key": "network.dumbbell.bottleneck.queue", "values": ["droptail", {"name": "codel", "target": "2 ms"}]}
+
+
+def swept(**sweep: Any) -> Matrix:
+    """The small scenario with a sweep."""
+    return file.from_data({**scenario_data(), "sweep": sweep}, "small.toml")
+
+
+def names(matrix: Matrix) -> list[str]:
+    return [called(axes) for axes in matrix.points()]
+
+
+def test_all_values_are_combined_the_last_axis_fastest() -> None:
+    matrix = swept(axes={"tcp": TCP, "queue": QUEUE})
+    assert matrix.axes == ("tcp", "queue")
+    assert names(matrix) == [
+        "tcp=newreno,queue=droptail",
+        "tcp=newreno,queue=codel target=2 ms",
+        "tcp=cubic beta=0.8,queue=droptail",
+        "tcp=cubic beta=0.8,queue=codel target=2 ms",
+    ]
+    chosen = [(cell.scenario.flows[0].tcp.name, cell.scenario.network.dumbbell) for cell in matrix.cells()]
+    assert [(tcp, bell.bottleneck.queue.name) for tcp, bell in chosen if bell is not None and bell.bottleneck.queue] == [
+        ("newreno", "droptail"),
+        ("newreno", "codel"),
+        ("cubic", "droptail"),
+        ("cubic", "codel"),
+    ]
+
+
+def test_zipped_axes_go_together_and_the_others_are_crossed() -> None:
+    rate = {"key": "network.dumbbell.bottleneck.rate", "values": ["10 Mbit/s", "20 Mbit/s"]}
+    wait = {"key": "network.dumbbell.bottleneck.delay", "values": ["1 ms", "2 ms"]}
+    matrix = swept(axes={"rate": rate, "tcp": TCP, "wait": wait}, zip=[["wait", "rate"]])
+    assert matrix.size == 4
+    assert [tuple(axes.values()) for axes in matrix.points()] == [
+        ("10 Mbit/s", "newreno", "1 ms"),
+        ("10 Mbit/s", "cubic beta=0.8", "1 ms"),
+        ("20 Mbit/s", "newreno", "2 ms"),
+        ("20 Mbit/s", "cubic beta=0.8", "2 ms"),
+    ]
+
+
+def test_exclusions_leave_combinations_out() -> None:
+    matrix = swept(axes={"tcp": TCP, "queue": QUEUE}, exclude=[{"tcp": "cubic", "queue": ["droptail"]}])
+    assert matrix.size == len(names(matrix)) == 3
+    assert "tcp=cubic beta=0.8,queue=droptail" not in names(matrix)
+
+
+def test_labels_mean_what_overrides_say() -> None:
+    overrides = [{"when": {"load": "heavy"}, "set": {"flows.*.count": 100}}]
+    matrix = swept(axes={"load": ["light", "heavy"]}, overrides=overrides)
+    assert [flow_count(cell.run(0).specification) for cell in matrix.cells()] == [2, 100]
+
+
+def test_an_axis_may_be_named_by_its_key() -> None:
+    matrix = swept(axes={"network.dumbbell.bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"], "duration": ["5 s", "6 s"]})
+    runs = [cell.run(0).specification for cell in matrix.cells()]
+    assert [(run["links"][0]["rate"], run["duration"]) for run in runs] == [
+        (10**6, 5 * 10**12),
+        (10**6, 6 * 10**12),
+        (2 * 10**6, 5 * 10**12),
+        (2 * 10**6, 6 * 10**12),
+    ]
+
+
+def test_parameters_are_set_in_the_algorithm_that_another_axis_sets_whichever_comes_first() -> None:
+    start = {"key": "flows.*.tcp.slow_start", "values": ["standard", "hystart"]}
+    for axes in ({"tcp": TCP, "begin": start}, {"begin": start, "tcp": TCP}):
+        chosen = {(flows.tcp.name, flows.tcp.slow_start) for cell in swept(axes=axes).cells() for flows in cell.scenario.flows}
+        assert chosen == {(tcp, begin) for tcp in ("newreno", "cubic") for begin in ("standard", "hystart")}
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        (["10 ms", "20 ms"], ["10 ms", "20 ms"]),
+        ([1, 2.5, True], ["1", "2.5", "true"]),
+        (["newreno", {"name": "cubic", "beta": 0.8}], ["newreno", "cubic beta=0.8"]),
+        # What all tables have in common tells none from another.
+        ([{"name": "pie", "limit": "9 packets"}, {"name": "codel", "limit": "9 packets"}], ["pie", "codel"]),
+        ([{"name": "pie", "target": "2 ms"}, {"name": "pie", "target": "5 ms"}], ["pie target=2 ms", "pie target=5 ms"]),
+        ([{"label": "far", "value": "90 ms"}, {"label": "near", "value": "1 ms"}], ["far", "near"]),
+        ([{"profile": "rfc", "sack": False}, "linux-6"], ["rfc sack=false", "linux-6"]),
+    ],
+)
+def test_values_are_called_by_what_tells_them_apart(values: list[Any], labels: list[str]) -> None:
+    matrix = swept(axes={"what": {"key": "description", "values": values}})
+    assert [axes["what"] for axes in matrix.points()] == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "spacing", "expected"),
+    [
+        ("10 ms..50 ms", 5, "linear", ["10 ms", "20 ms", "30 ms", "40 ms", "50 ms"]),
+        # 10 ms times 20 to the power of 0, 1/4, 1/2, 3/4 and 1, which the design's example calls for
+        ("10 ms..200 ms", 5, "log", ["10 ms", "21.15 ms", "44.72 ms", "94.57 ms", "200 ms"]),
+        ("1 Mbit/s..1 Gbit/s", 4, "log", ["1 Mbit/s", "10 Mbit/s", "100 Mbit/s", "1000 Mbit/s"]),
+        ("0.1..0.9", 3, "linear", [0.1, 0.5, 0.9]),
+        ("1..100", 3, "log", [1, 10, 100]),
+        ("1..4", 3, "linear", [1, 2, 4]),
+        ("10 packets..1000 packets", 5, "log", ["10 packets", "32 packets", "100 packets", "316 packets", "1000 packets"]),
+        ("1 KiB..2 KiB", 4, "linear", ["1 KiB", "1365 B", "1707 B", "2 KiB"]),
+    ],
+)
+def test_ranges_are_even_between_their_ends(text: str, steps: int, spacing: Any, expected: list[object]) -> None:
+    assert spread(text, steps, spacing) == expected
+
+
+@pytest.mark.parametrize(
+    ("sweep", "message"),
+    [
+        ({"axis": {}}, 'sweep: unknown key "axis", did you mean "axes"?'),
+        ({"axes": {"d": {"kee": "duration"}}}, 'sweep.axes.d: unknown key "kee", did you mean "key"?'),
+        (
+            {"axes": {"d": {"key": "network.dumbbell.botleneck.rate", "values": ["1 s"]}}},
+            'axes.d.key: network.dumbbell: unknown key "botleneck", did you mean "bottleneck"?',
+        ),
+        ({"axes": {"d": {"key": "flows.tcp", "values": ["cubic"]}}}, '"flows" is a list: go on with "flows.*" for all'),
+        ({"axes": {"d": {"key": "duration.x", "values": ["cubic"]}}}, '"duration" has no keys, so not "x"'),
+        ({"axes": {"d": {"key": "seed", "values": [1, 2]}}}, "no cell sets the seed; say how many seeds each cell gets"),
+        ({"axes": {"duration": []}}, "sweep.axes.duration.values: must have 1 or more"),
+        ({"axes": {"duration": "5 s"}}, "sweep.axes.duration: '5 s' is no axis: write its values in brackets"),
+        ({"axes": "duration"}, "sweep.axes: must be a table"),
+        ({"axes": {"d": {"key": "duration"}}}, 'sweep.axes.d: give either "values" or "range"'),
+        ({"axes": {"d": {"key": "duration", "range": "1 s..2 s"}}}, 'a range needs "steps"'),
+        ({"axes": {"d": {"key": "duration", "values": ["1 s"], "steps": 3}}}, '"steps" and "spacing" are of a range'),
+        ({"axes": {"d": {"key": "duration", "range": "1 s", "steps": 3}}}, '"1 s" is no range'),
+        ({"axes": {"d": {"key": "duration", "range": "1 s..2 B", "steps": 3}}}, "one end is a duration, the other a size"),
+        ({"axes": {"d": {"key": "duration", "range": "1 s..2", "steps": 3}}}, "both ends need a unit, or neither"),
+        ({"axes": {"d": {"key": "duration", "range": "2 s..1 s", "steps": 3}}}, "the second end must be greater"),
+        (
+            {"axes": {"d": {"key": "duration", "range": "0 s..1 s", "steps": 3, "spacing": "log"}}},
+            "a logarithmic range begins above 0",
+        ),
+        ({"axes": {"d": {"key": "flows.*.count", "range": "1..3", "steps": 9}}}, "2 values are called"),
+        ({"axes": {"duration": ["5 s", "5 s"]}}, '2 values are called "5 s"'),
+        ({"axes": {"jain": {"key": "duration", "values": ["5 s"]}}}, 'axis "jain": results have a column of that name'),
+        ({"axes": {"Seed": {"key": "duration", "values": ["5 s"]}}}, 'axis "Seed": results have a column of that name'),
+        (
+            {"axes": {"d": {"key": "duration", "values": ["5 s"]}, "D": {"key": "warm_up", "values": ["1 s"]}}},
+            'the results have an axis "d", from which SQL does not tell it',
+        ),
+        ({"axes": {"duratoin": ["5 s", "6 s"]}}, 'it sets nothing: give it a "key", or say in overrides what its values mean'),
+        ({"axes": {"duratoin": ["5 s", "6 s"]}}, 'did you mean "duration"?'),
+        (
+            {"axes": {"load": [{"count": 1}]}, "overrides": [{"when": {"load": "count=1"}, "set": {}}]},
+            'without a "key" its values are only names',
+        ),
+        ({"axes": {"tcp": TCP}, "zip": [["tcp", "rate"]]}, 'zip[0]: unknown axis "rate"'),
+        ({"axes": {"tcp": TCP}, "zip": [["tcp"]]}, "zip[0]: name two axes or more"),
+        ({"axes": {"tcp": TCP, "queue": QUEUE}, "zip": [["tcp", "queue"]] * 2}, 'zip[1]: the axis "tcp" is zipped already'),
+        (
+            {"axes": {"tcp": TCP, "duration": ["5 s"]}, "zip": [["tcp", "duration"]]},
+            "as many values as each other: tcp has 2, duration has 1",
+        ),
+        ({"axes": {"tcp": TCP}, "exclude": [{"tpc": "newreno"}]}, 'exclude[0]: unknown axis "tpc", did you mean "tcp"?'),
+        ({"axes": {"tcp": TCP}, "exclude": [{"tcp": "newrino"}]}, 'unknown value of axis tcp "newrino", did you mean "newreno"?'),
+        ({"axes": {"tcp": TCP}, "exclude": [{"tcp": ["newreno", "cubic"]}]}, "sweep.exclude: no cell is left"),
+        ({"axes": {"tcp": TCP}, "exclude": [{"tcp": {"a": 1}}]}, "write what the value is called"),
+        ({"axes": {"tcp": TCP}, "overrides": [{"when": {"tpc": "x"}, "set": {}}]}, 'overrides[0].when: unknown axis "tpc"'),
+        (
+            {"axes": {"tcp": TCP}, "overrides": [{"when": {"tcp": "cubic"}, "set": {"flows.*.cuont": 1}}]},
+            'sweep.overrides[0]: set: flows.*.cuont: flows.*: unknown key "cuont", did you mean "count"?',
+        ),
+        ({"seeds": 0}, "sweep.seeds: must be greater than or equal to 1"),
+        ({"until": "ci(jane) < 0.02"}, 'until: unknown metric "jane", did you mean "jain"?'),
+        ({"until": "ci(share_pct) < 1"}, 'until: unknown metric "share_pct"'),
+        ({"until": "jain < 0.02"}, 'until: "jain < 0.02" is no condition: write a metric and a bound'),
+        ({"until": "ci(jain) < 0"}, "the bound must be a number greater than 0"),
+        ({"until": "ci(jain) < nan"}, "the bound must be a number greater than 0"),
+        ({"until": "ci(jain) < much"}, '"much" is no number'),
+        ({"until": "ci(jain) < 0.02", "most_seeds": 2}, "most_seeds: must be greater than or equal to 3"),
+        ({"until": "ci(jain) < 0.02", "seeds": 5}, 'give either "seeds" or "until"'),
+        ({"most_seeds": 5}, 'most_seeds: it is a bound of "until", which is not given'),
+    ],
+)
+def test_a_sweep_that_makes_no_sense_is_one_line(sweep: Mapping[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        swept(**sweep)
+    assert str(error.value).startswith("small.toml: sweep")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_key_of_a_file_may_be_a_misspelt_sweep() -> None:
+    with pytest.raises(InputError, match='unknown key "sewep", did you mean "sweep"'):
+        file.from_data({**scenario_data(), "sewep": {}}, "small.toml")
+
+
+def refused(matrix: Matrix) -> str:
+    with pytest.raises(InputError) as error:
+        plan(Repeated.of_matrix(matrix, 1), Inventor(), "small.toml")
+    return str(error.value)
+
+
+def test_a_cell_that_makes_no_scenario_is_named() -> None:
+    matrix = swept(axes={"duration": ["5 s", "1 s"]})
+    assert refused(matrix).startswith("small.toml: cell duration=1 s: warm_up: ")
+
+
+def test_an_axis_of_what_the_scenario_does_not_have_is_an_error() -> None:
+    matrix = swept(axes={"far": {"key": "network.links.0.delay", "values": ["1 ms", "2 ms"]}})
+    assert 'the scenario has nothing at "network.links.0.delay" to set' in refused(matrix)
+
+
+def test_cells_that_are_the_same_run_are_an_error() -> None:
+    """Spelt differently, and an override that undoes what an axis sets."""
+    assert "the cells duration=5 s and duration=5000 ms are the same run; exclude one" in refused(
+        swept(axes={"duration": ["5 s", "5000 ms"]})
+    )
+    undone = [{"when": {"tcp": ["newreno", "cubic"]}, "set": {"flows.*.tcp": "bbr"}}]
+    assert "are the same run" in refused(swept(axes={"tcp": TCP}, overrides=undone))
+
+
+def test_only_and_changes_are_those_of_studies() -> None:
+    matrix = swept(axes={"tcp": TCP, "queue": QUEUE})
+    assert names(matrix.only({"tcp": ["CUBIC"], "queue": ["droptail"]})) == ["tcp=cubic beta=0.8,queue=droptail"]
+    with pytest.raises(InputError, match='--only: unknown value of axis tcp "bbr"'):
+        matrix.only({"tcp": ["bbr"]})
+    changed = matrix.with_changes({"duration": "7 s"})
+    assert {cell.scenario.duration for cell in changed.cells()} == {7 * 10**12}
+
+
+def test_paths_reach_into_tables_and_lists_and_change_only_what_they_return() -> None:
+    before: dict[str, Any] = {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
+    data = before
+    for path, value in (
+        ("flows.*.count", 3),
+        ("flows.1.tcp.beta", 0.8),
+        ("probe.queue_series", "1 s"),
+        ("stack.minimum_rto", "1 s"),
+    ):
+        data = KeyPath.of(path).assigned(data, value)
+    assert data == {
+        "flows": [{"count": 3}, {"count": 3, "tcp": {"name": "cubic", "beta": 0.8}}],
+        "probe": {"queue_series": "1 s"},
+        "stack": {"profile": "rfc", "minimum_rto": "1 s"},
+    }
+    assert before == {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
+
+
+SWEEP_TOML = """
+[sweep]
+seeds = 3
+
+[sweep.axes]
+tcp = { key = "flows.*.tcp", values = ["newreno", { name = "cubic", beta = 0.8 }] }
+queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["codel", "pie"] }
+"""
+
+
+@pytest.fixture
+def swept_file(tmp_path: Path) -> Path:
+    path = tmp_path / "swept.toml"
+    path.write_text(SMALL_TOML + SWEEP_TOML, encoding="utf-8")
+    return path
+
+
+def test_run_shows_a_row_a_cell_and_labels_results_with_the_axes(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert status(["run", str(swept_file), "--out", str(tmp_path / "out")]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("4 cells, 3 seeds each: 12 runs of 48 simulated s in all\n")
+    assert "cubic beta=0.8 │ pie" in shown
+    assert " ± " in shown
+    runs = pl.read_parquet(tmp_path / "out" / "runs.parquet")
+    assert runs.columns[:4] == ["key", "tcp", "queue", "seed"]
+    assert runs.height == 12
+
+
+def test_seeds_of_the_command_line_come_before_the_files(swept_file: Path, capsys: Capture) -> None:
+    assert status(["run", str(swept_file), "--seeds", "1", "--only", "tcp=cubic", "--only", "queue=pie"]) == 0
+    assert "mean Mbit/s" in capsys.readouterr().out  # one cell is shown as a scenario is
+
+
+def test_check_looks_at_every_cell(swept_file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert status(["check", str(swept_file)]) == 0
+    assert 'scenario "small" is fine: 4 cells, the first with 4 nodes' in capsys.readouterr().out
+    monkeypatch.setattr(commands, "Simulator", lambda: Inventor(refused=frozenset({1})))
+    assert status(["check", str(swept_file)]) == 2
+    assert f"{swept_file}: cell tcp=newreno,queue=codel: it makes no sense" in complaint(capsys)
+
+
+def test_a_file_of_many_scenarios_is_not_loaded_as_one(swept_file: Path) -> None:
+    with pytest.raises(InputError, match="the file holds 4 scenarios"):
+        sojourn.load(swept_file)
+    assert sojourn.expand(swept_file).size == 4
+
+
+def test_a_scenario_without_a_sweep_is_one_cell(scenario_file: Callable[..., Path]) -> None:
+    assert names(sojourn.expand(scenario_file())) == ["scenario=small"]
+
+
+def test_seeds_do_not_count_past_the_largest(scenario: Callable[..., sojourn.Scenario]) -> None:
+    largest = 2**63 - 1
+    assert len(plan(Repeated.of_scenario(scenario(seed=largest - 1), 2), Inventor(), "test")) == 2
+    with pytest.raises(InputError, match=f"seed: {largest} is too large to count 2 seeds up from"):
+        plan(Repeated.of_scenario(scenario(seed=largest), 2), Inventor(), "test")
+
+
+def test_the_keys_of_a_cell_are_those_of_its_runs() -> None:
+    for cell in swept(axes={"tcp": TCP, "queue": QUEUE}).cells():
+        first, *others = cell.runs(3)
+        assert list(keys(text(first.specification), [1, 2, 3])) == [run.key for run in (first, *others)]
+
+
+@pytest.mark.parametrize("speed", [10.0, 1e4, 1e7])
+@pytest.mark.parametrize("overhead", [0.0, 0.004, 1.0])
+def test_the_speed_is_what_two_beginnings_differ_by(speed: float, overhead: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that goes on by so much for each run, and by a second for so many packets that the slowest link can carry."""
+    now = 0.0
+
+    def carry_out(run: Run) -> None:
+        nonlocal now
+        assert run.specification["warm_up"] < run.specification["duration"]
+        slowest = min(link["rate"] for link in run.specification["links"])
+        now += overhead + slowest * run.simulated_seconds / 12_000 / speed
+
+    monkeypatch.setattr("sojourn.sweep.estimate.time.perf_counter", lambda: now)
+    (cell,) = swept().cells()
+    found = estimate.measure(cell.run(0), carry_out)
+    assert found.packets_per_second == pytest.approx(speed, rel=1e-6)
+    assert found.overhead == pytest.approx(overhead, abs=1e-6)
+    assert found.seconds(3, 1000) == pytest.approx(3 * overhead + 1000 / speed, rel=1e-5)
+
+
+def test_plan_tells_what_a_run_would_mean(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = str(tmp_path / "out")
+    assert status(["run", str(swept_file), "--only", "tcp=cubic", "--only", "queue=pie", "--out", out]) == 0
+    capsys.readouterr()
+    assert status(["plan", str(swept_file), "--out", out]) == 0
+    shown = capsys.readouterr().out
+    assert "newreno, cubic beta=0.8" in shown
+    assert "4 cells, 3 seeds each: 12 runs of 48 simulated s in all\n" in shown
+    assert f"3 of the runs are in {out}\n" in shown
+    # Nine runs of 4 s at 10 Mbit/s are left.
+    assert f"{9 * 4 * 10e6 / 12_000:.3g} packets of 1500 bytes" in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (59.6, "1 min"), (61, "1 min 1 s"), (7200, "2 h"), (7261, "2 h 1 min"), (90000, "1 d 1 h")],
+)
+def test_times_are_in_two_units(seconds: float, text: str) -> None:
+    assert show.duration(seconds) == text

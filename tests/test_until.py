@@ -1,0 +1,99 @@
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+import sojourn
+from conftest import SMALL_TOML, Capture
+from doubles import Inventor, invented
+from sojourn.backends.result import RunResult
+from sojourn.cli import commands
+from sojourn.cli.commands import status
+from sojourn.errors import RunFailed
+from sojourn.specification import RunSpecification
+
+#: Total throughput in kbit/s by seed: what the runs of each cell, told by its delay, deliver.
+DELIVERED = {
+    "1 ms": [5000] * 40,
+    "2 ms": [5000 + 37 * seed % 101 for seed in range(40)],
+    "3 ms": [5000 + 1000 * (seed % 2) for seed in range(40)],
+}
+BOUND_MBPS, MOST = 0.02, 20
+
+
+class Known(Inventor):
+    """A backend whose throughputs are those of ``DELIVERED``."""
+
+    def run(self, run: RunSpecification) -> RunResult:
+        super().run(run)
+        cell = f"{run['links'][0]['delay'] // 10**9} ms"
+        kilobits = DELIVERED[cell][run["seed"] - 1]
+        return invented(run, lambda _, flow: kilobits * 1000 * 3 // 8 if flow == 0 else 0)  # the window is of 3 s
+
+
+def expected_seeds(cell: str) -> int:
+    """By the definition: batches of 3, half as many again each time, until t s / sqrt(n) is below the bound."""
+    for seeds in (3, 5, 8, 12, 18, MOST):
+        values = [kilobits / 1000 for kilobits in DELIVERED[cell][:seeds]]
+        half = stats.t.ppf(0.975, seeds - 1) * statistics.stdev(values) / seeds**0.5
+        if half < BOUND_MBPS:
+            return seeds
+    return MOST
+
+
+@pytest.fixture
+def swept_file(tmp_path: Path) -> Path:
+    path = tmp_path / "swept.toml"
+    sweep = f'[sweep]\nuntil = "ci(total_mbps) < {BOUND_MBPS}"\nmost_seeds = {MOST}\n'
+    axes = '[sweep.axes]\nwait = { key = "network.dumbbell.bottleneck.delay", values = ["1 ms", "2 ms", "3 ms"] }\n'
+    path.write_text(SMALL_TOML + sweep + axes, encoding="utf-8")
+    return path
+
+
+def seeds_by_cell(runs: Any) -> dict[str, list[int]]:
+    return {str(wait): sorted(frame["seed"]) for (wait,), frame in runs.partition_by(["wait"], as_dict=True).items()}
+
+
+def test_each_cell_gets_as_many_seeds_as_it_needs(swept_file: Path) -> None:
+    backend = Known()
+    found = sojourn.run(swept_file, backend=backend)
+    seeds = {cell: expected_seeds(cell) for cell in DELIVERED}
+    assert seeds["1 ms"] == 3 < seeds["2 ms"] < seeds["3 ms"] == MOST
+    assert seeds_by_cell(found.runs) == {cell: list(range(1, number + 1)) for cell, number in seeds.items()}
+    assert len(backend.started) == sum(seeds.values())  # none is run twice
+
+
+def test_a_store_goes_on_and_makes_nothing_again(swept_file: Path, tmp_path: Path) -> None:
+    first = sojourn.run(swept_file, out=tmp_path / "out", backend=Known())
+    backend = Known()
+    again = sojourn.run(swept_file, out=tmp_path / "out", backend=backend)
+    assert backend.started == []
+    assert again.runs.equals(first.runs)
+
+
+def test_a_number_of_seeds_comes_before_the_condition(swept_file: Path) -> None:
+    assert set(map(len, seeds_by_cell(sojourn.run(swept_file, 4, backend=Known()).runs).values())) == {4}
+
+
+def test_cells_that_stay_uncertain_are_told(swept_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr(commands, "Simulator", Known)
+    assert status(["run", str(swept_file)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith(f"3 cells, 3 to {MOST} seeds each until ci(total_mbps) < {BOUND_MBPS}: 9 runs of 36 simulated s")
+    values = [kilobits / 1000 for kilobits in DELIVERED["3 ms"][:MOST]]
+    half = stats.t.ppf(0.975, MOST - 1) * statistics.stdev(values) / MOST**0.5
+    assert shown.err == f"wait=3 ms: after {MOST} seeds ci(total_mbps) is {half:.3g}, and not below {BOUND_MBPS}\n"
+
+
+def test_a_failure_ends_it_and_keeps_what_is_done(
+    swept_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(commands, "Simulator", lambda: Known(failing={4: RunFailed("it broke")}))
+    assert status(["run", str(swept_file), "--out", str(tmp_path / "out")]) == 1
+    told = capsys.readouterr().err.splitlines()
+    # The calm cell has its three seeds; of the other two five each are wanted, and the fourth of both fails.
+    assert told[0].startswith("11 of 13 runs succeeded")
+    assert told[-1] == "sojourn: run 2 ms/4: it broke (and 1 more)"
+    assert sojourn.open(tmp_path / "out").runs.height == 11
