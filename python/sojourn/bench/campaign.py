@@ -1,8 +1,8 @@
 """Campaigns: what is spent besides simulating, how two workers compare with one, and how long a large store takes to answer.
 
 CPU time besides simulating is that of the whole process, from the first look at the cells to the Parquet files, less what the
-worker threads spend in calls of the engine; both are of the same runs at the same time, so that a machine whose speed changes does
-not show.
+worker threads spend in calls of the engine. Both are of the same runs at the same time, so that it does not matter when the
+machine's speed changes.
 """
 
 import statistics
@@ -81,8 +81,8 @@ def measure(extent: Extent, notify: Notify) -> Part:
         name="campaign",
         title="Campaigns: what they cost besides simulating, two workers, a large store",
         method=(
-            f"{runs} runs of about 10 ms and {LONG_RUNS} of about 1 s into a store; CPU time of the process and, in it, of calls of "
-            f"the engine. Queries for one cell of a store of {round(STORED * extent.scale)} runs. Medians of {extent.repeat}."
+            f"{runs} runs of about 10 ms and {LONG_RUNS} of about 1 s into a store; CPU time of the process and, in it, of calls "
+            f"of the engine. Queries for one cell of a store of {round(STORED * extent.scale)} runs. Medians of {extent.repeat}."
         ),
         figures=[
             Figure("short runs: CPU time that is the engine's", share, "of all", Target("at least", 0.7)),

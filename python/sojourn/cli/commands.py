@@ -18,6 +18,7 @@ from sojourn.bench import report as reports
 from sojourn.bench.parts import PARTS
 from sojourn.campaign import Plan, conduct
 from sojourn.cli import describe as descriptions
+from sojourn.cli import progress as progresses
 from sojourn.cli import query as queries
 from sojourn.cli import show
 from sojourn.cli.progress import Progress
@@ -63,6 +64,12 @@ seeds_option = click.option("--seeds", metavar="N", type=click.IntRange(min=1), 
 jobs_option = click.option(
     "--jobs", metavar="J", type=click.IntRange(min=1), help="Runs at the same time; as many as there are cores unless given."
 )
+progress_option = click.option(
+    "--progress",
+    type=click.Choice(list(progresses.FORMS)),
+    default="bar",
+    help="How to tell of progress on standard error: a bar, on a terminal only, or json, an object a line.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -81,10 +88,11 @@ def sojourn() -> None:
     help="Keep the results in a directory, new, empty, or with results: runs that are there are not made again.",
 )
 @jobs_option
-def run(file: Path, seeds: int, out: Path | None, jobs: int | None) -> None:
+@progress_option
+def run(file: Path, seeds: int, out: Path | None, jobs: int | None, progress: str) -> None:
     """Run the scenario in FILE and show what its flows and queues did."""
     backend = Simulator()
-    show.result(_conduct(api.scenario_plan(file, seeds, backend), backend, out, jobs))
+    show.result(_conduct(api.scenario_plan(file, seeds, backend), backend, out, jobs, progress))
 
 
 @sojourn.command()
@@ -129,6 +137,7 @@ def schema_() -> None:
     help="Change a key of the scenarios, to see what an assumption is worth, as in stack.minimum_rto='200 ms'; repeatable.",
 )
 @jobs_option
+@progress_option
 @click.option(
     "--out",
     metavar="DIR",
@@ -139,14 +148,14 @@ def schema_() -> None:
     ),
 )
 def reproduce(
-    study: str, seeds: int, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
+    study: str, seeds: int, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, progress: str, out: Path | None
 ) -> None:
     """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
     loaded = library.load(study)
     backend = Simulator()
     planned = api.study_plan(loaded, _selection(only), _changes(changes), seeds, backend)
     directory = out if out is not None else _unused(Path("results"), loaded.name)
-    result = _conduct(planned, backend, directory, jobs)
+    result = _conduct(planned, backend, directory, jobs, progress)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -254,11 +263,11 @@ def _unused(parent: Path, name: str) -> Path:
     return directory
 
 
-def _conduct(planned: Plan, backend: Backend, out: Path | None, jobs: int | None) -> Result:
+def _conduct(planned: Plan, backend: Backend, out: Path | None, jobs: int | None, form: str) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
     keeper = store.Memory() if out is None else store.Store(out, create=True, notify=_notify)
     where = "" if out is None else f"; their results are in {out}"
-    with closing(keeper), Progress(planned) as progress:
+    with closing(keeper), Progress(planned, form) as progress:
         try:
             conducted = conduct(planned, backend, keeper, jobs, progress.advance)
         except (KeyboardInterrupt, StoreFailed):
