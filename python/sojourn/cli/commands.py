@@ -22,7 +22,8 @@ from sojourn.cli import progress as progresses
 from sojourn.cli import query as queries
 from sojourn.cli import show
 from sojourn.cli.progress import Progress
-from sojourn.errors import InputError, SojournError, StoreFailed
+from sojourn.cluster import Cluster
+from sojourn.errors import ClusterLost, InputError, SojournError, StoreFailed
 from sojourn.results import Result
 from sojourn.scenario import schema
 from sojourn.specification import flow_count
@@ -70,6 +71,11 @@ progress_option = click.option(
     default="bar",
     help="How to tell of progress on standard error: a bar, on a terminal only, or json, an object a line.",
 )
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Make the runs on a Dask cluster, whose scheduler is at ADDRESS, such as tcp://host:8786.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -88,11 +94,12 @@ def sojourn() -> None:
     help="Keep the results in a directory, new, empty, or with results: runs that are there are not made again.",
 )
 @jobs_option
+@cluster_option
 @progress_option
-def run(file: Path, seeds: int, out: Path | None, jobs: int | None, progress: str) -> None:
+def run(file: Path, seeds: int, out: Path | None, jobs: int | None, cluster: str | None, progress: str) -> None:
     """Run the scenario in FILE and show what its flows and queues did."""
     backend = Simulator()
-    show.result(_conduct(api.scenario_plan(file, seeds, backend), backend, out, jobs, progress))
+    show.result(_conduct(api.scenario_plan(file, seeds, backend), backend, out, jobs, cluster, progress))
 
 
 @sojourn.command()
@@ -137,6 +144,7 @@ def schema_() -> None:
     help="Change a key of the scenarios, to see what an assumption is worth, as in stack.minimum_rto='200 ms'; repeatable.",
 )
 @jobs_option
+@cluster_option
 @progress_option
 @click.option(
     "--out",
@@ -148,14 +156,21 @@ def schema_() -> None:
     ),
 )
 def reproduce(
-    study: str, seeds: int, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, progress: str, out: Path | None
+    study: str,
+    seeds: int,
+    only: tuple[str, ...],
+    changes: tuple[str, ...],
+    jobs: int | None,
+    cluster: str | None,
+    progress: str,
+    out: Path | None,
 ) -> None:
     """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
     loaded = library.load(study)
     backend = Simulator()
     planned = api.study_plan(loaded, _selection(only), _changes(changes), seeds, backend)
     directory = out if out is not None else _unused(Path("results"), loaded.name)
-    result = _conduct(planned, backend, directory, jobs, progress)
+    result = _conduct(planned, backend, directory, jobs, cluster, progress)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -263,17 +278,23 @@ def _unused(parent: Path, name: str) -> Path:
     return directory
 
 
-def _conduct(planned: Plan, backend: Backend, out: Path | None, jobs: int | None, form: str) -> Result:
+def _conduct(planned: Plan, backend: Backend, out: Path | None, jobs: int | None, cluster: str | None, form: str) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
+    scheduler = None if cluster is None else Cluster(cluster)
     keeper = store.Memory() if out is None else store.Store(out, create=True, notify=_notify)
     where = "" if out is None else f"; their results are in {out}"
     with closing(keeper), Progress(planned, form) as progress:
         try:
-            conducted = conduct(planned, backend, keeper, jobs, progress.advance)
-        except (KeyboardInterrupt, StoreFailed):
+            conducted = conduct(
+                planned, backend, keeper, jobs, progress.advance, None if scheduler is None else scheduler.execute
+            )
+        except (KeyboardInterrupt, StoreFailed, ClusterLost):
             progress.stop()
             click.echo(f"{progress.finished} of {len(planned)} runs are finished{where if progress.finished else ''}", err=True)
             raise
+        finally:
+            if scheduler is not None:
+                scheduler.close()
     if conducted.failures and out is not None:
         click.echo(f"{conducted.finished} of {len(planned)} runs succeeded{where}", err=True)
     return api.complete(conducted)
