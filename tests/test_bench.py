@@ -12,13 +12,14 @@ import pytest
 import sojourn
 from conftest import Capture, complaint
 from sojourn import _engine, catalogue
-from sojourn.bench import cells, growth, loss, machine, memory, ns3, piotrowska, process, queues, startup
+from sojourn.bench import campaign, cells, growth, loss, machine, memory, ns3, piotrowska, process, queues, startup
 from sojourn.bench.figures import Bound, Extent, Target, geometric_mean
 from sojourn.bench.parts import PARTS
 from sojourn.cli.commands import status
 from sojourn.errors import RunFailed
 from sojourn.runs import PICOSECONDS
 from sojourn.specification import RunSpecification, flow_count, text
+from sojourn.store import Store
 
 SMALL = Extent(seconds=0.1, repeat=1)
 
@@ -271,7 +272,7 @@ def test_a_failed_run_is_one_line() -> None:
 
 
 def test_parts_are_those_of_the_command_line() -> None:
-    assert list(PARTS) == ["cells", "controls", "queues", "growth", "loss", "startup", "memory", "study"]
+    assert list(PARTS) == ["cells", "controls", "queues", "growth", "loss", "startup", "memory", "study", "campaign"]
 
 
 def test_ns3_is_given_the_cell() -> None:
@@ -358,3 +359,22 @@ def test_without_a_clone_there_is_no_comparison(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(ns3, "SOURCE", tmp_path / "dumbbell.cpp")
     assert status(["bench", "--against", "ns3"]) == 2
     assert "needs a clone of Sojourn's repository" in complaint(capsys)
+
+
+def test_campaigns_are_measured_as_a_whole_and_without_what_is_around_the_engine(measured: Measured) -> None:
+    part = measured("campaign")
+    assert [(row["runs"], row["workers"]) for row in part["measurements"]] == [(20, 2), (10, 1), (10, 2)]
+    for row in part["measurements"]:
+        assert 0 < row["simulating_cpu_seconds"] < row["cpu_seconds"]
+    short, one, two = part["measurements"]
+    assert figure(part, "short runs: CPU time that is the engine's") == short["simulating_cpu_seconds"] / short["cpu_seconds"]
+    assert figure(part, "two workers beside one") == one["wall_seconds"] / two["wall_seconds"]
+
+
+def test_the_large_store_is_one_that_can_be_asked(tmp_path: Path) -> None:
+    Store(tmp_path, create=True).close()
+    cell = campaign.make_files(tmp_path, 1000)
+    with Store(tmp_path, notify=pytest.fail) as store:
+        assert len(store) == 1000
+        assert store.sql(f"select count(*), count(distinct seed) from runs where rate = '{cell}'").fetchall() == [(100, 100)]
+        assert store.flows.height == 2000

@@ -256,6 +256,17 @@ def test_studies_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.Mon
     assert library.available() == sorted(path.parent.name for path in (ROOT / "studies").glob("*/study.toml"))
 
 
+def test_progress_is_told_to_programs(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    for seeds, found in ((2, 0), (5, 2)):
+        arguments = ["run", str(scenario_file()), "--out", str(tmp_path / "out"), "--seeds", str(seeds), "--progress", "json"]
+        assert status(arguments) == 0
+        lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+        last = lines[-1]
+        assert last.pop("elapsed_s") > 0
+        simulated = 4.0 * (seeds - found)
+        assert last == {"done": seeds, "total": seeds, "found": found, "failed": 0, "simulated_s": simulated, "left_s": 0.0}
+
+
 def test_progress_is_shown_on_a_terminal(scenario_file: ScenarioFile) -> None:
     """Runs done and simulated seconds a second; the bar goes to stderr, which is a terminal here and stdout is not."""
     terminal, stderr = pty.openpty()

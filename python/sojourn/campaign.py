@@ -10,7 +10,7 @@ import os
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
@@ -173,6 +173,10 @@ class Outcome:
     result: bytes | SojournError
 
 
+#: What carries out runs, about in their order, and yields each as it ends.
+Executing = Callable[[Iterable[Run]], Generator[Outcome]]
+
+
 def workers(jobs: int | None) -> int:
     """The number of workers asked for, or one for each core this process may use."""
     return jobs if jobs is not None else len(os.sched_getaffinity(0))
@@ -194,8 +198,9 @@ def execute(runs: Iterable[Run], backend: Backend, jobs: int | None = None) -> G
     """
     number = workers(jobs)
     executor = ThreadPoolExecutor(max_workers=number, thread_name_prefix="run")
+
     try:
-        yield from _flow(runs, executor, lambda run: carry_out(run, backend), 2 * number)
+        yield from flow(runs, lambda run: executor.submit(carry_out, run, backend), 2 * number)
     except BaseException:
         backend.cancel()
         raise
@@ -203,14 +208,14 @@ def execute(runs: Iterable[Run], backend: Backend, jobs: int | None = None) -> G
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _flow(runs: Iterable[Run], executor: Executor, work: Callable[[Run], bytes], ahead: int) -> Generator[Outcome]:
-    """Keeps ``ahead`` runs with the executor, as long as there are as many."""
+def flow(runs: Iterable[Run], submit: Callable[[Run], Future[bytes]], ahead: int) -> Generator[Outcome]:
+    """Has ``ahead`` runs submitted, as long as there are as many, and yields each as it ends."""
     source = iter(runs)
     pending: dict[Future[bytes], Run] = {}
     ended: deque[Future[bytes]] = deque()
     while True:
         while len(pending) < ahead and (run := next(source, None)) is not None:
-            pending[executor.submit(work, run)] = run
+            pending[submit(run)] = run
         if not pending:
             return
         ended.extend(wait(pending, return_when=FIRST_COMPLETED).done)
@@ -266,8 +271,11 @@ def conduct(
     keeper: Keeper,
     jobs: int | None = None,
     on_progress: Callable[[Tally], None] = lambda _: None,
+    elsewhere: Executing | None = None,
 ) -> Conducted:
     """Carries out all runs whose results are not kept yet, and keeps them; a failed run does not stop the others.
+
+    They are carried out here by the backend, ``jobs`` at a time, or ``elsewhere``.
 
     An interrupt passes through, after the results so far have been put in order.
 
@@ -288,7 +296,7 @@ def conduct(
                 yield run
 
     try:
-        with closing(execute(missing(), backend, jobs)) as outcomes:
+        with closing(elsewhere(missing()) if elsewhere else execute(missing(), backend, jobs)) as outcomes:
             for outcome in outcomes:
                 if isinstance(outcome.result, bytes):
                     keeper.add(outcome.run.key, outcome.result)

@@ -22,3 +22,7 @@ class RunCancelled(SojournError):
 
 class StoreFailed(SojournError):
     """A directory of results could not be read or written; what was in it is in it still."""
+
+
+class ClusterLost(SojournError):
+    """The scheduler of a cluster has gone while runs were made; those that had finished are kept."""

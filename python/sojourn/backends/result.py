@@ -106,8 +106,6 @@ def frame(columns: Mapping[str, Any], schema: pl.Schema) -> pl.DataFrame:
         KeyError: a column is missing.
     """
     listed = [columns[name] for name in schema]
-    if not listed[0]:
-        return schema.to_frame()
     if len(listed[0]) < FEW:
         return pl.DataFrame(list(zip(*listed, strict=True)), schema=schema, orient="row")
     return pl.DataFrame(

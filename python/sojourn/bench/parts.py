@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from sojourn.bench import cells, controls, growth, loss, memory, queues, reproduction, startup
+from sojourn.bench import campaign, cells, controls, growth, loss, memory, queues, reproduction, startup
 from sojourn.bench.figures import Extent, Notify, Part
 
 PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
@@ -14,6 +14,7 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "startup": startup.measure,
     "memory": memory.measure,
     "study": reproduction.measure,
+    "campaign": campaign.measure,
 }
 
 

@@ -3,7 +3,7 @@
 import os
 import sys
 import tomllib
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from sojourn.bench.parts import PARTS
 from sojourn.campaign import Conducted, Plan, carry_out, conduct, workers
 from sojourn.campaign import plan as plan_of
 from sojourn.cli import describe as descriptions
+from sojourn.cli import progress as progresses
 from sojourn.cli import query as queries
 from sojourn.cli import show
 from sojourn.cli.progress import Checking, Progress
-from sojourn.errors import InputError, SojournError, StoreFailed
+from sojourn.cluster import Cluster
+from sojourn.errors import ClusterLost, InputError, SojournError, StoreFailed
 from sojourn.results import Result
 from sojourn.scenario import schema
 from sojourn.specification import flow_count
@@ -80,6 +82,17 @@ set_option = click.option(
 jobs_option = click.option(
     "--jobs", metavar="J", type=click.IntRange(min=1), help="Runs at the same time; as many as there are cores unless given."
 )
+progress_option = click.option(
+    "--progress",
+    type=click.Choice(list(progresses.FORMS)),
+    default="bar",
+    help="How to tell of progress on standard error: a bar, on a terminal only, or json, an object a line.",
+)
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Make the runs on a Dask cluster, whose scheduler is at ADDRESS, such as tcp://host:8786.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -100,14 +113,23 @@ def sojourn() -> None:
     help="Keep the results in a directory, new, empty, or with results: runs that are there are not made again.",
 )
 @jobs_option
+@cluster_option
+@progress_option
 def run(
-    file: Path, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], out: Path | None, jobs: int | None
+    file: Path,
+    seeds: int | None,
+    only: tuple[str, ...],
+    changes: tuple[str, ...],
+    out: Path | None,
+    jobs: int | None,
+    cluster: str | None,
+    progress: str,
 ) -> None:
     """Run the scenario in FILE, or all cells of its sweep, and show what flows and queues did."""
     backend = Simulator()
     asked = api.campaign(file, seeds, _selection(only), _changes(changes))
     planned = _planned(asked, backend)
-    found = _conduct(planned, asked.until, backend, out, jobs)
+    found = _conduct(planned, asked.until, backend, out, jobs, cluster, progress)
     if len(planned.cells) == 1:
         show.result(found)
     else:
@@ -195,6 +217,8 @@ def schema_() -> None:
 @only_option
 @set_option
 @jobs_option
+@cluster_option
+@progress_option
 @click.option(
     "--out",
     metavar="DIR",
@@ -205,7 +229,14 @@ def schema_() -> None:
     ),
 )
 def reproduce(
-    study: str, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
+    study: str,
+    seeds: int | None,
+    only: tuple[str, ...],
+    changes: tuple[str, ...],
+    jobs: int | None,
+    cluster: str | None,
+    progress: str,
+    out: Path | None,
 ) -> None:
     """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
     loaded = library.load(study)
@@ -213,7 +244,7 @@ def reproduce(
     asked = api.study_campaign(loaded, seeds, _selection(only), _changes(changes))
     planned = _planned(asked, backend)
     directory = out if out is not None else _unused(Path("results"), loaded.name)
-    result = _conduct(planned, asked.until, backend, directory, jobs)
+    result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -327,23 +358,33 @@ def _planned(asked: Repeated, backend: Backend) -> Plan:
         return plan_of(asked, backend, asked.origin, checking.advance)
 
 
-def _conduct(planned: Plan, until: StoppingRule | None, backend: Backend, out: Path | None, jobs: int | None) -> Result:
+def _conduct(
+    planned: Plan,
+    until: StoppingRule | None,
+    backend: Backend,
+    out: Path | None,
+    jobs: int | None,
+    cluster: str | None,
+    form: str,
+) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
+    scheduler = None if cluster is None else Cluster(cluster)
     keeper = store.Memory() if out is None else store.Store(out, create=True, notify=_notify)
     where = "" if out is None else f"; their results are in {out}"
     if len(planned.cells) > 1:
         click.echo(show.extent(planned, until))
 
     def conduct_with_progress(batch: Plan) -> Conducted:
-        with Progress(batch) as progress:
+        with Progress(batch, form) as progress:
             try:
-                return conduct(batch, backend, keeper, jobs, progress.advance)
-            except (KeyboardInterrupt, StoreFailed):
+                execute = None if scheduler is None else scheduler.execute
+                return conduct(batch, backend, keeper, jobs, progress.advance, execute)
+            except (KeyboardInterrupt, StoreFailed, ClusterLost):
                 progress.stop()
                 click.echo(f"{progress.finished} of {len(batch)} runs are finished{where if progress.finished else ''}", err=True)
                 raise
 
-    with closing(keeper):
+    with closing(keeper), nullcontext() if scheduler is None else closing(scheduler):
         settled = conduct_until(planned, until, keeper, conduct_with_progress)
         conducted = settled.conducted
         if conducted.failures and out is not None:

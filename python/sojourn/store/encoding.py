@@ -10,7 +10,11 @@ import polars as pl
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES
 from sojourn.results import Record
 
-_FRAMES = {"flows": FLOWS, "queues": QUEUES, "queue_series": QUEUE_SERIES, "flow_series": FLOW_SERIES}
+#: The frames of a record, without rows.
+_FRAMES = {
+    name: schema.to_frame()
+    for name, schema in (("flows", FLOWS), ("queues", QUEUES), ("queue_series", QUEUE_SERIES), ("flow_series", FLOW_SERIES))
+}
 
 #: Bytes of the JSON and of each frame; a frame without rows takes none.
 _HEAD = struct.Struct(f"<{1 + len(_FRAMES)}Q")
@@ -43,7 +47,7 @@ def decode(encoded: bytes) -> Record:
             parts.append(body[:length])
             body = body[length:]
         key, axes, seed, summary = json.loads(bytes(parts[0]))
-        frames = {name: _frame(part, kind) for (name, kind), part in zip(_FRAMES.items(), parts[1:], strict=True)}
+        frames = {name: _frame(part, empty) for (name, empty), part in zip(_FRAMES.items(), parts[1:], strict=True)}
     except (zlib.error, struct.error, OSError, pl.exceptions.PolarsError) as error:
         raise ValueError(f"no record: {error}") from None
     return Record(key, axes, seed, summary, **frames)
@@ -57,5 +61,5 @@ def _stream(frame: pl.DataFrame, large: bool) -> bytes:
     return stream.getvalue()
 
 
-def _frame(stream: memoryview, kind: pl.Schema) -> pl.DataFrame:
-    return pl.read_ipc_stream(io.BytesIO(stream)) if stream else kind.to_frame()
+def _frame(stream: memoryview, empty: pl.DataFrame) -> pl.DataFrame:
+    return pl.read_ipc_stream(io.BytesIO(stream)) if stream else empty

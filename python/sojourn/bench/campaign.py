@@ -1,0 +1,178 @@
+"""Campaigns: what is spent besides simulating, how two workers compare with one, and how long a large store takes to answer.
+
+CPU time besides simulating is that of the whole process, from the first look at the cells to the Parquet files, less what the
+worker threads spend in calls of the engine. Both are of the same runs at the same time, so that it does not matter when the
+machine's speed changes.
+"""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn import results
+from sojourn.backends.simulator import Simulator
+from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.campaign import Cells, Plan, conduct, plan
+from sojourn.results import NAMES
+from sojourn.runs import Cell
+from sojourn.scenario import from_data
+from sojourn.store import Store, parquet
+from sojourn.store.consolidation import quoted
+
+#: Simulated seconds of runs of about 10 ms and 1 s of CPU time, and how many are made.
+SHORT, SHORT_RUNS = 40.0, 2_000
+LONG, LONG_RUNS = 4_000.0, 10
+
+#: Runs of the large store, and seeds of each of its cells.
+STORED, SEEDS = 1_000_000, 100
+
+
+class Timed(Simulator):
+    """The simulator, which adds up the CPU time of the engine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seconds: list[float] = []
+
+    def _call(self, run: str) -> dict[str, dict[str, Any]]:
+        began = time.thread_time()
+        tables = super()._call(run)
+        self._seconds.append(time.thread_time() - began)
+        return tables
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds so far."""
+        return sum(self._seconds)
+
+
+@dataclass(frozen=True)
+class Took:
+    """What a campaign took: seconds of wall time, CPU time of the process, and CPU time in the simulator."""
+
+    wall: float
+    cpu: float
+    simulating: float
+
+
+def measure(extent: Extent, notify: Notify) -> Part:
+    """Measures campaigns of short and of long runs, and queries to a large store.
+
+    Raises:
+        RunFailed: a run failed.
+    """
+    rows: list[Row] = []
+    runs = max(2, round(SHORT_RUNS * extent.scale))
+    short = [_campaign(rows, notify, SHORT, runs, 2) for _ in range(extent.repeat)]
+    ratios: list[float] = []
+    long: list[Took] = []
+    for _ in range(extent.repeat):
+        one, two = (_campaign(rows, notify, LONG * extent.scale, LONG_RUNS, jobs) for jobs in (1, 2))
+        long.append(two)
+        ratios.append(one.wall / two.wall)
+    answers = _answers(round(STORED * extent.scale), extent.repeat, notify)
+    share = statistics.median(took.simulating / took.cpu for took in short)
+    overhead = statistics.median(100 * (1 - took.simulating / took.cpu) for took in long)
+    return Part(
+        name="campaign",
+        title="Campaigns: what they cost besides simulating, two workers, a large store",
+        method=(
+            f"{runs} runs of about 10 ms and {LONG_RUNS} of about 1 s into a store; CPU time of the process and, in it, of calls "
+            f"of the engine. Queries for one cell of a store of {round(STORED * extent.scale)} runs. Medians of {extent.repeat}."
+        ),
+        figures=[
+            Figure("short runs: CPU time that is the engine's", share, "of all", Target("at least", 0.7)),
+            Figure("runs of 1 s: CPU time besides simulating", overhead, "% of all", Target("below", 3.0)),
+            Figure("two workers beside one", statistics.median(ratios), "times the runs a second", Target("at least", 1.9)),
+            Figure("query for one cell", statistics.median(answers), "s", Target("below", 1.0)),
+        ],
+        measurements=rows,
+    )
+
+
+def _campaign(rows: list[Row], notify: Notify, seconds: float, runs: int, jobs: int) -> Took:
+    notify(f"campaign: {runs} runs of {seconds:g} simulated seconds, workers: {jobs}")
+    backend = Timed()
+    with tempfile.TemporaryDirectory() as directory:
+        wall, cpu = time.perf_counter(), time.process_time()
+        planned = planned_runs(seconds, runs)
+        with Store(Path(directory) / "store", create=True) as store:
+            conduct(planned, backend, store, jobs)
+        took = Took(time.perf_counter() - wall, time.process_time() - cpu, backend.seconds)
+    rows.append(
+        {
+            "runs": runs,
+            "simulated_seconds": seconds,
+            "workers": jobs,
+            "wall_seconds": took.wall,
+            "cpu_seconds": took.cpu,
+            "simulating_cpu_seconds": took.simulating,
+        }
+    )
+    return took
+
+
+def planned_runs(seconds: float, runs: int) -> Plan:
+    """Runs of two New Reno flows through CoDel on 10 Mbit/s that differ in their seeds."""
+    access = {"rate": "100 Mbit/s", "delay": "1 ms"}
+    scenario = {
+        "name": "campaign",
+        "duration": f"{seconds:f} s",
+        "network": {
+            "dumbbell": {
+                "senders": [{"name": "sender", **access}],
+                "receivers": [{"name": "receiver", **access}],
+                "bottleneck": {"rate": "10 Mbit/s", "delay": "5 ms", "queue": {"name": "codel", "limit": "100 packets"}},
+            }
+        },
+        "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "count": 2}],
+    }
+    cell = Cell({"rate": "10 Mbit/s", "tcp": "newreno"}, from_data(scenario, "bench campaign"))
+    return plan(Cells("campaign", list(cell.axes), lambda: [cell], runs), Simulator(), "bench campaign")
+
+
+def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
+    """How long queries take for one cell of a store of so many runs, which are all alike."""
+    notify(f"campaign: a store of {runs} runs")
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = Path(temporary) / "store"
+        Store(directory, create=True).close()
+        cell = make_files(directory, runs)
+        with Store(directory) as store:
+            return [
+                _timed(lambda: store.sql(f"select avg(jain), count(*) from runs where rate = '{cell}'").fetchall())
+                for _ in range(repeat)
+            ]
+
+
+def make_files(directory: Path, runs: int) -> str:
+    """Makes the Parquet files of a store of so many runs, by the rows of a single one; returns a value of the axis ``rate``."""
+    import duckdb  # here, because the other parts should not wait for it
+
+    run = next(planned_runs(1.0, 1).runs())
+    frames = results.assemble([results.of_run(run, Simulator().run(run.specification))], ["rate", "tcp"])
+    with duckdb.connect() as database:
+        database.execute(
+            "CREATE TABLE labels AS SELECT md5(i::VARCHAR) AS key, "
+            f"format('{{:06}} Mbit/s', i // {SEEDS}) AS rate, 'newreno' AS tcp, i % {SEEDS} AS seed FROM range({runs}) AS r(i)"
+        )
+        metadata = parquet.metadata("synthetic").replace("'", "''")
+        for name in NAMES:
+            database.register("one", frames[name].drop("key", "rate", "tcp", "seed").to_arrow())
+            columns = ", ".join(quoted(column) for column in frames[name].columns)
+            database.execute(
+                f"COPY (SELECT {columns} FROM labels, one ORDER BY rate, tcp, seed) TO '{parquet.path(directory, name)}' "
+                f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{parquet.METADATA}: '{metadata}'}})"
+            )
+            database.unregister("one")
+    return f"{runs // SEEDS // 2:06} Mbit/s"
+
+
+def _timed(action: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    action()
+    return time.perf_counter() - began

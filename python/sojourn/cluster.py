@@ -1,0 +1,75 @@
+"""The runs of a campaign on the workers of a Dask cluster, which must have the same version of Sojourn.
+
+Results come back and are kept here, so they are the same bytes as without a cluster. A run whose worker is lost is made again on
+another one.
+"""
+
+import logging
+from collections.abc import Generator, Iterable
+from concurrent.futures import CancelledError
+
+from sojourn.backends.simulator import Simulator
+from sojourn.campaign import Outcome, carry_out, flow
+from sojourn.errors import ClusterLost, InputError, RunFailed
+from sojourn.runs import Run
+
+#: Seconds to wait for a scheduler's answer.
+PATIENCE = 10
+
+#: Runs for each thread of the cluster that are handed out ahead of time, and the least number of all: workers may yet come.
+AHEAD, LEAST_AHEAD = 3, 16
+
+
+class Cluster:
+    """A connection to a scheduler.
+
+    Raises:
+        InputError: nobody answers at the address, or Dask is not installed.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            # An extra, and slow to load.
+            import distributed
+            from distributed.comm.core import CommClosedError
+        except ImportError:
+            raise InputError('--cluster: Dask is not installed; pip install "sojourn[cluster]"') from None
+        # What goes wrong is told by the errors that are raised.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        self._lost = (CancelledError, distributed.CancelledError, CommClosedError, distributed.KilledWorker)
+        self._address = address
+        try:
+            self._client = distributed.Client(address, timeout=PATIENCE)
+        except (OSError, ValueError) as error:
+            raise InputError(f"--cluster {address}: no scheduler can be reached there: {error}") from None
+
+    def close(self) -> None:
+        """Leaves the cluster as it is and lets go of it."""
+        self._client.close()
+
+    def execute(self, runs: Iterable[Run]) -> Generator[Outcome]:
+        """Carries out all runs; see ``campaign.execute``.
+
+        Raises:
+            ClusterLost: the scheduler has gone, or workers are lost again and again.
+        """
+        threads = sum(self._client.nthreads().values())
+        executor = self._client.get_executor(pure=False)
+        try:
+            yield from flow(runs, lambda run: executor.submit(carry_out_there, run, run.key), max(LEAST_AHEAD, AHEAD * threads))
+        except self._lost as error:
+            raise ClusterLost(f"the cluster at {self._address} is lost: {str(error) or 'its scheduler has gone'}") from None
+        finally:
+            executor.shutdown(wait=False)
+
+
+def carry_out_there(run: Run, key: str) -> bytes:
+    """Carries out a run on a worker; ``key`` is what the run's key is for who wants it.
+
+    Raises:
+        RunFailed: the run could not be finished, or this worker's version of Sojourn is another one.
+    """
+    here = Run(run.axes, run.seed, run.specification)
+    if here.key != key:
+        raise RunFailed("a worker of the cluster has another version of Sojourn")
+    return carry_out(here, Simulator())
