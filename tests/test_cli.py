@@ -189,10 +189,12 @@ def test_reproduce_shows_tables_and_writes_cells(tmp_path: Path, monkeypatch: py
     agreeing = int(cells["agrees"].sum())
     assert f"│   all │{'':<75}│{agreeing:>6} │{cells.height:>6} │".replace(" ", "") in shown.replace(" ", "")
 
-    # The directory is taken, so the next results go beside it.
-    assert status(["reproduce", "piotrowska", *ONLY, "--seeds", "2", "--only", "tcp=newreno"]) == 0
+    # The next results join the first.
+    assert status(["reproduce", "piotrowska", *ONLY, "--seeds", "2"]) == 0
     assert " ± " in capsys.readouterr().out
-    again = pl.read_csv(tmp_path / "results" / "piotrowska-2" / "cells.csv")
+    again = pl.read_csv(tmp_path / "results" / "piotrowska" / "cells.csv")
+    runs = pl.read_parquet(tmp_path / "results" / "piotrowska" / "runs.parquet")
+    assert sorted(runs.select("tcp", "seed").rows()) == [("mixed", 1), ("mixed", 2), ("newreno", 1), ("newreno", 2)]
     assert (again["ci_low"] <= again["measured"]).all()
     assert (again["measured"] <= again["ci_high"]).all()
 

@@ -225,7 +225,7 @@ def schema_() -> None:
     type=click.Path(path_type=Path),
     help=(
         "A directory for the results, new, empty, or with results: runs that are there are not made again. results/STUDY "
-        "unless given, or if that exists results/STUDY-2 and so on."
+        "unless given."
     ),
 )
 def reproduce(
@@ -243,7 +243,7 @@ def reproduce(
     backend = Simulator()
     asked = api.study_campaign(loaded, seeds, _selection(only), _changes(changes))
     planned = _planned(asked, backend)
-    directory = out if out is not None else _unused(Path("results"), loaded.name)
+    directory = out if out is not None else Path("results") / loaded.name
     result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
@@ -341,15 +341,6 @@ def _changes(given: tuple[str, ...]) -> dict[str, Any]:
         except tomllib.TOMLDecodeError:
             changes[key.strip()] = value.strip()
     return changes
-
-
-def _unused(parent: Path, name: str) -> Path:
-    """The directory of that name, or else the first numbered one that is not there yet."""
-    directory, number = parent / name, 1
-    while directory.exists():
-        number += 1
-        directory = parent / f"{name}-{number}"
-    return directory
 
 
 def _planned(asked: Repeated, backend: Backend) -> Plan:

@@ -19,10 +19,10 @@ from sojourn.store.journal import Journal
 WORKSHOP = "unfinished"
 
 #: Bytes of encoded records that are laid out at once, and runs.
-BATCH_BYTES, BATCH_RUNS = 8_000_000, 5_000
+BATCH_BYTES, BATCH_RUNS = 8_000_000, 1_000
 
 #: What DuckDB may use for sorting before it turns to the disk.
-MEMORY = "1GB"
+MEMORY = "512MB"
 
 
 def consolidate(directory: Path, journal: Journal) -> int:
