@@ -39,9 +39,16 @@ def _table(found: pl.DataFrame) -> None:
     for name, kind in found.schema.items():
         table.add_column(name, justify="right" if kind.is_numeric() else "left", no_wrap=True)
     for row in found.iter_rows():
-        table.add_row(*("" if value is None else str(value) for value in row))
+        table.add_row(*(_shown(value) for value in row))
     width = None if sys.stdout.isatty() else Console(width=UNLIMITED, markup=False).measure(table).maximum
     Console(width=width, markup=False, highlight=False).print(table)
+
+
+def _shown(value: object) -> str:
+    """Numbers with six digits: the other formats have them all."""
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _csv(found: pl.DataFrame) -> None:
