@@ -376,5 +376,5 @@ def test_the_large_store_is_one_that_can_be_asked(tmp_path: Path) -> None:
     cell = campaign.make_files(tmp_path, 1000)
     with Store(tmp_path, notify=pytest.fail) as store:
         assert len(store) == 1000
-        assert store.sql(f"select count(*), count(distinct seed) from runs where rate = '{cell}'").fetchall() == [(100, 100)]
+        assert store.sql(f"select count(*), count(distinct seed) from runs where rate = '{cell}'").rows() == [(100, 100)]
         assert store.flows.height == 2000

@@ -145,20 +145,20 @@ def test_axes_that_sql_does_not_tell_apart_are_refused(scenario: MakeScenario, t
 def test_sql_sees_finished_runs_whether_or_not_their_campaign_has_ended(three: Plan, tmp_path: Path) -> None:
     journal_only(three, tmp_path)
     with sojourn.open(tmp_path) as store:
-        assert store.sql("select scenario, sum(events) from runs group by all").fetchall() == [("small", 6)]
-        assert store.sql("select seed, count(*) as n from flows group by all order by seed").pl().rows() == [
+        assert store.sql("select scenario, sum(events) from runs group by all").rows() == [("small", 6)]
+        assert store.sql("select seed, count(*) as n from flows group by all order by seed").rows() == [
             (1, 2),
             (2, 2),
             (3, 2),
         ]
-        assert store.sql("select * from queues").df().shape[0] == store.queues.height == 3
-        assert store.sql("select * from series").pl().equals(store.series)
+        assert store.sql("select * from queues").to_pandas().shape[0] == store.queues.height == 3
+        assert store.sql("select * from series").equals(store.series)
 
 
 def test_an_empty_store_has_empty_tables(tmp_path: Path) -> None:
     with Store(tmp_path, create=True) as store:
         for name in NAMES:
-            assert store.sql(f"select * from {name}").pl().height == 0
+            assert store.sql(f"select * from {name}").height == 0
             assert getattr(store, name).height == 0
 
 
@@ -295,7 +295,7 @@ def test_a_crash_while_files_are_replaced_loses_nothing(
                 store.consolidate()
         with Store(out, notify=pytest.fail) as store:
             assert len(store) == 3
-            assert store.sql("select count(*), count(distinct key) from flows").fetchall() == [(6, 3)]
+            assert store.sql("select count(*), count(distinct key) from flows").rows() == [(6, 3)]
         assert parquet(out) == parquet(tmp_path / "whole")
 
 

@@ -4,7 +4,7 @@ import sojourn
 
 result = sojourn.run("scenario.toml", seeds=3)
 result.flows                                    # a polars frame; .to_pandas() makes it a pandas one
-sojourn.open("results").sql("select * from runs").pl()
+sojourn.open("results").sql("select * from runs")
 sojourn.reproduce("piotrowska", only={"load": "UC"}).cells
 """
 

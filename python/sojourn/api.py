@@ -110,8 +110,7 @@ def summaries(directory: str | Path) -> pl.DataFrame:
         StoreFailed: its files cannot be read or written.
     """
     with open(directory) as store:
-        found: pl.DataFrame = store.sql("SELECT * EXCLUDE (specification) FROM runs").pl()
-        return found
+        return store.sql("SELECT * EXCLUDE (specification) FROM runs")
 
 
 def kept(planned: Plan, directory: str | Path) -> int:

@@ -144,8 +144,7 @@ def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
         cell = make_files(directory, runs)
         with Store(directory) as store:
             return [
-                _timed(lambda: store.sql(f"select avg(jain), count(*) from runs where rate = '{cell}'").fetchall())
-                for _ in range(repeat)
+                _timed(lambda: store.sql(f"select avg(jain), count(*) from runs where rate = '{cell}'")) for _ in range(repeat)
             ]
 
 

@@ -11,7 +11,6 @@ from rich.table import Table
 
 from sojourn.errors import InputError
 from sojourn.store import Store
-from sojourn.store.query import wrong
 
 #: Columns of a line that is never too short.
 UNLIMITED = 1_000_000
@@ -23,13 +22,8 @@ def query(directory: Path, sql: str, form: str, notify: Callable[[str], None]) -
     Raises:
         InputError: the query is wrong, or there is no store.
     """
-    import duckdb  # here, because other commands should not wait for it
-
     with Store(directory, notify=notify) as store:
-        try:
-            found = store.sql(sql).pl()
-        except duckdb.Error as error:
-            raise wrong(error) from None
+        found = store.sql(sql)
     FORMS[form](found)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import polars as pl
 
@@ -16,9 +16,6 @@ from sojourn.store import consolidation, marker, parquet, query
 from sojourn.store.columns import check_axes
 from sojourn.store.files import locked, set_aside
 from sojourn.store.journal import Damaged, Journal
-
-if TYPE_CHECKING:
-    import duckdb
 
 JOURNAL = "journal.sqlite"
 
@@ -122,10 +119,10 @@ class Store:
         """A row a sample."""
         return self._scan("series").collect()
 
-    def sql(self, text: str) -> "duckdb.DuckDBPyRelation":
+    def sql(self, text: str) -> pl.DataFrame:
         """What a query over the tables ``runs``, ``flows``, ``queues`` and ``series`` finds.
 
-        It is a relation of DuckDB's: ``.pl()`` makes it a polars frame, ``.df()`` a pandas one.
+        The language is DuckDB's; ``.to_pandas()`` makes a pandas frame of it.
 
         Raises:
             InputError: the query is wrong.

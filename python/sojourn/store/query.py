@@ -2,17 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from sojourn.errors import InputError
 
-if TYPE_CHECKING:
-    import duckdb
 
-
-def ask(files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], text: str) -> "duckdb.DuckDBPyRelation":
+def ask(files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], text: str) -> pl.DataFrame:
     """What a query finds in tables that are Parquet files, or that are empty where there is no file.
 
     Raises:
@@ -26,15 +22,12 @@ def ask(files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], 
         table = database.from_arrow(empty(name).to_arrow()) if file is None else database.read_parquet(str(file))
         table.create_view(name)
     try:
-        found = database.sql(text)
+        # None, whatever its annotation says, of a statement that finds nothing.
+        relation: duckdb.DuckDBPyRelation | None = database.sql(text)
+        found: pl.DataFrame | None = None if relation is None else relation.pl()
     except duckdb.Error as error:
-        raise wrong(error) from None
+        complaint = str(error).partition("\n\nLINE ")[0]
+        raise InputError(f"the query is wrong: {' '.join(complaint.split())}") from None
     if found is None:
         raise InputError("the query asks nothing; write one such as select count(*) from runs")
     return found
-
-
-def wrong(error: Exception) -> InputError:
-    """DuckDB's complaint as one line."""
-    complaint = str(error).partition("\n\nLINE ")[0]
-    return InputError(f"the query is wrong: {' '.join(complaint.split())}")
