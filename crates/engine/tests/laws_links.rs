@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Value, json};
 use sojourn_engine::result::RunResult;
 use sojourn_engine::simulation::Simulation;
-use sojourn_engine::specification::LinkChange;
+use sojourn_engine::specification::{LinkChange, Specification};
 use sojourn_engine::units::Bytes;
 use support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 
@@ -107,6 +107,34 @@ fn changes_of_delay_reorder_nothing() {
             let queueing = seen.seconds() - expected;
             assert!((0.0..=0.065).contains(&queueing), "{first} ms, {second} ms: {seen:?}, not {expected} s");
         }
+    }
+}
+
+/// A thousand packets a second over a link whose delay falls from 40 to 5 ms at 2 s: those sent before that arrive as they
+/// would have, those after it behind them. So at 2.02 s those have arrived that were sent by 1.98 s, at 2.045 s those of 2.04 s.
+#[test]
+fn nothing_arrives_earlier_than_what_was_sent_before() {
+    let mut source = constant_rate(8_000_000, 1000, false);
+    source["to"] = json!(1);
+    let specification: Specification = serde_json::from_value(json!({
+        "seed": 1, "duration": 4 * S, "warm_up": 0, "sender_overhead": 0, "nodes": ["sender", "receiver"],
+        "links": [{
+            "from": 0, "to": 1, "rate": 1_000_000_000, "delay": 40 * MS, "queue": null, "drop": null,
+            "changes": [{"at": 2 * S, "delay": 5 * MS}],
+        }],
+        "stacks": [{}], "flows": [source],
+        "probe": {"queue_statistics": false, "queue_series": null, "flow_series": null},
+    }))
+    .expect("well formed");
+    let mut simulation = Simulation::new(&specification).expect("a valid specification");
+    let mut before = simulation.now();
+    for (moment, arrived) in [(2.02, 1980), (2.045, 2040), (3.0, 2995)] {
+        while simulation.now().seconds() < moment {
+            assert!(simulation.step() && simulation.now() >= before, "time ran back from {before:?}");
+            before = simulation.now();
+        }
+        let delivered = simulation.census().delivered;
+        assert!(delivered.abs_diff(arrived) <= 1, "{delivered} at {moment} s, not {arrived}");
     }
 }
 
