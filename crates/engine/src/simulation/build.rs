@@ -16,7 +16,7 @@ use crate::tcp::connection::Connection;
 use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, Sender};
 use crate::time::{Duration, Time};
-use crate::traffic::{Blueprint, Setting};
+use crate::traffic::{Blueprint, Setting, Traffic};
 use crate::units::Rate;
 
 /// Builds the network and the flows.
@@ -105,6 +105,17 @@ fn misfit(group: usize, flow: &FlowSpecification, error: &str) -> String {
     format!("flows[{group}] ({}): {error}", flow.group)
 }
 
+fn has_window(name: &str) -> bool {
+    Algorithm::catalogue().iter().any(|(about, _)| about.name == name)
+}
+
+/// Names all that may send: those with a window and those with a rate.
+fn unknown_source(name: &str) -> String {
+    let windows = Algorithm::catalogue().into_iter().map(|(about, _)| about.name);
+    let rates = Traffic::catalogue().into_iter().map(|(about, ..)| about.name);
+    format!("unknown congestion control {name:?}; known: {}", windows.chain(rates).collect::<Vec<_>>().join(", "))
+}
+
 struct Builder<'a> {
     specification: &'a Specification,
     routes: Routes,
@@ -129,7 +140,8 @@ impl Builder<'_> {
                 Blueprint::of(&source.name, &source.parameters).map_err(|error| misfit(group, flow, &error))?;
             match blueprint {
                 Some(blueprint) => self.build_traffic(group, flow, &blueprint)?,
-                None => self.build_connections(group, flow)?,
+                None if has_window(&source.name) => self.build_connections(group, flow)?,
+                None => return Err(misfit(group, flow, &unknown_source(&source.name))),
             }
         }
         Ok(())

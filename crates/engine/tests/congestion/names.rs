@@ -1,15 +1,28 @@
 //! The names by which congestion controls are asked for.
 
 use serde_json::json;
+use sojourn_engine::simulation::Simulation;
+use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::congestion::Algorithm;
 use sojourn_engine::traffic::Traffic;
 
 /// A wrong name is answered with all the right ones, those of rate-based sources too.
 #[test]
 fn an_unknown_name_is_answered_with_all_names() {
-    let error = Algorithm::new("newrino", &json!({})).unwrap_err();
+    let specification: Specification = serde_json::from_value(json!({
+        "seed": 1, "duration": 1, "warm_up": 0, "sender_overhead": 0, "nodes": ["a", "b"],
+        "links": [{"from": 0, "to": 1, "rate": 1, "delay": 0, "queue": null, "drop": null}],
+        "stacks": [{}],
+        "flows": [{
+            "count": 1, "from": 0, "to": 1, "group": "a-b", "start": 0, "start_within": 0, "size": null,
+            "source": {"name": "newrino", "slow_start": "standard", "stack": 0},
+        }],
+        "probe": {"queue_statistics": false, "queue_series": null, "flow_series": null},
+    }))
+    .expect("well formed");
+    let error = Simulation::new(&specification).expect_err("there is none of that name");
     let (what, known) = error.split_once("; known: ").expect("a list");
-    assert_eq!(what, "unknown congestion control \"newrino\"");
+    assert_eq!(what, "flows[0] (a-b): unknown congestion control \"newrino\"");
     let known: Vec<&str> = known.split(", ").collect();
     let windows = Algorithm::catalogue().into_iter().map(|(about, _)| about.name);
     let rates = Traffic::catalogue().into_iter().map(|(about, ..)| about.name);

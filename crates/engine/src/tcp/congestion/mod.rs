@@ -45,7 +45,6 @@ use crate::random::Random;
 use crate::tcp::profile::{Codepoint, RecoveryKind};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
-use crate::traffic::Traffic;
 use crate::units::Rate;
 
 /// What an acknowledgement of new data tells.
@@ -236,13 +235,6 @@ pub trait CongestionControl {
     }
 }
 
-/// Names all that a user may give, the rate-based sources too.
-fn unknown(name: &str) -> String {
-    let windows = Algorithm::catalogue().into_iter().map(|(about, _)| about.name);
-    let rates = Traffic::catalogue().into_iter().map(|(about, ..)| about.name);
-    format!("unknown congestion control {name:?}; known: {}", windows.chain(rates).collect::<Vec<_>>().join(", "))
-}
-
 /// The dispatch is an enum: one jump on the path of every acknowledgement, and no virtual call. Every flow holds as much as
 /// the largest variant, so an algorithm of more than some ninety bytes is kept `in` a box.
 macro_rules! algorithms {
@@ -266,7 +258,7 @@ macro_rules! algorithms {
                     let parameters = $module::$parameters::deserialize(parameters).map_err(|error| error.to_string())?;
                     return Ok(Algorithm::$name($name::new(Arc::new(parameters)).into()));
                 })*
-                Err(unknown(name))
+                Err(format!("unknown congestion control {name:?}"))
             }
 
             /// All algorithms, in the order of the catalogue.
