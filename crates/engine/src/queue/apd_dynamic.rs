@@ -60,13 +60,7 @@ impl QueueDiscipline for ApdDynamic {
         self.queue.dequeue(context.now)
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn set_link_rate(&mut self, rate: Rate) {
         self.queue.set_link_rate(rate);

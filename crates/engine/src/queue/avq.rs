@@ -122,13 +122,7 @@ impl QueueDiscipline for Avq {
         self.queue.pop()
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn is_at_rest(&self) -> bool {
         self.queue.packets() == 0

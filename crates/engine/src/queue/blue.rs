@@ -107,13 +107,7 @@ impl QueueDiscipline for Blue {
         head
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn is_at_rest(&self) -> bool {
         self.idle_since.is_some()

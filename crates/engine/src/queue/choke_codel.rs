@@ -53,11 +53,5 @@ impl QueueDiscipline for ChokeCoDel {
         self.control.dequeue(&mut self.queue, &self.parameters, context)
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 }

@@ -54,13 +54,7 @@ impl QueueDiscipline for ChokePie {
         self.pie.dequeue(context)
     }
 
-    fn packets(&self) -> u64 {
-        self.pie.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.pie.bytes()
-    }
+    lengths_of!(pie);
 
     fn timer_interval(&self) -> Option<Duration> {
         self.pie.timer_interval()

@@ -81,11 +81,5 @@ impl QueueDiscipline for Cobalt {
         None
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 }

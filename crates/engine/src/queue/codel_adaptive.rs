@@ -106,11 +106,5 @@ impl QueueDiscipline for CoDelAdaptive {
         self.control.dequeue_with(&mut Drops(targets.max(1)), &mut self.queue, &self.codel, context)
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 }

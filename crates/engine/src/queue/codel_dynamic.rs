@@ -82,13 +82,7 @@ impl QueueDiscipline for CoDelDynamic {
         self.control.dequeue_with(&mut takes, &mut self.queue, &self.codel, context)
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
         self.hungriest.set_flows(flows);

@@ -55,13 +55,7 @@ impl QueueDiscipline for DropHead {
         self.queue.pop()
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
         self.queue.packets() == 0 && !self.limit.is_exceeded_by(packet, &self.queue)

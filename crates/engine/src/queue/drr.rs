@@ -109,13 +109,7 @@ impl QueueDiscipline for Drr {
         }
     }
 
-    fn packets(&self) -> u64 {
-        self.queues.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queues.bytes()
-    }
+    lengths_of!(queues);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
         self.queues.packets() == 0 && !self.limit.would_be_exceeded(1, u64::from(packet.size))

@@ -125,13 +125,7 @@ impl QueueDiscipline for FqPie {
         }
     }
 
-    fn packets(&self) -> u64 {
-        self.queues.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queues.bytes()
-    }
+    lengths_of!(queues);
 
     fn is_at_rest(&self) -> bool {
         self.rotation.is_empty()

@@ -178,13 +178,7 @@ impl QueueDiscipline for Fred {
         Some(head)
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn set_link_rate(&mut self, rate: Rate) {
         let parameters = &self.parameters;

@@ -65,13 +65,7 @@ impl QueueDiscipline for GrowthDrop {
         self.queue.pop()
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
         self.queue.packets() == 0 && !self.is_due && !self.limit.is_exceeded_by(packet, &self.queue)

@@ -4,6 +4,19 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
+/// The lengths of a discipline that are those of one of its fields.
+macro_rules! lengths_of {
+    ($field:ident) => {
+        fn packets(&self) -> u64 {
+            self.$field.packets()
+        }
+
+        fn bytes(&self) -> u64 {
+            self.$field.bytes()
+        }
+    };
+}
+
 mod afpft;
 mod apd_dynamic;
 mod apd_static;

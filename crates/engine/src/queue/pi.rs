@@ -80,13 +80,7 @@ impl QueueDiscipline for Pi {
         self.queue.pop()
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn is_at_rest(&self) -> bool {
         self.queue.packets() == 0

@@ -75,13 +75,7 @@ impl QueueDiscipline for Pie {
         Some(head)
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn timer_interval(&self) -> Option<Duration> {
         Some(self.parameters.update_interval)

@@ -214,13 +214,7 @@ impl QueueDiscipline for Sfb {
         Some(head)
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn is_at_rest(&self) -> bool {
         self.queue.packets() == 0

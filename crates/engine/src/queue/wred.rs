@@ -121,13 +121,7 @@ impl QueueDiscipline for Wred {
         head
     }
 
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
+    lengths_of!(queue);
 
     fn set_link_rate(&mut self, rate: Rate) {
         let packets_per_second = rate.0 as f64 / (8.0 * self.parameters.mean_packet_size.0 as f64);

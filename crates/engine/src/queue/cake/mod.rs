@@ -327,13 +327,7 @@ impl QueueDiscipline for Cake {
         }
     }
 
-    fn packets(&self) -> u64 {
-        self.queues.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queues.bytes()
-    }
+    lengths_of!(queues);
 
     fn is_at_rest(&self) -> bool {
         self.queues.packets() == 0
