@@ -234,6 +234,8 @@ def test_claims_are_judged_from_a_directory(study: Study, tmp_path: Path, capsys
         assert list(csv.DictReader(file)) == written
     assert status(["claims", "small", str(out), "--set", "duration='5 s'"]) == 0
     assert "2 claims on 20 seeds" in capsys.readouterr().out
+    assert status(["claims", "small", str(out), "--only", "load=low"]) == 0
+    assert "0 claims: 0 hold, 0 fail, 0 are undecided; 2 more are of cells that were not run" in capsys.readouterr().out
 
 
 def test_one_seed_is_said_to_decide_nothing(study: Study, capsys: Capture) -> None:

@@ -226,10 +226,15 @@ def check_study(study: Study) -> list[Claim]:
     return claims
 
 
-def judge(study: Study, directory: str | Path, changes: Mapping[str, Any] | None = None) -> list[Judged]:
+def judge(
+    study: Study,
+    directory: str | Path,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> list[Judged]:
     """Judges a study's claims by its runs in a directory, as many seeds as are there, and writes ``claims.csv``.
 
-    ``changes`` are those that its scenarios were run with.
+    ``only`` and ``changes`` are those that it was run with.
 
     Raises:
         InputError: the directory is no store or has no run of the study, or the query of a claim cannot be answered.
@@ -238,7 +243,7 @@ def judge(study: Study, directory: str | Path, changes: Mapping[str, Any] | None
     claims = check_study(study)
     if not claims:
         raise InputError(f"study {study.name}: has no claims")
-    asked = study_campaign(study, 1, None, changes)
+    asked = study_campaign(study, 1, only, changes)
     planned = plan(asked, Simulator(), asked.origin)
     with open(directory) as store:
         store.consolidate()

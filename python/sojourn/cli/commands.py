@@ -298,14 +298,16 @@ def _reproduce(
 @sojourn.command("claims")
 @click.argument("study")
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@only_option
 @set_option
-def claims_(study: str, directory: Path | None, changes: tuple[str, ...]) -> None:
+def claims_(study: str, directory: Path | None, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
     """Judge the claims of STUDY's paper by its runs in DIR, results/STUDY unless given, and write claims.csv there.
 
-    --set names changes that the scenarios were run with.
+    --only and --set are those that the runs were made with.
     """
     loaded = library.load(study)
-    judged = api.judge(loaded, directory if directory is not None else Path("results") / loaded.name, _changes(changes))
+    where = directory if directory is not None else Path("results") / loaded.name
+    judged = api.judge(loaded, where, _selection(only), _changes(changes))
     show.claims(judged)
     click.echo(show.verdicts_in_all(judged, len(library.claims(loaded))))
 
