@@ -15,9 +15,11 @@ from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
 from sojourn.scenario import Scenario
 from sojourn.store import Keeper, Memory, Store
-from sojourn.study import cells, library
+from sojourn.study import cells, library, verdicts
 from sojourn.study.cells import Compared
+from sojourn.study.claims import Claim
 from sojourn.study.design import Study
+from sojourn.study.verdicts import Judged
 from sojourn.sweep import file
 from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.matrix import Matrix
@@ -128,16 +130,23 @@ def kept(planned: Plan, directory: str | Path) -> int:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A study's results, and its published figures beside them."""
+    """A study's results, its published figures beside them, and what they say of its claims."""
 
     study: Study
     result: Result
     comparison: Sequence[Compared]
+    #: Claims with a cell that has no run are left out.
+    judged: Sequence[Judged]
 
     @property
     def cells(self) -> pl.DataFrame:
         """The comparison as a frame: study, table, axes, metric, published, measured, ci_low, ci_high, agrees."""
         return cells.frame(self.study, self.comparison)
+
+    @property
+    def claims(self) -> pl.DataFrame:
+        """The verdicts as a frame: id, claim, source, verdict, evidence."""
+        return verdicts.frame(self.judged)
 
 
 def reproduce(
@@ -153,13 +162,14 @@ def reproduce(
     """Runs a study, or the part of it that ``only`` selects, such as ``{"queue": ["pie", "codel"], "load": "HC"}``.
 
     ``changes`` sets keys of its scenarios, to see what an assumption is worth: ``{"stack.minimum_rto": "200 ms"}``. The other
-    arguments are those of ``run``; ``out`` also gets ``cells.csv``.
+    arguments are those of ``run``; ``out`` also gets ``cells.csv`` and, of a study with claims, ``claims.csv``.
 
     Raises:
         InputError: there is no such study, axis or value, or the directory will not do.
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
     loaded = library.load(study)
+    check_study(loaded)
     result = _carry_out(study_campaign(loaded, seeds, only, changes), out, jobs, backend)
     return compare(loaded, result, None if out is None else Path(out))
 
@@ -187,11 +197,62 @@ def _carry_out(asked: Repeated, out: str | Path | None, jobs: int | None, backen
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
-    """Puts a study's published figures beside results of its runs, and into ``cells.csv`` of a directory if given."""
-    reproduction = Reproduction(study, result, cells.compare(library.figures(study), result, list(study.axes)))
+    """Puts a study's published figures beside results of its runs, and judges its claims by them.
+
+    A directory, if given, gets ``cells.csv`` and, if there are claims, ``claims.csv``.
+
+    Raises:
+        InputError: the query of a claim cannot be answered.
+    """
+    compared, claims = cells.compare(library.figures(study), result, list(study.axes)), library.claims(study)
     if directory is not None:
-        cells.write(directory / "cells.csv", reproduction.cells)
+        cells.write(directory / "cells.csv", cells.frame(study, compared))
+    reproduction = Reproduction(study, result, compared, verdicts.judge(study, claims, result))
+    if claims and directory is not None:
+        verdicts.write(directory / "claims.csv", reproduction.judged)
     return reproduction
+
+
+def check_study(study: Study) -> list[Claim]:
+    """Sees to it that a run answers each of a study's published figures, and a query each of its claims, which are returned.
+
+    Raises:
+        InputError: one does not.
+    """
+    library.figures(study)
+    claims = library.claims(study)
+    verdicts.bind(study, claims)
+    return claims
+
+
+def judge(
+    study: Study,
+    directory: str | Path,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> list[Judged]:
+    """Judges a study's claims by its runs in a directory, as many seeds as are there, and writes ``claims.csv``.
+
+    ``only`` and ``changes`` are those that it was run with.
+
+    Raises:
+        InputError: the directory is no store or has no run of the study, or the query of a claim cannot be answered.
+        StoreFailed: its files cannot be read or written.
+    """
+    claims = check_study(study)
+    if not claims:
+        raise InputError(f"study {study.name}: has no claims")
+    asked = study_campaign(study, 1, only, changes)
+    planned = plan(asked, Simulator(), asked.origin)
+    with open(directory) as store:
+        store.consolidate()
+        seeds = store.sql("SELECT DISTINCT seed FROM runs")["seed"].to_list()
+        keys = [key for cell in planned.cells for key in cell.keys_of(seeds) if store.has(key)]
+        if not keys:
+            raise InputError(f"{directory}: holds no runs of study {study.name}; sojourn reproduce {study.name} makes them")
+        judged = verdicts.judge(study, claims, store.result(planned.axes, lambda: iter(keys)))
+    verdicts.write(Path(directory) / "claims.csv", judged)
+    return judged
 
 
 def complete(conducted: Conducted) -> Result:

@@ -94,7 +94,11 @@ class PlannedCell:
 
     def keys(self, repetitions: int) -> Iterator[str]:
         """The keys of the first so many runs, for less than making the runs would cost."""
-        return keys(self._text, range(self.seed, self.seed + repetitions))
+        return self.keys_of(range(self.seed, self.seed + repetitions))
+
+    def keys_of(self, seeds: Iterable[int]) -> Iterator[str]:
+        """The keys of the runs with some seeds."""
+        return keys(self._text, seeds)
 
     @property
     def _text(self) -> str:

@@ -1,4 +1,4 @@
-"""How sure a figure over seeds is, whether two cells differ, and when a series has settled."""
+"""How sure a figure or a share over seeds is, whether two cells differ, and when a series has settled."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -28,6 +28,19 @@ def estimate(values: Sequence[float], confidence: float = 0.95) -> Estimate:
         return Estimate(mean, None, None)
     half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
     return Estimate(mean, mean - half, mean + half)
+
+
+def share(times: int, of: int, confidence: float = 0.95) -> Estimate:
+    """How often something was so, as a share, with Clopper and Pearson's interval, which is never too narrow.
+
+    Source: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial", Biometrika
+    26(4), 1934.
+
+    Raises:
+        ValueError: nothing was looked at.
+    """
+    found = stats.binomtest(times, of).proportion_ci(confidence, method="exact")
+    return Estimate(times / of, float(found.low), float(found.high))
 
 
 class Comparison(NamedTuple):

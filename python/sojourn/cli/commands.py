@@ -29,12 +29,16 @@ from sojourn.results import Result
 from sojourn.scenario import schema
 from sojourn.specification import flow_count
 from sojourn.study import library, tables
+from sojourn.study.design import Study
 from sojourn.sweep import estimate
 from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.stopping import StoppingRule
 from sojourn.sweep.until import conduct_until
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+#: What stands for the studies of all papers.
+ALL_STUDIES = "all"
 
 
 def status(arguments: list[str]) -> int:
@@ -137,11 +141,18 @@ def run(
 
 
 @sojourn.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE|STUDY", type=click.Path(path_type=Path))
 @only_option
 @set_option
 def check(file: Path, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
-    """Check the scenario in FILE, or all cells of its sweep, without running it."""
+    """Check the scenario in FILE, or all cells of its sweep, or a study with its figures and claims, without running it."""
+    if str(file) in library.available() and not file.is_file():
+        loaded = library.load(str(file))
+        claims = api.check_study(loaded)
+        planned = _planned(api.study_campaign(loaded, 1, _selection(only), _changes(changes)), Simulator())
+        shown = len(library.figures(loaded))
+        click.echo(f"study {loaded.name} is fine: {len(planned.cells)} cells, {shown} figures, {len(claims)} claims")
+        return
     planned = _planned(api.campaign(file, 1, _selection(only), _changes(changes)), Simulator())
     run = planned.cells[0].run()
     nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
@@ -238,12 +249,39 @@ def reproduce(
     progress: str,
     out: Path | None,
 ) -> None:
-    """Run STUDY and show its tables: the published figures beside our own, or our own if none are published."""
-    loaded = library.load(study)
+    """Run STUDY and show its tables: the published figures beside our own, or our own if none are published.
+
+    With all for STUDY, the study of every paper.
+    """
+    if study != ALL_STUDIES:
+        directory = out if out is not None else Path("results") / study
+        _reproduce(library.load(study), seeds, only, changes, jobs, cluster, progress, directory)
+        return
+    if only or changes:
+        raise InputError("reproduce all: --only and --set go with one study")
+    papers = [library.load(name) for name in library.papers()]
+    for loaded in papers:
+        api.check_study(loaded)
+    for loaded in papers:
+        click.echo(f"{loaded.name}: {loaded.title}")
+        directory = (out if out is not None else Path("results")) / loaded.name
+        _reproduce(loaded, seeds, only, changes, jobs, cluster, progress, directory)
+
+
+def _reproduce(
+    loaded: Study,
+    seeds: int | None,
+    only: tuple[str, ...],
+    changes: tuple[str, ...],
+    jobs: int | None,
+    cluster: str | None,
+    progress: str,
+    directory: Path,
+) -> None:
+    claims = api.check_study(loaded)
     backend = Simulator()
     asked = api.study_campaign(loaded, seeds, _selection(only), _changes(changes))
     planned = _planned(asked, backend)
-    directory = out if out is not None else Path("results") / loaded.name
     result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
@@ -252,7 +290,26 @@ def reproduce(
     if loaded.published is not None:
         show.console().print(tables.agreement_table(reproduction.comparison))
         legend = "* does not agree. "
+    if claims:
+        click.echo(show.verdicts_in_all(reproduction.judged, len(claims)))
     click.echo(f"{legend}Results of {result.runs.height} runs are in {directory}")
+
+
+@sojourn.command("claims")
+@click.argument("study")
+@click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@only_option
+@set_option
+def claims_(study: str, directory: Path | None, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
+    """Judge the claims of STUDY's paper by its runs in DIR, results/STUDY unless given, and write claims.csv there.
+
+    --only and --set are those that the runs were made with.
+    """
+    loaded = library.load(study)
+    where = directory if directory is not None else Path("results") / loaded.name
+    judged = api.judge(loaded, where, _selection(only), _changes(changes))
+    show.claims(judged)
+    click.echo(show.verdicts_in_all(judged, len(library.claims(loaded))))
 
 
 @sojourn.command("query")

@@ -16,6 +16,7 @@ from sojourn.metrics import METRICS
 from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study import library
+from sojourn.study.verdicts import LEAST_SEEDS, Judged, Verdict
 from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
@@ -183,6 +184,38 @@ def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None
         listed.add_row(*map(escape, row))
     console().print(listed)
     console().print("In brackets the 95 % interval of the paired differences (Student); p of Wilcoxon's signed-rank test.")
+
+
+VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDED: "yellow"}
+
+
+def claims(judged: Sequence[Judged]) -> None:
+    """Each claim with its verdict, the seeds on which it holds, and the figures that show it."""
+    listed = table("Claims", "id", "claim", "verdict", ">held", ">95 % interval", "figures: mean (range over seeds)")
+    for each in judged:
+        _, low, high = each.share
+        verdict = f"[{VERDICT_STYLES[each.verdict]}]{each.verdict}[/]"
+        interval = f"{low:.2f} to {high:.2f}"
+        listed.add_row(
+            each.claim.id, escape(each.claim.claim), verdict, f"{each.held}/{each.seeds}", interval, escape(each.shown)
+        )
+    console().print(listed)
+
+
+def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
+    """How many claims hold, fail and are undecided, on one line."""
+    count = {verdict: sum(each.verdict is verdict for each in judged) for verdict in Verdict}
+    seeds = sorted({each.seeds for each in judged})
+    line = f"{len(judged)} claims"
+    if seeds:
+        line += f" on {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} {'seed' if seeds[-1] == 1 else 'seeds'}"
+    line += f": {count[Verdict.HOLDS]} hold, {count[Verdict.FAILS]} fail, {count[Verdict.UNDECIDED]} are undecided"
+    if seeds and seeds[0] < LEAST_SEEDS:
+        mostly = sum(2 * each.held > each.seeds for each in judged)
+        line += f" ({mostly} held on most of their seeds; fewer than {LEAST_SEEDS} seeds decide nothing)"
+    if len(judged) < there_are:
+        line += f"; {there_are - len(judged)} more are of cells that were not run"
+    return line
 
 
 def listing(what: str) -> None:

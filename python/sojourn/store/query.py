@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 def ask(files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], text: str) -> pl.DataFrame:
@@ -21,6 +25,17 @@ def ask(files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], 
     for name, file in files.items():
         table = database.from_arrow(empty(name).to_arrow()) if file is None else database.read_parquet(str(file))
         table.create_view(name)
+    return find(database, text)
+
+
+def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
+    """What a query finds in a database.
+
+    Raises:
+        InputError: the query is wrong.
+    """
+    import duckdb
+
     try:
         # None, whatever its annotation says, of a statement that finds nothing.
         relation: duckdb.DuckDBPyRelation | None = database.sql(text)

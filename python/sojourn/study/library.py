@@ -1,4 +1,4 @@
-"""The studies that come with Sojourn: a folder each, holding ``study.toml`` and the published figures."""
+"""The studies that come with Sojourn: a folder each, holding ``study.toml``, published figures, and claims."""
 
 from pathlib import Path
 
@@ -8,16 +8,25 @@ from sojourn import names
 from sojourn.errors import InputError
 from sojourn.scenario import read_toml
 from sojourn.scenario.problems import describe
+from sojourn.study import claims as claims_file
+from sojourn.study.claims import Claim
 from sojourn.study.design import Study
 from sojourn.study.published import Figure, read, unpublished
 
 #: In a clone this is a link to the top-level folder ``studies``; an installed package holds the files themselves.
 FOLDER = Path(__file__).parents[1] / "studies"
 
+CLAIMS = "claims.toml"
+
 
 def available() -> list[str]:
     """The names of all studies."""
     return sorted(path.parent.name for path in FOLDER.glob("*/study.toml"))
+
+
+def papers() -> list[str]:
+    """The names of the studies of papers: those with claims."""
+    return sorted(path.parent.name for path in FOLDER.glob(f"*/{CLAIMS}"))
 
 
 def load(name: str) -> Study:
@@ -36,7 +45,21 @@ def load(name: str) -> Study:
 
 
 def figures(study: Study) -> list[Figure]:
-    """The figures of a study's tables: the published ones, or if there are none those to be measured."""
+    """The figures of a study's tables: the published ones, or if there are none those to be measured.
+
+    Raises:
+        InputError: a published figure is of no run.
+    """
     if study.published is None:
         return unpublished(study)
     return read(FOLDER / study.name / study.published.file, study, study.published)
+
+
+def claims(study: Study) -> list[Claim]:
+    """The claims of a study; none if it has no such file.
+
+    Raises:
+        InputError: the file is wrong; queries are not looked at.
+    """
+    path = FOLDER / study.name / CLAIMS
+    return claims_file.read(path, study) if path.exists() else []

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sojourn import names
+from sojourn.errors import InputError
 from sojourn.study.design import PublishedFile, Study, StudyTable
 
 #: What stands in the column of camps for every flow of the run.
@@ -33,11 +35,27 @@ def read(path: Path, study: Study, published: PublishedFile) -> list[Figure]:
     """Reads a file of columns ``table``, one for each axis, ``metric`` and ``value``.
 
     Raises:
-        KeyError, ValueError: the file does not fit the study.
+        InputError: a figure is of no table, or of no cell that the study runs.
     """
-    tables = {table.number: table for table in study.tables}
+    tables = {str(table.number): table for table in study.tables}
+    cells = {tuple(point.values()) for point in study.matrix.points()}
+    figures = []
     with path.open(encoding="utf-8", newline="") as file:
-        return [_figure(row, tables[int(row["table"])], study, published) for row in csv.DictReader(file)]
+        rows = csv.DictReader(file)
+        for row in rows:
+            place = f"study {study.name}: {path}: line {rows.line_num}"
+            try:
+                if row["table"] not in tables:
+                    raise ValueError(names.unknown("table", row["table"], tables))
+                figure = _figure(row, tables[row["table"]], study, published)
+            except KeyError as error:
+                raise InputError(f"{place}: there is no column {error}") from None
+            except ValueError as error:
+                raise InputError(f"{place}: {error}") from None
+            if tuple(figure.axes.values()) not in cells:
+                raise InputError(f"{place}: no run answers {', '.join(row.values())}")
+            figures.append(figure)
+    return figures
 
 
 def unpublished(study: Study) -> list[Figure]:
@@ -53,15 +71,15 @@ def unpublished(study: Study) -> list[Figure]:
 
 
 def _figure(row: Mapping[str, str], table: StudyTable, study: Study, published: PublishedFile) -> Figure:
-    names = published.names
-    columns = {names.get(column, column): names.get(text, text) for column, text in row.items()}
+    spelt = published.names
+    columns = {spelt.get(column, column): spelt.get(text, text) for column, text in row.items()}
     labels = {axis: columns[axis] for axis in study.axes}
     axes, camp = dict(labels), None
     if table.camps is not None:
         camp = None if axes[table.camps] == ALL else axes[table.camps]
         axes[table.camps] = str(table.select[table.camps])
     if not study.shows(table, axes) or row["metric"] not in table.metrics:
-        raise ValueError(f"{', '.join(row.values())}: not a cell of table {table.number}")
+        raise ValueError(f"{', '.join(row.values())}: not a cell of table {table.number}, so no run answers it")
     printed = row["value"]
     reading = published.readings.get(printed)
     return Figure(table, labels, axes, camp, row["metric"], float(printed) if reading is None else reading, printed)

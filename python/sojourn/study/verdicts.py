@@ -1,0 +1,189 @@
+"""Claims judged: each one's query asked of results, seed by seed, and the verdict over seeds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from sojourn.errors import InputError
+from sojourn.results import NAMES, Result, schema
+from sojourn.statistics import Estimate, share
+from sojourn.store import write_whole
+from sojourn.store.query import find
+from sojourn.study.claims import Claim, called, cells
+from sojourn.study.design import Study
+
+if TYPE_CHECKING:
+    import duckdb
+
+#: The columns of a query that are no figures.
+SEED, HOLDS = "seed", "holds"
+
+#: With fewer the interval of a share always has one half in it, however alike the seeds are.
+LEAST_SEEDS = 6
+
+
+class Verdict(StrEnum):
+    """What runs say of a claim."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim, and what runs with so many seeds say of it."""
+
+    claim: Claim
+    #: On how many seeds it holds, and of how many.
+    held: int
+    seeds: int
+    #: Each figure's mean over seeds, and its least and greatest value; those that no seed has are left out.
+    figures: Mapping[str, tuple[float, float, float]]
+
+    @property
+    def share(self) -> Estimate:
+        """The share of seeds on which it holds."""
+        return share(self.held, self.seeds)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Decided only if the 95 % interval of the share lies on one side of one half; see ``LEAST_SEEDS``."""
+        _, low, high = self.share
+        if low is not None and low > 0.5:
+            return Verdict.HOLDS
+        if high is not None and high < 0.5:
+            return Verdict.FAILS
+        return Verdict.UNDECIDED
+
+    @property
+    def shown(self) -> str:
+        """The figures on one line: the mean, and in brackets the range over seeds."""
+        return ", ".join(
+            f"{name} {mean:.4g}" + (f" ({least:.4g} to {most:.4g})" if least != most else "")
+            for name, (mean, least, most) in self.figures.items()
+        )
+
+    @property
+    def evidence(self) -> str:
+        """The share of seeds with its interval, and the figures, on one line."""
+        _, low, high = self.share
+        seeds = f"{self.held} of {self.seeds} seeds [{low:.2f}, {high:.2f}]"
+        return f"{seeds}; {self.shown}" if self.figures else seeds
+
+
+def bind(study: Study, claims: Iterable[Claim]) -> None:
+    """Asks every query of empty tables, so that one that cannot be answered is found before anything is run.
+
+    Raises:
+        InputError: a query is wrong, names a column that is not there, or lacks ``seed`` or ``holds``.
+    """
+    empty = {name: schema(name, list(study.axes)).to_frame() for name in NAMES}
+    with _database(empty) as database:
+        for claim in claims:
+            _ask(database, claim, study, [])
+
+
+def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]:
+    """Judges those claims all of whose cells have runs, each on the seeds that all these cells have.
+
+    Raises:
+        InputError: a query cannot be answered, or says nothing of a seed.
+    """
+    wanted = list(claims)
+    axes = list(study.axes)
+    seeds_of: dict[tuple[str, ...], set[int]] = {}
+    for *labels, seed in result.columns("runs", [*axes, SEED]).iter_rows():
+        seeds_of.setdefault(tuple(labels), set()).add(seed)
+    common = {
+        claim.id: set[int].intersection(
+            *(seeds_of.get(tuple(cell[axis] for axis in axes), set()) for cell in cells(claim, study))
+        )
+        for claim in wanted
+    }
+    wanted = [claim for claim in wanted if common[claim.id]]
+    # Series may be long, and few claims need them.
+    asked = [name for name in NAMES if name != "series" or any(name in claim.query for claim in wanted)]
+    frames = {name: getattr(result, name) if name in asked else schema(name, axes).to_frame() for name in NAMES}
+    with _database(frames) as database:
+        return [_judged(claim, _ask(database, claim, study, sorted(common[claim.id]))) for claim in wanted]
+
+
+def frame(judged: Iterable[Judged]) -> pl.DataFrame:
+    """The verdicts as a frame: id, claim, source, verdict, evidence."""
+    columns = ("id", "claim", "source", "verdict", "evidence")
+    rows = [(each.claim.id, each.claim.claim, each.claim.source, str(each.verdict), each.evidence) for each in judged]
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String()), orient="row")
+
+
+def write(path: Path, judged: Iterable[Judged]) -> None:
+    """Writes ``claims.csv``."""
+    write_whole(path, frame(judged).write_csv)
+
+
+def _judged(claim: Claim, found: pl.DataFrame) -> Judged:
+    figures = {}
+    for name in found.columns:
+        known = [float(value) for value in found[name].drop_nulls()]
+        if name not in (SEED, HOLDS) and known:
+            figures[name] = (sum(known) / len(known), min(known), max(known))
+    return Judged(claim, int(found[HOLDS].sum()), found.height, figures)
+
+
+def _database(frames: Mapping[str, pl.DataFrame]) -> "duckdb.DuckDBPyConnection":
+    # Loaded here, because commands that ask nothing should not wait for it.
+    import duckdb
+
+    database = duckdb.connect()
+    for name, table in frames.items():
+        database.from_arrow(table.to_arrow()).create_view(_everything(name))
+    return database
+
+
+def _everything(name: str) -> str:
+    """What the table with the rows of all cells is called: a claim sees those of its own cells."""
+    return f"every_cells_{name}"
+
+
+def _ask(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seeds: Sequence[int]) -> pl.DataFrame:
+    """What a claim's query says of some seeds."""
+    place = called(claim, study)
+    meant = study.sweep.meant("select", claim.select)
+    chosen = [f'"{axis}" IN ({", ".join(_quoted(label) for label in sorted(labels))})' for axis, labels in meant.items()]
+    chosen.append(f"seed IN ({', '.join(map(str, seeds))})" if seeds else "false")
+    for name in NAMES:
+        database.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {_everything(name)} WHERE {' AND '.join(chosen)}")
+    try:
+        found = find(database, claim.query)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    _check(place, found, seeds)
+    return found
+
+
+def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
+    for column in (SEED, HOLDS):
+        if column not in found.columns:
+            raise InputError(f'{place}: the query returns no column "{column}" (it returns {", ".join(found.columns)})')
+    if found[HOLDS].dtype != pl.Boolean:
+        raise InputError(f'{place}: the column "{HOLDS}" must be true or false, and is {found[HOLDS].dtype}')
+    for column, dtype in found.schema.items():
+        if column != HOLDS and not dtype.is_numeric():
+            raise InputError(f'{place}: the column "{column}" must be a number, and is {dtype}')
+    answered = found[SEED].to_list()
+    for seed in seeds:
+        if answered.count(seed) != 1:
+            raise InputError(f"{place}: the query returns {answered.count(seed)} rows for seed {seed}, and must return one")
+    if len(answered) != len(seeds):
+        raise InputError(f"{place}: the query returns rows that are of no seed")
+    if found[HOLDS].null_count():
+        unknown = found.filter(pl.col(HOLDS).is_null())[SEED].to_list()
+        raise InputError(f"{place}: the query does not say whether it holds for seed {unknown[0]}")
+
+
+def _quoted(label: str) -> str:
+    return "'" + label.replace("'", "''") + "'"

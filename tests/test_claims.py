@@ -1,0 +1,289 @@
+"""Claims: what is said of bad ones, and verdicts on results that are known beforehand."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from conftest import Capture, complaint
+from doubles import Inventor
+from sojourn import api
+from sojourn.cli.commands import status
+from sojourn.errors import InputError
+from sojourn.statistics import share
+from sojourn.study import library, verdicts
+from sojourn.study.verdicts import LEAST_SEEDS, Verdict
+
+STUDY = """
+name = "small"
+title = "A small study"
+source = "nobody"
+
+[sweep.axes]
+load = ["low", "high"]
+
+[[sweep.overrides]]
+when = { load = "high" }
+set = { "flows.*.count" = 4 }
+
+[scenario]
+duration = "4 s"
+warm_up = "1 s"
+
+[scenario.network.dumbbell]
+bottleneck = { rate = "10 Mbit/s", delay = "5 ms", queue = { name = "codel", limit = "100 packets" } }
+senders = [{ name = "a", rate = "100 Mbit/s", delay = "1 ms" }]
+receivers = [{ name = "b", rate = "100 Mbit/s", delay = "1 ms" }]
+
+[[scenario.flows]]
+from = "a"
+to = "b"
+count = 2
+tcp = "newreno"
+
+[published]
+file = "figures.csv"
+
+[[tables]]
+number = 1
+title = "Queue length"
+select = {}
+metrics = ["queue_mean_pkts"]
+"""
+
+FIGURES = "table,load,metric,value\n1,low,queue_mean_pkts,3\n1,high,queue_mean_pkts,3\n"
+
+QUERY = "select seed, max(queue_mean_pkts) > 0 as holds, max(queue_mean_pkts) as mean from runs group by seed"
+
+Study = Callable[..., Path]
+
+
+def claim(query: str = QUERY, *more: str, name: str = "C-1") -> str:
+    return "\n".join(
+        ["[[claims]]", f'id = "{name}"', 'claim = "so it is"', 'source = "page 1"', f"query = '''{query}'''", *more, ""]
+    )
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """Writes the study "small" with some claims, where studies are looked for; the directory is also the current one."""
+    folder = tmp_path / "studies"
+    monkeypatch.setattr(library, "FOLDER", folder)
+    monkeypatch.chdir(tmp_path)
+
+    def write(*claims: str, figures: str = FIGURES, name: str = "small") -> Path:
+        where = folder / name
+        where.mkdir(parents=True)
+        (where / "study.toml").write_text(STUDY.replace('"small"', f'"{name}"'), encoding="utf-8")
+        (where / "figures.csv").write_text(figures, encoding="utf-8")
+        (where / "claims.toml").write_text("\n".join(claims), encoding="utf-8")
+        return where
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (claim("select nothing"), "study small: claim C-1: the query is wrong: .*nothing"),
+        (claim("select seed, jian > 0 as holds from runs"), "study small: claim C-1: the query is wrong: .*jian"),
+        (claim("select seed, true as holds from run"), "study small: claim C-1: the query is wrong: .*run"),
+        (claim("select seed, jain from runs"), 'study small: claim C-1: the query returns no column "holds"'),
+        (claim("select true as holds"), 'study small: claim C-1: the query returns no column "seed"'),
+        (claim("select seed, jain as holds from runs"), '"holds" must be true or false'),
+        (claim("select seed, true as holds, load from runs"), 'the column "load" must be a number'),
+        (claim("select max(seed) as seed, max(jain) > 0 as holds from runs"), "returns rows that are of no seed"),
+        (claim(""), "study small: claim C-1: the query asks nothing"),
+        (claim(QUERY, 'select = { laod = "low" }'), 'study small: claim C-1: select: unknown axis "laod", did you mean "load"'),
+        (claim(QUERY, 'select = { load = "lo" }'), 'study small: claim C-1: select: unknown value of axis load "lo"'),
+        (claim(QUERY, 'raeding = ""'), 'claims.toml: claims.*: unknown key "raeding", did you mean "reading"'),
+        (claim() + claim(), 'claims.toml: claims: there are two with the id "C-1"'),
+        ('[[claims]]\nid = "C-1"\n', r"claims\[1\].claim: this key is required"),
+        ("[[claims]", "claims.toml: not valid TOML"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "reproduce"])
+def test_a_bad_claim_is_told_before_any_run(study: Study, wrong: str, message: str, command: str, capsys: Capture) -> None:
+    study(claim(name="C-0"), wrong)
+    with pytest.raises(InputError, match=message):
+        api.check_study(library.load("small"))
+    assert status([command, "small"]) == 2
+    assert "\n" not in complaint(capsys).removesuffix("\n")
+    assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("figures", "message"),
+    [
+        (FIGURES.replace("high", "higher"), "figures.csv: line 3: no run answers 1, higher, queue_mean_pkts, 3"),
+        (FIGURES.replace("1,high", "2,high"), 'figures.csv: line 3: unknown table "2"'),
+        (FIGURES.replace("pkts,3\n1", "pkts,three\n1"), "figures.csv: line 2: .*three"),
+        (FIGURES.replace("load,", "laod,"), "figures.csv: line 2: there is no column 'load'"),
+    ],
+)
+def test_a_published_figure_that_no_run_answers_is_told_before_any_run(
+    study: Study, figures: str, message: str, capsys: Capture
+) -> None:
+    study(claim(), figures=figures)
+    backend = Inventor()
+    with pytest.raises(InputError, match=f"study small: .*{message}"):
+        sojourn.reproduce("small", backend=backend)
+    assert not backend.started
+    assert status(["check", "small"]) == 2
+    complaint(capsys)
+
+
+def test_check_says_what_a_study_is(study: Study, capsys: Capture) -> None:
+    study(claim())
+    assert status(["check", "small"]) == 0
+    assert capsys.readouterr().out == "study small is fine: 2 cells, 2 figures, 1 claims\n"
+
+
+@pytest.mark.parametrize("name", library.available())
+def test_every_study_that_comes_with_sojourn_is_fine(name: str) -> None:
+    api.check_study(library.load(name))
+
+
+def test_the_interval_of_a_share_is_clopper_and_pearsons() -> None:
+    # All of n: the lower end is 0.025^(1/n). 8 and 9 of 10 are from any table of the interval.
+    assert share(10, 10) == pytest.approx((1.0, 0.025**0.1, 1.0))
+    assert share(0, 5) == pytest.approx((0.0, 0.0, 1 - 0.025**0.2))
+    assert share(9, 10) == pytest.approx((0.9, 0.5550, 0.9975), abs=5e-5)
+    assert share(8, 10) == pytest.approx((0.8, 0.4439, 0.9748), abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("above", "seeds", "verdict"),
+    [
+        (0, LEAST_SEEDS, Verdict.HOLDS),
+        (0, LEAST_SEEDS - 1, Verdict.UNDECIDED),
+        (0, 1, Verdict.UNDECIDED),
+        (99, LEAST_SEEDS, Verdict.FAILS),
+        (1, 10, Verdict.HOLDS),  # 9 of 10
+        (2, 10, Verdict.UNDECIDED),  # 8 of 10
+        (9, 10, Verdict.FAILS),  # 1 of 10
+    ],
+)
+def test_a_verdict_is_only_given_where_the_interval_lies_on_one_side_of_one_half(
+    study: Study, above: int, seeds: int, verdict: Verdict
+) -> None:
+    # The invented queues' mean length is the seed.
+    study(claim(QUERY.replace("> 0", f"> {above}")))
+    (judged,) = sojourn.reproduce("small", seeds, backend=Inventor()).judged
+    assert (judged.held, judged.seeds, judged.verdict) == (max(0, seeds - above), seeds, verdict)
+    assert list(judged.figures) == ["mean"]
+    assert judged.figures["mean"] == pytest.approx(((1 + seeds) / 2, 1, seeds))
+
+
+def test_a_claim_sees_the_rows_of_its_own_cells_only(study: Study) -> None:
+    count = "select seed, count(*) = 1 as holds, count(*) as cells from runs group by seed"
+    flows = "select seed, count(*) = 4 as holds, count(*) as flows from flows group by seed"
+    series = "select seed, count(*) = 2 as holds, max(value) as most from series group by seed"
+    select = 'select = { load = "high" }'
+    study(claim(count, select, name="runs"), claim(flows, select, name="flows"), claim(series, select, name="series"))
+    assert [each.held for each in sojourn.reproduce("small", backend=Inventor()).judged] == [1, 1, 1]
+
+
+def test_claims_of_cells_that_were_not_run_are_not_judged(study: Study) -> None:
+    study(claim(name="all"), claim(QUERY, 'select = { load = "low" }', name="low"))
+    found = sojourn.reproduce("small", only={"load": "low"}, backend=Inventor())
+    assert found.claims["id"].to_list() == ["low"]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("select seed, true as holds from runs where queue_mean_pkts > 99", "returns 0 rows for seed 1, and must return one"),
+        ("select seed, true as holds from runs", "returns 2 rows for seed 1, and must return one"),
+        ("select seed, bool_and(completed_flows) as holds from runs group by seed", "completed_flows"),
+        ("select seed, null > 1 as holds from runs group by seed", "does not say whether it holds for seed 1"),
+        ("select seed + 1 as seed, true as holds from runs group by seed", "returns 0 rows for seed 1"),
+    ],
+)
+def test_a_claim_that_says_nothing_of_a_seed_is_an_error(study: Study, query: str, message: str) -> None:
+    study(claim(query))
+    with pytest.raises(InputError, match=f"study small: claim C-1: .*{message}"):
+        sojourn.reproduce("small", backend=Inventor())
+
+
+def test_claims_are_judged_from_a_directory(study: Study, tmp_path: Path, capsys: Capture) -> None:
+    study(claim(), claim(QUERY.replace("> 0", "> 8"), name="C-2"))
+    out = tmp_path / "out"
+    sojourn.reproduce("small", 8, out=out, backend=Inventor())
+    with (out / "claims.csv").open(encoding="utf-8", newline="") as file:
+        written = list(csv.DictReader(file))
+    assert written == [
+        {
+            **{"id": "C-1", "claim": "so it is", "source": "page 1", "verdict": "holds"},
+            "evidence": "8 of 8 seeds [0.63, 1.00]; mean 4.5 (1 to 8)",
+        },
+        {
+            **{"id": "C-2", "claim": "so it is", "source": "page 1", "verdict": "fails"},
+            "evidence": "0 of 8 seeds [0.00, 0.37]; mean 4.5 (1 to 8)",
+        },
+    ]
+    (out / "claims.csv").unlink()
+    # Runs of other campaigns in the same directory are none of the study's.
+    sojourn.reproduce("small", 20, changes={"duration": "5 s"}, out=out, backend=Inventor())
+    assert status(["claims", "small", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "2 claims on 8 seeds: 1 hold, 1 fail, 0 are undecided\n" in shown
+    with (out / "claims.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.DictReader(file)) == written
+    assert status(["claims", "small", str(out), "--set", "duration='5 s'"]) == 0
+    assert "2 claims on 20 seeds" in capsys.readouterr().out
+    assert status(["claims", "small", str(out), "--only", "load=low"]) == 0
+    assert "0 claims: 0 hold, 0 fail, 0 are undecided; 2 more are of cells that were not run" in capsys.readouterr().out
+
+
+def test_one_seed_is_said_to_decide_nothing(study: Study, capsys: Capture) -> None:
+    study(claim())
+    sojourn.reproduce("small", out="results/small", backend=Inventor())
+    assert status(["claims", "small"]) == 0
+    told = (
+        "1 claims on 1 seed: 0 hold, 0 fail, 1 are undecided (1 held on most of their seeds; fewer than 6 seeds decide nothing)"
+    )
+    assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["claims", "smell"], 'unknown study "smell", did you mean "small"'),
+        (["claims", "small"], "results/small"),
+        (["claims", "small", "other"], "other: holds no runs of study small; sojourn reproduce small makes them"),
+        (["reproduce", "all", "--only", "load=low"], "reproduce all: --only and --set go with one study"),
+    ],
+)
+def test_what_is_wrong_with_a_command_is_told(study: Study, arguments: list[str], message: str, capsys: Capture) -> None:
+    study(claim())
+    sojourn.reproduce("small", changes={"duration": "5 s"}, out="other", backend=Inventor())
+    assert status(arguments) == 2
+    assert message in complaint(capsys)
+
+
+def test_a_study_without_claims_has_none_to_judge(study: Study, capsys: Capture) -> None:
+    (study() / "claims.toml").unlink()
+    sojourn.reproduce("small", out="out", backend=Inventor())
+    assert not Path("out/claims.csv").exists()
+    assert status(["claims", "small", "out"]) == 2
+    assert "study small: has no claims" in complaint(capsys)
+
+
+def test_reproduce_all_runs_the_study_of_every_paper(study: Study, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    study(claim())
+    study(claim(), name="second")
+    (study(name="third") / "claims.toml").unlink()
+    monkeypatch.setattr("sojourn.cli.commands.Simulator", Inventor)
+    assert status(["reproduce", "all", "--out", "papers"]) == 0
+    assert sorted(path.name for path in Path("papers").iterdir()) == ["second", "small"]
+    assert (Path("papers") / "small" / "claims.csv").exists()
+    assert "1 claims on 1 seed" in capsys.readouterr().out
+
+
+def test_piotrowskas_claims_are_forty_or_more() -> None:
+    claims = library.claims(library.load("piotrowska"))
+    assert len(claims) >= 40
+    verdicts.bind(library.load("piotrowska"), claims)
