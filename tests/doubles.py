@@ -22,6 +22,7 @@ def invented(
         "to": [nodes[flow["to"]] for flow in flows],
         "algorithm": [flow["source"]["name"] for flow in flows],
         "completed": [None] * len(flows),
+        "stopped": [None] * len(flows),
         "aborted": [None] * len(flows),
         "bytes_delivered": [throughput_bytes(seed, flow) for flow in range(len(flows))],
     }

@@ -71,6 +71,24 @@ BAD_FILES = {
         "flows[0].tcp: packet_size: 70 kB is out of range (at least 1 B, at most 65535 B)",
     ),
     "missing key": (('duration = "4 s"', ""), "duration: this key is required"),
+    "stop past the end": (("count = 2", 'stop = "9 s"'), 'flows[0].stop: "9 s" is past the end of the scenario'),
+    "stop before the last start": (
+        ("count = 2", 'start = "1 s"\nstart_within = "1 s"\nstop = "2 s"'),
+        'flows[0].stop: "2 s" must be later than the last start, "2 s"',
+    ),
+    "negative stop": (("count = 2", 'stop = "-1 s"'), 'flows[0].stop: "-1 s": a duration must be 0 or more'),
+    "no bandwidth-delay products": (
+        ('"100 packets"', '"0 BDP"'),
+        'network.dumbbell.bottleneck.queue: limit: "0 BDP": a queue must hold more than 0 BDP',
+    ),
+    "products of something else": (
+        ('"100 packets"', '"8 BDPs"'),
+        'limit: "8 BDPs": unknown unit "BDPs", did you mean "BDP"?',
+    ),
+    "bandwidth-delay products as a threshold": (
+        ('"codel", limit = "100 packets"', '"red", min = "1 BDP"'),
+        'min: "1 BDP": unknown unit "BDP"',
+    ),
     "late start": (("count = 2", 'start = "9 s"'), 'flows[0].start: "9 s" is past the end'),
     "broken TOML": (('name = "small"', "name = "), "not valid TOML: Invalid value (at line 2, column 8)"),
     "same name twice": (('name = "b"', 'name = "a"'), 'the host name "a" is given twice'),
@@ -117,6 +135,18 @@ def test_flows_need_a_route_and_those_that_listen_one_back(scenario: Callable[..
     scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": source}])
     with pytest.raises(sojourn.InputError, match='there is no route from "b" to "a"'):
         scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": "tfrc"}])
+
+
+def test_a_limit_in_bandwidth_delay_products_needs_a_round_trip(scenario: Callable[..., Scenario]) -> None:
+    network = scenario_data()["network"]
+    network["dumbbell"]["bottleneck"]["queue"]["limit"] = "8 BDP"
+    scenario(network=network)
+    with pytest.raises(InputError, match='queue from "left" to "right": in BDP, but no flow that is answered crosses it'):
+        scenario(network=network, flows=[{"from": "a", "to": "b", "tcp": "cbr"}])
+    for host in (network["dumbbell"]["bottleneck"], *network["dumbbell"]["senders"], *network["dumbbell"]["receivers"]):
+        host["delay"] = "0 s"
+    with pytest.raises(InputError, match='"left" to "right": 8 BDP are 0 packets with a base round trip of "0 s"'):
+        scenario(network=network)
 
 
 def test_a_device_queue_is_fed_by_a_queue(scenario: Callable[..., Scenario]) -> None:

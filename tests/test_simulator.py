@@ -1,9 +1,11 @@
 """The simulator as a backend: what only the real engine can show."""
 
+import itertools
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -76,6 +78,37 @@ def test_rate_based_flows_fill_the_columns_that_mean_something(scenario: Callabl
         assert flow["retransmissions"] == 0
     assert result.runs["never_established"].to_list() == [0]
     assert result.series.filter(kind="flow")["which"].unique().to_list() == ["1"]
+
+
+def test_a_flow_that_is_stopped_delivers_no_more(scenario: Callable[..., Scenario]) -> None:
+    leaving = {"from": "a", "to": "b", "group": "leaving", "tcp": "newreno", "stop": "2 s"}
+    staying = {"from": "a", "to": "b", "group": "staying", "tcp": "newreno"}
+    # 100 packets of queue and 14 ms of round trip are over 134 ms after the stop.
+    result = sojourn.run(scenario(flows=[leaving, staying], duration="8 s", warm_up="2200 ms"))
+    left, stayed = result.flows.iter_rows(named=True)
+    assert (left["stopped"], left["completed"], left["aborted"]) == (2.0, None, None)
+    assert (left["bytes_delivered"], left["segments_sent"]) == (0, 0)
+    assert left["total_bytes_delivered"] > 0
+    assert stayed["stopped"] is None
+    assert stayed["bytes_delivered"] * 8 / 5.8 > 0.9 * 10e6 * 1448 / 1500
+    assert result.runs["aborted"].to_list() == [0]
+
+
+def test_base_round_trips_are_of_the_routes_that_packets_take(scenario: Callable[..., Scenario]) -> None:
+    random = Random(1)
+    for _ in range(20):
+        pairs = [pair for pair in itertools.combinations("abcdef", 2) if random.random() < 0.6 or pair == ("a", "f")]
+        delays = [f"{random.randrange(1, 1000)} us" if pair != ("a", "f") else "1100 us" for pair in pairs]
+        links: list[dict[str, object]] = [
+            {"from": start, "to": end, "rate": "100 Gbit/s", "delay": delay}
+            for (start, end), delay in zip(pairs, delays, strict=True)
+        ]
+        flows = [{"from": "a", "to": "f", "size": "10 kB", "tcp": "cubic"}]
+        meshed = scenario(network={"links": links}, flows=flows, warm_up="0 s")
+        (base,) = set(meshed.base_round_trips.values())
+        measured = sojourn.run(meshed).flows["rtt_min"][0]
+        # Ten hops take a full packet 1.2 us.
+        assert base * 1e-12 <= measured <= base * 1e-12 + 2e-6
 
 
 def test_a_time_on_too_short_for_a_packet_is_one_clear_line(scenario_file: Callable[..., Path]) -> None:

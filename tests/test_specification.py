@@ -119,3 +119,26 @@ def test_a_graph_of_links(scenario: Callable[..., Scenario]) -> None:
 def test_text_is_json_of_the_same(scenario: Callable[..., Scenario]) -> None:
     run = specify(scenario(), seed=1)
     assert json.loads(text(run)) == run
+
+
+def test_bandwidth_delay_products_are_of_the_longest_round_trip_that_crosses_the_link(scenario: Callable[..., Scenario]) -> None:
+    near, far = ({"name": name, "rate": "100 Mbit/s", "delay": delay} for name, delay in (("near", "1 ms"), ("far", "20 ms")))
+    sink = {"name": "b", "rate": "100 Mbit/s", "delay": "4 ms", "queue": {"name": "droptail", "limit": "0.5 BDP"}}
+    queues = {"queue": {"name": "red", "limit": "2 BDP"}, "reverse_queue": {"name": "droptail", "limit": "1 BDP"}}
+    network = {
+        "dumbbell": {"bottleneck": {"rate": "12 Mbit/s", "delay": "5 ms", **queues}, "senders": [near, far], "receivers": [sink]}
+    }
+
+    def limits(*origins: str) -> list[object]:
+        flows = [{"from": origin, "to": "b", "tcp": "cubic"} for origin in origins]
+        run = specify(scenario(network=network, flows=flows), seed=1)
+        return [link["queue"]["limit"] for link in run["links"] if link["queue"] is not None]
+
+    # 12 Mbit/s are a packet of 1500 bytes a millisecond, and the round trips are 20 and 58 ms.
+    assert limits("near") == [{"packets": 40}, {"packets": 20}, {"packets": 84}]
+    assert limits("near", "far") == [{"packets": 116}, {"packets": 58}, {"packets": 242}]
+
+
+def test_a_stop_is_in_picoseconds(scenario: Callable[..., Scenario]) -> None:
+    flows = [{"from": "a", "to": "b", "tcp": "cubic", "stop": "3 s"}, {"from": "a", "to": "b", "tcp": "cubic"}]
+    assert [flow["stop"] for flow in specify(scenario(flows=flows), seed=1)["flows"]] == [3000 * MS, None]

@@ -23,6 +23,9 @@ class Observation:
     camp: NDArray[np.float64]
     #: Throughput of each flow of the run, Mbit/s.
     everyone: NDArray[np.float64]
+    #: How many RTT samples each flow of the camp took, and their sum in s.
+    rtt_samples: NDArray[np.float64]
+    rtt_sums: NDArray[np.float64]
     #: The row of the bottleneck's queue, if the run has any.
     bottleneck: dict[str, Any] | None
 
@@ -45,7 +48,10 @@ class Metric:
 def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, camp: str | None = None) -> Observation:
     """Prepares a run's frames for metrics; ``window`` in s, ``camp`` an algorithm, or none for all flows."""
     mine = flows if camp is None else flows.filter(pl.col("algorithm") == camp)
+    sampled = mine.filter(pl.col("rtt_samples") > 0)
     return Observation(
+        rtt_samples=sampled["rtt_samples"].to_numpy().astype(np.float64),
+        rtt_sums=(sampled["rtt_samples"] * sampled["rtt_mean"]).to_numpy(),
         camp=measures.throughput_mbps(mine["bytes_delivered"].to_numpy(), window),
         everyone=measures.throughput_mbps(flows["bytes_delivered"].to_numpy(), window),
         bottleneck=queues.row(0, named=True) if queues.height else None,
@@ -54,6 +60,10 @@ def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, camp: str 
 
 def _of_camp(measure: Callable[[NDArray[np.float64]], float | None]) -> Callable[[Observation], float | None]:
     return lambda seen: measure(seen.camp) if len(seen.camp) else None
+
+
+def _rtt_mean(seen: Observation) -> float | None:
+    return float(np.sum(seen.rtt_sums) / np.sum(seen.rtt_samples)) if len(seen.rtt_samples) else None
 
 
 def _of_queue(measure: Callable[[dict[str, Any]], float | None]) -> Callable[[Observation], float | None]:
@@ -77,6 +87,7 @@ METRICS = {
             lambda seen: measures.percentage(float(np.sum(seen.camp)), float(np.sum(seen.everyone))),
         ),
         Metric("jain", "Jain's index", "", 2, _of_camp(measures.jain)),
+        Metric("rtt_mean_s", "mean round-trip time", "s", 5, _rtt_mean),
         Metric("queue_mean_pkts", "mean queue length", "packets", 1, _of_queue(lambda q: q["mean_packets"])),
         Metric("queue_sd_pkts", "deviation of queue length", "packets", 1, _of_queue(lambda q: q["sd_packets"])),
         Metric("drop_pct", "drop ratio", "%", 2, _of_queue(lambda q: measures.percentage(q["drops"], q["arrivals"]))),

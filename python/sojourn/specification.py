@@ -13,6 +13,7 @@ from sojourn.catalogue import Algorithm, Value
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, StackChoice
 from sojourn.scenario.model import Flows, Scenario
 from sojourn.scenario.network import DirectedLink
+from sojourn.units import BandwidthDelayProducts
 
 Json = dict[str, Any]
 
@@ -43,7 +44,7 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "warm_up": scenario.warm_up,
         "sender_overhead": scenario.sender_overhead,
         "nodes": nodes,
-        "links": [_link(link, index) for link in scenario.network.directed_links],
+        "links": [_link(link, place, index, scenario) for place, link in enumerate(scenario.network.directed_links)],
         "stacks": stacks,
         "flows": flows,
         "probe": scenario.probe.model_dump(),
@@ -75,7 +76,7 @@ def bottleneck_rate(specification: RunSpecification) -> float | None:
     return float(carried / (end - start))
 
 
-def _link(link: DirectedLink, index: dict[str, int]) -> Json:
+def _link(link: DirectedLink, place: int, index: dict[str, int], scenario: Scenario) -> Json:
     drop: Json | None = None
     if link.drop is not None:
         drop = {"every": link.drop.every} if link.drop.every is not None else {"listed": link.drop.listed}
@@ -84,7 +85,7 @@ def _link(link: DirectedLink, index: dict[str, int]) -> Json:
         "to": index[link.target],
         "rate": link.rate,
         "delay": link.delay,
-        "queue": None if link.queue is None else _queue(link.queue),
+        "queue": None if link.queue is None else _queue(link.queue, link.rate, place, scenario),
         "device_queue": link.device_queue,
         "drop": drop,
         "loss": link.loss,
@@ -92,8 +93,12 @@ def _link(link: DirectedLink, index: dict[str, int]) -> Json:
     }
 
 
-def _queue(queue: QueueChoice) -> Json:
-    limit = None if queue.limit is None else {queue.limit.unit: queue.limit.amount}
+def _queue(queue: QueueChoice, rate: int, place: int, scenario: Scenario) -> Json:
+    limit: Json | None = None
+    if isinstance(queue.limit, BandwidthDelayProducts):
+        limit = {"packets": queue.limit.packets(rate, scenario.base_round_trips[place])}
+    elif queue.limit is not None:
+        limit = {queue.limit.unit: queue.limit.amount}
     return {"name": queue.name, "limit": limit, "parameters": _filled(queue.parameters, catalogue.load().queue(queue.name))}
 
 
@@ -113,6 +118,7 @@ def _flows(group: Flows, default: StackChoice, index: dict[str, int], stacks: li
             "group": group.group or f"{origin}-{target}",
             "start": group.start,
             "start_within": group.start_within,
+            "stop": group.stop,
             "size": group.size,
             "source": source,
         }

@@ -5,10 +5,12 @@ a second. The way between is exact decimal arithmetic, so that 0.1 ms is 100 000
 whole number of the base unit can express is an error.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from sojourn import names
@@ -77,13 +79,36 @@ class QueueLimit(NamedTuple):
     unit: Literal["packets", "bytes"]
 
 
-def parse_queue_limit(text: object) -> QueueLimit:
-    """Reads ``"900 packets"`` or ``"64 KiB"``.
+#: The unit of a limit that depends on the network.
+BDP = "BDP"
+
+#: The packets that make up a bandwidth-delay product.
+BDP_PACKET_BYTES = 1500
+
+
+class BandwidthDelayProducts(NamedTuple):
+    """How much a queue holds, in products of its link's rate and a round-trip time."""
+
+    amount: Decimal
+
+    def packets(self, rate: int, round_trip: int) -> int:
+        """The same in whole packets, the last one begun; ``rate`` in bit/s, ``round_trip`` in ps."""
+        bits = Fraction(self.amount) * rate * round_trip / DURATION.units["s"]
+        return math.ceil(bits / (8 * BDP_PACKET_BYTES))
+
+
+def parse_queue_limit(text: object) -> QueueLimit | BandwidthDelayProducts:
+    """Reads ``"900 packets"``, ``"64 KiB"`` or ``"8 BDP"``.
 
     Raises:
-        ValueError: no quantity of packets or bytes, or none that is greater than zero.
+        ValueError: no quantity of packets, bytes or bandwidth-delay products, or none that is greater than zero.
     """
-    limit = parse_queue_length(text)
+    number, unit = _split(text, PACKETS)
+    if unit == BDP:
+        if number <= 0:
+            raise ValueError(f'"{text}": a queue must hold more than 0 {BDP}')
+        return BandwidthDelayProducts(number)
+    limit = _length(text, unit, (*PACKETS.units, *SIZE.units, BDP))
     if limit.amount == 0:
         raise ValueError(f'"{text}": a queue must hold more than 0 {limit.unit}')
     return limit
@@ -96,9 +121,13 @@ def parse_queue_length(text: object) -> QueueLimit:
         ValueError: no quantity of packets or bytes, or one that is less than zero.
     """
     _, unit = _split(text, PACKETS)
+    return _length(text, unit, (*PACKETS.units, *SIZE.units))
+
+
+def _length(text: object, unit: str, allowed: Iterable[str]) -> QueueLimit:
     in_packets = PACKETS.spellings.get(unit, unit) in PACKETS.units
     if not in_packets and unit not in SIZE.units:
-        raise ValueError(_unknown_unit(str(text), unit, [*PACKETS.units, *SIZE.units]))
+        raise ValueError(_unknown_unit(str(text), unit, allowed))
     limit = QueueLimit(PACKETS.parse(text), "packets") if in_packets else QueueLimit(SIZE.parse(text), "bytes")
     if limit.amount < 0:
         raise ValueError(f'"{text}": a queue holds no less than 0 {limit.unit}')

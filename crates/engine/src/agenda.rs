@@ -16,6 +16,8 @@ use crate::time::Time;
 pub enum Timer {
     /// A flow's start.
     FlowStart(u32),
+    /// A flow's stop.
+    FlowStop(u32),
     /// A sender's retransmission timer.
     Retransmission(u32),
     /// A receiver's delayed-acknowledgement timer.

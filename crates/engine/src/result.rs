@@ -26,6 +26,8 @@ pub struct FlowResult {
     pub group: usize,
     /// When it started.
     pub start: Time,
+    /// When it was stopped, if it was still open then.
+    pub stopped: Option<Time>,
     /// Payload bytes handed to the receiving application in order, each once.
     pub bytes_delivered: u64,
     /// The same since the start of the run.

@@ -120,6 +120,8 @@ pub struct FlowSpecification {
     pub start: Time,
     /// Starts are uniform over this time from `start` on.
     pub start_within: Duration,
+    /// When those that are still open are aborted.
+    pub stop: Option<Time>,
     /// Payload of each flow; none sends to the end of the run.
     pub size: Option<Bytes>,
     /// What sends.

@@ -55,6 +55,7 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     let tcp_time = |select: fn(&TcpResult) -> Option<f64>| move |row: &FlowResult| row.tcp.as_ref().and_then(select);
     column(&frame, "established", rows, tcp_time(|tcp| tcp.established.map(|time| time.seconds())))?;
     column(&frame, "completed", rows, tcp_time(|tcp| tcp.completed.map(|time| time.seconds())))?;
+    column(&frame, "stopped", rows, |row| row.stopped.map(|time| time.seconds()))?;
     column(&frame, "aborted", rows, |row| {
         row.tcp.as_ref().and_then(|tcp| match tcp.state {
             State::Aborted(Abort::SynRetries) => Some("syn_retries"),

@@ -17,6 +17,7 @@ FLOWS = pl.Schema(
         "start": pl.Float64(),
         "established": pl.Float64(),
         "completed": pl.Float64(),
+        "stopped": pl.Float64(),
         "aborted": pl.String(),
         "bytes_delivered": pl.UInt64(),
         "total_bytes_delivered": pl.UInt64(),

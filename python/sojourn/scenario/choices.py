@@ -16,7 +16,7 @@ from sojourn import catalogue
 from sojourn.catalogue import Algorithm, Value
 from sojourn.scenario import parameters
 from sojourn.scenario.quantities import LIMIT_SCHEMA
-from sojourn.units import QueueLimit, parse_queue_limit
+from sojourn.units import BandwidthDelayProducts, QueueLimit, parse_queue_limit
 
 #: The profile of a scenario that names none: the current standards.
 DEFAULT_PROFILE = "rfc"
@@ -62,13 +62,13 @@ class QueueChoice(Choice):
     """The queue discipline at a link's egress; a limit of ``None`` means unlimited."""
 
     name: str
-    limit: QueueLimit | None
+    limit: QueueLimit | BandwidthDelayProducts | None
     parameters: Mapping[str, Value]
 
     @classmethod
     def read(cls, keys: dict[str, object]) -> Self:
         discipline = catalogue.load().queue(_name(keys))
-        limit: QueueLimit | None = None
+        limit: QueueLimit | BandwidthDelayProducts | None = None
         if "limit" in keys:
             try:
                 limit = parse_queue_limit(keys.pop("limit"))

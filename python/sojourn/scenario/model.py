@@ -1,5 +1,6 @@
 """A scenario: a network, the flows that cross it, and what is measured."""
 
+from functools import cached_property
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -9,7 +10,7 @@ from sojourn.scenario.base import Table
 from sojourn.scenario.choices import StackChoice, TcpChoice
 from sojourn.scenario.network import Network
 from sojourn.scenario.quantities import Duration, PositiveDuration, Size
-from sojourn.units import DURATION
+from sojourn.units import DURATION, LARGEST, BandwidthDelayProducts
 
 Hosts = Annotated[
     list[str],
@@ -29,6 +30,7 @@ class Flows(Table):
     tcp: TcpChoice
     start: Duration = Field(0, description="The earliest start.")
     start_within: Duration = Field(0, description="Each flow starts at a random moment of so long after its start.")
+    stop: Duration | None = Field(None, description="When those that have not ended by themselves are aborted.")
     size: Size | None = Field(None, description="How much to send; without end unless given.")
     group: str | None = Field(None, description='What results call these flows; "from-to" unless given.')
     stack: StackChoice | None = Field(None, description="What differs from the scenario's stack for these flows.")
@@ -93,9 +95,49 @@ class Scenario(Table):
                 for start, end in ways:
                     if end not in reached[start]:
                         raise ValueError(f'flows[{index}]: there is no route from "{start}" to "{end}"')
-            if flows.start >= self.duration:
-                raise ValueError(f'flows[{index}].start: "{DURATION.format(flows.start)}" is past the end of the scenario')
+            self._is_in_time(index, flows)
+        self._limits_can_be_reckoned()
         return self
+
+    def _is_in_time(self, index: int, flows: Flows) -> None:
+        if flows.start >= self.duration:
+            raise ValueError(f'flows[{index}].start: "{DURATION.format(flows.start)}" is past the end of the scenario')
+        if flows.stop is None:
+            return
+        stop, last_start = DURATION.format(flows.stop), flows.start + flows.start_within
+        if flows.stop >= self.duration:
+            raise ValueError(f'flows[{index}].stop: "{stop}" is past the end of the scenario')
+        if flows.stop <= last_start:
+            latest = DURATION.format(last_start)
+            raise ValueError(f'flows[{index}].stop: "{stop}" must be later than the last start, "{latest}"')
+
+    def _limits_can_be_reckoned(self) -> None:
+        for place, link in enumerate(self.network.directed_links):
+            if link.queue is not None and isinstance(link.queue.limit, BandwidthDelayProducts):
+                where = f'limit of the queue from "{link.origin}" to "{link.target}"'
+                round_trip = self.base_round_trips.get(place)
+                if round_trip is None:
+                    raise ValueError(f"{where}: in BDP, but no flow that is answered crosses it")
+                packets = link.queue.limit.packets(link.rate, round_trip)
+                if not 0 < packets <= LARGEST:
+                    products, propagation = f"{link.queue.limit.amount} BDP", DURATION.format(round_trip)
+                    raise ValueError(f'{where}: {products} are {packets} packets with a base round trip of "{propagation}"')
+
+    @cached_property
+    def base_round_trips(self) -> dict[int, int]:
+        """For each link that flows with answers cross, there or back, the longest of their base round trips in ps.
+
+        It is the propagation delay alone, as it is at the start.
+        """
+        nodes, links = self.network.nodes(), self.network.directed_links
+        longest: dict[int, int] = {}
+        pairs = dict.fromkeys(pair for flows in self.flows if not flows.one_way for pair in flows.pairs())
+        for origin, target in pairs:
+            crossed = routes.route(origin, target, nodes, links) + routes.route(target, origin, nodes, links)
+            round_trip = sum(links[place].delay for place in crossed)
+            for place in crossed:
+                longest[place] = max(longest.get(place, 0), round_trip)
+        return longest
 
     def _changes_are_in_time(self) -> None:
         for link in self.network.directed_links:

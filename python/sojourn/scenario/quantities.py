@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from sojourn.units import DURATION, PACKETS, RATE, SIZE, Dimension
+from sojourn.units import BDP, DURATION, PACKETS, RATE, SIZE, Dimension
 
 
 def _at_least(dimension: Dimension, least: int) -> BeforeValidator:
@@ -39,11 +39,15 @@ Size = Annotated[int, _at_least(SIZE, 1), _schema(SIZE)]
 Packets = Annotated[int, _at_least(PACKETS, 0), _schema(PACKETS)]
 """A number of packets, 0 or more."""
 
+
+def _length_schema(more_units: list[str], examples: list[str]) -> dict[str, Any]:
+    units = "|".join([*PACKETS.units, *PACKETS.spellings, *SIZE.units, *more_units])
+    return {"type": "string", "pattern": rf"^\s*[0-9.eE+-]+\s*({units})\s*$", "examples": examples}
+
+
 #: The JSON Schema of a length of a queue, which ``units.parse_queue_length`` reads.
-QUEUE_LENGTH_SCHEMA = {
-    "type": "string",
-    "pattern": rf"^\s*[0-9.eE+-]+\s*({'|'.join([*PACKETS.units, *PACKETS.spellings, *SIZE.units])})\s*$",
-    "examples": ["900 packets", "64 KiB"],
+QUEUE_LENGTH_SCHEMA = _length_schema([], ["900 packets", "64 KiB"])
+#: The JSON Schema of a queue's limit, which ``units.parse_queue_limit`` reads.
+LIMIT_SCHEMA = _length_schema([BDP], ["900 packets", "64 KiB", "8 BDP"]) | {
+    "description": "How much it holds; unlimited unless given."
 }
-#: The JSON Schema of a queue's limit.
-LIMIT_SCHEMA = QUEUE_LENGTH_SCHEMA | {"description": "How much it holds; unlimited unless given."}

@@ -7,7 +7,7 @@ to a precision that neither the paper's print nor a handful of seeds can have.
 #: The part of the published figure that a measured one may be off.
 RELATIVE = 0.15
 
-#: How far each metric may be off in any case, in its own unit.
+#: How far each metric may be off in any case, in its own unit; those that are never near zero have no floor.
 FLOORS = {
     "jain": 0.05,
     "drop_pct": 0.1,
@@ -23,7 +23,7 @@ THROUGHPUT_FLOOR = 0.05
 
 def tolerance(metric: str, published: float, fair_share_mbps: float) -> float:
     """How far the measured figure may be from the published one, in the metric's unit."""
-    floor = THROUGHPUT_FLOOR * fair_share_mbps if metric.endswith("_mbps") else FLOORS[metric]
+    floor = THROUGHPUT_FLOOR * fair_share_mbps if metric.endswith("_mbps") else FLOORS.get(metric, 0.0)
     return max(RELATIVE * abs(published), floor)
 
 

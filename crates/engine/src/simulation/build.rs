@@ -87,6 +87,9 @@ fn check(specification: &Specification) -> Result<(), String> {
         if flow.size.is_some_and(|size| size.0 == 0 || size.0 > LARGEST_SIZE) {
             return Err(format!("{place}: size must be 1 to {LARGEST_SIZE} bytes"));
         }
+        if flow.stop.is_some_and(|stop| stop <= flow.start + flow.start_within) {
+            return Err(format!("{place}: stop must be after the last start"));
+        }
         let (stack, stacks) = (flow.source.stack, specification.stacks.len());
         if stack >= stacks {
             return Err(format!("{place}: stack {stack} is not among the {stacks}"));
@@ -216,6 +219,8 @@ impl Builder<'_> {
             delivered_before_window: 0,
             group,
             start: flow.start + Random::stream(seed, Purpose::FlowStart, index).below(flow.start_within),
+            stop: flow.stop.unwrap_or(Time::NEVER),
+            is_stopped: false,
             overhead,
         });
     }

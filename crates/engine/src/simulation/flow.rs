@@ -35,6 +35,10 @@ pub(super) struct Flow {
     pub delivered_before_window: u64,
     pub group: usize,
     pub start: Time,
+    /// When it is to be stopped; [`Time::NEVER`] if it is not.
+    pub stop: Time,
+    /// Whether it was.
+    pub is_stopped: bool,
     pub overhead: Option<Box<Overhead>>,
 }
 
@@ -52,6 +56,14 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.open(now, outbox),
             Endpoints::Traffic(traffic) => traffic.start(now, outbox, options),
+        }
+    }
+
+    /// Nothing more is sent. False if the flow has ended before.
+    pub fn stop(&mut self) -> bool {
+        match self {
+            Endpoints::Tcp(connection) => connection.sender.stop(),
+            Endpoints::Traffic(traffic) => traffic.stop(),
         }
     }
 
@@ -181,6 +193,7 @@ impl Flow {
         FlowResult {
             group: self.group,
             start: self.start,
+            stopped: self.is_stopped.then_some(self.stop),
             bytes_delivered: delivered - self.delivered_before_window,
             total_bytes_delivered: delivered,
             tcp,

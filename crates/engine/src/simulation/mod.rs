@@ -87,6 +87,9 @@ impl Simulation {
         }
         for (index, flow) in self.flows.iter().enumerate() {
             self.network.agenda.set_timer(Timer::FlowStart(index as u32), flow.start);
+            if flow.stop != Time::NEVER {
+                self.network.agenda.set_timer(Timer::FlowStop(index as u32), flow.stop);
+            }
         }
     }
 
@@ -222,6 +225,7 @@ impl Simulation {
     fn on_timer(&mut self, timer: Timer) {
         match timer {
             Timer::FlowStart(index) => self.start_flow(index as usize),
+            Timer::FlowStop(index) => self.stop_flow(index as usize),
             Timer::Retransmission(index) => self.on_retransmission_timer(index as usize),
             Timer::DelayedAck(index) => self.on_delayed_ack_timer(index as usize),
             Timer::Release(index) => self.release(index as usize),
@@ -235,6 +239,12 @@ impl Simulation {
 
     fn start_flow(&mut self, index: usize) {
         self.flows[index].endpoints.start(self.now, &mut self.outbox, &mut self.network.options);
+        self.after_sender(index);
+    }
+
+    fn stop_flow(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        flow.is_stopped = flow.endpoints.stop();
         self.after_sender(index);
     }
 

@@ -152,6 +152,10 @@ impl RateBased for Cbr {
         self.emit(now, outbox);
     }
 
+    fn stop(&mut self) -> bool {
+        std::mem::replace(&mut self.release, Time::NEVER) != Time::NEVER
+    }
+
     fn release(&self) -> Time {
         self.release
     }

@@ -64,6 +64,9 @@ pub trait RateBased {
     /// Sends its first packet.
     fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
 
+    /// Nothing more is sent. False if all was sent before.
+    fn stop(&mut self) -> bool;
+
     /// When the next packet is due; `NEVER` when none is.
     fn release(&self) -> Time;
 
@@ -165,6 +168,11 @@ macro_rules! sources {
             /// See [`RateBased::start`].
             pub fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
                 match self { $(Traffic::$name(source) => source.start(now, outbox, options),)* }
+            }
+
+            /// See [`RateBased::stop`].
+            pub fn stop(&mut self) -> bool {
+                match self { $(Traffic::$name(source) => source.stop(),)* }
             }
 
             /// See [`RateBased::release`].

@@ -49,6 +49,8 @@ pub enum State {
     Completed,
     /// Given up.
     Aborted(Abort),
+    /// Aborted by its application.
+    Stopped,
 }
 
 /// The segment whose round trip is timed when there are no timestamps (Karn's algorithm: only if it was sent once).
@@ -576,8 +578,20 @@ impl Sender {
                 self.rto.back_off();
                 self.start_over(now, outbox);
             }
-            State::Closed | State::Completed | State::Aborted(_) => self.stop_timers(),
+            State::Closed | State::Completed | State::Aborted(_) | State::Stopped => self.stop_timers(),
         }
+    }
+
+    /// Its application aborts the connection: ABORT of RFC 9293 section 3.10.5, without the reset, for nobody would act
+    /// on it. False if there is nothing left to abort.
+    pub fn stop(&mut self) -> bool {
+        if matches!(self.state, State::Completed | State::Aborted(_)) {
+            return false;
+        }
+        self.state = State::Stopped;
+        self.stop_timers();
+        self.release = Time::NEVER;
+        true
     }
 
     fn abort(&mut self, cause: Abort) {

@@ -117,6 +117,10 @@ impl RateBased for Tfrc {
         self.send(now, outbox, options);
     }
 
+    fn stop(&mut self) -> bool {
+        self.sender.stop()
+    }
+
     fn release(&self) -> Time {
         self.sender.release
     }

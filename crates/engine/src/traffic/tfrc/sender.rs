@@ -134,11 +134,18 @@ impl Sender {
         self.statistics.segments_sent += 1;
         self.last_sent = now;
         if is_last {
-            self.release = Time::NEVER;
-            self.deadline = Time::NEVER;
+            self.stop();
         } else {
             self.schedule(now);
         }
+    }
+
+    /// Nothing more is sent. False if all was sent before.
+    pub fn stop(&mut self) -> bool {
+        let was_sending = !self.is_done();
+        self.release = Time::NEVER;
+        self.deadline = Time::NEVER;
+        was_sending
     }
 
     fn is_done(&self) -> bool {
