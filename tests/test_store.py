@@ -101,7 +101,7 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("marker", "message"),
-    [('{"schema": 2}', "a store of schema 2, and this version of Sojourn reads schema 1"), ("{", "cannot be")],
+    [('{"schema": 1}', "a store of schema 1, and this version of Sojourn reads schema 2"), ("{", "cannot be")],
 )
 def test_a_store_of_another_version_is_left_alone(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
     keep(three, tmp_path)
@@ -302,4 +302,4 @@ def test_a_crash_while_files_are_replaced_loses_nothing(
 def test_the_marker_says_schema_and_engine(tmp_path: Path) -> None:
     Store(tmp_path / "new" / "store", create=True).close()
     told = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
-    assert told == {"schema": 1, "engine": sojourn.__version__}
+    assert told == {"schema": 2, "engine": sojourn.__version__}

@@ -10,7 +10,7 @@ from sojourn.errors import InputError
 NAME = "sojourn.json"
 
 #: The version of what a store's files hold. Every change of columns or of the journal counts it up.
-SCHEMA = 1
+SCHEMA = 2
 
 
 def is_there(directory: Path) -> bool:
