@@ -31,7 +31,7 @@ def invented(
         "discipline": [link["queue"]["name"] for link in links],
         "arrivals": [100] * len(links),
     }
-    queue_series = {"time": [0.0], "link": ["left->right"], "packets": [seed], "bytes": [1500 * seed]}
+    queue_series = {"time": [0.0], "link": ["left->right"], "packets": [seed], "bytes": [1500 * seed], "drops": [0]}
     return RunResult(
         flows=frame(flow_columns, FLOWS),
         queues=frame(queue_columns, QUEUES),

@@ -93,7 +93,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
         (claim("select seed, jain from runs"), 'study small: claim C-1: the query returns no column "holds"'),
         (claim("select true as holds"), 'study small: claim C-1: the query returns no column "seed"'),
         (claim("select seed, jain as holds from runs"), '"holds" must be true or false'),
-        (claim("select seed, true as holds, load from runs"), 'the column "load" must be a number'),
+        (claim("select seed, true as holds, jain > 0 as fair from runs"), '"fair" must be a number or text'),
         (claim("select max(seed) as seed, max(jain) > 0 as holds from runs"), "returns rows that are of no seed"),
         (claim(""), "study small: claim C-1: the query asks nothing"),
         (claim(QUERY, 'select = { laod = "low" }'), 'study small: claim C-1: select: unknown axis "laod", did you mean "load"'),
@@ -173,14 +173,20 @@ def test_a_verdict_is_only_given_where_the_interval_lies_on_one_side_of_one_half
     study(claim(QUERY.replace("> 0", f"> {above}")))
     (judged,) = sojourn.reproduce("small", seeds, backend=Inventor()).judged
     assert (judged.held, judged.seeds, judged.verdict) == (max(0, seeds - above), seeds, verdict)
-    assert list(judged.figures) == ["mean"]
-    assert judged.figures["mean"] == pytest.approx(((1 + seeds) / 2, 1, seeds))
+    assert judged.figures == {"mean": list(range(1, 1 + seeds))}
+
+
+def test_figures_are_shown_over_seeds_numbers_by_mean_and_range_and_words_by_how_often(study: Study) -> None:
+    words = "if(max(queue_mean_pkts) < 3, 'short', 'long') as length, 'low' as load, null::double as nothing"
+    study(claim(QUERY.replace("as mean", f"as mean, {words}, 2.5 as same")))
+    (judged,) = sojourn.reproduce("small", 3, backend=Inventor()).judged
+    assert judged.shown == "mean 2 (1 to 3), length short (2) / long (1), load low, same 2.5"
 
 
 def test_a_claim_sees_the_rows_of_its_own_cells_only(study: Study) -> None:
     count = "select seed, count(*) = 1 as holds, count(*) as cells from runs group by seed"
     flows = "select seed, count(*) = 4 as holds, count(*) as flows from flows group by seed"
-    series = "select seed, count(*) = 2 as holds, max(value) as most from series group by seed"
+    series = "select seed, count(*) = 3 as holds, max(value) as most from series group by seed"
     select = 'select = { load = "high" }'
     study(claim(count, select, name="runs"), claim(flows, select, name="flows"), claim(series, select, name="series"))
     assert [each.held for each in sojourn.reproduce("small", backend=Inventor()).judged] == [1, 1, 1]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import polars as pl
 import pytest
 
 import sojourn
@@ -52,13 +53,28 @@ def test_files_are_the_same_for_any_number_of_workers(scenario: Callable[..., Sc
 
 def test_series_are_sampled_as_asked(scenario: Callable[..., Scenario]) -> None:
     series = sojourn.run(scenario(probe={"queue_series": "500 ms", "flow_series": "1 s"})).series
-    assert set(series.filter(kind="queue")["measure"]) == {"packets", "bytes"}
+    assert set(series.filter(kind="queue")["measure"]) == {"packets", "bytes", "drops"}
     assert set(series.filter(kind="flow")["measure"]) == {"cwnd", "ssthresh", "rtt", "bytes_delivered"}
     times = series.filter(kind="queue", measure="packets")["time"]
     assert times.diff().drop_nulls().to_list() == pytest.approx([0.5] * (len(times) - 1))
     delivered = series.filter(kind="flow", which="0", measure="bytes_delivered")["value"]
     assert delivered.is_sorted()
     assert delivered[-1] > 0
+
+
+def test_series_count_drops_from_the_start(scenario: Callable[..., Scenario]) -> None:
+    """What the series gains over the measuring window are the drops of the window, and what it has before are the others."""
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "12 Mbit/s", "packet_size": "1500 B"}}]
+    result = sojourn.run(scenario(flows=flows, duration="10 s", warm_up="4.05 s", probe={"queue_series": "50 ms"}))
+    counted = result.series.filter(measure="drops").sort("time")
+    queue = result.queues.row(0, named=True)
+    assert counted["value"][0] == 0
+    assert counted["value"].is_sorted()
+    before = counted.filter(pl.col("time") <= 4.051)["value"][-1]
+    assert before == pytest.approx(queue["total_drops"] - queue["drops"], abs=1)
+    # 1000 packets a second come, and the link takes 10 of 12 Mbit/s: no sample is more than 50 ms old.
+    assert counted["value"][-1] == pytest.approx(queue["total_drops"], abs=10)
+    assert queue["drops"] > 500
 
 
 def test_rate_based_flows_fill_the_columns_that_mean_something(scenario: Callable[..., Scenario]) -> None:

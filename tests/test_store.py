@@ -101,7 +101,7 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("marker", "message"),
-    [('{"schema": 3}', "a store of schema 3, and this version of Sojourn reads schema 2"), ("{", "cannot be")],
+    [('{"schema": 1}', "a store of schema 1, and this version of Sojourn reads schema 2"), ("{", "cannot be")],
 )
 def test_a_store_of_another_version_is_left_alone(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
     keep(three, tmp_path)

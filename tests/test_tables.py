@@ -1,7 +1,5 @@
 import io
 
-import pytest
-from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
@@ -10,7 +8,7 @@ from sojourn import api
 from sojourn.campaign import conduct, plan
 from sojourn.store import Memory
 from sojourn.study import cells, library, tables
-from sojourn.study.design import Study, StudyTable
+from sojourn.study.design import StudyTable
 from test_study import Camps
 
 ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": ["pie", "codel"]}
@@ -83,7 +81,26 @@ def test_what_nobody_published_is_shown_alone_and_neither_agrees_nor_not() -> No
     assert not cells.agreement(compared)
 
 
-def test_camps_need_published_figures() -> None:
-    data = library.load("piotrowska").model_dump(by_alias=True) | {"published": None}
-    with pytest.raises(ValidationError, match="camps are those of the published figures"):
-        Study.of(data)
+def test_camps_of_what_nobody_published_are_the_cells_algorithms_and_all() -> None:
+    study = library.load("piotrowska").model_copy(
+        update={
+            "published": None,
+            "tables": [
+                StudyTable(number=1, title="Ours", select={"tcp": "mixed", "queue": ["pie"]}, metrics=["avg_mbps"], camps="tcp")
+            ],
+        }
+    )
+    figures = library.figures(study)
+    assert len(figures) == 2 * 3 * 4  # scenarios, loads, camps
+    backend = Camps()
+    planned = plan(api.study_campaign(study, only=ONLY), backend, "test")
+    compared = cells.compare(figures, api.complete(conduct(planned, backend, Memory())), list(study.axes))
+    (table,) = tables.study_tables(study, compared)
+    assert rendered(table) == [
+        ["scenario", "load", "tcp", "metric", "pie"],
+        ["DC", "MC", "newreno", "avg_mbps", "1.00"],
+        ["", "", "compound", "avg_mbps", "2.00"],
+        ["", "", "cubic", "avg_mbps", "3.00"],
+        ["", "", "all", "avg_mbps", "2.00"],
+    ]
+    assert cells.frame(study, compared)["tcp"].to_list() == ["newreno", "compound", "cubic", "all"]

@@ -90,10 +90,9 @@ fn queues<'py>(py: Python<'py>, specification: &Specification, rows: &[QueueResu
         specification.links[row.link].queue.as_ref().map(|queue| queue.name.clone())
     })?;
     let window = |select: fn(&Counts) -> u64| move |row: &QueueResult| select(&row.statistics.window);
-    let drops = |counts: &Counts| counts.drops_overflow + counts.drops_early;
     column(&frame, "arrivals", rows, window(|counts| counts.arrivals))?;
     column(&frame, "departures", rows, window(|counts| counts.departures))?;
-    column(&frame, "drops", rows, window(drops))?;
+    column(&frame, "drops", rows, window(Counts::drops))?;
     column(&frame, "drops_overflow", rows, window(|counts| counts.drops_overflow))?;
     column(&frame, "drops_early", rows, window(|counts| counts.drops_early))?;
     column(&frame, "total_link_losses", rows, |row| row.link_losses)?;
@@ -115,7 +114,7 @@ fn queues<'py>(py: Python<'py>, specification: &Specification, rows: &[QueueResu
     };
     column(&frame, "total_arrivals", rows, total(|counts| counts.arrivals))?;
     column(&frame, "total_departures", rows, total(|counts| counts.departures))?;
-    column(&frame, "total_drops", rows, total(drops))?;
+    column(&frame, "total_drops", rows, total(Counts::drops))?;
     column(&frame, "queued_at_end", rows, |row| row.statistics.queued_at_end)?;
     Ok(frame)
 }
@@ -131,6 +130,7 @@ fn queue_series<'py>(
     column(&frame, "link", rows, |row| PyString::intern(py, &link_name(specification, row.link)))?;
     column(&frame, "packets", rows, |row| row.packets)?;
     column(&frame, "bytes", rows, |row| row.bytes)?;
+    column(&frame, "drops", rows, |row| row.drops)?;
     Ok(frame)
 }
 

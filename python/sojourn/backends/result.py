@@ -65,8 +65,10 @@ QUEUES = pl.Schema(
     }
 )
 
-#: Queue lengths sampled over time (s).
-QUEUE_SERIES = pl.Schema({"time": pl.Float64(), "link": pl.String(), "packets": pl.UInt64(), "bytes": pl.UInt64()})
+#: Each queue sampled over time (s): its length, and packets dropped so far.
+QUEUE_SERIES = pl.Schema(
+    {"time": pl.Float64(), "link": pl.String(), "packets": pl.UInt64(), "bytes": pl.UInt64(), "drops": pl.UInt64()}
+)
 
 #: The state of each flow but those that only send, sampled over time (s): windows in bytes, the latest RTT sample in s, bytes
 #: delivered so far.

@@ -191,7 +191,7 @@ VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDE
 
 def claims(judged: Sequence[Judged]) -> None:
     """Each claim with its verdict, the seeds on which it holds, and the figures that show it."""
-    listed = table("Claims", "id", "claim", "verdict", ">held", ">95 % interval", "figures: mean (range over seeds)")
+    listed = table("Claims", "id", "claim", "verdict", ">held", ">95 % interval", "figures over seeds")
     for each in judged:
         _, low, high = each.share
         verdict = f"[{VERDICT_STYLES[each.verdict]}]{each.verdict}[/]"

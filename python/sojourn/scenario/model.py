@@ -55,7 +55,7 @@ class Probe(Table):
     """What is measured of the network while it runs."""
 
     queue_statistics: bool = Field(True, description="Whether to measure the queues; without, results have no queues.")
-    queue_series: PositiveDuration | None = Field(None, description="How often to sample the queues' lengths.")
+    queue_series: PositiveDuration | None = Field(None, description="How often to sample the queues' lengths and drops.")
     flow_series: PositiveDuration | None = Field(None, description="How often to sample each flow's window and RTT.")
 
 

@@ -55,8 +55,6 @@ class Study(Table):
             for metric in table.metrics:
                 if metric not in METRICS:
                     raise ValueError(f"tables: {table.number}: {names.unknown('metric', metric, METRICS)}")
-            if table.camps is not None and self.published is None:
-                raise ValueError(f"tables: {table.number}: camps are those of the published figures, and there are none")
             if table.camps is not None and not isinstance(table.select.get(table.camps), str):
                 raise ValueError(f'tables: {table.number}: a table of camps selects one value of "{table.camps}"')
         return self

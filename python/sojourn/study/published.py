@@ -8,6 +8,7 @@ from pathlib import Path
 from sojourn import names
 from sojourn.errors import InputError
 from sojourn.study.design import PublishedFile, Study, StudyTable
+from sojourn.sweep.matrix import Point
 
 #: What stands in the column of camps for every flow of the run.
 ALL = "all"
@@ -59,15 +60,28 @@ def read(path: Path, study: Study, published: PublishedFile) -> list[Figure]:
 
 
 def unpublished(study: Study) -> list[Figure]:
-    """A figure for every metric of every cell that a table shows."""
+    """A figure for every metric of every cell that a table shows; in a table of camps, of each of the cell's and of all flows.
+
+    Raises:
+        InputError: the values of a cell make no scenario.
+    """
     cells = list(study.matrix.points())
     return [
-        Figure(table, cell, cell, None, metric, None, "")
+        Figure(table, labels, cell, camp, metric, None, "")
         for table in study.tables
         for cell in cells
         if study.shows(table, cell)
+        for labels, camp in _camps(study, table, cell)
         for metric in table.metrics
     ]
+
+
+def _camps(study: Study, table: StudyTable, cell: Point) -> list[tuple[Point, str | None]]:
+    """What a table shows of a cell: labels, and the algorithm whose flows are meant, none for every flow."""
+    if table.camps is None:
+        return [(cell, None)]
+    algorithms = dict.fromkeys(flows.tcp.name for flows in study.matrix.cell(cell).scenario.flows)
+    return [({**cell, table.camps: label}, camp) for label, camp in (*((name, name) for name in algorithms), (ALL, None))]
 
 
 def _figure(row: Mapping[str, str], table: StudyTable, study: Study, published: PublishedFile) -> Figure:

@@ -1,9 +1,11 @@
 """Claims judged: each one's query asked of results, seed by seed, and the verdict over seeds."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -42,8 +44,8 @@ class Judged:
     #: On how many seeds it holds, and of how many.
     held: int
     seeds: int
-    #: Each figure's mean over seeds, and its least and greatest value; those that no seed has are left out.
-    figures: Mapping[str, tuple[float, float, float]]
+    #: Each figure's values over seeds, of those that have one; figures that no seed has are left out.
+    figures: Mapping[str, Sequence[float] | Sequence[str]]
 
     @property
     def share(self) -> Estimate:
@@ -62,11 +64,8 @@ class Judged:
 
     @property
     def shown(self) -> str:
-        """The figures on one line: the mean, and in brackets the range over seeds."""
-        return ", ".join(
-            f"{name} {mean:.4g}" + (f" ({least:.4g} to {most:.4g})" if least != most else "")
-            for name, (mean, least, most) in self.figures.items()
-        )
+        """The figures on one line: of numbers the mean, and in brackets the range over seeds; of words on how many seeds."""
+        return ", ".join(f"{name} {_over_seeds(values)}" for name, values in self.figures.items())
 
     @property
     def evidence(self) -> str:
@@ -126,12 +125,18 @@ def write(path: Path, judged: Iterable[Judged]) -> None:
 
 
 def _judged(claim: Claim, found: pl.DataFrame) -> Judged:
-    figures = {}
-    for name in found.columns:
-        known = [float(value) for value in found[name].drop_nulls()]
-        if name not in (SEED, HOLDS) and known:
-            figures[name] = (sum(known) / len(known), min(known), max(known))
-    return Judged(claim, int(found[HOLDS].sum()), found.height, figures)
+    figures = {name: found[name].drop_nulls().to_list() for name in found.columns if name not in (SEED, HOLDS)}
+    known = {name: values for name, values in figures.items() if values}
+    return Judged(claim, int(found[HOLDS].sum()), found.height, known)
+
+
+def _over_seeds(values: Sequence[float] | Sequence[str]) -> str:
+    numbers = [value for value in values if not isinstance(value, str)]
+    if not numbers:
+        words = Counter(map(str, values)).most_common()
+        return words[0][0] if len(words) == 1 else " / ".join(f"{word} ({times})" for word, times in words)
+    mean, least, most = fmean(numbers), min(numbers), max(numbers)
+    return f"{mean:.4g}" + (f" ({least:.4g} to {most:.4g})" if least != most else "")
 
 
 def _database(frames: Mapping[str, pl.DataFrame]) -> "duckdb.DuckDBPyConnection":
@@ -162,7 +167,7 @@ def _ask(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seed
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
     _check(place, found, seeds)
-    return found
+    return found.sort(SEED)
 
 
 def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
@@ -172,8 +177,9 @@ def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
     if found[HOLDS].dtype != pl.Boolean:
         raise InputError(f'{place}: the column "{HOLDS}" must be true or false, and is {found[HOLDS].dtype}')
     for column, dtype in found.schema.items():
-        if column != HOLDS and not dtype.is_numeric():
-            raise InputError(f'{place}: the column "{column}" must be a number, and is {dtype}')
+        is_figure = dtype.is_numeric() or (dtype == pl.String and column != SEED)
+        if column != HOLDS and not is_figure:
+            raise InputError(f'{place}: the column "{column}" must be a number or text, and is {dtype}')
     answered = found[SEED].to_list()
     for seed in seeds:
         if answered.count(seed) != 1:

@@ -21,6 +21,13 @@ pub struct Counts {
     pub bytes_sent: u64,
 }
 
+impl Counts {
+    /// Dropped for any cause.
+    pub fn drops(&self) -> u64 {
+        self.drops_overflow + self.drops_early
+    }
+}
+
 /// Integrals over time of a queue's length. That of any step function is its last value times the time, less each step
 /// times its moment, so that a step takes a sum.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,6 +137,11 @@ impl QueueProbe {
         self.sojourn_sum += u128::from(sojourn.0);
         self.sojourn_max = self.sojourn_max.max(sojourn);
         self.sojourns.record(sojourn);
+    }
+
+    /// Packets dropped since the start of the run.
+    pub fn drops(&self) -> u64 {
+        self.before_window.drops() + self.window.drops()
     }
 
     /// Packets and bytes that came and neither left nor were dropped.

@@ -2,7 +2,7 @@
 
 use crate::time::{Duration, Time};
 
-/// A queue's length at an instant.
+/// A queue at an instant.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueSample {
     /// When.
@@ -13,6 +13,8 @@ pub struct QueueSample {
     pub packets: u64,
     /// Bytes queued.
     pub bytes: u64,
+    /// Packets dropped since the start of the run; none if queues are not measured.
+    pub drops: Option<u64>,
 }
 
 /// A flow at an instant.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::agenda::{Due, Timer};
 use crate::network::{END_OF_PATH, Egress, Network};
 use crate::packet::{Packet, flags};
-use crate::probe::{QueueSample, Series};
+use crate::probe::{QueueProbe, QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
@@ -331,7 +331,8 @@ impl Simulation {
         for (index, link) in self.network.links.iter().enumerate() {
             if let Egress::Queue(queue) = &link.egress {
                 let (packets, bytes) = (queue.discipline.packets(), queue.discipline.bytes());
-                self.series.queues.push(QueueSample { time: self.now, link: index, packets, bytes });
+                let drops = queue.probe.as_ref().map(QueueProbe::drops);
+                self.series.queues.push(QueueSample { time: self.now, link: index, packets, bytes, drops });
             }
         }
         if let Some(interval) = self.queue_series {
