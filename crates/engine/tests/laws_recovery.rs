@@ -11,8 +11,12 @@ use support::{MS, Path, S, acknowledge_every_segment, finite, tcp_flows};
 /// Segments over a path of 100 ms that loses only the data packets named. Nothing but the first flight of slow start
 /// is in the way of any of them: number 40 is sent in a window of 32.
 fn transfer(algorithm: &str, segments: u64, lost: &[u64]) -> RunResult {
+    transfer_over(acknowledge_every_segment(), algorithm, segments, lost)
+}
+
+fn transfer_over(stack: StackProfile, algorithm: &str, segments: u64, lost: &[u64]) -> RunResult {
     let mut path = Path::new(100_000_000, 100 * MS);
-    path.stack = StackProfile { initial_window: 1, limited_transmit: false, ..acknowledge_every_segment() };
+    path.stack = StackProfile { initial_window: 1, limited_transmit: false, ..stack };
     if algorithm == "newreno" {
         path.stack = StackProfile { recovery: RecoveryKind::NewReno, sack: false, ..path.stack };
     }
@@ -23,7 +27,10 @@ fn transfer(algorithm: &str, segments: u64, lost: &[u64]) -> RunResult {
 }
 
 fn counts(algorithm: &str, lost: &[u64]) -> (u64, u64, u64) {
-    let result = transfer(algorithm, 300, lost);
+    counts_of(algorithm, &transfer(algorithm, 300, lost))
+}
+
+fn counts_of(algorithm: &str, result: &RunResult) -> (u64, u64, u64) {
     let tcp = result.flows[0].tcp.as_ref().expect("a TCP flow");
     assert!(tcp.completed.is_some(), "{algorithm} does not finish");
     (tcp.statistics.retransmissions, tcp.statistics.fast_recoveries, tcp.statistics.timeouts)
@@ -52,6 +59,17 @@ fn four_losses_in_a_window() {
     }
     let (_, _, timeouts) = counts("tahoe", &lost);
     assert_eq!(timeouts, 0);
+}
+
+/// Two losses in a window: Reno halves it twice, unless it may not retransmit fast again before what it had sent at the first
+/// is acknowledged (RFC 6582 section 3.2 step 2; bugFix_ of ns-2): then the second waits for the timer.
+#[test]
+fn two_losses_in_a_window_of_renos_that_repeat_fast_retransmit_and_of_those_that_do_not() {
+    assert_eq!(counts("reno", &[40, 42]), (2, 2, 0));
+    let once = StackProfile { repeated_fast_retransmit: false, ..acknowledge_every_segment() };
+    let (_, episodes, timeouts) = counts_of("reno", &transfer_over(once.clone(), "reno", 300, &[40, 42]));
+    assert_eq!((episodes, timeouts), (1, 1));
+    assert_eq!(counts_of("reno", &transfer_over(once, "reno", 300, &[40])), (1, 1, 0));
 }
 
 /// Section 5: without SACK a sender repairs one loss in a round trip, with it many; Tahoe's slow start is in between. The

@@ -136,6 +136,7 @@ parameters! {
         limited_transmit: bool = true, "Send new data on the first two duplicate acknowledgements", "RFC 3042";
         duplicate_ack_threshold: u64 = 3, in 1..100, "Duplicate acknowledgements, or segments SACKed above, that make a loss", "RFC 5681 section 3.2, RFC 6675 section 2 (DupThresh)";
         recovery: RecoveryKind = RecoveryKind::Prr, "How losses are repaired without a timeout", "RFC 9937 over RFC 6675";
+        repeated_fast_retransmit: bool = true, "With recovery reno: whether it may retransmit fast again before what it had sent at the last loss is acknowledged", "RFC 5681 section 3.2 does; RFC 6582 section 3.2 step 2 does not, nor do the other recoveries without SACK";
         flight_size: FlightSize = FlightSize::Outstanding, "What is reduced on congestion", "RFC 5681 section 2";
         pacing: bool = false, "Whether segments are spread over the round trip, with algorithms that have no pacing rate of their own", "RFC 9743 leaves it open; Linux paces at twice cwnd / SRTT in slow start and 1.2 times after (tcp_update_pacing_rate)";
         send_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Send buffer: bounds the data sent and not acknowledged", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";

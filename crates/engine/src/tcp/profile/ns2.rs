@@ -29,6 +29,7 @@ pub(super) fn release_2_35() -> Vec<Setting> {
         setting("timestamps", false, "ns-2.35 tcl/lib/ns-default.tcl, timestamps_"),
         setting("sack", false, "ns-2.35: only Agent/TCP/Sack1 has it, with Agent/TCPSink/Sack1"),
         setting("recovery", RecoveryKind::NewReno, "ns-2.35 tcp/tcp-newreno.cc; other agents are other recoveries"),
+        setting("repeated_fast_retransmit", false, "ns-2.35 tcl/lib/ns-default.tcl, bugFix_"),
         setting("limited_transmit", true, "ns-2.35 tcl/lib/ns-default.tcl, singledup_"),
         setting("flight_size", FlightSize::Window, "ns-2.35 tcp/tcp.cc, slowdown: half of windowd()"),
         setting("send_buffer", Bytes(20 * PACKET.0), "ns-2.35 tcl/lib/ns-default.tcl, window_: 20 packets"),

@@ -444,7 +444,8 @@ impl Sender {
 
     fn on_duplicate(&mut self, progress: Progress, now: Time, outbox: &mut Vec<Packet>) {
         // Without SACK, duplicates that answer needless retransmissions look like any (RFC 6582 section 3.2 step 2).
-        if !self.profile.sack && self.profile.recovery != RecoveryKind::Reno && self.una <= self.recover {
+        let repeats = self.profile.recovery == RecoveryKind::Reno && self.profile.repeated_fast_retransmit;
+        if !self.profile.sack && !repeats && self.una <= self.recover {
             return;
         }
         self.duplicate_acks += 1;
