@@ -61,6 +61,11 @@ class Result:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""
         return self._read(name, columns)
 
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A frame by its name, to be selected from."""
+        frame: pl.DataFrame = getattr(self, name)
+        return frame.lazy()
+
     @cached_property
     def runs(self) -> pl.DataFrame:
         """A row a run."""

@@ -115,25 +115,30 @@ class Store:
 
         return Result(read)
 
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A frame that is read when it is collected, and of which only what is asked for then is read."""
+        file = self._file(name)
+        return self._empty(name).lazy() if file is None else pl.scan_parquet(file)
+
     @property
     def runs(self) -> pl.DataFrame:
         """A row a run; see ``Result``."""
-        return self._scan("runs").collect()
+        return self.scan("runs").collect()
 
     @property
     def flows(self) -> pl.DataFrame:
         """A row a flow."""
-        return self._scan("flows").collect()
+        return self.scan("flows").collect()
 
     @property
     def queues(self) -> pl.DataFrame:
         """A row a link with a queue."""
-        return self._scan("queues").collect()
+        return self.scan("queues").collect()
 
     @property
     def series(self) -> pl.DataFrame:
         """A row a sample."""
-        return self._scan("series").collect()
+        return self.scan("series").collect()
 
     def sql(self, text: str) -> pl.DataFrame:
         """What a query over the tables ``runs``, ``flows``, ``queues`` and ``series`` finds.
@@ -144,10 +149,6 @@ class Store:
             InputError: the query is wrong.
         """
         return query.ask({name: self._file(name) for name in NAMES}, self._empty, text)
-
-    def _scan(self, name: str) -> pl.LazyFrame:
-        file = self._file(name)
-        return self._empty(name).lazy() if file is None else pl.scan_parquet(file)
 
     def _file(self, name: str) -> Path | None:
         """The file of a frame with all runs; none if there are no runs."""
