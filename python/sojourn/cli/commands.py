@@ -1,6 +1,7 @@
 """The ``sojourn`` command. Exit status: 0 done, 1 a run failed, 2 bad input, 130 interrupted."""
 
 import os
+import shlex
 import sys
 import tomllib
 from contextlib import closing, nullcontext
@@ -9,7 +10,7 @@ from typing import Any
 
 import click
 
-from sojourn import api, comparison, store
+from sojourn import _engine, api, comparison, store
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
 from sojourn.bench import figures, ns3, parts
@@ -44,7 +45,7 @@ ALL_STUDIES = "all"
 def status(arguments: list[str]) -> int:
     """Runs the command line with some arguments and returns its exit status."""
     try:
-        sojourn.main(arguments, prog_name="sojourn", standalone_mode=False)
+        sojourn.main(arguments, prog_name="sojourn", standalone_mode=False, obj=shlex.join(["sojourn", *arguments]))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return BAD_INPUT
@@ -133,7 +134,7 @@ def run(
     backend = Simulator()
     asked = api.campaign(file, seeds, _selection(only), _changes(changes))
     planned = _planned(asked, backend)
-    found = _conduct(planned, asked.until, backend, out, jobs, cluster, progress)
+    found = _conduct(planned, asked.until, backend, out, jobs, cluster, progress, _provenance(None, changes))
     if len(planned.cells) == 1:
         show.result(found)
     else:
@@ -282,7 +283,8 @@ def _reproduce(
     backend = Simulator()
     asked = api.study_campaign(loaded, seeds, _selection(only), _changes(changes))
     planned = _planned(asked, backend)
-    result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress)
+    made_by = _provenance(loaded.name, changes)
+    result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress, made_by)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -400,6 +402,11 @@ def _changes(given: tuple[str, ...]) -> dict[str, Any]:
     return changes
 
 
+def _provenance(study: str | None, changes: tuple[str, ...]) -> store.Provenance:
+    """The command that is being carried out, as it was typed."""
+    return store.Provenance(click.get_current_context().obj, _engine.version(), study, _changes(changes))
+
+
 def _planned(asked: Repeated, backend: Backend) -> Plan:
     """What is asked for, all its cells checked, which is shown on the terminal."""
     with Checking(asked.size) as checking:
@@ -414,10 +421,13 @@ def _conduct(
     jobs: int | None,
     cluster: str | None,
     form: str,
+    made_by: store.Provenance,
 ) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
     scheduler = None if cluster is None else Cluster(cluster)
     keeper = store.Memory() if out is None else store.Store(out, create=True, notify=_notify)
+    if isinstance(keeper, store.Store):
+        keeper.note(made_by)
     where = "" if out is None else f"; their results are in {out}"
     if len(planned.cells) > 1:
         click.echo(show.extent(planned, until))

@@ -12,10 +12,11 @@ import polars as pl
 
 from sojourn.errors import StoreFailed
 from sojourn.results import NAMES, Result, schema
-from sojourn.store import consolidation, marker, parquet, query
+from sojourn.store import consolidation, marker, parquet, provenance, query
 from sojourn.store.columns import check_axes
 from sojourn.store.files import locked, set_aside
 from sojourn.store.journal import Damaged, Journal
+from sojourn.store.provenance import Provenance
 
 JOURNAL = "journal.sqlite"
 
@@ -61,6 +62,21 @@ class Store:
         """How many runs have finished."""
         with self._failing():
             return self._journal.finished()
+
+    def note(self, made_by: Provenance) -> None:
+        """Writes down what makes the runs that are to come, unless that stands there already."""
+        with self._failing(), self._locked():
+            provenance.note(self.directory, made_by)
+
+    @property
+    def provenance(self) -> Sequence[Provenance]:
+        """What has made the runs, in order.
+
+        Raises:
+            InputError: the file that tells is damaged.
+        """
+        with self._failing():
+            return provenance.read(self.directory)
 
     def begin(self, axes: Sequence[str]) -> None:
         """See ``Keeper.begin``."""
