@@ -56,6 +56,8 @@ class Result:
 
     def __init__(self, read: Callable[[str, Sequence[str] | None], pl.DataFrame]) -> None:
         self._read = read
+        #: What made it, where that is known; figures carry it.
+        self.command = ""
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""

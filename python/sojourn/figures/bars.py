@@ -40,7 +40,7 @@ def _bars(
     side: str | None,
     labels: Sequence[str],
 ) -> Chart:
-    """Bars in panels by ``axes``, of which the last is the groups beside each other; ``side`` names what the colours stand for."""
+    """Bars in panels by ``axes``, of which the last tells groups side by side; ``side`` is what the colours tell."""
     look.check_distinct(figure, side, labels)
     group = axes[-1] if axes else None
     panels = Panels(source, axes[:-1])
@@ -50,7 +50,9 @@ def _bars(
     )
     panel = panels.width(width)
     base = alt.Chart(look.data(rows)).encode(
-        x=alt.X("group:N", title=group, sort=source.labels(group), axis=alt.Axis(labelAngle=-45 if group else 0)),
+        x=alt.X(
+            "group:N", title=group, sort=source.labels(group), axis=alt.Axis(labelAngle=look.angle(source.labels(group), panel))
+        ),
         xOffset=alt.XOffset("colour:N", sort=list(labels)),
         tooltip=[*look.labels({"group": group, "colour": side}), *look.interval(title)],
     )

@@ -22,7 +22,7 @@ def _draw(source: Drawn, width: int) -> Chart:
     panels.check(NAME)
     curves = cumulative(source.throughputs.select(*source.axes, "mbps"), list(source.axes))
     rows = panels.place(curves).select("panel_row", "panel_column", shown_axis(side, "colour"), "mbps", "share")
-    x, y = alt.X("mbps:Q", title="Throughput of a flow (Mbit/s)"), alt.Y("share:Q", title="Share of flows (%)")
+    x, y = alt.X("mbps:Q", title="Throughput (Mbit/s)"), alt.Y("share:Q", title="Share of flows (%)")
     lines = alt.Chart(look.data(rows)).mark_line(interpolate="step-after")
     tooltip = [
         *look.labels({"colour": side}),
@@ -49,4 +49,4 @@ def _alike(rows: pl.DataFrame) -> bool:
     return Panels.alike(rows.rename({"mbps": "value"}))
 
 
-FIGURES = (Figure(NAME, "Throughputs of the flows", Need.RUNS, _draw),)
+FIGURES = (Figure(NAME, "Throughputs of the flows", Need.RUNS, _draw, "flows of {seeds} seeds together"),)

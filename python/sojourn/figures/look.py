@@ -32,6 +32,9 @@ MOST_COLOURS = len(COLOURS)
 #: How numbers are written in tooltips.
 DIGITS = ".4~g"
 
+#: Letters of a line below the title.
+LINE = 112
+
 _GREY = "#666666"
 
 #: What all figures have in common; a page with another background may set these to something else.
@@ -40,8 +43,16 @@ CONFIG: Mapping[str, Any] = {
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
     "view": {"stroke": "#cccccc"},
     "axis": {"labelFontSize": 8, "titleFontSize": 9, "titleFontWeight": "normal", "gridColor": "#e6e6e6", "gridWidth": 0.5},
-    "header": {"labelFontSize": 9, "titleFontSize": 9, "titleFontWeight": "normal", "labelPadding": 2, "titlePadding": 0},
-    "legend": {"labelFontSize": 8, "titleFontSize": 9, "titleFontWeight": "normal", "orient": "top"},
+    "header": {"labelFontSize": 9, "titleFontSize": 9, "titleFontWeight": "normal", "labelPadding": 2, "titlePadding": 4},
+    "legend": {
+        "labelFontSize": 8,
+        "titleFontSize": 9,
+        "titleFontWeight": "normal",
+        "orient": "top",
+        "offset": 4,
+        "symbolBaseFillColor": _GREY,
+        "symbolBaseStrokeColor": _GREY,
+    },
     "title": {"fontSize": 11, "anchor": "start", "subtitleFontSize": 8, "subtitleColor": _GREY, "offset": 8},
     "line": {"strokeWidth": 1},
     "rule": {"color": "#333333"},
@@ -66,8 +77,8 @@ def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None
     if len(labels) > MOST_COLOURS:
         example = shlex.quote(f"{axis}={labels[0]}")
         raise InputError(
-            f"figure {figure}: {len(labels)} values of {axis} are too many to tell apart, and {MOST_COLOURS} the most; choose some, "
-            f"such as --only {example}"
+            f"figure {figure}: {len(labels)} values of {axis} are too many to tell apart, and {MOST_COLOURS} the most; "
+            f"choose some, such as --only {example}"
         )
 
 
@@ -107,6 +118,11 @@ def interval(title: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{field}:Q", title=named, format=DIGITS) for field, named in fields.items()]
 
 
+def angle(labels: Sequence[str], width: int) -> int:
+    """How labels stand below an axis so wide: flat where they are short."""
+    return 0 if sum(len(label) + 2 for label in labels) * 4.5 <= width else -45
+
+
 def height(width: int) -> int:
     """The height of a panel so wide."""
     return max(90, min(220, width * 2 // 5))
@@ -114,11 +130,11 @@ def height(width: int) -> int:
 
 def finish(chart: Chart, figure: Figure, source: Drawn) -> Chart:
     """Gives a chart its title, what it shows, the command behind it, and the style."""
-    seeds = f"seed {source.seeds[0]}" if len(source.seeds) == 1 else f"{len(source.seeds)} seeds"
-    lines = [", ".join(part for part in (source.common, seeds) if part), *textwrap.wrap(source.command, 110)]
+    shown = figure.shown(source)
+    lines = [line for text in (shown, *source.command.splitlines()) for line in textwrap.wrap(text, LINE)]
     titled = chart.properties(
         title=alt.TitleParams(figure.title, subtitle=lines),
-        description=f"{figure.title}. {lines[0]}.",
+        description=f"{figure.title}. {shown}.",
         usermeta={"sojourn": {"figure": figure.name, "command": source.command, "version": _engine.version()}},
     )
     return titled.configure(**CONFIG)

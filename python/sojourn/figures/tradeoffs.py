@@ -36,8 +36,8 @@ class _Arrangement:
 
     def rows(self, cells: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
         """The rows of cells with only what the chart needs."""
-        told = shown_axis(self.colour, "told_by_colour"), shown_axis(self.shape, "shape")
-        return self.panels.place(cells).select("panel_row", "panel_column", *told, *columns).rename({"told_by_colour": "colour"})
+        told = shown_axis(self.colour, "colour"), shown_axis(self.shape, "shape")
+        return self.panels.place(cells).select("panel_row", "panel_column", *told, *columns).rename({"colour": "colour"})
 
     def points(self, base: alt.Chart, x: alt.X, y: alt.Y) -> alt.Chart:
         """A mark a cell."""
@@ -119,7 +119,9 @@ def ellipse(runs: pl.DataFrame) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in outline.T]
 
 
+OVER_SEEDS = "medians over {seeds} seeds, ellipses one standard deviation"
+
 FIGURES = (
     Figure("fairness-delay", "Fairness against queueing delay", Need.QUEUES, _fairness_delay),
-    Figure("delay-goodput", "Goodput against queueing delay", Need.QUEUES, _delay_goodput),
+    Figure("delay-goodput", "Goodput against queueing delay", Need.QUEUES, _delay_goodput, OVER_SEEDS),
 )
