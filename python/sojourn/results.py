@@ -63,6 +63,13 @@ class Result:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""
         return self._read(name, columns)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        # Loaded here, because only notebooks need it.
+        from sojourn import notebook
+
+        return notebook.html(self)
+
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame by its name, to be selected from."""
         frame: pl.DataFrame = getattr(self, name)

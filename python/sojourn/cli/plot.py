@@ -1,6 +1,7 @@
 """``sojourn plot``: a figure of the results in a directory, as a file."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,8 +9,11 @@ from sojourn import api
 from sojourn.cli.options import only_option, selection
 from sojourn.errors import InputError
 
+if TYPE_CHECKING:
+    from sojourn.figures.saving import Format
+
 #: Kinds of files, which are what their names end in.
-FORMATS = ("png", "svg", "pdf")
+FORMATS: "tuple[Format, ...]" = ("png", "svg", "pdf")
 
 
 @click.command()
@@ -23,7 +27,7 @@ FORMATS = ("png", "svg", "pdf")
 @click.option(
     "--out", metavar="FILE", type=click.Path(path_type=Path), help="Where to write it; NAME.png or the like unless given."
 )
-def plot(directory: Path, name: str, form: str | None, only: tuple[str, ...], seed: int | None, out: Path | None) -> None:
+def plot(directory: Path, name: str, form: "Format | None", only: tuple[str, ...], seed: int | None, out: Path | None) -> None:
     """Draw a figure of the results in DIR, as wide as the text of a page."""
     form, target = _target(name, form, out)
     # Loaded here, because other commands should not wait for it.
@@ -36,7 +40,7 @@ def plot(directory: Path, name: str, form: str | None, only: tuple[str, ...], se
     click.echo(target)
 
 
-def _target(name: str, form: str | None, out: Path | None) -> tuple[str, Path]:
+def _target(name: str, form: "Format | None", out: Path | None) -> "tuple[Format, Path]":
     """What kind of file is meant, and where it goes."""
     if out is None:
         form = form or FORMATS[0]
@@ -45,7 +49,8 @@ def _target(name: str, form: str | None, out: Path | None) -> tuple[str, Path]:
         raise InputError(f"--out {out}: there is no directory {out.parent}")
     if out.is_dir():
         raise InputError(f"--out {out}: is a directory; give a file")
-    ending = out.suffix.removeprefix(".").casefold()
-    if form is None and ending not in FORMATS:
+    ending = next((known for known in FORMATS if out.suffix.casefold() == f".{known}"), None)
+    meant = form or ending
+    if meant is None:
         raise InputError(f"--out {out}: ends in none of {', '.join(FORMATS)}; end it so, or give --format")
-    return form or ending, out
+    return meant, out

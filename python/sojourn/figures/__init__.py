@@ -14,14 +14,14 @@ from sojourn.figures import bars, distributions, heatmaps, look, origin, over_ti
 from sojourn.figures.drawn import Drawn, Results, Selection
 from sojourn.figures.figure import Chart, Figure
 from sojourn.figures.look import DOCUMENT
-from sojourn.figures.saving import save
+from sojourn.figures.saving import save, svg
 
 #: All figures by name.
 FIGURES: Mapping[str, Figure] = {
     figure.name: figure for family in (over_time, bars, tradeoffs, heatmaps, distributions) for figure in family.FIGURES
 }
 
-__all__ = ["DOCUMENT", "FIGURES", "Chart", "Drawn", "Figure", "Results", "Selection", "draw", "named", "save"]
+__all__ = ["DOCUMENT", "FIGURES", "Chart", "Drawn", "Figure", "Results", "Selection", "draw", "named", "save", "svg"]
 
 
 def named(name: str) -> Figure:

@@ -45,10 +45,9 @@ def _bars(
     group = axes[-1] if axes else None
     panels = Panels(source, axes[:-1])
     panels.check(figure)
-    rows = panels.place(bars).select(
-        "panel_row", "panel_column", shown_axis(group, "group"), "colour", "value", "low", "high", "seeds"
-    )
-    panel = panels.width(width)
+    rows = panels.place(bars, shown_axis(group, "group"), "colour", "value", "low", "high", "seeds")
+    shared = panels.alike(rows)
+    panel = panels.width(width, shared=shared)
     base = alt.Chart(look.data(rows)).encode(
         x=alt.X(
             "group:N", title=group, sort=source.labels(group), axis=alt.Axis(labelAngle=look.angle(source.labels(group), panel))
@@ -59,7 +58,7 @@ def _bars(
     filled = base.mark_bar().encode(y=alt.Y("value:Q", title=title), **look.colour(side, labels))
     intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     chart = alt.LayerChart(layer=[filled, intervals]).properties(width=panel, height=look.height(panel))
-    return panels.divide(chart, shared=panels.alike(rows))
+    return panels.divide(chart, shared=shared)
 
 
 FIGURES = (

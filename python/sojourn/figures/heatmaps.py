@@ -27,10 +27,9 @@ def _draw(measure: Measure, source: Drawn, width: int) -> Chart:
     panels.check(f"heatmap-{measure.name}")
     found = measures.of_cells(source, measure)
     low, high = _ends(measure, found["value"])
-    cells = panels.place(found).select(
-        *("panel_row", "panel_column", shown_axis(row, "row"), shown_axis(column, "column"), "value", "low", "high", "seeds"),
-        light=pl.col("value") - low > LIGHT * (high - low),
-    )
+    light = (pl.col("value") - low > LIGHT * (high - low)).alias("light")
+    told = shown_axis(row, "row"), shown_axis(column, "column")
+    cells = panels.place(found, *told, "value", "low", "high", "seeds", light)
     panel = panels.width(width)
     base = alt.Chart(look.data(cells)).encode(
         x=alt.X(

@@ -65,7 +65,8 @@ def data(frame: pl.DataFrame) -> alt.InlineData:
         name: "boolean" if kind == pl.Boolean else "number" if kind.is_numeric() else "string"
         for name, kind in frame.schema.items()
     }
-    return alt.InlineData(values=frame.write_csv(), format=alt.CsvDataFormat(parse=alt.Parse(**kinds), type="csv"))
+    text = frame.write_csv()
+    return alt.InlineData(values=text, format=alt.CsvDataFormat.from_dict({"type": "csv", "parse": kinds}))
 
 
 def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None:
@@ -137,4 +138,5 @@ def finish(chart: Chart, figure: Figure, source: Drawn) -> Chart:
         description=f"{figure.title}. {shown}.",
         usermeta={"sojourn": {"figure": figure.name, "command": source.command, "version": _engine.version()}},
     )
-    return titled.configure(**CONFIG)
+    finished: Chart = titled.configure(**CONFIG)
+    return finished

@@ -99,9 +99,10 @@ def _samples(sampled: Sampled, source: Drawn, kind: str) -> pl.DataFrame:
 def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int) -> Chart:
     panels.check(sampled.name)
     look.check_distinct(sampled.name, title, labels)
-    panel = panels.width(width)
-    placed = panels.place(lines).select("panel_row", "panel_column", "colour", "time", "value")
-    rows = thinned(placed, STRETCHES * panel)
+    thin = thinned(lines.select(*panels.source.axes, "colour", "time", "value"), STRETCHES * panels.width(width))
+    rows = panels.place(thin, "colour", "time", "value")
+    shared = panels.alike(rows)
+    panel = panels.width(width, shared=shared)
     encoding = {
         "x": alt.X("time:Q", title="Time (s)"),
         "y": alt.Y("value:Q", title=sampled.label),
@@ -113,7 +114,7 @@ def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | N
         **look.colour_and_dash(title, labels),
     }
     chart = alt.Chart(look.data(rows)).mark_line().encode(**encoding).properties(width=panel, height=look.height(panel))
-    return panels.divide(chart, shared=panels.alike(rows))
+    return panels.divide(chart, shared=shared)
 
 
 def thinned(rows: pl.DataFrame, stretches: int) -> pl.DataFrame:

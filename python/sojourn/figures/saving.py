@@ -1,5 +1,6 @@
 """Figures as files."""
 
+import io
 from pathlib import Path
 from typing import Literal
 
@@ -7,7 +8,7 @@ from sojourn.errors import InputError
 from sojourn.figures.figure import Chart
 from sojourn.store import write_whole
 
-#: Dots an inch of a picture made of dots, as printers want them.
+#: Dots an inch of a PNG, as printers want them.
 DOTS = 300
 
 Format = Literal["png", "svg", "pdf"]
@@ -19,8 +20,14 @@ def save(chart: Chart, path: Path, form: Format) -> None:
     Raises:
         InputError: it cannot be written there.
     """
-    dots = {"ppi": DOTS} if form == "png" else {}
     try:
-        write_whole(path, lambda unfinished: chart.save(str(unfinished), format=form, **dots))
+        write_whole(path, lambda unfinished: chart.save(str(unfinished), format=form, ppi=DOTS))
     except OSError as error:
         raise InputError(f"--out {path}: {error.strerror or error}") from None
+
+
+def svg(chart: Chart) -> str:
+    """A chart as the text of an SVG file, for pages that hold it."""
+    text = io.StringIO()
+    chart.save(text, format="svg")
+    return text.getvalue()
