@@ -23,11 +23,20 @@ FORMATS: "tuple[Format, ...]" = ("png", "svg", "pdf")
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What kind of file: as --out ends unless given, or else png.")
 @only_option
-@click.option("--seed", metavar="N", type=int, help="Only this seed; all unless given, and over time the first.")
+@click.option(
+    "--seed",
+    "seeds",
+    metavar="N",
+    type=int,
+    multiple=True,
+    help="Only this seed; repeatable, all unless given. Over time the first is drawn.",
+)
 @click.option(
     "--out", metavar="FILE", type=click.Path(path_type=Path), help="Where to write it; NAME.png or the like unless given."
 )
-def plot(directory: Path, name: str, form: "Format | None", only: tuple[str, ...], seed: int | None, out: Path | None) -> None:
+def plot(
+    directory: Path, name: str, form: "Format | None", only: tuple[str, ...], seeds: tuple[int, ...], out: Path | None
+) -> None:
     """Draw a figure of the results in DIR, as wide as the text of a page."""
     form, target = _target(name, form, out)
     # Loaded here, because other commands should not wait for it.
@@ -35,7 +44,7 @@ def plot(directory: Path, name: str, form: "Format | None", only: tuple[str, ...
 
     figures.named(name)
     with api.open(directory) as store:
-        chart = figures.draw(name, store, selection(only), None if seed is None else [seed])
+        chart = figures.draw(name, store, selection(only), seeds or None)
     figures.save(chart, target, form)
     click.echo(target)
 

@@ -130,11 +130,13 @@ def _chosen(runs: pl.DataFrame, column: str, wanted: Sequence[object], what: str
 
 def _in_order(labels: Iterable[str], known: Sequence[str]) -> list[str]:
     """Labels as a campaign has them, those that it does not know by size, or by name where one is no quantity."""
-    left = sorted(set(labels) - set(known))
+    there = set(labels)
+    first = [label for label in (ABSENT, *known) if label in there]
+    left = sorted(there.difference(first))
     sizes = [_size(label) for label in left]
-    if all(size is not None for size in sizes):
+    if None not in sizes:
         left = [label for _, label in sorted(zip(sizes, left, strict=True))]
-    return [*(label for label in known if label in set(labels)), *left]
+    return [*first, *left]
 
 
 def _size(label: str) -> Fraction | None:

@@ -15,8 +15,7 @@ def command(name: str, results: Results, only: Selection | None, seeds: Sequence
         words = ["sojourn", "plot", str(results.directory), "--figure", name]
         for axis, wanted in (only or {}).items():
             words += [word for label in chosen_labels(wanted) for word in ("--only", f"{axis}={label}")]
-        if seeds is not None:
-            words += ["--seed", *map(str, seeds)]
+        words += [word for seed in seeds or () for word in ("--seed", str(seed))]
         return "\n".join([*(made.command for made in results.provenance), shlex.join(words)])
     return results.command if isinstance(results, Result) else ""
 
