@@ -65,7 +65,7 @@ def invented(tmp_path: Path) -> Result:
     return sojourn.run(sweep_file(tmp_path, SWEEP.replace('"20 ms", ', "")), 2, backend=Inventor())
 
 
-def held(numbers: float | list[float]) -> Any:
+def held(numbers: Any) -> Any:
     """What a chart holds of numbers: six digits."""
     return pytest.approx(numbers, rel=1e-5)
 
