@@ -75,4 +75,5 @@ def _queues(result: Result, source: Drawn) -> str:
         first = dict(zip(source.axes, source.runs.select(source.columns).row(0), strict=True))
         chart = figures.draw(QUEUES, result, first)
     picture = base64.b64encode(svg(chart).encode()).decode()
-    return f'<img alt="{escape(figure.title)}" src="data:image/svg+xml;base64,{picture}">'
+    size = "width: 44em; max-width: 100%"
+    return f'<img alt="{escape(figure.title)}" style="{size}" src="data:image/svg+xml;base64,{picture}">'
