@@ -73,7 +73,9 @@ class Screen:
             Text.assemble((self._title, "bold"), f"  {now:.2f} of {self._duration:g} s, {phase}"),
             speed,
         )
-        return Group(line, ProgressBar(total=self._duration, completed=now))
+        progress = Table.grid(expand=True)
+        progress.add_row(ProgressBar(total=self._duration, completed=now))
+        return Group(line, progress)
 
     def _queue(self, queue: Queue, width: int) -> RenderableType:
         past = self._recent.history(queue.link)
@@ -96,7 +98,8 @@ class Screen:
             self._spark("marks", [each.marks for each in past], half),
         )
         title = f"[bold]{escape(queue.link)}[/bold]  {escape(self._about[queue.link])}"
-        return Panel(Group(Text("   ".join(figures)), graphs), title=title, title_align="left", width=width)
+        now = Text("   ".join(figures), no_wrap=True, overflow="ellipsis")
+        return Panel(Group(now, graphs), title=title, title_align="left", width=width)
 
     def _graph(self, what: str, past: Sequence[Past], values: Sequence[float | None], colour: str, width: int) -> Text:
         heights = graph.columns(values, self._recent.seen, width, HISTORY)
