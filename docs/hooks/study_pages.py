@@ -4,8 +4,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from text import plain, table
-
+from prose import plain, table
 from sojourn.study import library
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
