@@ -73,13 +73,20 @@ def test_links_between_files_become_links_between_pages() -> None:
 def test_a_study_that_has_been_run_shows_its_verdicts(tmp_path: Path) -> None:
     results = tmp_path / "piotrowska"
     results.mkdir()
-    cells = ["table,metric,published,measured,agrees", "2,jain,1,1,true", "2,jain,1,0.1,false", "3,jain,1,1,true"]
+    cells = [
+        "table,scenario,load,tcp,queue,metric,published,measured,ci_low,ci_high,agrees",
+        "2,DC,UC,newreno,pie,q1_mbps,56.7,50.25,49,51.5,true",
+        "2,DC,HC,newreno,pie,q1_mbps,83.54,22.2,,,false",
+        "3,DC,UC,newreno,pie,jain,1,1,,,true",
+    ]
     (results / "cells.csv").write_text("\n".join(cells), encoding="utf-8")
     claims = ["id,claim,source,verdict,evidence", 'P-01,c,s,holds,"10 of 10 seeds [0.69, 1.00]; least_mbps 965"']
     (results / "claims.csv").write_text("\n".join(claims), encoding="utf-8")
     page = study_pages.page("piotrowska", tmp_path)
     assert "| 1 | 2 | 50 |\n" in page
     assert "| all |  | 2 | 3 | 67 |" in page
+    assert "    | UC | `q1_mbps` | 56.7 | 50.25 (49.00 to 51.50) | ✓ yes |\n" in page
+    assert "    | HC | `q1_mbps` | 83.54 | 22.20 | ✗ no |\n" in page
     assert "1 claims hold, 0 fail, 0 are undecided" in page
     assert r"| ✓ holds | 10 of 10 seeds \[0.69, 1.00\]; least\_mbps 965 |" in page
     without = study_pages.page("piotrowska", tmp_path / "none")
