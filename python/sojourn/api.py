@@ -14,6 +14,7 @@ from sojourn.backends.simulator import Simulator
 from sojourn.campaign import Conducted, Outcome, Plan, conduct, plan
 from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
+from sojourn.runs import Run
 from sojourn.scenario import Scenario
 from sojourn.store import Keeper, Memory, Provenance, Store
 from sojourn.study import cells, library, verdicts
@@ -106,6 +107,24 @@ def campaign(
             raise InputError("a scenario that is no file's has no axes to choose from and takes no changes")
         return Repeated.of_scenario(scenario, 1 if seeds is None else seeds)
     return Repeated.of_matrix(expand(scenario).only(_lists(only)).with_changes(changes or {}), seeds)
+
+
+def single_run(
+    path: str | Path,
+    seed: int | None = None,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Run:
+    """The one run of a scenario file, or of the cell of its sweep that ``only`` leaves; with the file's seed unless given.
+
+    Raises:
+        InputError: the file will not do, or it holds several cells; there is no such axis, value or key.
+    """
+    asked = campaign(path, 1, only, {**(changes or {}), **({} if seed is None else {"seed": seed})})
+    if asked.size > 1:
+        axes = ", ".join(asked.axes)
+        raise InputError(f"{path}: holds {asked.size} cells, and one is wanted; choose values with --only of the axes {axes}")
+    return plan(asked, Simulator(), asked.origin).cells[0].run()
 
 
 def summaries(directory: str | Path) -> pl.DataFrame:

@@ -24,6 +24,7 @@ from sojourn.cli import show
 from sojourn.cli.options import changes_of, only_option, selection, set_option
 from sojourn.cli.plot import plot
 from sojourn.cli.progress import Checking, Progress
+from sojourn.cli.watch import watch
 from sojourn.cluster import Cluster
 from sojourn.errors import ClusterLost, InputError, SojournError, StoreFailed
 from sojourn.results import Result
@@ -365,6 +366,7 @@ def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, re
 
 
 sojourn.add_command(plot)
+sojourn.add_command(watch)
 
 
 def _notify(what: str) -> None:

@@ -4,5 +4,5 @@ mod queue;
 mod series;
 mod sojourn;
 
-pub use queue::{Counts, QueueProbe, QueueStatistics, SojournTimes};
+pub use queue::{Counts, QueueProbe, QueueStatistics, QueueTotals, SojournTimes};
 pub use series::{FlowSample, QueueSample, Series};
