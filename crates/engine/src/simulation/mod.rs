@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::agenda::{Due, Timer};
 use crate::network::{END_OF_PATH, Egress, Network};
 use crate::packet::{Packet, flags};
-use crate::probe::{QueueProbe, QueueSample, Series};
+use crate::probe::{End, FlowSample, Passage, QueueProbe, QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
 use crate::tcp::congestion::Algorithm;
+use crate::tcp::sender::TcpInfo;
 use crate::time::{Duration, Time};
 use flow::{Endpoints, Flow};
 
@@ -99,12 +100,22 @@ impl Simulation {
             if cancelled.load(Ordering::Relaxed) {
                 return None;
             }
-            for _ in 0..EVENTS_BETWEEN_LOOKS {
-                if !self.step() {
-                    return Some(self.finish());
-                }
+            if self.advance(self.end, EVENTS_BETWEEN_LOOKS) {
+                return Some(self.finish());
             }
         }
+    }
+
+    /// Processes what happens before a moment, or before the end if that is earlier, but not more than so many events.
+    /// Whether all of it has happened.
+    pub fn advance(&mut self, until: Time, most_events: u64) -> bool {
+        let until = until.min(self.end);
+        for _ in 0..most_events {
+            if !self.step_before(until) {
+                return true;
+            }
+        }
+        false
     }
 
     /// The time of the latest event.
@@ -122,7 +133,11 @@ impl Simulation {
 
     /// Processes the next event. False when none is left before the end.
     pub fn step(&mut self) -> bool {
-        let Some((time, due)) = self.network.agenda.next_before(self.end) else {
+        self.step_before(self.end)
+    }
+
+    fn step_before(&mut self, until: Time) -> bool {
+        let Some((time, due)) = self.network.agenda.next_before(until) else {
             return false;
         };
         debug_assert!(time >= self.now, "time never runs back");
@@ -349,6 +364,38 @@ impl Simulation {
         }
     }
 
+    /// Records what passes an end of a link from now on. That changes nothing else.
+    ///
+    /// # Errors
+    /// One line if there is no such link.
+    pub fn record(&mut self, link: usize, end: End) -> Result<(), String> {
+        let links = self.network.links.len();
+        if link >= links {
+            return Err(format!("link {link} is not among the {links}"));
+        }
+        self.network.record_at(link, end);
+        Ok(())
+    }
+
+    /// The recorded packets that pass before a moment, in order of time, each once. All of them are known when whatever
+    /// happens before that moment has happened.
+    pub fn take_passages_before(&mut self, moment: Time) -> Vec<Passage> {
+        self.network.take_passages_before(moment)
+    }
+
+    /// The state of a flow's connection; none if the flow has none.
+    pub fn tcp_info(&self, flow: usize) -> Option<TcpInfo> {
+        match &self.flows[flow].endpoints {
+            Endpoints::Tcp(connection) => Some(connection.sender.info()),
+            Endpoints::Traffic(_) => None,
+        }
+    }
+
+    /// What a series would hold of a flow now; none of a source that only sends.
+    pub fn sample(&self, flow: usize) -> Option<FlowSample> {
+        self.flows[flow].endpoints.sample(self.now, flow)
+    }
+
     /// Counts every packet.
     pub fn census(&self) -> Census {
         let mut census = Census {
@@ -381,7 +428,7 @@ impl Simulation {
             {
                 queues.push(QueueResult {
                     link: index,
-                    link_losses: link.losses.map_or(0, |losses| losses.lost),
+                    link_losses: link.special.and_then(|special| special.losses).map_or(0, |losses| losses.lost),
                     statistics: probe.close(self.end, link.transmitter.busy_until),
                 });
             }
