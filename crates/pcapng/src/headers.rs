@@ -142,7 +142,9 @@ fn window_scale(window: u64) -> u8 {
 
 /// As the engine counts them ([`StackProfile::syn_size`]); etherparse pads with the end of options.
 fn syn_options(stack: &StackProfile, scale: u8, clock: u32, echo: u32) -> Vec<TcpOptionElement> {
-    let mut elements = vec![TcpOptionElement::MaximumSegmentSize(stack.segment_size.0 as u16)];
+    // RFC 6691 section 2: without options, whose room in each segment the sender finds.
+    let largest = stack.segment_size.0 + stack.segment_overhead() - stack.header_size.0;
+    let mut elements = vec![TcpOptionElement::MaximumSegmentSize(largest as u16)];
     if stack.sack {
         elements.push(TcpOptionElement::SelectiveAcknowledgementPermitted);
     }
