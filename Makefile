@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 SOJOURN := $(BIN)/sojourn
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: setup demo test lint bench
+.PHONY: setup demo docs test lint bench
 
 setup: $(SOJOURN)
 
@@ -23,6 +23,10 @@ $(SOJOURN): $(VENV)/installed $(RUST_SOURCES) pyproject.toml
 
 demo: setup
 	$(SOJOURN) reproduce piotrowska
+
+# The site, into site/; with the verdicts of the results in SOJOURN_RESULTS, or in results/, if there are any.
+docs: setup
+	$(BIN)/mkdocs build --strict
 
 bench: setup
 	$(SOJOURN) bench

@@ -37,7 +37,7 @@ def test_run_writes_four_files_and_shows_flows_and_queues(scenario_file: Scenari
     assert shown.err == ""  # progress is for terminals
     files = {path.name for path in (tmp_path / "out").iterdir()}
     frames = {"runs.parquet", "flows.parquet", "queues.parquet", "series.parquet"}
-    assert files == {"sojourn.json", "journal.sqlite", *frames}
+    assert files == {"sojourn.json", "journal.sqlite", "commands.jsonl", *frames}
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 2]
 
 

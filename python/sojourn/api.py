@@ -8,13 +8,15 @@ from typing import Any
 
 import polars as pl
 
+from sojourn import _engine
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
 from sojourn.campaign import Conducted, Outcome, Plan, conduct, plan
 from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
+from sojourn.runs import Run
 from sojourn.scenario import Scenario
-from sojourn.store import Keeper, Memory, Store
+from sojourn.store import Keeper, Memory, Provenance, Store
 from sojourn.study import cells, library, verdicts
 from sojourn.study.cells import Compared
 from sojourn.study.claims import Claim
@@ -73,7 +75,10 @@ def run(
         InputError: the scenario or the directory will not do.
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
-    return _carry_out(campaign(scenario, seeds, only, changes), out, jobs, backend)
+    asked = campaign(scenario, seeds, only, changes)
+    what = f"<scenario {scenario.name}>" if isinstance(scenario, Scenario) else repr(str(scenario))
+    command = _call("run", what, seeds=seeds, only=only, changes=changes, out=out)
+    return _carry_out(asked, out, jobs, backend, Provenance(command, _engine.version(), None, changes or {}))
 
 
 def open(directory: str | Path) -> Store:  # noqa: A001, as sojourn.open it shadows nothing
@@ -102,6 +107,24 @@ def campaign(
             raise InputError("a scenario that is no file's has no axes to choose from and takes no changes")
         return Repeated.of_scenario(scenario, 1 if seeds is None else seeds)
     return Repeated.of_matrix(expand(scenario).only(_lists(only)).with_changes(changes or {}), seeds)
+
+
+def single_run(
+    path: str | Path,
+    seed: int | None = None,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Run:
+    """The one run of a scenario file, or of the cell of its sweep that ``only`` leaves; with the file's seed unless given.
+
+    Raises:
+        InputError: the file will not do, or it holds several cells; there is no such axis, value or key.
+    """
+    asked = campaign(path, 1, only, {**(changes or {}), **({} if seed is None else {"seed": seed})})
+    if asked.size > 1:
+        axes = ", ".join(asked.axes)
+        raise InputError(f"{path}: holds {asked.size} cells, and one is wanted; choose values with --only of the axes {axes}")
+    return plan(asked, Simulator(), asked.origin).cells[0].run()
 
 
 def summaries(directory: str | Path) -> pl.DataFrame:
@@ -170,7 +193,9 @@ def reproduce(
     """
     loaded = library.load(study)
     check_study(loaded)
-    result = _carry_out(study_campaign(loaded, seeds, only, changes), out, jobs, backend)
+    command = _call("reproduce", repr(study), seeds=seeds, only=only, changes=changes, out=out)
+    made_by = Provenance(command, _engine.version(), loaded.name, changes or {})
+    result = _carry_out(study_campaign(loaded, seeds, only, changes), out, jobs, backend, made_by)
     return compare(loaded, result, None if out is None else Path(out))
 
 
@@ -188,12 +213,21 @@ def study_campaign(
     return Repeated.of_matrix(study.part(_lists(only), changes), seeds)
 
 
-def _carry_out(asked: Repeated, out: str | Path | None, jobs: int | None, backend: Backend | None) -> Result:
+def _call(name: str, what: str, **arguments: object) -> str:
+    """A call as it is written, without what was not given."""
+    plain = {key: str(value) if isinstance(value, Path) else value for key, value in arguments.items() if value is not None}
+    given = (f"{key}={value!r}" for key, value in plain.items())
+    return f"sojourn.{name}({', '.join([what, *given])})"
+
+
+def _carry_out(asked: Repeated, out: str | Path | None, jobs: int | None, backend: Backend | None, made_by: Provenance) -> Result:
     backend = backend or Simulator()
     planned = plan(asked, backend, asked.origin)
-    with closing(keeper(out)) as kept:
+    with closing(_keeper(out, made_by)) as kept:
         settled = conduct_until(planned, asked.until, kept, lambda batch: conduct(batch, backend, kept, jobs))
-        return complete(settled.conducted)
+        found = complete(settled.conducted)
+        found.command = made_by.command
+        return found
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
@@ -277,9 +311,13 @@ def first_failure(failures: Sequence[Outcome]) -> SojournError:
     return type(outcome.result)(f"run {outcome.run.label}: {outcome.result}{more}")
 
 
-def keeper(out: str | Path | None) -> Keeper:
+def _keeper(out: str | Path | None, made_by: Provenance) -> Keeper:
     """What keeps results in a directory, or in memory if there is none."""
-    return Memory() if out is None else Store(Path(out), create=True)
+    if out is None:
+        return Memory()
+    store = Store(Path(out), create=True)
+    store.note(made_by)
+    return store
 
 
 def _lists(only: Mapping[str, str | Iterable[str]] | None) -> dict[str, list[str]]:

@@ -58,6 +58,19 @@ class Parameter(BaseModel):
             return "true" if value else "false"
         return str(value)
 
+    @property
+    def allowed(self) -> str:
+        """What it can be set to, for people."""
+        if self.choices is not None:
+            return ", ".join(self.choices)
+        low, high = (
+            None if bound is None else self.format(int(bound) if float(bound).is_integer() else bound)
+            for bound in (self.minimum, self.maximum)
+        )
+        bounds = [f"from {low}"] if low is not None else []
+        bounds += [f"to {high}"] if high is not None else []
+        return " ".join([self.kind.replace("_", " "), *bounds])
+
 
 #: The kinds of parameter that are written with a unit.
 DIMENSIONS = {"duration": units.DURATION, "size": units.SIZE, "rate": units.RATE}

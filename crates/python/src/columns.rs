@@ -27,7 +27,7 @@ pub fn to_python<'py>(
 }
 
 /// Adds the column `name` with one value a row.
-fn column<'py, Row, T: IntoPyObject<'py>>(
+pub fn column<'py, Row, T: IntoPyObject<'py>>(
     frame: &Bound<'py, PyDict>,
     name: &str,
     rows: &[Row],
@@ -36,7 +36,8 @@ fn column<'py, Row, T: IntoPyObject<'py>>(
     frame.set_item(name, rows.iter().map(value).collect::<Vec<T>>())
 }
 
-fn link_name(specification: &Specification, link: usize) -> String {
+/// What people call a link.
+pub fn link_name(specification: &Specification, link: usize) -> String {
     let link = &specification.links[link];
     format!("{}->{}", specification.nodes[link.from], specification.nodes[link.to])
 }

@@ -62,18 +62,16 @@ struct Sample {
 #[pyfunction]
 pub fn tcp_info<'py>(py: Python<'py>, specification: &str, interval: u64) -> PyResult<Bound<'py, PyDict>> {
     let (specification, mut simulation) = build(specification)?;
-    let flows: usize = specification.flows.iter().map(|group| group.count as usize).sum();
     let mut samples = Vec::new();
     let mut time = Time::ZERO;
     while time <= specification.duration {
         while !py.detach(|| simulation.advance(time, EVENTS_BETWEEN_LOOKS)) {
             py.check_signals()?;
         }
-        for flow in 0..flows {
+        for (flow, look) in simulation.flows().enumerate() {
             if let Some(info) = simulation.tcp_info(flow) {
-                let sample = simulation.sample(flow);
-                let (delivered, latest_rtt) = sample.map_or((0, None), |sample| (sample.bytes_delivered, sample.rtt));
-                samples.push(Sample { time, flow, info, delivered, latest_rtt });
+                let latest_rtt = look.sample.and_then(|sample| sample.rtt);
+                samples.push(Sample { time, flow, info, delivered: look.bytes_delivered, latest_rtt });
             }
         }
         time += Duration(interval);

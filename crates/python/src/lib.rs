@@ -3,6 +3,7 @@
 mod bare_loop;
 mod columns;
 mod exports;
+mod stepping;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,12 +51,15 @@ fn catalogue_json() -> String {
     catalogue::catalogue().to_string()
 }
 
+fn parse(specification: &str) -> PyResult<Specification> {
+    serde_json::from_str(specification).map_err(|error| SpecificationError::new_err(error.to_string()))
+}
+
 /// Simulates one run. The GIL is released meanwhile.
 #[pyfunction]
 #[pyo3(signature = (specification, cancellation = None))]
 fn run<'py>(py: Python<'py>, specification: &str, cancellation: Option<&Cancellation>) -> PyResult<Bound<'py, PyDict>> {
-    let specification: Specification =
-        serde_json::from_str(specification).map_err(|error| SpecificationError::new_err(error.to_string()))?;
+    let specification = parse(specification)?;
     let flag = cancellation.map_or_else(Arc::default, |cancellation| Arc::clone(&cancellation.flag));
     let result = py.detach(|| Simulation::new(&specification).map(|simulation| simulation.run(&flag)));
     match result.map_err(SpecificationError::new_err)? {
@@ -74,6 +78,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
     module.add_function(wrap_pyfunction!(exports::tcp_info, module)?)?;
     module.add_class::<Cancellation>()?;
+    module.add_class::<stepping::Stepping>()?;
     module.add("SpecificationError", module.py().get_type::<SpecificationError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
     Ok(())

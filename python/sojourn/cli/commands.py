@@ -1,13 +1,14 @@
 """The ``sojourn`` command. Exit status: 0 done, 1 a run failed, 2 bad input, 130 interrupted."""
 
 import os
+import shlex
 import sys
 from contextlib import closing, nullcontext
 from pathlib import Path
 
 import click
 
-from sojourn import api, comparison, store
+from sojourn import _engine, api, comparison, store
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
 from sojourn.bench import figures, ns3, parts
@@ -22,7 +23,9 @@ from sojourn.cli import query as queries
 from sojourn.cli import show
 from sojourn.cli.export import export
 from sojourn.cli.options import changes_of, only_option, selection, set_option
+from sojourn.cli.plot import plot
 from sojourn.cli.progress import Checking, Progress
+from sojourn.cli.watch import watch
 from sojourn.cluster import Cluster
 from sojourn.errors import ClusterLost, InputError, SojournError, StoreFailed
 from sojourn.results import Result
@@ -44,7 +47,7 @@ ALL_STUDIES = "all"
 def status(arguments: list[str]) -> int:
     """Runs the command line with some arguments and returns its exit status."""
     try:
-        sojourn.main(arguments, prog_name="sojourn", standalone_mode=False)
+        sojourn.main(arguments, prog_name="sojourn", standalone_mode=False, obj=shlex.join(["sojourn", *arguments]))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return BAD_INPUT
@@ -123,7 +126,7 @@ def run(
     backend = Simulator()
     asked = api.campaign(file, seeds, selection(only), changes_of(changes))
     planned = _planned(asked, backend)
-    found = _conduct(planned, asked.until, backend, out, jobs, cluster, progress)
+    found = _conduct(planned, asked.until, backend, out, jobs, cluster, progress, _provenance(None, changes))
     if len(planned.cells) == 1:
         show.result(found)
     else:
@@ -272,7 +275,8 @@ def _reproduce(
     backend = Simulator()
     asked = api.study_campaign(loaded, seeds, selection(only), changes_of(changes))
     planned = _planned(asked, backend)
-    result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress)
+    made_by = _provenance(loaded.name, changes)
+    result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress, made_by)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
         show.console().print(table)
@@ -362,8 +366,18 @@ def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, re
         store.write_whole(out, lambda path: path.write_text(reports.text(report), encoding="utf-8"))
 
 
+sojourn.add_command(export)
+sojourn.add_command(plot)
+sojourn.add_command(watch)
+
+
 def _notify(what: str) -> None:
     click.echo(what, err=True)
+
+
+def _provenance(study: str | None, changes: tuple[str, ...]) -> store.Provenance:
+    """The command that is being carried out, as it was typed."""
+    return store.Provenance(click.get_current_context().obj, _engine.version(), study, changes_of(changes))
 
 
 def _planned(asked: Repeated, backend: Backend) -> Plan:
@@ -380,10 +394,13 @@ def _conduct(
     jobs: int | None,
     cluster: str | None,
     form: str,
+    made_by: store.Provenance,
 ) -> Result:
     """Carries out runs with progress on the terminal; a failure or an interrupt says what is left of the results."""
     scheduler = None if cluster is None else Cluster(cluster)
     keeper = store.Memory() if out is None else store.Store(out, create=True, notify=_notify)
+    if isinstance(keeper, store.Store):
+        keeper.note(made_by)
     where = "" if out is None else f"; their results are in {out}"
     if len(planned.cells) > 1:
         click.echo(show.extent(planned, until))
@@ -408,6 +425,3 @@ def _conduct(
             for unsettled in settled.unsettled:
                 click.echo(unsettled.told(until), err=True)
         return api.complete(conducted)
-
-
-sojourn.add_command(export)

@@ -60,21 +60,9 @@ def _algorithm(entry: Algorithm) -> None:
         parameters = table("Parameters", "name", "default", "allowed", "what it does", "source")
         for parameter in entry.parameters:
             parameters.add_row(
-                parameter.name, parameter.format(parameter.default), _allowed(parameter), parameter.doc, parameter.source
+                parameter.name, parameter.format(parameter.default), parameter.allowed, parameter.doc, parameter.source
             )
         out.print(parameters)
-
-
-def _allowed(parameter: Parameter) -> str:
-    if parameter.choices is not None:
-        return ", ".join(parameter.choices)
-    low, high = (
-        None if bound is None else parameter.format(int(bound) if float(bound).is_integer() else bound)
-        for bound in (parameter.minimum, parameter.maximum)
-    )
-    bounds = [f"from {low}"] if low is not None else []
-    bounds += [f"to {high}"] if high is not None else []
-    return " ".join([parameter.kind.replace("_", " "), *bounds])
 
 
 def _profile(profile: Profile, known: Iterable[Parameter]) -> None:

@@ -1,12 +1,11 @@
 """``sojourn export``: one run, for other tools."""
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from sojourn import exports
+from sojourn import api, exports
 from sojourn.cli.options import changes_of, only_option, selection, set_option
 from sojourn.errors import InputError
 from sojourn.runs import Run
@@ -54,14 +53,5 @@ def export(
     """
     if link is not None and form != "pcapng":
         raise InputError(f"--link {link}: goes with --format pcapng")
-    run = exports.one_run(file, seed, selection(only), changes_of(changes))
-    click.echo(FORMS[form](run, out, link, _command(file, form, link, run.seed, only, changes)))
-
-
-def _command(file: Path, form: str, link: str | None, seed: int, only: tuple[str, ...], changes: tuple[str, ...]) -> str:
-    """What makes the same again, wherever it is written to."""
-    words = ["sojourn", "export", str(file), "--format", form, "--seed", str(seed)]
-    words += [] if link is None else ["--link", link]
-    words += [word for condition in only for word in ("--only", condition)]
-    words += [word for change in changes for word in ("--set", change)]
-    return shlex.join(words)
+    run = api.single_run(file, seed, selection(only), changes_of(changes))
+    click.echo(FORMS[form](run, out, link, click.get_current_context().obj))

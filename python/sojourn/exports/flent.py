@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.exports.choice import write_file
+from sojourn.exports.places import write_file
 from sojourn.exports.tcp_info import interval, samples
 from sojourn.measures import jain
 from sojourn.runs import PICOSECONDS, Run

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sojourn import _engine, names, specification
 from sojourn.errors import InputError
-from sojourn.exports.choice import write_file
+from sojourn.exports.places import write_file
 from sojourn.runs import Run
 from sojourn.specification import RunSpecification
 

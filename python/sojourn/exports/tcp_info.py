@@ -6,7 +6,7 @@ import polars as pl
 
 from sojourn import _engine, specification
 from sojourn.errors import InputError
-from sojourn.exports.choice import make_directory, write_file
+from sojourn.exports.places import make_directory, write_file
 from sojourn.runs import PICOSECONDS, Run
 
 #: How often a connection is looked at in a run whose scenario does not say: 100 ms.

@@ -1,14 +1,15 @@
 """Where results are kept: in memory, or in a directory that can grow, be resumed and be asked.
 
-A directory holds ``sojourn.json``, which says that it is a store; ``journal.sqlite``, to which each run goes as it ends; and one
-Parquet file a frame, to which the journal's runs are moved at the end of a campaign. Nothing that has finished is lost when a
-process is killed, nothing is half there, and nothing counts twice. No Parquet file depends on when, in what order, in how many
-goes or on how many workers the runs were made.
+A directory holds ``sojourn.json``, which says that it is a store; ``commands.jsonl``, the commands that made it;
+``journal.sqlite``, to which each run goes as it ends; and one Parquet file a frame, to which the journal's runs are moved at the
+end of a campaign. Nothing that has finished is lost when a process is killed, nothing is half there, and nothing counts twice. No
+Parquet file depends on when, in what order, in how many goes or on how many workers the runs were made.
 """
 
 from sojourn.store.directory import Store
 from sojourn.store.files import write_whole
 from sojourn.store.keeper import Keeper
 from sojourn.store.memory import Memory
+from sojourn.store.provenance import Provenance
 
-__all__ = ["Keeper", "Memory", "Store", "write_whole"]
+__all__ = ["Keeper", "Memory", "Provenance", "Store", "write_whole"]

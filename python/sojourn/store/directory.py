@@ -12,10 +12,11 @@ import polars as pl
 
 from sojourn.errors import StoreFailed
 from sojourn.results import NAMES, Result, schema
-from sojourn.store import consolidation, marker, parquet, query
+from sojourn.store import consolidation, marker, parquet, provenance, query
 from sojourn.store.columns import check_axes
 from sojourn.store.files import locked, set_aside
 from sojourn.store.journal import Damaged, Journal
+from sojourn.store.provenance import Provenance
 
 JOURNAL = "journal.sqlite"
 
@@ -62,6 +63,21 @@ class Store:
         with self._failing():
             return self._journal.finished()
 
+    def note(self, made_by: Provenance) -> None:
+        """Writes down what makes the runs that are to come, unless that stands there already."""
+        with self._failing(), self._locked():
+            provenance.note(self.directory, made_by)
+
+    @property
+    def provenance(self) -> Sequence[Provenance]:
+        """What has made the runs, in order.
+
+        Raises:
+            InputError: the file that tells is damaged.
+        """
+        with self._failing():
+            return provenance.read(self.directory)
+
     def begin(self, axes: Sequence[str]) -> None:
         """See ``Keeper.begin``."""
         with self._failing():
@@ -99,25 +115,30 @@ class Store:
 
         return Result(read)
 
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A frame that is read when it is collected, and of which only what is asked for then is read."""
+        file = self._file(name)
+        return self._empty(name).lazy() if file is None else pl.scan_parquet(file)
+
     @property
     def runs(self) -> pl.DataFrame:
         """A row a run; see ``Result``."""
-        return self._scan("runs").collect()
+        return self.scan("runs").collect()
 
     @property
     def flows(self) -> pl.DataFrame:
         """A row a flow."""
-        return self._scan("flows").collect()
+        return self.scan("flows").collect()
 
     @property
     def queues(self) -> pl.DataFrame:
         """A row a link with a queue."""
-        return self._scan("queues").collect()
+        return self.scan("queues").collect()
 
     @property
     def series(self) -> pl.DataFrame:
         """A row a sample."""
-        return self._scan("series").collect()
+        return self.scan("series").collect()
 
     def sql(self, text: str) -> pl.DataFrame:
         """What a query over the tables ``runs``, ``flows``, ``queues`` and ``series`` finds.
@@ -128,10 +149,6 @@ class Store:
             InputError: the query is wrong.
         """
         return query.ask({name: self._file(name) for name in NAMES}, self._empty, text)
-
-    def _scan(self, name: str) -> pl.LazyFrame:
-        file = self._file(name)
-        return self._empty(name).lazy() if file is None else pl.scan_parquet(file)
 
     def _file(self, name: str) -> Path | None:
         """The file of a frame with all runs; none if there are no runs."""

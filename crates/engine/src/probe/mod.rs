@@ -6,5 +6,5 @@ mod series;
 mod sojourn;
 
 pub use passage::{End, Passage, Recorded};
-pub use queue::{Counts, QueueProbe, QueueStatistics, SojournTimes};
+pub use queue::{Counts, QueueProbe, QueueStatistics, QueueTotals, SojournTimes};
 pub use series::{FlowSample, QueueSample, Series};

@@ -1,5 +1,7 @@
 //! Statistics around a queue, the same for every discipline.
 
+use std::ops::Add;
+
 use super::sojourn::SojournCounts;
 use crate::queue::{DropCause, Outcome};
 use crate::time::{Duration, Time};
@@ -26,6 +28,30 @@ impl Counts {
     pub fn drops(&self) -> u64 {
         self.drops_overflow + self.drops_early
     }
+}
+
+impl Add for Counts {
+    type Output = Counts;
+
+    fn add(self, other: Counts) -> Counts {
+        Counts {
+            arrivals: self.arrivals + other.arrivals,
+            departures: self.departures + other.departures,
+            drops_overflow: self.drops_overflow + other.drops_overflow,
+            drops_early: self.drops_early + other.drops_early,
+            marks: self.marks + other.marks,
+            bytes_sent: self.bytes_sent + other.bytes_sent,
+        }
+    }
+}
+
+/// What a queue did since the start of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueTotals {
+    /// Counts of packets.
+    pub counts: Counts,
+    /// Sojourn times of the packets sent, in seconds, added up.
+    pub sojourn_sum: f64,
 }
 
 /// Integrals over time of a queue's length. That of any step function is its last value times the time, less each step
@@ -83,6 +109,7 @@ pub struct QueueProbe {
     window: Counts,
     before_window: Counts,
     sojourn_sum: u128,
+    sojourn_sum_before_window: u128,
     sojourn_max: Duration,
     /// Sojourn times of the packets sent.
     sojourns: SojournCounts,
@@ -144,6 +171,14 @@ impl QueueProbe {
         self.before_window.drops() + self.window.drops()
     }
 
+    /// What the queue did since the start of the run.
+    pub fn totals(&self) -> QueueTotals {
+        QueueTotals {
+            counts: self.before_window + self.window,
+            sojourn_sum: (self.sojourn_sum_before_window + self.sojourn_sum) as f64 * 1e-12,
+        }
+    }
+
     /// Packets and bytes that came and neither left nor were dropped.
     pub fn length(&self) -> (u64, u64) {
         (self.packets, self.bytes)
@@ -173,6 +208,7 @@ impl QueueProbe {
             bytes,
             max_packets: packets,
             before_window: counts,
+            sojourn_sum_before_window: self.sojourn_sum,
             busy: busy_until.since(now),
             ..QueueProbe::default()
         };

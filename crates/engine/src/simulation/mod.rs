@@ -3,13 +3,14 @@
 mod build;
 mod census;
 mod flow;
+mod look;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::agenda::{Due, Timer};
 use crate::network::{END_OF_PATH, Egress, Network};
 use crate::packet::{Packet, flags};
-use crate::probe::{End, FlowSample, Passage, QueueProbe, QueueSample, Series};
+use crate::probe::{End, Passage, QueueProbe, QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
@@ -19,6 +20,7 @@ use crate::time::{Duration, Time};
 use flow::{Endpoints, Flow};
 
 pub use census::Census;
+pub use look::{FlowLook, QueueLook};
 
 /// A run under way.
 #[derive(Debug)]
@@ -100,8 +102,10 @@ impl Simulation {
             if cancelled.load(Ordering::Relaxed) {
                 return None;
             }
-            if self.advance(self.end, EVENTS_BETWEEN_LOOKS) {
-                return Some(self.finish());
+            for _ in 0..EVENTS_BETWEEN_LOOKS {
+                if !self.step() {
+                    return Some(self.finish());
+                }
             }
         }
     }
@@ -109,13 +113,12 @@ impl Simulation {
     /// Processes what happens before a moment, or before the end if that is earlier, but not more than so many events.
     /// Whether all of it has happened.
     pub fn advance(&mut self, until: Time, most_events: u64) -> bool {
-        let until = until.min(self.end);
-        for _ in 0..most_events {
-            if !self.step_before(until) {
-                return true;
-            }
-        }
-        false
+        // Meanwhile that moment is the end: `step`, which is the loop of every run, has no more to look at.
+        let end = self.end;
+        self.end = until.min(end);
+        let is_there = (0..most_events).any(|_| !self.step());
+        self.end = end;
+        is_there
     }
 
     /// The time of the latest event.
@@ -133,11 +136,7 @@ impl Simulation {
 
     /// Processes the next event. False when none is left before the end.
     pub fn step(&mut self) -> bool {
-        self.step_before(self.end)
-    }
-
-    fn step_before(&mut self, until: Time) -> bool {
-        let Some((time, due)) = self.network.agenda.next_before(until) else {
+        let Some((time, due)) = self.network.agenda.next_before(self.end) else {
             return false;
         };
         debug_assert!(time >= self.now, "time never runs back");
@@ -391,11 +390,6 @@ impl Simulation {
         }
     }
 
-    /// What a series would hold of a flow now; none of a source that only sends.
-    pub fn sample(&self, flow: usize) -> Option<FlowSample> {
-        self.flows[flow].endpoints.sample(self.now, flow)
-    }
-
     /// Counts every packet.
     pub fn census(&self) -> Census {
         let mut census = Census {
@@ -416,7 +410,8 @@ impl Simulation {
         census
     }
 
-    fn finish(self) -> RunResult {
+    /// The result of a run that has come to its end.
+    pub fn finish(self) -> RunResult {
         debug_assert!(self.census().is_complete(), "{:?}", self.census());
         // In place: of many flows there are never both all states and all results.
         let mut flows: Vec<_> = self.flows.into_iter().map(Flow::into_result).collect();

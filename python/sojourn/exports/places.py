@@ -1,41 +1,11 @@
-"""Which run is exported, and where to."""
+"""Where exports are written."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from sojourn import api
-from sojourn.backends.simulator import Simulator
 from sojourn.errors import InputError, SojournError
-from sojourn.runs import Run
 from sojourn.store import write_whole
-
-
-def one_run(
-    file: str | Path,
-    seed: int | None = None,
-    only: Mapping[str, str | Iterable[str]] | None = None,
-    changes: Mapping[str, Any] | None = None,
-) -> Run:
-    """The one run of a scenario file with a seed, its own unless given.
-
-    Raises:
-        InputError: the file will not do, or what is left of its sweep is no single cell.
-    """
-    asked = api.campaign(file, 1, only, changes)
-    cells = list(islice(asked.cells(), 2))
-    if len(cells) != 1:
-        raise InputError(f"{file}: sweep: one run is exported at a time; choose one of the {asked.size} cells with --only")
-    run = cells[0].run(0)
-    if seed is not None:
-        run = Run(run.axes, seed, {**run.specification, "seed": seed})
-    try:
-        Simulator().check(run.specification)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
-    return run
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:

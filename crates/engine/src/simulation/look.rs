@@ -1,0 +1,51 @@
+//! What is to be seen of a run under way. Looking changes nothing.
+
+use super::Simulation;
+use crate::network::Egress;
+use crate::probe::{FlowSample, QueueProbe, QueueTotals};
+use crate::queue::QueueDiscipline;
+
+/// A queue as it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLook {
+    /// Which link's.
+    pub link: usize,
+    /// Packets queued.
+    pub packets: u64,
+    /// Bytes queued.
+    pub bytes: u64,
+    /// What it did so far; none if queues are not measured.
+    pub totals: Option<QueueTotals>,
+}
+
+/// A flow as it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowLook {
+    /// Payload bytes delivered since the start of the run.
+    pub bytes_delivered: u64,
+    /// The state of its sender; none for a source that only sends.
+    pub sample: Option<FlowSample>,
+}
+
+impl Simulation {
+    /// The queues, in the order of the specification.
+    pub fn queues(&self) -> impl Iterator<Item = QueueLook> {
+        self.network.links.iter().enumerate().filter_map(|(link, each)| match &each.egress {
+            Egress::Unlimited => None,
+            Egress::Queue(queue) => Some(QueueLook {
+                link,
+                packets: queue.discipline.packets(),
+                bytes: queue.discipline.bytes(),
+                totals: queue.probe.as_ref().map(QueueProbe::totals),
+            }),
+        })
+    }
+
+    /// The flows, in the order of the specification.
+    pub fn flows(&self) -> impl Iterator<Item = FlowLook> {
+        self.flows.iter().enumerate().map(|(index, flow)| FlowLook {
+            bytes_delivered: flow.endpoints.delivered(),
+            sample: flow.endpoints.sample(self.now, index),
+        })
+    }
+}

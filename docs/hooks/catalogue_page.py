@@ -1,0 +1,67 @@
+"""The catalogue of algorithms and stack profiles as a page."""
+
+from collections.abc import Iterable, Iterator
+
+from text import plain, table
+
+from sojourn.catalogue import Algorithm, Catalogue, Parameter, Profile
+
+INTRODUCTION = """# Catalogue
+
+All that a scenario can name, as `sojourn list` and `sojourn describe` tell it: what it is, where it comes from, what can be set,
+and where ours departs from its source. [Behaviour](behaviour.md) has what each does on the same link, and
+[differences](differences.md) why departures are made."""
+
+
+def page(catalogue: Catalogue) -> str:
+    """The page as Markdown."""
+    return "\n\n".join(_parts(catalogue)) + "\n"
+
+
+def _parts(catalogue: Catalogue) -> Iterator[str]:
+    yield INTRODUCTION
+    yield "## Congestion controls"
+    yield 'Of a group of flows: `tcp = "cubic"`, or `tcp = { name = "cubic", beta = 0.8 }`.'
+    yield from _algorithms(catalogue.congestion_controls)
+    yield "## Slow starts"
+    yield 'Of a congestion control that has one: `tcp = { name = "cubic", slow_start = "hystart" }`.'
+    yield from _algorithms(catalogue.slow_starts)
+    yield "## Queue disciplines"
+    yield 'Of a link: `queue = { name = "codel", limit = "1000 packets" }`.'
+    yield from _algorithms(catalogue.queues)
+    yield "## Stack profiles"
+    yield 'The constants of a TCP: `stack = { profile = "linux-6" }`. Each setting can be changed by itself.'
+    settings = {setting.name: setting for setting in catalogue.stack_settings}
+    for profile in catalogue.profiles:
+        yield from _profile(profile, settings)
+
+
+def _algorithms(algorithms: Iterable[Algorithm]) -> Iterator[str]:
+    for algorithm in algorithms:
+        yield f"### {plain(algorithm.name)}"
+        also = f" (also {', '.join(map(plain, algorithm.aliases))})" if algorithm.aliases else ""
+        yield f"{plain(algorithm.title)}{also}."
+        if algorithm.source:
+            year = f", {algorithm.year}" if algorithm.year else ""
+            yield f"**Source.** {plain(algorithm.source)}{year}"
+        if algorithm.departures:
+            yield f"**Departs from it.** {plain(algorithm.departures)}"
+        if algorithm.parameters:
+            yield table(
+                ("parameter", "default", "allowed", "what it does", "source"),
+                ([f"`{parameter.name}`", *map(plain, _texts(parameter))] for parameter in algorithm.parameters),
+            )
+
+
+def _texts(parameter: Parameter) -> tuple[str, ...]:
+    return parameter.format(parameter.default), parameter.allowed, parameter.doc, parameter.source
+
+
+def _profile(profile: Profile, settings: dict[str, Parameter]) -> Iterator[str]:
+    yield f"### {plain(profile.name)}"
+    yield f"{plain(profile.title)}."
+    rows = (
+        [f"`{each.name}`", *map(plain, (settings[each.name].format(each.value), settings[each.name].doc, each.source))]
+        for each in profile.settings
+    )
+    yield table(("setting", "value", "what it is", "source"), rows)

@@ -1,0 +1,40 @@
+"""What mkdocs is told besides docs/: pages that are files from elsewhere in the repository, or come from the code and results."""
+
+from pathlib import Path
+
+import catalogue_page
+import study_pages
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from origins import ELSEWHERE, relinked
+
+from sojourn import catalogue
+from sojourn.study import library
+
+ROOT = Path(__file__).parents[2]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages that are not in docs/."""
+    results = ROOT / config.extra["results"]
+    made = {page: (ROOT / path).read_text(encoding="utf-8") for page, path in ELSEWHERE.items()}
+    made["catalogue.md"] = catalogue_page.page(catalogue.load())
+    made["decisions/index.md"] = _decisions(files)
+    made |= {f"studies/{name}.md": study_pages.page(name, results) for name in library.available()}
+    for page, text in made.items():
+        files.append(File.generated(config, page, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, files: Files, **_: MkDocsConfig) -> str:
+    """Makes a page's links lead to pages of the site."""
+    return relinked(markdown, page.file.src_uri, [file.src_uri for file in files])
+
+
+def _decisions(files: Files) -> str:
+    """A list of the decisions, by their first lines."""
+    pages = sorted(file.src_uri for file in files.documentation_pages() if file.src_uri.startswith("decisions/"))
+    titles = {page: files.src_uris[page].content_string.partition("\n")[0].removeprefix("# ") for page in pages}
+    listed = "\n".join(f"- [{title}]({page.removeprefix('decisions/')})" for page, title in titles.items())
+    return f"# Decisions\n\nWhy things are as they are.\n\n{listed}\n"

@@ -1,0 +1,92 @@
+"""A study as a page: its README, its claims and, where it has been run, what came out."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from text import plain, table
+
+from sojourn.study import library
+from sojourn.study.claims import Claim
+from sojourn.study.design import Study
+
+#: Rows of a file of results, by column.
+Rows = Sequence[Mapping[str, str]]
+
+#: What stands before a verdict, so that it is seen at a glance and not by colour alone.
+SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
+
+
+def page(name: str, results: Path) -> str:
+    """The page as Markdown. ``results`` is where ``sojourn reproduce all`` leaves results; there may be none."""
+    study, readme = library.load(name), (library.FOLDER / name / "README.md").read_text(encoding="utf-8")
+    return "\n\n".join([readme.rstrip(), *_parts(study, results / name)]) + "\n"
+
+
+def _parts(study: Study, results: Path) -> Iterator[str]:
+    claims = library.claims(study)
+    if study.published is not None:
+        yield "## Published tables beside ours"
+        yield from _tables(study, _rows(results / "cells.csv"))
+    if claims:
+        yield "## Claims and verdicts"
+        yield from _claims(claims, _rows(results / "claims.csv"))
+    yield "## To see it yourself"
+    yield f"    sojourn reproduce {study.name} --seeds 10\n    sojourn report results/{study.name}"
+
+
+def _tables(study: Study, cells: Rows) -> Iterator[str]:
+    titles = {str(published.number): published.title for published in study.tables}
+    if not cells:
+        yield "The site was built without results of this study. Its tables:"
+        yield table(("table:", "of what"), ([number, plain(title)] for number, title in titles.items()))
+        return
+    yield (
+        "Of each table the figures that agree with the published ones by the "
+        "[rule](../../docs/measures.md#agreement-with-a-published-figure)."
+    )
+    agree = {number: [cell["agrees"] == "true" for cell in cells if cell["table"] == number] for number in titles}
+    rows = [[number, plain(titles[number]), *_share(judged)] for number, judged in agree.items() if judged]
+    everything = [one for judged in agree.values() for one in judged]
+    yield table(("table:", "of what", "agree:", "figures:", "%:"), [*rows, ["all", "", *_share(everything)]])
+
+
+def _share(judged: Sequence[bool]) -> list[str]:
+    return [str(sum(judged)), str(len(judged)), f"{100 * sum(judged) / len(judged):.0f}"]
+
+
+def _claims(claims: Sequence[Claim], judged: Rows) -> Iterator[str]:
+    if not judged:
+        yield "The site was built without results of this study. What it judges:"
+        yield table(
+            ("claim", "what the paper says", "where"), ([each.id, plain(each.claim), plain(each.source)] for each in claims)
+        )
+        return
+    verdicts = {row["id"]: row for row in judged}
+    count = {verdict: sum(row["verdict"] == verdict for row in judged) for verdict in SIGNS}
+    yield (
+        f"{count['holds']} claims hold, {count['fails']} fail, {count['undecided']} are undecided "
+        "([what a verdict means](../../docs/measures.md#verdict-on-a-claim); fewer than six seeds decide nothing)."
+    )
+    yield table(
+        ("claim", "what the paper says", "where", "verdict", "on how many seeds, and the figures"),
+        (
+            [
+                each.id,
+                plain(each.claim),
+                plain(each.source),
+                f"{SIGNS[verdicts[each.id]['verdict']]} {verdicts[each.id]['verdict']}",
+                plain(verdicts[each.id]["evidence"]),
+            ]
+            for each in claims
+            if each.id in verdicts
+        ),
+    )
+
+
+def _rows(path: Path) -> Rows:
+    """The rows of a file; none if there is no such file."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,142 @@
+"""How figures look: colours, dashes, type, titles."""
+
+import shlex
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from sojourn import _engine
+from sojourn.errors import InputError
+from sojourn.figures.drawn import Drawn
+from sojourn.figures.figure import Chart, Figure
+
+#: The width of text on a page, in points, which are a figure's pixels.
+DOCUMENT = 468
+
+#: Okabe and Ito's colours ("Color universal design", 2008), which the colour-blind tell apart; yellow last, since it is faint,
+#: and grey in place of black, which a dark page swallows.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080", "#f0e442")
+
+#: Dashes that go with the colours, so that lines can be told without them.
+DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 1], [1, 2], [10, 3], [6, 2, 1, 2, 1, 2])
+
+#: Shapes that go with the colours.
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+
+#: Things with colours of their own that a figure has at most.
+MOST_COLOURS = len(COLOURS)
+
+#: How numbers are written in tooltips.
+DIGITS = ".4~g"
+
+#: Letters of a line below the title.
+LINE = 112
+
+_GREY = "#666666"
+
+#: What all figures have in common; a page with another background may set these to something else.
+CONFIG: Mapping[str, Any] = {
+    "background": "white",
+    "font": "Liberation Sans, Arial, Helvetica, sans-serif",
+    "view": {"stroke": "#cccccc"},
+    "axis": {"labelFontSize": 8, "titleFontSize": 9, "titleFontWeight": "normal", "gridColor": "#e6e6e6", "gridWidth": 0.5},
+    "header": {"labelFontSize": 9, "titleFontSize": 9, "titleFontWeight": "normal", "labelPadding": 2, "titlePadding": 4},
+    "legend": {
+        "labelFontSize": 8,
+        "titleFontSize": 9,
+        "titleFontWeight": "normal",
+        "orient": "top",
+        "offset": 4,
+        "symbolBaseFillColor": _GREY,
+        "symbolBaseStrokeColor": _GREY,
+    },
+    "title": {"fontSize": 11, "anchor": "start", "subtitleFontSize": 8, "subtitleColor": _GREY, "offset": 8},
+    "line": {"strokeWidth": 1},
+    "rule": {"color": "#333333"},
+}
+
+
+def data(frame: pl.DataFrame) -> alt.InlineData:
+    """A frame as the data of a chart, within it: as CSV, which is short, and which Altair need not check value by value."""
+    kinds = {
+        name: "boolean" if kind == pl.Boolean else "number" if kind.is_numeric() else "string"
+        for name, kind in frame.schema.items()
+    }
+    text = frame.write_csv()
+    return alt.InlineData(values=text, format=alt.CsvDataFormat.from_dict({"type": "csv", "parse": kinds}))
+
+
+def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None:
+    """Sees to it that so many things can be told from one another by their colours.
+
+    Raises:
+        InputError: they cannot.
+    """
+    if len(labels) > MOST_COLOURS:
+        example = shlex.quote(f"{axis}={labels[0]}")
+        raise InputError(
+            f"figure {figure}: {len(labels)} values of {axis} are too many to tell apart, and {MOST_COLOURS} the most; "
+            f"choose some, such as --only {example}"
+        )
+
+
+def colour(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
+    """The encoding of ``colour``: the colour that each label has wherever it appears; nothing where there is nothing to tell."""
+    if title is None:
+        return {}
+    scale = alt.Scale(domain=list(labels), range=list(COLOURS[: len(labels)]))
+    return {"color": alt.Color("colour:N", title=title, scale=scale, sort=list(labels))}
+
+
+def colour_and_dash(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
+    """The encoding of ``colour`` for lines, which dashes tell as well."""
+    if title is None:
+        return {}
+    scale = alt.Scale(domain=list(labels), range=[list(pattern) for pattern in DASHES[: len(labels)]])
+    dash = alt.StrokeDash("colour:N", title=title, scale=scale, sort=list(labels))
+    return {**colour(title, labels), "strokeDash": dash}
+
+
+def shape(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
+    """The encoding of ``shape``."""
+    if title is None:
+        return {}
+    scale = alt.Scale(domain=list(labels), range=list(SHAPES[: len(labels)]))
+    return {"shape": alt.Shape("shape:N", title=title, scale=scale, sort=list(labels))}
+
+
+def labels(titles: Mapping[str, str | None]) -> list[alt.Tooltip]:
+    """What a tooltip says of fields that have a title."""
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items() if title is not None]
+
+
+def interval(title: str) -> list[alt.Tooltip]:
+    """What a tooltip says of ``value``, of its 95 % interval from ``low`` to ``high``, and of its ``seeds``."""
+    fields = {"value": title, "low": "95 % interval from", "high": "95 % interval to", "seeds": "Seeds"}
+    return [alt.Tooltip(f"{field}:Q", title=named, format=DIGITS) for field, named in fields.items()]
+
+
+def angle(labels: Sequence[str], width: int) -> int:
+    """How labels stand below an axis so wide: flat where they are short."""
+    return 0 if sum(len(label) + 2 for label in labels) * 4.5 <= width else -45
+
+
+def height(width: int) -> int:
+    """The height of a panel so wide."""
+    return max(90, min(220, width * 2 // 5))
+
+
+def finish(chart: Chart, figure: Figure, source: Drawn) -> Chart:
+    """Gives a chart its title, what it shows, the command behind it, and the style."""
+    shown = figure.shown(source)
+    lines = [line for text in (shown, *source.command.splitlines()) for line in textwrap.wrap(text, LINE)]
+    titled = chart.properties(
+        title=alt.TitleParams(figure.title, subtitle=lines),
+        description=f"{figure.title}. {shown}.",
+        usermeta={"sojourn": {"figure": figure.name, "command": source.command, "version": _engine.version()}},
+    )
+    finished: Chart = titled.configure(**CONFIG)
+    return finished

@@ -1,0 +1,50 @@
+"""``commands.jsonl``: the commands that made what a directory holds, each once."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.store.files import write_whole
+
+NAME = "commands.jsonl"
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where results come from."""
+
+    #: What a user typed or called, so that it can be done again.
+    command: str
+    #: Of Sojourn.
+    version: str
+    #: The study that it reproduced; none of a scenario file.
+    study: str | None = None
+    #: Keys that it set in the scenarios.
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def note(directory: Path, provenance: Provenance) -> None:
+    """Adds a line, unless it is there; the store must be locked."""
+    path = directory / NAME
+    there = path.read_text(encoding="utf-8") if path.exists() else ""
+    line = json.dumps(asdict(provenance), default=str)
+    if line not in there.splitlines():
+        write_whole(path, lambda unfinished: unfinished.write_text(f"{there}{line}\n", encoding="utf-8"))
+
+
+def read(directory: Path) -> Sequence[Provenance]:
+    """All lines, in the order in which they came; none of a directory that no command was noted in.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    path = directory / NAME
+    if not path.exists():
+        return []
+    try:
+        return [Provenance(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    except (ValueError, TypeError):
+        raise InputError(f"{path}: is damaged; remove it, and the next command writes a new one") from None

@@ -1,0 +1,32 @@
+"""A run as lines of text, for where there is no terminal."""
+
+from sojourn.watch.recent import Queue, Recent, by_group
+
+#: Queues and groups of flows that a line tells of.
+MOST = 4
+
+
+def line(recent: Recent) -> str:
+    """What happened lately, on one line with units."""
+    queues = recent.queues()
+    groups = by_group(recent.flows()).rows(named=True)
+    parts = [_queue(queue) for queue in queues[:MOST]]
+    parts += [_group(group) for group in groups[:MOST]]
+    left_out = max(0, len(queues) - MOST) + max(0, len(groups) - MOST)
+    more = f"; {left_out} more" if left_out else ""
+    return f"{recent.now:g} s: {'; '.join(parts)}{more}"
+
+
+def _queue(queue: Queue) -> str:
+    figures = [f"{queue.packets} packets"]
+    if queue.sojourn is not None:
+        figures.append(f"sojourn {1e3 * queue.sojourn:.1f} ms")
+    if queue.drops is not None:
+        figures.append(f"{queue.drops} drops, {queue.marks} marks")
+    return f"{queue.link} {', '.join(figures)}"
+
+
+def _group(group: dict[str, float | None]) -> str:
+    cwnd = "" if group["cwnd"] is None else f", cwnd {group['cwnd'] / 1e3:.1f} kB"
+    count = "" if group["flows"] == 1 else f"{group['flows']} x "
+    return f"{group['group']} {count}{group['algorithm']} {group['mbps']:.2f} Mbit/s{cwnd}"

@@ -1,0 +1,146 @@
+"""A run as a page of a terminal."""
+
+from collections.abc import Sequence
+
+import polars as pl
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from sojourn.runs import PICOSECONDS
+from sojourn.specification import RunSpecification
+from sojourn.units import RATE
+from sojourn.watch import graph
+from sojourn.watch.pace import Pace
+from sojourn.watch.recent import HISTORY, Past, Queue, Recent, by_group
+
+#: Colours of lengths and of times, which the colour-blind tell apart (Okabe and Ito).
+LENGTH_COLOUR, TIME_COLOUR = "#56b4e9", "#e69f00"
+
+#: Lines of a graph, and what a queue takes in all.
+GRAPH_ROWS = 5
+QUEUE_ROWS = GRAPH_ROWS + 5
+
+#: Columns of a graph on the narrowest terminal.
+MINIMUM_GRAPH = 20
+
+#: Queues that are drawn. A run has seldom more, and a terminal is not high.
+MOST_QUEUES = 2
+
+#: Flows that are shown if not all of them are: those with the highest rates.
+TOP = 5
+
+
+class Screen:
+    """Draws the latest moment of a run."""
+
+    def __init__(self, run: RunSpecification, name: str, recent: Recent, pace: Pace) -> None:
+        self._title = f"{name}, seed {run['seed']}"
+        self._duration, self._warm_up = run["duration"] / PICOSECONDS, run["warm_up"] / PICOSECONDS
+        nodes = run["nodes"]
+        self._about = {
+            f"{nodes[link['from']]}->{nodes[link['to']]}": f"{link['queue']['name']} at {RATE.format(link['rate'])}"
+            for link in run["links"]
+            if link["queue"] is not None
+        }
+        self._recent, self._pace = recent, pace
+
+    def draw(self, width: int, height: int) -> RenderableType:
+        """The page, for a terminal of so many columns and rows."""
+        queues = self._recent.queues()
+        shown = queues[:MOST_QUEUES]
+        parts: list[RenderableType] = [self._head(), *(self._queue(queue, width) for queue in shown)]
+        if len(queues) > len(shown):
+            parts.append(Text(f"{len(queues) - len(shown)} more queues"))
+        # What is left over for rows of flows, between two headings and their rules.
+        rows = height - 3 - QUEUE_ROWS * len(shown) - 10
+        parts.append(_flows(self._recent.flows(), max(rows, TOP)))
+        return Group(*parts)
+
+    def _head(self) -> RenderableType:
+        now = self._recent.now
+        phase = "warm-up" if now < self._warm_up else "measuring window"
+        speed = f"{self._pace.reached:.3g} simulated s a second"
+        if self._pace.is_behind:
+            speed += ", all that this machine can"
+        line = Table.grid(expand=True, padding=(0, 2))
+        line.add_column(ratio=1)
+        line.add_column(justify="right")
+        line.add_row(
+            Text.assemble((self._title, "bold"), f"  {now:.2f} of {self._duration:g} s, {phase}"),
+            speed,
+        )
+        progress = Table.grid(expand=True)
+        progress.add_row(ProgressBar(total=self._duration, completed=now))
+        return Group(line, progress)
+
+    def _queue(self, queue: Queue, width: int) -> RenderableType:
+        past = self._recent.history(queue.link)
+        figures = [f"{queue.packets} packets"]
+        if queue.sojourn is not None:
+            figures.append(f"sojourn {1e3 * queue.sojourn:.1f} ms")
+        if queue.mbps is not None:
+            figures.append(f"{queue.mbps:.2f} Mbit/s sent")
+        if queue.drops is not None:
+            figures.append(f"{queue.drops} drops, {queue.marks} marks")
+        # Borders and padding of the panel, and the gap between its halves.
+        half = max(MINIMUM_GRAPH, (width - 4 - 3) // 2)
+        graphs = Table.grid(padding=(0, 3, 0, 0))
+        graphs.add_row(
+            self._graph("packets", past, [each.packets for each in past], LENGTH_COLOUR, half),
+            self._graph("sojourn ms", past, [_milliseconds(each) for each in past], TIME_COLOUR, half),
+        )
+        graphs.add_row(
+            self._spark("drops", [each.drops for each in past], half),
+            self._spark("marks", [each.marks for each in past], half),
+        )
+        title = f"[bold]{escape(queue.link)}[/bold]  {escape(self._about[queue.link])}"
+        now = Text("   ".join(figures), no_wrap=True, overflow="ellipsis")
+        return Panel(Group(now, graphs), title=title, title_align="left", width=width)
+
+    def _graph(self, what: str, past: Sequence[Past], values: Sequence[float | None], colour: str, width: int) -> Text:
+        heights = graph.columns(values, self._recent.seen, width, HISTORY)
+        top = graph.round_top(max(heights))
+        lines = graph.area(heights, top, GRAPH_ROWS, width)
+        title = f"{what}, 0 to {top:g}, since {past[0].time:.4g} s"[:width]
+        return Text.assemble((title.ljust(width), "dim"), "\n", ("\n".join(lines), colour))
+
+    def _spark(self, what: str, values: Sequence[int], width: int) -> Text:
+        """One line that shows when something happened."""
+        label = f"{what} "
+        heights = graph.columns(values, self._recent.seen, width, HISTORY)[-(width - len(label)) :]
+        (line,) = graph.area(heights, max([1.0, *heights]), 1, width - len(label))
+        return Text.assemble((label, "dim"), line)
+
+
+def _milliseconds(past: Past) -> float | None:
+    return None if past.sojourn is None else 1e3 * past.sojourn
+
+
+def _flows(flows: pl.DataFrame, rows: int) -> RenderableType:
+    """A row a flow or, where they are too many, a row a group and then the flows with the highest rates."""
+    if flows.height <= rows:
+        return _table("Flows", "flow", flows)
+    groups = by_group(flows)
+    most = max(1, rows - TOP)
+    listed = groups.sort("mbps", descending=True, maintain_order=True)[:most] if groups.height > most else groups
+    left_out = f", {groups.height - most} more" if groups.height > most else ""
+    top = flows.sort("mbps", descending=True, maintain_order=True)[:TOP]
+    return Group(
+        _table(f"Groups of flows{left_out}: rates in all, means of the others", "flows", listed),
+        _table(f"The fastest of {flows.height} flows", "flow", top),
+    )
+
+
+def _table(title: str, first: str, rows: pl.DataFrame) -> Table:
+    made = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for heading in (first, "group", "algorithm", "Mbit/s", "cwnd kB", "RTT ms"):
+        made.add_column(heading, justify="left" if heading in ("group", "algorithm") else "right")
+    for row in rows.iter_rows(named=True):
+        cwnd = "-" if row["cwnd"] is None else f"{row['cwnd'] / 1e3:.1f}"
+        rtt = "-" if row["rtt"] is None else f"{row['rtt'] * 1e3:.1f}"
+        made.add_row(str(row[first]), escape(row["group"]), row["algorithm"], f"{row['mbps']:.2f}", cwnd, rtt)
+    return made

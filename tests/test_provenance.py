@@ -1,0 +1,59 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from conftest import Capture, complaint
+from doubles import Inventor
+from sojourn.cli.commands import status
+from sojourn.scenario import Scenario
+
+ScenarioFile = Callable[..., Path]
+
+
+def lines(directory: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (directory / "commands.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_directory_tells_the_commands_that_made_it_each_once(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    file, out = scenario_file(), tmp_path / "two words"
+    once = ["run", str(file), "--out", str(out)]
+    more = ["run", str(file), "--set", "flows.*.tcp=cubic", "--out", str(out)]
+    for arguments in (once, more, once):
+        assert status(arguments) == 0
+    version = sojourn.__version__
+    assert lines(out) == [
+        {"command": f"sojourn run {file} --out '{out}'", "version": version, "study": None, "changes": {}},
+        {
+            "command": f"sojourn run {file} --set 'flows.*.tcp=cubic' --out '{out}'",
+            "version": version,
+            "study": None,
+            "changes": {"flows.*.tcp": "cubic"},
+        },
+    ]
+
+
+def test_calls_from_python_are_told_as_they_are_written(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    sojourn.run(scenario(), seeds=2, out=out, backend=Inventor())
+    sojourn.reproduce("piotrowska", only={"load": "UC", "queue": "pie", "scenario": "DC"}, out=out, backend=Inventor())
+    told = [line["command"] for line in lines(out)]
+    assert told[0] == f"sojourn.run(<scenario small>, seeds=2, out={str(out)!r})"
+    only = "{'load': 'UC', 'queue': 'pie', 'scenario': 'DC'}"
+    assert told[1] == f"sojourn.reproduce('piotrowska', only={only}, out={str(out)!r})"
+    assert lines(out)[1]["study"] == "piotrowska"
+
+
+def test_a_damaged_file_of_commands_is_one_line(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    sojourn.run(scenario(), out=tmp_path / "out", backend=Inventor())
+    (tmp_path / "out" / "commands.jsonl").write_text('{"command": "sojou', encoding="utf-8")
+    with sojourn.open(tmp_path / "out") as store, pytest.raises(sojourn.InputError, match=r"commands\.jsonl: is damaged"):
+        _ = store.provenance
+
+
+def test_bad_input_leaves_no_command(tmp_path: Path, capsys: Capture) -> None:
+    assert status(["run", str(tmp_path / "none.toml"), "--out", str(tmp_path / "out")]) == 2
+    assert "none.toml" in complaint(capsys)
+    assert not (tmp_path / "out").exists()

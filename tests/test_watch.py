@@ -1,0 +1,237 @@
+"""A run that is watched: the same run, at the pace asked for, with figures that are what happened."""
+
+import io
+import itertools
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from conftest import Capture, complaint
+from sojourn import api
+from sojourn.backends.simulator import Simulator
+from sojourn.backends.stepping import SteppedRun
+from sojourn.cli.commands import status
+from sojourn.runs import PICOSECONDS
+from sojourn.scenario import Scenario
+from sojourn.specification import specify
+from sojourn.watch import graph
+from sojourn.watch.lines import line
+from sojourn.watch.pace import Pace
+from sojourn.watch.recent import Recent, by_group
+from sojourn.watch.screen import Screen
+
+ScenarioFile = Callable[..., Path]
+
+
+@pytest.mark.parametrize("interval", [PICOSECONDS // 7, PICOSECONDS, 10 * PICOSECONDS])
+def test_a_watched_run_is_the_run_that_it_would_have_been(scenario: Callable[..., Scenario], interval: int) -> None:
+    flows = [{"from": "a", "to": "b", "count": 3, "start_within": "1 s", "tcp": tcp} for tcp in ("cubic", "bbr", "tfrc")]
+    run = specify(scenario(flows=flows, probe={"queue_series": "100 ms", "flow_series": "50 ms"}), seed=5)
+    stepped = SteppedRun(run)
+    times = [moment.time for moment in stepped.moments(interval)]
+    assert times == pytest.approx([*(n * interval / PICOSECONDS for n in range(1, len(times))), 4.0])
+    watched, unwatched = stepped.result(), Simulator().run(run)
+    for name in ("flows", "queues", "queue_series", "flow_series"):
+        assert getattr(watched, name).equals(getattr(unwatched, name)), name
+    assert watched.events == unwatched.events
+
+
+def test_figures_are_what_happens(scenario: Callable[..., Scenario]) -> None:
+    """1000 packets of 1500 bytes a second come to a link that carries 10 of their 12 Mbit/s, behind a buffer of 50."""
+    queue = {"name": "droptail", "limit": "50 packets"}
+    hosts = {name: [{"name": name[0], "rate": "1 Gbit/s", "delay": "1 ms"}] for name in ("senders", "receivers")}
+    bottleneck = {"rate": "10 Mbit/s", "delay": "1 ms", "queue": queue}
+    flows = [{"from": "s", "to": "r", "group": "dear", "tcp": {"name": "cbr", "rate": "12 Mbit/s", "packet_size": "1500 B"}}]
+    run = specify(scenario(network={"dumbbell": {"bottleneck": bottleneck, **hosts}}, flows=flows), seed=1)
+    recent = Recent(run, lately=1)
+    for moment in SteppedRun(run).moments(PICOSECONDS):
+        recent.add(moment)
+    (shown,) = recent.queues()
+    assert shown.packets in (49, 50)
+    assert shown.mbps == pytest.approx(10, rel=0.002)
+    # A packet that joins behind 49 waits for as many times 1.2 ms, and for the one on the wire.
+    assert shown.sojourn == pytest.approx(0.0595, abs=0.001)
+    past = recent.history("left->right")
+    assert [each.time for each in past] == [1, 2, 3, 4]
+    # A sixth of 1000.
+    assert [each.drops for each in past[1:]] == pytest.approx([166.7] * 3, abs=1)
+    assert sum(each.drops for each in past) == shown.drops
+    flow = recent.flows().row(0, named=True)
+    assert flow["mbps"] == pytest.approx(10, rel=0.002)
+    assert flow["cwnd"] is None
+    assert line(recent).startswith("4 s: left->right ")
+    assert "; dear cbr 10.0" in line(recent)
+
+
+def test_groups_add_rates_and_average_windows() -> None:
+    flows = pl.DataFrame(
+        {
+            "flow": [0, 1, 2],
+            "group": ["far", "far", "near"],
+            "algorithm": ["bbr", "bbr", "cbr"],
+            "mbps": [1.0, 3.0, 5.0],
+            "cwnd": [1000, 3000, None],
+            "rtt": [0.1, None, None],
+        }
+    )
+    assert by_group(flows).rows() == [("far", "bbr", 2, 4.0, 2000.0, 0.1), ("near", "cbr", 1, 5.0, None, None)]
+
+
+class Clock:
+    """Time that passes only while somebody sleeps or works."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_a_run_goes_by_at_the_speed_asked_for() -> None:
+    clock = Clock()
+    pace = Pace(4, lambda: clock.now, clock.sleep)
+    for moment in (1, 2, 3, 4):
+        clock.now += 0.1  # work
+        pace.keep(moment)
+    assert clock.now == pytest.approx(1.0)
+    assert pace.reached == pytest.approx(4)
+    assert not pace.is_behind
+
+
+def test_a_run_that_fell_behind_does_not_catch_up() -> None:
+    clock = Clock()
+    pace = Pace(1, lambda: clock.now, clock.sleep)
+    clock.now = 5
+    pace.keep(1)
+    assert pace.is_behind
+    pace.keep(2)
+    assert clock.now == 6
+
+
+def test_a_run_without_a_speed_never_waits() -> None:
+    clock = Clock()
+    pace = Pace(None, lambda: clock.now, clock.sleep)
+    pace.keep(100)
+    assert clock.now == 0
+
+
+def test_a_graph_keeps_peaks_and_does_not_flicker() -> None:
+    values = [float(n % 7) for n in range(300)]
+    drawn = [graph.columns(values[:seen][-200:], seen, 50, 200) for seen in range(1, 301)]
+    assert max(map(len, drawn)) == 50
+    assert all(max(columns) == 6 for columns in drawn[7:])
+    for earlier, later in itertools.pairwise(drawn):
+        # But for the oldest and the newest column, a graph is the one before or that shifted by a column.
+        assert earlier[1:-1] in (later[1 : len(earlier) - 1], later[: len(earlier) - 2])
+
+
+def test_an_area_is_as_high_as_its_values() -> None:
+    assert graph.area([0, 4, 8, 16], top=16, rows=2, width=5) == ["    █", "  ▄██"]
+    assert graph.area([0.01], top=100, rows=1, width=1) == ["▁"]
+
+
+@pytest.mark.parametrize(("greatest", "top"), [(0, 1), (0.03, 0.05), (1, 1), (1.01, 2), (50, 50), (51, 100), (870, 1000)])
+def test_scales_end_at_round_numbers(greatest: float, top: float) -> None:
+    assert graph.round_top(greatest) == pytest.approx(top)
+
+
+@pytest.mark.parametrize(("width", "height", "flows"), [(80, 24, 2), (60, 24, 300), (160, 60, 300)])
+def test_a_page_keeps_to_the_terminal(scenario: Callable[..., Scenario], width: int, height: int, flows: int) -> None:
+    groups = [{"from": "a", "to": "b", "count": flows, "group": f"[group] {n}", "tcp": "newreno"} for n in range(2)]
+    run = specify(scenario(flows=groups), seed=3)
+    recent, pace = Recent(run, lately=10), Pace(None)
+    screen = Screen(run, "small", recent, pace)
+    for moment in SteppedRun(run).moments(PICOSECONDS // 10):
+        recent.add(moment)
+    console = Console(width=width, height=height, file=io.StringIO(), force_terminal=True, color_system=None)
+    with console.capture() as page:
+        console.print(screen.draw(width, height))
+    text = page.get()
+    assert all(len(row) <= width for row in text.splitlines())
+    assert "small, seed 3" in text
+    assert "codel at 10 Mbit/s" in text
+    assert "[group] 1" in text
+    assert ("The fastest of 600 flows" in text) == (flows == 300)
+
+
+def test_watch_prints_a_line_a_simulated_second_and_then_what_run_shows(scenario_file: ScenarioFile, capsys: Capture) -> None:
+    path = str(scenario_file())
+    assert status(["watch", path, "--speed", "max", "--seed", "7"]) == 0
+    watched = capsys.readouterr()
+    assert watched.err == ""
+    lines = watched.out.splitlines()
+    assert [text.partition(" s: ")[0] for text in lines[:4]] == ["1", "2", "3", "4"]
+    assert status(["run", path, "--set", "seed=7"]) == 0
+    assert lines[4:] == capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.toml"], "missing.toml: No such file or directory"),
+        (["FILE", "--speed", "0"], "'0' is no speed: write a number from 0.001 to 1000000, or max"),
+        (["FILE", "--speed", "fast"], "'fast' is no speed"),
+        (["FILE", "--speed", "nan"], "'nan' is no speed"),
+        (["FILE", "--seed", "-1"], "--seed"),
+        (["FILE", "--set", "durations=3 s"], "durations"),
+        (["SWEEP"], "holds 12 cells, and one is wanted; choose values with --only of the axes tcp, queue"),
+    ],
+)
+def test_what_cannot_be_watched_is_one_clear_line(
+    scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture, arguments: list[str], message: str
+) -> None:
+    path = scenario_file()
+    sweep = tmp_path / "sweep.toml"
+    axes = """
+[sweep.axes]
+tcp = { key = "flows.*.tcp", values = ["cubic", "newreno", "bbr"] }
+queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "red", "pie", "codel"] }
+"""
+    sweep.write_text(path.read_text(encoding="utf-8") + axes, encoding="utf-8")
+    known = {"FILE": str(path), "SWEEP": str(sweep)}
+    assert status(["watch", *(known.get(argument, argument) for argument in arguments)]) == 2
+    assert message in complaint(capsys)
+
+
+def test_one_cell_of_a_sweep_is_a_run(scenario_file: ScenarioFile) -> None:
+    path = scenario_file()
+    axes = '\n[sweep.axes]\ntcp = { key = "flows.*.tcp", values = ["cubic", "bbr"] }\n'
+    path.write_text(path.read_text(encoding="utf-8") + axes, encoding="utf-8")
+    run = api.single_run(path, 9, {"tcp": "bbr"}, {"duration": "2 s"})
+    assert (dict(run.axes), run.seed, run.simulated_seconds) == ({"tcp": "bbr"}, 9, 2)
+    assert run.specification["flows"][0]["source"]["name"] == "bbr"
+
+
+def test_a_view_is_left_by_an_interrupt(scenario_file: ScenarioFile) -> None:
+    """On a terminal: pages until the interrupt, then the cursor is back and one line says so."""
+    path = scenario_file(('"4 s"', '"1000 s"'))
+    terminal, inside = pty.openpty()
+    program = "import sys; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"
+    arguments = [sys.executable, "-c", program, "watch", str(path), "--speed", "20"]
+    process = subprocess.Popen(arguments, stdin=inside, stdout=inside, stderr=inside, start_new_session=True)
+    os.close(inside)
+    seen = b""
+    interrupted = False
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # the other end has been closed
+            break
+        seen += piece
+        if not interrupted and b"measuring window" in seen:
+            interrupted = True
+            process.send_signal(signal.SIGINT)
+    os.close(terminal)
+    assert process.wait(timeout=30) == 130
+    assert b"left->right" in seen
+    hidden, shown = seen.rfind(b"\x1b[?25l"), seen.rfind(b"\x1b[?25h")
+    assert hidden < shown, "the cursor must be shown again"
+    assert seen.endswith(b"sojourn: interrupted\r\n")
