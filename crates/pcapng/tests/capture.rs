@@ -4,8 +4,7 @@
 mod support;
 
 use etherparse::{Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
-use pcap_file::pcapng::PcapNgReader;
-use pcap_file::pcapng::blocks::block_common::Block;
+use pcap_file::pcapng::{Block, PcapNgReader};
 use sojourn_engine::packet::{Options, flags};
 use sojourn_engine::probe::{End, Passage};
 use sojourn_engine::simulation::Simulation;
