@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from text import plain, table
-
+from prose import plain, table
 from sojourn.catalogue import Algorithm, Catalogue, Parameter, Profile
 
 INTRODUCTION = """# Catalogue

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-import catalogue_page
-import study_pages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from origins import ELSEWHERE, relinked
 
+import catalogue_page
+import study_pages
+from origins import ELSEWHERE, relinked
 from sojourn import catalogue
 from sojourn.study import library
 

@@ -3,15 +3,19 @@
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
 
-from text import plain, table
-
+from prose import plain, table
+from sojourn.metrics import METRICS
 from sojourn.study import library
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
 
 #: Rows of a file of results, by column.
 Rows = Sequence[Mapping[str, str]]
+
+#: What says whether a figure agrees.
+AGREES = {"true": "✓ yes", "false": "✗ no"}
 
 #: What stands before a verdict, so that it is seen at a glance and not by colour alone.
 SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
@@ -49,6 +53,29 @@ def _tables(study: Study, cells: Rows) -> Iterator[str]:
     rows = [[number, plain(titles[number]), *_share(judged)] for number, judged in agree.items() if judged]
     everything = [one for judged in agree.values() for one in judged]
     yield table(("table:", "of what", "agree:", "figures:", "%:"), [*rows, ["all", "", *_share(everything)]])
+    for number, title in titles.items():
+        of_table = [cell for cell in cells if cell["table"] == number]
+        if of_table:
+            yield f'??? abstract "Table {number}. {title}"\n\n{indent(_figures(study, of_table), "    ")}'
+
+
+def _figures(study: Study, cells: Rows) -> str:
+    """The figures of a table, published and ours; of the axes those in which they differ."""
+    axes = [axis for axis in study.axes if len({cell[axis] for cell in cells}) > 1]
+    rows = (
+        [*(plain(cell[axis]) for axis in axes), f"`{cell['metric']}`", cell["published"], _ours(cell), AGREES[cell["agrees"]]]
+        for cell in cells
+    )
+    return table([*axes, "metric", "published:", "ours:", "agrees"], rows)
+
+
+def _ours(cell: Mapping[str, str]) -> str:
+    """The mean over seeds, with its 95 % interval if there is one."""
+    text = METRICS[cell["metric"]].format
+    if not cell["measured"]:
+        return "none"
+    interval = f" ({text(float(cell['ci_low']))} to {text(float(cell['ci_high']))})" if cell["ci_low"] else ""
+    return text(float(cell["measured"])) + interval
 
 
 def _share(judged: Sequence[bool]) -> list[str]:

@@ -3,10 +3,11 @@
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
+from polars import selectors as cs
 
 from sojourn import _engine
 from sojourn.errors import InputError
@@ -29,11 +30,17 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 #: Things with colours of their own that a figure has at most.
 MOST_COLOURS = len(COLOURS)
 
+#: Digits of the numbers that a chart holds: more than can be seen.
+PRECISION = 6
+
 #: How numbers are written in tooltips.
 DIGITS = ".4~g"
 
 #: Letters of a line below the title.
 LINE = 112
+
+#: Letters that fit beside each other in a legend, with what is between them.
+LEGEND = 85
 
 _GREY = "#666666"
 
@@ -65,7 +72,7 @@ def data(frame: pl.DataFrame) -> alt.InlineData:
         name: "boolean" if kind == pl.Boolean else "number" if kind.is_numeric() else "string"
         for name, kind in frame.schema.items()
     }
-    text = frame.write_csv()
+    text = frame.with_columns(cs.float().round_sig_figs(PRECISION)).write_csv()
     return alt.InlineData(values=text, format=alt.CsvDataFormat.from_dict({"type": "csv", "parse": kinds}))
 
 
@@ -88,7 +95,7 @@ def colour(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
     if title is None:
         return {}
     scale = alt.Scale(domain=list(labels), range=list(COLOURS[: len(labels)]))
-    return {"color": alt.Color("colour:N", title=title, scale=scale, sort=list(labels))}
+    return {"color": alt.Color("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels))}
 
 
 def colour_and_dash(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
@@ -96,16 +103,21 @@ def colour_and_dash(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
     if title is None:
         return {}
     scale = alt.Scale(domain=list(labels), range=[list(pattern) for pattern in DASHES[: len(labels)]])
-    dash = alt.StrokeDash("colour:N", title=title, scale=scale, sort=list(labels))
+    dash = alt.StrokeDash("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels))
     return {**colour(title, labels), "strokeDash": dash}
 
 
 def shape(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
-    """The encoding of ``shape``."""
+    """The encoding of ``shape``, explained below the chart, since above it are the colours."""
     if title is None:
         return {}
     scale = alt.Scale(domain=list(labels), range=list(SHAPES[: len(labels)]))
-    return {"shape": alt.Shape("shape:N", title=title, scale=scale, sort=list(labels))}
+    return {"shape": alt.Shape("shape:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels, "bottom"))}
+
+
+def _legend(labels: Sequence[str], side: Literal["top", "bottom"] = "top") -> alt.Legend:
+    """A legend in one line, or in columns where its labels are too long for that."""
+    return alt.Legend(columns=0 if sum(len(label) + 5 for label in labels) < LEGEND else 4, orient=side)
 
 
 def labels(titles: Mapping[str, str | None]) -> list[alt.Tooltip]:

@@ -110,7 +110,9 @@ impl Simulation {
 
     /// Processes what happens before a moment, or before the end if that is earlier, but not more than so many events.
     /// Whether all of it has happened.
-    #[inline(never)] // The one loop of all runs: what it calls for each event is inlined into it.
+    // Not inlined, so that there is one loop: what it calls for each event is then called nowhere else, and is inlined into
+    // it down to `Sender::on_ack`. With a second loop a packet takes 130 instructions more.
+    #[inline(never)]
     pub fn advance(&mut self, until: Time, most_events: u64) -> bool {
         // Meanwhile that moment is the end, so that `step` has no more to look at.
         let end = self.end;

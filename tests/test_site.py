@@ -1,0 +1,94 @@
+"""The site of docs/: it builds without a warning, asks for nothing from elsewhere, and holds what the code and results say."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import catalogue_page
+import origins
+import study_pages
+from conftest import ROOT
+from sojourn import catalogue
+from sojourn.metrics import METRICS
+from sojourn.results import COLUMNS
+from sojourn.study import library
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole site, built as `make docs` does, without results."""
+    folder = tmp_path_factory.mktemp("site")
+    environment = {**os.environ, "SOJOURN_RESULTS": str(folder / "none"), "NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder / "site")]
+    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return folder / "site"
+
+
+def test_pages_ask_for_nothing_from_elsewhere(site: Path) -> None:
+    loads = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"' >]+)")
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 30
+    for page in pages:
+        assert loads.findall(page.read_text(encoding="utf-8")) == [], page
+    for style in site.rglob("*.css"):
+        assert not re.search(r"(?:url\(|@import\s*)[\"']?(?:https?:)?//", style.read_text(encoding="utf-8")), style
+
+
+def test_every_study_and_every_algorithm_is_there(site: Path) -> None:
+    for name in library.available():
+        assert (site / "studies" / f"{name}.html").is_file()
+    shown = (site / "catalogue.html").read_text(encoding="utf-8")
+    known = catalogue.load()
+    for entry in (*known.congestion_controls, *known.slow_starts, *known.queues, *known.profiles):
+        assert re.search(rf"<h3[^>]*>{re.escape(entry.name)}<", shown), entry.name
+
+
+def test_the_catalogue_tells_all_parameters() -> None:
+    known = catalogue.load()
+    page = catalogue_page.page(known)
+    codel = page[page.index("\n### codel\n") :].partition("\n### ")[2].partition("\n### ")[0]
+    for parameter in known.queue("codel").parameters:
+        assert f"| `{parameter.name}` |" in codel
+
+
+def test_every_measure_is_defined() -> None:
+    defined = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    named = {*METRICS, *(column for schema in COLUMNS.values() for column in schema)}
+    assert [name for name in sorted(named) if f"`{name}`" not in defined] == []
+
+
+def test_links_between_files_become_links_between_pages() -> None:
+    pages = ["index.md", "measures.md", "studies/piotrowska.md", "decisions/index.md", "decisions/008-flight-size.md"]
+    text = "[a](../../docs/measures.md#over-seeds), [b](study.toml), [c](https://x.org/y), [d](#here), [e](../../docs/decisions)"
+    expected = "[a](../measures.md#over-seeds), b, [c](https://x.org/y), [d](#here), [e](../decisions/index.md)"
+    assert origins.relinked(text, "studies/piotrowska.md", pages) == expected
+    assert origins.relinked("[p](studies/piotrowska/README.md)", "index.md", pages) == "[p](studies/piotrowska.md)"
+
+
+def test_a_study_that_has_been_run_shows_its_verdicts(tmp_path: Path) -> None:
+    results = tmp_path / "piotrowska"
+    results.mkdir()
+    cells = [
+        "table,scenario,load,tcp,queue,metric,published,measured,ci_low,ci_high,agrees",
+        "2,DC,UC,newreno,pie,q1_mbps,56.7,50.25,49,51.5,true",
+        "2,DC,HC,newreno,pie,q1_mbps,83.54,22.2,,,false",
+        "3,DC,UC,newreno,pie,jain,1,1,,,true",
+    ]
+    (results / "cells.csv").write_text("\n".join(cells), encoding="utf-8")
+    claims = ["id,claim,source,verdict,evidence", 'P-01,c,s,holds,"10 of 10 seeds [0.69, 1.00]; least_mbps 965"']
+    (results / "claims.csv").write_text("\n".join(claims), encoding="utf-8")
+    page = study_pages.page("piotrowska", tmp_path)
+    assert "| 1 | 2 | 50 |\n" in page
+    assert "| all |  | 2 | 3 | 67 |" in page
+    assert "    | UC | `q1_mbps` | 56.7 | 50.25 (49.00 to 51.50) | ✓ yes |\n" in page
+    assert "    | HC | `q1_mbps` | 83.54 | 22.20 | ✗ no |\n" in page
+    assert "1 claims hold, 0 fail, 0 are undecided" in page
+    assert r"| ✓ holds | 10 of 10 seeds \[0.69, 1.00\]; least\_mbps 965 |" in page
+    without = study_pages.page("piotrowska", tmp_path / "none")
+    assert "without results" in without
+    assert "P-101" in without
