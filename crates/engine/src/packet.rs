@@ -231,6 +231,11 @@ impl OptionsPool {
         }
     }
 
+    /// The options of a packet, if it has any, which stay.
+    pub fn peek(&self, handle: OptionsHandle) -> Option<Options> {
+        if handle == OptionsHandle::NONE { None } else { self.slots.get(handle.0 as usize).copied() }
+    }
+
     /// The options of a packet, if it has any, which are released with it.
     pub fn take(&mut self, handle: OptionsHandle) -> Option<Options> {
         self.release(handle);

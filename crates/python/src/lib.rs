@@ -2,6 +2,7 @@
 
 mod bare_loop;
 mod columns;
+mod exports;
 mod stepping;
 
 use std::sync::Arc;
@@ -74,6 +75,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue_json, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
+    module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
+    module.add_function(wrap_pyfunction!(exports::tcp_info, module)?)?;
     module.add_class::<Cancellation>()?;
     module.add_class::<stepping::Stepping>()?;
     module.add("SpecificationError", module.py().get_type::<SpecificationError>())?;

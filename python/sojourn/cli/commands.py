@@ -21,6 +21,7 @@ from sojourn.cli import describe as descriptions
 from sojourn.cli import progress as progresses
 from sojourn.cli import query as queries
 from sojourn.cli import show
+from sojourn.cli.export import export
 from sojourn.cli.options import changes_of, only_option, selection, set_option
 from sojourn.cli.plot import plot
 from sojourn.cli.progress import Checking, Progress
@@ -365,6 +366,7 @@ def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, re
         store.write_whole(out, lambda path: path.write_text(reports.text(report), encoding="utf-8"))
 
 
+sojourn.add_command(export)
 sojourn.add_command(plot)
 sojourn.add_command(watch)
 

@@ -3,6 +3,7 @@
 use super::{Egress, InTransit, Link, Routes};
 use crate::agenda::Agenda;
 use crate::packet::{OptionsPool, Packet};
+use crate::probe::{End, Passage};
 use crate::queue::QueueDiscipline;
 use crate::time::Time;
 
@@ -19,6 +20,8 @@ pub struct Network {
     pub agenda: Agenda,
     /// Options of the acknowledgements under way.
     pub options: OptionsPool,
+    /// Packets recorded where that was asked for; some have yet to pass.
+    pub passages: Vec<Passage>,
 }
 
 impl Network {
@@ -31,8 +34,8 @@ impl Network {
     /// A packet comes to a link.
     pub(crate) fn offer(&mut self, index: usize, packet: Packet, now: Time) {
         let link = &mut self.links[index];
-        if let Some(losses) = &mut link.losses
-            && losses.takes_by_plan(&packet)
+        if let Some(special) = &mut link.special
+            && special.loses_by_plan(&packet)
         {
             return self.lose(&packet);
         }
@@ -77,13 +80,31 @@ impl Network {
     /// Link `index` has transmitted a packet by `completion`. While the links that follow only ever get packets from
     /// this one, their part of the way is computed at once.
     #[inline(always)]
-    fn forward(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
-        if let Some(losses) = &mut self.links[index].losses
-            && losses.takes_at_random(completion)
+    fn forward(&mut self, index: usize, packet: Packet, completion: Time) {
+        if self.links[index].special.is_some() {
+            return self.forward_specially(index, packet, completion);
+        }
+        self.carry::<false>(index, packet, completion);
+    }
+
+    /// The same from a link that loses packets, or one from which the computed way leads past a recorder.
+    #[inline(never)]
+    fn forward_specially(&mut self, index: usize, packet: Packet, completion: Time) {
+        self.record(index, End::Near, &packet, completion);
+        if let Some(special) = &mut self.links[index].special
+            && special.loses_at_random(completion)
         {
             return self.lose(&packet);
         }
+        self.carry::<true>(index, packet, completion);
+    }
+
+    #[inline(always)]
+    fn carry<const RECORDED: bool>(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
         let mut arrival = self.links[index].arrival(completion);
+        if RECORDED {
+            self.record(index, End::Far, &packet, arrival);
+        }
         loop {
             packet.hop += 1;
             let hop = self.routes.hop(packet.hop);
@@ -94,6 +115,10 @@ impl Network {
             let link = &mut self.links[index];
             let completion = link.transmitter.transmit(packet.size, arrival);
             arrival = link.arrival(completion);
+            if RECORDED {
+                self.record(index, End::Near, &packet, completion);
+                self.record(index, End::Far, &packet, arrival);
+            }
         }
         let sequence = self.agenda.sequence();
         let link = &mut self.links[index];
@@ -101,6 +126,37 @@ impl Network {
             self.agenda.set(link.arrivals, arrival, sequence);
         }
         link.in_transit.push(InTransit { arrival, sequence, packet });
+    }
+
+    /// Records what passes an end of a link from now on.
+    pub fn record_at(&mut self, index: usize, end: End) {
+        self.links[index].special.get_or_insert_default().recorded.add(end);
+        // Its packets' passage may be computed where they leave a link before it.
+        let mut link = index as u32;
+        while let Some(feeder) = self.routes.feeder(link) {
+            self.links[feeder as usize].special.get_or_insert_default();
+            link = feeder;
+        }
+    }
+
+    fn record(&mut self, index: usize, end: End, packet: &Packet, time: Time) {
+        let Some(recorded) = self.links[index].special.as_ref().map(|special| special.recorded) else { return };
+        let is_recorded = match end {
+            End::Near => recorded.near,
+            End::Far => recorded.far,
+        };
+        if is_recorded {
+            let options = self.options.peek(packet.options);
+            self.passages.push(Passage { time, link: index, packet: *packet, options });
+        }
+    }
+
+    /// The recorded packets that pass before a moment, in order of time; the others are kept.
+    pub fn take_passages_before(&mut self, moment: Time) -> Vec<Passage> {
+        self.passages.sort_by_key(|passage| passage.time);
+        let later = self.passages.partition_point(|passage| passage.time < moment);
+        let remaining = self.passages.split_off(later);
+        std::mem::replace(&mut self.passages, remaining)
     }
 
     /// A link has lost a packet.

@@ -4,7 +4,7 @@ use super::Varying;
 use crate::agenda::{Agenda, Sequence, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
-use crate::probe::QueueProbe;
+use crate::probe::{QueueProbe, Recorded};
 use crate::queue::{Context, Discipline, Outcome, QueueDiscipline, Queued};
 use crate::random::Random;
 use crate::specification::LossPattern;
@@ -248,8 +248,8 @@ pub struct Link {
     latest_arrival: Time,
     /// What stands before the transmitter.
     pub egress: Egress,
-    /// The packets it loses.
-    pub losses: Option<Box<Losses>>,
+    /// What few links do.
+    pub special: Option<Box<Special>>,
     /// Packets under way, in the order of their arrival.
     pub(crate) in_transit: Line<InTransit>,
     /// The event that the first of them arrives.
@@ -265,12 +265,13 @@ impl Link {
         losses: Option<Losses>,
         arrivals: Source,
     ) -> Link {
+        let special = losses.map(|losses| Box::new(Special { losses: Some(losses), ..Special::default() }));
         Link {
             transmitter: Transmitter::new(rate),
             delay,
             latest_arrival: Time::ZERO,
             egress,
-            losses: losses.map(Box::new),
+            special,
             in_transit: Line::default(),
             arrivals,
         }
@@ -282,6 +283,27 @@ impl Link {
     pub fn arrival(&mut self, completion: Time) -> Time {
         self.latest_arrival = (completion + self.delay.at(completion)).max(self.latest_arrival);
         self.latest_arrival
+    }
+}
+
+/// What few links do besides carrying packets. Together, so that all others only look whether there is any.
+#[derive(Debug, Default)]
+pub struct Special {
+    /// The packets it loses.
+    pub losses: Option<Losses>,
+    /// Where its packets are recorded.
+    pub recorded: Recorded,
+}
+
+impl Special {
+    /// Whether this packet, which comes to the link, is lost by plan.
+    pub fn loses_by_plan(&mut self, packet: &Packet) -> bool {
+        self.losses.as_mut().is_some_and(|losses| losses.takes_by_plan(packet))
+    }
+
+    /// Whether this packet, whose transmission is completed then, is lost on the wire.
+    pub fn loses_at_random(&mut self, completion: Time) -> bool {
+        self.losses.as_mut().is_some_and(|losses| losses.takes_at_random(completion))
     }
 }
 

@@ -6,6 +6,6 @@ mod routes;
 mod varying;
 
 pub use forwarding::Network;
-pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue};
+pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue, Special};
 pub use routes::{END_OF_PATH, Hop, Routes};
 pub use varying::Varying;

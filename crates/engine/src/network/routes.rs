@@ -80,6 +80,12 @@ impl Routes {
         }
     }
 
+    /// The one link that this one follows, if it does.
+    pub fn feeder(&self, link: u32) -> Option<u32> {
+        let mut steps = self.hops.windows(2);
+        steps.find(|step| step[1].link == link && step[1].follows_one_link).map(|step| step[0].link)
+    }
+
     /// Links at whose end packets arrive: all that a path ends with or that lead to a link that does not follow.
     pub fn links_with_arrivals(&self) -> BTreeSet<u32> {
         let pairs = self.hops.windows(2).filter(|pair| pair[0].link != END_OF_PATH && !pair[1].follows_one_link);

@@ -1,8 +1,10 @@
-//! What is measured while a run runs: streaming statistics and sampled series.
+//! What is measured while a run runs: streaming statistics, sampled series and packets.
 
+mod passage;
 mod queue;
 mod series;
 mod sojourn;
 
+pub use passage::{End, Passage, Recorded};
 pub use queue::{Counts, QueueProbe, QueueStatistics, QueueTotals, SojournTimes};
 pub use series::{FlowSample, QueueSample, Series};

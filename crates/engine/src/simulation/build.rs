@@ -36,7 +36,14 @@ pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>
         ));
     }
     let agenda = Agenda::new(sources);
-    let network = Network { links, routes: builder.routes, dropped: 0, agenda, options: OptionsPool::default() };
+    let network = Network {
+        links,
+        routes: builder.routes,
+        dropped: 0,
+        agenda,
+        options: OptionsPool::default(),
+        passages: Vec::new(),
+    };
     Ok((network, builder.flows))
 }
 

@@ -121,6 +121,7 @@ impl Endpoints {
     }
 
     /// An answer arrived at the sender.
+    #[inline(always)]
     pub fn on_answer(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
         debug_assert!(packet.has(flags::ACK));
         match self {
@@ -130,6 +131,7 @@ impl Endpoints {
     }
 
     /// A packet arrived at the receiver, which may answer.
+    #[inline(always)]
     pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         match self {
             Endpoints::Tcp(connection) => connection.on_data(packet, now, options),

@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::agenda::{Due, Timer};
 use crate::network::{END_OF_PATH, Egress, Network};
 use crate::packet::{Packet, flags};
-use crate::probe::{QueueProbe, QueueSample, Series};
+use crate::probe::{End, Passage, QueueProbe, QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
 use crate::tcp::congestion::Algorithm;
+use crate::tcp::sender::TcpInfo;
 use crate::time::{Duration, Time};
 use flow::{Endpoints, Flow};
 
@@ -113,13 +114,12 @@ impl Simulation {
     // it down to `Sender::on_ack`. With a second loop a packet takes 130 instructions more.
     #[inline(never)]
     pub fn advance(&mut self, until: Time, most_events: u64) -> bool {
-        let until = until.min(self.end);
-        for _ in 0..most_events {
-            if !self.step_before(until) {
-                return true;
-            }
-        }
-        false
+        // Meanwhile that moment is the end, so that `step` has no more to look at.
+        let end = self.end;
+        self.end = until.min(end);
+        let is_there = (0..most_events).any(|_| !self.step());
+        self.end = end;
+        is_there
     }
 
     /// The time of the latest event.
@@ -137,11 +137,7 @@ impl Simulation {
 
     /// Processes the next event. False when none is left before the end.
     pub fn step(&mut self) -> bool {
-        self.step_before(self.end)
-    }
-
-    fn step_before(&mut self, until: Time) -> bool {
-        let Some((time, due)) = self.network.agenda.next_before(until) else {
+        let Some((time, due)) = self.network.agenda.next_before(self.end) else {
             return false;
         };
         debug_assert!(time >= self.now, "time never runs back");
@@ -368,6 +364,33 @@ impl Simulation {
         }
     }
 
+    /// Records what passes an end of a link from now on. That changes nothing else.
+    ///
+    /// # Errors
+    /// One line if there is no such link.
+    pub fn record(&mut self, link: usize, end: End) -> Result<(), String> {
+        let links = self.network.links.len();
+        if link >= links {
+            return Err(format!("link {link} is not among the {links}"));
+        }
+        self.network.record_at(link, end);
+        Ok(())
+    }
+
+    /// The recorded packets that pass before a moment, in order of time, each once. All of them are known when whatever
+    /// happens before that moment has happened.
+    pub fn take_passages_before(&mut self, moment: Time) -> Vec<Passage> {
+        self.network.take_passages_before(moment)
+    }
+
+    /// The state of a flow's connection; none if the flow has none.
+    pub fn tcp_info(&self, flow: usize) -> Option<TcpInfo> {
+        match &self.flows[flow].endpoints {
+            Endpoints::Tcp(connection) => Some(connection.sender.info()),
+            Endpoints::Traffic(_) => None,
+        }
+    }
+
     /// Counts every packet.
     pub fn census(&self) -> Census {
         let mut census = Census {
@@ -401,7 +424,7 @@ impl Simulation {
             {
                 queues.push(QueueResult {
                     link: index,
-                    link_losses: link.losses.map_or(0, |losses| losses.lost),
+                    link_losses: link.special.and_then(|special| special.losses).map_or(0, |losses| losses.lost),
                     statistics: probe.close(self.end, link.transmitter.busy_until),
                 });
             }

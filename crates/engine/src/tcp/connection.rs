@@ -43,6 +43,7 @@ impl Connection {
     }
 
     /// A data packet or the SYN arrived at the receiver, which may answer.
+    #[inline(always)]
     pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         if packet.has(flags::SYN) {
             return Some(self.reply(0, packet.stamp, self.profile.syn_size(), flags::SYN | flags::ACK));
@@ -65,6 +66,7 @@ impl Connection {
     }
 
     /// An acknowledgement arrived at the sender.
+    #[inline(always)]
     pub fn on_ack(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
         if packet.has(flags::SYN) {
             self.sender.on_syn_ack(packet.stamp, now, outbox);

@@ -96,6 +96,16 @@ impl Rto {
         Duration(self.base.0.saturating_mul(1 << self.backoff.min(40))).min(limits.maximum.max(self.base))
     }
 
+    /// What SRTT and RTTVAR are now.
+    pub fn estimator(&self) -> &RttEstimator {
+        &self.estimator
+    }
+
+    /// Doublings of the timeout since the last RTT sample.
+    pub fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
     /// SRTT, zero before the first sample.
     pub fn srtt(&self) -> Duration {
         self.estimator.srtt().map_or(Duration::ZERO, Duration::from_seconds_f64)

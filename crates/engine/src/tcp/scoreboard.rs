@@ -516,6 +516,16 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// Segments lost and not SACKed.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Segments sent again, neither acknowledged nor SACKed since.
+    pub fn retransmitted(&self) -> u64 {
+        self.retransmitted
+    }
+
     /// Segments under way as RFC 6675's SetPipe() counts them: neither SACKed nor lost, and the retransmitted.
     pub fn pipe(&self) -> u64 {
         self.outstanding() - self.sacked - self.lost + self.retransmitted

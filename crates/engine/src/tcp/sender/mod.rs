@@ -4,6 +4,7 @@
 
 mod delivery;
 mod episode;
+mod info;
 mod marks;
 mod pacing;
 mod rack;
@@ -23,6 +24,7 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 use delivery::DeliveryEstimator;
+pub use info::{Repair, TcpInfo};
 use marks::Marks;
 use rack::Rack;
 pub use statistics::SenderStatistics;

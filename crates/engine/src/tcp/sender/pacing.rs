@@ -17,6 +17,11 @@ impl Sender {
         self.is_paced
     }
 
+    /// The rate at which segments leave; none if they are not paced, or before it is known.
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        self.algorithm.pacing_rate(&self.window, self.rto.srtt()).or_else(|| self.pacing_rate_of_stack())
+    }
+
     /// The rate at which segments leave where the algorithm has none of its own; none before it is known.
     fn pacing_rate_of_stack(&self) -> Option<Rate> {
         let srtt = self.rto.srtt();

@@ -1,0 +1,184 @@
+//! Laws of what is recorded as packets pass the ends of links.
+
+mod support;
+
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+use sojourn_engine::packet::flags;
+use sojourn_engine::probe::{End, Passage};
+use sojourn_engine::simulation::Simulation;
+use sojourn_engine::time::Time;
+
+use support::{MS, Path, S, constant_rate, droptail, tcp, tcp_flows};
+
+/// Links of `Path`, in the order of its specification.
+const FIRST: usize = 0;
+const BOTTLENECK: usize = 1;
+const LAST: usize = 2;
+const LINKS: usize = 6;
+
+fn short_path() -> Path {
+    let mut path = Path::new(10_000_000, 20 * MS);
+    path.queue = droptail(20);
+    path.duration = 10 * S;
+    path.warm_up = 0;
+    path.flows = vec![tcp_flows("newreno", 2, S)];
+    path
+}
+
+fn record(simulation: &mut Simulation, ends: &[(usize, End)]) -> Vec<Passage> {
+    for (link, end) in ends {
+        simulation.record(*link, *end).expect("the link exists");
+    }
+    while simulation.step() {}
+    simulation.take_passages_before(Time::NEVER)
+}
+
+fn times(passages: &[Passage], link: usize) -> Vec<Time> {
+    passages.iter().filter(|passage| passage.link == link).map(|passage| passage.time).collect()
+}
+
+/// A run that is recorded everywhere is the same run: nothing that a result holds differs, the number of events included.
+#[test]
+fn recording_changes_nothing() {
+    let mut lossy = short_path().specification();
+    lossy.links[BOTTLENECK].loss = 0.01;
+    for specification in [short_path().specification(), lossy] {
+        let run = |recorded: bool| {
+            let mut simulation = Simulation::new(&specification).expect("valid");
+            if recorded {
+                for link in 0..LINKS {
+                    simulation.record(link, End::Near).expect("the link exists");
+                    simulation.record(link, End::Far).expect("the link exists");
+                }
+            }
+            format!("{:?}", simulation.run(&AtomicBool::new(false)).expect("nobody cancels"))
+        };
+        assert_eq!(run(false), run(true));
+    }
+}
+
+/// A link is its transmitter and its wire: what passes the near end passes the far end a delay later, in the same order,
+/// and packets at the near end are at least their transmission apart.
+#[test]
+fn packets_take_a_links_delay_and_keep_their_distance() {
+    let mut path = short_path();
+    path.flows = vec![tcp("newreno"), constant_rate(1_000_000, 500, true)];
+    for (link, delay) in [(FIRST, 0), (BOTTLENECK, 10 * MS), (LAST, 0)] {
+        let rate = if link == BOTTLENECK { path.rate } else { path.edge_rate };
+        let near = record(&mut path.simulation(), &[(link, End::Near)]);
+        let far = record(&mut path.simulation(), &[(link, End::Far)]);
+        assert!(near.len() > 5_000, "{} packets", near.len());
+        assert_eq!(near.len(), far.len());
+        for (sent, arrived) in near.iter().zip(&far) {
+            assert_eq!((sent.packet.flow, sent.packet.number), (arrived.packet.flow, arrived.packet.number));
+            assert_eq!(arrived.time.since(sent.time).0, delay);
+        }
+        for pair in near.windows(2) {
+            let transmission = u64::from(pair[1].packet.size) * 8 * S / rate;
+            assert!(pair[1].time.since(pair[0].time).0 >= transmission, "link {link}: {pair:?}");
+        }
+    }
+}
+
+/// What reaches a host is what it counts, whether the last link's passage is computed with the one before or not, and what
+/// enters the bottleneck's queue leaves it or is dropped there.
+#[test]
+fn what_is_recorded_is_what_is_counted() {
+    let path = short_path();
+    let result = path.run();
+    let mut simulation = path.simulation();
+    let ends = [(FIRST, End::Far), (BOTTLENECK, End::Near), (LAST, End::Far)];
+    let passages = record(&mut simulation, &ends);
+    let end = Time(path.duration);
+    let data = |link: usize| {
+        let all = passages.iter().filter(|passage| passage.link == link && passage.time < end);
+        all.filter(|passage| passage.packet.has(flags::DATA)).count() as u64
+    };
+    assert_eq!(data(LAST), result.data_packets_delivered);
+    let counts = &result.queues[0].statistics.window;
+    assert!(counts.drops() > 0);
+    let entered = times(&passages, FIRST).iter().filter(|time| **time < end).count() as u64;
+    assert_eq!(entered, counts.arrivals);
+    // The last packet that left the queue may still be on its way through the transmitter when the run ends.
+    assert!(counts.departures - times(&passages, BOTTLENECK).iter().filter(|time| **time < end).count() as u64 <= 1);
+}
+
+/// A packet that a link loses on its wire passes its near end and not the far one; one that a plan takes passes neither.
+#[test]
+fn lost_packets_pass_no_farther() {
+    let loss = |pattern: Value, ratio: f64| {
+        let mut path = short_path();
+        path.drop = pattern;
+        let mut specification = path.specification();
+        specification.links[BOTTLENECK].loss = ratio;
+        let mut simulation = Simulation::new(&specification).expect("valid");
+        let passages = record(&mut simulation, &[(BOTTLENECK, End::Near), (BOTTLENECK, End::Far), (LAST, End::Far)]);
+        let lost = simulation.run(&AtomicBool::new(false)).expect("nobody cancels").queues[0].link_losses as usize;
+        assert!(lost > 0);
+        (passages, lost)
+    };
+    let (passages, lost) = loss(Value::Null, 0.02);
+    // Near and far end of the same link: the packets that pass only one of them.
+    assert_eq!(times(&passages, BOTTLENECK).len(), 2 * times(&passages, LAST).len() + lost);
+    let (passages, _) = loss(json!({"every": 100}), 0.0);
+    assert_eq!(times(&passages, BOTTLENECK).len(), 2 * times(&passages, LAST).len());
+}
+
+/// Passages are told once each and in order of time, however often they are asked for, and only those that have happened.
+#[test]
+fn passages_come_in_order_and_once() {
+    let path = short_path();
+    let ends = [(FIRST, End::Near), (BOTTLENECK, End::Far), (LAST, End::Near), (4, End::Far)];
+    let all: Vec<_> =
+        record(&mut path.simulation(), &ends).iter().map(|passage| (passage.time, passage.link)).collect();
+    assert!(all.is_sorted_by_key(|(time, _)| *time));
+    let mut simulation = path.simulation();
+    for (link, end) in ends {
+        simulation.record(link, end).expect("the link exists");
+    }
+    let mut told = Vec::new();
+    loop {
+        let is_over = simulation.advance(Time::NEVER, 100);
+        let moment = if is_over { Time::NEVER } else { simulation.now() };
+        told.extend(simulation.take_passages_before(moment).iter().map(|passage| (passage.time, passage.link)));
+        if is_over {
+            break;
+        }
+    }
+    assert!(told.is_sorted_by_key(|(time, _)| *time));
+    let sorted = |mut passages: Vec<(Time, usize)>| {
+        passages.sort_unstable();
+        passages
+    };
+    assert_eq!(sorted(told), sorted(all));
+}
+
+/// What a connection tells of itself agrees with what is counted of its packets on its first link.
+#[test]
+fn a_connections_account_is_that_of_its_packets() {
+    let mut path = short_path();
+    path.flows = vec![tcp("cubic")];
+    path.queue = droptail(10);
+    let mut simulation = path.simulation();
+    simulation.record(FIRST, End::Near).expect("the link exists");
+    simulation.record(LINKS - 1, End::Far).expect("the link exists");
+    while simulation.step() {}
+    let passages = simulation.take_passages_before(Time::NEVER);
+    let info = simulation.tcp_info(0).expect("a connection");
+    let data = passages.iter().filter(|passage| passage.packet.has(flags::DATA));
+    let numbers: Vec<u64> = data.map(|passage| passage.packet.number).collect();
+    let mut distinct = numbers.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(info.segments_sent, numbers.len() as u64);
+    assert_eq!(info.retransmissions, (numbers.len() - distinct.len()) as u64);
+    assert!(info.retransmissions > 0);
+    let now = simulation.now();
+    let answers = passages.iter().filter(|passage| passage.packet.has(flags::ACK) && passage.time <= now);
+    let acknowledged = answers.map(|passage| passage.packet.number).max().expect("answers");
+    assert_eq!(info.bytes_acknowledged, acknowledged - 1);
+    assert_eq!(info.outstanding, distinct.len() as u64 - info.bytes_acknowledged / info.mss);
+    assert_eq!(simulation.algorithm(0).is_some(), simulation.tcp_info(0).is_some());
+}

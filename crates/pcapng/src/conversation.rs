@@ -1,0 +1,109 @@
+//! What the packets of a flow have in common, and what one says of those before it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use sojourn_engine::packet::flags;
+use sojourn_engine::probe::Passage;
+use sojourn_engine::specification::Specification;
+use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl};
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::time::Time;
+use sojourn_engine::traffic::Blueprint;
+
+use crate::headers::{Frame, Route, address, tcp, udp};
+
+/// The sender's ports, one a flow: those that nobody has registered (RFC 6335 section 6), so that no dissector claims them.
+const FIRST_PORT: u16 = 49152;
+const PORTS: u32 = 65536 - FIRST_PORT as u32;
+
+/// The receiver's port: discard (RFC 863), and those above when one host has more flows than the sender has ports.
+const DISCARD: u32 = 9;
+
+/// All flows of a run.
+pub struct Conversations {
+    flows: Vec<Conversation>,
+}
+
+/// A flow.
+struct Conversation {
+    /// From the sender to the receiver.
+    route: Route,
+    /// The stack of a connection; none if it is UDP.
+    stack: Option<Arc<StackProfile>>,
+    /// The receiver's clock as its answers showed it, and when they passed: those that the sender cannot echo yet.
+    answers: VecDeque<(Time, u32)>,
+    /// What the sender echoes.
+    echo: u32,
+}
+
+impl Conversations {
+    /// The flows of a run that can be built.
+    ///
+    /// # Errors
+    /// The run cannot be built.
+    pub fn new(specification: &Specification) -> Result<Conversations, String> {
+        let mut flows = Vec::new();
+        for group in &specification.flows {
+            let source = &group.source;
+            let stack = match Blueprint::of(&source.name, &source.parameters)? {
+                Some(_) => None,
+                None => {
+                    let algorithm = Algorithm::new(&source.name, &source.parameters)?;
+                    let profile = StackProfile::from_settings(&specification.stacks[source.stack])?;
+                    Some(Arc::new(profile.adapted_to(&algorithm.needs())))
+                }
+            };
+            for _ in 0..group.count {
+                let index = flows.len() as u32;
+                let route = Route {
+                    source: address(group.from),
+                    source_port: FIRST_PORT + (index % PORTS) as u16,
+                    destination: address(group.to),
+                    destination_port: (DISCARD + index / PORTS) as u16,
+                };
+                flows.push(Conversation { route, stack: stack.clone(), answers: VecDeque::new(), echo: 0 });
+            }
+        }
+        Ok(Conversations { flows })
+    }
+
+    /// The packet as it is on the wire.
+    pub fn frame(&mut self, passage: &Passage) -> Frame {
+        let flow = &mut self.flows[passage.packet.flow as usize];
+        let is_answer = passage.packet.has(flags::ACK);
+        let route = if is_answer { flow.route.reversed() } else { flow.route };
+        match flow.stack.clone() {
+            None => udp(&route, &passage.packet),
+            Some(stack) => {
+                let stamps = if is_answer { flow.answer(passage) } else { flow.data(passage) };
+                tcp(&route, passage, &stack, stamps)
+            }
+        }
+    }
+}
+
+impl Conversation {
+    /// TSval and TSecr of an answer. The engine's receivers echo a clock and show none; here it is the time of passage.
+    fn answer(&mut self, passage: &Passage) -> (u32, u32) {
+        let clock = ticks(passage.time);
+        self.answers.push_back((passage.time, clock));
+        (clock, ticks(passage.packet.stamp))
+    }
+
+    /// TSval and TSecr of what the sender sends: it echoes the latest answer that had passed when it was sent.
+    fn data(&mut self, passage: &Passage) -> (u32, u32) {
+        while let Some((passed, clock)) = self.answers.front()
+            && *passed <= passage.packet.stamp
+        {
+            self.echo = *clock;
+            self.answers.pop_front();
+        }
+        (ticks(passage.packet.stamp), self.echo)
+    }
+}
+
+/// A clock of the usual tick, 1 ms (RFC 7323 section 5.4).
+fn ticks(time: Time) -> u32 {
+    (time.0 / 1_000_000_000) as u32
+}

@@ -1,0 +1,173 @@
+//! Captures against the packets that they are of, and against the RFCs' formats as etherparse reads them.
+
+#[path = "../../engine/tests/support/mod.rs"]
+mod support;
+
+use etherparse::{Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use pcap_file::pcapng::{Block, PcapNgReader};
+use sojourn_engine::packet::{Options, flags};
+use sojourn_engine::probe::{End, Passage};
+use sojourn_engine::simulation::Simulation;
+use sojourn_engine::specification::Specification;
+use sojourn_engine::tcp::profile::{EcnKind, RecoveryKind, StackProfile};
+use sojourn_engine::time::Time;
+use sojourn_pcapng::Capture;
+
+use support::{MS, Path, S, constant_rate, droptail, finite, tcp};
+
+/// A packet as it was captured: time in nanoseconds, length, headers.
+type Captured = (u64, u32, Vec<u8>);
+
+/// The link of `Path` on which nothing is lost yet, and the one back to the sender.
+const FIRST: usize = 0;
+const BACK: usize = 5;
+
+/// Two flows with losses, one of which ends.
+fn path(stack: StackProfile) -> Path {
+    let mut path = Path::new(5_000_000, 30 * MS);
+    path.queue = droptail(10);
+    path.duration = 8 * S;
+    path.warm_up = 0;
+    path.flows = vec![tcp("newreno"), finite("cubic", 300_000)];
+    path.stack = stack;
+    path
+}
+
+/// The capture of a link, and the passages that it is of.
+fn capture(specification: &Specification, link: usize) -> (Vec<Captured>, Vec<Passage>) {
+    let mut simulation = Simulation::new(specification).expect("valid");
+    let mut file = Vec::new();
+    let mut capture =
+        Capture::begin(&mut file, specification, &mut simulation, link, "a test").expect("the link exists");
+    while simulation.step() {}
+    let passages = simulation.take_passages_before(Time::NEVER);
+    for passage in &passages {
+        capture.write(passage).expect("memory can be written to");
+    }
+    assert_eq!(capture.end(), Ok(passages.len() as u64));
+    let mut reader = PcapNgReader::new(file.as_slice()).expect("a section");
+    let mut captured = Vec::new();
+    while let Some(block) = reader.next_block() {
+        if let Block::EnhancedPacket(packet) = block.expect("a block") {
+            captured.push((packet.timestamp.as_nanos() as u64, packet.original_len, packet.data.into_owned()));
+        }
+    }
+    (captured, passages)
+}
+
+fn stacks() -> Vec<StackProfile> {
+    let standard = StackProfile::default();
+    let with = |ecn: EcnKind| StackProfile { ecn, ..StackProfile::default() };
+    vec![
+        StackProfile { timestamps: false, ..standard.clone() },
+        StackProfile { sack: false, recovery: RecoveryKind::NewReno, ..standard.clone() },
+        StackProfile { duplicate_sack: true, segment_size: sojourn_engine::units::Bytes(536), ..standard.clone() },
+        with(EcnKind::Classic),
+        with(EcnKind::Accurate),
+        standard,
+    ]
+}
+
+/// Whatever the stack, the real headers are as long as the simulated packets said, their checksums are right for a payload of
+/// zeros, and they say what the packets say.
+#[test]
+fn headers_are_as_long_as_the_engine_counts_them_and_say_the_same() {
+    let zeros = [0; 1 << 16];
+    for stack in stacks() {
+        let (captured, passages) = capture(&path(stack.clone()).specification(), FIRST);
+        assert!(captured.len() > 1000);
+        for ((time, length, data), passage) in captured.iter().zip(&passages) {
+            let packet = &passage.packet;
+            assert_eq!(*time, passage.time.0 / 1000);
+            assert_eq!(*length, u32::from(packet.size), "{packet:?} with {stack:?}");
+            let (ip, rest) = Ipv4Header::from_slice(data).expect("an IPv4 header");
+            assert_eq!(ip.header_checksum, ip.calc_header_checksum());
+            assert_eq!(ip.total_len, packet.size);
+            let (tcp, rest) = TcpHeader::from_slice(rest).expect("a TCP header");
+            assert!(rest.is_empty());
+            let payload = usize::from(packet.size) - data.len();
+            assert_eq!(Ok(tcp.checksum), tcp.calc_checksum_ipv4(&ip, &zeros[..payload]));
+            let (syn, answer) = (packet.has(flags::SYN), packet.has(flags::ACK));
+            assert_eq!((tcp.syn, tcp.ack, tcp.fin), (syn, answer || !syn, packet.has(flags::FIN)));
+            assert_eq!(passage.link, if answer { BACK } else { FIRST });
+            if !syn {
+                let (sequence, acknowledgement) = if answer { (1, packet.number) } else { (packet.number, 1) };
+                let said = (u64::from(tcp.sequence_number), u64::from(tcp.acknowledgment_number));
+                assert_eq!(said, (sequence, acknowledgement));
+            }
+        }
+    }
+}
+
+/// The blocks of an answer are those that its sender gave it, in the same order.
+#[test]
+fn sack_blocks_are_those_of_the_answers() {
+    for stack in [StackProfile::default(), StackProfile { timestamps: false, ..StackProfile::default() }] {
+        let (captured, passages) = capture(&path(stack).specification(), FIRST);
+        let mut blocks = 0;
+        for ((_, _, data), passage) in captured.iter().zip(&passages) {
+            let Some(Options::Ack(options)) = passage.options else { continue };
+            let (_, rest) = Ipv4Header::from_slice(data).expect("an IPv4 header");
+            let (tcp, _) = TcpHeader::from_slice(rest).expect("a TCP header");
+            let shown = tcp.options_iterator().find_map(|option| match option.expect("an option") {
+                TcpOptionElement::SelectiveAcknowledgement(first, more) => {
+                    Some([vec![first], more.into_iter().flatten().collect()].concat())
+                }
+                _ => None,
+            });
+            let given: Vec<_> =
+                options.sacks.as_slice().iter().map(|block| (block.start as u32, block.end as u32)).collect();
+            blocks += given.len();
+            assert_eq!(shown.unwrap_or_default(), given);
+        }
+        assert!(blocks > 100, "{blocks}");
+    }
+}
+
+/// RFC 7323 section 3.2: an answer echoes what its segment showed, and what a sender echoes, it had been shown before.
+#[test]
+fn timestamps_echo_what_was_shown() {
+    let (captured, passages) = capture(&path(StackProfile::default()).specification(), FIRST);
+    let mut shown: [Vec<u32>; 2] = Default::default();
+    for ((_, _, data), passage) in captured.iter().zip(&passages).filter(|(_, passage)| passage.packet.flow == 0) {
+        let (_, rest) = Ipv4Header::from_slice(data).expect("an IPv4 header");
+        let (tcp, _) = TcpHeader::from_slice(rest).expect("a TCP header");
+        let stamps = tcp.options_iterator().find_map(|option| match option {
+            Ok(TcpOptionElement::Timestamp(clock, echo)) => Some((clock, echo)),
+            _ => None,
+        });
+        let (clock, echo) = stamps.expect("a timestamp");
+        let side = usize::from(passage.packet.has(flags::ACK));
+        assert!(shown[side].last().is_none_or(|last| *last <= clock), "clocks do not run back");
+        shown[side].push(clock);
+        let opens = passage.packet.has(flags::SYN) && side == 0;
+        assert!(opens || shown[1 - side].binary_search(&echo).is_ok(), "{echo} was never shown");
+    }
+}
+
+/// Packets of sources without a connection are UDP, and one smaller than the headers is of these alone.
+#[test]
+fn rate_based_sources_are_udp() {
+    for (size, length) in [(1000, 1000), (20, 28)] {
+        let mut path = path(StackProfile::default());
+        path.flows = vec![constant_rate(1_000_000, size, false)];
+        let (captured, passages) = capture(&path.specification(), FIRST);
+        assert!(!captured.is_empty());
+        assert_eq!(captured.len(), passages.len());
+        for (_, original, data) in captured {
+            let (_, rest) = Ipv4Header::from_slice(&data).expect("an IPv4 header");
+            let (udp, rest) = UdpHeader::from_slice(rest).expect("a UDP header");
+            assert_eq!((original, u32::from(udp.length), rest.len()), (length, length - 20, 0));
+        }
+    }
+}
+
+/// A link that is none is told in a line.
+#[test]
+fn a_link_must_exist() {
+    let specification = path(StackProfile::default()).specification();
+    let mut simulation = Simulation::new(&specification).expect("valid");
+    let begun = Capture::begin(Vec::new(), &specification, &mut simulation, 6, "");
+    assert_eq!(begun.err(), Some("link 6 is not among the 6".to_owned()));
+    assert!(simulation.record(BACK, End::Far).is_ok());
+}

@@ -1,0 +1,114 @@
+//! Runs of which more is told than results hold: the packets of a link, and the states of connections over time.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_engine::simulation::Simulation;
+use sojourn_engine::specification::Specification;
+use sojourn_engine::tcp::sender::TcpInfo;
+use sojourn_engine::time::{Duration, Time};
+use sojourn_pcapng::Capture;
+
+use crate::SpecificationError;
+
+/// Events between two looks at whether the user wants to stop.
+const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+
+fn build(specification: &str) -> PyResult<(Specification, Simulation)> {
+    let specification: Specification =
+        serde_json::from_str(specification).map_err(|error| SpecificationError::new_err(error.to_string()))?;
+    let simulation = Simulation::new(&specification).map_err(SpecificationError::new_err)?;
+    Ok((specification, simulation))
+}
+
+/// Simulates one run and writes the packets that pass the near end of a link, in both directions, to a file in the format
+/// pcapng. Returns how many they are.
+#[pyfunction]
+pub fn capture(py: Python<'_>, specification: &str, link: usize, path: PathBuf, comment: &str) -> PyResult<u64> {
+    let (specification, mut simulation) = build(specification)?;
+    let file = BufWriter::new(File::create(path)?);
+    let mut capture =
+        Capture::begin(file, &specification, &mut simulation, link, comment).map_err(PyOSError::new_err)?;
+    loop {
+        let is_over = py.detach(|| -> Result<bool, String> {
+            let is_over = simulation.advance(specification.duration, EVENTS_BETWEEN_LOOKS);
+            let moment = if is_over { specification.duration } else { simulation.now() };
+            for passage in simulation.take_passages_before(moment) {
+                capture.write(&passage)?;
+            }
+            Ok(is_over)
+        });
+        if is_over.map_err(PyOSError::new_err)? {
+            return capture.end().map_err(PyOSError::new_err);
+        }
+        py.check_signals()?;
+    }
+}
+
+/// The state of a connection at an instant.
+struct Sample {
+    time: Time,
+    flow: usize,
+    info: TcpInfo,
+    delivered: u64,
+    latest_rtt: Option<Duration>,
+}
+
+/// Simulates one run and tells the state of every connection at the start and after every so many picoseconds, by column.
+#[pyfunction]
+pub fn tcp_info<'py>(py: Python<'py>, specification: &str, interval: u64) -> PyResult<Bound<'py, PyDict>> {
+    let (specification, mut simulation) = build(specification)?;
+    let mut samples = Vec::new();
+    let mut time = Time::ZERO;
+    while time <= specification.duration {
+        while !py.detach(|| simulation.advance(time, EVENTS_BETWEEN_LOOKS)) {
+            py.check_signals()?;
+        }
+        for (flow, look) in simulation.flows().enumerate() {
+            if let Some(info) = simulation.tcp_info(flow) {
+                let latest_rtt = look.sample.and_then(|sample| sample.rtt);
+                samples.push(Sample { time, flow, info, delivered: look.bytes_delivered, latest_rtt });
+            }
+        }
+        time += Duration(interval);
+    }
+    columns(py, &samples)
+}
+
+fn columns<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDict>> {
+    let frame = PyDict::new(py);
+    let whole = |name: &str, value: fn(&Sample) -> Option<u64>| {
+        frame.set_item(name, samples.iter().map(value).collect::<Vec<_>>())
+    };
+    let number = |name: &str, value: fn(&Sample) -> Option<f64>| {
+        frame.set_item(name, samples.iter().map(value).collect::<Vec<_>>())
+    };
+    number("time", |sample| Some(sample.time.seconds()))?;
+    whole("flow", |sample| Some(sample.flow as u64))?;
+    whole("state", |sample| Some(u64::from(sample.info.state.number_in_linux())))?;
+    whole("ca_state", |sample| Some(u64::from(sample.info.repair.number_in_linux())))?;
+    whole("retransmits", |sample| Some(sample.info.retries))?;
+    whole("backoff", |sample| Some(u64::from(sample.info.backoff)))?;
+    number("rto", |sample| Some(sample.info.rto.seconds()))?;
+    number("rtt", |sample| sample.info.srtt)?;
+    number("rttvar", |sample| sample.info.rttvar)?;
+    number("min_rtt", |sample| sample.info.least_rtt.map(Duration::seconds))?;
+    number("latest_rtt", |sample| sample.latest_rtt.map(Duration::seconds))?;
+    whole("snd_mss", |sample| Some(sample.info.mss))?;
+    whole("snd_cwnd", |sample| Some(sample.info.cwnd))?;
+    whole("snd_ssthresh", |sample| sample.info.ssthresh)?;
+    whole("unacked", |sample| Some(sample.info.outstanding))?;
+    whole("sacked", |sample| Some(sample.info.sacked))?;
+    whole("lost", |sample| Some(sample.info.lost))?;
+    whole("retrans", |sample| Some(sample.info.retransmitted))?;
+    whole("total_retrans", |sample| Some(sample.info.retransmissions))?;
+    whole("data_segs_out", |sample| Some(sample.info.segments_sent))?;
+    whole("bytes_acked", |sample| Some(sample.info.bytes_acknowledged))?;
+    whole("bytes_delivered", |sample| Some(sample.delivered))?;
+    whole("pacing_rate", |sample| sample.info.pacing_rate.map(|rate| rate.0 / 8))?;
+    Ok(frame)
+}

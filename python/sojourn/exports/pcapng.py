@@ -1,0 +1,52 @@
+"""The packets of a link, as Wireshark opens them."""
+
+from pathlib import Path
+
+from sojourn import _engine, names, specification
+from sojourn.errors import InputError
+from sojourn.exports.places import write_file
+from sojourn.runs import Run
+from sojourn.specification import RunSpecification
+
+
+def write_pcapng(run: Run, path: Path, link: str | None = None, comment: str = "") -> tuple[str, int]:
+    """Simulates a run and writes what passes a link's near end, in both directions, to a file in the format pcapng.
+
+    Args:
+        run: the run.
+        path: the file.
+        link: the link's name, such as ``left->right``; the first link with a queue unless given.
+        comment: for the readers of the file.
+
+    Returns:
+        The link's name, and how many packets there are.
+
+    Raises:
+        InputError: there is no such link, or no place for the file.
+        SojournError: the file cannot be written.
+    """
+    links = link_names(run.specification)
+    if link is None:
+        link = _first_queue(run.specification, links)
+    elif link not in links:
+        raise InputError(f"--link: {names.unknown('link', link, links)}")
+    packets = 0
+
+    def write(unfinished: Path) -> None:
+        nonlocal packets
+        text = specification.text(run.specification)
+        packets = _engine.capture(text, links.index(link), str(unfinished), comment)
+
+    write_file(path, write)
+    return link, packets
+
+
+def link_names(run: RunSpecification) -> list[str]:
+    """What the links of a run are called, each direction for itself."""
+    nodes = run["nodes"]
+    return [f"{nodes[link['from']]}->{nodes[link['to']]}" for link in run["links"]]
+
+
+def _first_queue(run: RunSpecification, links: list[str]) -> str:
+    queues = (name for name, link in zip(links, run["links"], strict=True) if link["queue"] is not None)
+    return next(queues, links[0])

@@ -1,0 +1,52 @@
+"""Where exports are written."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sojourn.errors import InputError, SojournError
+from sojourn.store import write_whole
+
+
+def write_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Writes a whole file or none.
+
+    Raises:
+        InputError: there is no place for it.
+        SojournError: it cannot be written.
+    """
+    if path.is_dir():
+        raise InputError(f"--out {path}: is a directory; give a file")
+    if not path.parent.is_dir():
+        raise InputError(f"--out {path}: there is no directory {path.parent}")
+    with _told(path):
+        try:
+            write_whole(path, write)
+        finally:
+            path.with_suffix(".unfinished").unlink(missing_ok=True)
+
+
+def make_directory(path: Path) -> None:
+    """Makes a directory that may be there if it is empty.
+
+    Raises:
+        InputError: something else is there, or there is no place for it.
+        SojournError: it cannot be made.
+    """
+    if path.exists() and not path.is_dir():
+        raise InputError(f"--out {path}: is a file; give a new or an empty directory")
+    if not path.parent.is_dir():
+        raise InputError(f"--out {path}: there is no directory {path.parent}")
+    with _told(path):
+        path.mkdir(exist_ok=True)
+        holds = next(path.iterdir(), None)
+    if holds is not None:
+        raise InputError(f'--out {path}: holds "{holds.name}"; give a new or an empty directory')
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SojournError(f"{path}: {error.strerror or error}") from error

@@ -1,0 +1,335 @@
+"""What other tools make of exported runs: tshark of captures, Flent of its data files."""
+
+import csv
+import gzip
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sojourn
+from conftest import Capture, complaint
+from sojourn import exports
+from sojourn.api import single_run
+from sojourn.cli.commands import status
+from sojourn.results import Result
+from sojourn.runs import Run
+
+needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed: captures are not checked")
+needs_flent = pytest.mark.skipif(
+    importlib.util.find_spec("flent") is None or importlib.util.find_spec("matplotlib") is None,
+    reason="Flent is not installed: its data files are not checked",
+)
+
+ScenarioFile = Callable[..., Path]
+
+#: Frames that tshark takes exception to, with every checksum looked at.
+COMPLAINTS = (
+    "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0 "
+    "|| _ws.expert.severity == error || tcp.analysis.ack_lost_segment || tcp.analysis.zero_window || ip.bogus_header_length"
+)
+
+#: Losses at a short queue; the second flow ends.
+LOSSY = (
+    ('queue = { name = "codel", limit = "100 packets" }', 'queue = { name = "droptail", limit = "15 packets" }'),
+    ('warm_up = "1 s"', 'warm_up = "0 s"'),
+    ("count = 2\n", 'size = "800 kB"\nstart = "1 s"\n'),
+    ('[[flows]]\nfrom = "a"', '[[flows]]\nfrom = "a"\nto = "b"\ntcp = "cubic"\n\n[[flows]]\nfrom = "a"'),
+)
+
+
+def frames(capture: Path, what: str, *fields: str) -> list[dict[str, str]]:
+    """The frames of a capture that a filter leaves, with some fields of each; of several values the commas stay."""
+    command = ["tshark", "-N", "n", "-r", str(capture), "-2", "-T", "fields", "-E", "header=y", "-E", "separator=;", "-Y", what]
+    for checked in ("ip", "tcp", "udp"):
+        command += ["-o", f"{checked}.check_checksum:TRUE"]
+    for field in ("frame.number", *fields):
+        command += ["-e", field]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True)
+    return list(csv.DictReader(shown.stdout.splitlines(), delimiter=";"))
+
+
+def exported(file: Path, capture: Path, *options: str) -> Path:
+    assert status(["export", str(file), "--format", "pcapng", "--out", str(capture), *options]) == 0
+    return capture
+
+
+def measured(file: Path) -> Result:
+    return sojourn.run(file)
+
+
+@needs_tshark
+def test_tshark_complains_of_no_frame_of_any_link(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    file = scenario_file(*LOSSY)
+    for link in exports.link_names(single_run(file).specification):
+        capture = exported(file, tmp_path / "all.pcapng", "--link", link)
+        assert frames(capture, COMPLAINTS) == [], link
+        assert len(frames(capture, "tcp")) > 1000
+
+
+@needs_tshark
+def test_a_handshake_offers_what_the_stack_has(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """RFC 6691, RFC 2018 section 2, RFC 7323: 16 MiB are a window of 16 bits scaled by 2^9 at least."""
+    capture = exported(scenario_file(*LOSSY), tmp_path / "a.pcapng", "--link", "a->left")
+    options = ("tcp.options.mss_val", "tcp.options.sack_perm", "tcp.options.wscale.shift", "tcp.options.timestamp.tsval")
+    fields = ("ip.src_host", "tcp.len", "tcp.ack", "tcp.stream", "tcp.hdr_len", *options)
+    syns = frames(capture, "tcp.flags.syn == 1", *fields)
+    assert [(syn["ip.src_host"], syn["tcp.ack"]) for syn in syns] == [("a", "0"), ("b", "1")] * 2
+    for syn in syns:
+        assert (syn["tcp.len"], syn["tcp.hdr_len"]) == ("0", "40")
+        assert syn["tcp.options.mss_val"] == "1460"  # RFC 6691 section 2: options are not taken off
+        assert syn["tcp.options.sack_perm"] != ""
+        assert syn["tcp.options.wscale.shift"] == "9"
+    # Bits 1, 2, 4 and 8 of the completeness are SYN, SYN-ACK, ACK and data; 16 is the FIN, which only the short flow sends.
+    rows = frames(capture, "tcp", "tcp.stream", "tcp.completeness")
+    completeness = {row["tcp.stream"]: int(row["tcp.completeness"]) for row in rows}
+    assert {stream: value & 27 for stream, value in completeness.items()} == {"0": 11, "1": 27}
+
+
+@needs_tshark
+def test_tshark_finds_the_retransmissions_that_were_counted(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """On the sender's own link, before anything is lost; those of the last round trip may not have passed it."""
+    file = scenario_file(*LOSSY)
+    counted = measured(file).flows["retransmissions"].to_list()
+    capture = exported(file, tmp_path / "a.pcapng", "--link", "a->left")
+    found = frames(capture, "tcp.analysis.retransmission || tcp.analysis.out_of_order", "tcp.stream")
+    assert sum(counted) > 20
+    assert [sum(row["tcp.stream"] == str(flow) for row in found) for flow in (0, 1)] == counted
+
+
+@needs_tshark
+def test_sack_blocks_are_of_what_was_sent(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """Every block lies above the acknowledgement, ends where segments end, and an answer has three at most."""
+    capture = exported(scenario_file(*LOSSY), tmp_path / "a.pcapng", "--link", "a->left")
+    sent = frames(capture, "tcp.len > 0", "tcp.stream", "tcp.seq", "tcp.nxtseq")
+    edges = {(row["tcp.stream"], int(row[edge])) for row in sent for edge in ("tcp.seq", "tcp.nxtseq")}
+    fields = ("tcp.stream", "tcp.ack", "tcp.options.sack_le", "tcp.options.sack_re", "tcp.options.sack.count")
+    answers = frames(capture, "tcp.options.sack_le", *fields)
+    assert len(answers) > 50
+    for answer in answers:
+        lefts, rights = (answer[f"tcp.options.sack_{side}"].split(",") for side in ("le", "re"))
+        assert len(lefts) == int(answer["tcp.options.sack.count"]) <= 3
+        for left, right in zip(lefts, rights, strict=True):
+            assert int(answer["tcp.ack"]) < int(left) < int(right)
+            assert {(answer["tcp.stream"], int(left)), (answer["tcp.stream"], int(right))} <= edges
+
+
+@needs_tshark
+def test_what_passes_a_link_is_what_its_queue_sent(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    file = scenario_file(*LOSSY)
+    result = measured(file)
+    capture = exported(file, tmp_path / "left.pcapng")
+    sizes = [int(row["ip.len"]) for row in frames(capture, "frame.p2p_dir == 0 || ip.src_host == a", "ip.len")]
+    queue = result.queues.row(0, named=True)
+    # The packet in the transmitter at the end has left the queue and not passed yet.
+    assert 0 <= queue["departures"] - len(sizes) <= 1
+    assert 0 <= queue["bytes_sent"] - sum(sizes) <= 1500
+    missing = frames(capture, "tcp.analysis.lost_segment")
+    assert 0 < len(missing) <= queue["drops"]
+
+
+@needs_tshark
+def test_marks_and_their_echoes_are_in_the_capture(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """RFC 3168: SYNs ask for ECN, CoDel's marks are CE, and CWR answers ECE."""
+    ecn = ('"100 packets"', '"100 packets", ecn = true'), ('warm_up = "1 s"', 'warm_up = "0 s"\nstack = { ecn = "classic" }')
+    file = scenario_file(*ecn)
+    marks = measured(file).queues["marks"].item()
+    capture = exported(file, tmp_path / "left.pcapng")
+    assert marks > 5
+    assert len(frames(capture, "ip.dsfield.ecn == 3")) in (marks - 1, marks)
+    assert len(frames(capture, "tcp.flags.syn == 1 && tcp.flags.ack == 0 && tcp.flags.ece == 1 && tcp.flags.cwr == 1")) == 2
+    assert len(frames(capture, "tcp.flags.syn == 1 && tcp.flags.ack == 1 && tcp.flags.ece == 1 && tcp.flags.cwr == 0")) == 2
+    assert len(frames(capture, "tcp.flags.syn == 0 && tcp.flags.ece == 1 && ip.src_host == b")) > marks
+    assert len(frames(capture, "tcp.flags.syn == 0 && tcp.flags.cwr == 1 && ip.src_host == a")) > 5
+    assert frames(capture, COMPLAINTS) == []
+
+
+@needs_tshark
+def test_accurate_ecn_counts_marks_in_three_bits(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """RFC 9768 section 3.2.1: the ACE field begins at 5 and counts modulo 8; its bits are AE, CWR and ECE."""
+    accurate = (
+        ('"100 packets"', '"100 packets", ecn = true'),
+        ('warm_up = "1 s"', 'warm_up = "0 s"\nstack = { ecn = "accurate" }'),
+        ("count = 2\n", ""),
+    )
+    file = scenario_file(*accurate)
+    capture = exported(file, tmp_path / "left.pcapng")
+    fields = ("tcp.flags", "ip.dsfield.ecn")
+    syns = [int(row["tcp.flags"], 16) >> 6 & 7 for row in frames(capture, "tcp.flags.syn == 1", *fields)]
+    assert syns == [7, 2]
+    answers = [int(row["tcp.flags"], 16) >> 6 & 7 for row in frames(capture, "tcp.flags.syn == 0 && ip.src_host == b", *fields)]
+    steps = [(after - before) % 8 for before, after in pairwise(answers)]
+    assert answers[0] == 5
+    marks = len(frames(capture, "ip.dsfield.ecn == 3"))
+    assert marks > 3
+    # Those of the last round trip have not been told yet.
+    assert marks - 2 <= sum(steps) <= marks
+
+
+@needs_tshark
+def test_rate_based_sources_are_udp(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    sources = (
+        ('tcp = "newreno"', 'tcp = { name = "cbr", rate = "1 Mbit/s", packet_size = "200 B" }'),
+        ('[[flows]]\nfrom = "a"', '[[flows]]\nfrom = "a"\nto = "b"\ntcp = "tfrc"\n\n[[flows]]\nfrom = "a"'),
+    )
+    capture = exported(scenario_file(*sources), tmp_path / "left.pcapng")
+    assert frames(capture, COMPLAINTS) == []
+    assert frames(capture, "tcp") == []
+    calls = frames(capture, "udp.srcport == 49153", "ip.len", "udp.length", "udp.dstport")
+    assert {(row["ip.len"], row["udp.length"], row["udp.dstport"]) for row in calls} == {("200", "180", "9")}
+    assert len(calls) == pytest.approx(4 * 1e6 / 1600, rel=0.02)
+    assert len(frames(capture, "ip.src_host == b")) > 10  # TFRC's feedback
+
+
+def test_a_capture_is_the_same_every_time_and_says_what_made_it(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    file = scenario_file()
+    first, second = (exported(file, tmp_path / "a.pcapng", "--seed", "7").read_bytes() for _ in range(2))
+    assert first == second
+    assert f"sojourn export {file} --format pcapng --out {tmp_path / 'a.pcapng'} --seed 7".encode() in first
+    assert not list(tmp_path.glob("*.unfinished"))
+
+
+def tcp_info_of(file: Path) -> tuple[Run, pl.DataFrame]:
+    run = single_run(file)
+    return run, exports.tcp_info(run)
+
+
+def test_tcp_info_ends_with_what_results_hold(scenario_file: ScenarioFile) -> None:
+    file = scenario_file(*LOSSY)
+    _, info = tcp_info_of(file)
+    flows = measured(file).flows
+    last = info.group_by("flow", maintain_order=True).last()
+    assert last["tcpi_total_retrans"].to_list() == flows["retransmissions"].to_list()
+    assert last["tcpi_data_segs_out"].to_list() == flows["segments_sent"].to_list()
+    for micro, seconds in zip(last["tcpi_min_rtt"], flows["rtt_min"], strict=True):
+        assert micro == pytest.approx(seconds * 1e6, abs=1)
+    assert last["tcpi_state"].to_list() == [1, 5]
+    assert last["tcpi_bytes_acked"][1] == 800_000
+    assert 0 <= flows["total_bytes_delivered"][0] - last["tcpi_bytes_acked"][0] < 100_000
+
+
+def test_tcp_info_over_time_is_what_series_show(scenario_file: ScenarioFile) -> None:
+    """The same window at the same time, in segments; an event at the very moment may be before one look and after the other."""
+    probe = ('tcp = "newreno"\n', 'tcp = "newreno"\n[probe]\nflow_series = "50 ms"\n')
+    file = scenario_file(*LOSSY, probe)
+    _, info = tcp_info_of(file)
+    series = measured(file).series.filter(kind="flow", measure="cwnd").select("time", pl.col("which").cast(pl.UInt32), "value")
+    both = info.join(series, left_on=["time_s", "flow"], right_on=["time", "which"])
+    assert both.height == 2 * 80
+    same = both.filter(pl.col("tcpi_snd_cwnd") == (pl.col("value") // pl.col("tcpi_snd_mss")).cast(pl.UInt64))
+    assert same.height >= both.height - 2
+
+
+def test_tcp_info_keeps_linuxs_laws(scenario_file: ScenarioFile) -> None:
+    """Counts never fall; what is sacked or lost is among what is unacknowledged; no smoothed time is below the least."""
+    _, info = tcp_info_of(scenario_file(*LOSSY))
+    for flow in info.partition_by("flow"):
+        for count in ("tcpi_bytes_acked", "tcpi_total_retrans", "tcpi_data_segs_out"):
+            assert flow[count].is_sorted()
+        assert (flow["tcpi_sacked"] + flow["tcpi_lost"] <= flow["tcpi_unacked"]).all()
+        assert (flow["tcpi_rtt"] >= flow["tcpi_min_rtt"]).drop_nulls().all()
+        assert flow["tcpi_snd_ssthresh"][0] == 0x7FFFFFFF
+        assert set(flow["tcpi_ca_state"]) <= {0, 3, 4}
+        assert 3 in flow["tcpi_ca_state"]
+
+
+def test_tcp_info_is_a_file_a_connection(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "info"
+    file = scenario_file(("count = 2\n", "count = 3\n"))
+    assert status(["export", str(file), "--format", "tcp-info", "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"3 connections are in {out}, a file each\n"
+    assert sorted(path.name for path in out.iterdir()) == ["flow-0.csv", "flow-1.csv", "flow-2.csv"]
+    table = pl.read_csv(out / "flow-2.csv")
+    assert table.columns[:2] == ["time_s", "tcpi_state"]
+    assert table.height == 41
+    assert status(["export", str(file), "--format", "tcp-info", "--out", str(out)]) == 2
+    assert 'holds "flow-' in complaint(capsys)
+
+
+def flent_data(file: Path, out: Path) -> dict[str, Any]:
+    assert status(["export", str(file), "--format", "flent", "--out", str(out)]) == 0
+    data: dict[str, Any] = json.loads(gzip.decompress(out.read_bytes()))
+    return data
+
+
+def test_flents_throughputs_add_up_to_what_was_delivered(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    file = scenario_file(*LOSSY)
+    data = flent_data(file, tmp_path / "a.flent.gz")
+    delivered = measured(file).flows["total_bytes_delivered"].to_list()
+    step = data["metadata"]["STEP_SIZE"]
+    for number, total in enumerate(delivered, start=1):
+        rates = [rate for rate in data["results"][f"TCP upload::{number}"] if rate is not None]
+        assert sum(rates) * step * 1e6 / 8 == pytest.approx(total)
+    total_rates = [rate for rate in data["results"]["TCP upload sum"] if rate is not None]
+    assert sum(total_rates) * step * 1e6 / 8 == pytest.approx(sum(delivered))
+    pings = [ping for ping in data["results"]["Ping (ms) ICMP"] if ping is not None]
+    assert min(pings) >= 14  # the path's delays
+    assert {len(series) for series in data["results"].values()} == {len(data["x_values"])} == {40}
+
+
+@needs_flent
+@pytest.mark.parametrize("plot", ["totals", "upload", "ping_cdf", "tcp_rtt", "tcp_cwnd", "box_totals"])
+def test_flent_plots_what_was_exported(plot: str, scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    data, picture = tmp_path / "a.flent.gz", tmp_path / "a.png"
+    flent_data(scenario_file(*LOSSY), data)
+    command = [sys.executable, "-m", "flent", "-i", str(data), "-p", plot, "-o", str(picture)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env={"HOME": str(tmp_path), "PATH": "/usr/bin"})
+    assert done.returncode == 0, done.stderr
+    assert "error" not in done.stderr.casefold(), done.stderr
+    assert "no data" not in done.stderr.casefold(), done.stderr
+    assert picture.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--format", "pcapng", "--link", "left->rihgt"], 'unknown link "left->rihgt", did you mean "left->right"?'),
+        (["--format", "flent", "--link", "left->right"], "--link left->right: goes with --format pcapng"),
+        (["--format", "pcap"], "'pcapng'"),
+        (["--format", "pcapng", "--set", "duraton=1"], "duraton"),
+        (["--format", "pcapng", "--only", "tcp=cubic"], "tcp"),
+    ],
+)
+def test_bad_input_is_one_line(
+    options: list[str], message: str, scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture
+) -> None:
+    out = tmp_path / "out"
+    assert status(["export", str(scenario_file()), "--out", str(out), *options]) == 2
+    assert message in complaint(capsys)
+    assert not out.exists()
+
+
+def test_places_that_will_not_do_are_one_line(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    file = str(scenario_file())
+    for form in ("pcapng", "flent", "tcp-info"):
+        assert status(["export", file, "--format", form, "--out", str(tmp_path / "no" / "out")]) == 2
+        assert "there is no directory" in complaint(capsys)
+    assert status(["export", file, "--format", "pcapng", "--out", str(tmp_path)]) == 2
+    assert "is a directory" in complaint(capsys)
+    assert status(["export", file, "--format", "tcp-info", "--out", file]) == 2
+    assert "is a file" in complaint(capsys)
+
+
+def test_one_run_is_exported_at_a_time(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    sweep = ('tcp = "newreno"\n', 'tcp = "newreno"\n[sweep.axes]\ntcp = { key = "flows.*.tcp", values = ["cubic", "bbr"] }\n')
+    file, out = scenario_file(sweep), tmp_path / "a.pcapng"
+    assert status(["export", str(file), "--format", "pcapng", "--out", str(out)]) == 2
+    assert "--only" in complaint(capsys)
+    exported(file, out, "--only", "tcp=bbr")
+    assert b"--only tcp=bbr" in out.read_bytes()
+
+
+def test_without_connections_there_is_nothing_to_tell(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    file = scenario_file(('tcp = "newreno"', 'tcp = "cbr"'))
+    for form in ("flent", "tcp-info"):
+        assert status(["export", str(file), "--format", form, "--out", str(tmp_path / "out")]) == 2
+        assert "no flow is a TCP connection" in complaint(capsys)
+        assert not (tmp_path / "out").exists()
