@@ -24,6 +24,7 @@ from sojourn.cli import progress as progresses
 from sojourn.cli import query as queries
 from sojourn.cli import show
 from sojourn.cli.progress import Checking, Progress
+from sojourn.cli.report import report as report_
 from sojourn.cluster import Cluster
 from sojourn.errors import ClusterLost, InputError, SojournError, StoreFailed
 from sojourn.results import Result
@@ -372,6 +373,9 @@ def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, re
         show.console().print(table)
     if out is not None:
         store.write_whole(out, lambda path: path.write_text(reports.text(report), encoding="utf-8"))
+
+
+sojourn.add_command(report_)
 
 
 def _notify(what: str) -> None:

@@ -1,0 +1,104 @@
+"""Charts of a report: figures of ``sojourn.figures`` with few enough samples."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import InputError
+from sojourn.figures import FIGURES, Drawn, Selection
+from sojourn.report.contents import Contents
+from sojourn.report.sampling import thin
+from sojourn.results import Result
+
+#: How wide charts are in points, unless the screen is narrower.
+WIDTH = 640
+
+#: Samples of one line of a chart.
+FINEST = 400
+
+#: What is drawn of every campaign, besides heat maps.
+OF_CAMPAIGN = ("delay-goodput", "fairness-delay", "throughput", "flow-throughputs")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart with what is written about it."""
+
+    name: str
+    title: str
+    #: The command that draws the same.
+    command: str
+    #: In Vega-Lite.
+    spec: Mapping[str, Any]
+    #: Which axes' labels are in which field of the data, joined by commas, so that a filter can choose rows.
+    fields: Mapping[str, Sequence[str]]
+
+
+class Thinned:
+    """Results with fewer samples over time."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """See ``Results.scan``."""
+        return self._series if name == "series" else self._result.scan(name)
+
+    @cached_property
+    def _series(self) -> pl.LazyFrame:
+        series = self._result.series.with_row_index("row").with_columns(pl.col("value").cast(pl.Float64))
+        lines = series.partition_by("key", "kind", "which", "measure")
+        chosen = [line[thin(line["value"].fill_null(float("nan")).to_numpy(), FINEST)] for line in lines]
+        return pl.concat([series.clear(), *chosen]).sort("row").drop("row").lazy()
+
+
+def of_study(contents: Contents) -> list[Drawing]:
+    """The paper's figures that can be drawn of the cells that there are."""
+    if contents.study is None:
+        return []
+    thinned = Thinned(contents.result)
+    made = []
+    for figure in contents.study.figures:
+        drawing = _drawing(contents, thinned, figure.figure, f"Figure {figure.number}. {figure.title}", figure.select)
+        made += [drawing] if drawing else []
+    return made
+
+
+def of_campaign(contents: Contents) -> list[Drawing]:
+    """What is drawn of any campaign."""
+    thinned = Thinned(contents.result)
+    drawings = (_drawing(contents, thinned, name, FIGURES[name].title, {}) for name in OF_CAMPAIGN if name in FIGURES)
+    return [drawing for drawing in drawings if drawing]
+
+
+def _drawing(contents: Contents, results: Thinned, name: str, title: str, select: Selection) -> Drawing | None:
+    """A chart, or none if the results do not have what it shows, or more than can be looked at."""
+    chosen = {axis: [labels] if isinstance(labels, str) else labels for axis, labels in select.items()}
+    only = [f"--only={axis}={label}" for axis, labels in chosen.items() for label in labels]
+    command = shlex.join(["sojourn", "plot", str(contents.directory), "--figure", name, "--format", "svg", *only])
+    try:
+        source = Drawn.of(results, select, order=contents.axes, command=command)
+        spec = FIGURES[name].draw(source, WIDTH).to_dict()
+    except InputError:
+        return None
+    return Drawing(name, title, command, spec, fields(spec, list(contents.axes)))
+
+
+def fields(spec: Any, axes: Sequence[str]) -> dict[str, list[str]]:
+    """The fields of a chart's data that hold labels of axes: those that a channel shows under the axes' names."""
+    found: dict[str, list[str]] = {}
+    if isinstance(spec, list):
+        for part in spec:
+            found |= fields(part, axes)
+    elif isinstance(spec, dict):
+        title, field = spec.get("title"), spec.get("field")
+        if isinstance(title, str) and isinstance(field, str) and all(name in axes for name in title.split(", ")):
+            found[field] = title.split(", ")
+        for key, part in spec.items():
+            if key not in ("datasets", "values"):
+                found |= fields(part, axes)
+    return found
