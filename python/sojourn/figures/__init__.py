@@ -10,13 +10,15 @@ from collections.abc import Iterable, Mapping
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.figures import heatmaps, look, over_time
+from sojourn.figures import bars, distributions, heatmaps, look, over_time, tradeoffs
 from sojourn.figures.drawn import Drawn, Results, Selection
 from sojourn.figures.figure import Chart, Figure
 from sojourn.figures.look import DOCUMENT
 
 #: All figures by name.
-FIGURES: Mapping[str, Figure] = {figure.name: figure for figure in (*over_time.FIGURES, *heatmaps.FIGURES)}
+FIGURES: Mapping[str, Figure] = {
+    figure.name: figure for family in (over_time, bars, tradeoffs, heatmaps, distributions) for figure in family.FIGURES
+}
 
 __all__ = ["DOCUMENT", "FIGURES", "Chart", "Drawn", "Figure", "Results", "Selection", "draw", "named"]
 

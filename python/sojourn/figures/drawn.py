@@ -9,7 +9,11 @@ from typing import Protocol, Self
 import polars as pl
 
 from sojourn import names, units
+from sojourn.comparison import axes_of
 from sojourn.errors import InputError
+
+#: The label of an axis that a run has not, in a store of several campaigns.
+ABSENT = "-"
 
 #: Values of some axes, one or several of each.
 Selection = Mapping[str, str | Iterable[str]]
@@ -57,30 +61,19 @@ class Drawn:
             InputError: there is no such axis, value or seed, or no run.
         """
         runs = results.scan("runs").select(pl.exclude("specification")).collect()
-        known = runs.columns[1 : runs.columns.index("seed")]
+        known = axes_of(runs)
+        runs = runs.with_columns(pl.col(known).fill_null(ABSENT))
         for axis, wanted in (only or {}).items():
             if axis not in known:
                 raise InputError(names.unknown("axis", axis, known))
             labels = [wanted] if isinstance(wanted, str) else list(wanted)
-            there = runs[axis].drop_nulls().unique().sort().to_list()
-            for label in labels:
-                if label not in there:
-                    raise InputError(names.unknown(f"value of axis {axis}", label, there))
-            runs = runs.filter(pl.col(axis).is_in(labels))
+            runs = _chosen(runs, axis, labels, f"value of axis {axis}")
         if seeds is not None:
-            wanted_seeds, there = list(seeds), runs["seed"].unique().sort().to_list()
-            for seed in wanted_seeds:
-                if seed not in there:
-                    raise InputError(names.unknown("seed", str(seed), map(str, there)))
-            runs = runs.filter(pl.col("seed").is_in(wanted_seeds))
+            runs = _chosen(runs, "seed", list(seeds), "seed")
         if not runs.height:
             raise InputError("there is no run to draw")
         places = [*(order or {}), *known]
-        axes = {
-            axis: _in_order(runs[axis].drop_nulls().unique().to_list(), (order or {}).get(axis, ()))
-            for axis in sorted(known, key=places.index)
-            if not runs[axis].null_count()
-        }
+        axes = {axis: _in_order(runs[axis].to_list(), (order or {}).get(axis, ())) for axis in sorted(known, key=places.index)}
         return cls(results, axes, runs["seed"].unique().sort().to_list(), command)
 
     @property
@@ -93,9 +86,14 @@ class Drawn:
         """What all cells have in common, in words: ``load UC, tcp cubic``."""
         return ", ".join(f"{axis} {labels[0]}" for axis, labels in self.axes.items() if len(labels) == 1)
 
+    def labels(self, axis: str | None) -> Sequence[str]:
+        """What the values of an axis are called, in order; nothing of no axis."""
+        return [] if axis is None else self.axes[axis]
+
     def frame(self, name: str) -> pl.LazyFrame:
         """The rows of a frame that are of these cells and seeds, specifications left out."""
-        frame = self.results.scan(name).filter(pl.col("seed").is_in(list(self.seeds)))
+        frame = self.results.scan(name).with_columns(pl.col(list(self.axes)).fill_null(ABSENT))
+        frame = frame.filter(pl.col("seed").is_in(list(self.seeds)))
         frame = frame.filter(*(pl.col(axis).is_in(list(labels)) for axis, labels in self.axes.items()))
         return frame.select(pl.exclude("specification")) if name == "runs" else frame
 
@@ -105,9 +103,25 @@ class Drawn:
         return self.frame("runs").collect()
 
     @cached_property
+    def throughputs(self) -> pl.DataFrame:
+        """A row a flow: its run's ``key``, axes and seed, its ``flow``, ``group`` and ``algorithm``, its throughput ``mbps``."""
+        flows = self.frame("flows").select("key", *self.axes, "seed", "flow", "group", "algorithm", "bytes_delivered").collect()
+        windows = self.runs.select("key", "window_s")
+        rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
+        return flows.join(windows, on="key", maintain_order="left").with_columns(mbps=rate).drop("bytes_delivered", "window_s")
+
+    @cached_property
     def bottlenecks(self) -> pl.DataFrame:
         """The row of ``queues`` of each run's bottleneck: the first link that has a discipline."""
         return self.frame("queues").collect().group_by("key", maintain_order=True).first()
+
+
+def _chosen(runs: pl.DataFrame, column: str, wanted: Sequence[object], what: str) -> pl.DataFrame:
+    there = runs[column].unique().sort().to_list()
+    for value in wanted:
+        if value not in there:
+            raise InputError(names.unknown(what, str(value), map(str, there)))
+    return runs.filter(pl.col(column).is_in(wanted))
 
 
 def _in_order(labels: Iterable[str], known: Sequence[str]) -> list[str]:

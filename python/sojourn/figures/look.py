@@ -1,5 +1,6 @@
 """How figures look: colours, dashes, type, titles."""
 
+import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,6 +9,7 @@ import altair as alt
 import polars as pl
 
 from sojourn import _engine
+from sojourn.errors import InputError
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.figure import Chart, Figure
 
@@ -27,6 +29,9 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 #: Things with colours of their own that a figure has at most.
 MOST_COLOURS = len(COLOURS)
 
+#: How numbers are written in tooltips.
+DIGITS = ".4~g"
+
 _GREY = "#666666"
 
 #: What all figures have in common; a page with another background may set these to something else.
@@ -39,6 +44,7 @@ CONFIG: Mapping[str, Any] = {
     "legend": {"labelFontSize": 8, "titleFontSize": 9, "titleFontWeight": "normal", "orient": "top"},
     "title": {"fontSize": 11, "anchor": "start", "subtitleFontSize": 8, "subtitleColor": _GREY, "offset": 8},
     "line": {"strokeWidth": 1},
+    "rule": {"color": "#333333"},
 }
 
 
@@ -51,16 +57,59 @@ def data(frame: pl.DataFrame) -> alt.InlineData:
     return alt.InlineData(values=frame.write_csv(), format=alt.CsvDataFormat(parse=alt.Parse(**kinds), type="csv"))
 
 
-def colour(title: str, labels: Sequence[str], field: str = "colour") -> alt.Color:
-    """The colour that each label has, wherever it appears."""
+def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None:
+    """Sees to it that so many things can be told from one another by their colours.
+
+    Raises:
+        InputError: they cannot.
+    """
+    if len(labels) > MOST_COLOURS:
+        example = shlex.quote(f"{axis}={labels[0]}")
+        raise InputError(
+            f"figure {figure}: {len(labels)} values of {axis} are too many to tell apart, and {MOST_COLOURS} the most; choose some, "
+            f"such as --only {example}"
+        )
+
+
+def colour(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
+    """The encoding of ``colour``: the colour that each label has wherever it appears; nothing where there is nothing to tell."""
+    if title is None:
+        return {}
     scale = alt.Scale(domain=list(labels), range=list(COLOURS[: len(labels)]))
-    return alt.Color(f"{field}:N", title=title, scale=scale, sort=list(labels))
+    return {"color": alt.Color("colour:N", title=title, scale=scale, sort=list(labels))}
 
 
-def dash(title: str, labels: Sequence[str], field: str = "colour") -> alt.StrokeDash:
-    """The dashes that go with the colours."""
+def colour_and_dash(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
+    """The encoding of ``colour`` for lines, which dashes tell as well."""
+    if title is None:
+        return {}
     scale = alt.Scale(domain=list(labels), range=[list(pattern) for pattern in DASHES[: len(labels)]])
-    return alt.StrokeDash(f"{field}:N", title=title, scale=scale, sort=list(labels))
+    dash = alt.StrokeDash("colour:N", title=title, scale=scale, sort=list(labels))
+    return {**colour(title, labels), "strokeDash": dash}
+
+
+def shape(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
+    """The encoding of ``shape``."""
+    if title is None:
+        return {}
+    scale = alt.Scale(domain=list(labels), range=list(SHAPES[: len(labels)]))
+    return {"shape": alt.Shape("shape:N", title=title, scale=scale, sort=list(labels))}
+
+
+def labels(titles: Mapping[str, str | None]) -> list[alt.Tooltip]:
+    """What a tooltip says of fields that have a title."""
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items() if title is not None]
+
+
+def interval(title: str) -> list[alt.Tooltip]:
+    """What a tooltip says of ``value``, of its 95 % interval from ``low`` to ``high``, and of its ``seeds``."""
+    fields = {"value": title, "low": "95 % interval from", "high": "95 % interval to", "seeds": "Seeds"}
+    return [alt.Tooltip(f"{field}:Q", title=named, format=DIGITS) for field, named in fields.items()]
+
+
+def height(width: int) -> int:
+    """The height of a panel so wide."""
+    return max(90, min(220, width * 2 // 5))
 
 
 def finish(chart: Chart, figure: Figure, source: Drawn) -> Chart:

@@ -1,4 +1,7 @@
-"""Figures of samples over time: the queue's length. One seed, the first of the drawn."""
+"""Figures of samples over time, of one seed: the first of those that are drawn."""
+
+from dataclasses import dataclass
+from functools import partial
 
 import altair as alt
 import polars as pl
@@ -7,51 +10,127 @@ from sojourn.errors import InputError
 from sojourn.figures import look
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.figure import Chart, Figure, Need
-from sojourn.figures.panels import Panels
+from sojourn.figures.panels import Panels, shown_axis, together
 
-#: The axis whose values share a panel, if the campaign has it: what is compared most.
-TOGETHER = "queue"
-
-#: Panels whose greatest values differ by no more than this have the same y axis.
-SAME_SCALE = 4
+#: Of each point of a panel's width so many stretches of a line are told apart; of each the least and the greatest sample is drawn.
+STRETCHES = 2
 
 
-def _queue(source: Drawn, width: int) -> Chart:
-    return _of_bottleneck(source, width, "packets", "Queue length (packets)", "queue-over-time")
+@dataclass(frozen=True)
+class Sampled:
+    """What is drawn over time."""
+
+    name: str
+    title: str
+    #: Of the y axis, with the unit.
+    label: str
+    #: Of ``series``.
+    measure: str
+    #: What a sample is multiplied by to be in that unit.
+    factor: float = 1
+    #: Whether the samples count, and what is drawn is how fast.
+    counts: bool = False
 
 
-def _of_bottleneck(source: Drawn, width: int, measure: str, title: str, figure: str) -> Chart:
-    keys = source.bottlenecks.filter(seed=source.seeds[0]).select("key", which="link")
-    samples = source.frame("series").filter(kind="queue", measure=measure).collect().join(keys, on=["key", "which"], how="semi")
-    together = _together(source)
-    panels = Panels(source, [axis for axis in source.varying if axis != together])
-    panels.check(figure)
-    labels = [] if together is None else source.axes[together]
-    if len(labels) > look.MOST_COLOURS:
-        raise InputError(
-            f"figure {figure}: {len(labels)} lines are too many, and {look.MOST_COLOURS} the most; choose values with "
-            f"--only {together}={labels[0]!r}"
-        )
-    colour = pl.lit("") if together is None else pl.col(together)
-    placed = panels.place(samples.drop_nulls("value")).with_columns(colour=colour)
-    highest = placed.group_by("panel_row", "panel_column").agg(pl.col("value").max())["value"]
-    rows = placed.select("panel_row", "panel_column", "colour", "time", "value")
+QUEUES = (
+    Sampled("queue-over-time", "Queue length over time", "Queue length (packets)", "packets"),
+    Sampled("loss-over-time", "Drops over time", "Drops (packets/s)", "drops", counts=True),
+)
+FLOWS = (
+    Sampled("throughput-over-time", "Throughput over time", "Throughput (Mbit/s)", "bytes_delivered", 8e-6, counts=True),
+    Sampled("cwnd-over-time", "Congestion window over time", "Congestion window (kB)", "cwnd", 1e-3),
+    Sampled("rtt-over-time", "Round-trip time over time", "Round-trip time (ms)", "rtt", 1e3),
+)
+
+
+def _queue(sampled: Sampled, source: Drawn, width: int) -> Chart:
+    """The bottleneck's queue, a line a cell."""
+    side = together(source)
+    bottlenecks = source.bottlenecks.filter(seed=source.seeds[0]).select("key", which="link")
+    samples = _samples(sampled, source, "queue").join(bottlenecks, on=["key", "which"], how="semi", maintain_order="left")
+    panels = Panels(source, [axis for axis in source.varying if axis != side])
+    lines = samples.with_columns(shown_axis(side, "colour"))
+    return _lines(sampled, panels, lines, side, list(source.labels(side)), width)
+
+
+def _flow(sampled: Sampled, source: Drawn, width: int) -> Chart:
+    """A line a flow; of many flows the mean of each algorithm's."""
+    flows = source.throughputs.filter(seed=source.seeds[0]).with_columns(which=pl.col("flow").cast(pl.String))
+    flows = flows.with_columns(colour=_names(flows)).select("key", "which", "algorithm", "colour")
+    lines = _samples(sampled, source, "flow").join(flows, on=["key", "which"], maintain_order="left")
+    title = "flow"
+    if flows["colour"].n_unique() > look.MOST_COLOURS:
+        title = "mean of the flows of"
+        means = lines.group_by("key", *source.axes, "algorithm", "time", maintain_order=True).agg(pl.col("value").mean())
+        lines = means.rename({"algorithm": "colour"})
+    labels = lines["colour"].unique(maintain_order=True).to_list()
+    return _lines(sampled, Panels(source, source.varying), lines, title, labels, width)
+
+
+def _names(flows: pl.DataFrame) -> pl.Series:
+    """What flows are called: by their group, with a number where it has several, and their algorithm unless that depends on the run."""
+    several = bool((flows.group_by("key", "group").len()["len"] > 1).any())
+    name = pl.col("group") + " " + pl.col("which") if several else pl.col("group")
+    named = flows.select("algorithm", name=name)
+    told = named.group_by("name").agg(pl.col("algorithm").n_unique())["algorithm"].max() == 1
+    return named.select(pl.col("name") + ": " + pl.col("algorithm") if told else pl.col("name")).to_series()
+
+
+def _samples(sampled: Sampled, source: Drawn, kind: str) -> pl.DataFrame:
+    """The samples of one seed in the unit of the figure: key, axes, time, which, value."""
+    seed = source.seeds[0]
+    rows = source.frame("series").filter(seed=seed, kind=kind, measure=sampled.measure)
+    found = rows.select("key", *source.axes, "time", "which", "value").collect()
+    if sampled.counts:
+        line = ["key", "which"]
+        rate = pl.col("value").diff().over(line) / pl.col("time").diff().over(line)
+        found = found.with_columns(value=rate)
+    found = found.with_columns(pl.col("value") * sampled.factor).drop_nulls("value")
+    if not found.height:
+        raise InputError(f"figure {sampled.name}: the runs with seed {seed} have no samples of {sampled.measure}")
+    return found
+
+
+def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int) -> Chart:
+    panels.check(sampled.name)
+    look.check_distinct(sampled.name, title, labels)
+    panel = panels.width(width)
+    placed = panels.place(lines).select("panel_row", "panel_column", "colour", "time", "value")
+    rows = thinned(placed, STRETCHES * panel)
     encoding = {
         "x": alt.X("time:Q", title="Time (s)"),
-        "y": alt.Y("value:Q", title=title),
-        "tooltip": [alt.Tooltip("time:Q", title="Time (s)"), alt.Tooltip("value:Q", title=title, format=".4~g")],
+        "y": alt.Y("value:Q", title=sampled.label),
+        "tooltip": [
+            *look.labels({"colour": title}),
+            alt.Tooltip("time:Q", title="Time (s)", format=look.DIGITS),
+            alt.Tooltip("value:Q", title=sampled.label, format=look.DIGITS),
+        ],
+        **look.colour_and_dash(title, labels),
     }
-    if together is not None:
-        encoding |= {"color": look.colour(together, labels), "strokeDash": look.dash(together, labels)}
-    panel = panels.width(width)
-    size = {"width": panel, "height": max(90, panel * 2 // 5)}
-    chart = alt.Chart(look.data(rows)).mark_line(clip=True).encode(**encoding).properties(**size)
-    return panels.divide(chart, shared=highest.max() <= SAME_SCALE * highest.min())
+    chart = alt.Chart(look.data(rows)).mark_line().encode(**encoding).properties(width=panel, height=look.height(panel))
+    return panels.divide(chart, shared=panels.alike(rows))
 
 
-def _together(source: Drawn) -> str | None:
-    varying = source.varying
-    return TOGETHER if TOGETHER in varying else (varying[-1] if varying else None)
+def thinned(rows: pl.DataFrame, stretches: int) -> pl.DataFrame:
+    """Lines with no more than the least and the greatest ``value`` of so many stretches of time each, so that no peak is lost."""
+    line = [column for column in rows.columns if column not in ("time", "value")]
+    start, end = pl.col("time").min(), pl.col("time").max()
+    numbered = rows.with_row_index("row").with_columns(
+        stretch=((pl.col("time") - start) / (end - start) * stretches).floor().clip(0, stretches - 1).fill_nan(0)
+    )
+    kept = (
+        numbered.group_by(*line, "stretch", maintain_order=True)
+        .agg(
+            pl.col("row").get(pl.col("value").arg_min()).alias("least"),
+            pl.col("row").get(pl.col("value").arg_max()).alias("most"),
+        )
+        .select(row=pl.concat_list("least", "most"))
+        .explode("row")["row"]
+    )
+    return rows[kept.unique().sort()]
 
 
-FIGURES = (Figure("queue-over-time", "Queue length over time", Need.QUEUE_SERIES, _queue),)
+FIGURES = (
+    *(Figure(each.name, each.title, Need.QUEUE_SERIES, partial(_queue, each)) for each in QUEUES),
+    *(Figure(each.name, each.title, Need.FLOW_SERIES, partial(_flow, each)) for each in FLOWS),
+)

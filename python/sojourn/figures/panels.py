@@ -1,5 +1,6 @@
 """Panels: small copies of a chart side by side, one for each value of the axes that the chart itself does not show."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -16,6 +17,12 @@ MOST = 48
 
 #: Panels beside each other, where there is one axis.
 BESIDE = 3
+
+#: Panels whose greatest values differ by no more than this factor have the same y axis.
+SAME_SCALE = 4
+
+#: The axis whose values share a panel, if the campaign has it: what is compared most.
+TOGETHER = "queue"
 
 #: Points that the labels of an axis take beside the panels, and that lie between two of them.
 MARGIN, BETWEEN = 70, 14
@@ -36,10 +43,10 @@ class Panels:
         """
         number = prod(len(self.source.axes[axis]) for axis in self.axes)
         if number > MOST:
-            example = self.axes[0]
+            example = shlex.quote(f"{self.axes[0]}={self.source.axes[self.axes[0]][0]}")
             raise InputError(
                 f"figure {figure}: {number} panels are too many, and {MOST} the most; choose values of "
-                f"{', '.join(self.axes)}, such as --only {example}={self.source.axes[example][0]!r}"
+                f"{', '.join(self.axes)}, such as --only {example}"
             )
 
     @property
@@ -58,6 +65,12 @@ class Panels:
     def width(self, total: int) -> int:
         """The width of one, if all are to have a width in all."""
         return max(40, (total - MARGIN) // self.beside - BETWEEN)
+
+    @staticmethod
+    def alike(placed: pl.DataFrame) -> bool:
+        """Whether the greatest ``value`` of each panel is of about the same size, so that all may have the same y axis."""
+        highest = placed.group_by("panel_row", "panel_column").agg(pl.col("value").max())["value"].drop_nulls().to_list()
+        return not highest or max(highest) <= SAME_SCALE * min(highest)
 
     def place(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Rows with the panel that each is in, as ``panel_row`` and ``panel_column``."""
@@ -83,3 +96,14 @@ class Panels:
         else:
             divided = chart.facet(facet=alt.Facet("panel_column:N", **column), columns=self.beside, spacing=BETWEEN)
         return divided if shared else divided.resolve_scale(y="independent")
+
+
+def together(source: Drawn) -> str | None:
+    """The axis whose values are drawn in one panel: the queue or, where that does not vary, the last that does."""
+    varying = source.varying
+    return TOGETHER if TOGETHER in varying else (varying[-1] if varying else None)
+
+
+def shown_axis(axis: str | None, name: str) -> pl.Expr:
+    """The labels of an axis as a column of a chart's data, whose own names may mean something to Vega; nothing of no axis."""
+    return (pl.lit("") if axis is None else pl.col(axis)).alias(name)

@@ -1,0 +1,52 @@
+"""Distributions of flows' throughputs: what share of a cell's flows, over all its seeds, got no more than so much."""
+
+import altair as alt
+import polars as pl
+
+from sojourn.figures import look
+from sojourn.figures.drawn import Drawn
+from sojourn.figures.figure import Chart, Figure, Need
+from sojourn.figures.panels import Panels, shown_axis, together
+
+NAME = "flow-throughputs"
+
+#: Steps of a curve: of more flows than that some steps are left out.
+STEPS = 200
+
+
+def _draw(source: Drawn, width: int) -> Chart:
+    side = together(source)
+    labels = source.labels(side)
+    look.check_distinct(NAME, side, labels)
+    panels = Panels(source, [axis for axis in source.varying if axis != side])
+    panels.check(NAME)
+    curves = cumulative(source.throughputs.select(*source.axes, "mbps"), list(source.axes))
+    rows = panels.place(curves).select("panel_row", "panel_column", shown_axis(side, "colour"), "mbps", "share")
+    x, y = alt.X("mbps:Q", title="Throughput of a flow (Mbit/s)"), alt.Y("share:Q", title="Share of flows (%)")
+    lines = alt.Chart(look.data(rows)).mark_line(interpolate="step-after")
+    tooltip = [
+        *look.labels({"colour": side}),
+        *(alt.Tooltip(each.to_dict()["field"], type="quantitative", title=str(each.to_dict()["title"])) for each in (x, y)),
+    ]
+    panel = panels.width(width)
+    chart = lines.encode(x=x, y=y, order="share:Q", tooltip=tooltip, **look.colour_and_dash(side, labels))
+    divided = panels.divide(chart.properties(width=panel, height=look.height(panel)))
+    return divided if _alike(rows) or not panels.axes else divided.resolve_scale(x="independent")
+
+
+def cumulative(flows: pl.DataFrame, axes: list[str]) -> pl.DataFrame:
+    """The steps of each cell's empirical distribution function, from 0 to 100 % in ``share``."""
+    ranked = flows.sort(*axes, "mbps").with_columns(
+        rank=pl.int_range(1, pl.len() + 1).over(axes), flows=pl.len().over(axes).cast(pl.Int64)
+    )
+    kept = ranked.filter(pl.col("rank") * STEPS // pl.col("flows") != (pl.col("rank") - 1) * STEPS // pl.col("flows"))
+    starts = ranked.filter(rank=1).with_columns(rank=pl.lit(0, pl.Int64))
+    steps = pl.concat([starts, kept]).sort(*axes, "rank")
+    return steps.select(*axes, "mbps", share=100 * pl.col("rank") / pl.col("flows"))
+
+
+def _alike(rows: pl.DataFrame) -> bool:
+    return Panels.alike(rows.rename({"mbps": "value"}))
+
+
+FIGURES = (Figure(NAME, "Throughputs of the flows", Need.RUNS, _draw),)

@@ -1,0 +1,125 @@
+"""Trade-offs: two measures of every cell against each other, a point a cell."""
+
+from collections.abc import Iterable
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from sojourn.figures import look, measures
+from sojourn.figures.drawn import Drawn
+from sojourn.figures.figure import Chart, Figure, Need
+from sojourn.figures.panels import Panels, shown_axis, together
+
+#: The axis that shapes tell, if the campaign has it.
+SHAPED = "tcp"
+
+#: Points of an ellipse's outline.
+OUTLINE = 48
+
+#: Runs that an ellipse can be drawn of: two lie on a line.
+LEAST_RUNS = 3
+
+
+class _Arrangement:
+    """Which axis colours tell, which one shapes do, and which ones have panels."""
+
+    def __init__(self, figure: str, source: Drawn) -> None:
+        self.source = source
+        self.colour = together(source)
+        others = [axis for axis in source.varying if axis != self.colour]
+        self.shape = SHAPED if SHAPED in others else (others[-1] if others else None)
+        self.panels = Panels(source, [axis for axis in others if axis != self.shape])
+        self.panels.check(figure)
+        for axis in (self.colour, self.shape):
+            look.check_distinct(figure, axis, source.labels(axis))
+
+    def rows(self, cells: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
+        """The rows of cells with only what the chart needs."""
+        told = shown_axis(self.colour, "told_by_colour"), shown_axis(self.shape, "shape")
+        return self.panels.place(cells).select("panel_row", "panel_column", *told, *columns).rename({"told_by_colour": "colour"})
+
+    def points(self, base: alt.Chart, x: alt.X, y: alt.Y) -> alt.Chart:
+        """A mark a cell."""
+        return base.mark_point(filled=True, size=45, opacity=1).encode(
+            x=x,
+            y=y,
+            tooltip=[
+                *look.labels({"colour": self.colour, "shape": self.shape}),
+                alt.Tooltip("x:Q", title=measures.SOJOURN_MEAN.label, format=look.DIGITS),
+                alt.Tooltip("y:Q", title=str(y.to_dict()["title"]), format=look.DIGITS),
+            ],
+            **look.colour(self.colour, self.source.labels(self.colour)),
+            **look.shape(self.shape, self.source.labels(self.shape)),
+        )
+
+    def divide(self, layers: Iterable[alt.Chart], width: int) -> Chart:
+        """The layers in panels."""
+        panel = self.panels.width(width)
+        return self.panels.divide(alt.LayerChart(layer=list(layers)).properties(width=panel, height=look.height(panel)))
+
+
+def _axes(up: str) -> tuple[alt.X, alt.Y]:
+    return alt.X("x:Q", title=measures.SOJOURN_MEAN.label), alt.Y("y:Q", title=up, scale=alt.Scale(zero=False))
+
+
+def _fairness_delay(source: Drawn, width: int) -> Chart:
+    """Means over seeds, with lines for their 95 % intervals."""
+    arranged = _Arrangement("fairness-delay", source)
+    axes, fair = list(source.axes), measures.FAIRNESS
+    delay = measures.of_cells(source, measures.SOJOURN_MEAN).rename({"value": "x", "low": "x_low", "high": "x_high"})
+    fairness = measures.of_cells(source, fair).rename({"value": "y", "low": "y_low", "high": "y_high"})
+    cells = delay.join(fairness, on=axes, maintain_order="left")
+    base = alt.Chart(look.data(arranged.rows(cells, ("x", "x_low", "x_high", "y", "y_low", "y_high"))))
+    x, y = _axes(fair.label)
+    colour = look.colour(arranged.colour, source.labels(arranged.colour))
+    along = base.mark_rule().encode(x=alt.X("x_low:Q", title=measures.SOJOURN_MEAN.label), x2="x_high:Q", y=y, **colour)
+    upright = base.mark_rule().encode(x=x, y=alt.Y("y_low:Q", title=fair.label), y2="y_high:Q", **colour)
+    return arranged.divide([along, upright, arranged.points(base, x, y)], width)
+
+
+def _delay_goodput(source: Drawn, width: int) -> Chart:
+    """The median over seeds, with the ellipse of the normal distribution that explains the runs best, one deviation wide.
+
+    Source: RFC 7928, section 2.7, which takes the ellipses from Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013.
+    """
+    arranged = _Arrangement("delay-goodput", source)
+    axes, goodput = list(source.axes), measures.THROUGHPUT
+    delay = measures.SOJOURN_MEAN.values(source).rename({"value": "x"})
+    rate = goodput.values(source).rename({"value": "y"})
+    runs = (
+        source.runs.select("key", *axes).join(delay, on="key", maintain_order="left").join(rate, on="key", maintain_order="left")
+    )
+    cells = [(labels, cell.select("x", "y")) for labels, cell in runs.drop_nulls(["x", "y"]).group_by(axes, maintain_order=True)]
+    schema = {**dict.fromkeys(axes, pl.String), "part": pl.String, "place": pl.Int64, "x": pl.Float64, "y": pl.Float64}
+    medians = [(*labels, "median", 0, cell["x"].median(), cell["y"].median()) for labels, cell in cells]
+    outlines = [(*labels, "ellipse", place, x, y) for labels, cell in cells for place, (x, y) in enumerate(ellipse(cell))]
+    rows = arranged.rows(pl.DataFrame([*medians, *outlines], schema=schema, orient="row"), ("part", "place", "x", "y"))
+    base = alt.Chart(look.data(rows))
+    x, y = _axes(goodput.label)
+    around = base.transform_filter("datum.part == 'ellipse'").mark_line(interpolate="linear-closed")
+    ellipses = around.encode(
+        x=x, y=y, order="place:Q", detail="shape:N", **look.colour(arranged.colour, source.labels(arranged.colour))
+    )
+    return arranged.divide([ellipses, arranged.points(base.transform_filter("datum.part == 'median'"), x, y)], width)
+
+
+def ellipse(runs: pl.DataFrame) -> list[tuple[float, float]]:
+    """The outline one standard deviation around the mean of the columns ``x`` and ``y``; none of too few runs.
+
+    The covariance is that of maximum likelihood, whose divisor is n.
+    """
+    if runs.height < LEAST_RUNS:
+        return []
+    points = runs.to_numpy()
+    sizes, directions = np.linalg.eigh(np.cov(points.T, ddof=0))
+    angles = np.linspace(0, 2 * np.pi, OUTLINE, endpoint=False)
+    circle = np.stack([np.cos(angles), np.sin(angles)])
+    outline = points.mean(axis=0)[:, None] + directions @ (np.sqrt(np.maximum(sizes, 0))[:, None] * circle)
+    return [(float(x), float(y)) for x, y in outline.T]
+
+
+FIGURES = (
+    Figure("fairness-delay", "Fairness against queueing delay", Need.QUEUES, _fairness_delay),
+    Figure("delay-goodput", "Goodput against queueing delay", Need.QUEUES, _delay_goodput),
+)
