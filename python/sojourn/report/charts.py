@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import altair as alt
 import polars as pl
 
 from sojourn.errors import InputError
@@ -15,13 +16,16 @@ from sojourn.report.sampling import thin
 from sojourn.results import Result
 
 #: How wide charts are in points, unless the screen is narrower.
-WIDTH = 640
+WIDTH = 960
 
 #: Samples of one line of a chart.
 FINEST = 400
 
 #: What is drawn of every campaign, besides heat maps.
 OF_CAMPAIGN = ("delay-goodput", "fairness-delay", "throughput", "flow-throughputs")
+
+#: What has scales of its own in every panel: networks of a campaign may differ tenfold.
+OWN_SCALES = ("delay-goodput", "fairness-delay", "flow-throughputs")
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,11 @@ class Drawing:
 
 
 class Thinned:
-    """Results with fewer samples over time."""
+    """Results with fewer samples over time, and those only with the first seed, which figures over time show."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Result, seed: int) -> None:
         self._result = result
+        self._seed = seed
 
     def scan(self, name: str) -> pl.LazyFrame:
         """See ``Results.scan``."""
@@ -50,7 +55,7 @@ class Thinned:
 
     @cached_property
     def _series(self) -> pl.LazyFrame:
-        series = self._result.series.with_row_index("row").with_columns(pl.col("value").cast(pl.Float64))
+        series = self._result.series.filter(seed=self._seed).with_row_index("row")
         lines = series.partition_by("key", "kind", "which", "measure")
         chosen = [line[thin(line["value"].fill_null(float("nan")).to_numpy(), FINEST)] for line in lines]
         return pl.concat([series.clear(), *chosen]).sort("row").drop("row").lazy()
@@ -60,7 +65,7 @@ def of_study(contents: Contents) -> list[Drawing]:
     """The paper's figures that can be drawn of the cells that there are."""
     if contents.study is None:
         return []
-    thinned = Thinned(contents.result)
+    thinned = Thinned(contents.result, contents.seeds[0])
     made = []
     for figure in contents.study.figures:
         drawing = _drawing(contents, thinned, figure.figure, f"Figure {figure.number}. {figure.title}", figure.select)
@@ -70,8 +75,8 @@ def of_study(contents: Contents) -> list[Drawing]:
 
 def of_campaign(contents: Contents) -> list[Drawing]:
     """What is drawn of any campaign."""
-    thinned = Thinned(contents.result)
-    drawings = (_drawing(contents, thinned, name, FIGURES[name].title, {}) for name in OF_CAMPAIGN if name in FIGURES)
+    thinned = Thinned(contents.result, contents.seeds[0])
+    drawings = (_drawing(contents, thinned, name, FIGURES[name].title, {}) for name in OF_CAMPAIGN)
     return [drawing for drawing in drawings if drawing]
 
 
@@ -82,9 +87,12 @@ def _drawing(contents: Contents, results: Thinned, name: str, title: str, select
     command = shlex.join(["sojourn", "plot", str(contents.directory), "--figure", name, "--format", "svg", *only])
     try:
         source = Drawn.of(results, select, order=contents.axes, command=command)
-        spec = FIGURES[name].draw(source, WIDTH).to_dict()
+        chart = FIGURES[name].draw(source, WIDTH)
     except InputError:
         return None
+    if isinstance(chart, alt.FacetChart) and name in OWN_SCALES:
+        chart = chart.resolve_scale(x="independent", y="independent")
+    spec = chart.to_dict()
     return Drawing(name, title, command, spec, fields(spec, list(contents.axes)))
 
 

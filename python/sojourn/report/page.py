@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +46,13 @@ def write(directory: str | Path, out: str | Path | None = None) -> Path:
 
 def page(contents: Contents) -> str:
     """The HTML of a report."""
-    # The library is put together anew each time, which takes as long as everything else.
-    with ThreadPoolExecutor(1) as executor:
-        library_script = executor.submit(vl_convert.javascript_bundle, None)
-        environment = Environment(loader=PackageLoader("sojourn.report"), autoescape=True, undefined=StrictUndefined)
-        environment.trim_blocks = environment.lstrip_blocks = True
-        environment.filters["embedded"] = _embedded
-        drawn = {"published": charts.of_study(contents), "campaign": charts.of_campaign(contents)}
-        values = {**_values(contents), "drawn": drawn, "data": _data(contents, drawn)}
-        script = Markup(library_script.result().replace("</script", "<\\/script"))
-        return environment.get_template("page.html.jinja").render(vega=script, **values)
+    environment = Environment(loader=PackageLoader("sojourn.report"), autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters["embedded"] = _embedded
+    drawn = {"published": charts.of_study(contents), "campaign": charts.of_campaign(contents)}
+    script = Markup(vl_convert.javascript_bundle().replace("</script", "<\\/script"))
+    template = environment.get_template("page.html.jinja")
+    return template.render(vega=script, drawn=drawn, data=_data(contents, drawn), **_values(contents))
 
 
 def _embedded(data: object) -> Markup:

@@ -14,10 +14,13 @@ def thin(values: NDArray[np.float64], most: int) -> NDArray[np.intp]:
     if len(values) <= most:
         return np.arange(len(values), dtype=np.intp)
     stretches = (most - 2) // 2
-    chosen = {0, len(values) - 1}
-    for places in np.array_split(np.arange(len(values)), stretches):
-        known = places[~np.isnan(values[places])]
-        if len(known):
-            chosen.add(int(known[np.argmin(values[known])]))
-            chosen.add(int(known[np.argmax(values[known])]))
-    return np.array(sorted(chosen), dtype=np.intp)
+    length = -(-len(values) // stretches)
+    table = np.full(stretches * length, np.nan)
+    table[: len(values)] = values
+    table = table.reshape(stretches, length)
+    known = ~np.isnan(table)
+    rows = np.flatnonzero(known.any(axis=1))
+    least = np.where(known, table, np.inf)[rows].argmin(axis=1)
+    greatest = np.where(known, table, -np.inf)[rows].argmax(axis=1)
+    ends = np.array([0, len(values) - 1])
+    return np.unique(np.concatenate([ends, rows * length + least, rows * length + greatest]))

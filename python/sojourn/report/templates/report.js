@@ -79,11 +79,19 @@
       view: { stroke: line },
       axis: { labelColor: faint, titleColor: ink, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 11, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.6 },
       header: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" },
-      legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", orient: "top", columns: narrow.matches ? 2 : 8 },
+      legend: { labelColor: ink, symbolBaseFillColor: ink, symbolBaseStrokeColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", orient: "top", columns: narrow.matches ? 2 : 8 },
       title: { color: ink },
       range: { category: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"] },
       line: { strokeWidth: 1.4 },
     };
+  };
+  // Rows of a table in CSV, whose columns are of such types.
+  const rowsOf = (text, types) => {
+    const lines = text.trimEnd().split("\n").map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted === undefined ? plain : quoted.replaceAll('""', '"')));
+    const [names, ...rows] = lines;
+    const read = { number: (value) => value === "" ? null : Number(value), boolean: (value) => value === "true", string: (value) => value };
+    return rows.map((row) => Object.fromEntries(names.map((name, place) => [name, read[types[name] || "string"](row[place])])));
   };
   const passes = (row, fields) => Object.entries(fields).every(([field, names]) => {
     const labels = String(row[field]).split(", ");
@@ -96,13 +104,15 @@
       if (!part || typeof part !== "object") return;
       if (part.data && part.data.name && part.data.format) {
         const { name, format } = part.data;
-        spec.datasets[name] = window.vega.read(chart.spec.datasets[name], format).filter((row) => passes(row, chart.fields));
+        spec.datasets[name] = rowsOf(chart.spec.datasets[name], format.parse).filter((row) => passes(row, chart.fields));
         delete part.data.format;
       }
       for (const [key, inner] of Object.entries(part)) if (key !== "datasets") choose(inner);
     };
     choose(spec);
-    if (narrow.matches && spec.columns && spec.spec) {
+    // Panels as high as their axis needs for its title.
+    if (spec.spec) spec.spec.height = Math.max(spec.spec.height, 170);
+    if (narrow.matches && spec.columns) {
       spec.columns = 1;
       spec.spec.width = Math.min(innerWidth - 110, 320);
     }
