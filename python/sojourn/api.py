@@ -206,7 +206,9 @@ def _carry_out(asked: Repeated, out: str | Path | None, jobs: int | None, backen
     planned = plan(asked, backend, asked.origin)
     with closing(_keeper(out, made_by)) as kept:
         settled = conduct_until(planned, asked.until, kept, lambda batch: conduct(batch, backend, kept, jobs))
-        return complete(settled.conducted)
+        found = complete(settled.conducted)
+        found.command = made_by.command
+        return found
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:

@@ -56,10 +56,19 @@ class Result:
 
     def __init__(self, read: Callable[[str, Sequence[str] | None], pl.DataFrame]) -> None:
         self._read = read
+        #: What made it, where that is known; figures carry it.
+        self.command = ""
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""
         return self._read(name, columns)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        # Loaded here, because only notebooks need it.
+        from sojourn import notebook
+
+        return notebook.html(self)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame by its name, to be selected from."""

@@ -3,10 +3,8 @@
 import os
 import shlex
 import sys
-import tomllib
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -23,6 +21,8 @@ from sojourn.cli import describe as descriptions
 from sojourn.cli import progress as progresses
 from sojourn.cli import query as queries
 from sojourn.cli import show
+from sojourn.cli.options import changes_of, only_option, selection, set_option
+from sojourn.cli.plot import plot
 from sojourn.cli.progress import Checking, Progress
 from sojourn.cli.report import report as report_
 from sojourn.cluster import Cluster
@@ -75,16 +75,6 @@ def _complain(message: str, exit_status: int) -> int:
 seeds_option = click.option(
     "--seeds", metavar="N", type=click.IntRange(min=1), help="N seeds for each cell; what the file says unless given, or 1."
 )
-only_option = click.option(
-    "--only", metavar="AXIS=VALUE", multiple=True, help="Only these cells; repeatable, values of one axis add up."
-)
-set_option = click.option(
-    "--set",
-    "changes",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="Change a key of the scenarios, to see what an assumption is worth, as in stack.minimum_rto='200 ms'; repeatable.",
-)
 jobs_option = click.option(
     "--jobs", metavar="J", type=click.IntRange(min=1), help="Runs at the same time; as many as there are cores unless given."
 )
@@ -133,7 +123,7 @@ def run(
 ) -> None:
     """Run the scenario in FILE, or all cells of its sweep, and show what flows and queues did."""
     backend = Simulator()
-    asked = api.campaign(file, seeds, _selection(only), _changes(changes))
+    asked = api.campaign(file, seeds, selection(only), changes_of(changes))
     planned = _planned(asked, backend)
     found = _conduct(planned, asked.until, backend, out, jobs, cluster, progress, _provenance(None, changes))
     if len(planned.cells) == 1:
@@ -151,11 +141,11 @@ def check(file: Path, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
     if str(file) in library.available() and not file.is_file():
         loaded = library.load(str(file))
         claims = api.check_study(loaded)
-        planned = _planned(api.study_campaign(loaded, 1, _selection(only), _changes(changes)), Simulator())
+        planned = _planned(api.study_campaign(loaded, 1, selection(only), changes_of(changes)), Simulator())
         shown = len(library.figures(loaded))
         click.echo(f"study {loaded.name} is fine: {len(planned.cells)} cells, {shown} figures, {len(claims)} claims")
         return
-    planned = _planned(api.campaign(file, 1, _selection(only), _changes(changes)), Simulator())
+    planned = _planned(api.campaign(file, 1, selection(only), changes_of(changes)), Simulator())
     run = planned.cells[0].run()
     nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
     size = f"{nodes} nodes, {links} one-way links, {flow_count(run.specification)} flows, {run.simulated_seconds:g} s"
@@ -174,7 +164,7 @@ def plan(
     file: Path, seeds: int | None, only: tuple[str, ...], changes: tuple[str, ...], jobs: int | None, out: Path | None
 ) -> None:
     """Show what running FILE would mean: axes, cells, runs, and about how long they take here."""
-    asked, backend = api.campaign(file, seeds, _selection(only), _changes(changes)), Simulator()
+    asked, backend = api.campaign(file, seeds, selection(only), changes_of(changes)), Simulator()
     planned = _planned(asked, backend)
     show.axes(asked)
     click.echo(show.extent(planned, asked.until))
@@ -282,7 +272,7 @@ def _reproduce(
 ) -> None:
     claims = api.check_study(loaded)
     backend = Simulator()
-    asked = api.study_campaign(loaded, seeds, _selection(only), _changes(changes))
+    asked = api.study_campaign(loaded, seeds, selection(only), changes_of(changes))
     planned = _planned(asked, backend)
     made_by = _provenance(loaded.name, changes)
     result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress, made_by)
@@ -310,7 +300,7 @@ def claims_(study: str, directory: Path | None, only: tuple[str, ...], changes: 
     """
     loaded = library.load(study)
     where = directory if directory is not None else Path("results") / loaded.name
-    judged = api.judge(loaded, where, _selection(only), _changes(changes))
+    judged = api.judge(loaded, where, selection(only), changes_of(changes))
     show.claims(judged)
     click.echo(show.verdicts_in_all(judged, len(library.claims(loaded))))
 
@@ -375,6 +365,7 @@ def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, re
         store.write_whole(out, lambda path: path.write_text(reports.text(report), encoding="utf-8"))
 
 
+sojourn.add_command(plot)
 sojourn.add_command(report_)
 
 
@@ -382,33 +373,9 @@ def _notify(what: str) -> None:
     click.echo(what, err=True)
 
 
-def _selection(only: tuple[str, ...]) -> dict[str, list[str]]:
-    selection: dict[str, list[str]] = {}
-    for condition in only:
-        axis, equals, value = condition.partition("=")
-        if not equals:
-            raise InputError(f'--only {condition}: write AXIS=VALUE, such as "load=UC"')
-        selection.setdefault(axis.strip(), []).append(value.strip())
-    return selection
-
-
-def _changes(given: tuple[str, ...]) -> dict[str, Any]:
-    """Keys and what to set them to: a value of TOML, or a string without its quotes."""
-    changes: dict[str, Any] = {}
-    for change in given:
-        key, equals, value = change.partition("=")
-        if not equals:
-            raise InputError(f"--set {change}: write KEY=VALUE, such as \"stack.minimum_rto='200 ms'\"")
-        try:
-            changes[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            changes[key.strip()] = value.strip()
-    return changes
-
-
 def _provenance(study: str | None, changes: tuple[str, ...]) -> store.Provenance:
     """The command that is being carried out, as it was typed."""
-    return store.Provenance(click.get_current_context().obj, _engine.version(), study, _changes(changes))
+    return store.Provenance(click.get_current_context().obj, _engine.version(), study, changes_of(changes))
 
 
 def _planned(asked: Repeated, backend: Backend) -> Plan:

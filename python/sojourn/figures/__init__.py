@@ -10,17 +10,18 @@ from collections.abc import Iterable, Mapping
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.figures import bars, distributions, heatmaps, look, over_time, tradeoffs
+from sojourn.figures import bars, distributions, heatmaps, look, origin, over_time, tradeoffs
 from sojourn.figures.drawn import Drawn, Results, Selection
 from sojourn.figures.figure import Chart, Figure
 from sojourn.figures.look import DOCUMENT
+from sojourn.figures.saving import save, svg
 
 #: All figures by name.
 FIGURES: Mapping[str, Figure] = {
     figure.name: figure for family in (over_time, bars, tradeoffs, heatmaps, distributions) for figure in family.FIGURES
 }
 
-__all__ = ["DOCUMENT", "FIGURES", "Chart", "Drawn", "Figure", "Results", "Selection", "draw", "named"]
+__all__ = ["DOCUMENT", "FIGURES", "Chart", "Drawn", "Figure", "Results", "Selection", "draw", "named", "save", "svg"]
 
 
 def named(name: str) -> Figure:
@@ -41,9 +42,8 @@ def draw(
     seeds: Iterable[int] | None = None,
     *,
     width: int = DOCUMENT,
-    command: str = "",
 ) -> Chart:
-    """Draws a figure of some results.
+    """Draws a figure of some results, with its title and the commands behind it.
 
     Args:
         name: which figure; ``FIGURES`` has them all.
@@ -51,11 +51,12 @@ def draw(
         only: values of some axes, such as ``{"tcp": ["cubic", "bbr"]}``; all cells unless given.
         seeds: seeds to draw; all unless given. A figure over time shows the first.
         width: about how wide, in points.
-        command: what the figure names as the command behind it.
 
     Raises:
         InputError: there is no such figure, axis, value or seed, or the results do not have what it shows.
     """
     figure = named(name)
-    source = Drawn.of(results, only, seeds, command=command)
+    chosen = None if seeds is None else list(seeds)
+    command = origin.command(name, results, only, chosen)
+    source = Drawn.of(results, only, chosen, order=origin.order(results), command=command)
     return look.finish(figure.draw(source, width), figure, source)

@@ -40,24 +40,25 @@ def _bars(
     side: str | None,
     labels: Sequence[str],
 ) -> Chart:
-    """Bars in panels by ``axes``, of which the last is the groups beside each other; ``side`` names what the colours stand for."""
+    """Bars in panels by ``axes``, of which the last tells groups side by side; ``side`` is what the colours tell."""
     look.check_distinct(figure, side, labels)
     group = axes[-1] if axes else None
     panels = Panels(source, axes[:-1])
     panels.check(figure)
-    rows = panels.place(bars).select(
-        "panel_row", "panel_column", shown_axis(group, "group"), "colour", "value", "low", "high", "seeds"
-    )
-    panel = panels.width(width)
+    rows = panels.place(bars, shown_axis(group, "group"), "colour", "value", "low", "high", "seeds")
+    shared = panels.alike(rows)
+    panel = panels.width(width, shared=shared)
     base = alt.Chart(look.data(rows)).encode(
-        x=alt.X("group:N", title=group, sort=source.labels(group), axis=alt.Axis(labelAngle=-45 if group else 0)),
+        x=alt.X(
+            "group:N", title=group, sort=source.labels(group), axis=alt.Axis(labelAngle=look.angle(source.labels(group), panel))
+        ),
         xOffset=alt.XOffset("colour:N", sort=list(labels)),
         tooltip=[*look.labels({"group": group, "colour": side}), *look.interval(title)],
     )
     filled = base.mark_bar().encode(y=alt.Y("value:Q", title=title), **look.colour(side, labels))
     intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     chart = alt.LayerChart(layer=[filled, intervals]).properties(width=panel, height=look.height(panel))
-    return panels.divide(chart, shared=panels.alike(rows))
+    return panels.divide(chart, shared=shared)
 
 
 FIGURES = (

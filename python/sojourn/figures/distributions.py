@@ -21,12 +21,14 @@ def _draw(source: Drawn, width: int) -> Chart:
     panels = Panels(source, [axis for axis in source.varying if axis != side])
     panels.check(NAME)
     curves = cumulative(source.throughputs.select(*source.axes, "mbps"), list(source.axes))
-    rows = panels.place(curves).select("panel_row", "panel_column", shown_axis(side, "colour"), "mbps", "share")
-    x, y = alt.X("mbps:Q", title="Throughput of a flow (Mbit/s)"), alt.Y("share:Q", title="Share of flows (%)")
+    rows = panels.place(curves, shown_axis(side, "colour"), "mbps", "share")
+    across, up = "Throughput (Mbit/s)", "Share of flows (%)"
+    x, y = alt.X("mbps:Q", title=across), alt.Y("share:Q", title=up)
     lines = alt.Chart(look.data(rows)).mark_line(interpolate="step-after")
     tooltip = [
         *look.labels({"colour": side}),
-        *(alt.Tooltip(each.to_dict()["field"], type="quantitative", title=str(each.to_dict()["title"])) for each in (x, y)),
+        alt.Tooltip("mbps:Q", title=across, format=look.DIGITS),
+        alt.Tooltip("share:Q", title=up, format=look.DIGITS),
     ]
     panel = panels.width(width)
     chart = lines.encode(x=x, y=y, order="share:Q", tooltip=tooltip, **look.colour_and_dash(side, labels))
@@ -49,4 +51,4 @@ def _alike(rows: pl.DataFrame) -> bool:
     return Panels.alike(rows.rename({"mbps": "value"}))
 
 
-FIGURES = (Figure(NAME, "Throughputs of the flows", Need.RUNS, _draw),)
+FIGURES = (Figure(NAME, "Throughputs of the flows", Need.RUNS, _draw, "flows of {seeds} seeds together"),)

@@ -35,7 +35,7 @@ class Drawn:
     #: The axes of the cells and their labels, both in the order in which figures show them.
     axes: Mapping[str, Sequence[str]]
     seeds: Sequence[int]
-    #: The command that draws the figure or that made the results; figures carry it.
+    #: The commands behind figures, which carry them, a line each: those that made the results, and the one that draws.
     command: str = ""
 
     @classmethod
@@ -55,7 +55,7 @@ class Drawn:
             only: values of some axes; all cells unless given.
             seeds: seeds of theirs; all unless given.
             order: axes and their labels in the order of the campaign, where it is known; by size or by name unless given.
-            command: what figures name as the command behind them.
+            command: what figures name as the commands behind them, a line each.
 
         Raises:
             InputError: there is no such axis, value or seed, or no run.
@@ -66,8 +66,7 @@ class Drawn:
         for axis, wanted in (only or {}).items():
             if axis not in known:
                 raise InputError(names.unknown("axis", axis, known))
-            labels = [wanted] if isinstance(wanted, str) else list(wanted)
-            runs = _chosen(runs, axis, labels, f"value of axis {axis}")
+            runs = _chosen(runs, axis, chosen_labels(wanted), f"value of axis {axis}")
         if seeds is not None:
             runs = _chosen(runs, "seed", list(seeds), "seed")
         if not runs.height:
@@ -116,6 +115,11 @@ class Drawn:
         return self.frame("queues").collect().group_by("key", maintain_order=True).first()
 
 
+def chosen_labels(wanted: str | Iterable[str]) -> list[str]:
+    """The labels that a selection names of one axis."""
+    return [wanted] if isinstance(wanted, str) else list(wanted)
+
+
 def _chosen(runs: pl.DataFrame, column: str, wanted: Sequence[object], what: str) -> pl.DataFrame:
     there = runs[column].unique().sort().to_list()
     for value in wanted:
@@ -126,11 +130,13 @@ def _chosen(runs: pl.DataFrame, column: str, wanted: Sequence[object], what: str
 
 def _in_order(labels: Iterable[str], known: Sequence[str]) -> list[str]:
     """Labels as a campaign has them, those that it does not know by size, or by name where one is no quantity."""
-    left = sorted(set(labels) - set(known))
+    there = set(labels)
+    first = [label for label in (ABSENT, *known) if label in there]
+    left = sorted(there.difference(first))
     sizes = [_size(label) for label in left]
-    if all(size is not None for size in sizes):
+    if None not in sizes:
         left = [label for _, label in sorted(zip(sizes, left, strict=True))]
-    return [*(label for label in known if label in set(labels)), *left]
+    return [*first, *left]
 
 
 def _size(label: str) -> Fraction | None:

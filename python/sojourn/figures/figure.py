@@ -46,6 +46,16 @@ class Figure:
     title: str
     need: Need
     make: Callable[[Drawn, int], Chart]
+    #: What is shown of several seeds.
+    over_seeds: str = "means over {seeds} seeds, lines their 95 % intervals"
+
+    def shown(self, source: Drawn) -> str:
+        """What the figure shows, in words: what its cells have in common, and how their seeds come in."""
+        seeds = source.seeds
+        one = len(seeds) == 1 or self.need in (Need.QUEUE_SERIES, Need.FLOW_SERIES)
+        return ", ".join(
+            part for part in (source.common, f"seed {seeds[0]}" if one else self.over_seeds.format(seeds=len(seeds))) if part
+        )
 
     def possible(self, source: Drawn) -> bool:
         """Whether the results have what the figure shows."""

@@ -27,12 +27,17 @@ def _draw(measure: Measure, source: Drawn, width: int) -> Chart:
     panels.check(f"heatmap-{measure.name}")
     found = measures.of_cells(source, measure)
     low, high = _ends(measure, found["value"])
-    cells = panels.place(found).select(
-        *("panel_row", "panel_column", shown_axis(row, "row"), shown_axis(column, "column"), "value", "low", "high", "seeds"),
-        light=pl.col("value") - low > LIGHT * (high - low),
-    )
+    light = (pl.col("value") - low > LIGHT * (high - low)).alias("light")
+    told = shown_axis(row, "row"), shown_axis(column, "column")
+    cells = panels.place(found, *told, "value", "low", "high", "seeds", light)
+    panel = panels.width(width)
     base = alt.Chart(look.data(cells)).encode(
-        x=alt.X("column:N", title=column, sort=source.labels(column), axis=alt.Axis(labelAngle=_angle(source, column))),
+        x=alt.X(
+            "column:N",
+            title=column,
+            sort=source.labels(column),
+            axis=alt.Axis(labelAngle=look.angle(source.labels(column), panel)),
+        ),
         y=alt.Y("row:N", title=row, sort=source.labels(row)),
         tooltip=[*look.labels({"row": row, "column": column}), *look.interval(measure.label)],
     )
@@ -42,7 +47,7 @@ def _draw(measure: Measure, source: Drawn, width: int) -> Chart:
     ink = alt.condition("datum.light", alt.value("black"), alt.value("white"))
     numbers = base.mark_text(fontSize=8).encode(text=alt.Text("value:Q", format=".3~g"), color=ink)
     height = ROW_HEIGHT * max(1, len(source.labels(row)))
-    return panels.divide(alt.LayerChart(layer=[squares, numbers]).properties(width=panels.width(width), height=height))
+    return panels.divide(alt.LayerChart(layer=[squares, numbers]).properties(width=panel, height=height))
 
 
 def _rows_and_columns(source: Drawn) -> tuple[str | None, str | None]:
@@ -54,19 +59,15 @@ def _rows_and_columns(source: Drawn) -> tuple[str | None, str | None]:
 
 def _ends(measure: Measure, values: pl.Series) -> tuple[float, float]:
     """The ends of the scale, which have a distance whatever the values are."""
-    found = values.to_list() or [0.0]
+    found: list[float] = values.to_list() or [0.0]
     least, most = measure.ends
-    low = min(found) if least is None else min(least, *found)
-    high = max(found) if most is None else max(most, *found)
+    low = min(found if least is None else [least, *found])
+    high = max(found if most is None else [most, *found])
     return low, high if high > low else low + 1
 
 
-def _angle(source: Drawn, column: str | None) -> int:
-    """Labels lie flat where they are few and short."""
-    labels = source.labels(column)
-    return 0 if sum(map(len, labels)) <= 15 else -45
-
+OVER_SEEDS = "means over {seeds} seeds"
 
 MEASURES = (measures.FAIRNESS, measures.UTILISATION, measures.SOJOURN_MEDIAN, measures.SOJOURN_P99, measures.DROP_RATIO)
 
-FIGURES = tuple(Figure(f"heatmap-{each.name}", each.title, each.need, partial(_draw, each)) for each in MEASURES)
+FIGURES = tuple(Figure(f"heatmap-{each.name}", each.title, each.need, partial(_draw, each), OVER_SEEDS) for each in MEASURES)

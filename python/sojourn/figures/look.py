@@ -32,6 +32,9 @@ MOST_COLOURS = len(COLOURS)
 #: How numbers are written in tooltips.
 DIGITS = ".4~g"
 
+#: Letters of a line below the title.
+LINE = 112
+
 _GREY = "#666666"
 
 #: What all figures have in common; a page with another background may set these to something else.
@@ -40,8 +43,16 @@ CONFIG: Mapping[str, Any] = {
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
     "view": {"stroke": "#cccccc"},
     "axis": {"labelFontSize": 8, "titleFontSize": 9, "titleFontWeight": "normal", "gridColor": "#e6e6e6", "gridWidth": 0.5},
-    "header": {"labelFontSize": 9, "titleFontSize": 9, "titleFontWeight": "normal", "labelPadding": 2, "titlePadding": 0},
-    "legend": {"labelFontSize": 8, "titleFontSize": 9, "titleFontWeight": "normal", "orient": "top"},
+    "header": {"labelFontSize": 9, "titleFontSize": 9, "titleFontWeight": "normal", "labelPadding": 2, "titlePadding": 4},
+    "legend": {
+        "labelFontSize": 8,
+        "titleFontSize": 9,
+        "titleFontWeight": "normal",
+        "orient": "top",
+        "offset": 4,
+        "symbolBaseFillColor": _GREY,
+        "symbolBaseStrokeColor": _GREY,
+    },
     "title": {"fontSize": 11, "anchor": "start", "subtitleFontSize": 8, "subtitleColor": _GREY, "offset": 8},
     "line": {"strokeWidth": 1},
     "rule": {"color": "#333333"},
@@ -54,7 +65,8 @@ def data(frame: pl.DataFrame) -> alt.InlineData:
         name: "boolean" if kind == pl.Boolean else "number" if kind.is_numeric() else "string"
         for name, kind in frame.schema.items()
     }
-    return alt.InlineData(values=frame.write_csv(), format=alt.CsvDataFormat(parse=alt.Parse(**kinds), type="csv"))
+    text = frame.write_csv()
+    return alt.InlineData(values=text, format=alt.CsvDataFormat.from_dict({"type": "csv", "parse": kinds}))
 
 
 def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None:
@@ -66,8 +78,8 @@ def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None
     if len(labels) > MOST_COLOURS:
         example = shlex.quote(f"{axis}={labels[0]}")
         raise InputError(
-            f"figure {figure}: {len(labels)} values of {axis} are too many to tell apart, and {MOST_COLOURS} the most; choose some, "
-            f"such as --only {example}"
+            f"figure {figure}: {len(labels)} values of {axis} are too many to tell apart, and {MOST_COLOURS} the most; "
+            f"choose some, such as --only {example}"
         )
 
 
@@ -107,6 +119,11 @@ def interval(title: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{field}:Q", title=named, format=DIGITS) for field, named in fields.items()]
 
 
+def angle(labels: Sequence[str], width: int) -> int:
+    """How labels stand below an axis so wide: flat where they are short."""
+    return 0 if sum(len(label) + 2 for label in labels) * 4.5 <= width else -45
+
+
 def height(width: int) -> int:
     """The height of a panel so wide."""
     return max(90, min(220, width * 2 // 5))
@@ -114,11 +131,12 @@ def height(width: int) -> int:
 
 def finish(chart: Chart, figure: Figure, source: Drawn) -> Chart:
     """Gives a chart its title, what it shows, the command behind it, and the style."""
-    seeds = f"seed {source.seeds[0]}" if len(source.seeds) == 1 else f"{len(source.seeds)} seeds"
-    lines = [", ".join(part for part in (source.common, seeds) if part), *textwrap.wrap(source.command, 110)]
+    shown = figure.shown(source)
+    lines = [line for text in (shown, *source.command.splitlines()) for line in textwrap.wrap(text, LINE)]
     titled = chart.properties(
         title=alt.TitleParams(figure.title, subtitle=lines),
-        description=f"{figure.title}. {lines[0]}.",
+        description=f"{figure.title}. {shown}.",
         usermeta={"sojourn": {"figure": figure.name, "command": source.command, "version": _engine.version()}},
     )
-    return titled.configure(**CONFIG)
+    finished: Chart = titled.configure(**CONFIG)
+    return finished

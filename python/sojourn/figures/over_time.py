@@ -12,8 +12,11 @@ from sojourn.figures.drawn import Drawn
 from sojourn.figures.figure import Chart, Figure, Need
 from sojourn.figures.panels import Panels, shown_axis, together
 
-#: Of each point of a panel's width so many stretches of a line are told apart; of each the least and the greatest sample is drawn.
+#: Stretches of a line for each point of a panel's width; of each the least and the greatest sample is drawn.
 STRETCHES = 2
+
+#: Queues that share a panel; more have panels of their own, since lines that cross all the time cannot be told apart.
+MOST_LINES = 5
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ FLOWS = (
 def _queue(sampled: Sampled, source: Drawn, width: int) -> Chart:
     """The bottleneck's queue, a line a cell."""
     side = together(source)
+    if len(source.labels(side)) > MOST_LINES:
+        side = None
     bottlenecks = source.bottlenecks.filter(seed=source.seeds[0]).select("key", which="link")
     samples = _samples(sampled, source, "queue").join(bottlenecks, on=["key", "which"], how="semi", maintain_order="left")
     panels = Panels(source, [axis for axis in source.varying if axis != side])
@@ -68,7 +73,7 @@ def _flow(sampled: Sampled, source: Drawn, width: int) -> Chart:
 
 
 def _names(flows: pl.DataFrame) -> pl.Series:
-    """What flows are called: by their group, with a number where it has several, and their algorithm unless that depends on the run."""
+    """What flows are called: their group, a number where that has several, and the algorithm if it is the same in all runs."""
     several = bool((flows.group_by("key", "group").len()["len"] > 1).any())
     name = pl.col("group") + " " + pl.col("which") if several else pl.col("group")
     named = flows.select("algorithm", name=name)
@@ -94,9 +99,10 @@ def _samples(sampled: Sampled, source: Drawn, kind: str) -> pl.DataFrame:
 def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int) -> Chart:
     panels.check(sampled.name)
     look.check_distinct(sampled.name, title, labels)
-    panel = panels.width(width)
-    placed = panels.place(lines).select("panel_row", "panel_column", "colour", "time", "value")
-    rows = thinned(placed, STRETCHES * panel)
+    thin = thinned(lines.select(*panels.source.axes, "colour", "time", "value"), STRETCHES * panels.width(width))
+    rows = panels.place(thin, "colour", "time", "value")
+    shared = panels.alike(rows)
+    panel = panels.width(width, shared=shared)
     encoding = {
         "x": alt.X("time:Q", title="Time (s)"),
         "y": alt.Y("value:Q", title=sampled.label),
@@ -108,7 +114,7 @@ def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | N
         **look.colour_and_dash(title, labels),
     }
     chart = alt.Chart(look.data(rows)).mark_line().encode(**encoding).properties(width=panel, height=look.height(panel))
-    return panels.divide(chart, shared=panels.alike(rows))
+    return panels.divide(chart, shared=shared)
 
 
 def thinned(rows: pl.DataFrame, stretches: int) -> pl.DataFrame:

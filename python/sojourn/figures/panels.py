@@ -3,10 +3,13 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from math import prod
 
 import altair as alt
 import polars as pl
+from polars import selectors as cs
 
 from sojourn.errors import InputError
 from sojourn.figures.drawn import Drawn
@@ -15,8 +18,8 @@ from sojourn.figures.figure import Chart
 #: Panels that are drawn at most; more are not looked at.
 MOST = 48
 
-#: Panels beside each other, where there is one axis.
-BESIDE = 3
+#: Panels beside each other at most: as columns of an axis's values, and where panels fill lines like words.
+COLUMNS, BESIDE = 4, 3
 
 #: Panels whose greatest values differ by no more than this factor have the same y axis.
 SAME_SCALE = 4
@@ -27,10 +30,17 @@ TOGETHER = "queue"
 #: Points that the labels of an axis take beside the panels, and that lie between two of them.
 MARGIN, BETWEEN = 70, 14
 
+#: Points that a y axis of its own takes beside a panel.
+OWN_AXIS = 36
+
 
 @dataclass(frozen=True)
 class Panels:
-    """The axes whose values have a panel each: the last from left to right, those before it from top to bottom."""
+    """The axes whose values have a panel each.
+
+    Of several axes the last with few values runs from left to right and the others from top to bottom. Where there is one axis,
+    or none with few values, panels fill lines.
+    """
 
     source: Drawn
     axes: Sequence[str]
@@ -49,22 +59,27 @@ class Panels:
                 f"{', '.join(self.axes)}, such as --only {example}"
             )
 
+    @cached_property
+    def column(self) -> str | None:
+        """The axis that runs from left to right; none where panels fill lines."""
+        few = [axis for axis in self.axes if len(self.source.axes[axis]) <= COLUMNS]
+        return few[-1] if few and len(self.axes) > 1 else None
+
     @property
     def rows(self) -> Sequence[str]:
-        """The axes that run from top to bottom."""
-        return self.axes[:-1]
+        """The axes that run from top to bottom, or that all panels differ in."""
+        return [axis for axis in self.axes if axis != self.column]
 
     @property
     def beside(self) -> int:
         """How many panels are beside each other."""
-        if not self.axes:
-            return 1
-        number = len(self.source.axes[self.axes[-1]])
-        return number if self.rows else min(number, BESIDE)
+        if self.column is not None:
+            return len(self.source.axes[self.column])
+        return min(BESIDE, prod(len(self.source.axes[axis]) for axis in self.axes))
 
-    def width(self, total: int) -> int:
-        """The width of one, if all are to have a width in all."""
-        return max(40, (total - MARGIN) // self.beside - BETWEEN)
+    def width(self, total: int, *, shared: bool = True) -> int:
+        """The width of one, if all are to have a width in all; panels that share no y axis have their own between them."""
+        return max(40, (total - MARGIN) // self.beside - BETWEEN - (0 if shared or self.beside == 1 else OWN_AXIS))
 
     @staticmethod
     def alike(placed: pl.DataFrame) -> bool:
@@ -72,29 +87,35 @@ class Panels:
         highest = placed.group_by("panel_row", "panel_column").agg(pl.col("value").max())["value"].drop_nulls().to_list()
         return not highest or max(highest) <= SAME_SCALE * min(highest)
 
-    def place(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Rows with the panel that each is in, as ``panel_row`` and ``panel_column``."""
-        return frame.with_columns(self._label(self.rows).alias("panel_row"), self._label(self.axes[-1:]).alias("panel_column"))
+    def place(self, frame: pl.DataFrame, *columns: str | pl.Expr) -> pl.DataFrame:
+        """Some columns of a frame, after the panel that each row is in: ``panel_row`` and ``panel_column``.
+
+        A panel that would be empty gets a row without numbers: where one is missing, Vega-Lite shifts those that follow.
+        """
+        placed = frame.select(self._label(self.rows).alias("panel_row"), shown_axis(self.column, "panel_column"), *columns)
+        if self.column is None:
+            return placed
+        every = placed.select("panel_row").unique().join(placed.select("panel_column").unique(), how="cross")
+        empty = every.join(placed, on=["panel_row", "panel_column"], how="anti").sort(pl.all())
+        blank = placed.drop("panel_row", "panel_column").head(1).with_columns(cs.numeric() * None)
+        return pl.concat([placed, empty.join(blank, how="cross")])
 
     def _label(self, axes: Sequence[str]) -> pl.Expr:
         return pl.concat_str([pl.col(axis) for axis in axes], separator=", ") if axes else pl.lit("")
 
     def _order(self, axes: Sequence[str]) -> list[str]:
-        order = [""]
-        for axis in axes:
-            order = [f"{before}, {label}" if before else label for before in order for label in self.source.axes[axis]]
-        return order
+        return [", ".join(labels) for labels in product(*(self.source.axes[axis] for axis in axes))]
 
     def divide(self, chart: alt.Chart | alt.LayerChart, *, shared: bool = True) -> Chart:
         """One panel a place of the chart, whose data have been placed; the same y axis for all where it is shared."""
         if not self.axes:
             return chart
-        column = {"sort": self._order(self.axes[-1:]), "title": self.axes[-1]}
-        if self.rows:
-            row = alt.Row("panel_row:N", sort=self._order(self.rows), title=", ".join(self.rows))
-            divided = chart.facet(row=row, column=alt.Column("panel_column:N", **column), spacing=BETWEEN)
+        order, title = self._order(self.rows), ", ".join(self.rows)
+        if self.column is None:
+            divided = chart.facet(facet=alt.Facet("panel_row:N", sort=order, title=title), columns=self.beside, spacing=BETWEEN)
         else:
-            divided = chart.facet(facet=alt.Facet("panel_column:N", **column), columns=self.beside, spacing=BETWEEN)
+            column = alt.Column("panel_column:N", sort=list(self.source.axes[self.column]), title=self.column)
+            divided = chart.facet(row=alt.Row("panel_row:N", sort=order, title=title), column=column, spacing=BETWEEN)
         return divided if shared else divided.resolve_scale(y="independent")
 
 

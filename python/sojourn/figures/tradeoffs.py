@@ -36,22 +36,24 @@ class _Arrangement:
 
     def rows(self, cells: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
         """The rows of cells with only what the chart needs."""
-        told = shown_axis(self.colour, "told_by_colour"), shown_axis(self.shape, "shape")
-        return self.panels.place(cells).select("panel_row", "panel_column", *told, *columns).rename({"told_by_colour": "colour"})
+        told = shown_axis(self.colour, "colour"), shown_axis(self.shape, "shape")
+        return self.panels.place(cells, *told, *columns).rename({"colour": "colour"})
 
-    def points(self, base: alt.Chart, x: alt.X, y: alt.Y) -> alt.Chart:
+    def points(self, base: alt.Chart, up: str) -> alt.Chart:
         """A mark a cell."""
-        return base.mark_point(filled=True, size=45, opacity=1).encode(
+        x, y = _axes(up)
+        points: alt.Chart = base.mark_point(filled=True, size=30, opacity=0.9).encode(
             x=x,
             y=y,
             tooltip=[
                 *look.labels({"colour": self.colour, "shape": self.shape}),
                 alt.Tooltip("x:Q", title=measures.SOJOURN_MEAN.label, format=look.DIGITS),
-                alt.Tooltip("y:Q", title=str(y.to_dict()["title"]), format=look.DIGITS),
+                alt.Tooltip("y:Q", title=up, format=look.DIGITS),
             ],
             **look.colour(self.colour, self.source.labels(self.colour)),
             **look.shape(self.shape, self.source.labels(self.shape)),
         )
+        return points
 
     def divide(self, layers: Iterable[alt.Chart], width: int) -> Chart:
         """The layers in panels."""
@@ -75,7 +77,7 @@ def _fairness_delay(source: Drawn, width: int) -> Chart:
     colour = look.colour(arranged.colour, source.labels(arranged.colour))
     along = base.mark_rule().encode(x=alt.X("x_low:Q", title=measures.SOJOURN_MEAN.label), x2="x_high:Q", y=y, **colour)
     upright = base.mark_rule().encode(x=x, y=alt.Y("y_low:Q", title=fair.label), y2="y_high:Q", **colour)
-    return arranged.divide([along, upright, arranged.points(base, x, y)], width)
+    return arranged.divide([along, upright, arranged.points(base, fair.label)], width)
 
 
 def _delay_goodput(source: Drawn, width: int) -> Chart:
@@ -101,7 +103,7 @@ def _delay_goodput(source: Drawn, width: int) -> Chart:
     ellipses = around.encode(
         x=x, y=y, order="place:Q", detail="shape:N", **look.colour(arranged.colour, source.labels(arranged.colour))
     )
-    return arranged.divide([ellipses, arranged.points(base.transform_filter("datum.part == 'median'"), x, y)], width)
+    return arranged.divide([ellipses, arranged.points(base.transform_filter("datum.part == 'median'"), goodput.label)], width)
 
 
 def ellipse(runs: pl.DataFrame) -> list[tuple[float, float]]:
@@ -119,7 +121,9 @@ def ellipse(runs: pl.DataFrame) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in outline.T]
 
 
+OVER_SEEDS = "medians over {seeds} seeds, ellipses one standard deviation"
+
 FIGURES = (
     Figure("fairness-delay", "Fairness against queueing delay", Need.QUEUES, _fairness_delay),
-    Figure("delay-goodput", "Goodput against queueing delay", Need.QUEUES, _delay_goodput),
+    Figure("delay-goodput", "Goodput against queueing delay", Need.QUEUES, _delay_goodput, OVER_SEEDS),
 )

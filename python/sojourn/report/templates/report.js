@@ -116,10 +116,11 @@
       spec.columns = 1;
       spec.spec.width = Math.min(innerWidth - 110, 320);
     }
+    if (narrow.matches && !spec.spec) spec.width = innerWidth - 120;
     return spec;
   };
   const embed = async (target, spec, label) => {
-    const made = await window.vegaEmbed(target, spec, { actions: false, renderer: "svg", config: theme() });
+    const made = await window.vegaEmbed(target, spec, { actions: false, renderer: "svg", logLevel: 1, config: theme() });
     if (target.finalize) target.finalize();
     target.finalize = () => made.finalize();
     const svg = target.querySelector("svg");

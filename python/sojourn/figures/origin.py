@@ -1,0 +1,28 @@
+"""Where a figure comes from: the commands that draw it and that made its results, and the order of its axes."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from sojourn.figures.drawn import Results, Selection, chosen_labels
+from sojourn.results import Result
+from sojourn.store import Store
+from sojourn.study import library
+
+
+def command(name: str, results: Results, only: Selection | None, seeds: Sequence[int] | None) -> str:
+    """The commands behind a figure, a line each: those that made the results, and the one that draws it."""
+    if isinstance(results, Store):
+        words = ["sojourn", "plot", str(results.directory), "--figure", name]
+        for axis, wanted in (only or {}).items():
+            words += [word for label in chosen_labels(wanted) for word in ("--only", f"{axis}={label}")]
+        words += [word for seed in seeds or () for word in ("--seed", str(seed))]
+        return "\n".join([*(made.command for made in results.provenance), shlex.join(words)])
+    return results.command if isinstance(results, Result) else ""
+
+
+def order(results: Results) -> Mapping[str, Sequence[str]]:
+    """The axes of the study that made the results and their labels, in its order; nothing where no study is known."""
+    made = results.provenance if isinstance(results, Store) else ()
+    known = library.available()
+    studies = [each.study for each in made if each.study in known]
+    return library.load(studies[-1]).axes if studies and studies[-1] is not None else {}

@@ -1,0 +1,78 @@
+"""How a result shows itself in a notebook: a table of its cells, and its queues over time where they were sampled."""
+
+import base64
+from html import escape
+
+from sojourn import figures
+from sojourn.errors import InputError
+from sojourn.figures import Drawn, measures, svg
+from sojourn.results import Result
+
+#: What the table shows of each cell.
+MEASURES = (
+    *(measures.THROUGHPUT, measures.FAIRNESS, measures.UTILISATION),
+    *(measures.SOJOURN_MEAN, measures.SOJOURN_P99, measures.DROP_RATIO),
+)
+
+#: Cells that the table shows at most.
+MOST_ROWS = 50
+
+QUEUES = "queue-over-time"
+
+
+def html(result: Result) -> str:
+    """The result as HTML that needs nothing else."""
+    if not result.columns("runs", ["key"]).height:
+        return "<p>No runs.</p>"
+    source = Drawn.of(result)
+    return f"{_table(source)}{_note(source)}{_queues(result, source)}"
+
+
+def _table(source: Drawn) -> str:
+    axes = list(source.axes)
+    cells = source.runs.select(axes).unique(maintain_order=True)
+    for place, measure in enumerate(MEASURES):
+        found = measures.of_cells(source, measure).rename({"value": f"value{place}", "low": f"low{place}"})
+        cells = cells.join(found.select(*axes, f"value{place}", f"low{place}"), on=axes, how="left", maintain_order="left")
+    headings = [*axes, *(measure.label for measure in MEASURES)]
+    rows = []
+    for cell in cells.head(MOST_ROWS).iter_rows(named=True):
+        numbers = (_number(cell[f"value{place}"], cell[f"low{place}"]) for place in range(len(MEASURES)))
+        rows.append(_row("td", [*(cell[axis] for axis in axes), *numbers]))
+    left_out = cells.height - len(rows)
+    more = f"<p>The first {len(rows)} of {cells.height} cells.</p>" if left_out else ""
+    return f"<table><thead>{_row('th', headings)}</thead><tbody>{''.join(rows)}</tbody></table>{more}"
+
+
+def _row(tag: str, texts: list[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(text)}</{tag}>' for text in texts)}</tr>"
+
+
+def _number(value: float | None, low: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if low is None else f"{value:.4g} ± {value - low:.2g}"
+
+
+def _note(source: Drawn) -> str:
+    seeds = (
+        f"Seed {source.seeds[0]}"
+        if len(source.seeds) == 1
+        else f"Means over {len(source.seeds)} seeds ± half of the 95 % interval"
+    )
+    command = f" <code>{escape(source.results.command)}</code>" if isinstance(source.results, Result) else ""
+    return f"<p>{seeds}.{command}</p>"
+
+
+def _queues(result: Result, source: Drawn) -> str:
+    """The queues of all cells or, where these are too many for a figure, of the first."""
+    figure = figures.FIGURES[QUEUES]
+    if not figure.possible(source):
+        return ""
+    try:
+        chart = figures.draw(QUEUES, result)
+    except InputError:
+        first = source.runs.select(list(source.axes)).row(0, named=True)
+        chart = figures.draw(QUEUES, result, first)
+    picture = base64.b64encode(svg(chart).encode()).decode()
+    return f'<img alt="{escape(figure.title)}" src="data:image/svg+xml;base64,{picture}">'

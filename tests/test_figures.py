@@ -1,0 +1,325 @@
+import io
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sojourn
+from conftest import SMALL_TOML, Capture, complaint
+from doubles import Inventor
+from sojourn import figures
+from sojourn.cli.commands import status
+from sojourn.errors import InputError
+from sojourn.figures import FIGURES, Drawn, distributions, over_time, tradeoffs
+from sojourn.results import Result
+from sojourn.store import Store
+
+SWEEP = """
+[probe]
+queue_series = "100 ms"
+flow_series = "100 ms"
+
+[sweep.axes]
+tcp = { key = "flows.*.tcp", values = ["newreno", "cubic"] }
+delay = { key = "network.dumbbell.bottleneck.delay", values = ["20 ms", "5 ms"] }
+queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel", "pie"] }
+"""
+
+ALONE = {"tcp": "cubic", "delay": "5 ms", "queue": "codel"}
+
+
+def sweep_file(directory: Path, text: str = SWEEP) -> Path:
+    path = directory / "sweep.toml"
+    path.write_text(SMALL_TOML + text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of twelve small cells, three seeds each, with samples over time."""
+    folder = tmp_path_factory.mktemp("figures")
+    sojourn.run(sweep_file(folder), 3, out=folder / "results", jobs=1)
+    return folder / "results"
+
+
+@pytest.fixture
+def store(directory: Path) -> Iterator[Store]:
+    with sojourn.open(directory) as opened:
+        yield opened
+
+
+@pytest.fixture
+def invented(tmp_path: Path) -> Result:
+    """Six cells, two seeds each; queues repeat the seed, and flows 0 and 1 deliver 1000 times the seed, and one byte more."""
+    return sojourn.run(sweep_file(tmp_path, SWEEP.replace('"20 ms", ', "")), 2, backend=Inventor())
+
+
+def drawn(chart: figures.Chart) -> pl.DataFrame:
+    """The data of a chart, as Vega would read them."""
+    (found,) = chart.to_dict()["datasets"].values()
+    return pl.read_csv(io.StringIO(found), infer_schema_length=None)
+
+
+def objects(part: Any) -> Iterator[Mapping[str, Any]]:
+    """All objects in a chart."""
+    if isinstance(part, Mapping):
+        yield part
+    for inner in part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ():
+        yield from objects(inner)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_drawn_in_every_format(name: str, store: Store, tmp_path: Path) -> None:
+    chart = figures.draw(name, store)
+    for form, start in (("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")):
+        path = tmp_path / f"figure.{form}"
+        figures.save(chart, path, form)
+        assert path.read_bytes().startswith(start)
+    assert {path.name for path in tmp_path.iterdir()} == {"figure.png", "figure.svg", "figure.pdf"}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_number_without_its_unit_and_no_figure_without_its_command(name: str, store: Store) -> None:
+    chart = figures.draw(name, store, {"tcp": "cubic"}, seeds=[1, 2]).to_dict()
+    unit = re.compile(r".*\((Mbit/s|ms|s|%|packets|packets/s|kB|1: all equal)\)|95 % interval (from|to)|Seeds")
+    numbers = [each for each in objects(chart) if each.get("type") == "quantitative" and each.get("title") is not None]
+    assert (
+        {each["field"] for each in numbers} >= {"value"}
+        or {"x", "y"} <= {each["field"] for each in numbers}
+        or "mbps" in str(numbers)
+    )
+    for each in numbers:
+        assert unit.fullmatch(each["title"]), each
+    made, plotted = chart["usermeta"]["sojourn"]["command"].splitlines()
+    assert made.startswith("sojourn.run(")
+    assert plotted.startswith("sojourn plot ")
+    assert plotted.endswith(f"--figure {name} --only tcp=cubic --seed 1 --seed 2")
+    assert "".join(chart["title"]["subtitle"][1:]).replace(" ", "") == f"{made}{plotted}".replace(" ", "")
+    assert chart["usermeta"]["sojourn"]["version"] == sojourn.__version__
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "mean", "high"),
+    [
+        # The t quantile of one degree of freedom is 12.706; of the values 1 and 2 the interval is 1.5 -+ 12.706 / 2.
+        ("heatmap-sojourn-median", -4853.1, 1500, 7853.1),
+        ("heatmap-sojourn-p99", -4853.1, 1500, 7853.1),
+        ("heatmap-drop-ratio", -4.8531, 1.5, 7.8531),
+        ("heatmap-utilisation", -485.31, 150, 785.31),
+        # Two flows with 1000 s and 1000 s + 1 bytes in 3 s.
+        ("throughput", None, (2001 + 4001) * 8e-6 / 3 / 2, None),
+        ("throughput-by-algorithm", None, (2001 + 4001) * 8e-6 / 3 / 2, None),
+    ],
+)
+def test_cells_are_means_over_seeds_with_students_interval(
+    name: str, low: float | None, mean: float, high: float | None, invented: Result
+) -> None:
+    cells = drawn(figures.draw(name, invented))
+    assert cells.height == 6
+    assert cells["seeds"].to_list() == [2] * 6
+    assert cells["value"].to_list() == pytest.approx([mean] * 6)
+    if low is not None:
+        assert cells["low"].to_list() == pytest.approx([low] * 6, rel=1e-4)
+        assert cells["high"].to_list() == pytest.approx([high] * 6, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "column"), [("heatmap-fairness", "jain"), ("fairness", "jain"), ("sojourn-mean", "sojourn_mean_s")]
+)
+def test_cells_are_those_of_the_runs(name: str, column: str, store: Store) -> None:
+    expected = store.runs.group_by("tcp", "delay", "queue").agg(pl.col(column).mean())[column].sort().to_list()
+    factor = 1e3 if column.endswith("_s") else 1
+    assert sorted(drawn(figures.draw(name, store))["value"]) == pytest.approx([value * factor for value in expected])
+
+
+def test_a_heat_map_has_a_congestion_control_a_row_and_a_queue_a_column(store: Store) -> None:
+    cells = drawn(figures.draw("heatmap-fairness", store))
+    assert set(cells.select("panel_row", "row", "column").rows()) == {
+        (delay, tcp, queue)
+        for delay, tcp, queue in itertools.product(("5 ms", "20 ms"), ("cubic", "newreno"), ("codel", "droptail", "pie"))
+    }
+
+
+def test_the_queue_over_time_is_that_of_the_bottleneck_and_of_the_first_seed(store: Store) -> None:
+    samples = drawn(figures.draw("queue-over-time", store, ALONE)).select("time", "value")
+    expected = store.series.filter(**ALONE, seed=1, kind="queue", measure="packets").select("time", "value")
+    assert samples.rows() == expected.rows()
+    other = drawn(figures.draw("queue-over-time", store, ALONE, seeds=[2]))["value"].to_list()
+    assert other == store.series.filter(**ALONE, seed=2, kind="queue", measure="packets")["value"].to_list()
+
+
+def test_what_flows_got_over_time_adds_up_to_what_they_got(store: Store) -> None:
+    rates = drawn(figures.draw("throughput-over-time", store, ALONE))
+    last = store.series.filter(**ALONE, seed=1, measure="bytes_delivered").filter(pl.col("time") == pl.col("time").max())
+    got = rates.group_by("colour", maintain_order=True).agg(pl.col("value").sum() * 0.1 * 1e6 / 8)
+    assert sorted(got["value"]) == pytest.approx(sorted(last["value"]))
+
+
+def test_drops_over_time_add_up_to_all_drops(store: Store) -> None:
+    alone = ALONE | {"queue": "droptail"}
+    rates = drawn(figures.draw("loss-over-time", store, alone))
+    (drops,) = store.queues.filter(**alone, seed=1)["total_drops"]
+    sampled = store.series.filter(**alone, seed=1, measure="drops")["value"].max()
+    assert drops > 0
+    assert (rates["value"] * 0.1).sum() == pytest.approx(sampled)
+
+
+def test_many_flows_are_drawn_as_the_mean_of_each_algorithm(tmp_path: Path) -> None:
+    file = sweep_file(tmp_path, '[probe]\nflow_series = "500 ms"\n')
+    result = sojourn.run(file, changes={"flows.0.count": 12})
+    means = drawn(figures.draw("cwnd-over-time", result))
+    expected = (
+        result.series.filter(measure="cwnd").drop_nulls("value").group_by("time").agg(pl.col("value").mean() / 1e3).sort("time")
+    )
+    assert set(means["colour"]) == {"newreno"}
+    assert means["value"].to_list() == pytest.approx(expected["value"].to_list())
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=1000), st.integers(1, 100))
+def test_a_thinned_line_keeps_its_least_and_greatest_samples(values: list[int], stretches: int) -> None:
+    line = pl.DataFrame({"line": "a", "time": [0.1 * place for place in range(len(values))], "value": values})
+    thinned = over_time.thinned(line, stretches)
+    assert thinned.height <= 2 * stretches
+    assert thinned["value"].min() == min(values)
+    assert thinned["value"].max() == max(values)
+    assert set(thinned.rows()) <= set(line.rows())
+    assert thinned["time"].is_sorted()
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=1, max_size=2000))
+def test_a_distribution_rises_from_0_to_100_percent_and_is_nowhere_far_from_the_flows(values: list[int]) -> None:
+    steps = distributions.cumulative(pl.DataFrame({"cell": "a", "mbps": values}), ["cell"])
+    share = steps["share"].to_list()
+    assert (share[0], share[-1]) == (0, 100)
+    assert share == sorted(share)
+    assert steps["mbps"].to_list() == sorted(steps["mbps"].to_list())
+    for place, reached in steps.select("mbps", "share").rows():
+        exact = [100 * np.mean(np.asarray(values) < place), 100 * np.mean(np.asarray(values) <= place)]
+        assert exact[0] - 1e-9 <= reached <= exact[1] + 1e-9
+    assert max(later - earlier for earlier, later in itertools.pairwise(share)) <= max(0.5, 100 / len(values)) + 0.5
+
+
+def test_flow_throughputs_are_those_of_all_seeds(store: Store) -> None:
+    curve = drawn(figures.draw("flow-throughputs", store, ALONE))
+    flows = store.flows.filter(**ALONE)["bytes_delivered"] * 8 / 1e6 / 3
+    assert curve["mbps"].to_list()[1:] == pytest.approx(sorted(flows))
+
+
+def test_an_ellipse_lies_one_standard_deviation_around_the_mean() -> None:
+    runs = pl.DataFrame({"x": [1.0, 2.0, 4.0, 3.0], "y": [10.0, 30.0, 20.0, 40.0]})
+    points = runs.to_numpy()
+    inverse = np.linalg.inv(np.cov(points.T, ddof=0))
+    for outline in tradeoffs.ellipse(runs):
+        apart = np.asarray(outline) - points.mean(axis=0)
+        assert apart @ inverse @ apart == pytest.approx(1)
+    assert tradeoffs.ellipse(runs.head(2)) == []
+
+
+def test_delay_and_goodput_are_medians_over_seeds(store: Store) -> None:
+    rows = drawn(figures.draw("delay-goodput", store, {"tcp": "cubic", "delay": "5 ms"}))
+    medians = rows.filter(part="median").sort("colour").select("x", "y").rows()
+    runs = store.runs.filter(tcp="cubic", delay="5 ms").group_by("queue").agg(pl.col("sojourn_mean_s", "total_mbps").median())
+    expected = runs.sort("queue").select(pl.col("sojourn_mean_s") * 1e3, "total_mbps").rows()
+    assert [value for row in medians for value in row] == pytest.approx([value for row in expected for value in row])
+    assert rows.filter(part="ellipse").height == 3 * tradeoffs.OUTLINE
+
+
+def test_labels_are_in_the_order_of_their_sizes_or_of_their_study(store: Store) -> None:
+    assert Drawn.of(store).axes["delay"] == ["5 ms", "20 ms"]
+    known = Drawn.of(store, order={"queue": ["droptail", "pie", "codel"], "tcp": []})
+    assert list(known.axes) == ["queue", "tcp", "delay"]
+    assert known.axes["queue"] == ["droptail", "pie", "codel"]
+
+
+def test_a_panel_without_runs_is_drawn_empty(tmp_path: Path) -> None:
+    file = sweep_file(tmp_path, f'{SWEEP}\n[[sweep.exclude]]\ntcp = "cubic"\ndelay = "5 ms"\n')
+    rows = drawn(figures.draw("queue-over-time", sojourn.run(file, backend=Inventor())))
+    empty = rows.filter(pl.col("value").is_null()).select("panel_row", "panel_column").rows()
+    assert empty == [("cubic", "5 ms")]
+    assert rows.height == 10
+
+
+def test_runs_of_another_campaign_are_no_part_of_a_cell(tmp_path: Path) -> None:
+    for text in (SWEEP, SWEEP.replace("delay =", "wait =").replace("20 ms", "30 ms").replace('"5 ms', '"7 ms')):
+        sojourn.run(sweep_file(tmp_path, text), out=tmp_path / "out", backend=Inventor())
+    with sojourn.open(tmp_path / "out") as opened:
+        assert Drawn.of(opened).axes["wait"] == ["-", "7 ms", "30 ms"]
+        assert drawn(figures.draw("heatmap-fairness", opened, {"wait": "-"})).height == 12
+
+
+def test_the_results_that_a_notebook_shows_need_nothing_else(invented: Result) -> None:
+    html = invented._repr_html_()
+    assert html.count("<tr>") == 7
+    assert "<th>Sojourn time, mean (ms)</th>" in html
+    assert "<td>1500 ± 6.4e+03</td>" in html
+    assert "Means over 2 seeds" in html
+    assert "sojourn.run(" in html
+    assert 'src="data:image/svg+xml;base64,' in html
+    assert "http" not in html
+
+
+def test_plot_writes_a_figure_as_wide_as_a_page(directory: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "fairness.png"
+    assert status(["plot", str(directory), "--figure", "heatmap-fairness", "--only", "tcp=cubic", "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    points = int.from_bytes(out.read_bytes()[16:20], "big") * 72 / 300
+    assert 0.85 * figures.DOCUMENT <= points <= 1.15 * figures.DOCUMENT
+
+
+def test_plot_calls_its_file_after_the_figure(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert status(["plot", str(directory), "--figure", "fairness", "--format", "svg"]) == 0
+    text = (tmp_path / "fairness.svg").read_text(encoding="utf-8")
+    assert f"sojourn plot {directory}"[:60] in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--figure", "heatmap-fairnes"], 'unknown figure "heatmap-fairnes", did you mean "heatmap-fairness"?'),
+        (["--figure", "fairness", "--only", "tpc=cubic"], 'unknown axis "tpc", did you mean "tcp"?'),
+        (["--figure", "fairness", "--only", "tcp=bbr"], 'unknown value of axis tcp "bbr"'),
+        (["--figure", "fairness", "--only", "tcp"], "--only tcp: write AXIS=VALUE"),
+        (["--figure", "fairness", "--seed", "7"], 'unknown seed "7" (known: 1, 2, 3)'),
+        (["--figure", "fairness", "--out", "missing/a.png"], "--out missing/a.png: there is no directory missing"),
+        (["--figure", "fairness", "--out", "a.gif"], "--out a.gif: ends in none of png, svg, pdf"),
+        (["--figure", "fairness", "--format", "gif"], "--format"),
+        ([], "--figure"),
+    ],
+)
+def test_what_is_wrong_is_told_on_one_line(
+    arguments: list[str], message: str, directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert status(["plot", str(directory), *arguments]) == 2
+    assert message in complaint(capsys)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_figure_says_what_results_lack(tmp_path: Path) -> None:
+    result = sojourn.run(sweep_file(tmp_path, ""), backend=Inventor())
+    with pytest.raises(InputError, match=r'figure cwnd-over-time: needs samples of flows over time; .* flow_series = "1 s"'):
+        figures.draw("cwnd-over-time", result)
+    unmeasured = sojourn.run(sweep_file(tmp_path, '[probe]\nqueue_series = "1 s"\nqueue_statistics = false\n'))
+    with pytest.raises(InputError, match="figure loss-over-time: the runs with seed 1 have no samples of drops"):
+        figures.draw("loss-over-time", unmeasured)
+
+
+def test_a_figure_that_could_not_be_read_is_not_drawn(tmp_path: Path) -> None:
+    counts = ", ".join(f'"{count} ms"' for count in range(1, 60))
+    file = sweep_file(tmp_path, SWEEP.replace('"20 ms", "5 ms"', counts))
+    result = sojourn.run(file, backend=Inventor())
+    with pytest.raises(
+        InputError, match="118 panels are too many, and 48 the most; choose values of tcp, delay, such as --only tcp=cubic"
+    ):
+        figures.draw("queue-over-time", result)
+    result = sojourn.run(file, only={"queue": "pie", "tcp": "cubic"}, backend=Inventor())
+    with pytest.raises(InputError, match="59 values of delay are too many to tell apart, and 8 the most"):
+        figures.draw("fairness-delay", result)
