@@ -121,9 +121,8 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
     twice = chosen.filter(pl.struct(*axes, "seed").is_duplicated())
     if twice.height:
         label = ",".join(f"{axis}={twice[axis][0]}" for axis in axes)
-        raise InputError(
-            f"{directory}: holds several runs of the cell {label} with seed {twice['seed'][0]}, which differ in more"
-        )
+        again = f"holds several runs of {label} with seed {twice['seed'][0]}"
+        raise InputError(f"{directory}: {again}; keep each campaign by itself")
     keys = chosen["key"].to_list()
     result = store.result(axes, lambda: iter(keys))
     return Contents(directory, result, Drawn.of(result).axes, provenance, None, [])
