@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint
@@ -19,7 +16,6 @@ from sojourn import report
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.report import contents, prose
-from sojourn.report.sampling import thin
 from sojourn.study import library
 
 LARGEST = 5_000_000
@@ -29,8 +25,6 @@ SWEEP = """
 tcp = { key = "flows.*.tcp", values = ["newreno", "cubic"] }
 queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel"] }
 """
-
-FINITE = st.floats(-1e9, 1e9)
 
 
 @pytest.fixture(scope="module")
@@ -181,20 +175,6 @@ def test_check_names_a_figure_that_there_is_not(monkeypatch: pytest.MonkeyPatch,
 @pytest.mark.parametrize("name", library.papers())
 def test_every_papers_figures_can_be_drawn_of_its_study(name: str) -> None:
     sojourn.api.check_study(library.load(name))
-
-
-@given(st.lists(FINITE | st.just(float("nan")), min_size=1, max_size=300), st.integers(4, 40))
-def test_a_thinned_series_keeps_both_ends_and_both_extremes(values: list[float], most: int) -> None:
-    series = np.array(values)
-    chosen = thin(series, most)
-    assert len(chosen) <= max(most, len(values) if len(values) <= most else 0)
-    assert list(chosen) == sorted(set(chosen))
-    assert chosen[0] == 0
-    assert chosen[-1] == len(values) - 1
-    known = series[~np.isnan(series)]
-    if len(known):
-        assert known.min() in series[chosen]
-        assert known.max() in series[chosen]
 
 
 def test_no_link_of_a_readme_leads_to_a_file_beside_it() -> None:

@@ -1,25 +1,18 @@
-"""Charts of a report: figures of ``sojourn.figures`` with few enough samples."""
+"""Charts of a report: figures of ``sojourn.figures``, and what filters need to know of them."""
 
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import altair as alt
-import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.figures import FIGURES, Drawn, Selection
 from sojourn.report.contents import Contents
-from sojourn.report.sampling import thin
-from sojourn.results import Result
 
 #: How wide charts are in points, unless the screen is narrower.
 WIDTH = 960
-
-#: Samples of one line of a chart.
-FINEST = 400
 
 #: What is drawn of every campaign, besides heat maps.
 OF_CAMPAIGN = ("delay-goodput", "fairness-delay", "throughput", "flow-throughputs")
@@ -42,51 +35,30 @@ class Drawing:
     fields: Mapping[str, Sequence[str]]
 
 
-class Thinned:
-    """Results with fewer samples over time, and those only with the first seed, which figures over time show."""
-
-    def __init__(self, result: Result, seed: int) -> None:
-        self._result = result
-        self._seed = seed
-
-    def scan(self, name: str) -> pl.LazyFrame:
-        """See ``Results.scan``."""
-        return self._series if name == "series" else self._result.scan(name)
-
-    @cached_property
-    def _series(self) -> pl.LazyFrame:
-        series = self._result.series.filter(seed=self._seed).with_row_index("row")
-        lines = series.partition_by("key", "kind", "which", "measure")
-        chosen = [line[thin(line["value"].fill_null(float("nan")).to_numpy(), FINEST)] for line in lines]
-        return pl.concat([series.clear(), *chosen]).sort("row").drop("row").lazy()
-
-
 def of_study(contents: Contents) -> list[Drawing]:
     """The paper's figures that can be drawn of the cells that there are."""
     if contents.study is None:
         return []
-    thinned = Thinned(contents.result, contents.seeds[0])
     made = []
     for figure in contents.study.figures:
-        drawing = _drawing(contents, thinned, figure.figure, f"Figure {figure.number}. {figure.title}", figure.select)
+        drawing = _drawing(contents, figure.figure, f"Figure {figure.number}. {figure.title}", figure.select)
         made += [drawing] if drawing else []
     return made
 
 
 def of_campaign(contents: Contents) -> list[Drawing]:
     """What is drawn of any campaign."""
-    thinned = Thinned(contents.result, contents.seeds[0])
-    drawings = (_drawing(contents, thinned, name, FIGURES[name].title, {}) for name in OF_CAMPAIGN)
+    drawings = (_drawing(contents, name, FIGURES[name].title, {}) for name in OF_CAMPAIGN)
     return [drawing for drawing in drawings if drawing]
 
 
-def _drawing(contents: Contents, results: Thinned, name: str, title: str, select: Selection) -> Drawing | None:
+def _drawing(contents: Contents, name: str, title: str, select: Selection) -> Drawing | None:
     """A chart, or none if the results do not have what it shows, or more than can be looked at."""
     chosen = {axis: [labels] if isinstance(labels, str) else labels for axis, labels in select.items()}
     only = [f"--only={axis}={label}" for axis, labels in chosen.items() for label in labels]
     command = shlex.join(["sojourn", "plot", str(contents.directory), "--figure", name, "--format", "svg", *only])
     try:
-        source = Drawn.of(results, select, order=contents.axes, command=command)
+        source = Drawn.of(contents.result, select, order=contents.axes, command=command)
         chart = FIGURES[name].draw(source, WIDTH)
     except InputError:
         return None

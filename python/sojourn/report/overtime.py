@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.figures.over_time import thinned
 from sojourn.report.contents import Contents
-from sojourn.report.sampling import thin
 
 #: Samples that all cells together may have: about 12 bytes of the page each.
-MOST_SAMPLES = 120_000
+MOST_SAMPLES = 80_000
 
 #: Samples of one line: what a screen can show, and what still tells a shape.
 FINEST, COARSEST = 600, 60
@@ -29,26 +29,31 @@ SHOWN = (
 def samples(contents: Contents) -> Mapping[int, Sequence[Mapping[str, Any]]]:
     """By a cell's number, its charts: heading, how many lines were left out, and lines of times and values."""
     first = {cell.first_key: cell.number for cell in contents.cells}
-    columns = ["key", "time", "kind", "which", "measure", "value"]
-    series = contents.result.columns("series", columns).filter(pl.col("key").is_in(list(first)))
-    lines = series.partition_by("key", "kind", "measure", "which", as_dict=True)
-    by_chart: dict[tuple[str, str, str], list[str]] = {}
-    for key, kind, measure, which in lines:
-        by_chart.setdefault((str(key), str(kind), str(measure)), []).append(str(which))
-    kept = {chart: _spread(names) for chart, names in by_chart.items() if chart[1:] in {shown[:2] for shown in SHOWN}}
-    number = sum(map(len, kept.values()))
+    columns = ["key", "kind", "measure", "which", "time", "value"]
+    shown = pl.col("measure").is_in([measure for _, measure, _, _ in SHOWN])
+    series = contents.result.columns("series", columns).filter(pl.col("key").is_in(list(first)), shown).drop_nulls("value")
+    names = {chart: group["which"].to_list() for chart, group in _names(series).items()}
+    number = sum(len(_spread(group)) for group in names.values())
     most = max(COARSEST, min(FINEST, MOST_SAMPLES // max(1, number)))
+    lines = thinned(series, most // 2).partition_by("key", "kind", "measure", "which", as_dict=True)
     flows = _flows(contents, list(first))
     charts: dict[int, list[Mapping[str, Any]]] = {}
     for key, cell in first.items():
         for kind, measure, heading, factor in SHOWN:
-            names = kept.get((key, kind, measure), [])
-            called = {name: flows[key, int(name)] if kind == "flow" else name for name in names}
-            drawn = [{"name": called[name], **_line(lines[key, kind, measure, name], factor, most)} for name in names]
+            there = names.get((key, kind, measure), [])
+            drawn = [
+                {"name": flows[key, int(name)] if kind == "flow" else name, **_line(lines[key, kind, measure, name], factor)}
+                for name in _spread(there)
+            ]
             if drawn:
-                left_out = len(by_chart[key, kind, measure]) - len(names)
-                charts.setdefault(cell, []).append({"heading": heading, "left_out": left_out, "lines": drawn})
+                charts.setdefault(cell, []).append({"heading": heading, "left_out": len(there) - len(drawn), "lines": drawn})
     return charts
+
+
+def _names(series: pl.DataFrame) -> Mapping[tuple[object, ...], pl.DataFrame]:
+    """The lines of each chart, in the order of the samples."""
+    charts = ["key", "kind", "measure"]
+    return series.select(*charts, "which").unique(maintain_order=True).partition_by(charts, as_dict=True)
 
 
 def _spread(names: Sequence[str]) -> list[str]:
@@ -58,12 +63,10 @@ def _spread(names: Sequence[str]) -> list[str]:
     return [names[round(place)] for place in np.linspace(0, len(names) - 1, MOST_LINES)]
 
 
-def _line(frame: pl.DataFrame, factor: float, most: int) -> Mapping[str, list[float | None]]:
-    times, values = frame["time"].to_numpy(), frame["value"].cast(pl.Float64).fill_null(float("nan")).to_numpy() * factor
-    chosen = thin(values, most)
+def _line(frame: pl.DataFrame, factor: float) -> Mapping[str, list[float]]:
     return {
-        "times": [float(f"{time:.6g}") for time in times[chosen]],
-        "values": [None if np.isnan(value) else float(f"{value:.4g}") for value in values[chosen]],
+        "times": [float(f"{time:.6g}") for time in frame["time"]],
+        "values": [float(f"{value * factor:.4g}") for value in frame["value"]],
     }
 
 
