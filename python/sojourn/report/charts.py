@@ -54,11 +54,14 @@ def of_campaign(contents: Contents) -> list[Drawing]:
 
 def _drawing(contents: Contents, name: str, title: str, select: Selection) -> Drawing | None:
     """A chart, or none if the results do not have what it shows, or more than can be looked at."""
-    chosen = {axis: [labels] if isinstance(labels, str) else labels for axis, labels in select.items()}
+    wanted = {axis: [labels] if isinstance(labels, str) else labels for axis, labels in select.items()}
+    chosen = {axis: [label for label in labels if label in contents.axes[axis]] for axis, labels in wanted.items()}
+    if not all(chosen.values()):
+        return None
     only = [f"--only={axis}={label}" for axis, labels in chosen.items() for label in labels]
     command = shlex.join(["sojourn", "plot", str(contents.directory), "--figure", name, "--format", "svg", *only])
     try:
-        source = Drawn.of(contents.result, select, order=contents.axes, command=command)
+        source = Drawn.of(contents.result, chosen, order=contents.axes, command=command)
         chart = FIGURES[name].draw(source, WIDTH)
     except InputError:
         return None

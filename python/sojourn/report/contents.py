@@ -76,6 +76,10 @@ class Contents:
         """All seeds of the runs."""
         return [int(seed) for seed in self.runs["seed"].unique().sort()]
 
+    def told(self, cell: Cell) -> str:
+        """What tells a cell from the others, in words."""
+        return ", ".join(cell.axes[axis] for axis in self.varying) or cell.name
+
     @property
     def varying(self) -> Mapping[str, Sequence[str]]:
         """The axes with more than one label."""

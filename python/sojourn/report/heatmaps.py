@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from sojourn.report.contents import Cell, Contents
 from sojourn.report.quantities import QUANTITIES, Quantity
@@ -50,9 +51,11 @@ class HeatMap:
     row_axis: str
     column_axis: str
     panels: Sequence[Panel]
-    #: The ends of the scale, with units.
+    #: The ends of the scale, with units, and cells that are there.
     least: str
+    least_cell: str
     most: str
+    most_cell: str
 
 
 def heat_maps(contents: Contents) -> list[HeatMap]:
@@ -62,10 +65,10 @@ def heat_maps(contents: Contents) -> list[HeatMap]:
 
 
 def _heat_map(contents: Contents, quantity: Quantity) -> HeatMap | None:
-    means = [found.mean for cell in contents.cells if (found := cell.measured[quantity.column]) is not None]
+    means = [(found.mean, cell) for cell in contents.cells if (found := cell.measured[quantity.column]) is not None]
     if not means:
         return None
-    least, most = min(means), max(means)
+    (least, lowest), (most, highest) = (end(means, key=itemgetter(0)) for end in (min, max))
     names = list(contents.varying) or list(contents.axes)
     column = COLUMN if COLUMN in names else names[-1]
     row = ROW if ROW in names and column != ROW else next((axis for axis in reversed(names) if axis != column), column)
@@ -84,7 +87,8 @@ def _heat_map(contents: Contents, quantity: Quantity) -> HeatMap | None:
         shown = [(label, [fields.get((label, other)) for other in columns]) for label in rows]
         title = ", ".join(f"{axis} {label}" for axis, label in zip(others, labels, strict=True))
         panels.append(Panel(title, dict(zip(others, labels, strict=True)), columns, shown))
-    return HeatMap(quantity, row, column, panels, quantity.text(least), quantity.text(most))
+    ends = quantity.text(least), contents.told(lowest), quantity.text(most), contents.told(highest)
+    return HeatMap(quantity, row, column, panels, *ends)
 
 
 def _field(cell: Cell, quantity: Quantity, scale: tuple[float, float], where: Mapping[str, str]) -> Field:

@@ -1,7 +1,7 @@
 """The page: everything put into one HTML file."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from sojourn.report import charts, heatmaps, overtime, prose, tables
 from sojourn.report.charts import Drawing
 from sojourn.report.contents import Contents, read
 from sojourn.report.quantities import QUANTITIES
+from sojourn.statistics import Estimate
 from sojourn.store import write_whole
 from sojourn.study import library
 from sojourn.study.verdicts import LEAST_SEEDS, Verdict
@@ -112,8 +113,6 @@ def _data(contents: Contents, drawn: Mapping[str, Sequence[Drawing]]) -> Mapping
     }
 
 
-def _told(found: Any, number: Any) -> list[str]:
+def _told(found: Estimate | None, number: Callable[[float], str]) -> list[str]:
     """Mean, and the ends of the interval if there is one, as they are shown."""
-    if found is None:
-        return []
-    return [number(value) for value in found if value is not None]
+    return [] if found is None else [number(value) for value in found if value is not None]
