@@ -3,7 +3,7 @@
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
@@ -34,6 +34,9 @@ DIGITS = ".4~g"
 
 #: Letters of a line below the title.
 LINE = 112
+
+#: Letters that fit beside each other in a legend, with what is between them.
+LEGEND = 85
 
 _GREY = "#666666"
 
@@ -88,7 +91,7 @@ def colour(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
     if title is None:
         return {}
     scale = alt.Scale(domain=list(labels), range=list(COLOURS[: len(labels)]))
-    return {"color": alt.Color("colour:N", title=title, scale=scale, sort=list(labels))}
+    return {"color": alt.Color("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels))}
 
 
 def colour_and_dash(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
@@ -96,16 +99,21 @@ def colour_and_dash(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
     if title is None:
         return {}
     scale = alt.Scale(domain=list(labels), range=[list(pattern) for pattern in DASHES[: len(labels)]])
-    dash = alt.StrokeDash("colour:N", title=title, scale=scale, sort=list(labels))
+    dash = alt.StrokeDash("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels))
     return {**colour(title, labels), "strokeDash": dash}
 
 
 def shape(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
-    """The encoding of ``shape``."""
+    """The encoding of ``shape``, explained below the chart, since above it are the colours."""
     if title is None:
         return {}
     scale = alt.Scale(domain=list(labels), range=list(SHAPES[: len(labels)]))
-    return {"shape": alt.Shape("shape:N", title=title, scale=scale, sort=list(labels))}
+    return {"shape": alt.Shape("shape:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels, "bottom"))}
+
+
+def _legend(labels: Sequence[str], side: Literal["top", "bottom"] = "top") -> alt.Legend:
+    """A legend in one line, or in columns where its labels are too long for that."""
+    return alt.Legend(columns=0 if sum(len(label) + 5 for label in labels) < LEGEND else 4, orient=side)
 
 
 def labels(titles: Mapping[str, str | None]) -> list[alt.Tooltip]:

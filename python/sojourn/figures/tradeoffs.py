@@ -83,7 +83,7 @@ def _fairness_delay(source: Drawn, width: int) -> Chart:
 def _delay_goodput(source: Drawn, width: int) -> Chart:
     """The median over seeds, with the ellipse of the normal distribution that explains the runs best, one deviation wide.
 
-    Source: RFC 7928, section 2.7, which takes the ellipses from Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013.
+    Sources: RFC 7928, section 2.7, for the graph; Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, for the ellipses.
     """
     arranged = _Arrangement("delay-goodput", source)
     axes, goodput = list(source.axes), measures.THROUGHPUT
