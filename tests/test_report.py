@@ -164,8 +164,8 @@ def test_a_studys_report_is_of_the_runs_with_its_changes(tmp_path: Path) -> None
 
 
 def test_check_names_a_figure_that_there_is_not(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    wrong = library.load("piotrowska")
-    wrong.figures[0].figure = "queue-over-tim"
+    right = library.load("piotrowska")
+    wrong = right.model_copy(update={"figures": [right.figures[0].model_copy(update={"figure": "queue-over-tim"})]})
     monkeypatch.setattr(library, "load", lambda _: wrong)
     assert status(["check", "piotrowska"]) == 2
     message = 'study piotrowska: figures: 2: unknown figure "queue-over-tim", did you mean "queue-over-time"?'

@@ -120,7 +120,7 @@ def test_every_control_has_a_name(what: str, browser: Browser, request: pytest.F
     watched = Watched(browser, request.getfixturevalue(what))
     watched.scroll_through()
     tree = watched.page.context.new_cdp_session(watched.page).send("Accessibility.getFullAXTree")
-    found = {}
+    found: dict[str, list[str]] = {}
     for node in tree["nodes"]:
         role = node.get("role", {}).get("value")
         if not node["ignored"] and role in NAMED:
