@@ -51,7 +51,7 @@ def page(contents: Contents) -> str:
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["embedded"] = _embedded
     drawn = {"published": charts.of_study(contents), "campaign": charts.of_campaign(contents)}
-    script = Markup(vl_convert.javascript_bundle(None).replace("</script", "<\\/script"))
+    script = Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script"))
     template = environment.get_template("page.html.jinja")
     return template.render(vega=script, drawn=drawn, data=_data(contents, drawn), **_values(contents))
 

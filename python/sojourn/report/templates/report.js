@@ -16,19 +16,26 @@
 
   // What is known of a figure, on hover and on focus.
   const tip = document.getElementById("tip");
-  const showTip = (target) => {
-    tip.textContent = target.dataset.tip;
-    tip.hidden = false;
-    const box = target.getBoundingClientRect();
+  let told = null;
+  const placeTip = () => {
+    const box = told.getBoundingClientRect();
     const left = Math.min(Math.max(8, box.left), innerWidth - tip.offsetWidth - 8);
     const above = box.top - tip.offsetHeight - 6;
     tip.style.left = `${left}px`;
     tip.style.top = `${above > 0 ? above : box.bottom + 6}px`;
-    target.setAttribute("aria-describedby", "tip");
   };
   const hideTip = () => {
+    if (told) told.removeAttribute("aria-describedby");
+    told = null;
     tip.hidden = true;
-    for (const target of all("[aria-describedby=tip]")) target.removeAttribute("aria-describedby");
+  };
+  const showTip = (target) => {
+    hideTip();
+    told = target;
+    tip.textContent = target.dataset.tip;
+    tip.hidden = false;
+    target.setAttribute("aria-describedby", "tip");
+    placeTip();
   };
   for (const [come, go] of [["mouseover", "mouseout"], ["focusin", "focusout"]]) {
     document.addEventListener(come, (event) => {
@@ -37,7 +44,11 @@
     });
     document.addEventListener(go, hideTip);
   }
-  document.addEventListener("scroll", hideTip, { passive: true, capture: true });
+  // What has the focus keeps its tip while it is scrolled into view.
+  document.addEventListener("scroll", () => {
+    if (told && told === document.activeElement) placeTip();
+    else hideTip();
+  }, { passive: true, capture: true });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 
   // Tables of figures: one stop of the Tab key each, arrow keys within.
