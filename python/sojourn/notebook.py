@@ -29,12 +29,12 @@ def html(result: Result) -> str:
 
 
 def _table(source: Drawn) -> str:
-    axes = list(source.axes)
+    axes = source.columns
     cells = source.runs.select(axes).unique(maintain_order=True)
     for place, measure in enumerate(MEASURES):
         found = measures.of_cells(source, measure).rename({"value": f"value{place}", "low": f"low{place}"})
         cells = cells.join(found.select(*axes, f"value{place}", f"low{place}"), on=axes, how="left", maintain_order="left")
-    headings = [*axes, *(measure.label for measure in MEASURES)]
+    headings = [*source.axes, *(measure.label for measure in MEASURES)]
     rows = []
     for cell in cells.head(MOST_ROWS).iter_rows(named=True):
         numbers = (_number(cell[f"value{place}"], cell[f"low{place}"]) for place in range(len(MEASURES)))
@@ -72,7 +72,8 @@ def _queues(result: Result, source: Drawn) -> str:
     try:
         chart = figures.draw(QUEUES, result)
     except InputError:
-        first = source.runs.select(list(source.axes)).row(0, named=True)
+        first = dict(zip(source.axes, source.runs.select(source.columns).row(0), strict=True))
         chart = figures.draw(QUEUES, result, first)
     picture = base64.b64encode(svg(chart).encode()).decode()
-    return f'<img alt="{escape(figure.title)}" src="data:image/svg+xml;base64,{picture}">'
+    size = "width: 44em; max-width: 100%"
+    return f'<img alt="{escape(figure.title)}" style="{size}" src="data:image/svg+xml;base64,{picture}">'

@@ -24,8 +24,8 @@ def _of_cells(measure: Measure, source: Drawn, width: int) -> Chart:
 
 
 def _by_algorithm(source: Drawn, width: int) -> Chart:
-    rates = source.throughputs.group_by("key", *source.axes, "algorithm", maintain_order=True).agg(value=pl.col("mbps").sum())
-    bars = measures.over_seeds(rates, [*source.axes, "algorithm"]).rename({"algorithm": "colour"})
+    rates = source.throughputs.group_by("key", *source.columns, "algorithm", maintain_order=True).agg(value=pl.col("mbps").sum())
+    bars = measures.over_seeds(rates, [*source.columns, "algorithm"]).rename({"algorithm": "colour"})
     algorithms = sorted(bars["colour"].unique())
     return _bars(BY_ALGORITHM, measures.THROUGHPUT.label, source, width, bars, source.varying, "algorithm", algorithms)
 

@@ -20,7 +20,7 @@ def _draw(source: Drawn, width: int) -> Chart:
     look.check_distinct(NAME, side, labels)
     panels = Panels(source, [axis for axis in source.varying if axis != side])
     panels.check(NAME)
-    curves = cumulative(source.throughputs.select(*source.axes, "mbps"), list(source.axes))
+    curves = cumulative(source.throughputs.select(*source.columns, "mbps"), source.columns)
     rows = panels.place(curves, shown_axis(side, "colour"), "mbps", "share")
     across, up = "Throughput (Mbit/s)", "Share of flows (%)"
     x, y = alt.X("mbps:Q", title=across), alt.Y("share:Q", title=up)
@@ -36,15 +36,15 @@ def _draw(source: Drawn, width: int) -> Chart:
     return divided if _alike(rows) or not panels.axes else divided.resolve_scale(x="independent")
 
 
-def cumulative(flows: pl.DataFrame, axes: list[str]) -> pl.DataFrame:
+def cumulative(flows: pl.DataFrame, cell: list[str]) -> pl.DataFrame:
     """The steps of each cell's empirical distribution function, from 0 to 100 % in ``share``."""
-    ranked = flows.sort(*axes, "mbps").with_columns(
-        rank=pl.int_range(1, pl.len() + 1).over(axes), flows=pl.len().over(axes).cast(pl.Int64)
+    ranked = flows.sort(*cell, "mbps").with_columns(
+        rank=pl.int_range(1, pl.len() + 1).over(cell), flows=pl.len().over(cell).cast(pl.Int64)
     )
     kept = ranked.filter(pl.col("rank") * STEPS // pl.col("flows") != (pl.col("rank") - 1) * STEPS // pl.col("flows"))
     starts = ranked.filter(rank=1).with_columns(rank=pl.lit(0, pl.Int64))
-    steps = pl.concat([starts, kept]).sort(*axes, "rank")
-    return steps.select(*axes, "mbps", share=100 * pl.col("rank") / pl.col("flows"))
+    steps = pl.concat([starts, kept]).sort(*cell, "rank")
+    return steps.select(*cell, "mbps", share=100 * pl.col("rank") / pl.col("flows"))
 
 
 def _alike(rows: pl.DataFrame) -> bool:

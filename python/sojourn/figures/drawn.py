@@ -76,6 +76,11 @@ class Drawn:
         return cls(results, axes, runs["seed"].unique().sort().to_list(), command)
 
     @property
+    def columns(self) -> list[str]:
+        """The axes as columns of frames."""
+        return [column(axis) for axis in self.axes]
+
+    @property
     def varying(self) -> list[str]:
         """The axes that tell the cells from one another."""
         return [axis for axis, labels in self.axes.items() if len(labels) > 1]
@@ -90,10 +95,11 @@ class Drawn:
         return [] if axis is None else self.axes[axis]
 
     def frame(self, name: str) -> pl.LazyFrame:
-        """The rows of a frame that are of these cells and seeds, specifications left out."""
+        """The rows of a frame that are of these cells and seeds, with the axes as ``columns``, specifications left out."""
         frame = self.results.scan(name).with_columns(pl.col(list(self.axes)).fill_null(ABSENT))
         frame = frame.filter(pl.col("seed").is_in(list(self.seeds)))
         frame = frame.filter(*(pl.col(axis).is_in(list(labels)) for axis, labels in self.axes.items()))
+        frame = frame.rename({axis: column(axis) for axis in self.axes})
         return frame.select(pl.exclude("specification")) if name == "runs" else frame
 
     @cached_property
@@ -103,8 +109,10 @@ class Drawn:
 
     @cached_property
     def throughputs(self) -> pl.DataFrame:
-        """A row a flow: its run's ``key``, axes and seed, its ``flow``, ``group`` and ``algorithm``, its throughput ``mbps``."""
-        flows = self.frame("flows").select("key", *self.axes, "seed", "flow", "group", "algorithm", "bytes_delivered").collect()
+        """A row a flow: ``key``, ``columns``, ``seed``, ``flow``, ``group``, ``algorithm``, and its throughput ``mbps``."""
+        flows = (
+            self.frame("flows").select("key", *self.columns, "seed", "flow", "group", "algorithm", "bytes_delivered").collect()
+        )
         windows = self.runs.select("key", "window_s")
         rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
         return flows.join(windows, on="key", maintain_order="left").with_columns(mbps=rate).drop("bytes_delivered", "window_s")
@@ -113,6 +121,11 @@ class Drawn:
     def bottlenecks(self) -> pl.DataFrame:
         """The row of ``queues`` of each run's bottleneck: the first link that has a discipline."""
         return self.frame("queues").collect().group_by("key", maintain_order=True).first()
+
+
+def column(axis: str) -> str:
+    """The column of an axis, named so that no column that a figure makes is called the same."""
+    return f"axis {axis}"
 
 
 def chosen_labels(wanted: str | Iterable[str]) -> list[str]:

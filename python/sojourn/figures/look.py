@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import altair as alt
 import polars as pl
+from polars import selectors as cs
 
 from sojourn import _engine
 from sojourn.errors import InputError
@@ -28,6 +29,9 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 #: Things with colours of their own that a figure has at most.
 MOST_COLOURS = len(COLOURS)
+
+#: Digits of the numbers that a chart holds: more than can be seen.
+PRECISION = 6
 
 #: How numbers are written in tooltips.
 DIGITS = ".4~g"
@@ -68,7 +72,7 @@ def data(frame: pl.DataFrame) -> alt.InlineData:
         name: "boolean" if kind == pl.Boolean else "number" if kind.is_numeric() else "string"
         for name, kind in frame.schema.items()
     }
-    text = frame.write_csv()
+    text = frame.with_columns(cs.float().round_sig_figs(PRECISION)).write_csv()
     return alt.InlineData(values=text, format=alt.CsvDataFormat.from_dict({"type": "csv", "parse": kinds}))
 
 

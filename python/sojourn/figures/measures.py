@@ -75,9 +75,8 @@ def over_seeds(values: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 def of_cells(source: Drawn, measure: Measure) -> pl.DataFrame:
     """A measure of every cell, as ``over_seeds`` has it."""
-    axes = list(source.axes)
-    values = source.runs.select("key", *axes).join(measure.values(source), on="key", how="left", maintain_order="left")
-    return over_seeds(values, axes)
+    values = source.runs.select("key", *source.columns).join(measure.values(source), on="key", how="left", maintain_order="left")
+    return over_seeds(values, source.columns)
 
 
 def _estimated(values: pl.Series) -> dict[str, float | None]:

@@ -66,7 +66,7 @@ def _flow(sampled: Sampled, source: Drawn, width: int) -> Chart:
     title = "flow"
     if flows["colour"].n_unique() > look.MOST_COLOURS:
         title = "mean of the flows of"
-        means = lines.group_by("key", *source.axes, "algorithm", "time", maintain_order=True).agg(pl.col("value").mean())
+        means = lines.group_by("key", *source.columns, "algorithm", "time", maintain_order=True).agg(pl.col("value").mean())
         lines = means.rename({"algorithm": "colour"})
     labels = lines["colour"].unique(maintain_order=True).to_list()
     return _lines(sampled, Panels(source, source.varying), lines, title, labels, width)
@@ -85,7 +85,7 @@ def _samples(sampled: Sampled, source: Drawn, kind: str) -> pl.DataFrame:
     """The samples of one seed in the unit of the figure: key, axes, time, which, value."""
     seed = source.seeds[0]
     rows = source.frame("series").filter(seed=seed, kind=kind, measure=sampled.measure)
-    found = rows.select("key", *source.axes, "time", "which", "value").collect()
+    found = rows.select("key", *source.columns, "time", "which", "value").collect()
     if sampled.counts:
         line = ["key", "which"]
         rate = pl.col("value").diff().over(line) / pl.col("time").diff().over(line)
@@ -99,7 +99,7 @@ def _samples(sampled: Sampled, source: Drawn, kind: str) -> pl.DataFrame:
 def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int) -> Chart:
     panels.check(sampled.name)
     look.check_distinct(sampled.name, title, labels)
-    thin = thinned(lines.select(*panels.source.axes, "colour", "time", "value"), STRETCHES * panels.width(width))
+    thin = thinned(lines.select(*panels.source.columns, "colour", "time", "value"), STRETCHES * panels.width(width))
     rows = panels.place(thin, "colour", "time", "value")
     shared = panels.alike(rows)
     panel = panels.width(width, shared=shared)

@@ -12,7 +12,7 @@ import polars as pl
 from polars import selectors as cs
 
 from sojourn.errors import InputError
-from sojourn.figures.drawn import Drawn
+from sojourn.figures.drawn import Drawn, column
 from sojourn.figures.figure import Chart
 
 #: Panels that are drawn at most; more are not looked at.
@@ -101,7 +101,7 @@ class Panels:
         return pl.concat([placed, empty.join(blank, how="cross")])
 
     def _label(self, axes: Sequence[str]) -> pl.Expr:
-        return pl.concat_str([pl.col(axis) for axis in axes], separator=", ") if axes else pl.lit("")
+        return pl.concat_str([pl.col(column(axis)) for axis in axes], separator=", ") if axes else pl.lit("")
 
     def _order(self, axes: Sequence[str]) -> list[str]:
         return [", ".join(labels) for labels in product(*(self.source.axes[axis] for axis in axes))]
@@ -114,8 +114,8 @@ class Panels:
         if self.column is None:
             divided = chart.facet(facet=alt.Facet("panel_row:N", sort=order, title=title), columns=self.beside, spacing=BETWEEN)
         else:
-            column = alt.Column("panel_column:N", sort=list(self.source.axes[self.column]), title=self.column)
-            divided = chart.facet(row=alt.Row("panel_row:N", sort=order, title=title), column=column, spacing=BETWEEN)
+            across = alt.Column("panel_column:N", sort=list(self.source.axes[self.column]), title=self.column)
+            divided = chart.facet(row=alt.Row("panel_row:N", sort=order, title=title), column=across, spacing=BETWEEN)
         return divided if shared else divided.resolve_scale(y="independent")
 
 
@@ -127,4 +127,4 @@ def together(source: Drawn) -> str | None:
 
 def shown_axis(axis: str | None, name: str) -> pl.Expr:
     """The labels of an axis as a column of a chart's data, whose own names may mean something to Vega; nothing of no axis."""
-    return (pl.lit("") if axis is None else pl.col(axis)).alias(name)
+    return (pl.lit("") if axis is None else pl.col(column(axis))).alias(name)

@@ -68,7 +68,7 @@ def _axes(up: str) -> tuple[alt.X, alt.Y]:
 def _fairness_delay(source: Drawn, width: int) -> Chart:
     """Means over seeds, with lines for their 95 % intervals."""
     arranged = _Arrangement("fairness-delay", source)
-    axes, fair = list(source.axes), measures.FAIRNESS
+    axes, fair = source.columns, measures.FAIRNESS
     delay = measures.of_cells(source, measures.SOJOURN_MEAN).rename({"value": "x", "low": "x_low", "high": "x_high"})
     fairness = measures.of_cells(source, fair).rename({"value": "y", "low": "y_low", "high": "y_high"})
     cells = delay.join(fairness, on=axes, maintain_order="left")
@@ -86,7 +86,7 @@ def _delay_goodput(source: Drawn, width: int) -> Chart:
     Sources: RFC 7928, section 2.7, for the graph; Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, for the ellipses.
     """
     arranged = _Arrangement("delay-goodput", source)
-    axes, goodput = list(source.axes), measures.THROUGHPUT
+    axes, goodput = source.columns, measures.THROUGHPUT
     delay = measures.SOJOURN_MEAN.values(source).rename({"value": "x"})
     rate = goodput.values(source).rename({"value": "y"})
     runs = (
