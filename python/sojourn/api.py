@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import _engine
+from sojourn import _engine, names
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
 from sojourn.campaign import Conducted, Outcome, Plan, conduct, plan
@@ -250,12 +250,22 @@ def compare(study: Study, result: Result, directory: Path | None = None) -> Repr
 def check_study(study: Study) -> list[Claim]:
     """Sees to it that a run answers each of a study's published figures, and a query each of its claims, which are returned.
 
+    And that there are figures of the names by which it wants the paper's redrawn.
+
     Raises:
         InputError: one does not.
     """
     library.figures(study)
     claims = library.claims(study)
     verdicts.bind(study, claims)
+    if study.figures:
+        # Loaded here, because it takes long, and what only runs something does not need it.
+        from sojourn import figures
+
+        for figure in study.figures:
+            if figure.figure not in figures.FIGURES:
+                unknown = names.unknown("figure", figure.figure, figures.FIGURES)
+                raise InputError(f"study {study.name}: figures: {figure.number}: {unknown}")
     return claims
 
 
@@ -276,17 +286,32 @@ def judge(
     claims = check_study(study)
     if not claims:
         raise InputError(f"study {study.name}: has no claims")
-    asked = study_campaign(study, 1, only, changes)
-    planned = plan(asked, Simulator(), asked.origin)
     with open(directory) as store:
-        store.consolidate()
-        seeds = store.sql("SELECT DISTINCT seed FROM runs")["seed"].to_list()
-        keys = [key for cell in planned.cells for key in cell.keys_of(seeds) if store.has(key)]
-        if not keys:
-            raise InputError(f"{directory}: holds no runs of study {study.name}; sojourn reproduce {study.name} makes them")
-        judged = verdicts.judge(study, claims, store.result(planned.axes, lambda: iter(keys)))
+        judged = verdicts.judge(study, claims, kept_of_study(study, store, only, changes))
     verdicts.write(Path(directory) / "claims.csv", judged)
     return judged
+
+
+def kept_of_study(
+    study: Study,
+    store: Store,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Result:
+    """The results of those of a study's runs that a store has, as many seeds as are there.
+
+    Raises:
+        InputError: there is none.
+        StoreFailed: the store's files cannot be read or written.
+    """
+    asked = study_campaign(study, 1, only, changes)
+    planned = plan(asked, Simulator(), asked.origin)
+    store.consolidate()
+    seeds = store.sql("SELECT DISTINCT seed FROM runs")["seed"].to_list()
+    keys = [key for cell in planned.cells for key in cell.keys_of(seeds) if store.has(key)]
+    if not keys:
+        raise InputError(f"{store.directory}: holds no runs of study {study.name}; sojourn reproduce {study.name} makes them")
+    return store.result(planned.axes, lambda: iter(keys))
 
 
 def complete(conducted: Conducted) -> Result:

@@ -25,6 +25,7 @@ from sojourn.cli.export import export
 from sojourn.cli.options import changes_of, only_option, selection, set_option
 from sojourn.cli.plot import plot
 from sojourn.cli.progress import Checking, Progress
+from sojourn.cli.report import report as report_
 from sojourn.cli.watch import watch
 from sojourn.cluster import Cluster
 from sojourn.errors import ClusterLost, InputError, SojournError, StoreFailed
@@ -368,6 +369,7 @@ def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, re
 
 sojourn.add_command(export)
 sojourn.add_command(plot)
+sojourn.add_command(report_)
 sojourn.add_command(watch)
 
 

@@ -36,6 +36,17 @@ class PublishedFile(Table):
     readings: dict[str, float] = Field(default_factory=dict)
 
 
+class StudyFigure(Table):
+    """A figure of the paper that can be drawn of the study's runs."""
+
+    number: int
+    title: str
+    #: How it is drawn: a name of ``sojourn.figures.FIGURES``.
+    figure: str
+    #: The cells that it shows.
+    select: dict[str, Values] = Field(default_factory=dict)
+
+
 class Study(Table):
     """A whole ``study.toml``."""
 
@@ -45,6 +56,7 @@ class Study(Table):
     scenario: dict[str, Any]
     sweep: Sweep
     tables: list[StudyTable]
+    figures: list[StudyFigure] = Field(default_factory=list)
     #: None for a study whose question nobody has answered in print.
     published: PublishedFile | None = None
 
@@ -57,6 +69,8 @@ class Study(Table):
                     raise ValueError(f"tables: {table.number}: {names.unknown('metric', metric, METRICS)}")
             if table.camps is not None and not isinstance(table.select.get(table.camps), str):
                 raise ValueError(f'tables: {table.number}: a table of camps selects one value of "{table.camps}"')
+        for figure in self.figures:
+            self.sweep.meant(f"figures: {figure.number}", figure.select)
         return self
 
     def _selected(self, table: StudyTable) -> Meant:

@@ -145,7 +145,7 @@ def _database(frames: Mapping[str, pl.DataFrame]) -> "duckdb.DuckDBPyConnection"
 
     database = duckdb.connect()
     for name, table in frames.items():
-        database.from_arrow(table.to_arrow()).create_view(_everything(name))
+        database.from_arrow(table.to_arrow()).create(_everything(name))
     return database
 
 

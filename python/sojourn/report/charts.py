@@ -1,0 +1,87 @@
+"""Charts of a report: figures of ``sojourn.figures``, and what filters need to know of them."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from sojourn.errors import InputError
+from sojourn.figures import FIGURES, Drawn, Selection
+from sojourn.report.contents import Contents
+
+#: How wide charts are in points, unless the screen is narrower.
+WIDTH = 960
+
+#: What is drawn of every campaign, besides heat maps.
+OF_CAMPAIGN = ("delay-goodput", "fairness-delay", "throughput", "flow-throughputs")
+
+#: What has scales of its own in every panel: networks of a campaign may differ tenfold.
+OWN_SCALES = ("delay-goodput", "fairness-delay", "flow-throughputs")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart with what is written about it."""
+
+    name: str
+    title: str
+    #: The command that draws the same.
+    command: str
+    #: In Vega-Lite.
+    spec: Mapping[str, Any]
+    #: Which axes' labels are in which field of the data, joined by commas, so that a filter can choose rows.
+    fields: Mapping[str, Sequence[str]]
+
+
+def of_study(contents: Contents) -> list[Drawing]:
+    """The paper's figures that can be drawn of the cells that there are."""
+    if contents.study is None:
+        return []
+    made = []
+    for figure in contents.study.figures:
+        drawing = _drawing(contents, figure.figure, f"Figure {figure.number}. {figure.title}", figure.select)
+        made += [drawing] if drawing else []
+    return made
+
+
+def of_campaign(contents: Contents) -> list[Drawing]:
+    """What is drawn of any campaign."""
+    drawings = (_drawing(contents, name, FIGURES[name].title, {}) for name in OF_CAMPAIGN)
+    return [drawing for drawing in drawings if drawing]
+
+
+def _drawing(contents: Contents, name: str, title: str, select: Selection) -> Drawing | None:
+    """A chart, or none if the results do not have what it shows, or more than can be looked at."""
+    wanted = {axis: [labels] if isinstance(labels, str) else labels for axis, labels in select.items()}
+    chosen = {axis: [label for label in labels if label in contents.axes[axis]] for axis, labels in wanted.items()}
+    if not all(chosen.values()):
+        return None
+    only = [f"--only={axis}={label}" for axis, labels in chosen.items() for label in labels]
+    command = shlex.join(["sojourn", "plot", str(contents.directory), "--figure", name, "--format", "svg", *only])
+    try:
+        source = Drawn.of(contents.result, chosen, order=contents.axes, command=command)
+        chart = FIGURES[name].draw(source, WIDTH)
+    except InputError:
+        return None
+    if isinstance(chart, alt.FacetChart) and name in OWN_SCALES:
+        chart = chart.resolve_scale(x="independent", y="independent")
+    spec = chart.to_dict()
+    return Drawing(name, title, command, spec, fields(spec, list(contents.axes)))
+
+
+def fields(spec: Any, axes: Sequence[str]) -> dict[str, list[str]]:
+    """The fields of a chart's data that hold labels of axes: those that a channel shows under the axes' names."""
+    found: dict[str, list[str]] = {}
+    if isinstance(spec, list):
+        for part in spec:
+            found |= fields(part, axes)
+    elif isinstance(spec, dict):
+        title, field = spec.get("title"), spec.get("field")
+        if isinstance(title, str) and isinstance(field, str) and all(name in axes for name in title.split(", ")):
+            found[field] = title.split(", ")
+        for key, part in spec.items():
+            if key not in ("datasets", "values"):
+                found |= fields(part, axes)
+    return found

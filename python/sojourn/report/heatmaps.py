@@ -1,0 +1,117 @@
+"""The matrix as heat maps: tables whose fields are coloured by a quantity, a congestion control a row and a queue a column."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from sojourn.report.contents import Cell, Contents
+from sojourn.report.quantities import QUANTITIES, Quantity
+
+#: The axes that are rows and columns, if the campaign has them.
+ROW, COLUMN = "tcp", "queue"
+
+#: Columns of the quantities that are shown.
+SHOWN = ("jain", "utilisation", "sojourn_p50_s", "sojourn_p99_s", "drop_pct")
+
+#: Viridis at equal steps (Nathaniel Smith and Stéfan van der Walt, 2015).
+VIRIDIS = (
+    *((68, 1, 84), (72, 40, 120), (62, 74, 137), (49, 104, 142), (38, 130, 142)),
+    *((31, 158, 137), (53, 183, 121), (109, 205, 89), (180, 222, 44), (253, 231, 37)),
+)
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a heat map."""
+
+    cell: Cell
+    text: str
+    told: str
+    #: Of the field and of what is written on it, as CSS has them.
+    colour: str
+    ink: str
+    where: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The rows and columns that belong to one value of each of the other axes."""
+
+    title: str
+    where: Mapping[str, str]
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Field | None]]]
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """All panels of one quantity."""
+
+    quantity: Quantity
+    row_axis: str
+    column_axis: str
+    panels: Sequence[Panel]
+    #: The ends of the scale, with units, and cells that are there.
+    least: str
+    least_cell: str
+    most: str
+    most_cell: str
+
+
+def heat_maps(contents: Contents) -> list[HeatMap]:
+    """A heat map for each quantity that any cell has."""
+    quantities = {entry.column: entry for entry in QUANTITIES}
+    return [made for column in SHOWN if (made := _heat_map(contents, quantities[column])) is not None]
+
+
+def _heat_map(contents: Contents, quantity: Quantity) -> HeatMap | None:
+    means = [(found.mean, cell) for cell in contents.cells if (found := cell.measured[quantity.column]) is not None]
+    if not means:
+        return None
+    (least, lowest), (most, highest) = (end(means, key=itemgetter(0)) for end in (min, max))
+    names = list(contents.varying) or list(contents.axes)
+    column = COLUMN if COLUMN in names else names[-1]
+    row = ROW if ROW in names and column != ROW else next((axis for axis in reversed(names) if axis != column), column)
+    others = [axis for axis in names if axis not in (row, column)]
+    by_panel: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in contents.cells:
+        by_panel.setdefault(tuple(cell.axes[axis] for axis in others), []).append(cell)
+    panels = []
+    for labels, cells in by_panel.items():
+        fields = {
+            (cell.axes[row], cell.axes[column]): _field(cell, quantity, (least, most), {column: cell.axes[column]})
+            for cell in cells
+        }
+        columns = [label for label in contents.axes[column] if any(place[1] == label for place in fields)]
+        rows = [label for label in contents.axes[row] if any(place[0] == label for place in fields)]
+        shown = [(label, [fields.get((label, other)) for other in columns]) for label in rows]
+        title = ", ".join(f"{axis} {label}" for axis, label in zip(others, labels, strict=True))
+        panels.append(Panel(title, dict(zip(others, labels, strict=True)), columns, shown))
+    ends = quantity.text(least), contents.told(lowest), quantity.text(most), contents.told(highest)
+    return HeatMap(quantity, row, column, panels, *ends)
+
+
+def _field(cell: Cell, quantity: Quantity, scale: tuple[float, float], where: Mapping[str, str]) -> Field:
+    found = cell.measured[quantity.column]
+    if found is None:
+        return Field(cell, "\N{EN DASH}", f"{cell.name}: {quantity.title} not measured", "transparent", "inherit", where)
+    least, most = scale
+    colour, ink = _colours((found.mean - least) / (most - least) if most > least else 0.5)
+    told = f"{cell.name}: {quantity.told(found, len(cell.seeds))}"
+    return Field(cell, quantity.number(found.mean), told, colour, ink, where)
+
+
+def _colours(share: float) -> tuple[str, str]:
+    """The colour at a place between the ends of the scale, and black or white, whichever is read more easily on it."""
+    place = share * (len(VIRIDIS) - 1)
+    below = min(int(place), len(VIRIDIS) - 2)
+    mixed = [round(low + (high - low) * (place - below)) for low, high in zip(VIRIDIS[below], VIRIDIS[below + 1], strict=True)]
+    red, green, blue = (_linear(part / 255) for part in mixed)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    # WCAG 2.2's contrast is the same with black and with white at this luminance.
+    return f"rgb({mixed[0]} {mixed[1]} {mixed[2]})", "#000" if luminance > 0.179 else "#fff"
+
+
+def _linear(part: float) -> float:
+    """A part of sRGB as light."""
+    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)

@@ -1,0 +1,77 @@
+"""What the drill-down of a cell draws: queue length, congestion window and round-trip time of its first run, over time."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.figures.over_time import thinned
+from sojourn.report.contents import Contents
+
+#: Samples that all cells together may have: about 12 bytes of the page each.
+MOST_SAMPLES = 80_000
+
+#: Samples of one line: what a screen can show, and what still tells a shape.
+FINEST, COARSEST = 600, 60
+
+#: Lines of a chart: as many as there are colours.
+MOST_LINES = 7
+
+#: What is shown of the series: kind and measure, its heading, and from the file's unit to the shown one.
+SHOWN = (
+    ("queue", "packets", "Queue length (packets)", 1.0),
+    ("flow", "cwnd", "Congestion window (kB)", 1e-3),
+    ("flow", "rtt", "Round-trip time (ms)", 1e3),
+)
+
+
+def samples(contents: Contents) -> Mapping[int, Sequence[Mapping[str, Any]]]:
+    """By a cell's number, its charts: heading, how many lines were left out, and lines of times and values."""
+    first = {cell.first_key: cell.number for cell in contents.cells}
+    columns = ["key", "kind", "measure", "which", "time", "value"]
+    shown = pl.col("measure").is_in([measure for _, measure, _, _ in SHOWN])
+    series = contents.result.columns("series", columns).filter(pl.col("key").is_in(list(first)), shown).drop_nulls("value")
+    names = {chart: group["which"].to_list() for chart, group in _names(series).items()}
+    number = sum(len(_spread(group)) for group in names.values())
+    most = max(COARSEST, min(FINEST, MOST_SAMPLES // max(1, number)))
+    lines = thinned(series, most // 2).partition_by("key", "kind", "measure", "which", as_dict=True)
+    flows = _flows(contents, list(first))
+    charts: dict[int, list[Mapping[str, Any]]] = {}
+    for key, cell in first.items():
+        for kind, measure, heading, factor in SHOWN:
+            there = names.get((key, kind, measure), [])
+            drawn = [
+                {"name": flows[key, int(name)] if kind == "flow" else name, **_line(lines[key, kind, measure, name], factor)}
+                for name in _spread(there)
+            ]
+            if drawn:
+                charts.setdefault(cell, []).append({"heading": heading, "left_out": len(there) - len(drawn), "lines": drawn})
+    return charts
+
+
+def _names(series: pl.DataFrame) -> Mapping[tuple[object, ...], pl.DataFrame]:
+    """The lines of each chart, in the order of the samples."""
+    charts = ["key", "kind", "measure"]
+    return series.select(*charts, "which").unique(maintain_order=True).partition_by(charts, as_dict=True)
+
+
+def _spread(names: Sequence[str]) -> list[str]:
+    """As many as can be shown, evenly over all."""
+    if len(names) <= MOST_LINES:
+        return list(names)
+    return [names[round(place)] for place in np.linspace(0, len(names) - 1, MOST_LINES)]
+
+
+def _line(frame: pl.DataFrame, factor: float) -> Mapping[str, list[float]]:
+    return {
+        "times": [float(f"{time:.6g}") for time in frame["time"]],
+        "values": [float(f"{value * factor:.4g}") for value in frame["value"]],
+    }
+
+
+def _flows(contents: Contents, keys: Sequence[str]) -> Mapping[tuple[str, int], str]:
+    """What each flow of some runs is called."""
+    columns = ["key", "flow", "algorithm", "from", "to"]
+    flows = contents.result.columns("flows", columns).filter(pl.col("key").is_in(list(keys)))
+    return {(key, flow): f"{flow}: {algorithm}, {start} to {end}" for key, flow, algorithm, start, end in flows.iter_rows()}

@@ -1,0 +1,118 @@
+"""The page: everything put into one HTML file."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from sojourn import _engine
+from sojourn.errors import InputError
+from sojourn.report import charts, heatmaps, overtime, prose, tables
+from sojourn.report.charts import Drawing
+from sojourn.report.contents import Contents, read
+from sojourn.report.quantities import QUANTITIES
+from sojourn.statistics import Estimate
+from sojourn.store import write_whole
+from sojourn.study import library
+from sojourn.study.verdicts import LEAST_SEEDS, Verdict
+
+#: The name of a report in its directory.
+NAME = "report.html"
+
+
+def write(directory: str | Path, out: str | Path | None = None) -> Path:
+    """Writes the report of the results in a directory, and says where it is.
+
+    Args:
+        directory: a store of results.
+        out: the file; ``report.html`` in the directory unless given.
+
+    Raises:
+        InputError: the directory is no store or holds no runs, or the file cannot be there.
+        StoreFailed: the store's files cannot be read.
+    """
+    target = Path(directory) / NAME if out is None else Path(out)
+    if target.is_dir():
+        raise InputError(f"--out {target}: is a directory; give a file")
+    if out is not None and not target.parent.is_dir():
+        raise InputError(f"--out {target}: there is no directory {target.parent}")
+    made = page(read(Path(directory)))
+    write_whole(target, lambda path: path.write_text(made, encoding="utf-8"))
+    return target
+
+
+def page(contents: Contents) -> str:
+    """The HTML of a report."""
+    environment = Environment(loader=PackageLoader("sojourn.report"), autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters["embedded"] = _embedded
+    drawn = {"published": charts.of_study(contents), "campaign": charts.of_campaign(contents)}
+    script = Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script"))
+    template = environment.get_template("page.html.jinja")
+    return template.render(vega=script, drawn=drawn, data=_data(contents, drawn), **_values(contents))
+
+
+def _embedded(data: object) -> Markup:
+    """JSON that no browser takes for the end of a script."""
+    return Markup(json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"))
+
+
+def _values(contents: Contents) -> Mapping[str, Any]:
+    study, reproduction = contents.study, contents.reproduction
+    shown = [] if study is None or reproduction is None else tables.tables(study, reproduction.comparison)
+    judged = [] if reproduction is None else list(reproduction.judged)
+    return {
+        "contents": contents,
+        "study": study,
+        "version": _engine.version(),
+        "tables": shown,
+        "agreeing": sum(table.agreeing for table in shown),
+        "published": sum(table.total for table in shown),
+        "judged": judged,
+        "verdicts": {verdict.value: sum(each.verdict is verdict for each in judged) for verdict in Verdict},
+        "mostly": sum(2 * each.held > each.seeds for each in judged),
+        "least_seeds": LEAST_SEEDS,
+        "heat_maps": heatmaps.heat_maps(contents),
+        "quantities": QUANTITIES,
+        "sections": [] if study is None else prose.sections(library.FOLDER / study.name / "README.md"),
+        "seeds": _ranges(contents.seeds),
+    }
+
+
+def _ranges(seeds: Sequence[int]) -> str:
+    """``1 to 10`` or, if there are gaps, ``1, 2, 5``."""
+    if len(seeds) > 2 and seeds[-1] - seeds[0] == len(seeds) - 1:
+        return f"{seeds[0]} to {seeds[-1]}"
+    return ", ".join(map(str, seeds))
+
+
+def _data(contents: Contents, drawn: Mapping[str, Sequence[Drawing]]) -> Mapping[str, Any]:
+    """What the page's own script needs."""
+    cells = [
+        {
+            "axes": cell.axes,
+            "seeds": list(cell.seeds),
+            "told": [_told(cell.measured[entry.column], entry.number) for entry in QUANTITIES],
+        }
+        for cell in contents.cells
+    ]
+    return {
+        "axes": contents.axes,
+        "quantities": [{"title": entry.title, "unit": entry.unit} for entry in QUANTITIES],
+        "cells": cells,
+        "samples": overtime.samples(contents),
+        "charts": {
+            f"{part}-{number}": {"spec": drawing.spec, "fields": drawing.fields}
+            for part, drawings in drawn.items()
+            for number, drawing in enumerate(drawings)
+        },
+    }
+
+
+def _told(found: Estimate | None, number: Callable[[float], str]) -> list[str]:
+    """Mean, and the ends of the interval if there is one, as they are shown."""
+    return [] if found is None else [number(value) for value in found if value is not None]

@@ -1,0 +1,59 @@
+"""A study's README as HTML: in sections, without the links that lead to files beside it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+#: The heading of the section that a reader of a report wants most.
+ASSUMPTIONS = "Assum"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, and the HTML of what stands under it."""
+
+    heading: str
+    html: str
+
+    @property
+    def assumptions(self) -> bool:
+        """Whether it tells what was assumed."""
+        return self.heading.startswith(ASSUMPTIONS)
+
+
+def sections(path: Path) -> list[Section]:
+    """The sections of second order of a file in Markdown; none if there is no file."""
+    if not path.exists():
+        return []
+    parts = re.split(r"^## (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [Section(heading, html(text)) for heading, text in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def html(text: str) -> str:
+    """Markdown as HTML; only links to the web remain links."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = markdown.parse(text)
+    for token in tokens:
+        if token.children:
+            token.children = _unlinked(token.children)
+    made = str(markdown.renderer.render(tokens, markdown.options, {}))
+    return made.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>').replace(
+        "</table>", "</table></div>"
+    )
+
+
+def _unlinked(tokens: list[Token]) -> list[Token]:
+    kept: list[Token] = []
+    open_links: list[bool] = []
+    for token in tokens:
+        if token.type == "link_open":
+            open_links.append(str(token.attrGet("href")).startswith(("http://", "https://")))
+            if not open_links[-1]:
+                continue
+        if token.type == "link_close" and not open_links.pop():
+            continue
+        kept.append(token)
+    return kept

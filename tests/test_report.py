@@ -1,0 +1,208 @@
+"""Reports: what they say of results that are known beforehand, and of results that make no report."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sojourn
+from conftest import SMALL_TOML, Capture, complaint
+from doubles import Inventor
+from sojourn import report
+from sojourn.cli.commands import status
+from sojourn.errors import InputError
+from sojourn.report import contents, prose
+from sojourn.study import library
+
+LARGEST = 5_000_000
+
+SWEEP = """
+[sweep.axes]
+tcp = { key = "flows.*.tcp", values = ["newreno", "cubic"] }
+queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel"] }
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, sojourn.Reproduction]:
+    """A directory with a part of piotrowska, its results invented."""
+    directory = tmp_path_factory.mktemp("report") / "study"
+    found = sojourn.reproduce("piotrowska", 2, only={"load": "UC", "scenario": "DC"}, out=directory, backend=Inventor())
+    return directory, found
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    """A directory with a sweep of four cells."""
+    file = tmp_path / "sweep.toml"
+    file.write_text(SMALL_TOML + SWEEP, encoding="utf-8")
+    sojourn.run(file, 2, out=tmp_path / "out", backend=Inventor())
+    return tmp_path / "out"
+
+
+def embedded(page: str) -> Mapping[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    data: Mapping[str, Any] = json.loads(found[1])
+    return data
+
+
+def tips(page: str) -> list[str]:
+    return [tip.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ") for tip in re.findall(r'data-tip="([^"]*)"', page)]
+
+
+def test_a_studys_report_has_every_figure_beside_the_published_one(study: tuple[Path, sojourn.Reproduction]) -> None:
+    directory, found = study
+    page = report.write(directory).read_text(encoding="utf-8")
+    told = tips(page)
+    assert sum("; published " in tip for tip in told) == found.cells.height
+    agreeing = int(found.cells["agrees"].sum())
+    assert sum(tip.endswith("; agrees") for tip in told) == agreeing
+    assert f"{agreeing} of {found.cells.height} agree" in page
+    # Inventor's queues repeat the seed: 1 and 2, whose interval is 1.5 ± 12.7 * 0.5.
+    length = (
+        "DC, UC, newreno, droptail, mean queue length: ours 1.5 packets, 95 % interval -4.9 to 7.9 packets; published 814 packets"
+    )
+    assert f"{length}; does not agree" in told
+
+
+def test_a_studys_report_has_its_claims_command_figures_and_assumptions(study: tuple[Path, sojourn.Reproduction]) -> None:
+    directory, found = study
+    page = report.write(directory).read_text(encoding="utf-8")
+    for judged in found.judged:
+        assert f"<b>{judged.claim.id}</b>" in page
+    assert f"{len(library.claims(found.study)) - len(found.judged)} more claims are of cells that were not run" in page
+    assert "sojourn.reproduce(" in page
+    assert "<h3>Assumptions</h3>" in page
+    assert "Figure 2. Data centre, uncongested: queue length" in page
+    assert "Figure 9." not in page  # the access link was not run
+    assert page.count("sojourn plot ") == page.count('class="drawn"')
+
+
+def test_a_report_needs_no_network_and_is_small(study: tuple[Path, sojourn.Reproduction], campaign: Path) -> None:
+    for directory in (study[0], campaign):
+        made = report.write(directory)
+        assert made.stat().st_size < LARGEST
+        page = re.sub(r"<script>.*?</script>", "", made.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert not re.search(r'<(?:link|script|img|iframe)[^>]*(?:src|href)="(?!data:)', page)
+        assert not re.search(r"url\(|@import", page)
+
+
+def test_a_campaigns_report_has_every_cell_and_a_heat_map_of_each_measure(campaign: Path) -> None:
+    page = report.write(campaign).read_text(encoding="utf-8")
+    cells = embedded(page)["cells"]
+    labels = [tuple(cell["axes"].values()) for cell in cells]
+    assert labels == [(tcp, queue) for tcp in ("cubic", "newreno") for queue in ("codel", "droptail")]
+    assert all(cell["seeds"] == [1, 2] for cell in cells)
+    for title in ("Jain&#39;s index", "utilisation", "median sojourn time", "99th percentile of sojourn time", "drop ratio"):
+        assert page.count(f"cubic, codel: {title}") == 2  # shown and for screen readers
+    # Seeds 1 and 2 as sojourn times in s.
+    assert "cubic, codel: median sojourn time: 1500.00 ms; 95 % interval -4853.10 to 7853.10 ms, of 2 seeds" in tips(page)
+    assert "Verdict" not in page
+
+
+def test_the_command_writes_where_it_is_told(campaign: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert status(["report", str(campaign)]) == 0
+    assert (campaign / "report.html").exists()
+    assert status(["report", str(campaign), "--out", str(tmp_path / "mine.html")]) == 0
+    assert (tmp_path / "mine.html").read_bytes() == (campaign / "report.html").read_bytes()
+    assert str(tmp_path / "mine.html") in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["report", "none"], "none: no store of results: there is no sojourn.json"),
+        (["report", "out", "--out", "none/report.html"], "--out none/report.html: there is no directory none"),
+        (["report", "out", "--out", "."], "--out .: is a directory; give a file"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: list[str], message: str, campaign: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(campaign.parent)
+    assert status(arguments) == 2
+    assert message in complaint(capsys)
+
+
+def test_a_directory_without_runs_makes_no_report(capsys: Capture, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    with sojourn.Store(empty, create=True) as store:
+        store.begin(["tcp"])
+    assert status(["report", str(empty)]) == 2
+    assert f"{empty}: holds no runs" in complaint(capsys)
+    assert not (empty / "report.html").exists()
+
+
+def test_two_settings_of_the_same_cells_are_told_apart_from_one_campaign(campaign: Path) -> None:
+    sojourn.run(campaign.parent / "sweep.toml", changes={"duration": "5 s"}, out=campaign, backend=Inventor())
+    with pytest.raises(InputError, match="holds several runs of tcp=cubic,queue=codel with seed 1; keep each campaign by itself"):
+        report.write(campaign)
+
+
+def test_of_campaigns_with_other_axes_the_larger_is_reported(campaign: Path, tmp_path: Path) -> None:
+    file = tmp_path / "other.toml"
+    file.write_text(SMALL_TOML + '[sweep.axes]\nmss = { key = "stack.segment_size", values = ["1000 B"] }\n', encoding="utf-8")
+    sojourn.run(file, out=campaign, backend=Inventor())
+    found = contents.read(campaign)
+    assert list(found.axes) == ["tcp", "queue"]
+    assert len(found.cells) == 4
+
+
+def test_a_studys_report_is_of_the_runs_with_its_changes(tmp_path: Path) -> None:
+    only = {"scenario": "DC", "load": "UC", "tcp": "cubic", "queue": "pie"}
+    for changes in ({}, {"duration": "90 s"}):
+        sojourn.reproduce("piotrowska", only=only, changes=changes, out=tmp_path / "out", backend=Inventor())
+    found = contents.read(tmp_path / "out")
+    assert found.runs.height == 1
+    (specification,) = (json.loads(text) for text in found.result.runs["specification"])
+    assert specification["duration"] == 90 * 10**12
+
+
+def test_check_names_a_figure_that_there_is_not(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    right = library.load("piotrowska")
+    wrong = right.model_copy(update={"figures": [right.figures[0].model_copy(update={"figure": "queue-over-tim"})]})
+    monkeypatch.setattr(library, "load", lambda _: wrong)
+    assert status(["check", "piotrowska"]) == 2
+    message = 'study piotrowska: figures: 2: unknown figure "queue-over-tim", did you mean "queue-over-time"?'
+    assert message in complaint(capsys)
+
+
+@pytest.mark.parametrize("name", library.papers())
+def test_every_papers_figures_can_be_drawn_of_its_study(name: str) -> None:
+    sojourn.api.check_study(library.load(name))
+
+
+def test_no_link_of_a_readme_leads_to_a_file_beside_it() -> None:
+    made = prose.html(
+        "See [the rule](../docs/measures.md#x), [RFC](https://example.org/a) and ![a picture](x.png).\n\n|a|\n|-|\n|1|"
+    )
+    assert re.findall(r'href="([^"]*)"', made) == ["https://example.org/a"]
+    assert "the rule" in made
+    assert "<img" not in made
+    assert '<div class="scroll"' in made
+
+
+def test_markup_in_a_readme_and_in_labels_is_text(tmp_path: Path) -> None:
+    assert "<script>" not in prose.html("<script>alert(1)</script>")
+    file = tmp_path / "odd.toml"
+    label = '{ label = "</script><b>", value = "cubic" }'
+    file.write_text(
+        f'{SMALL_TOML}[sweep.axes]\ntcp = {{ key = "flows.*.tcp", values = [{label}, "newreno"] }}\n', encoding="utf-8"
+    )
+    sojourn.run(file, out=tmp_path / "out", backend=Inventor())
+    page = report.write(tmp_path / "out").read_text(encoding="utf-8")
+    assert "</script><b>" not in page
+    assert embedded(page)["axes"]["tcp"] == ["</script><b>", "newreno"]
+
+
+def test_the_frames_of_a_report_are_those_of_the_store(campaign: Path) -> None:
+    found = contents.read(campaign)
+    with sojourn.open(campaign) as store:
+        expected = store.sql("SELECT tcp, queue, avg(jain) AS jain FROM runs GROUP BY ALL ORDER BY ALL")
+    measured = pl.DataFrame([{**cell.axes, "jain": cell.measured["jain"].mean} for cell in found.cells if cell.measured["jain"]])
+    assert measured.sort("tcp", "queue").equals(expected)

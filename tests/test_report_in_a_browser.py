@@ -1,0 +1,238 @@
+"""Reports in a real browser: Debian's chromium, driven by Playwright. Skipped where there is none."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+import sojourn
+from conftest import SMALL_TOML
+from doubles import Inventor
+from sojourn import report
+
+CHROMIUM = shutil.which("chromium")
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look at reports in")
+
+OPTIONS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+
+SWEEP = """
+[probe]
+queue_series = "100 ms"
+flow_series = "100 ms"
+
+[sweep.axes]
+tcp = { key = "flows.*.tcp", values = ["newreno", "cubic"] }
+delay = { key = "network.dumbbell.bottleneck.delay", values = ["5 ms", "20 ms"] }
+queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel"] }
+"""
+
+Scheme = Literal["light", "dark"]
+
+#: Least contrast of text with what is behind it (WCAG 2.2, success criterion 1.4.3).
+LEAST_CONTRAST = 4.5
+
+#: What must have a name for those who do not see it.
+NAMED = {
+    "button",
+    "link",
+    "combobox",
+    "checkbox",
+    "tab",
+    "tabpanel",
+    "region",
+    "image",
+    "img",
+    "navigation",
+    "DisclosureTriangle",
+}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("browser") / "study"
+    sojourn.reproduce("piotrowska", 2, only={"load": "UC", "scenario": "DC"}, out=directory, backend=Inventor())
+    return report.write(directory)
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("browser")
+    (folder / "sweep.toml").write_text(SMALL_TOML + SWEEP, encoding="utf-8")
+    sojourn.run(folder / "sweep.toml", 3, out=folder / "campaign")
+    return report.write(folder / "campaign")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page, and what went wrong on it."""
+
+    def __init__(self, browser: Browser, file: Path, width: int = 1440, scheme: Scheme = "light") -> None:
+        self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(file.as_uri())
+
+    def scroll_through(self) -> None:
+        """Brings every chart into view, so that it is drawn."""
+        for chart in self.page.locator("[data-chart]").all():
+            chart.scroll_into_view_if_needed()
+            expect(chart.locator("svg").first).to_be_attached(timeout=30_000)
+
+    def asked_elsewhere(self) -> list[str]:
+        return [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("what", ["study", "campaign"])
+def test_a_report_opens_without_error_or_request_and_fits(
+    what: str, width: int, scheme: Scheme, browser: Browser, request: pytest.FixtureRequest
+) -> None:
+    watched = Watched(browser, request.getfixturevalue(what), width, scheme)
+    watched.scroll_through()
+    assert watched.complaints == []
+    assert watched.asked_elsewhere() == []
+    assert watched.page.evaluate("document.documentElement.scrollWidth") == width
+    watched.page.close()
+
+
+@pytest.mark.parametrize("what", ["study", "campaign"])
+def test_every_control_has_a_name(what: str, browser: Browser, request: pytest.FixtureRequest) -> None:
+    watched = Watched(browser, request.getfixturevalue(what))
+    watched.scroll_through()
+    watched.page.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
+    tree = watched.page.context.new_cdp_session(watched.page).send("Accessibility.getFullAXTree")
+    found: dict[str, list[str]] = {}
+    for node in tree["nodes"]:
+        role = node.get("role", {}).get("value")
+        if not node["ignored"] and role in NAMED:
+            found.setdefault(role, []).append(node.get("name", {}).get("value", ""))
+    assert {"button", "link", "combobox", "checkbox", "tab", "region"} <= set(found)
+    assert [role for role, names in found.items() if not all(names)] == []
+    watched.page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_on_what_is_behind_it(scheme: Scheme, browser: Browser, campaign: Path) -> None:
+    watched = Watched(browser, campaign, scheme=scheme)
+    style = "(name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()"
+    colours = {name: watched.page.evaluate(style, f"--{name}") for name in _NAMES}
+    pairs = [(text, behind) for text in ("ink", "faint", "accent") for behind in ("page", "raised")]
+    pairs += [(text, f"{verdict}-tint") for verdict in ("holds", "fails", "undecided") for text in (verdict, "ink", "faint")]
+    contrasts = {pair: _contrast(colours[pair[0]], colours[pair[1]]) for pair in pairs}
+    assert {pair: contrast for pair, contrast in contrasts.items() if contrast < LEAST_CONTRAST} == {}
+    watched.page.close()
+
+
+_NAMES = (
+    *("page", "raised", "ink", "faint", "accent", "holds", "fails", "undecided"),
+    *("holds-tint", "fails-tint", "undecided-tint"),
+)
+
+
+def _contrast(one: str, other: str) -> float:
+    darker, lighter = sorted(map(_luminance, (one, other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_a_tables_figures_are_reached_and_told_by_the_keyboard(browser: Browser, study: Path) -> None:
+    page = Watched(browser, study).page
+    tip, values = page.locator("#tip"), page.locator("#table-2 .value")
+    expect(tip).to_be_hidden()
+    page.locator("#table-2 .scroll").focus()
+    page.keyboard.press("Tab")
+    expect(values.first).to_be_focused()
+    expect(tip).to_contain_text("95 % interval")
+    expect(values.first).to_have_attribute("aria-describedby", "tip")
+    page.keyboard.press("ArrowRight")
+    expect(values.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(values.nth(4)).to_be_focused()
+    expect(tip).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    page.close()
+
+
+def test_a_figure_tells_its_interval_when_it_is_pointed_at(browser: Browser, study: Path) -> None:
+    page = Watched(browser, study).page
+    page.locator("#table-4 .value").first.hover()
+    expect(page.locator("#tip")).to_contain_text("published 814")
+    page.close()
+
+
+def test_claims_and_rows_can_be_chosen(browser: Browser, study: Path) -> None:
+    page = Watched(browser, study).page
+    page.get_by_role("button", name=re.compile("^Undecided")).click()
+    assert page.locator("li[data-verdict=undecided]:visible").count() == page.locator("li[data-verdict=undecided]").count() > 0
+    assert page.locator("li[data-verdict]:visible").count() == page.locator("li[data-verdict=undecided]").count()
+    rows = page.locator("#tables tbody tr")
+    every = rows.count()
+    page.get_by_role("button", name="Only rows with a figure that does not agree").click()
+    assert page.locator("#tables tbody tr:visible").count() == page.locator("#tables tbody tr[data-differs]").count() <= every
+    page.close()
+
+
+def test_a_filter_hides_other_cells_everywhere(browser: Browser, campaign: Path) -> None:
+    watched = Watched(browser, campaign)
+    page = watched.page
+    page.locator("#filters summary").click()
+    page.get_by_label("cubic", exact=True).uncheck()
+    expect(page.locator("#filtered")).to_have_text("4 of 8 cells")
+    assert page.locator("#matrix tbody th:visible").all_text_contents() == ["newreno", "newreno"]
+    page.get_by_label("20 ms", exact=True).uncheck()
+    expect(page.locator("#filtered")).to_have_text("2 of 8 cells")
+    assert page.locator("#matrix tbody th:visible").all_text_contents() == ["newreno"]
+    watched.scroll_through()
+    assert watched.complaints == []
+    page.get_by_role("button", name="Show all cells").click()
+    expect(page.locator("#filtered")).to_have_text("all 8 cells")
+    page.close()
+
+
+def test_a_field_of_a_heat_map_shows_its_cell_over_time(browser: Browser, campaign: Path) -> None:
+    watched = Watched(browser, campaign)
+    page = watched.page
+    page.get_by_role("tab", name="Drop ratio").click()
+    page.get_by_role("button", name=re.compile("newreno, 5 ms, codel: drop ratio")).click()
+    expect(page.locator("#cell-shown h3")).to_have_text("tcp newreno, delay 5 ms, queue codel")
+    for title in ("Queue length (packets)", "Congestion window (kB)", "Round-trip time (ms)"):
+        expect(page.get_by_role("img", name=re.compile(re.escape(title)))).to_be_visible()
+    page.get_by_label("queue", exact=True).select_option("droptail")
+    expect(page.locator("#cell-shown h3")).to_have_text("tcp newreno, delay 5 ms, queue droptail")
+    assert watched.complaints == []
+    page.close()
+
+
+def test_tabs_are_moved_between_by_arrow_keys(browser: Browser, campaign: Path) -> None:
+    page = Watched(browser, campaign).page
+    page.get_by_role("tab", name="Jain's index").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Utilisation")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#panel-utilisation")).to_be_visible()
+    expect(page.locator("#panel-jain")).to_be_hidden()
+    page.close()
