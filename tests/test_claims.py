@@ -231,17 +231,30 @@ def test_claims_are_judged_from_a_directory(study: Study, tmp_path: Path, capsys
         },
     ]
     (out / "claims.csv").unlink()
-    # Runs of other campaigns in the same directory are none of the study's.
-    sojourn.reproduce("small", 20, changes={"duration": "5 s"}, out=out, backend=Inventor())
     assert status(["claims", "small", str(out)]) == 0
-    shown = capsys.readouterr().out
-    assert "2 claims on 8 seeds: 1 hold, 1 fail, 0 are undecided\n" in shown
+    assert "2 claims on 8 seeds: 1 hold, 1 fail, 0 are undecided\n" in capsys.readouterr().out
     with (out / "claims.csv").open(encoding="utf-8", newline="") as file:
         assert list(csv.DictReader(file)) == written
-    assert status(["claims", "small", str(out), "--set", "duration='5 s'"]) == 0
-    assert "2 claims on 20 seeds" in capsys.readouterr().out
-    assert status(["claims", "small", str(out), "--only", "load=low"]) == 0
-    assert "0 claims: 0 hold, 0 fail, 0 are undecided; 2 more are of cells that were not run" in capsys.readouterr().out
+
+
+def test_claims_are_judged_by_what_the_latest_commands_made_of_each_cell(study: Study, capsys: Capture) -> None:
+    study(claim("select seed, count(*) = 2 as holds, sum(simulated_s) as simulated from runs group by seed"))
+
+    def judged() -> str:
+        assert status(["claims", "small", "out"]) == 0
+        return capsys.readouterr().out
+
+    sojourn.reproduce("small", 8, only={"load": "low"}, out="out", backend=Inventor())
+    assert "0 claims: 0 hold, 0 fail, 0 are undecided; 1 more are of cells that were not run" in judged()
+    sojourn.reproduce("small", 8, only={"load": "high"}, changes={"duration": "5 s"}, out="out", backend=Inventor())
+    assert "1 claims on 8 seeds: 1 hold" in judged()
+    assert "simulated 9" in api.judge(library.load("small"), "out")[0].shown
+    # The same runs anew, with other settings, and then one of the cells as at first.
+    sojourn.reproduce("small", 20, changes={"duration": "6 s"}, out="out", backend=Inventor())
+    assert "1 claims on 20 seeds" in judged()
+    sojourn.reproduce("small", 8, only={"load": "low"}, out="out", backend=Inventor())
+    assert "1 claims on 8 seeds" in judged()
+    assert "simulated 10" in api.judge(library.load("small"), "out")[0].shown
 
 
 def test_one_seed_is_said_to_decide_nothing(study: Study, capsys: Capture) -> None:
@@ -265,7 +278,8 @@ def test_one_seed_is_said_to_decide_nothing(study: Study, capsys: Capture) -> No
 )
 def test_what_is_wrong_with_a_command_is_told(study: Study, arguments: list[str], message: str, capsys: Capture) -> None:
     study(claim())
-    sojourn.reproduce("small", changes={"duration": "5 s"}, out="other", backend=Inventor())
+    study(claim(), name="second")
+    sojourn.reproduce("second", changes={"duration": "5 s"}, out="other", backend=Inventor())
     assert status(arguments) == 2
     assert message in complaint(capsys)
 

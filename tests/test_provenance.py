@@ -17,7 +17,7 @@ def lines(directory: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (directory / "commands.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_directory_tells_the_commands_that_made_it_each_once(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+def test_a_directory_tells_the_commands_that_made_it_once_the_latest_last(scenario_file: ScenarioFile, tmp_path: Path) -> None:
     file, out = scenario_file(), tmp_path / "two words"
     once = ["run", str(file), "--out", str(out)]
     more = ["run", str(file), "--set", "flows.*.tcp=cubic", "--out", str(out)]
@@ -25,13 +25,14 @@ def test_a_directory_tells_the_commands_that_made_it_each_once(scenario_file: Sc
         assert status(arguments) == 0
     version = sojourn.__version__
     assert lines(out) == [
-        {"command": f"sojourn run {file} --out '{out}'", "version": version, "study": None, "changes": {}},
         {
             "command": f"sojourn run {file} --set 'flows.*.tcp=cubic' --out '{out}'",
             "version": version,
             "study": None,
+            "only": {},
             "changes": {"flows.*.tcp": "cubic"},
         },
+        {"command": f"sojourn run {file} --out '{out}'", "version": version, "study": None, "only": {}, "changes": {}},
     ]
 
 
@@ -44,6 +45,7 @@ def test_calls_from_python_are_told_as_they_are_written(scenario: Callable[..., 
     only = "{'load': 'UC', 'queue': 'pie', 'scenario': 'DC'}"
     assert told[1] == f"sojourn.reproduce('piotrowska', only={only}, out={str(out)!r})"
     assert lines(out)[1]["study"] == "piotrowska"
+    assert lines(out)[1]["only"] == {"load": ["UC"], "queue": ["pie"], "scenario": ["DC"]}
 
 
 def test_a_damaged_file_of_commands_is_one_line(scenario: Callable[..., Scenario], tmp_path: Path) -> None:

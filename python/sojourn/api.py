@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def run(
     asked = campaign(scenario, seeds, only, changes)
     what = f"<scenario {scenario.name}>" if isinstance(scenario, Scenario) else repr(str(scenario))
     command = _call("run", what, seeds=seeds, only=only, changes=changes, out=out)
-    return _carry_out(asked, out, jobs, backend, Provenance(command, _engine.version(), None, changes or {}))
+    return _carry_out(asked, out, jobs, backend, Provenance(command, _engine.version(), None, labels_of(only), changes or {}))
 
 
 def open(directory: str | Path) -> Store:  # noqa: A001, as sojourn.open it shadows nothing
@@ -106,7 +107,7 @@ def campaign(
         if only or changes:
             raise InputError("a scenario that is no file's has no axes to choose from and takes no changes")
         return Repeated.of_scenario(scenario, 1 if seeds is None else seeds)
-    return Repeated.of_matrix(expand(scenario).only(_lists(only)).with_changes(changes or {}), seeds)
+    return Repeated.of_matrix(expand(scenario).only(labels_of(only)).with_changes(changes or {}), seeds)
 
 
 def single_run(
@@ -194,7 +195,7 @@ def reproduce(
     loaded = library.load(study)
     check_study(loaded)
     command = _call("reproduce", repr(study), seeds=seeds, only=only, changes=changes, out=out)
-    made_by = Provenance(command, _engine.version(), loaded.name, changes or {})
+    made_by = Provenance(command, _engine.version(), loaded.name, labels_of(only), changes or {})
     result = _carry_out(study_campaign(loaded, seeds, only, changes), out, jobs, backend, made_by)
     return compare(loaded, result, None if out is None else Path(out))
 
@@ -210,7 +211,7 @@ def study_campaign(
     Raises:
         InputError: there is no such axis, value or key.
     """
-    return Repeated.of_matrix(study.part(_lists(only), changes), seeds)
+    return Repeated.of_matrix(study.part(labels_of(only), changes), seeds)
 
 
 def _call(name: str, what: str, **arguments: object) -> str:
@@ -269,15 +270,8 @@ def check_study(study: Study) -> list[Claim]:
     return claims
 
 
-def judge(
-    study: Study,
-    directory: str | Path,
-    only: Mapping[str, str | Iterable[str]] | None = None,
-    changes: Mapping[str, Any] | None = None,
-) -> list[Judged]:
+def judge(study: Study, directory: str | Path) -> list[Judged]:
     """Judges a study's claims by its runs in a directory, as many seeds as are there, and writes ``claims.csv``.
-
-    ``only`` and ``changes`` are those that it was run with.
 
     Raises:
         InputError: the directory is no store or has no run of the study, or the query of a claim cannot be answered.
@@ -287,31 +281,32 @@ def judge(
     if not claims:
         raise InputError(f"study {study.name}: has no claims")
     with open(directory) as store:
-        judged = verdicts.judge(study, claims, kept_of_study(study, store, only, changes))
+        judged = verdicts.judge(study, claims, kept_of_study(study, store))
     verdicts.write(Path(directory) / "claims.csv", judged)
     return judged
 
 
-def kept_of_study(
-    study: Study,
-    store: Store,
-    only: Mapping[str, str | Iterable[str]] | None = None,
-    changes: Mapping[str, Any] | None = None,
-) -> Result:
-    """The results of those of a study's runs that a store has, as many seeds as are there.
+def kept_of_study(study: Study, store: Store) -> Result:
+    """The results of the runs that commands reproducing a study left in a store, as many seeds as are there.
+
+    Of a cell that several of them made, with other settings, those of the latest.
 
     Raises:
-        InputError: there is none.
+        InputError: there is none, or a command's cells or settings are no longer the study's.
         StoreFailed: the store's files cannot be read or written.
     """
-    asked = study_campaign(study, 1, only, changes)
-    planned = plan(asked, Simulator(), asked.origin)
     store.consolidate()
     seeds = store.sql("SELECT DISTINCT seed FROM runs")["seed"].to_list()
-    keys = [key for cell in planned.cells for key in cell.keys_of(seeds) if store.has(key)]
-    if not keys:
+    made = [entry for entry in store.provenance if entry.study == study.name]
+    asked = [study_campaign(study, 1, entry.only, entry.changes) for entry in made] or [study_campaign(study, 1)]
+    keys_of: dict[tuple[str, ...], list[str]] = {}
+    for each in asked:
+        for cell in plan(each, Simulator(), each.origin).cells:
+            if keys := [key for key in cell.keys_of(seeds) if store.has(key)]:
+                keys_of[tuple(cell.axes.values())] = keys
+    if not keys_of:
         raise InputError(f"{store.directory}: holds no runs of study {study.name}; sojourn reproduce {study.name} makes them")
-    return store.result(planned.axes, lambda: iter(keys))
+    return store.result(list(study.axes), lambda: chain.from_iterable(keys_of.values()))
 
 
 def complete(conducted: Conducted) -> Result:
@@ -345,5 +340,6 @@ def _keeper(out: str | Path | None, made_by: Provenance) -> Keeper:
     return store
 
 
-def _lists(only: Mapping[str, str | Iterable[str]] | None) -> dict[str, list[str]]:
+def labels_of(only: Mapping[str, str | Iterable[str]] | None) -> dict[str, list[str]]:
+    """A selection of cells with a list of labels for each axis; of all cells nothing."""
     return {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}

@@ -127,7 +127,7 @@ def run(
     backend = Simulator()
     asked = api.campaign(file, seeds, selection(only), changes_of(changes))
     planned = _planned(asked, backend)
-    found = _conduct(planned, asked.until, backend, out, jobs, cluster, progress, _provenance(None, changes))
+    found = _conduct(planned, asked.until, backend, out, jobs, cluster, progress, _provenance(None, only, changes))
     if len(planned.cells) == 1:
         show.result(found)
     else:
@@ -276,7 +276,7 @@ def _reproduce(
     backend = Simulator()
     asked = api.study_campaign(loaded, seeds, selection(only), changes_of(changes))
     planned = _planned(asked, backend)
-    made_by = _provenance(loaded.name, changes)
+    made_by = _provenance(loaded.name, only, changes)
     result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress, made_by)
     reproduction = api.compare(loaded, result, directory)
     for table in tables.study_tables(loaded, reproduction.comparison):
@@ -293,16 +293,11 @@ def _reproduce(
 @sojourn.command("claims")
 @click.argument("study")
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-@only_option
-@set_option
-def claims_(study: str, directory: Path | None, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
-    """Judge the claims of STUDY's paper by its runs in DIR, results/STUDY unless given, and write claims.csv there.
-
-    --only and --set are those that the runs were made with.
-    """
+def claims_(study: str, directory: Path | None) -> None:
+    """Judge the claims of STUDY's paper by its runs in DIR, results/STUDY unless given, and write claims.csv there."""
     loaded = library.load(study)
     where = directory if directory is not None else Path("results") / loaded.name
-    judged = api.judge(loaded, where, selection(only), changes_of(changes))
+    judged = api.judge(loaded, where)
     show.claims(judged)
     click.echo(show.verdicts_in_all(judged, len(library.claims(loaded))))
 
@@ -377,9 +372,10 @@ def _notify(what: str) -> None:
     click.echo(what, err=True)
 
 
-def _provenance(study: str | None, changes: tuple[str, ...]) -> store.Provenance:
+def _provenance(study: str | None, only: tuple[str, ...], changes: tuple[str, ...]) -> store.Provenance:
     """The command that is being carried out, as it was typed."""
-    return store.Provenance(click.get_current_context().obj, _engine.version(), study, changes_of(changes))
+    typed = click.get_current_context().obj
+    return store.Provenance(typed, _engine.version(), study, api.labels_of(selection(only)), changes_of(changes))
 
 
 def _planned(asked: Repeated, backend: Backend) -> Plan:

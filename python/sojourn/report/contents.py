@@ -104,7 +104,7 @@ def read(directory: Path) -> Contents:
         latest = next((made for made in reversed(provenance) if made.study is not None), None)
         if latest is not None and latest.study is not None:
             study = library.load(latest.study)
-            result = api.kept_of_study(study, store, changes=latest.changes)
+            result = api.kept_of_study(study, store)
             order = study.axes
             made = [entry for entry in provenance if entry.study == study.name]
             return Contents(directory, result, Drawn.of(result, order=order).axes, made, study, library.claims(study))

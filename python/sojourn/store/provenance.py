@@ -1,4 +1,4 @@
-"""``commands.jsonl``: the commands that made what a directory holds, each once."""
+"""``commands.jsonl``: the commands that made what a directory holds, each once, the latest last."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,17 +22,19 @@ class Provenance:
     version: str
     #: The study that it reproduced; none of a scenario file.
     study: str | None = None
+    #: The cells that it was limited to, as values of axes.
+    only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Keys that it set in the scenarios.
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
 def note(directory: Path, provenance: Provenance) -> None:
-    """Adds a line, unless it is there; the store must be locked."""
+    """Adds a line, or moves it to the end if it is there; the store must be locked."""
     path = directory / NAME
-    there = path.read_text(encoding="utf-8") if path.exists() else ""
+    there = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     line = json.dumps(asdict(provenance), default=str)
-    if line not in there.splitlines():
-        write_whole(path, lambda unfinished: unfinished.write_text(f"{there}{line}\n", encoding="utf-8"))
+    text = "".join(f"{each}\n" for each in [*(other for other in there if other != line), line])
+    write_whole(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
 
 
 def read(directory: Path) -> Sequence[Provenance]:
