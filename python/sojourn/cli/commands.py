@@ -256,10 +256,14 @@ def reproduce(
     papers = [library.load(name) for name in library.papers()]
     for loaded in papers:
         api.check_study(loaded)
+    found = []
     for loaded in papers:
         click.echo(f"{loaded.name}: {loaded.title}")
         directory = (out if out is not None else Path("results")) / loaded.name
-        _reproduce(loaded, seeds, only, changes, jobs, cluster, progress, directory)
+        reproduction = _reproduce(loaded, seeds, only, changes, jobs, cluster, progress, directory)
+        # The results themselves are not held: series of many seeds are long.
+        found.append((loaded, reproduction.judged, reproduction.comparison))
+    show.papers(found)
 
 
 def _reproduce(
@@ -271,7 +275,7 @@ def _reproduce(
     cluster: str | None,
     progress: str,
     directory: Path,
-) -> None:
+) -> api.Reproduction:
     claims = api.check_study(loaded)
     backend = Simulator()
     asked = api.study_campaign(loaded, seeds, selection(only), changes_of(changes))
@@ -288,6 +292,7 @@ def _reproduce(
     if claims:
         click.echo(show.verdicts_in_all(reproduction.judged, len(claims)))
     click.echo(f"{legend}Results of {result.runs.height} runs are in {directory}")
+    return reproduction
 
 
 @sojourn.command("claims")

@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 from rich.console import Console
@@ -16,6 +16,8 @@ from sojourn.metrics import METRICS
 from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study import library
+from sojourn.study.cells import Compared, agreement
+from sojourn.study.design import Study
 from sojourn.study.verdicts import LEAST_SEEDS, Judged, Verdict
 from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.estimate import Speed
@@ -204,7 +206,7 @@ def claims(judged: Sequence[Judged]) -> None:
 
 def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
     """How many claims hold, fail and are undecided, on one line."""
-    count = {verdict: sum(each.verdict is verdict for each in judged) for verdict in Verdict}
+    count = _count(judged)
     seeds = sorted({each.seeds for each in judged})
     line = f"{len(judged)} claims"
     if seeds:
@@ -216,6 +218,22 @@ def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
     if len(judged) < there_are:
         line += f"; {there_are - len(judged)} more are of cells that were not run"
     return line
+
+
+def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) -> None:
+    """How the claims of each paper fare, and how many of its published figures agree."""
+    listed = table("Papers", "study", ">claims hold", ">fail", ">undecided", ">figures agree")
+    for study, judged, comparison in found:
+        tables = agreement(comparison).values()
+        agree, figures = sum(agreeing for _, agreeing, _ in tables), sum(total for _, _, total in tables)
+        counted = (str(number) for number in _count(judged).values())
+        listed.add_row(study.name, *counted, f"{agree} of {figures}" if figures else "none published")
+    console().print(listed)
+
+
+def _count(judged: Iterable[Judged]) -> dict[Verdict, int]:
+    each_verdict = [each.verdict for each in judged]
+    return {verdict: each_verdict.count(verdict) for verdict in Verdict}
 
 
 def listing(what: str) -> None:
