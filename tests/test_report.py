@@ -75,7 +75,7 @@ def test_a_studys_report_has_its_claims_command_figures_and_assumptions(study: t
     page = report.write(directory).read_text(encoding="utf-8")
     for judged in found.judged:
         assert f"<b>{judged.claim.id}</b>" in page
-    assert f"{len(library.claims(found.study)) - len(found.judged)} more claims are of cells that were not run" in page
+    assert f"{len(library.claims(found.study)) - len(found.judged)} more claims cannot be told from these runs" in page
     assert "sojourn.reproduce(" in page
     assert "<h3>Assumptions</h3>" in page
     assert "Figure 2. Data centre, uncongested: queue length" in page

@@ -6,13 +6,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from sojourn import api
+from sojourn.backends.simulator import Simulator
 from sojourn.bench.figures import STANDARD, Extent, Figure, Notify, Part, Target
 from sojourn.bench.piotrowska import STUDY
+from sojourn.campaign import conduct, plan
+from sojourn.store import Store
+from sojourn.study import cells, library
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Reproduces the study with one seed, as the command line does, results being written to a temporary directory.
+    """Runs the study with one seed and compares its figures, results being written to a temporary directory.
 
     Raises:
         RunFailed: a run failed.
@@ -20,16 +26,26 @@ def measure(extent: Extent, notify: Notify) -> Part:
     notify("study")
     with tempfile.TemporaryDirectory() as directory:
         began = time.perf_counter()
-        reproduction = api.reproduce(STUDY, changes=_changes(extent), out=Path(directory) / "results")
+        runs = _reproduce(Path(directory) / "results", _changes(extent))
         elapsed = time.perf_counter() - began
-    packets = int(reproduction.result.runs["data_packets_delivered"].sum())
+    packets = int(runs["data_packets_delivered"].sum())
     return Part(
         name="study",
         title=f"The study {STUDY}, one seed, on {os.cpu_count()} cores",
         method="Wall time from reading the study to its files and the comparison with the published figures.",
         figures=[Figure("wall time", elapsed, "s", Target("below", 60.0))],
-        measurements=[{"runs": reproduction.result.runs.height, "data_packets": packets, "wall_seconds": elapsed}],
+        measurements=[{"runs": runs.height, "data_packets": packets, "wall_seconds": elapsed}],
     )
+
+
+def _reproduce(directory: Path, changes: dict[str, Any]) -> pl.DataFrame:
+    """The runs; claims are not judged, since those of a study in small may not have what the queries ask for."""
+    study, backend = library.load(STUDY), Simulator()
+    asked = api.study_campaign(study, changes=changes)
+    with Store(directory, create=True) as store:
+        result = api.complete(conduct(plan(asked, backend, asked.origin), backend, store))
+    cells.write(directory / "cells.csv", cells.frame(study, cells.compare(library.figures(study), result, list(study.axes))))
+    return result.runs
 
 
 def _changes(extent: Extent) -> dict[str, Any]:

@@ -216,7 +216,7 @@ def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
         mostly = sum(2 * each.held > each.seeds for each in judged)
         line += f" ({mostly} held on most of their seeds; fewer than {LEAST_SEEDS} seeds decide nothing)"
     if len(judged) < there_are:
-        line += f"; {there_are - len(judged)} more are of cells that were not run"
+        line += f"; {there_are - len(judged)} more cannot be told from these runs"
     return line
 
 

@@ -90,8 +90,11 @@ def bind(study: Study, claims: Iterable[Claim]) -> None:
 def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]:
     """Judges those claims all of whose cells have runs, each on the seeds that all these cells have.
 
+    A seed for which a query's ``holds`` is null counts for nothing: runs of other durations, say, may not have what it asks
+    for. A claim is left out if it can be told of no seed.
+
     Raises:
-        InputError: a query cannot be answered, or says nothing of a seed.
+        InputError: a query cannot be answered, or has no row for a seed.
     """
     wanted = list(claims)
     axes = list(study.axes)
@@ -109,7 +112,8 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
     asked = [name for name in NAMES if name != "series" or any(name in claim.query for claim in wanted)]
     frames = {name: getattr(result, name) if name in asked else schema(name, axes).to_frame() for name in NAMES}
     with _database(frames) as database:
-        return [_judged(claim, _ask(database, claim, study, sorted(common[claim.id]))) for claim in wanted]
+        judged = [_judged(claim, _ask(database, claim, study, sorted(common[claim.id]))) for claim in wanted]
+    return [each for each in judged if each.seeds]
 
 
 def frame(judged: Iterable[Judged]) -> pl.DataFrame:
@@ -127,7 +131,7 @@ def write(path: Path, judged: Iterable[Judged]) -> None:
 def _judged(claim: Claim, found: pl.DataFrame) -> Judged:
     figures = {name: found[name].drop_nulls().to_list() for name in found.columns if name not in (SEED, HOLDS)}
     known = {name: values for name, values in figures.items() if values}
-    return Judged(claim, int(found[HOLDS].sum()), found.height, known)
+    return Judged(claim, int(found[HOLDS].sum()), found[HOLDS].count(), known)
 
 
 def _over_seeds(values: Sequence[float] | Sequence[str]) -> str:
@@ -186,9 +190,6 @@ def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
             raise InputError(f"{place}: the query returns {answered.count(seed)} rows for seed {seed}, and must return one")
     if len(answered) != len(seeds):
         raise InputError(f"{place}: the query returns rows that are of no seed")
-    if found[HOLDS].null_count():
-        unknown = found.filter(pl.col(HOLDS).is_null())[SEED].to_list()
-        raise InputError(f"{place}: the query does not say whether it holds for seed {unknown[0]}")
 
 
 def _quoted(label: str) -> str:
