@@ -22,7 +22,7 @@ WORKSHOP = "unfinished"
 BATCH_BYTES, BATCH_RUNS = 8_000_000, 1_000
 
 #: What DuckDB may use for sorting before it turns to the disk.
-MEMORY = "512MB"
+MEMORY = "2GB"
 
 
 def consolidate(directory: Path, journal: Journal) -> int:
