@@ -33,7 +33,6 @@ from sojourn.results import Result
 from sojourn.scenario import schema
 from sojourn.specification import flow_count
 from sojourn.study import library, tables
-from sojourn.study.design import Study
 from sojourn.sweep import estimate
 from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.stopping import StoppingRule
@@ -247,52 +246,41 @@ def reproduce(
 
     With all for STUDY, the study of every paper.
     """
-    if study != ALL_STUDIES:
-        directory = out if out is not None else Path("results") / study
-        _reproduce(library.load(study), seeds, only, changes, jobs, cluster, progress, directory)
-        return
-    if only or changes:
+    everything = study == ALL_STUDIES
+    if everything and (only or changes):
         raise InputError("reproduce all: --only and --set go with one study")
-    papers = [library.load(name) for name in library.papers()]
-    for loaded in papers:
-        api.check_study(loaded)
+    studies = [library.load(name) for name in (library.papers() if everything else [study])]
+    # All are checked before any is run.
+    claims = {loaded.name: api.check_study(loaded) for loaded in studies}
+    backend = Simulator()
     found = []
-    for loaded in papers:
-        click.echo(f"{loaded.name}: {loaded.title}")
-        directory = (out if out is not None else Path("results")) / loaded.name
-        reproduction = _reproduce(loaded, seeds, only, changes, jobs, cluster, progress, directory)
+    for loaded in studies:
+        if everything:
+            click.echo(f"{loaded.name}: {loaded.title}")
+        directory = out if out is not None and not everything else (out or Path("results")) / loaded.name
+        asked = api.study_campaign(loaded, seeds, selection(only), changes_of(changes))
+        planned = _planned(asked, backend)
+        made_by = _provenance(loaded.name, only, changes)
+        result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress, made_by)
+        reproduction = api.compare(loaded, result, directory)
+        _show(reproduction, len(claims[loaded.name]), directory)
         # The results themselves are not held: series of many seeds are long.
         found.append((loaded, reproduction.judged, reproduction.comparison))
-    show.papers(found)
+    if everything:
+        show.papers(found)
 
 
-def _reproduce(
-    loaded: Study,
-    seeds: int | None,
-    only: tuple[str, ...],
-    changes: tuple[str, ...],
-    jobs: int | None,
-    cluster: str | None,
-    progress: str,
-    directory: Path,
-) -> api.Reproduction:
-    claims = api.check_study(loaded)
-    backend = Simulator()
-    asked = api.study_campaign(loaded, seeds, selection(only), changes_of(changes))
-    planned = _planned(asked, backend)
-    made_by = _provenance(loaded.name, only, changes)
-    result = _conduct(planned, asked.until, backend, directory, jobs, cluster, progress, made_by)
-    reproduction = api.compare(loaded, result, directory)
-    for table in tables.study_tables(loaded, reproduction.comparison):
+def _show(reproduction: api.Reproduction, claims: int, directory: Path) -> None:
+    """A study's tables, how many of their figures agree, and how its claims fare."""
+    for table in tables.study_tables(reproduction.study, reproduction.comparison):
         show.console().print(table)
     legend = ""
-    if loaded.published is not None:
+    if reproduction.study.published is not None:
         show.console().print(tables.agreement_table(reproduction.comparison))
         legend = "* does not agree. "
     if claims:
-        click.echo(show.verdicts_in_all(reproduction.judged, len(claims)))
-    click.echo(f"{legend}Results of {result.runs.height} runs are in {directory}")
-    return reproduction
+        click.echo(show.verdicts_in_all(reproduction.judged, claims))
+    click.echo(f"{legend}Results of {reproduction.result.runs.height} runs are in {directory}")
 
 
 @sojourn.command("claims")
