@@ -166,11 +166,6 @@ impl QueueProbe {
         self.sojourns.record(sojourn);
     }
 
-    /// Packets dropped since the start of the run.
-    pub fn drops(&self) -> u64 {
-        self.before_window.drops() + self.window.drops()
-    }
-
     /// What the queue did since the start of the run.
     pub fn totals(&self) -> QueueTotals {
         QueueTotals {

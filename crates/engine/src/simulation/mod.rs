@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::agenda::{Due, Timer};
 use crate::network::{END_OF_PATH, Egress, Network};
 use crate::packet::{Packet, flags};
-use crate::probe::{End, Passage, QueueProbe, QueueSample, Series};
+use crate::probe::{End, Passage, QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
@@ -346,7 +346,7 @@ impl Simulation {
         for (index, link) in self.network.links.iter().enumerate() {
             if let Egress::Queue(queue) = &link.egress {
                 let (packets, bytes) = (queue.discipline.packets(), queue.discipline.bytes());
-                let drops = queue.probe.as_ref().map(QueueProbe::drops);
+                let drops = queue.probe.as_ref().map(|probe| probe.totals().counts.drops());
                 self.series.queues.push(QueueSample { time: self.now, link: index, packets, bytes, drops });
             }
         }
