@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::time::Duration;
 
-use crate::flow::{MSS, assert_close, milliseconds, number};
-use crate::path::Path;
+use super::flow::{MSS, assert_close, milliseconds, number};
+use super::path::Path;
 
 /// 1000 segments of 1000 bytes a second for a second: quanta are of two segments, or a few in STARTUP.
 fn path(parameters: &Value, seed: u64) -> Path {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::time::Duration;
 
-use crate::flow::{MSS, assert_close, milliseconds};
-use crate::path::Path;
+use super::flow::{MSS, assert_close, milliseconds};
+use super::path::Path;
 
 /// Gains of the states (section 5.6.1).
 const STARTUP: f64 = 2.77;

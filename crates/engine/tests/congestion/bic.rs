@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
 
 /// The parameters of a worked vector, by the names that they have here.
 fn parameters(vector: &Value) -> Value {

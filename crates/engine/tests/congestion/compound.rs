@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sojourn_engine::tcp::window::Window;
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
 
 /// Without a queue Compound's window grows by alpha win^k = win^(3/4) / 8 in a round trip (Tan et al. 2006), and by
 /// Reno's one segment at and below the low window of 38 (draft section 6). A backlog below gamma changes nothing.

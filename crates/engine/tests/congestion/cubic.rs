@@ -4,7 +4,7 @@ use serde_json::json;
 use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
 
 /// After a loss at W_max CUBIC's window goes through the published points of its curve: 0.7 W_max at once, W_max
 /// after K and 1.3 W_max after 2 K.

@@ -12,7 +12,7 @@ use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, vectors};
+use super::flow::{Flow, MSS, assert_close, milliseconds, vectors};
 
 fn alpha(flow: &Flow) -> f64 {
     let Algorithm::Dctcp(dctcp) = &flow.algorithm else { panic!("not DCTCP") };

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, rows, vectors};
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, rows, vectors};
 
 /// b(w) of appendix B is printed to two decimals.
 const ROUNDING: f64 = 0.0051;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
 
 /// Growth in the round trip that ends so many seconds after the start, in segments.
 fn growth_at(parameters: Value, rtt: f64, seconds: f64) -> f64 {

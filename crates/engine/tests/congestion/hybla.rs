@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Ack, CongestionControl};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
 
 fn flow(segments: f64, rtt: f64) -> Flow {
     let mut flow = Flow::new("hybla", json!({}), segments, milliseconds(rtt));

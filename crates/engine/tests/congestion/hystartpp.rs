@@ -5,7 +5,7 @@ use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::Duration;
 
-use crate::flow::{MSS, milliseconds, number, rows};
+use super::flow::{MSS, milliseconds, number, rows};
 
 /// A sender in its first slow start, of 16 segments.
 struct Sender {

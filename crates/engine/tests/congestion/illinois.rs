@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Ack, CongestionControl};
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
 
 /// A window of acknowledgements that may not grow it, the last of which ends a round of this round-trip time.
 fn round(flow: &mut Flow, rtt: f64) {

@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{MSS, assert_close, milliseconds, number, vectors};
 
 /// A sender told of one-way delays.
 struct Sender {

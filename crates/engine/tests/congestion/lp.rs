@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{MSS, assert_close, milliseconds, numbers, vectors};
+use super::flow::{MSS, assert_close, milliseconds, numbers, vectors};
 
 /// A sender in congestion avoidance that is told of one-way delays; its RTT is 100 ms.
 struct Sender {

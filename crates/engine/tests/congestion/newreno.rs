@@ -6,7 +6,7 @@ use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, numbers, vectors};
+use super::flow::{Flow, MSS, assert_close, milliseconds, numbers, vectors};
 
 /// New Reno grows by one segment in each round trip of congestion avoidance, never by more, and by half as much where
 /// two segments are credited as one.

@@ -7,7 +7,7 @@ use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl, Delivery, Lo
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::MSS;
+use super::flow::MSS;
 
 pub struct Path {
     pub algorithm: Algorithm,

@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl};
 use sojourn_engine::tcp::profile::Codepoint;
 use sojourn_engine::time::Duration;
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds};
+use super::flow::{Flow, MSS, assert_close, milliseconds};
 
 /// A flow in congestion avoidance that behaves as if of the virtual round-trip time.
 fn flow(segments: f64, rtt_ms: f64) -> Flow {

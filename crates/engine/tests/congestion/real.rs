@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{MSS, assert_close, milliseconds};
+use super::flow::{MSS, assert_close, milliseconds};
 
 /// A sender in congestion avoidance whose waves arrive at a rate that a test decides.
 struct Sender {

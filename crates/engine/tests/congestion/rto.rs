@@ -4,7 +4,7 @@ use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::rto::{Rto, RtoLimits, RttEstimator};
 use sojourn_engine::time::Duration;
 
-use crate::flow::{assert_close, milliseconds, number, numbers, vectors};
+use super::flow::{assert_close, milliseconds, number, numbers, vectors};
 
 /// SRTT and RTTVAR follow the published samples, and with RFC 6298's gains the timeout is SRTT + 4 RTTVAR.
 #[test]

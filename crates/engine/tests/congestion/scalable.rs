@@ -4,7 +4,7 @@ use serde_json::json;
 use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::tcp::window::Window;
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
 
 /// The window after so many segments are acknowledged at once, where a is one over the greatest number of them that a
 /// segment of growth takes.

@@ -5,7 +5,7 @@ use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{MSS, milliseconds, vectors};
+use super::flow::{MSS, milliseconds, vectors};
 
 /// Slow start grows the window by all bytes acknowledged, by at most a segment for an acknowledgement and for a full
 /// segment acknowledged, also when the receiver splits acknowledgements.

@@ -11,7 +11,7 @@ use sojourn_engine::tcp::sender::{Address, Sender};
 use sojourn_engine::tcp::slow_start::SlowStartKind;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds};
+use super::flow::{Flow, MSS, assert_close, milliseconds};
 
 fn flow(segments: f64, rtt_ms: f64) -> Flow {
     Flow::new("vcp", json!({}), segments, milliseconds(rtt_ms))

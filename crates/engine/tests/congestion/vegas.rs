@@ -5,8 +5,8 @@ use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::Time;
 
-use crate::flow::{MSS, milliseconds, number, vectors};
-use crate::rounds::Rounds;
+use super::flow::{MSS, milliseconds, number, vectors};
+use super::rounds::Rounds;
 
 /// A window in congestion avoidance, or below a threshold of 1000 segments in slow start, with a base RTT of 100 ms.
 fn vegas(parameters: &Value, segments: u64, slow_start: bool) -> Rounds {

@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Ack, CongestionControl};
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
 
 /// A flow whose least round-trip time was 100 ms and whose backlog is now so many segments.
 fn flow(parameters: Value, segments: f64, backlog: f64) -> Flow {

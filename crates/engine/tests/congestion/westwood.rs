@@ -3,7 +3,7 @@
 use serde_json::json;
 use sojourn_engine::time::Duration;
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds};
+use super::flow::{Flow, MSS, assert_close, milliseconds};
 
 /// Acknowledges so many windows that are not allowed to grow.
 fn steady_rounds(flow: &mut Flow, count: u64) {

@@ -5,8 +5,8 @@ use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
-use crate::rounds::Rounds;
+use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::rounds::Rounds;
 
 /// A window in congestion avoidance, with a base RTT of 100 ms.
 fn yeah(parameters: &Value, segments: u64) -> Rounds {

@@ -1,5 +1,5 @@
 //! Builds runs for the tests: one bottleneck between hosts on fast links.
-#![allow(dead_code)] // Each test file uses its part.
+#![allow(dead_code)] // The pcapng tests use a part of it.
 
 use std::sync::atomic::AtomicBool;
 

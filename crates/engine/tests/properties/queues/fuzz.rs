@@ -1,12 +1,12 @@
 //! A fuzz target: each step is three bytes of the input. `cargo test` runs it on random inputs, `cargo bolero test
-//! fuzz::any_sequence_keeps_the_rules` (with cargo-bolero) lets a fuzzer look for worse.
+//! properties::queues::fuzz::any_sequence_keeps_the_rules` (with cargo-bolero) lets a fuzzer look for worse.
 
 use bolero::TypeGenerator;
 use sojourn_engine::queue::{Discipline, Limit};
 use sojourn_engine::time::Duration;
 use sojourn_engine::units::Rate;
 
-use crate::run::{Case, FLOWS, Step, parameters, run};
+use super::run::{Case, FLOWS, Step, parameters, run};
 
 /// What the fuzzer decides.
 #[derive(Clone, Debug, TypeGenerator)]

@@ -9,7 +9,7 @@ use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::sender::State;
 use sojourn_engine::time::Duration;
 
-use crate::rig::{Channel, Fate, Rig};
+use super::rig::{Channel, Fate, Rig};
 
 /// A channel that treats all packets alike.
 struct Noisy {

@@ -1,8 +1,6 @@
 //! Fast recovery, proportional rate reduction and SACK generation against figures that others published:
 //! `data/recovery.json` (read from ns-3's unit tests) and RFC 9937 section 8.
 
-mod support;
-
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -29,7 +27,7 @@ struct Table {
 }
 
 fn rows(prefix: &str) -> Vec<Row> {
-    let table: Table = serde_json::from_str(include_str!("data/recovery.json")).expect("the table is well formed");
+    let table: Table = serde_json::from_str(include_str!("../data/recovery.json")).expect("the table is well formed");
     let rows: Vec<Row> = table.rows.into_iter().filter(|row| row.id.starts_with(prefix)).collect();
     assert!(!rows.is_empty(), "no rows for {prefix}");
     rows

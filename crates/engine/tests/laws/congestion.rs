@@ -1,14 +1,12 @@
 //! Laws of whole runs that single congestion controls obey.
 
-mod support;
-
 use std::sync::atomic::AtomicBool;
 
+use crate::support::{MS, Path, S, acknowledge_every_segment, droptail, tcp, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
-use support::{MS, Path, S, acknowledge_every_segment, droptail, tcp, tcp_flows};
 
 /// Which of so many packets are lost, each with probability p.
 fn random_losses(p: f64, packets: u64, seed: u64) -> Value {

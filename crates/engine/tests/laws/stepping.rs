@@ -1,11 +1,9 @@
 //! A run that is carried out bit by bit and looked at is the run that it would have been.
 
-mod support;
-
+use crate::support::{MS, Path, S, constant_rate, tcp};
 use proptest::prelude::*;
 use serde_json::json;
 use sojourn_engine::time::Time;
-use support::{MS, Path, S, constant_rate, tcp};
 
 /// Windows, rates and a source that only sends share 5 Mbit/s for 4 s; PIE draws random numbers and has a timer of its own.
 fn path() -> Path {

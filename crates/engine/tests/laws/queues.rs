@@ -1,11 +1,9 @@
 //! What the authors of queue disciplines claim of them when TCP answers: whole paths over one bottleneck.
 
-mod support;
-
+use crate::support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::probe::QueueStatistics;
 use sojourn_engine::tcp::profile::EcnKind;
-use support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 
 /// So many NewReno flows over a link of 45 Mbit/s, 3750 packets a second as in Hollot et al. 2001; from 100 s to 200 s.
 fn bottleneck(queue: Value, flows: u64, rtt: u64, ecn: bool) -> QueueStatistics {
@@ -136,7 +134,7 @@ fn afpft_holds_an_unresponsive_flow_to_its_share() {
 /// within 2 % over ten seeds, through the whole simulation.
 #[test]
 fn poisson_arrivals_wait_as_m_d_1() {
-    let data: Value = serde_json::from_str(include_str!("data/queue.json")).unwrap();
+    let data: Value = serde_json::from_str(include_str!("../data/queue.json")).unwrap();
     for row in data["laws"]["md1"]["worked"].as_array().unwrap() {
         let (rho, law) = (row["rho"].as_f64().unwrap(), row["wait"].as_f64().unwrap());
         let mut waited = 0.0;

@@ -1,11 +1,9 @@
 //! Laws of delay-based congestion controls over a bottleneck: what they keep in its queue, and how they share it. The
 //! worked figures and tolerances were set before the algorithms were written.
 
-mod support;
-
+use crate::support::{MS, Path, S, acknowledge_every_segment, droptail, tcp};
 use serde_json::{Value, json};
 use sojourn_engine::tcp::profile::StackProfile;
-use support::{MS, Path, S, acknowledge_every_segment, droptail, tcp};
 
 /// A Vegas flow from this time on, whose slow start doubles its window in each round trip or in every other.
 fn vegas(start: u64, every_other_round: bool) -> Value {

@@ -1,15 +1,13 @@
 //! Laws of congestion controls that answer marks, over a bottleneck that makes them.
 
-mod support;
-
 use std::sync::atomic::AtomicBool;
 
+use crate::support::{MS, Path, S, acknowledge_every_segment, tcp, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::result::RunResult;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::congestion::Algorithm;
 use sojourn_engine::tcp::profile::StackProfile;
-use support::{MS, Path, S, acknowledge_every_segment, tcp, tcp_flows};
 
 /// CoDel that marks by its threshold alone.
 fn marks_above(threshold: u64) -> Value {
@@ -85,7 +83,7 @@ fn times(check: &Value, row: &Value) -> std::ops::Range<f64> {
 /// `docs/differences.md` lists.
 #[test]
 fn dctcp_does_as_ns3s_validation_says() {
-    let figures: Value = serde_json::from_str(include_str!("data/marks.json")).expect("the figures are JSON");
+    let figures: Value = serde_json::from_str(include_str!("../data/marks.json")).expect("the figures are JSON");
     let rows = figures["vectors"].as_array().expect("vectors").iter();
     for row in rows.filter(|row| row["id"].as_str().is_some_and(|id| id.starts_with("dctcp-validation"))) {
         let path = ns3_validation(row);
@@ -117,7 +115,7 @@ fn dctcp_does_as_ns3s_validation_says() {
 /// With them its link takes packets in lumps, not all of which have waited as long, and alpha is half of that.
 #[test]
 fn dctcps_alpha_is_ns3s_where_nothing_takes_packets_in_lumps() {
-    let figures: Value = serde_json::from_str(include_str!("data/marks.json")).expect("the figures are JSON");
+    let figures: Value = serde_json::from_str(include_str!("../data/marks.json")).expect("the figures are JSON");
     let rows = figures["vectors"].as_array().expect("vectors");
     let row = rows.iter().find(|row| row["id"] == "dctcp-without_queue_limits-1").expect("the row");
     let path = Path { warm_up: 2 * S, stack: acknowledge_every_segment(), ..ns3_validation(row) };
@@ -131,7 +129,7 @@ fn dctcps_alpha_is_ns3s_where_nothing_takes_packets_in_lumps() {
 /// / 2 is the segment by which the window grows. W is the window with which the queue reaches the threshold.
 #[test]
 fn dctcps_alpha_on_ns3s_path_is_between_its_bounds() {
-    let figures: Value = serde_json::from_str(include_str!("data/marks.json")).expect("the figures are JSON");
+    let figures: Value = serde_json::from_str(include_str!("../data/marks.json")).expect("the figures are JSON");
     let rows = figures["vectors"].as_array().expect("vectors");
     let row = rows.iter().find(|row| row["id"] == "dctcp-validation_10ms-3").expect("the row");
     let (_, alpha) = run(&Path { warm_up: 2 * S, ..ns3_validation(row) }, dctcp_alpha);

@@ -1,12 +1,10 @@
 //! What RFC 9332 claims of the coupled dual queue, over a whole path: L4S flows and Classic flows get like rates, each
 //! with the delay of its own queue.
 
-mod support;
-
+use crate::support::{MS, Path, S, constant_rate, tcp, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::probe::SojournTimes;
 use sojourn_engine::result::RunResult;
-use support::{MS, Path, S, constant_rate, tcp, tcp_flows};
 
 /// A buffer of 250 ms (appendix A), and as short a round-trip time as Prague's flows behave as if they had with the
 /// Classic queue's 15 ms added.

@@ -1,11 +1,9 @@
 //! Laws of schedulers and shapers in whole runs: shares, delays of sparse flows, rates.
 
-mod support;
-
+use crate::support::{self, MS, Path, S, constant_rate, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::result::RunResult;
 use sojourn_engine::specification::Specification;
-use support::{MS, Path, S, constant_rate, tcp_flows};
 
 const SCHEDULERS: [&str; 5] = ["fq_codel", "fq_pie", "sfq", "drr", "cake"];
 

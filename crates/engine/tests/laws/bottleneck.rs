@@ -2,15 +2,13 @@
 //! AIMD sawtooth, response functions. Each test names its law and takes the worked figures and tolerances that were
 //! set before the simulator was written.
 
-mod support;
-
+use crate::support::{self, MS, Path, S, acknowledge_every_segment, droptail, finite, tcp, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::result::{FlowResult, RunResult};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::profile::{Counting, EcnKind, RecoveryKind, StackProfile};
 use sojourn_engine::time::Duration;
 use sojourn_engine::units::Bytes;
-use support::{MS, Path, S, acknowledge_every_segment, droptail, finite, tcp, tcp_flows};
 
 fn close(measured: f64, expected: f64, tolerance: f64, what: &str) {
     assert!(
@@ -263,7 +261,7 @@ fn ns3s_cubic(row: &Value, device_queue: u64, stack: StackProfile) -> Vec<(f64, 
 
 /// The rows of ns-3's tests whose id begins so, each with those of its checks that we hold to.
 fn ns3_rows(prefix: &str, checks: &str) -> Vec<(Value, Vec<Value>)> {
-    let figures: Value = serde_json::from_str(include_str!("data/congestion.json")).expect("the figures are JSON");
+    let figures: Value = serde_json::from_str(include_str!("../data/congestion.json")).expect("the figures are JSON");
     let rows = figures["vectors"].as_array().expect("vectors").iter();
     let rows = rows.filter(|row| row["id"].as_str().is_some_and(|id| id.starts_with(prefix)));
     let held = |row: &Value| {

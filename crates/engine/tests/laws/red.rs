@@ -1,10 +1,8 @@
 //! What the authors of RED's descendants claim of them, over a whole path.
 
-mod support;
-
+use crate::support::{MS, Path, S, constant_rate, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::units::Bytes;
-use support::{MS, Path, S, constant_rate, tcp_flows};
 
 /// The mean queue in bytes with so many flows of NewReno over 50 Mbit/s and 100 ms.
 fn mean_queue(queue: &str, flows: u64, seed: u64) -> f64 {

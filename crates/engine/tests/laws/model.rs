@@ -1,13 +1,11 @@
 //! Laws of algorithms that model the path, over one bottleneck: how much they have in flight, what they make of random
 //! loss, how they share. Worked figures and tolerances were set before the algorithms were written.
 
-mod support;
-
+use crate::support::{MS, Path, S, droptail, tcp, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::result::RunResult;
 use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
-use support::{MS, Path, S, droptail, tcp, tcp_flows};
 
 /// Payload's share of a packet.
 const PAYLOAD: f64 = 1448.0 / 1500.0;

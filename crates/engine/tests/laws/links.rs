@@ -1,15 +1,13 @@
 //! Links that change while a run lasts: what queues, transports and loss ratios make of it.
 
-mod support;
-
 use std::sync::atomic::AtomicBool;
 
+use crate::support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::result::RunResult;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::{LinkChange, Specification};
 use sojourn_engine::units::Bytes;
-use support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 
 /// Runs the path, its bottleneck changing so.
 fn run(path: &Path, changes: Value) -> RunResult {

@@ -1,12 +1,10 @@
 //! What tells the recoveries apart: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", SIGCOMM
 //! CCR 26 (1996), sections 4 and 5. And explicit congestion notification, which spares the repair (RFC 3168).
 
-mod support;
-
+use crate::support::{MS, Path, S, acknowledge_every_segment, finite, tcp_flows};
 use serde_json::json;
 use sojourn_engine::result::RunResult;
 use sojourn_engine::tcp::profile::{EcnKind, RecoveryKind, StackProfile};
-use support::{MS, Path, S, acknowledge_every_segment, finite, tcp_flows};
 
 /// Segments over a path of 100 ms that loses only the data packets named. Nothing but the first flight of slow start
 /// is in the way of any of them: number 40 is sent in a window of 32.

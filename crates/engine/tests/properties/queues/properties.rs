@@ -10,7 +10,7 @@ use sojourn_engine::queue::{Discipline, Limit};
 use sojourn_engine::time::Duration;
 use sojourn_engine::units::Rate;
 
-use crate::run::{Case, FLOWS, Fate, Step, parameters, run};
+use super::run::{Case, FLOWS, Fate, Step, parameters, run};
 
 /// More arrivals than departures, an idle gap or another rate now and then.
 fn step() -> impl Strategy<Value = Step> {

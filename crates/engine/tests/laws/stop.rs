@@ -1,13 +1,11 @@
 //! Flows that are stopped: whatever sends, nothing leaves it any more, and the others have the link.
 
-mod support;
-
+use crate::support::{MS, Path, S, constant_rate, droptail, finite, tcp};
 use serde_json::{Value, json};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
 use sojourn_engine::tcp::sender::State;
 use sojourn_engine::time::Time;
-use support::{MS, Path, S, constant_rate, droptail, finite, tcp};
 
 fn stopped(mut flow: Value, at: u64) -> Value {
     flow["stop"] = json!(at);

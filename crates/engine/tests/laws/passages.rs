@@ -1,7 +1,5 @@
 //! Laws of what is recorded as packets pass the ends of links.
 
-mod support;
-
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
@@ -10,7 +8,7 @@ use sojourn_engine::probe::{End, Passage};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::time::Time;
 
-use support::{MS, Path, S, constant_rate, droptail, tcp, tcp_flows};
+use crate::support::{MS, Path, S, constant_rate, droptail, tcp, tcp_flows};
 
 /// Links of `Path`, in the order of its specification.
 const FIRST: usize = 0;

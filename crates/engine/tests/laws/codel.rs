@@ -1,13 +1,11 @@
 //! What the authors of CoDel's relatives claim of them, over a whole path.
 
-mod support;
-
 use std::sync::atomic::AtomicBool;
 
+use crate::support::{MS, Path, S, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::probe::QueueStatistics;
 use sojourn_engine::simulation::Simulation;
-use support::{MS, Path, S, tcp_flows};
 
 /// Two flows from one host against two of New Reno from another (Hanai et al. 2016, Fig. 4, with fewer flows).
 struct Contest {

@@ -1,5 +1,5 @@
 //! A fuzz target: the fate of each packet is a byte of the input. `cargo test` runs it on random inputs, `cargo bolero test
-//! fuzz::every_byte_arrives_once_and_in_order` (with cargo-bolero) lets a fuzzer look for worse.
+//! properties::connection::fuzz::every_byte_arrives_once_and_in_order` (with cargo-bolero) lets a fuzzer look for worse.
 
 use bolero::TypeGenerator;
 use sojourn_engine::tcp::congestion::Algorithm;
@@ -7,7 +7,7 @@ use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::sender::State;
 use sojourn_engine::time::Duration;
 
-use crate::rig::{Channel, Fate, Rig};
+use super::rig::{Channel, Fate, Rig};
 
 /// What the fuzzer decides.
 #[derive(Clone, Debug, TypeGenerator)]

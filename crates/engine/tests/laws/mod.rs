@@ -1,0 +1,18 @@
+//! Laws of whole runs: each test states its law, and compares with figures and tolerances set beforehand.
+
+mod bottleneck;
+mod codel;
+mod congestion;
+mod delay;
+mod dualq;
+mod links;
+mod marks;
+mod model;
+mod passages;
+mod queues;
+mod rate;
+mod recovery;
+mod red;
+mod scheduling;
+mod stepping;
+mod stop;

@@ -1,0 +1,4 @@
+//! Loss recovery, acknowledgement by acknowledgement.
+
+mod rack;
+mod vectors;
