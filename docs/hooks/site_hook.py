@@ -37,4 +37,4 @@ def _decisions(files: Files) -> str:
     pages = sorted(file.src_uri for file in files.documentation_pages() if file.src_uri.startswith("decisions/"))
     titles = {page: files.src_uris[page].content_string.partition("\n")[0].removeprefix("# ") for page in pages}
     listed = "\n".join(f"- [{title}]({page.removeprefix('decisions/')})" for page, title in titles.items())
-    return f"# Decisions\n\nWhy things are as they are.\n\n{listed}\n"
+    return f"# Decisions\n\nDesign decisions and the reasons for them.\n\n{listed}\n"
