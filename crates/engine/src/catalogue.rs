@@ -10,8 +10,12 @@ use crate::tcp::profile::StackProfile;
 use crate::tcp::slow_start::SlowStartKind;
 use crate::traffic::Traffic;
 
-/// Version of the engine; part of a run's identity.
+/// Version of the engine.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// SHA-256 of the engine's sources and of `Cargo.lock`, as `build.rs` computed it: engines with the same digest compute the same
+/// results.
+pub const DIGEST: &str = env!("SOJOURN_ENGINE_DIGEST");
 
 /// Congestion controls, slow starts, queue disciplines, stack settings and stack profiles.
 pub fn catalogue() -> Value {

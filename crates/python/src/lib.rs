@@ -45,6 +45,12 @@ fn version() -> &'static str {
     catalogue::VERSION
 }
 
+/// SHA-256 of the engine's sources and of `Cargo.lock`, in hexadecimal digits.
+#[pyfunction]
+fn digest() -> &'static str {
+    catalogue::DIGEST
+}
+
 /// Congestion controls, slow starts, queue disciplines, stack settings and profiles, as JSON.
 #[pyfunction(name = "catalogue")]
 fn catalogue_json() -> String {
@@ -72,6 +78,7 @@ fn run<'py>(py: Python<'py>, specification: &str, cancellation: Option<&Cancella
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(digest, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue_json, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
