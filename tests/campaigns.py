@@ -8,8 +8,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from conftest import scenario_data
-from sojourn.backends.simulator import Simulator
-from sojourn.campaign import Cells, Plan, conduct, plan
+from sojourn import backends
+from sojourn.campaign import Campaign, Plan, plan, run
 from sojourn.errors import StoreFailed
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
@@ -24,7 +24,7 @@ FAILED = 3
 
 def start(directory: Path, repetitions: int, complaint: Path | None = None, largest_file: int | None = None) -> BaseProcess:
     """Starts a process that goes on with the campaign in a directory until it is finished, or writes down why it cannot."""
-    process = CONTEXT.Process(target=_conduct, args=(directory, repetitions, complaint, largest_file))
+    process = CONTEXT.Process(target=_run, args=(directory, repetitions, complaint, largest_file))
     process.start()
     return process
 
@@ -38,16 +38,16 @@ def small(repetitions: int) -> Plan:
         )
         for tcp in ("newreno", "cubic")
     ]
-    return plan(Cells("crash", ["tcp"], lambda: cells, repetitions), Simulator(), "test")
+    return plan(Campaign.of_cells("crash", cells, repetitions), backends.named("simulator"))
 
 
-def _conduct(directory: Path, repetitions: int, complaint: Path | None, largest_file: int | None) -> None:
+def _run(directory: Path, repetitions: int, complaint: Path | None, largest_file: int | None) -> None:
     if largest_file is not None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
     try:
         with Store(directory, create=True, notify=_refuse) as store:
-            conduct(small(repetitions), Simulator(), store, 2)
+            run(small(repetitions), backends.named("simulator"), store, jobs=2)
     except StoreFailed as error:
         if complaint is not None:
             complaint.write_text(str(error), encoding="utf-8")

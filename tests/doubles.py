@@ -3,8 +3,13 @@
 import threading
 from collections.abc import Callable
 
+import pytest
+
+from sojourn import backends
+from sojourn.backends.identity import Identity
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
 from sojourn.errors import InputError, RunCancelled
+from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
 
 
@@ -42,6 +47,12 @@ def invented(
     )
 
 
+#: The identity of the real backend, for results that are to go on with it.
+SIMULATOR = backends.named("simulator").identity
+
+INVENTOR = Identity("inventor", "1.0", "0123456789abcdef")
+
+
 class Inventor:
     """Invents results; fails, or waits to be cancelled, or refuses, on the seeds it is told to."""
 
@@ -50,18 +61,20 @@ class Inventor:
         failing: dict[int, Exception] | None = None,
         waiting: frozenset[int] = frozenset(),
         refused: frozenset[int] = frozenset(),
+        identity: Identity = INVENTOR,
     ) -> None:
+        self.identity = identity
         self.failing = failing or {}
         self.waiting = waiting
         self.refused = refused
         self.cancelled = threading.Event()
         self.started: list[RunSpecification] = []
 
-    def check(self, run: RunSpecification) -> None:
+    def check(self, run: RunSpecification, _given: Given, /) -> None:
         if run["seed"] in self.refused:
             raise InputError("it makes no sense")
 
-    def run(self, run: RunSpecification) -> RunResult:
+    def run(self, run: RunSpecification, /) -> RunResult:
         self.started.append(run)
         if run["seed"] in self.failing:
             raise self.failing[run["seed"]]
@@ -72,3 +85,8 @@ class Inventor:
 
     def cancel(self) -> None:
         self.cancelled.set()
+
+
+def register(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Inventor], name: str = backends.DEFAULT) -> None:
+    """Has the registry make such a backend under a name."""
+    monkeypatch.setitem(backends.BACKENDS, name, make)

@@ -17,9 +17,9 @@ from sojourn.bench.figures import Bound, Extent, Target, geometric_mean
 from sojourn.bench.parts import PARTS
 from sojourn.cli.commands import status
 from sojourn.errors import RunFailed
-from sojourn.runs import PICOSECONDS
 from sojourn.specification import RunSpecification, flow_count, text
 from sojourn.store import Store
+from sojourn.units import PICOSECONDS
 
 SMALL = Extent(seconds=0.1, repeat=1)
 
@@ -246,7 +246,7 @@ def test_geometric_mean() -> None:
     [
         (["--out", "nowhere/bench.json"], "there is no directory nowhere"),
         (["--out", "."], "--out .: is a directory; give a file"),
-        (["--only", "speed"], "'speed' is not one of 'cells'"),
+        (["--only", "speed"], "'speed' is not one of cells"),
         (["--against", "ns2"], "'ns2' is not 'ns3'"),
         (["--against", "ns3", "--only", "cells"], "--only cells: there are no parts with --against ns3"),
         (["--seconds", "0"], "--seconds"),

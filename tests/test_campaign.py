@@ -1,5 +1,5 @@
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -7,7 +7,7 @@ import pytest
 
 import sojourn
 from doubles import Inventor
-from sojourn.campaign import Cells, Plan, conduct, execute, plan
+from sojourn.campaign import Campaign, Observer, Plan, Tally, execute, plan, run
 from sojourn.errors import InputError, RunCancelled, RunFailed
 from sojourn.results import NAMES
 from sojourn.runs import Cell, Run
@@ -21,7 +21,7 @@ LENGTHS = {"short": "2 s", "long": "40 s", "middle": "9 s"}
 
 def planned(scenario: Callable[..., Scenario], repetitions: int, *lengths: str) -> Plan:
     cells = [Cell({"length": name}, scenario(duration=LENGTHS[name])) for name in lengths]
-    return plan(Cells("test", ["length"], lambda: cells, repetitions), Inventor(), "test")
+    return plan(Campaign.of_cells("test", cells, repetitions), Inventor())
 
 
 @pytest.fixture
@@ -43,9 +43,9 @@ def test_few_runs_are_made_before_they_are_needed(twelve: Plan) -> None:
 
     def source() -> Iterator[Run]:
         nonlocal taken
-        for run in twelve.runs():
+        for each in twelve.runs():
             taken += 1
-            yield run
+            yield each
 
     with closing(execute(source(), Inventor(waiting=frozenset({2, 3, 4})), jobs=2)) as outcomes:
         next(outcomes)
@@ -60,41 +60,41 @@ def test_files_do_not_depend_on_workers_or_time(twelve: Plan, tmp_path: Path) ->
     written: list[Files] = []
     for attempt, jobs in enumerate([1, 2, 4, 1]):
         directory = tmp_path / str(attempt)
-        conduct(twelve, Inventor(), Store(directory, create=True), jobs)
+        run(twelve, Inventor(), Store(directory, create=True), jobs=jobs)
         written.append(files(directory))
     assert set(written[0]) == {f"{name}.parquet" for name in NAMES}
     assert all(other == written[0] for other in written[1:])
 
 
 def test_files_do_not_depend_on_how_a_store_grew(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
-    conduct(twelve, Inventor(), Store(tmp_path / "at once", create=True))
+    run(twelve, Inventor(), Store(tmp_path / "at once", create=True))
     for repetitions, lengths in ((1, ("middle",)), (3, ("short", "middle")), (4, tuple(LENGTHS))):
-        grown = conduct(planned(scenario, repetitions, *lengths), Inventor(), Store(tmp_path / "grown", create=True))
+        grown = run(planned(scenario, repetitions, *lengths), Inventor(), Store(tmp_path / "grown", create=True))
         assert grown.result.runs.height == repetitions * len(lengths)
     assert files(tmp_path / "grown") == files(tmp_path / "at once")
 
 
 def test_what_is_there_is_not_run_again(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
-    for keeper in (Memory(), Store(tmp_path / "out", create=True)):
-        conduct(planned(scenario, 2, "short", "middle"), Inventor(), keeper)
+    for store in (Memory(), Store(tmp_path / "out", create=True)):
+        run(planned(scenario, 2, "short", "middle"), Inventor(), store)
         backend = Inventor()
-        conducted = conduct(twelve, backend, keeper)
+        outcome = run(twelve, backend, store)
         assert len(backend.started) == 8
-        assert (conducted.finished, conducted.found) == (12, 4)
-        assert conducted.result.runs.height == 12
+        assert (outcome.finished, outcome.found) == (12, 4)
+        assert outcome.result.runs.height == 12
 
 
 def test_a_result_has_only_its_own_campaigns_runs(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
-    for keeper in (Memory(), Store(tmp_path / "out", create=True)):
-        conduct(twelve, Inventor(), keeper)
-        result = conduct(planned(scenario, 2, "long"), Inventor(), keeper).result
+    for store in (Memory(), Store(tmp_path / "out", create=True)):
+        run(twelve, Inventor(), store)
+        result = run(planned(scenario, 2, "long"), Inventor(), store).result
         for frame in (result.runs, result.flows, result.queues, result.series):
             assert set(frame["length"]) == {"long"}
             assert frame["seed"].unique(maintain_order=True).to_list() == [1, 2]
 
 
 def test_frames_are_sorted_by_axes_and_seed(twelve: Plan, tmp_path: Path) -> None:
-    results = [conduct(twelve, Inventor(), keeper, 3).result for keeper in (Memory(), Store(tmp_path / "out", create=True))]
+    results = [run(twelve, Inventor(), store, jobs=3).result for store in (Memory(), Store(tmp_path / "out", create=True))]
     for result in results:
         assert result.runs["length"].to_list() == ["long"] * 4 + ["middle"] * 4 + ["short"] * 4
         assert result.runs["seed"].to_list() == [1, 2, 3, 4] * 3
@@ -109,17 +109,17 @@ def test_frames_are_sorted_by_axes_and_seed(twelve: Plan, tmp_path: Path) -> Non
 
 def test_a_failed_run_does_not_stop_the_others_and_is_made_again(twelve: Plan, tmp_path: Path) -> None:
     backend = Inventor(failing={2: RunFailed("it broke"), 3: InputError("it made no sense")})
-    conducted = conduct(twelve, backend, Store(tmp_path / "out", create=True), jobs=2)
-    assert [outcome.run.seed for outcome in conducted.failures] == [2, 3] * 3
+    outcome = run(twelve, backend, Store(tmp_path / "out", create=True), jobs=2)
+    assert [failure.run.seed for failure in outcome.failures] == [2, 3] * 3
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 4] * 3
     backend = Inventor()
-    assert conduct(twelve, backend, Store(tmp_path / "out"), jobs=2).failures == []
+    assert run(twelve, backend, Store(tmp_path / "out"), jobs=2).failures == []
     assert sorted(run["seed"] for run in backend.started) == [2] * 3 + [3] * 3
 
 
 def test_an_unforeseen_error_is_not_hidden(twelve: Plan) -> None:
     with pytest.raises(ZeroDivisionError):
-        conduct(twelve, Inventor(failing={1: ZeroDivisionError()}), Memory(), jobs=2)
+        run(twelve, Inventor(failing={1: ZeroDivisionError()}), Memory(), jobs=2)
 
 
 def test_stopping_early_cancels_what_is_under_way(twelve: Plan) -> None:
@@ -131,11 +131,16 @@ def test_stopping_early_cancels_what_is_under_way(twelve: Plan) -> None:
 
 
 def test_an_interrupt_leaves_what_is_done_readable(twelve: Plan, tmp_path: Path) -> None:
-    def interrupt(_: object) -> None:
-        raise KeyboardInterrupt
+    class Interrupting(Observer):
+        @contextmanager
+        def running(self, _: Plan, /) -> Iterator[Callable[[Tally], None]]:
+            def interrupt(_: object) -> None:
+                raise KeyboardInterrupt
+
+            yield interrupt
 
     with pytest.raises(KeyboardInterrupt):
-        conduct(twelve, Inventor(waiting=frozenset({2, 3, 4})), Store(tmp_path / "out", create=True), 2, interrupt)
+        run(twelve, Inventor(waiting=frozenset({2, 3, 4})), Store(tmp_path / "out", create=True), jobs=2, observer=Interrupting())
     assert set(files(tmp_path / "out")) == {f"{name}.parquet" for name in NAMES}
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1]
 
@@ -158,12 +163,12 @@ def test_bad_runs_are_found_before_anything_is_run_or_written(scenario: Callable
 def test_cells_that_are_the_same_run_are_found_before_anything_is_run(scenario: Callable[..., Scenario]) -> None:
     cells = [Cell({"length": name}, scenario()) for name in ("short", "long")]
     with pytest.raises(InputError, match="test: the cells length=short and length=long are the same run; exclude one"):
-        plan(Cells("test", ["length"], lambda: cells, 1), Inventor(), "test")
+        plan(Campaign.of_cells("test", cells), Inventor())
 
 
 @pytest.mark.parametrize("axis", ["seed", "Group", "jain", "value"])
 def test_an_axis_cannot_have_the_name_of_a_column(axis: str, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
     cells = [Cell({axis: "x"}, scenario())]
-    for keeper in (Memory(), Store(tmp_path / "out", create=True)):
+    for store in (Memory(), Store(tmp_path / "out", create=True)):
         with pytest.raises(InputError, match=f'axis "{axis}": results have a column of that name'):
-            conduct(plan(Cells("test", [axis], lambda: cells, 1), Inventor(), "test"), Inventor(), keeper)
+            run(plan(Campaign.of_cells("test", cells), Inventor()), Inventor(), store)

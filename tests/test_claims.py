@@ -8,7 +8,7 @@ import pytest
 
 import sojourn
 from conftest import Capture, complaint
-from doubles import Inventor
+from doubles import Inventor, register
 from sojourn import api
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
@@ -138,7 +138,7 @@ def test_a_published_figure_that_no_run_answers_is_told_before_any_run(
 def test_check_says_what_a_study_is(study: Study, capsys: Capture) -> None:
     study(claim())
     assert status(["check", "small"]) == 0
-    assert capsys.readouterr().out == "study small is fine: 2 cells, 2 figures, 1 claims\n"
+    assert capsys.readouterr().out == "study small is valid: 2 cells, 2 figures, 1 claim\n"
 
 
 @pytest.mark.parametrize("name", library.available())
@@ -287,8 +287,8 @@ def test_one_seed_is_said_to_decide_nothing(study: Study, capsys: Capture) -> No
     [
         (["claims", "smell"], 'unknown study "smell", did you mean "small"'),
         (["claims", "small"], "results/small"),
-        (["claims", "small", "other"], "other: holds no runs of study small; sojourn reproduce small makes them"),
-        (["reproduce", "all", "--only", "load=low"], "reproduce all: --only and --set go with one study"),
+        (["claims", "small", "other"], "other: has no runs of study small; sojourn reproduce small makes them"),
+        (["reproduce", "all", "--only", "load=low"], "reproduce all: --only and --set need a single study"),
     ],
 )
 def test_what_is_wrong_with_a_command_is_told(study: Study, arguments: list[str], message: str, capsys: Capture) -> None:
@@ -311,7 +311,7 @@ def test_reproduce_all_runs_the_study_of_every_paper(study: Study, monkeypatch: 
     study(claim())
     study(claim(), name="second")
     (study(name="third") / "claims.toml").unlink()
-    monkeypatch.setattr("sojourn.cli.commands.Simulator", Inventor)
+    register(monkeypatch, Inventor)
     assert status(["reproduce", "all", "--out", "papers"]) == 0
     assert sorted(path.name for path in Path("papers").iterdir()) == ["second", "small"]
     assert (Path("papers") / "small" / "claims.csv").exists()

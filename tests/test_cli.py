@@ -14,13 +14,12 @@ import polars as pl
 import pytest
 
 from conftest import ROOT, Capture, complaint
-from doubles import Inventor
+from doubles import SIMULATOR, Inventor, register
 from sojourn import catalogue
-from sojourn.cli import commands
 from sojourn.cli.commands import status
 from sojourn.errors import RunFailed
-from sojourn.scenario import schema
 from sojourn.study import library
+from sojourn.sweep import schema
 
 ScenarioFile = Callable[..., Path]
 
@@ -43,7 +42,7 @@ def test_run_writes_four_files_and_shows_flows_and_queues(scenario_file: Scenari
 
 def test_check_says_what_a_scenario_is(scenario_file: ScenarioFile, capsys: Capture) -> None:
     assert status(["check", str(scenario_file())]) == 0
-    assert capsys.readouterr().out.endswith('small.toml: scenario "small" is fine: 4 nodes, 6 one-way links, 2 flows, 4 s\n')
+    assert capsys.readouterr().out.endswith('small.toml: scenario "small" is valid: 4 nodes, 6 one-way links, 2 flows, 4 s\n')
 
 
 @pytest.mark.parametrize(
@@ -76,8 +75,8 @@ def test_a_store_goes_on(scenario_file: ScenarioFile, tmp_path: Path, monkeypatc
     """More seeds add to what is there, of which nothing is run again; another scenario's runs do not show in its tables."""
     out = tmp_path / "out"
     assert status(["run", str(scenario_file()), "--seeds", "2", "--out", str(out)]) == 0
-    backend = Inventor()
-    monkeypatch.setattr(commands, "Simulator", lambda: backend)
+    backend = Inventor(identity=SIMULATOR)
+    register(monkeypatch, lambda: backend)
     assert status(["run", str(scenario_file()), "--seeds", "3", "--out", str(out)]) == 0
     assert [run["seed"] for run in backend.started] == [3]
     capsys.readouterr()
@@ -93,7 +92,7 @@ def test_a_foreign_directory_is_left_alone(scenario_file: ScenarioFile, tmp_path
     before = snapshot(out)
     for command in (["run", str(scenario_file())], ["reproduce", "piotrowska"]):
         assert status([*command, "--out", str(out)]) == 2
-        assert 'holds "flows.parquet" and is no store of results' in complaint(capsys)
+        assert 'holds "flows.parquet" and is not a results directory' in complaint(capsys)
     assert snapshot(out) == before
 
 
@@ -138,7 +137,7 @@ def test_a_wrong_query_is_one_line_and_status_2(
     assert status(["query", str(out), sql]) == 2
     assert message in complaint(capsys)
     assert status(["query", str(tmp_path / "nowhere"), "select 1"]) == 2
-    assert "there is no sojourn.json" in complaint(capsys)
+    assert "(no sojourn.json)" in complaint(capsys)
 
 
 def test_lists_and_descriptions_name_everything(capsys: Capture) -> None:
@@ -202,7 +201,7 @@ def test_reproduce_shows_tables_and_writes_cells(tmp_path: Path, monkeypatch: py
 def test_a_failed_run_is_status_1(
     scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(commands, "Simulator", lambda: Inventor(failing={2: RunFailed("it broke")}))
+    register(monkeypatch, lambda: Inventor(failing={2: RunFailed("it broke")}))
     assert status(["run", str(scenario_file()), "--seeds", "3", "--out", str(tmp_path / "out")]) == 1
     lines = capsys.readouterr().err.splitlines()
     assert lines == [f"2 of 3 runs succeeded; their results are in {tmp_path / 'out'}", "sojourn: run small/2: it broke"]
@@ -238,7 +237,7 @@ def test_ctrl_c_leaves_what_is_done_readable(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, complaints = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "runs are finished; their results are in" in complaints
+    assert "runs finished; their results are in" in complaints
     assert "Traceback" not in complaints
     runs = pl.read_parquet(out / "runs.parquet")
     assert 0 < runs.height < 600

@@ -3,7 +3,8 @@
 import logging
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import distributed
@@ -11,14 +12,25 @@ import pytest
 
 import campaigns
 from conftest import SMALL_TOML, Capture, complaint
-from sojourn.backends.simulator import Simulator
-from sojourn.campaign import Tally, conduct
+from sojourn import backends
+from sojourn.campaign import Cluster, Observer, Plan, Tally, run
 from sojourn.cli.commands import status
-from sojourn.cluster import Cluster
 from sojourn.errors import ClusterLost
 from sojourn.store import Store
 
 REPETITIONS = 100
+
+SIMULATOR = backends.named("simulator")
+
+
+class Watching(Observer):
+    """Has something done after each run."""
+
+    def __init__(self, on_progress: Callable[[Tally], None]) -> None:
+        self._on_progress = on_progress
+
+    def running(self, _: Plan, /) -> AbstractContextManager[Callable[[Tally], None]]:
+        return nullcontext(self._on_progress)
 
 
 @pytest.fixture
@@ -35,7 +47,7 @@ def parquet(directory: Path) -> dict[str, bytes]:
 def test_results_are_the_same_bytes_though_a_worker_is_killed(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
     planned = campaigns.small(REPETITIONS)
     with Store(tmp_path / "here", create=True) as store:
-        conduct(planned, Simulator(), store)
+        run(planned, SIMULATOR, store)
     killed: list[int] = []
 
     def kill_one(tally: Tally) -> None:
@@ -45,15 +57,15 @@ def test_results_are_the_same_bytes_though_a_worker_is_killed(scheduler: distrib
 
     cluster = Cluster(scheduler.scheduler_address)
     with Store(tmp_path / "there", create=True) as store:
-        conducted = conduct(planned, Simulator(), store, None, kill_one, cluster.execute)
+        outcome = run(planned, SIMULATOR, store, elsewhere=cluster.execute, observer=Watching(kill_one))
     cluster.close()
     assert killed
-    assert conducted.failures == []
+    assert outcome.failures == []
     assert parquet(tmp_path / "there") == parquet(tmp_path / "here")
 
 
 def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setattr("sojourn.cluster.PATIENCE", 1)
+    monkeypatch.setattr("sojourn.campaign.cluster.PATIENCE", 1)
     (tmp_path / "small.toml").write_text(SMALL_TOML)
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         arguments = ["run", str(tmp_path / "small.toml"), "--out", str(tmp_path / "out"), "--cluster", address]
@@ -72,6 +84,6 @@ def test_a_scheduler_that_goes_loses_nothing_that_has_finished(scheduler: distri
 
     with Store(tmp_path / "out", create=True) as store:
         with pytest.raises(ClusterLost, match=r"the cluster at tcp://.* is lost"):
-            conduct(planned, Simulator(), store, None, end, cluster.execute)
+            run(planned, SIMULATOR, store, elsewhere=cluster.execute, observer=Watching(end))
         assert 10 <= len(store) < len(planned)
     cluster.close()

@@ -74,4 +74,4 @@ def test_compare_shows_a_row_a_metric(tmp_path: Path, capsys: Capture) -> None:
     assert status(["compare", str(out), f"{axis}=codel", f"{axis}=red"]) == 2
     assert 'unknown value of axis network.dumbbell.bottleneck.queue.name "red"' in complaint(capsys)
     assert status(["compare", str(tmp_path), "a=b", "c=d"]) == 2
-    assert "no store of results" in complaint(capsys)
+    assert "not a results directory" in complaint(capsys)

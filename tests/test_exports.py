@@ -245,7 +245,7 @@ def test_tcp_info_is_a_file_a_connection(scenario_file: ScenarioFile, tmp_path: 
     out = tmp_path / "info"
     file = scenario_file(("count = 2\n", "count = 3\n"))
     assert status(["export", str(file), "--format", "tcp-info", "--out", str(out)]) == 0
-    assert capsys.readouterr().out == f"3 connections are in {out}, a file each\n"
+    assert capsys.readouterr().out == f"3 connections are in {out}, one file each\n"
     assert sorted(path.name for path in out.iterdir()) == ["flow-0.csv", "flow-1.csv", "flow-2.csv"]
     table = pl.read_csv(out / "flow-2.csv")
     assert table.columns[:2] == ["time_s", "tcpi_state"]
@@ -292,7 +292,7 @@ def test_flent_plots_what_was_exported(plot: str, scenario_file: ScenarioFile, t
     ("options", "message"),
     [
         (["--format", "pcapng", "--link", "left->rihgt"], 'unknown link "left->rihgt", did you mean "left->right"?'),
-        (["--format", "flent", "--link", "left->right"], "--link left->right: goes with --format pcapng"),
+        (["--format", "flent", "--link", "left->right"], "--link left->right: needs --format pcapng"),
         (["--format", "pcap"], "'pcapng'"),
         (["--format", "pcapng", "--set", "duraton=1"], "duraton"),
         (["--format", "pcapng", "--only", "tcp=cubic"], "tcp"),

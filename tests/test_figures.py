@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sojourn
 from conftest import ROOT, SMALL_TOML, Capture, complaint
 from doubles import Inventor
-from sojourn import figures
+from sojourn import figures, notebook
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.figures import FIGURES, Drawn, distributions, over_time, tradeoffs
@@ -278,7 +278,7 @@ def test_axes_may_be_called_what_figures_call_their_columns(name: str, store: St
 
 
 def test_the_results_that_a_notebook_shows_need_nothing_else(invented: Result) -> None:
-    html = invented._repr_html_()
+    html = notebook.html(invented)
     assert html.count("<tr>") == 7
     assert "<th>Sojourn time, mean (ms)</th>" in html
     assert "<td>1500 ± 6.4e+03</td>" in html

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sojourn.backends.simulator import Simulator
+from sojourn import backends
 from sojourn.specification import RunSpecification, flow_count
 from sojourn.study import library
 
@@ -13,11 +13,11 @@ MAREEV = library.load("mareev")
 
 
 def hanai(**axes: str) -> RunSpecification:
-    return HANAI.matrix.cell({"delay": "1 ms", "tcp": "mixed", "p": "1/3", "queue": "droptail"} | axes).run(0).specification
+    return HANAI.matrix.cell({"delay": "1 ms", "tcp": "mixed", "p": "1/3", "queue": "droptail"} | axes).specification
 
 
 def mareev(traffic: str, pair: str) -> RunSpecification:
-    return MAREEV.matrix.cell({"traffic": traffic, "pair": pair}).run(0).specification
+    return MAREEV.matrix.cell({"traffic": traffic, "pair": pair}).specification
 
 
 def ways(run: RunSpecification) -> list[tuple[str, str, str]]:
@@ -34,7 +34,7 @@ def links(run: RunSpecification) -> dict[tuple[str, str], dict[str, Any]]:
 @pytest.mark.parametrize("study", [HANAI, MAREEV])
 def test_the_engine_takes_every_cell(study: Any) -> None:
     for cell in study.matrix.cells():
-        Simulator().check(cell.run(0).specification)
+        backends.named("simulator").check(cell.specification, cell.given)
 
 
 def test_hanai_has_four_queues_at_five_delays_and_six_more_values_of_p() -> None:

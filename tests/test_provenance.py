@@ -1,12 +1,13 @@
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 import sojourn
 from conftest import Capture, complaint
-from doubles import Inventor
+from doubles import SIMULATOR, Inventor
 from sojourn.cli.commands import status
 from sojourn.scenario import Scenario
 
@@ -23,16 +24,24 @@ def test_a_directory_tells_the_commands_that_made_it_once_the_latest_last(scenar
     more = ["run", str(file), "--set", "flows.*.tcp=cubic", "--out", str(out)]
     for arguments in (once, more, once):
         assert status(arguments) == 0
-    version = sojourn.__version__
+    version, backend = sojourn.__version__, asdict(SIMULATOR)
     assert lines(out) == [
         {
             "command": f"sojourn run {file} --set 'flows.*.tcp=cubic' --out '{out}'",
             "version": version,
+            "backend": backend,
             "study": None,
             "only": {},
             "changes": {"flows.*.tcp": "cubic"},
         },
-        {"command": f"sojourn run {file} --out '{out}'", "version": version, "study": None, "only": {}, "changes": {}},
+        {
+            "command": f"sojourn run {file} --out '{out}'",
+            "version": version,
+            "backend": backend,
+            "study": None,
+            "only": {},
+            "changes": {},
+        },
     ]
 
 
@@ -41,9 +50,9 @@ def test_calls_from_python_are_told_as_they_are_written(scenario: Callable[..., 
     sojourn.run(scenario(), seeds=2, out=out, backend=Inventor())
     sojourn.reproduce("piotrowska", only={"load": "UC", "queue": "pie", "scenario": "DC"}, out=out, backend=Inventor())
     told = [line["command"] for line in lines(out)]
-    assert told[0] == f"sojourn.run(<scenario small>, seeds=2, out={str(out)!r})"
+    assert told[0] == f"sojourn.run(<scenario small>, seeds=2, out={str(out)!r}, backend='inventor')"
     only = "{'load': 'UC', 'queue': 'pie', 'scenario': 'DC'}"
-    assert told[1] == f"sojourn.reproduce('piotrowska', only={only}, out={str(out)!r})"
+    assert told[1] == f"sojourn.reproduce('piotrowska', only={only}, out={str(out)!r}, backend='inventor')"
     assert lines(out)[1]["study"] == "piotrowska"
     assert lines(out)[1]["only"] == {"load": ["UC"], "queue": ["pie"], "scenario": ["DC"]}
 

@@ -116,7 +116,7 @@ def test_the_command_writes_where_it_is_told(campaign: Path, tmp_path: Path, cap
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["report", "none"], "none: no store of results: there is no sojourn.json"),
+        (["report", "none"], "none: not a results directory (no sojourn.json)"),
         (["report", "out", "--out", "none/report.html"], "--out none/report.html: there is no directory none"),
         (["report", "out", "--out", "."], "--out .: is a directory; give a file"),
     ],

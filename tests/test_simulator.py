@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import sojourn
-from sojourn.backends.simulator import Simulator
+from sojourn import backends
 from sojourn.errors import InputError, RunCancelled
 from sojourn.scenario import Scenario
 from sojourn.specification import specify
@@ -163,11 +163,11 @@ def test_what_the_engine_refuses_is_bad_input(scenario: Callable[..., Scenario])
     broken = specify(scenario(), seed=1)
     broken["nodes"] = []
     with pytest.raises(InputError):
-        Simulator().run(broken)
+        backends.named("simulator").run(broken)
 
 
 def test_a_long_run_can_be_cancelled(scenario: Callable[..., Scenario]) -> None:
-    backend = Simulator()
+    backend = backends.named("simulator")
     threading.Timer(0.2, backend.cancel).start()
     started = time.monotonic()
     with pytest.raises(RunCancelled):
@@ -177,7 +177,7 @@ def test_a_long_run_can_be_cancelled(scenario: Callable[..., Scenario]) -> None:
 
 def test_two_workers_work_at_the_same_time(scenario: Callable[..., Scenario]) -> None:
     """The engine lets go of the interpreter: a second thread is not kept waiting by a run."""
-    backend = Simulator()
+    backend = backends.named("simulator")
 
     def endless() -> None:
         with pytest.raises(RunCancelled):

@@ -9,8 +9,8 @@ import pytest
 
 import sojourn
 from doubles import Inventor
-from sojourn import results
-from sojourn.campaign import Cells, Conducted, Plan, conduct, execute, plan
+from sojourn import _engine, results
+from sojourn.campaign import Campaign, CampaignOutcome, Plan, execute, plan, run
 from sojourn.errors import InputError
 from sojourn.results import NAMES
 from sojourn.runs import Cell
@@ -23,7 +23,7 @@ MakeScenario = Callable[..., Scenario]
 
 def planned(scenario: MakeScenario, repetitions: int, **axes: str) -> Plan:
     axes = axes or {"scenario": "small"}
-    return plan(Cells("test", list(axes), lambda: [Cell(axes, scenario())], repetitions), Inventor(), "test")
+    return plan(Campaign.of_cells("test", [Cell(axes, scenario())], repetitions), Inventor())
 
 
 @pytest.fixture
@@ -31,9 +31,11 @@ def three(scenario: MakeScenario) -> Plan:
     return planned(scenario, 3)
 
 
-def keep(runs: Plan, directory: Path, notify: Callable[[str], None] = pytest.fail, backend: Inventor | None = None) -> Conducted:
+def keep(
+    runs: Plan, directory: Path, notify: Callable[[str], None] = pytest.fail, backend: Inventor | None = None
+) -> CampaignOutcome:
     with Store(directory, create=True, notify=notify) as store:
-        return conduct(runs, backend or Inventor(), store, 1)
+        return run(runs, backend or Inventor(), store, jobs=1)
 
 
 def journal_only(runs: Plan, directory: Path) -> None:
@@ -42,7 +44,7 @@ def journal_only(runs: Plan, directory: Path) -> None:
         store.begin(runs.axes)
         for outcome in execute(runs.runs(), Inventor()):
             assert isinstance(outcome.result, bytes)
-            store.add(outcome.run.key, outcome.result)
+            store.add(outcome.run, outcome.result)
 
 
 def snapshot(directory: Path) -> dict[Path, bytes]:
@@ -54,9 +56,9 @@ def parquet(directory: Path) -> dict[str, bytes]:
 
 
 def test_a_record_survives_encoding(three: Plan) -> None:
-    run = next(three.runs())
+    first = next(three.runs())
     for repeat in (1, 20_000):
-        record = results.of_run(run, Inventor().run(run.specification))
+        record = results.of_run(first, Inventor().run(first.specification))
         longer = pl.concat([record.queue_series] * repeat)
         record = results.Record(**{**vars(record), "queue_series": longer})
         again = decode(encode(record))
@@ -66,8 +68,8 @@ def test_a_record_survives_encoding(three: Plan) -> None:
 
 
 def test_no_damaged_record_is_taken_for_a_whole_one(three: Plan) -> None:
-    run = next(three.runs())
-    encoded = encode(results.of_run(run, Inventor().run(run.specification)))
+    first = next(three.runs())
+    encoded = encode(results.of_run(first, Inventor().run(first.specification)))
     refused = 0
     for place in range(len(encoded)):
         with pytest.raises(ValueError, match="no record"):
@@ -84,9 +86,9 @@ def test_no_damaged_record_is_taken_for_a_whole_one(three: Plan) -> None:
 
 def test_a_directory_with_a_foreign_file_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(InputError, match=r'holds "thesis\.tex" and is no store of results'):
+    with pytest.raises(InputError, match=r'holds "thesis\.tex" and is not a results directory'):
         Store(tmp_path, create=True)
-    with pytest.raises(InputError, match=r"no store of results: there is no sojourn\.json"):
+    with pytest.raises(InputError, match=r"not a results directory \(no sojourn\.json\)"):
         sojourn.open(tmp_path)
     assert snapshot(tmp_path) == {tmp_path / "thesis.tex": b"precious"}
 
@@ -101,7 +103,7 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("marker", "message"),
-    [('{"schema": 1}', "a store of schema 1, and this version of Sojourn reads schema 2"), ("{", "cannot be")],
+    [('{"schema": 1}', "its files have schema 1, but this version reads 3"), ("{", "cannot be read")],
 )
 def test_a_store_of_another_version_is_left_alone(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
     keep(three, tmp_path)
@@ -114,7 +116,7 @@ def test_a_store_of_another_version_is_left_alone(marker: str, message: str, thr
 
 
 def test_frames_convert_for_pandas(three: Plan) -> None:
-    frame = conduct(three, Inventor(), Memory(), 1).result.flows.to_pandas()
+    frame = run(three, Inventor(), Memory(), jobs=1).result.flows.to_pandas()
     assert frame["bytes_delivered"].tolist() == [1000, 1001, 2000, 2001, 3000, 3001]
     assert frame["completed"].isna().all()
 
@@ -281,6 +283,9 @@ def test_a_crash_while_files_are_replaced_loses_nothing(
         replace = Path.replace
         done: list[Path] = []
 
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
         def fail(self: Path, target: Path, replace: Callable[..., Path] = replace, done: list[Path] = done) -> Path:
             if len(done) == replaced:
                 raise KeyboardInterrupt
@@ -290,7 +295,7 @@ def test_a_crash_while_files_are_replaced_loses_nothing(
         with monkeypatch.context() as patch:
             patch.setattr(Path, "replace", fail)
             if replaced == 4:
-                patch.setattr("sojourn.store.journal.Journal.forget", fail)
+                patch.setattr("sojourn.store.journal.Journal.forget", interrupt)
             with Store(out) as store, pytest.raises(KeyboardInterrupt):
                 store.consolidate()
         with Store(out, notify=pytest.fail) as store:
@@ -302,4 +307,4 @@ def test_a_crash_while_files_are_replaced_loses_nothing(
 def test_the_marker_says_schema_and_engine(tmp_path: Path) -> None:
     Store(tmp_path / "new" / "store", create=True).close()
     told = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
-    assert told == {"schema": 2, "engine": sojourn.__version__}
+    assert told == {"schema": 3, "engine": sojourn.__version__, "digest": _engine.digest()}

@@ -23,7 +23,7 @@ FIGURES = library.figures(STUDY)
 
 
 def specification(**axes: str) -> RunSpecification:
-    return STUDY.matrix.cell(axes).run(0).specification
+    return STUDY.matrix.cell(axes).specification
 
 
 def test_the_matrix_has_72_runs_and_the_paper_720_figures() -> None:
@@ -126,7 +126,7 @@ def test_only_names_what_there_is(only: dict[str, list[str]], message: str) -> N
 def test_changes_are_made_in_every_scenario_and_after_all_else() -> None:
     changes = {"network.dumbbell.bottleneck.queue.target": "3 ms", "stack.minimum_rto": "200 ms"}
     only = {"load": "UC", "tcp": "newreno", "queue": "codel"}
-    runs = [cell.run(0) for cell in api.study_campaign(STUDY, 1, only, changes).cells()]
+    runs = list(api.study_campaign(STUDY, 1, only, changes).cells())
     assert len(runs) == 2
     for run in runs:
         assert run.specification["links"][0]["queue"]["parameters"]["target"] == 3 * 10**9

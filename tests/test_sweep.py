@@ -7,15 +7,14 @@ import pytest
 
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint, scenario_data
-from doubles import Inventor
-from sojourn.campaign import plan
-from sojourn.cli import commands, show
+from doubles import INVENTOR, Inventor, register
+from sojourn.campaign import Campaign, plan
+from sojourn.cli import show
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
-from sojourn.runs import Run, called, keys
+from sojourn.runs import Run, called, key, requests
 from sojourn.specification import flow_count, text
 from sojourn.sweep import estimate, file
-from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.matrix import Matrix
 from sojourn.sweep.paths import Path as KeyPath
 from sojourn.sweep.ranges import spread
@@ -73,12 +72,12 @@ def test_exclusions_leave_combinations_out() -> None:
 def test_labels_mean_what_overrides_say() -> None:
     overrides = [{"when": {"load": "heavy"}, "set": {"flows.*.count": 100}}]
     matrix = swept(axes={"load": ["light", "heavy"]}, overrides=overrides)
-    assert [flow_count(cell.run(0).specification) for cell in matrix.cells()] == [2, 100]
+    assert [flow_count(cell.specification) for cell in matrix.cells()] == [2, 100]
 
 
 def test_an_axis_may_be_named_by_its_key() -> None:
     matrix = swept(axes={"network.dumbbell.bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"], "duration": ["5 s", "6 s"]})
-    runs = [cell.run(0).specification for cell in matrix.cells()]
+    runs = [cell.specification for cell in matrix.cells()]
     assert [(run["links"][0]["rate"], run["duration"]) for run in runs] == [
         (10**6, 5 * 10**12),
         (10**6, 6 * 10**12),
@@ -213,7 +212,7 @@ def test_an_unknown_key_of_a_file_may_be_a_misspelt_sweep() -> None:
 
 def refused(matrix: Matrix) -> str:
     with pytest.raises(InputError) as error:
-        plan(Repeated.of_matrix(matrix, 1), Inventor(), "small.toml")
+        plan(Campaign.of_matrix(matrix, 1), Inventor())
     return str(error.value)
 
 
@@ -283,7 +282,7 @@ def swept_file(tmp_path: Path) -> Path:
 def test_run_shows_a_row_a_cell_and_labels_results_with_the_axes(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
     assert status(["run", str(swept_file), "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("4 cells, 3 seeds each: 12 runs of 48 simulated s in all\n")
+    assert shown.startswith("4 cells, 3 seeds each: 12 runs, 48 simulated seconds\n")
     assert "cubic beta=0.8 │ pie" in shown
     assert " ± " in shown
     runs = pl.read_parquet(tmp_path / "out" / "runs.parquet")
@@ -298,8 +297,8 @@ def test_seeds_of_the_command_line_come_before_the_files(swept_file: Path, capsy
 
 def test_check_looks_at_every_cell(swept_file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     assert status(["check", str(swept_file)]) == 0
-    assert 'scenario "small" is fine: 4 cells, the first with 4 nodes' in capsys.readouterr().out
-    monkeypatch.setattr(commands, "Simulator", lambda: Inventor(refused=frozenset({1})))
+    assert 'scenario "small" is valid: 4 cells, the first with 4 nodes' in capsys.readouterr().out
+    register(monkeypatch, lambda: Inventor(refused=frozenset({1})))
     assert status(["check", str(swept_file)]) == 2
     assert f"{swept_file}: cell tcp=newreno,queue=codel: it makes no sense" in complaint(capsys)
 
@@ -316,15 +315,18 @@ def test_a_scenario_without_a_sweep_is_one_cell(scenario_file: Callable[..., Pat
 
 def test_seeds_do_not_count_past_the_largest(scenario: Callable[..., sojourn.Scenario]) -> None:
     largest = 2**63 - 1
-    assert len(plan(Repeated.of_scenario(scenario(seed=largest - 1), 2), Inventor(), "test")) == 2
+    assert len(plan(Campaign.of_scenario(scenario(seed=largest - 1), 2), Inventor())) == 2
     with pytest.raises(InputError, match=f"seed: {largest} is too large to count 2 seeds up from"):
-        plan(Repeated.of_scenario(scenario(seed=largest), 2), Inventor(), "test")
+        plan(Campaign.of_scenario(scenario(seed=largest), 2), Inventor())
 
 
 def test_the_keys_of_a_cell_are_those_of_its_runs() -> None:
     for cell in swept(axes={"tcp": TCP, "queue": QUEUE}).cells():
-        first, *others = cell.runs(3)
-        assert list(keys(text(first.specification), [1, 2, 3])) == [run.key for run in (first, *others)]
+        first, *others = cell.runs(3, INVENTOR)
+        runs = [first, *others]
+        found = list(requests(text(first.specification), [1, 2, 3]))
+        assert found == [run.request for run in runs]
+        assert [key(request, INVENTOR) for request in found] == [run.key for run in runs]
 
 
 @pytest.mark.parametrize("speed", [10.0, 1e4, 1e7])
@@ -341,7 +343,7 @@ def test_the_speed_is_what_two_beginnings_differ_by(speed: float, overhead: floa
 
     monkeypatch.setattr("sojourn.sweep.estimate.time.perf_counter", lambda: now)
     (cell,) = swept().cells()
-    found = estimate.measure(cell.run(0), carry_out)
+    found = estimate.measure(cell.run(0, INVENTOR), carry_out)
     assert found.packets_per_second == pytest.approx(speed, rel=1e-6)
     assert found.overhead == pytest.approx(overhead, abs=1e-6)
     assert found.seconds(3, 1000) == pytest.approx(3 * overhead + 1000 / speed, rel=1e-5)
@@ -354,8 +356,8 @@ def test_plan_tells_what_a_run_would_mean(swept_file: Path, tmp_path: Path, caps
     assert status(["plan", str(swept_file), "--out", out]) == 0
     shown = capsys.readouterr().out
     assert "newreno, cubic beta=0.8" in shown
-    assert "4 cells, 3 seeds each: 12 runs of 48 simulated s in all\n" in shown
-    assert f"3 of the runs are in {out}\n" in shown
+    assert "4 cells, 3 seeds each: 12 runs, 48 simulated seconds\n" in shown
+    assert f"{out} has the results of 3 of 12 runs\n" in shown
     # Nine runs of 4 s at 10 Mbit/s are left.
     assert f"{9 * 4 * 10e6 / 12_000:.3g} packets of 1500 bytes" in shown
 

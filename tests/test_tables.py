@@ -5,7 +5,7 @@ from rich.table import Table
 
 import sojourn
 from sojourn import api
-from sojourn.campaign import conduct, plan
+from sojourn.campaign import plan, run
 from sojourn.store import Memory
 from sojourn.study import cells, library, tables
 from sojourn.study.design import StudyTable
@@ -68,8 +68,8 @@ def test_what_nobody_published_is_shown_alone_and_neither_agrees_nor_not() -> No
     figures = library.figures(study)
     assert len(figures) == 2 * 3 * 2  # scenarios, loads, metrics
     backend = Camps()
-    planned = plan(api.study_campaign(study, only=ONLY), backend, "test")
-    compared = cells.compare(figures, api.complete(conduct(planned, backend, Memory())), list(study.axes))
+    planned = plan(api.study_campaign(study, only=ONLY), backend)
+    compared = cells.compare(figures, api.complete(run(planned, backend, Memory())), list(study.axes))
     (table,) = tables.study_tables(study, compared)
     assert rendered(table) == [
         ["scenario", "load", "metric", "pie"],
@@ -93,8 +93,8 @@ def test_camps_of_what_nobody_published_are_the_cells_algorithms_and_all() -> No
     figures = library.figures(study)
     assert len(figures) == 2 * 3 * 4  # scenarios, loads, camps
     backend = Camps()
-    planned = plan(api.study_campaign(study, only=ONLY), backend, "test")
-    compared = cells.compare(figures, api.complete(conduct(planned, backend, Memory())), list(study.axes))
+    planned = plan(api.study_campaign(study, only=ONLY), backend)
+    compared = cells.compare(figures, api.complete(run(planned, backend, Memory())), list(study.axes))
     (table,) = tables.study_tables(study, compared)
     assert rendered(table) == [
         ["scenario", "load", "tcp", "metric", "pie"],

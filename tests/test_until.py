@@ -7,9 +7,8 @@ from scipy import stats
 
 import sojourn
 from conftest import SMALL_TOML, Capture
-from doubles import Inventor, invented
+from doubles import Inventor, invented, register
 from sojourn.backends.result import RunResult
-from sojourn.cli import commands
 from sojourn.cli.commands import status
 from sojourn.errors import RunFailed
 from sojourn.specification import RunSpecification
@@ -26,7 +25,7 @@ BOUND_MBPS, MOST = 0.02, 20
 class Known(Inventor):
     """A backend whose throughputs are those of ``DELIVERED``."""
 
-    def run(self, run: RunSpecification) -> RunResult:
+    def run(self, run: RunSpecification, /) -> RunResult:
         super().run(run)
         cell = f"{run['links'][0]['delay'] // 10**9} ms"
         kilobits = DELIVERED[cell][run["seed"] - 1]
@@ -78,10 +77,12 @@ def test_a_number_of_seeds_comes_before_the_condition(swept_file: Path) -> None:
 
 
 def test_cells_that_stay_uncertain_are_told(swept_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setattr(commands, "Simulator", Known)
+    register(monkeypatch, Known)
     assert status(["run", str(swept_file)]) == 0
     shown = capsys.readouterr()
-    assert shown.out.startswith(f"3 cells, 3 to {MOST} seeds each until ci(total_mbps) < {BOUND_MBPS}: 9 runs of 36 simulated s")
+    assert shown.out.startswith(
+        f"3 cells, 3 to {MOST} seeds each until ci(total_mbps) < {BOUND_MBPS}: 9 runs, 36 simulated seconds"
+    )
     values = [kilobits / 1000 for kilobits in DELIVERED["3 ms"][:MOST]]
     half = stats.t.ppf(0.975, MOST - 1) * statistics.stdev(values) / MOST**0.5
     assert shown.err == f"wait=3 ms: after {MOST} seeds ci(total_mbps) is {half:.3g}, and not below {BOUND_MBPS}\n"
@@ -90,7 +91,7 @@ def test_cells_that_stay_uncertain_are_told(swept_file: Path, monkeypatch: pytes
 def test_a_failure_ends_it_and_keeps_what_is_done(
     swept_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(commands, "Simulator", lambda: Known(failing={4: RunFailed("it broke")}))
+    register(monkeypatch, lambda: Known(failing={4: RunFailed("it broke")}))
     assert status(["run", str(swept_file), "--out", str(tmp_path / "out")]) == 1
     told = capsys.readouterr().err.splitlines()
     # The calm cell has its three seeds; of the other two five each are wanted, and the fourth of both fails.

@@ -15,13 +15,11 @@ import pytest
 from rich.console import Console
 
 from conftest import Capture, complaint
-from sojourn import api
-from sojourn.backends.simulator import Simulator
-from sojourn.backends.stepping import SteppedRun
+from sojourn import api, backends
 from sojourn.cli.commands import status
-from sojourn.runs import PICOSECONDS
 from sojourn.scenario import Scenario
 from sojourn.specification import specify
+from sojourn.units import PICOSECONDS
 from sojourn.watch import graph
 from sojourn.watch.lines import line
 from sojourn.watch.pace import Pace
@@ -35,10 +33,10 @@ ScenarioFile = Callable[..., Path]
 def test_a_watched_run_is_the_run_that_it_would_have_been(scenario: Callable[..., Scenario], interval: int) -> None:
     flows = [{"from": "a", "to": "b", "count": 3, "start_within": "1 s", "tcp": tcp} for tcp in ("cubic", "bbr", "tfrc")]
     run = specify(scenario(flows=flows, probe={"queue_series": "100 ms", "flow_series": "50 ms"}), seed=5)
-    stepped = SteppedRun(run)
+    stepped = backends.stepping("simulator").step(run)
     times = [moment.time for moment in stepped.moments(interval)]
     assert times == pytest.approx([*(n * interval / PICOSECONDS for n in range(1, len(times))), 4.0])
-    watched, unwatched = stepped.result(), Simulator().run(run)
+    watched, unwatched = stepped.result(), backends.named("simulator").run(run)
     for name in ("flows", "queues", "queue_series", "flow_series"):
         assert getattr(watched, name).equals(getattr(unwatched, name)), name
     assert watched.events == unwatched.events
@@ -52,7 +50,7 @@ def test_figures_are_what_happens(scenario: Callable[..., Scenario]) -> None:
     flows = [{"from": "s", "to": "r", "group": "dear", "tcp": {"name": "cbr", "rate": "12 Mbit/s", "packet_size": "1500 B"}}]
     run = specify(scenario(network={"dumbbell": {"bottleneck": bottleneck, **hosts}}, flows=flows), seed=1)
     recent = Recent(run, lately=1)
-    for moment in SteppedRun(run).moments(PICOSECONDS):
+    for moment in backends.stepping("simulator").step(run).moments(PICOSECONDS):
         recent.add(moment)
     (shown,) = recent.queues()
     assert shown.packets in (49, 50)
@@ -149,7 +147,7 @@ def test_a_page_keeps_to_the_terminal(scenario: Callable[..., Scenario], width: 
     run = specify(scenario(flows=groups), seed=3)
     recent, pace = Recent(run, lately=10), Pace(None)
     screen = Screen(run, "small", recent, pace)
-    for moment in SteppedRun(run).moments(PICOSECONDS // 10):
+    for moment in backends.stepping("simulator").step(run).moments(PICOSECONDS // 10):
         recent.add(moment)
     console = Console(width=width, height=height, file=io.StringIO(), force_terminal=True, color_system=None)
     with console.capture() as page:
@@ -177,9 +175,9 @@ def test_watch_prints_a_line_a_simulated_second_and_then_what_run_shows(scenario
     ("arguments", "message"),
     [
         (["missing.toml"], "missing.toml: No such file or directory"),
-        (["FILE", "--speed", "0"], "'0' is no speed: write a number from 0.001 to 1000000, or max"),
-        (["FILE", "--speed", "fast"], "'fast' is no speed"),
-        (["FILE", "--speed", "nan"], "'nan' is no speed"),
+        (["FILE", "--speed", "0"], "'0' is not a speed: write a number from 0.001 to 1000000, or max"),
+        (["FILE", "--speed", "fast"], "'fast' is not a speed"),
+        (["FILE", "--speed", "nan"], "'nan' is not a speed"),
         (["FILE", "--seed", "-1"], "--seed"),
         (["FILE", "--set", "durations=3 s"], "durations"),
         (["SWEEP"], "holds 12 cells, and one is wanted; choose values with --only of the axes tcp, queue"),

@@ -1,21 +1,33 @@
-"""Sojourn: how TCP congestion controls and router queue disciplines get along.
+"""Sojourn: how TCP congestion control interacts with queue disciplines, simulated packet by packet.
 
 import sojourn
 
 result = sojourn.run("scenario.toml", seeds=3)
-result.flows                                    # a polars frame; .to_pandas() makes it a pandas one
+result.flows                                    # a polars frame; .to_pandas() makes a pandas one
 sojourn.open("results").sql("select * from runs")
 sojourn.reproduce("piotrowska", only={"load": "UC"}).cells
+
+What these names stand for is loaded when it is first used.
 """
 
-from sojourn._engine import version
-from sojourn.api import Reproduction, expand, load, open, reproduce, run  # noqa: A004, as sojourn.open it shadows nothing
-from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError, StoreFailed
-from sojourn.results import Result
-from sojourn.scenario import Scenario
-from sojourn.store import Store
+TYPE_CHECKING = False  # type checkers take it for True; the module typing takes longer to load than all of this
+if TYPE_CHECKING:
+    from sojourn.api import Reproduction, expand, load, open, reproduce, run  # noqa: A004, as sojourn.open it shadows nothing
+    from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError, StoreFailed
+    from sojourn.results import Result
+    from sojourn.scenario import Scenario
+    from sojourn.store import Store
 
-__version__ = version()
+    __version__: str
+
+#: The modules that have the names.
+_MODULES = {
+    **dict.fromkeys(("Reproduction", "expand", "load", "open", "reproduce", "run"), "api"),
+    **dict.fromkeys(("InputError", "RunCancelled", "RunFailed", "SojournError", "StoreFailed"), "errors"),
+    "Result": "results",
+    "Scenario": "scenario",
+    "Store": "store",
+}
 
 __all__ = [
     "InputError",
@@ -34,3 +46,22 @@ __all__ = [
     "reproduce",
     "run",
 ]
+
+# Type checkers know the names from above, and that there are no others.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        import importlib
+
+        if name == "__version__":
+            value = importlib.import_module("sojourn._engine").version()
+        elif name in _MODULES:
+            value = getattr(importlib.import_module(f"sojourn.{_MODULES[name]}"), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
 """What the command line and notebooks call alike."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -9,24 +9,24 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import _engine, names
-from sojourn.backends import Backend
-from sojourn.backends.simulator import Simulator
-from sojourn.campaign import Conducted, Outcome, Plan, conduct, plan
+from sojourn import _engine, backends, names
+from sojourn import campaign as campaigns
+from sojourn.backends.backend import Backend
+from sojourn.backends.identity import Identity
+from sojourn.campaign import Campaign, CampaignOutcome, Cluster, Observer, Outcome, Plan
 from sojourn.errors import InputError, SojournError
 from sojourn.results import Result
-from sojourn.runs import Run
+from sojourn.runs import Run, requests
 from sojourn.scenario import Scenario
-from sojourn.store import Keeper, Memory, Provenance, Store
+from sojourn.specification import text
+from sojourn.store import Memory, Provenance, RunStore, Store
 from sojourn.study import cells, library, verdicts
 from sojourn.study.cells import Compared
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
 from sojourn.study.verdicts import Judged
 from sojourn.sweep import file
-from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.matrix import Matrix
-from sojourn.sweep.until import conduct_until
 
 
 def load(path: str | Path) -> Scenario:
@@ -59,7 +59,9 @@ def run(
     changes: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
-    backend: Backend | None = None,
+    backend: str | Backend = backends.DEFAULT,
+    cluster: str | None = None,
+    observer: Observer | None = None,
 ) -> Result:
     """Runs a scenario, or all cells of a scenario file with a sweep.
 
@@ -70,16 +72,19 @@ def run(
         changes: keys set in every scenario of the file: ``{"stack.minimum_rto": "200 ms"}``.
         out: a directory for the results, new, empty or a store that is to go on; none are written unless given.
         jobs: how many runs at once; as many as there are cores unless given.
-        backend: what carries out the runs; the simulator unless given.
+        backend: what carries out the runs, a name of ``sojourn.backends.BACKENDS`` or a backend.
+        cluster: the address of a Dask scheduler whose workers make the runs, such as ``tcp://host:8786``; made here unless given.
+        observer: what looks on meanwhile.
 
     Raises:
-        InputError: the scenario or the directory will not do.
+        InputError: the scenario, the backend, the cluster or the directory will not do.
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
-    asked = campaign(scenario, seeds, only, changes)
+    wanted = campaign(scenario, seeds, only, changes)
     what = f"<scenario {scenario.name}>" if isinstance(scenario, Scenario) else repr(str(scenario))
-    command = _call("run", what, seeds=seeds, only=only, changes=changes, out=out)
-    return _carry_out(asked, out, jobs, backend, Provenance(command, _engine.version(), None, labels_of(only), changes or {}))
+    call = _call("run", what, seeds=seeds, only=only, changes=changes, out=out, backend=_given_backend(backend))
+    settings = _Settings(out, jobs, backend, cluster, observer or Observer())
+    return _carry_out(wanted, settings, call, None, only, changes)
 
 
 def open(directory: str | Path) -> Store:  # noqa: A001, as sojourn.open it shadows nothing
@@ -97,8 +102,8 @@ def campaign(
     seeds: int | None = None,
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
-) -> Repeated:
-    """What a scenario or a scenario file asks to be run; not checked yet.
+) -> Campaign:
+    """The campaign of a scenario or a scenario file; not checked yet.
 
     Raises:
         InputError: the file will not do, or there is no such axis, value or key.
@@ -106,8 +111,8 @@ def campaign(
     if isinstance(scenario, Scenario):
         if only or changes:
             raise InputError("a scenario that is no file's has no axes to choose from and takes no changes")
-        return Repeated.of_scenario(scenario, 1 if seeds is None else seeds)
-    return Repeated.of_matrix(expand(scenario).only(labels_of(only)).with_changes(changes or {}), seeds)
+        return Campaign.of_scenario(scenario, 1 if seeds is None else seeds)
+    return Campaign.of_matrix(expand(scenario).only(labels_of(only)).with_changes(changes or {}), seeds)
 
 
 def single_run(
@@ -115,17 +120,18 @@ def single_run(
     seed: int | None = None,
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
+    backend: str | Backend = backends.DEFAULT,
 ) -> Run:
     """The one run of a scenario file, or of the cell of its sweep that ``only`` leaves; with the file's seed unless given.
 
     Raises:
-        InputError: the file will not do, or it holds several cells; there is no such axis, value or key.
+        InputError: the file will not do, or it holds several cells; there is no such axis, value, key or backend.
     """
-    asked = campaign(path, 1, only, {**(changes or {}), **({} if seed is None else {"seed": seed})})
-    if asked.size > 1:
-        axes = ", ".join(asked.axes)
-        raise InputError(f"{path}: holds {asked.size} cells, and one is wanted; choose values with --only of the axes {axes}")
-    return plan(asked, Simulator(), asked.origin).cells[0].run()
+    wanted = campaign(path, 1, only, {**(changes or {}), **({} if seed is None else {"seed": seed})})
+    if wanted.size > 1:
+        axes = ", ".join(wanted.axes)
+        raise InputError(f"{path}: has {wanted.size} cells; choose one with --only (axes: {axes})")
+    return campaigns.plan(wanted, backends.named(backend)).cells[0].run()
 
 
 def summaries(directory: str | Path) -> pl.DataFrame:
@@ -139,17 +145,19 @@ def summaries(directory: str | Path) -> pl.DataFrame:
         return store.sql("SELECT * EXCLUDE (specification) FROM runs")
 
 
-def kept(planned: Plan, directory: str | Path) -> int:
-    """How many of a campaign's runs have results in a directory, which need not be there.
+def kept(planned: Plan, directory: str | Path) -> tuple[int, Mapping[Identity, int]]:
+    """How many of a campaign's runs have results in a directory, which need not be there, and how many are stale.
+
+    A stale result is of the same run and backend, but of another build of it; how many each build made is told.
 
     Raises:
         InputError: the directory is no store, or one of another schema.
         StoreFailed: its files cannot be read.
     """
     if not Path(directory).exists():
-        return 0
+        return 0, {}
     with open(directory) as store:
-        return sum(store.has(key) for key in planned.run_keys())
+        return sum(store.has(key) for key in planned.run_keys()), store.stale(planned.requests(), planned.backend)
 
 
 @dataclass(frozen=True)
@@ -181,7 +189,9 @@ def reproduce(
     changes: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
-    backend: Backend | None = None,
+    backend: str | Backend = backends.DEFAULT,
+    cluster: str | None = None,
+    observer: Observer | None = None,
 ) -> Reproduction:
     """Runs a study, or the part of it that ``only`` selects, such as ``{"queue": ["pie", "codel"], "load": "HC"}``.
 
@@ -189,15 +199,38 @@ def reproduce(
     arguments are those of ``run``; ``out`` also gets ``cells.csv`` and, of a study with claims, ``claims.csv``.
 
     Raises:
-        InputError: there is no such study, axis or value, or the directory will not do.
+        InputError: there is no such study, axis or value, or the backend, the cluster or the directory will not do.
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
     loaded = library.load(study)
     check_study(loaded)
-    command = _call("reproduce", repr(study), seeds=seeds, only=only, changes=changes, out=out)
-    made_by = Provenance(command, _engine.version(), loaded.name, labels_of(only), changes or {})
-    result = _carry_out(study_campaign(loaded, seeds, only, changes), out, jobs, backend, made_by)
-    return compare(loaded, result, None if out is None else Path(out))
+    rest: dict[str, Any] = {"jobs": jobs, "backend": backend, "cluster": cluster, "observer": observer}
+    return reproduce_checked(loaded, seeds, only=only, changes=changes, out=out, **rest)
+
+
+def reproduce_checked(
+    study: Study,
+    seeds: int | None = None,
+    *,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    backend: str | Backend = backends.DEFAULT,
+    cluster: str | None = None,
+    observer: Observer | None = None,
+) -> Reproduction:
+    """``reproduce`` of a study that ``check_study`` has found sound.
+
+    Raises:
+        InputError: there is no such axis or value, or the backend, the cluster or the directory will not do.
+        RunFailed: a run failed; the other runs' results are in ``out``.
+    """
+    name = repr(study.name)
+    call = _call("reproduce", name, seeds=seeds, only=only, changes=changes, out=out, backend=_given_backend(backend))
+    settings = _Settings(out, jobs, backend, cluster, observer or Observer())
+    result = _carry_out(study_campaign(study, seeds, only, changes), settings, call, study.name, only, changes)
+    return compare(study, result, None if out is None else Path(out))
 
 
 def study_campaign(
@@ -205,13 +238,13 @@ def study_campaign(
     seeds: int | None = None,
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
-) -> Repeated:
-    """What a study asks to be run; not checked yet.
+) -> Campaign:
+    """The campaign of a study; not checked yet.
 
     Raises:
         InputError: there is no such axis, value or key.
     """
-    return Repeated.of_matrix(study.part(labels_of(only), changes), seeds)
+    return Campaign.of_matrix(study.part(labels_of(only), changes), seeds)
 
 
 def _call(name: str, what: str, **arguments: object) -> str:
@@ -221,14 +254,58 @@ def _call(name: str, what: str, **arguments: object) -> str:
     return f"sojourn.{name}({', '.join([what, *given])})"
 
 
-def _carry_out(asked: Repeated, out: str | Path | None, jobs: int | None, backend: Backend | None, made_by: Provenance) -> Result:
-    backend = backend or Simulator()
-    planned = plan(asked, backend, asked.origin)
-    with closing(_keeper(out, made_by)) as kept:
-        settled = conduct_until(planned, asked.until, kept, lambda batch: conduct(batch, backend, kept, jobs))
-        found = complete(settled.conducted)
-        found.command = made_by.command
-        return found
+def _given_backend(backend: str | Backend) -> str | None:
+    name = backend if isinstance(backend, str) else backend.identity.name
+    return None if name == backends.DEFAULT else name
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """How a campaign is to be carried out."""
+
+    out: str | Path | None
+    jobs: int | None
+    backend: str | Backend
+    cluster: str | None
+    observer: Observer
+
+
+def _carry_out(
+    wanted: Campaign,
+    settings: _Settings,
+    call: str,
+    study: str | None,
+    only: Mapping[str, str | Iterable[str]] | None,
+    changes: Mapping[str, Any] | None,
+) -> Result:
+    observer, backend = settings.observer, backends.named(settings.backend)
+    with observer.checking(wanted.size) as checked:
+        planned = campaigns.plan(wanted, backend, checked)
+    command = observer.command or call
+    made_by = Provenance(command, _engine.version(), backend.identity, study, labels_of(only), changes or {})
+    cluster = None if settings.cluster is None else Cluster(settings.cluster)
+    with nullcontext() if cluster is None else closing(cluster), closing(_store(settings.out, made_by, observer)) as store:
+        elsewhere = None if cluster is None else cluster.execute
+        outcome = campaigns.run(planned, backend, store, jobs=settings.jobs, elsewhere=elsewhere, observer=observer)
+        found = complete(outcome)
+    found.command, found.html = command, _html
+    return found
+
+
+def _html(result: Result) -> str:
+    # Loaded here, because only notebooks need it.
+    from sojourn import notebook
+
+    return notebook.html(result)
+
+
+def _store(out: str | Path | None, made_by: Provenance, observer: Observer) -> RunStore:
+    """What keeps results in a directory, or in memory if there is none."""
+    if out is None:
+        return Memory()
+    store = Store(Path(out), create=True, notify=observer.notify)
+    store.note(made_by)
+    return store
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
@@ -289,7 +366,8 @@ def judge(study: Study, directory: str | Path) -> list[Judged]:
 def kept_of_study(study: Study, store: Store) -> Result:
     """The results of the runs that commands reproducing a study left in a store, as many seeds as are there.
 
-    Of a cell that several of them made, with other settings, those of the latest.
+    Of a cell that several of them made, with other settings, those of the latest. They are of the backend of the latest command,
+    whichever build of it made them.
 
     Raises:
         InputError: there is none, or a command's cells or settings are no longer the study's.
@@ -298,28 +376,30 @@ def kept_of_study(study: Study, store: Store) -> Result:
     store.consolidate()
     seeds = store.sql("SELECT DISTINCT seed FROM runs")["seed"].to_list()
     made = [entry for entry in store.provenance if entry.study == study.name]
-    asked = [study_campaign(study, 1, entry.only, entry.changes) for entry in made] or [study_campaign(study, 1)]
+    backend = made[-1].backend.name if made else next((identity.name for identity in store.identities), backends.DEFAULT)
+    of_backend = [entry for entry in made if entry.backend.name == backend]
+    wanted = [study_campaign(study, 1, entry.only, entry.changes) for entry in of_backend] or [study_campaign(study, 1)]
     keys_of: dict[tuple[str, ...], list[str]] = {}
-    for each in asked:
-        for cell in plan(each, Simulator(), each.origin).cells:
-            if keys := [key for key in cell.keys_of(seeds) if store.has(key)]:
+    for each in wanted:
+        for cell in each.cells():
+            if keys := store.keys_of(requests(text(cell.specification), seeds), backend):
                 keys_of[tuple(cell.axes.values())] = keys
     if not keys_of:
-        raise InputError(f"{store.directory}: holds no runs of study {study.name}; sojourn reproduce {study.name} makes them")
+        raise InputError(f"{store.directory}: has no runs of study {study.name}; sojourn reproduce {study.name} makes them")
     return store.result(list(study.axes), lambda: chain.from_iterable(keys_of.values()))
 
 
-def complete(conducted: Conducted) -> Result:
+def complete(outcome: CampaignOutcome) -> Result:
     """The result of a campaign of which every run must have succeeded.
 
     Raises:
         SojournError: the first failure.
     """
-    if conducted.failures:
-        raise first_failure(conducted.failures)
-    if not conducted.finished:
+    if outcome.failures:
+        raise first_failure(outcome.failures)
+    if not outcome.finished:
         raise InputError("there was nothing to run")
-    return conducted.result
+    return outcome.result
 
 
 def first_failure(failures: Sequence[Outcome]) -> SojournError:
@@ -329,15 +409,6 @@ def first_failure(failures: Sequence[Outcome]) -> SojournError:
         raise TypeError("the run did not fail")
     more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
     return type(outcome.result)(f"run {outcome.run.label}: {outcome.result}{more}")
-
-
-def _keeper(out: str | Path | None, made_by: Provenance) -> Keeper:
-    """What keeps results in a directory, or in memory if there is none."""
-    if out is None:
-        return Memory()
-    store = Store(Path(out), create=True)
-    store.note(made_by)
-    return store
 
 
 def labels_of(only: Mapping[str, str | Iterable[str]] | None) -> dict[str, list[str]]:

@@ -4,11 +4,11 @@ The engine is the only place that lists them. Everything in Python that must kno
 here, so a new algorithm in the engine needs no line of Python.
 """
 
+import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
-from typing import Literal, TypeVar
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any, Self, TypeVar
 
 from sojourn import _engine, names, units
 
@@ -16,29 +16,44 @@ from sojourn import _engine, names, units
 Value = bool | int | float | str | dict[str, int] | None
 
 
-class Entry(BaseModel):
-    """What every entry of the catalogue has. Unknown facts are kept out, so that the engine may tell more."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What every entry of the catalogue has. Facts that are not declared are left out, so that the engine may list more."""
 
     name: str
     aliases: tuple[str, ...] = ()
     title: str = ""
 
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """The entry read from the engine's JSON."""
+        return cls(**_known(cls, data) | {"aliases": tuple(data.get("aliases", ()))})
 
-class Parameter(BaseModel):
+
+def _known(kind: type, data: Mapping[str, Any]) -> dict[str, Any]:
+    return {field.name: data[field.name] for field in fields(kind) if field.name in data}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
     """One parameter: its kind, default and bounds, and where the default comes from. Quantities are in base units."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
     name: str
-    kind: Literal["number", "integer", "boolean", "duration", "size", "rate", "queue_length", "choice", "text"]
+    #: number, integer, boolean, duration, size, rate, queue_length, choice or text.
+    kind: str
     default: Value = None
     doc: str = ""
     source: str = ""
     choices: tuple[str, ...] | None = None
     minimum: float | None = None
     maximum: float | None = None
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """The parameter read from the engine's JSON."""
+        choices = data.get("choices")
+        bounds = {bound: None if data.get(bound) is None else float(data[bound]) for bound in ("minimum", "maximum")}
+        return cls(**_known(cls, data) | bounds | {"choices": None if choices is None else tuple(choices)})
 
     @property
     def has_unit(self) -> bool:
@@ -78,10 +93,11 @@ DIMENSIONS = {"duration": units.DURATION, "size": units.SIZE, "rate": units.RATE
 LENGTH_UNITS = {"packets": units.PACKETS, "bytes": units.SIZE}
 
 
+@dataclass(frozen=True, kw_only=True)
 class Algorithm(Entry):
     """A congestion control, slow start or queue discipline."""
 
-    class_: str = Field(default="", alias="class")
+    class_: str = ""
     year: int | None = None
     source: str = ""
     departures: str = ""
@@ -89,32 +105,49 @@ class Algorithm(Entry):
     #: Whether it only sends: nothing comes back to it, so that neither a route back nor a stack matters.
     one_way: bool = False
 
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """See ``Entry.of``."""
+        parameters = tuple(map(Parameter.of, data.get("parameters", ())))
+        own = {"aliases": tuple(data.get("aliases", ())), "class_": data.get("class", ""), "parameters": parameters}
+        return cls(**_known(cls, data) | own)
+
     @property
     def rate_based(self) -> bool:
         """Whether it keeps to a rate instead of a window: no connection is opened, and there is no slow start to choose."""
         return self.class_ == "rate"
 
 
-class Setting(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Setting:
     """One constant of a stack profile, with its source."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     name: str
     value: Value
     source: str = ""
 
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """The setting read from the engine's JSON."""
+        return cls(**_known(cls, data))
 
+
+@dataclass(frozen=True, kw_only=True)
 class Profile(Entry):
     """A named set of all stack settings."""
 
     settings: tuple[Setting, ...] = ()
 
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """See ``Entry.of``."""
+        settings = tuple(map(Setting.of, data["settings"]))
+        return cls(**_known(cls, data) | {"aliases": tuple(data.get("aliases", ())), "settings": settings})
 
-class Catalogue(BaseModel):
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
     """All that the engine offers."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     version: str
     congestion_controls: tuple[Algorithm, ...]
@@ -187,4 +220,12 @@ def _look_up(what: str, name: str, entries: Mapping[str, EntryT]) -> EntryT:
 @cache
 def load() -> Catalogue:
     """The catalogue of the engine this package is built with."""
-    return Catalogue.model_validate_json(_engine.catalogue())
+    data = json.loads(_engine.catalogue())
+    return Catalogue(
+        version=data["version"],
+        congestion_controls=tuple(map(Algorithm.of, data["congestion_controls"])),
+        slow_starts=tuple(map(Algorithm.of, data["slow_starts"])),
+        queues=tuple(map(Algorithm.of, data["queues"])),
+        stack_settings=tuple(map(Parameter.of, data["stack_settings"])),
+        profiles=tuple(map(Profile.of, data["profiles"])),
+    )

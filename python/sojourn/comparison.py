@@ -23,9 +23,14 @@ class ComparedMetric:
     comparison: Comparison | None
 
 
+#: What tells runs of several backends apart, as an axis does.
+BACKEND = "backend"
+
+
 def axes_of(runs: pl.DataFrame) -> list[str]:
-    """The axes that a frame of runs has: what stands between its key and its seed."""
-    return runs.columns[1 : runs.columns.index("seed")]
+    """The axes that a frame of runs has, which are the columns between its key and its seed; of several backends that too."""
+    axes = runs.columns[1 : runs.columns.index("seed")]
+    return [*axes, BACKEND] if BACKEND in runs.columns and runs[BACKEND].n_unique() > 1 else axes
 
 
 def condition(text: str, axes: Iterable[str]) -> dict[str, str]:

@@ -14,7 +14,8 @@ import polars as pl
 
 from sojourn import catalogue, metrics, specification
 from sojourn.backends.result import FLOWS, QUEUES, RunResult
-from sojourn.runs import PICOSECONDS, Run
+from sojourn.runs import Run
+from sojourn.units import PICOSECONDS
 
 #: The frames of a result, which are also the names of its files.
 NAMES = ("runs", "flows", "queues", "series")
@@ -22,6 +23,9 @@ NAMES = ("runs", "flows", "queues", "series")
 #: What ``runs`` holds of a run besides its key, axes and seed.
 SUMMARY = pl.Schema(
     {
+        "backend": pl.String(),
+        "backend_version": pl.String(),
+        "backend_digest": pl.String(),
         "simulated_s": pl.Float64(),
         "window_s": pl.Float64(),
         "flow_count": pl.UInt32(),
@@ -33,6 +37,7 @@ SUMMARY = pl.Schema(
         "aborted": pl.UInt32(),
         "events": pl.UInt64(),
         "data_packets_delivered": pl.UInt64(),
+        "request": pl.String(),
         "specification": pl.String(),
     }
 )
@@ -48,27 +53,26 @@ COLUMNS: Mapping[str, pl.Schema] = {"runs": SUMMARY, "flows": FLOWS, "queues": Q
 class Result:
     """What a campaign found. Every frame starts with the run's ``key``, its axes and its ``seed``, and is sorted by these.
 
-    ``runs`` has a row a run: its specification and its metrics, which ``sojourn.metrics.METRICS`` explains; ``flows`` a row
-    a flow; ``queues`` a row a link with a queue; ``series`` the samples over time in long form: time (s), kind (queue or
-    flow), which one, measure, value. Each is a polars frame, read when it is first asked for; ``frame.to_pandas()`` makes it
-    a pandas one.
+    ``runs`` has a row a run: the backend that made it, its specification and its metrics, which ``sojourn.metrics.METRICS``
+    explains; ``flows`` a row a flow; ``queues`` a row a link with a queue; ``series`` the samples over time in long form: time
+    (s), kind (queue or flow), which one, measure, value. Each is a polars frame, read when it is first asked for;
+    ``frame.to_pandas()`` makes it a pandas one.
     """
 
     def __init__(self, read: Callable[[str, Sequence[str] | None], pl.DataFrame]) -> None:
         self._read = read
         #: What made it, where that is known; figures carry it.
         self.command = ""
+        #: What shows it in a notebook, where that is known.
+        self.html: Callable[[Result], str] | None = None
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""
         return self._read(name, columns)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        # Loaded here, because only notebooks need it.
-        from sojourn import notebook
-
-        return notebook.html(self)
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows; its own way of showing objects if this is nothing."""
+        return None if self.html is None else self.html(self)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame by its name, to be selected from."""
@@ -183,6 +187,9 @@ def _summary(run: Run, result: RunResult) -> dict[str, Any]:
     seen = metrics.observe(result.flows, result.queues, window)
     rate = specification.bottleneck_rate(spec)
     return {
+        "backend": run.backend.name,
+        "backend_version": run.backend.version,
+        "backend_digest": run.backend.digest,
         "simulated_s": run.simulated_seconds,
         "window_s": window,
         "flow_count": result.flows.height,
@@ -194,5 +201,6 @@ def _summary(run: Run, result: RunResult) -> dict[str, Any]:
         "aborted": result.flows["aborted"].count(),
         "events": result.events,
         "data_packets_delivered": result.data_packets_delivered,
+        "request": run.request,
         "specification": specification.text(spec),
     }

@@ -5,28 +5,34 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from sojourn import _engine
+from sojourn.backends.identity import Identity
+from sojourn.scenario.given import Given, given
 from sojourn.scenario.model import Scenario
 from sojourn.specification import RunSpecification, specify, text
+from sojourn.units import PICOSECONDS
 
-PICOSECONDS = 10**12
-
-#: Bytes of a run's key: enough that no two of any number of runs that can be made share one.
-KEY_BYTES = 16
+#: Bytes of the hashes that stand for runs: enough that no two of any number of runs that can be made share one.
+HASH_BYTES = 16
 
 
 @dataclass(frozen=True)
 class Run:
-    """One cell of a matrix with one seed."""
+    """One cell of a matrix with one seed, and the backend that carries it out."""
 
     axes: Mapping[str, str]
     seed: int
     specification: RunSpecification
+    backend: Identity
+
+    @cached_property
+    def request(self) -> str:
+        """A hash of the whole specification, the seed in it: what is asked of a backend, whichever it is."""
+        return _hash(text(self.specification))
 
     @cached_property
     def key(self) -> str:
-        """A hash of all that the result depends on: the whole specification, the seed in it, and the engine's version."""
-        return _key(text(self.specification))
+        """A hash of all that the result depends on: the request, and the identity of the backend."""
+        return key(self.request, self.backend)
 
     @property
     def label(self) -> str:
@@ -53,25 +59,36 @@ class Cell:
     scenario: Scenario
 
     @cached_property
-    def _specification(self) -> RunSpecification:
+    def specification(self) -> RunSpecification:
+        """The cell's first run, with the scenario's seed."""
         return specify(self.scenario, self.scenario.seed)
 
-    def run(self, repetition: int) -> Run:
+    @cached_property
+    def given(self) -> Given:
+        """The keys that were set in its scenario."""
+        return given(self.scenario)
+
+    def run(self, repetition: int, backend: Identity) -> Run:
         """The cell's run number ``repetition``; the first is 0 and has the scenario's seed, the others count up from it."""
         seed = self.scenario.seed + repetition
-        return Run(self.axes, seed, {**self._specification, "seed": seed})
+        return Run(self.axes, seed, {**self.specification, "seed": seed}, backend)
 
-    def runs(self, repetitions: int) -> list[Run]:
+    def runs(self, repetitions: int, backend: Identity) -> list[Run]:
         """The first so many runs."""
-        return [self.run(repetition) for repetition in range(repetitions)]
+        return [self.run(repetition, backend) for repetition in range(repetitions)]
 
 
-def keys(specification: str, seeds: Iterable[int]) -> Iterator[str]:
-    """The keys of a cell's runs with some seeds, for less than making the runs would cost; the text is that of any of them."""
+def requests(specification: str, seeds: Iterable[int]) -> Iterator[str]:
+    """``Run.request`` of a cell's runs with some seeds, for less than making the runs costs; the text is that of any of them."""
     # Nothing but the seed, which stands first, tells the specifications apart.
     first, comma, rest = specification.partition(",")
     head, colon, _ = first.partition(":")
-    return (_key(f"{head}{colon}{seed}{comma}{rest}") for seed in seeds)
+    return (_hash(f"{head}{colon}{seed}{comma}{rest}") for seed in seeds)
+
+
+def key(request: str, backend: Identity) -> str:
+    """The key of a run, by its request and what carries it out."""
+    return _hash("\n".join((backend.name, backend.version, backend.digest, request)))
 
 
 def called(axes: Mapping[str, str]) -> str:
@@ -79,6 +96,5 @@ def called(axes: Mapping[str, str]) -> str:
     return ",".join(f"{axis}={label}" for axis, label in axes.items())
 
 
-def _key(specification: str) -> str:
-    everything = f"{_engine.version()}\n{specification}"
-    return hashlib.blake2b(everything.encode(), digest_size=KEY_BYTES).hexdigest()
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=HASH_BYTES).hexdigest()

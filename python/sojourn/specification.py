@@ -106,7 +106,7 @@ def _flows(group: Flows, default: StackChoice, index: dict[str, int], stacks: li
     control = catalogue.load().congestion_control(group.tcp.name)
     source = {
         "name": control.name,
-        "slow_start": group.tcp.slow_start,
+        "slow_start": group.tcp.slow_start or catalogue.load().slow_starts[0].name,
         "parameters": _filled(group.tcp.parameters, control),
         "stack": _stack_index(default, group.stack, stacks),
     }

@@ -1,10 +1,12 @@
-"""How sure a figure or a share over seeds is, whether two cells differ, and when a series has settled."""
+"""How sure a figure or a share over seeds is, whether two cells differ, and when a series has settled.
+
+SciPy is loaded by what needs it, since that takes longer than many a run.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 
 class Estimate(NamedTuple):
@@ -26,7 +28,9 @@ def estimate(values: Sequence[float], confidence: float = 0.95) -> Estimate:
     mean = float(np.mean(values))
     if len(values) == 1:
         return Estimate(mean, None, None)
-    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
+    from scipy.special import stdtrit  # the quantile of Student's t
+
+    half = float(stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / np.sqrt(len(values)))
     return Estimate(mean, mean - half, mean + half)
 
 
@@ -39,6 +43,8 @@ def share(times: int, of: int, confidence: float = 0.95) -> Estimate:
     Raises:
         ValueError: nothing was looked at.
     """
+    from scipy import stats
+
     found = stats.binomtest(times, of).proportion_ci(confidence, method="exact")
     return Estimate(times / of, float(found.low), float(found.high))
 
@@ -74,7 +80,9 @@ def _signed_rank(differences: Sequence[float]) -> float | None:
     if len(differences) < 2:
         return None
     if not any(differences):
-        return 1.0  # scipy has no rank to sum
+        return 1.0  # SciPy has no rank to sum
+    from scipy import stats
+
     return float(stats.wilcoxon(differences).pvalue)
 
 

@@ -15,6 +15,9 @@ from typing import Literal, NamedTuple
 
 from sojourn import names
 
+#: Picoseconds in a second: times are integers in picoseconds.
+PICOSECONDS = 10**12
+
 #: The largest value the engine's signed and unsigned 64-bit integers both hold.
 LARGEST = 2**63 - 1
 

@@ -1,35 +1,68 @@
-"""Backends: functions from one fully specified run to one result.
+"""Backends: functions from one fully specified run to one result, and the registry of all of them.
 
-Nothing outside a backend may know how a run was made.
+Everything outside this package reaches a backend by its name, and nothing outside may know how a run was made. A new backend is a
+module here and an entry in ``BACKENDS``.
 """
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from sojourn.backends.result import RunResult
-from sojourn.specification import RunSpecification
+from sojourn import names
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.backends.backend import Backend, Recording, Stepping
 
 
-class Backend(Protocol):
-    """Something that can carry out a run. Its methods may be called from several threads at once."""
+def _simulator() -> "Backend":
+    from sojourn.backends.simulator import Simulator
 
-    def check(self, run: RunSpecification) -> None:
-        """Looks at a run without carrying it out.
+    return Simulator()
 
-        Raises:
-            InputError: the specification makes no sense.
-        """
-        ...
 
-    def run(self, run: RunSpecification) -> RunResult:
-        """Carries out one run.
+#: All backends by name. What makes one loads its module, so that names cost nothing.
+BACKENDS: dict[str, "Callable[[], Backend]"] = {"simulator": _simulator}
 
-        Raises:
-            InputError: the specification makes no sense.
-            RunFailed: the run could not be finished.
-            RunCancelled: ``cancel`` was called.
-        """
-        ...
+#: The backend of those who name none.
+DEFAULT = "simulator"
 
-    def cancel(self) -> None:
-        """Makes all present and later runs of this backend end soon with ``RunCancelled``."""
-        ...
+
+def named(backend: "str | Backend") -> "Backend":
+    """The backend of a name; a backend stands for itself.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    if not isinstance(backend, str):
+        return backend
+    if backend not in BACKENDS:
+        raise InputError(names.unknown("backend", backend, BACKENDS))
+    return BACKENDS[backend]()
+
+
+def stepping(backend: "str | Backend") -> "Stepping":
+    """A backend whose runs can be watched while they go on.
+
+    Raises:
+        InputError: there is none of that name, or it is not one of those.
+    """
+    from sojourn.backends.backend import Stepping
+
+    found = named(backend)
+    if not isinstance(found, Stepping):
+        raise InputError(f"the backend {found.identity.name} cannot show a run while it goes on")
+    return found
+
+
+def recording(backend: "str | Backend") -> "Recording":
+    """A backend that can record the packets of a link and the states of connections.
+
+    Raises:
+        InputError: there is none of that name, or it is not one of those.
+    """
+    from sojourn.backends.backend import Recording
+
+    found = named(backend)
+    if not isinstance(found, Recording):
+        raise InputError(f"the backend {found.identity.name} cannot record packets or connections")
+    return found

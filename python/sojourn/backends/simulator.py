@@ -2,12 +2,25 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from sojourn import _engine, specification
+from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, Moment
+from sojourn.backends.identity import Identity
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
 from sojourn.errors import InputError, RunCancelled, RunFailed
+from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
+from sojourn.units import PICOSECONDS
+
+#: The compiled engine: its digest is that of its sources when it was built.
+IDENTITY = Identity("simulator", _engine.version(), _engine.digest())
+
+#: Events handled at one go, some hundredths of a second: an interrupt waits no longer.
+EVENTS_AT_ONCE = 20_000
 
 
 class Simulator:
@@ -16,26 +29,76 @@ class Simulator:
     def __init__(self) -> None:
         self._cancellation = _engine.Cancellation()
 
-    def check(self, run: RunSpecification) -> None:
-        """See ``Backend.check``: the engine builds the whole simulation, then finds that it has been cancelled."""
-        cancelled = Simulator()
-        cancelled.cancel()
-        with contextlib.suppress(RunCancelled):
-            cancelled.run(run)
+    @property
+    def identity(self) -> Identity:
+        """See ``Backend.identity``."""
+        return IDENTITY
 
-    def run(self, run: RunSpecification) -> RunResult:
+    def check(self, run: RunSpecification, _given: Given, /) -> None:
+        """See ``Backend.check``: it can do all that a scenario can say, and the engine finds what makes no sense.
+
+        The engine builds the whole simulation, then finds that it has been cancelled.
+        """
+        cancelled = _engine.Cancellation()
+        cancelled.cancel()
+        with contextlib.suppress(RunCancelled), complaints():
+            _engine.run(specification.text(run), cancelled)
+
+    def run(self, run: RunSpecification, /) -> RunResult:
         """Simulates one run; see ``Backend.run``."""
         with complaints():
-            tables = self._call(specification.text(run))
+            tables = _engine.run(specification.text(run), self._cancellation)
         return result_of(tables)
-
-    def _call(self, run: str) -> dict[str, dict[str, Any]]:
-        """The engine alone: from a specification's text to columns; the benchmark times it."""
-        return _engine.run(run, self._cancellation)
 
     def cancel(self) -> None:
         """See ``Backend.cancel``."""
         self._cancellation.cancel()
+
+    def step(self, run: RunSpecification, /) -> "SimulatedSteps":
+        """See ``Stepping.step``."""
+        return SimulatedSteps(run)
+
+    def capture(self, run: RunSpecification, link: int, path: Path, comment: str, /) -> int:
+        """See ``Recording.capture``."""
+        return _engine.capture(specification.text(run), link, str(path), comment)
+
+    def connections(self, run: RunSpecification, interval: int, /) -> pl.DataFrame:
+        """See ``Recording.connections``."""
+        return pl.DataFrame(_engine.tcp_info(specification.text(run), interval), schema=CONNECTIONS)
+
+
+class SimulatedSteps:
+    """A simulation that goes on stride by stride; see ``SteppedRun``.
+
+    Raises:
+        InputError: the specification makes no sense.
+    """
+
+    def __init__(self, run: RunSpecification) -> None:
+        with complaints():
+            self._engine = _engine.Stepping(specification.text(run))
+        self._end = run["duration"]
+
+    def moments(self, interval: int) -> Iterator[Moment]:
+        """See ``SteppedRun.moments``."""
+        while self._engine.now < self._end:
+            until = min((self._engine.now // interval + 1) * interval, self._end)
+            with complaints():
+                while not self._engine.advance(until, EVENTS_AT_ONCE):
+                    pass
+            yield self._look()
+
+    def _look(self) -> Moment:
+        queues, flows = (
+            pl.DataFrame(columns, schema=kinds)
+            for columns, kinds in ((self._engine.queues(), MOMENT_QUEUES), (self._engine.flows(), MOMENT_FLOWS))
+        )
+        return Moment(self._engine.now / PICOSECONDS, queues, flows)
+
+    def result(self) -> RunResult:
+        """See ``SteppedRun.result``."""
+        with complaints():
+            return result_of(self._engine.finish())
 
 
 @contextlib.contextmanager

@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sojourn import results
-from sojourn.backends.simulator import Simulator
+from sojourn.bench import backend
 from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
-from sojourn.campaign import Cells, Plan, conduct, plan
+from sojourn.campaign import Campaign, Plan, plan
+from sojourn.campaign import run as run_campaign
 from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
@@ -29,25 +29,6 @@ LONG, LONG_RUNS = 4_000.0, 10
 
 #: Runs of the large store, and seeds of each of its cells.
 STORED, SEEDS = 1_000_000, 100
-
-
-class Timed(Simulator):
-    """The simulator, which adds up the CPU time of the engine."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._seconds: list[float] = []
-
-    def _call(self, run: str) -> dict[str, dict[str, Any]]:
-        began = time.thread_time()
-        tables = super()._call(run)
-        self._seconds.append(time.thread_time() - began)
-        return tables
-
-    @property
-    def seconds(self) -> float:
-        """CPU seconds so far."""
-        return sum(self._seconds)
 
 
 @dataclass(frozen=True)
@@ -96,13 +77,13 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 def _campaign(rows: list[Row], notify: Notify, seconds: float, runs: int, jobs: int) -> Took:
     notify(f"campaign: {runs} runs of {seconds:g} simulated seconds, workers: {jobs}")
-    backend = Timed()
+    timed = backend.Timed()
     with tempfile.TemporaryDirectory() as directory:
         wall, cpu = time.perf_counter(), time.process_time()
         planned = planned_runs(seconds, runs)
         with Store(Path(directory) / "store", create=True) as store:
-            conduct(planned, backend, store, jobs)
-        took = Took(time.perf_counter() - wall, time.process_time() - cpu, backend.seconds)
+            run_campaign(planned, timed, store, jobs=jobs)
+        took = Took(time.perf_counter() - wall, time.process_time() - cpu, timed.seconds)
     rows.append(
         {
             "runs": runs,
@@ -132,7 +113,7 @@ def planned_runs(seconds: float, runs: int) -> Plan:
         "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "count": 2}],
     }
     cell = Cell({"rate": "10 Mbit/s", "tcp": "newreno"}, from_data(scenario, "bench campaign"))
-    return plan(Cells("campaign", list(cell.axes), lambda: [cell], runs), Simulator(), "bench campaign")
+    return plan(Campaign.of_cells("bench campaign", [cell], runs), backend.measured())
 
 
 def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
@@ -153,7 +134,7 @@ def make_files(directory: Path, runs: int) -> str:
     import duckdb  # here, because the other parts should not wait for it
 
     run = next(planned_runs(1.0, 1).runs())
-    frames = results.assemble([results.of_run(run, Simulator().run(run.specification))], ["rate", "tcp"])
+    frames = results.assemble([results.of_run(run, backend.measured().run(run.specification))], ["rate", "tcp"])
     with duckdb.connect() as database:
         database.execute(
             "CREATE TABLE labels AS SELECT md5(i::VARCHAR) AS key, "

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sojourn.bench import piotrowska, process
 from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
-from sojourn.runs import PICOSECONDS
 from sojourn.specification import Json, RunSpecification, flow_count
+from sojourn.units import PICOSECONDS
 
 #: All sizes are derived from this cell.
 CELL = {"scenario": "DC", "load": "MC", "tcp": "newreno", "queue": "droptail"}

@@ -24,8 +24,8 @@ from pathlib import Path
 from sojourn.bench import piotrowska, process
 from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target, geometric_mean
 from sojourn.errors import InputError, RunFailed
-from sojourn.runs import PICOSECONDS
 from sojourn.specification import RunSpecification, flow_count
+from sojourn.units import PICOSECONDS
 
 CONTROLS = ["newreno", "cubic"]
 

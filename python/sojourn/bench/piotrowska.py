@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sojourn.runs import PICOSECONDS
 from sojourn.specification import RunSpecification
 from sojourn.study import library
+from sojourn.units import PICOSECONDS
 
 STUDY = "piotrowska"
 
@@ -24,8 +24,8 @@ def cells(only: Mapping[str, Iterable[str]]) -> list[dict[str, str]]:
 
 def specification(axes: Mapping[str, str], seconds: float, changes: Mapping[str, Any] | None = None) -> RunSpecification:
     """The run of a cell; ``seconds`` are the simulated seconds of a data-centre cell, ``changes`` those of ``Study.part``."""
-    run = library.load(STUDY).part({}, changes).cell(axes).run(0)
-    return shortened(run.specification, seconds * LENGTHS[axes["scenario"]])
+    cell = library.load(STUDY).part({}, changes).cell(axes)
+    return shortened(cell.specification, seconds * LENGTHS[axes["scenario"]])
 
 
 def shortened(specification: RunSpecification, seconds: float) -> RunSpecification:

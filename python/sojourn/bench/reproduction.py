@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from sojourn import api
-from sojourn.backends.simulator import Simulator
+from sojourn.bench import backend
 from sojourn.bench.figures import STANDARD, Extent, Figure, Notify, Part, Target
 from sojourn.bench.piotrowska import STUDY
-from sojourn.campaign import conduct, plan
+from sojourn.campaign import plan, run
 from sojourn.store import Store
 from sojourn.study import cells, library
 
@@ -40,10 +40,10 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 def _reproduce(directory: Path, changes: dict[str, Any]) -> pl.DataFrame:
     """The runs; claims are not judged, since those of a study in small may not have what the queries ask for."""
-    study, backend = library.load(STUDY), Simulator()
-    asked = api.study_campaign(study, changes=changes)
+    study, simulator = library.load(STUDY), backend.measured()
+    campaign = api.study_campaign(study, changes=changes)
     with Store(directory, create=True) as store:
-        result = api.complete(conduct(plan(asked, backend, asked.origin), backend, store))
+        result = api.complete(run(plan(campaign, simulator), simulator, store))
     cells.write(directory / "cells.csv", cells.frame(study, cells.compare(library.figures(study), result, list(study.axes))))
     return result.runs
 

@@ -4,8 +4,8 @@ import statistics
 
 from sojourn.bench import piotrowska, process
 from sojourn.bench.figures import Extent, Figure, Notify, Part, Target
-from sojourn.runs import PICOSECONDS
 from sojourn.specification import RunSpecification
+from sojourn.units import PICOSECONDS
 
 CELL = {"scenario": "DC", "load": "UC", "tcp": "newreno", "queue": "droptail"}
 

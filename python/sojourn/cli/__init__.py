@@ -1,13 +1,23 @@
-"""The command line: a thin face on the Python API."""
+"""The command line: a thin face on the Python API.
+
+It starts at once: a command's module loads only what its options need, and the rest when the command is carried out.
+"""
 
 import sys
+
+from sojourn.cli import interrupts
 
 
 def main() -> None:
     """Runs the command line and exits; an error is one line on stderr, never a traceback."""
+    interrupts.catch()
     try:
         # Here, because an interrupt may come while the libraries are being loaded.
         from sojourn.cli.commands import status
+
+        ended = status(sys.argv[1:])
     except KeyboardInterrupt:
-        sys.exit("sojourn: interrupted")
-    sys.exit(status(sys.argv[1:]))
+        ended = interrupts.complain()
+    # All is said: an interrupt of Python's own way out would only add noise.
+    interrupts.die()
+    sys.exit(ended)

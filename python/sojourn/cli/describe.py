@@ -1,22 +1,25 @@
-"""What ``sojourn describe`` tells of a name."""
+"""``sojourn describe``: what a name stands for."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from rich.table import Table
+import click
 
-from sojourn import catalogue, names
-from sojourn.catalogue import Algorithm, Entry, Parameter, Profile
-from sojourn.cli.show import console, table
+from sojourn.cli.options import Command
 from sojourn.errors import InputError
-from sojourn.study import library
+
+if TYPE_CHECKING:
+    from sojourn.catalogue import Algorithm, Entry, Parameter, Profile
 
 
-def describe(name: str) -> None:
-    """Prints what a name stands for.
+@click.command("describe", cls=Command)
+@click.argument("name")
+def command(name: str) -> None:
+    """Describe an algorithm, a stack profile or a study."""
+    from sojourn import catalogue, names
+    from sojourn.catalogue import Algorithm, Profile
+    from sojourn.study import library
 
-    Raises:
-        InputError: it stands for nothing.
-    """
     known = catalogue.load()
     kinds: list[tuple[str, tuple[Entry, ...]]] = [
         ("congestion control", known.congestion_controls),
@@ -44,18 +47,22 @@ def describe(name: str) -> None:
         raise InputError(names.unknown("name", name, everything))
 
 
-def _heading(entry: Entry, kind: str) -> None:
+def _heading(entry: "Entry", kind: str) -> None:
+    from sojourn.cli.console import console
+
     also = f" (also {', '.join(entry.aliases)})" if entry.aliases else ""
     console().print(f"[bold]{entry.name}[/bold]{also}: {entry.title}, a {kind}", highlight=False)
 
 
-def _algorithm(entry: Algorithm) -> None:
+def _algorithm(entry: "Algorithm") -> None:
+    from sojourn.cli.console import console, table
+
     out = console()
     if entry.source:
         year = f", {entry.year}" if entry.year else ""
         out.print(f"Source: {entry.source}{year}", highlight=False, markup=False)
     if entry.departures:
-        out.print(f"Departs from it: {entry.departures}", highlight=False, markup=False)
+        out.print(f"Deviations: {entry.departures}", highlight=False, markup=False)
     if entry.parameters:
         parameters = table("Parameters", "name", "default", "allowed", "what it does", "source")
         for parameter in entry.parameters:
@@ -65,9 +72,11 @@ def _algorithm(entry: Algorithm) -> None:
         out.print(parameters)
 
 
-def _profile(profile: Profile, known: Iterable[Parameter]) -> None:
+def _profile(profile: "Profile", known: "Iterable[Parameter]") -> None:
+    from sojourn.cli.console import console, table
+
     parameters = {parameter.name: parameter for parameter in known}
-    settings: Table = table("Settings", "name", "value", "what it is", "source")
+    settings = table("Settings", "name", "value", "what it is", "source")
     for setting in profile.settings:
         parameter = parameters[setting.name]
         settings.add_row(setting.name, parameter.format(setting.value), parameter.doc, setting.source)
@@ -75,15 +84,19 @@ def _profile(profile: Profile, known: Iterable[Parameter]) -> None:
 
 
 def _study(name: str) -> None:
-    study = library.load(name)
+    from sojourn.cli.console import console, table
+    from sojourn.study import library
+    from sojourn.sweep import values
+
+    study = library.contents(name)
     out = console()
-    out.print(f"[bold]{study.name}[/bold]: {study.title}, a study", highlight=False)
-    out.print(f"Source: {study.source}", highlight=False, markup=False)
+    out.print(f"[bold]{name}[/bold]: {study['title']}, a study", highlight=False)
+    out.print(f"Source: {study['source']}", highlight=False, markup=False)
     axes = table("Axes", "axis", "values")
-    for axis, values in study.axes.items():
-        axes.add_row(axis, ", ".join(values))
+    for axis, given in study["sweep"]["axes"].items():
+        axes.add_row(axis, ", ".join(value.label for value in values.of_axis(given)))
     out.print(axes)
     tables = table("Tables", ">table", "of what", "metrics")
-    for published in study.tables:
-        tables.add_row(str(published.number), published.title, ", ".join(published.metrics))
+    for described in study["tables"]:
+        tables.add_row(str(described["number"]), described["title"], ", ".join(described["metrics"]))
     out.print(tables)

@@ -1,22 +1,135 @@
-"""Options that several commands have, and what their text means."""
+"""Options that several commands have, the sections that help lists them in, and what their text means."""
 
 import tomllib
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from sojourn import backends
 from sojourn.errors import InputError
 
-only_option = click.option(
-    "--only", metavar="AXIS=VALUE", multiple=True, help="Only these cells; repeatable, values of one axis add up."
+#: The sections of help, in this order; options that name none come last.
+CELLS, RESULTS, EXECUTION, OTHER = "Cells and seeds", "Results", "Execution", "Options"
+
+
+class Option(click.Option):
+    """An option that help lists in a section."""
+
+    def __init__(self, *arguments: Any, section: str = OTHER, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.section = section
+
+
+class Command(click.Command):
+    """A command whose help lists its options by section."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See click."""
+        sections: dict[str, list[tuple[str, str]]] = {section: [] for section in (CELLS, RESULTS, EXECUTION, OTHER)}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                sections[parameter.section if isinstance(parameter, Option) else OTHER].append(record)
+        for section, records in sections.items():
+            if records:
+                with formatter.section(section):
+                    formatter.write_dl(records)
+
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., None])
+
+
+def option(*declarations: str, section: str = OTHER, **settings: Any) -> Callable[[FunctionT], FunctionT]:
+    """An option in a section of help."""
+    return click.option(*declarations, cls=Option, section=section, **settings)
+
+
+class BackendName(click.ParamType[str]):
+    """The name of a backend; whether there is such a one is found when it is looked up."""
+
+    name = "backend"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """See click."""
+        return [CompletionItem(name) for name in backends.BACKENDS if name.startswith(incomplete)]
+
+
+only_option = option(
+    "--only",
+    section=CELLS,
+    metavar="AXIS=VALUE",
+    multiple=True,
+    help="Run only the cells with this value of an axis; repeat for more values and axes.",
 )
-set_option = click.option(
+chosen_option = option(
+    "--only",
+    section=CELLS,
+    metavar="AXIS=VALUE",
+    multiple=True,
+    help="Use only the cells with this value of an axis; repeat for more values and axes.",
+)
+set_option = option(
     "--set",
     "changes",
+    section=CELLS,
     metavar="KEY=VALUE",
     multiple=True,
-    help="Change a key of the scenarios, to see what an assumption is worth, as in stack.minimum_rto='200 ms'; repeatable.",
+    help="Set a key of the scenario, such as stack.minimum_rto='200 ms'; repeatable.",
 )
+seeds_option = option(
+    "--seeds",
+    section=CELLS,
+    metavar="N",
+    type=click.IntRange(min=1),
+    show_default="as the file says, or 1",
+    help="Run each cell with N seeds.",
+)
+seed_option = option(
+    "--seed",
+    section=CELLS,
+    metavar="N",
+    type=click.IntRange(0, 2**63 - 1),
+    show_default="the file's",
+    help="Run with this seed.",
+)
+backend_option = option(
+    "--backend",
+    section=EXECUTION,
+    metavar="NAME",
+    type=BackendName(),
+    default=backends.DEFAULT,
+    help=f"Carry out the runs with this backend ({', '.join(backends.BACKENDS)}).",
+)
+jobs_option = option(
+    "--jobs",
+    section=EXECUTION,
+    metavar="J",
+    type=click.IntRange(min=1),
+    show_default="one per core",
+    help="Carry out J runs at a time.",
+)
+cluster_option = option(
+    "--cluster",
+    section=EXECUTION,
+    metavar="ADDRESS",
+    help="Carry out the runs on the Dask cluster whose scheduler is at ADDRESS, such as tcp://host:8786.",
+)
+progress_option = option(
+    "--progress",
+    section=EXECUTION,
+    type=click.Choice(["bar", "json"]),
+    default="bar",
+    help="Show progress on standard error: as a bar (on a terminal only), or as one JSON object per line.",
+)
+
+
+def out_option(default: str | None, help_text: str, metavar: str = "DIR") -> Callable[[FunctionT], FunctionT]:
+    """``--out``: where a command writes to."""
+    shown = default if default is not None else False
+    return option("--out", section=RESULTS, metavar=metavar, type=click.Path(path_type=Path), show_default=shown, help=help_text)
 
 
 def selection(only: tuple[str, ...]) -> dict[str, list[str]]:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sojourn import api
-from sojourn.cli.options import only_option, selection
+from sojourn.cli.options import CELLS, RESULTS, Command, chosen_option, option, out_option, selection
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,31 +15,41 @@ if TYPE_CHECKING:
 FORMATS: "tuple[Format, ...]" = ("png", "svg", "pdf")
 
 
-@click.command()
+@click.command("plot", cls=Command)
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@click.option(
-    "--figure", "name", metavar="NAME", required=True, help="Which figure, such as queue-over-time; docs/figures.md shows all."
+@option(
+    "--figure",
+    "name",
+    metavar="NAME",
+    required=True,
+    help="Draw this figure, such as queue-over-time.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), help="What kind of file: as --out ends unless given, or else png.")
-@only_option
-@click.option(
+@chosen_option
+@option(
     "--seed",
     "seeds",
+    section=CELLS,
     metavar="N",
     type=int,
     multiple=True,
-    help="Only this seed; repeatable, all unless given. Over time the first is drawn.",
+    show_default="all",
+    help="Draw only this seed; repeatable. A figure over time shows the first.",
 )
-@click.option(
-    "--out", metavar="FILE", type=click.Path(path_type=Path), help="Where to write it; NAME.png or the like unless given."
+@out_option("NAME.png", "Write the figure to FILE.", "FILE")
+@option(
+    "--format",
+    "form",
+    section=RESULTS,
+    type=click.Choice(FORMATS),
+    show_default="as FILE ends, or png",
+    help="Write this format.",
 )
-def plot(
+def command(
     directory: Path, name: str, form: "Format | None", only: tuple[str, ...], seeds: tuple[int, ...], out: Path | None
 ) -> None:
-    """Draw a figure of the results in DIR, as wide as the text of a page."""
+    """Draw a figure of the results in DIR, as wide as a page's text."""
     form, target = _target(name, form, out)
-    # Loaded here, because other commands should not wait for it.
-    from sojourn import figures
+    from sojourn import api, figures
 
     figures.named(name)
     with api.open(directory) as store:

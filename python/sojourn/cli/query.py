@@ -1,33 +1,59 @@
-"""``sojourn query``: prints what a query over a store finds."""
+"""``sojourn query``: what a query over a store finds."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
-from rich import box
-from rich.console import Console
-from rich.table import Table
+import click
 
+from sojourn.cli.options import Command, option
 from sojourn.errors import InputError
-from sojourn.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
 
 #: Columns of a line that is never too short.
 UNLIMITED = 1_000_000
 
 
-def query(directory: Path, sql: str, form: str, notify: Callable[[str], None]) -> None:
-    """Asks the store in a directory and prints the answer.
+@click.command("query", cls=Command)
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("sql")
+@option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json", "parquet"]),
+    default="table",
+    help="Print the answer in this format; parquet needs a file or a pipe.",
+)
+def command(directory: Path, sql: str, form: str) -> None:
+    """Query the results in DIR in SQL.
 
-    Raises:
-        InputError: the query is wrong, or there is no store.
+    The tables are runs, flows, queues and series.
     """
+    from sojourn.cli.terminal import notify
+    from sojourn.store import Store
+
     with Store(directory, notify=notify) as store:
         found = store.sql(sql)
-    FORMS[form](found)
+    match form:
+        case "csv":
+            sys.stdout.write(found.write_csv())
+        case "json":
+            sys.stdout.write(found.write_json() + "\n")
+        case "parquet":
+            if sys.stdout.isatty():
+                raise InputError("--format parquet: write it to a file or a pipe, not to a terminal")
+            found.write_parquet(sys.stdout.buffer)
+        case _:
+            _print_table(found)
 
 
-def _table(found: pl.DataFrame) -> None:
+def _print_table(found: "pl.DataFrame") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
     # As wide as it needs to be: cells that are folded cannot be read on by other programs.
     table = Table(box=box.HEAVY_HEAD)
     for name, kind in found.schema.items():
@@ -43,20 +69,3 @@ def _shown(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _csv(found: pl.DataFrame) -> None:
-    sys.stdout.write(found.write_csv())
-
-
-def _json(found: pl.DataFrame) -> None:
-    sys.stdout.write(found.write_json() + "\n")
-
-
-def _parquet(found: pl.DataFrame) -> None:
-    if sys.stdout.isatty():
-        raise InputError("--format parquet: is for a file or a pipe, not for a terminal")
-    found.write_parquet(sys.stdout.buffer)
-
-
-FORMS: dict[str, Callable[[pl.DataFrame], None]] = {"table": _table, "csv": _csv, "json": _json, "parquet": _parquet}

@@ -4,14 +4,18 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.options import Command, out_option
 
-@click.command()
+
+@click.command("report", cls=Command)
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="The file; report.html in DIR unless given.")
-def report(directory: Path, out: Path | None) -> None:
-    """Write the results in DIR as one HTML file that needs no network: verdict, tables, figures, claims, and every cell."""
-    # Loaded here, because other commands should not wait for it.
-    from sojourn import report as reports
+@out_option("report.html in DIR", "Write the report to FILE.", "FILE")
+def command(directory: Path, out: Path | None) -> None:
+    """Write the results in DIR as one HTML file.
 
-    made = reports.write(directory, out)
+    It has tables, figures, claims and every cell, and needs no network.
+    """
+    from sojourn import report
+
+    made = report.write(directory, out)
     click.echo(f"{made}: {made.stat().st_size / 1e6:.1f} MB")

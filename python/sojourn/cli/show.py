@@ -1,43 +1,24 @@
-"""Results and listings on the terminal."""
+"""Results on the terminal."""
 
-import shutil
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import polars as pl
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from sojourn import catalogue, measures
-from sojourn.campaign import Plan
+from sojourn import measures
+from sojourn.backends.identity import Identity
+from sojourn.campaign import Campaign, Imprecise, Plan
+from sojourn.cli.console import console, table
 from sojourn.comparison import ComparedMetric
 from sojourn.metrics import METRICS
 from sojourn.results import Result
 from sojourn.statistics import estimate
-from sojourn.study import library
 from sojourn.study.cells import Compared, agreement
 from sojourn.study.design import Study
 from sojourn.study.verdicts import LEAST_SEEDS, Judged, Verdict
-from sojourn.sweep.campaign import Repeated
 from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
-
-#: The width to print at when the output is no terminal: enough for the widest table.
-WIDE = 200
-
-
-def console() -> Console:
-    """The console for what commands print; output that is no terminal is not wrapped to 80 columns."""
-    return Console(width=None if sys.stdout.isatty() else max(WIDE, shutil.get_terminal_size().columns))
-
-
-def table(title: str, *headings: str) -> Table:
-    """An empty table; headings that start with ``>`` are of right-aligned columns."""
-    made = Table(title=title, title_justify="left", title_style="bold")
-    for heading in headings:
-        made.add_column(heading.removeprefix(">"), justify="right" if heading.startswith(">") else "left")
-    return made
 
 
 def result(found: Result) -> None:
@@ -102,23 +83,46 @@ MAIN_METRICS = (
 MOST_ROWS = 200
 
 
-def extent(planned: Plan, until: StoppingRule | None = None) -> str:
+def counted(number: int, what: str) -> str:
+    """A number of things: ``1 run``, ``1,000 runs``."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def extent(planned: Plan) -> str:
     """How much there is to run, on one line."""
-    seeds = "one seed each" if planned.repetitions == 1 else f"{planned.repetitions} seeds each"
+    until = planned.until
+    several = len(planned.cells) > 1
+    seeds = f"{counted(planned.repetitions, 'seed')}{' each' if several else ''}"
     times = ""
     if until is not None:
-        seeds = f"{planned.repetitions} to {until.most_seeds} seeds each until ci({until.metric}) < {until.bound:g}"
+        each = " each" if several else ""
+        seeds = f"{planned.repetitions} to {until.most_seeds} seeds{each} until ci({until.metric}) < {until.bound:g}"
         times = f", or up to {until.most_seeds / planned.repetitions:.3g} times as much"
-    runs = f"{len(planned):,} runs of {planned.simulated_seconds:,.10g} simulated s in all"
-    return f"{len(planned.cells):,} cells, {seeds}: {runs}{times}"
+    runs = f"{counted(len(planned), 'run')}, {planned.simulated_seconds:,.10g} simulated seconds"
+    return f"{counted(len(planned.cells), 'cell')}, {seeds}: {runs}{times}"
 
 
-def axes(asked: Repeated) -> None:
+def stale(made_by: Mapping[Identity, int], planned: Plan, directory: Path, made: str) -> str:
+    """What of a store's results is of another build of the backend, on one line; ``made`` says when they are made again."""
+    number = sum(made_by.values())
+    were, are = ("was", "is") if number == 1 else ("were", "are")
+    builds = " and ".join(map(str, made_by))
+    what = f"{number:,} of {counted(len(planned), 'run')} in {directory} {were} made by {builds} and {are} stale"
+    return f"{what}; {'it' if number == 1 else 'they'} {made} again by {planned.backend}"
+
+
+def imprecise(cell: Imprecise, rule: StoppingRule) -> str:
+    """A cell whose metric is not known well enough, on one line."""
+    half = "unknown" if cell.half is None else f"{cell.half:.3g}"
+    return f"{cell.cell.name}: after {rule.most_seeds} seeds ci({rule.metric}) is {half}, and not below {rule.bound:g}"
+
+
+def axes(campaign: Campaign) -> None:
     """The axes of a campaign: what each sets, and its values."""
     listed = table("Axes", "axis", "sets", ">values", "")
-    for name, (key, labels) in asked.described.items():
+    for name, (key, labels) in campaign.described.items():
         listed.add_row(escape(name), key, str(len(labels)), escape(", ".join(labels)))
-    if asked.described:
+    if campaign.described:
         console().print(listed)
 
 
@@ -234,28 +238,3 @@ def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) 
 def _count(judged: Iterable[Judged]) -> dict[Verdict, int]:
     each_verdict = [each.verdict for each in judged]
     return {verdict: each_verdict.count(verdict) for verdict in Verdict}
-
-
-def listing(what: str) -> None:
-    """What there is of a kind."""
-    known = catalogue.load()
-    if what == "studies":
-        studies = table("Studies", "name", "title", ">runs", ">figures", "source")
-        for name in library.available():
-            study = library.load(name)
-            runs, figures = study.matrix.size, len(library.figures(study))
-            studies.add_row(study.name, study.title, str(runs), str(figures), study.source)
-        console().print(studies)
-    elif what == "profiles":
-        profiles = table("Stack profiles", "name", "title")
-        for profile in known.profiles:
-            profiles.add_row(profile.name, profile.title)
-        console().print(profiles)
-    else:
-        entries = known.congestion_controls if what == "tcp" else known.queues
-        title = "Congestion controls" if what == "tcp" else "Queue disciplines"
-        listed = table(title, "name", "also", "title", "class", ">year", "source")
-        for entry in entries:
-            year = "" if entry.year is None else str(entry.year)
-            listed.add_row(entry.name, ", ".join(entry.aliases), entry.title, entry.class_, year, entry.source)
-        console().print(listed)

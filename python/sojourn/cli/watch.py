@@ -4,23 +4,27 @@ import math
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.live import Live
 
-from sojourn import api
-from sojourn.backends.stepping import SteppedRun
-from sojourn.cli import show
-from sojourn.cli.options import changes_of, only_option, selection, set_option
-from sojourn.results import Result, of_run
-from sojourn.runs import PICOSECONDS, Run
-from sojourn.store import Memory
-from sojourn.store.encoding import encode
-from sojourn.units import LARGEST
-from sojourn.watch.lines import line
-from sojourn.watch.pace import Pace
-from sojourn.watch.recent import HISTORY, Recent
-from sojourn.watch.screen import Screen
+from sojourn.cli.options import (
+    EXECUTION,
+    Command,
+    backend_option,
+    changes_of,
+    only_option,
+    option,
+    seed_option,
+    selection,
+    set_option,
+)
+
+if TYPE_CHECKING:
+    from sojourn.backends.backend import SteppedRun
+    from sojourn.results import Result
+    from sojourn.runs import Run
+    from sojourn.watch.pace import Pace
 
 #: Seconds between two pages: what the eye follows.
 REFRESH = 0.1
@@ -46,39 +50,49 @@ class Speed(click.ParamType[float]):
         except ValueError:
             speed = math.nan
         if not 1e-3 <= speed <= 1e6:
-            self.fail(f"{value!r} is no speed: write a number from 0.001 to 1000000, or {AS_FAST_AS_CAN_BE}", param, ctx)
+            self.fail(f"{value!r} is not a speed: write a number from 0.001 to 1000000, or {AS_FAST_AS_CAN_BE}", param, ctx)
         return speed
 
 
-@click.command()
+@click.command("watch", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
+@option(
     "--speed",
+    section=EXECUTION,
     metavar="N",
     type=Speed(),
     default="1",
-    show_default=True,
-    help=f"Simulated seconds a second, or {AS_FAST_AS_CAN_BE}: as many as this machine can.",
+    help=f"Show N simulated seconds per second, or as many as this machine can ({AS_FAST_AS_CAN_BE}).",
 )
-@click.option("--seed", metavar="N", type=click.IntRange(0, LARGEST), help="The run's seed; what the file says unless given.")
 @only_option
 @set_option
-def watch(file: Path, speed: float, seed: int | None, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
-    """Run the scenario in FILE, or one cell of its sweep, and show it as it happens, in simulated time.
+@seed_option
+@backend_option
+def command(file: Path, speed: float, seed: int | None, only: tuple[str, ...], changes: tuple[str, ...], backend: str) -> None:
+    """Run FILE, one scenario, and show it as it happens.
 
-    Where there is no terminal, a line is printed each simulated second.
+    Of a sweep, choose one cell with --only. Where there is no terminal, a line is printed each simulated second.
     """
-    run = api.single_run(file, seed, selection(only), changes_of(changes))
+    from sojourn import api, backends
+    from sojourn.cli import interrupts, show
+    from sojourn.watch.pace import Pace
+
+    run = api.single_run(file, seed, selection(only), changes_of(changes), backend)
     pace = Pace(None if speed == math.inf else speed)
-    stepped = SteppedRun(run.specification)
-    if sys.stdout.isatty():
-        _show_pages(run, stepped, pace, speed)
-    else:
-        _print_lines(run, stepped, pace)
+    stepped = backends.stepping(backend).step(run.specification)
+    with interrupts.Raised():
+        if sys.stdout.isatty():
+            _show_pages(run, stepped, pace, speed)
+        else:
+            _print_lines(run, stepped, pace)
     show.result(_result(run, stepped))
 
 
-def _print_lines(run: Run, stepped: SteppedRun, pace: Pace) -> None:
+def _print_lines(run: "Run", stepped: "SteppedRun", pace: "Pace") -> None:
+    from sojourn.units import PICOSECONDS
+    from sojourn.watch.lines import line
+    from sojourn.watch.recent import Recent
+
     recent = Recent(run.specification, lately=1)
     for moment in stepped.moments(PICOSECONDS):
         recent.add(moment)
@@ -86,24 +100,35 @@ def _print_lines(run: Run, stepped: SteppedRun, pace: Pace) -> None:
         click.echo(line(recent))
 
 
-def _show_pages(run: Run, stepped: SteppedRun, pace: Pace, speed: float) -> None:
-    console, recent = show.console(), Recent(run.specification, LATELY)
+def _show_pages(run: "Run", stepped: "SteppedRun", pace: "Pace", speed: float) -> None:
+    from rich.live import Live
+
+    from sojourn.cli.console import console
+    from sojourn.units import PICOSECONDS
+    from sojourn.watch.recent import HISTORY, Recent
+    from sojourn.watch.screen import Screen
+
+    terminal, recent = console(), Recent(run.specification, LATELY)
     screen = Screen(run.specification, ",".join(run.axes.values()), recent, pace)
     # A moment a page, but never so few that the history would stay empty.
     interval = int(PICOSECONDS * min(REFRESH * speed, run.simulated_seconds / HISTORY))
     drawn = -math.inf
-    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+    with Live(console=terminal, auto_refresh=False, vertical_overflow="crop") as live:
         for moment in stepped.moments(interval):
             recent.add(moment)
             pace.keep(moment.time)
             is_last = moment.time >= run.simulated_seconds
             if is_last or time.monotonic() - drawn >= REFRESH:
                 drawn = time.monotonic()
-                live.update(screen.draw(*console.size), refresh=True)
+                live.update(screen.draw(*terminal.size), refresh=True)
 
 
-def _result(run: Run, stepped: SteppedRun) -> Result:
+def _result(run: "Run", stepped: "SteppedRun") -> "Result":
+    from sojourn.results import of_run
+    from sojourn.store import Memory
+    from sojourn.store.encoding import encode
+
     kept, axes = Memory(), list(run.axes)
     kept.begin(axes)
-    kept.add(run.key, encode(of_run(run, stepped.result())))
+    kept.add(run, encode(of_run(run, stepped.result())))
     return kept.result(axes, None)

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn import backends
+from sojourn.backends.backend import Backend
 from sojourn.exports.places import write_file
 from sojourn.exports.tcp_info import interval, samples
 from sojourn.measures import jain
-from sojourn.runs import PICOSECONDS, Run
+from sojourn.runs import Run
+from sojourn.units import PICOSECONDS
 
 #: Of Flent's files, and a version of Flent that writes it.
 FORMAT, FLENT = 4, "2.3.0"
@@ -30,35 +33,36 @@ ESTABLISHED = 1
 Series = list[float | None]
 
 
-def write_flent(run: Run, path: Path, title: str, note: str = "") -> int:
-    """Simulates a run and writes throughput and round-trip time of its connections over time to a file ``.flent.gz``.
+def write_flent(run: Run, path: Path, title: str, note: str = "", backend: str | Backend = backends.DEFAULT) -> int:
+    """Carries out a run and writes throughput and round-trip time of its connections over time to a file ``.flent.gz``.
 
     Args:
         run: the run.
         path: the file.
         title: what Flent's plots call it.
         note: for the readers of the file.
+        backend: what carries out the run.
 
     Returns:
         How many connections there are.
 
     Raises:
-        InputError: the run has no connections, or there is no place for the file.
+        InputError: the run has no connections, the backend cannot record them, or there is no place for the file.
         SojournError: the file cannot be written.
     """
-    data = flent(run, path.name, title, note)
+    data = flent(run, path.name, title, note, backend)
     text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False)
     write_file(path, lambda unfinished: unfinished.write_bytes(gzip.compress(text.encode(), mtime=0)))
     return int(data["metadata"]["TEST_PARAMETERS"]["upload_streams"])
 
 
-def flent(run: Run, name: str, title: str, note: str) -> dict[str, Any]:
+def flent(run: Run, name: str, title: str, note: str, backend: str | Backend) -> dict[str, Any]:
     """What a data file of Flent holds: each step's throughput in Mbit/s and round-trip time in ms.
 
     A connection's throughput is what its receiver was handed in the step; the ping is the mean of the connections' latest
     round-trip times, since the simulator sends no pings.
     """
-    flows = samples(run).partition_by("flow", maintain_order=True)
+    flows = samples(run, backend).partition_by("flow", maintain_order=True)
     step = interval(run) / PICOSECONDS
     # A throughput is known from the first step's end on.
     times = flows[0]["time"].to_list()[1:]

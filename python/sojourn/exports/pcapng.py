@@ -2,27 +2,31 @@
 
 from pathlib import Path
 
-from sojourn import _engine, names, specification
+from sojourn import backends, names
+from sojourn.backends.backend import Backend
 from sojourn.errors import InputError
 from sojourn.exports.places import write_file
 from sojourn.runs import Run
 from sojourn.specification import RunSpecification
 
 
-def write_pcapng(run: Run, path: Path, link: str | None = None, comment: str = "") -> tuple[str, int]:
-    """Simulates a run and writes what passes a link's near end, in both directions, to a file in the format pcapng.
+def write_pcapng(
+    run: Run, path: Path, link: str | None = None, comment: str = "", backend: str | Backend = backends.DEFAULT
+) -> tuple[str, int]:
+    """Carries out a run and writes what passes a link's near end, in both directions, to a file in the format pcapng.
 
     Args:
         run: the run.
         path: the file.
         link: the link's name, such as ``left->right``; the first link with a queue unless given.
         comment: for the readers of the file.
+        backend: what carries out the run.
 
     Returns:
         The link's name, and how many packets there are.
 
     Raises:
-        InputError: there is no such link, or no place for the file.
+        InputError: there is no such link, the backend cannot record packets, or there is no place for the file.
         SojournError: the file cannot be written.
     """
     links = link_names(run.specification)
@@ -30,12 +34,12 @@ def write_pcapng(run: Run, path: Path, link: str | None = None, comment: str = "
         link = _first_queue(run.specification, links)
     elif link not in links:
         raise InputError(f"--link: {names.unknown('link', link, links)}")
+    recording, number = backends.recording(backend), links.index(link)
     packets = 0
 
     def write(unfinished: Path) -> None:
         nonlocal packets
-        text = specification.text(run.specification)
-        packets = _engine.capture(text, links.index(link), str(unfinished), comment)
+        packets = recording.capture(run.specification, number, unfinished, comment)
 
     write_file(path, write)
     return link, packets

@@ -4,45 +4,18 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn import _engine, specification
+from sojourn import backends
+from sojourn.backends.backend import CONNECTIONS, Backend
 from sojourn.errors import InputError
 from sojourn.exports.places import make_directory, write_file
-from sojourn.runs import PICOSECONDS, Run
+from sojourn.runs import Run
+from sojourn.units import PICOSECONDS
 
 #: How often a connection is looked at in a run whose scenario does not say: 100 ms.
 INTERVAL = PICOSECONDS // 10
 
 #: Linux include/net/tcp.h, TCP_INFINITE_SSTHRESH: the threshold before the first congestion.
 INFINITE_SSTHRESH = 0x7FFFFFFF
-
-#: The columns of the engine, in its units: s, bytes, segments.
-SAMPLES = pl.Schema(
-    {
-        "time": pl.Float64(),
-        "flow": pl.UInt32(),
-        "state": pl.UInt8(),
-        "ca_state": pl.UInt8(),
-        "retransmits": pl.UInt64(),
-        "backoff": pl.UInt32(),
-        "rto": pl.Float64(),
-        "snd_mss": pl.UInt64(),
-        "unacked": pl.UInt64(),
-        "sacked": pl.UInt64(),
-        "lost": pl.UInt64(),
-        "retrans": pl.UInt64(),
-        "rtt": pl.Float64(),
-        "rttvar": pl.Float64(),
-        "snd_ssthresh": pl.UInt64(),
-        "snd_cwnd": pl.UInt64(),
-        "total_retrans": pl.UInt64(),
-        "pacing_rate": pl.UInt64(),
-        "bytes_acked": pl.UInt64(),
-        "min_rtt": pl.Float64(),
-        "data_segs_out": pl.UInt64(),
-        "latest_rtt": pl.Float64(),
-        "bytes_delivered": pl.UInt64(),
-    }
-)
 
 #: What ``tcp_info`` does not have.
 OURS = ("time", "flow", "latest_rtt", "bytes_delivered")
@@ -53,30 +26,29 @@ def interval(run: Run) -> int:
     return int(run.specification["probe"]["flow_series"] or INTERVAL)
 
 
-def samples(run: Run) -> pl.DataFrame:
-    """Simulates a run and looks at every connection at the start and after each interval; the columns are ``SAMPLES``.
+def samples(run: Run, backend: str | Backend = backends.DEFAULT) -> pl.DataFrame:
+    """Carries out a run and looks at every connection at the start and after each interval; the columns are ``CONNECTIONS``.
 
     Raises:
-        InputError: the run has no connections.
+        InputError: the run has no connections, or the backend cannot record them.
     """
     # Counts are of the measuring window; for all of the run it has to open at the start, which changes nothing else.
-    whole = specification.text({**run.specification, "warm_up": 0})
-    found = pl.DataFrame(_engine.tcp_info(whole, interval(run)), schema=SAMPLES)
+    found = backends.recording(backend).connections({**run.specification, "warm_up": 0}, interval(run))
     if found.is_empty():
         raise InputError("no flow is a TCP connection, so there is nothing to export")
     return found
 
 
-def tcp_info(run: Run) -> pl.DataFrame:
+def tcp_info(run: Run, backend: str | Backend = backends.DEFAULT) -> pl.DataFrame:
     """The states of a run's connections over time.
 
     ``time_s`` and ``flow``, and then those fields of Linux's ``tcp_info`` that the simulator knows, in their units: times in
     us, windows in segments, the pacing rate in bytes/s. Counts are since the start of the run. What is not known yet is null.
 
     Raises:
-        InputError: the run has no connections.
+        InputError: the run has no connections, or the backend cannot record them.
     """
-    return _as_linux(samples(run))
+    return _as_linux(samples(run, backend))
 
 
 def _as_linux(found: pl.DataFrame) -> pl.DataFrame:
@@ -86,21 +58,21 @@ def _as_linux(found: pl.DataFrame) -> pl.DataFrame:
         snd_cwnd=pl.col("snd_cwnd") // pl.col("snd_mss"),
         snd_ssthresh=segments.fill_null(INFINITE_SSTHRESH),
     )
-    names = [name for name in SAMPLES if name not in OURS]
+    names = [name for name in CONNECTIONS if name not in OURS]
     return fields.select(pl.col("time").alias("time_s"), "flow", pl.col(names).name.prefix("tcpi_"))
 
 
-def write_tcp_info(run: Run, directory: Path) -> int:
+def write_tcp_info(run: Run, directory: Path, backend: str | Backend = backends.DEFAULT) -> int:
     """Writes ``tcp_info`` of a run to a directory, new or empty: a CSV file a flow, called ``flow-0.csv`` and so on.
 
     Returns:
         How many files they are.
 
     Raises:
-        InputError: the run has no connections, or the directory will not do.
+        InputError: the run has no connections, the backend cannot record them, or the directory will not do.
         SojournError: a file cannot be written.
     """
-    flows = tcp_info(run).partition_by("flow", as_dict=True, include_key=False, maintain_order=True)
+    flows = tcp_info(run, backend).partition_by("flow", as_dict=True, include_key=False, maintain_order=True)
     make_directory(directory)
     for (flow,), rows in flows.items():
         write_file(directory / f"flow-{flow}.csv", rows.write_csv)

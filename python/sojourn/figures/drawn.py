@@ -9,7 +9,7 @@ from typing import Protocol, Self
 import polars as pl
 
 from sojourn import names, units
-from sojourn.comparison import axes_of
+from sojourn.comparison import BACKEND, axes_of
 from sojourn.errors import InputError
 
 #: The label of an axis that a run has not, in a store of several campaigns.
@@ -96,7 +96,10 @@ class Drawn:
 
     def frame(self, name: str) -> pl.LazyFrame:
         """The rows of a frame that are of these cells and seeds, with the axes as ``columns``, specifications left out."""
-        frame = self.results.scan(name).with_columns(pl.col(list(self.axes)).fill_null(ABSENT))
+        frame = self.results.scan(name)
+        if BACKEND in self.axes and name != "runs":
+            frame = frame.join(self.results.scan("runs").select("key", BACKEND), on="key", maintain_order="left")
+        frame = frame.with_columns(pl.col(list(self.axes)).fill_null(ABSENT))
         frame = frame.filter(pl.col("seed").is_in(list(self.seeds)))
         frame = frame.filter(*(pl.col(axis).is_in(list(labels)) for axis, labels in self.axes.items()))
         frame = frame.rename({axis: column(axis) for axis in self.axes})

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn import api, comparison
+from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
 from sojourn.figures import Drawn
 from sojourn.report.quantities import MEDIAN, QUANTITIES, over_seeds
@@ -71,6 +72,12 @@ class Contents:
         ordered = sorted(found, key=lambda labels: [places[axis][label] for axis, label in zip(places, labels, strict=True)])
         return [_cell(number, dict(zip(self.axes, labels, strict=True)), found[labels]) for number, labels in enumerate(ordered)]
 
+    @cached_property
+    def builds(self) -> Mapping[Identity, int]:
+        """The builds of backends that made the runs, and how many each made."""
+        runs = self.result.columns("runs", ["backend", "backend_version", "backend_digest"])
+        return {Identity(*build): count for *build, count in runs.group_by(runs.columns).len().sort(runs.columns).iter_rows()}
+
     @property
     def seeds(self) -> Sequence[int]:
         """All seeds of the runs."""
@@ -115,7 +122,9 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
     """What is there if it is no study's: of the axes that most runs have."""
     names = comparison.axes_of(store.sql("SELECT * FROM runs LIMIT 0"))
     listed = ", ".join(f'"{axis}"' for axis in names)
-    runs = store.sql(f"SELECT key, seed, {listed} FROM runs")
+    runs = store.sql(f"SELECT key, seed, {comparison.BACKEND}, {listed} FROM runs")
+    if provenance:
+        runs = runs.filter(pl.col(comparison.BACKEND) == provenance[-1].backend.name)
     if not runs.height:
         raise InputError(f"{directory}: holds no runs")
     shapes = runs.with_columns(shape=pl.concat_str(pl.col(axis).is_null() for axis in names))

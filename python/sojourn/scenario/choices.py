@@ -33,6 +33,11 @@ class Choice(ABC):
     def read(cls, keys: dict[str, object]) -> Self:
         """Checks the keys of a table; a ``ValueError`` says what is wrong and what is allowed."""
 
+    @property
+    @abstractmethod
+    def given(self) -> tuple[str, ...]:
+        """The keys that were set; the others have their defaults."""
+
     @classmethod
     @abstractmethod
     def json_schema(cls) -> JsonSchemaValue:
@@ -77,6 +82,10 @@ class QueueChoice(Choice):
         values = parameters.read(keys, discipline.parameters, discipline.name)
         return cls(name=discipline.name, limit=limit, parameters=values)
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        return ("name", *(("limit",) if self.limit is not None else ()), *self.parameters)
+
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
         queues = catalogue.load().queues
@@ -85,10 +94,10 @@ class QueueChoice(Choice):
 
 @dataclass(frozen=True)
 class TcpChoice(Choice):
-    """The congestion control of a flow and, if it has a window, the slow start it is combined with."""
+    """The congestion control of a flow and, if it has a window, the slow start it is combined with: ``None`` is the default."""
 
     name: str
-    slow_start: str
+    slow_start: str | None
     parameters: Mapping[str, Value]
 
     @classmethod
@@ -97,12 +106,18 @@ class TcpChoice(Choice):
         control = known.congestion_control(_name(keys))
         if control.rate_based and "slow_start" in keys:
             raise ValueError(f"slow_start: {control.name} keeps to a rate of its own and takes none")
-        try:
-            slow_start = known.slow_start(str(keys.pop("slow_start", known.slow_starts[0].name)))
-        except ValueError as error:
-            raise ValueError(f"slow_start: {error}") from None
+        slow_start: str | None = None
+        if "slow_start" in keys:
+            try:
+                slow_start = known.slow_start(str(keys.pop("slow_start"))).name
+            except ValueError as error:
+                raise ValueError(f"slow_start: {error}") from None
         values = parameters.read(keys, control.parameters, control.name)
-        return cls(name=control.name, slow_start=slow_start.name, parameters=values)
+        return cls(name=control.name, slow_start=slow_start, parameters=values)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        return ("name", *(("slow_start",) if self.slow_start is not None else ()), *self.parameters)
 
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
@@ -132,6 +147,10 @@ class StackChoice(Choice):
         name = None if profile is None else known.profile(profile).name
         settings = parameters.read(keys, known.stack_settings, "the stack")
         return cls(profile=name, settings=settings)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        return (*(("profile",) if self.profile is not None else ()), *self.settings)
 
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:

@@ -69,7 +69,7 @@ def _within(value: int | float, parameter: Parameter) -> int | float:
 
 
 def _bound(bound: float, parameter: Parameter) -> str:
-    return parameter.format(int(bound) if bound.is_integer() else bound)
+    return parameter.format(int(bound) if float(bound).is_integer() else bound)
 
 
 def schema(parameter: Parameter) -> Json:

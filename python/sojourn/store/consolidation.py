@@ -3,11 +3,17 @@
 The new files are made beside the old ones, of the old ones' rows and the journal's, in an order that follows from what they say:
 by axes, seed and key. Then they take the old ones' place, and then the journal forgets its records. A process killed in between
 leaves runs in both places, where they are the same; the journal's count.
+
+Runs that another build of their backend has made again leave the files. Before they do, they are written to files of the same
+form in a new numbered folder of ``superseded``, which is not touched again, so that no result is lost.
 """
 
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from sojourn.results import NAMES, Record, assemble, schema
 from sojourn.store import parquet
@@ -17,6 +23,9 @@ from sojourn.store.journal import Journal
 
 #: The folder of files that are being made.
 WORKSHOP = "unfinished"
+
+#: The folder of runs that count no more.
+SUPERSEDED = "superseded"
 
 #: Bytes of encoded records that are laid out at once, and runs.
 BATCH_BYTES, BATCH_RUNS = 8_000_000, 1_000
@@ -45,14 +54,23 @@ def consolidate(directory: Path, journal: Journal) -> int:
         for key in unreadable:
             journal.drop(key)
         if any(workshop.iterdir()):
-            digest = _merge(directory, workshop, axes)
+            superseded = journal.superseded()
+            unkept = [key for key, kept in superseded.items() if not kept]
+            with _Merge(directory, workshop, axes) as merge:
+                if unkept:
+                    made = workshop / SUPERSEDED
+                    made.mkdir()
+                    merge.write(made, unkept, [])
+                    _keep(made, directory / SUPERSEDED)
+                    journal.keep_superseded(unkept)
+                digest = merge.write(workshop, None, list(superseded))
             journal.expect(digest)
             for name in NAMES:
                 new = parquet.path(workshop, name)
                 flush(new)
                 new.replace(parquet.path(directory, name))
             flush(directory)
-            journal.forget(last, digest)
+            journal.forget(last, digest, superseded)
     finally:
         clear(directory)
     return len(unreadable)
@@ -89,42 +107,78 @@ def _batches(journal: Journal, last: int, unreadable: list[str]) -> Iterator[lis
         yield batch
 
 
-def _merge(directory: Path, workshop: Path, axes: Sequence[str]) -> str:
-    """Writes the new files into the workshop and returns their digest."""
-    # Loaded here, because commands that keep nothing should not wait for it.
-    import duckdb
+def _keep(made: Path, folder: Path) -> None:
+    """Moves a finished folder of superseded runs to its place, under the next number."""
+    folder.mkdir(exist_ok=True)
+    taken = [int(entry.name) for entry in folder.iterdir() if entry.name.isdecimal()]
+    for file in (*(parquet.path(made, name) for name in NAMES), made):
+        flush(file)
+    made.rename(folder / str(max(taken, default=0) + 1))
+    flush(folder)
 
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "threads": 1,
-        "memory_limit": MEMORY,
-        "temp_directory": str(workshop / "spill"),
-    }
-    with duckdb.connect(config=settings) as database:
-        try:
-            database.execute("CREATE TABLE journal AS SELECT key FROM read_parquet(?)", [_parts(workshop, "runs")])
-            old = {name: parquet.path(directory, name) for name in NAMES}
+
+class _Merge:
+    """The rows of a directory's Parquet files and those of the journal's that have been laid out in the workshop."""
+
+    def __init__(self, directory: Path, workshop: Path, axes: Sequence[str]) -> None:
+        # Loaded here, because commands that keep nothing should not wait for it.
+        import duckdb
+
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "threads": 1,
+            "memory_limit": MEMORY,
+            "temp_directory": str(workshop / "spill"),
+        }
+        self._database = duckdb.connect(config=settings)
+        self._old = {name: parquet.path(directory, name) for name in NAMES}
+        self._workshop, self._axes = workshop, axes
+        with self._failing():
+            self._database.execute("CREATE TABLE journal AS SELECT key FROM read_parquet(?)", [_parts(workshop, "runs")])
+            self._database.execute("CREATE TABLE chosen (key VARCHAR)")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._database.close()
+
+    def write(self, folder: Path, only: Sequence[str] | None, but: Sequence[str]) -> str:
+        """Writes files of the runs with some keys, or of all but some, into a folder; returns their digest."""
+        condition = "key NOT IN (FROM chosen)" if only is None else "key IN (FROM chosen)"
+        with self._failing():
+            self._database.execute("DELETE FROM chosen")
+            self._database.execute("INSERT INTO chosen SELECT unnest(?)", [list(but if only is None else only)])
             keys = "SELECT key FROM journal"
-            if old["runs"].exists():
-                keys += f" UNION SELECT key FROM read_parquet({_text(old['runs'])})"
-            count, mixed = database.execute(f"SELECT count(*), bit_xor(md5_number(key)) FROM ({keys})").fetchall()[0]
-            digest = f"{count}-{mixed:032x}"
+            if self._old["runs"].exists():
+                keys += f" UNION SELECT key FROM read_parquet({_text(self._old['runs'])})"
+            found = self._database.execute(f"SELECT count(*), bit_xor(md5_number(key)) FROM ({keys}) WHERE {condition}")
+            count, mixed = found.fetchall()[0]
+            digest = f"{count}-{mixed or 0:032x}"
             for name in NAMES:
-                rows = f"SELECT * FROM read_parquet({_text(_parts(workshop, name))})"
-                if old[name].exists():
-                    kept = f"read_parquet({_text(old[name])}, file_row_number = true)"
+                rows = f"SELECT * FROM read_parquet({_text(_parts(self._workshop, name))})"
+                if self._old[name].exists():
+                    kept = f"read_parquet({_text(self._old[name])}, file_row_number = true)"
                     rows += (
                         " UNION ALL BY NAME SELECT * EXCLUDE (file_row_number), file_row_number AS row "
                         f"FROM {kept} WHERE key NOT IN (FROM journal)"
                     )
-                columns = ", ".join(map(quoted, schema(name, axes)))
-                order = ", ".join(f"{quoted(column)} NULLS FIRST" for column in (*axes, "seed", "key", "row"))
-                database.execute(
-                    f"COPY (SELECT {columns} FROM ({rows}) ORDER BY {order}) TO {_text(parquet.path(workshop, name))} "
+                columns = ", ".join(map(quoted, schema(name, self._axes)))
+                order = ", ".join(f"{quoted(column)} NULLS FIRST" for column in (*self._axes, "seed", "key", "row"))
+                self._database.execute(
+                    f"COPY (SELECT {columns} FROM ({rows}) WHERE {condition} ORDER BY {order}) "
+                    f"TO {_text(parquet.path(folder, name))} "
                     f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{parquet.METADATA}: {_text(parquet.metadata(digest))}}})"
                 )
+        return digest
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        import duckdb
+
+        try:
+            yield
         except duckdb.Error as error:
             raise OSError(str(error).splitlines()[0]) from None
-    return digest
 
 
 def _parts(workshop: Path, name: str) -> str:

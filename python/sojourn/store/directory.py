@@ -2,7 +2,8 @@
 
 import sqlite3
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -10,8 +11,10 @@ from typing import Self
 
 import polars as pl
 
+from sojourn.backends.identity import Identity
 from sojourn.errors import StoreFailed
 from sojourn.results import NAMES, Result, schema
+from sojourn.runs import Run
 from sojourn.store import consolidation, marker, parquet, provenance, query
 from sojourn.store.columns import check_axes
 from sojourn.store.files import locked, set_aside
@@ -31,7 +34,7 @@ class Store:
     Args:
         directory: where the store is.
         create: make a new or empty directory a store; otherwise it must be one.
-        notify: is told of files that are damaged and have been set aside; a warning unless given.
+        notify: called with a line about each file that is damaged and has been set aside; warns unless given.
 
     Raises:
         InputError: the directory is no store that this version reads, or cannot be made one.
@@ -79,20 +82,40 @@ class Store:
             return provenance.read(self.directory)
 
     def begin(self, axes: Sequence[str]) -> None:
-        """See ``Keeper.begin``."""
+        """See ``RunStore.begin``."""
         with self._failing():
             check_axes(axes, self._journal.axes())
             self._journal.add_axes(axes)
 
     def has(self, key: str) -> bool:
-        """See ``Keeper.has``."""
+        """See ``RunStore.has``."""
         with self._failing():
             return self._journal.has(key)
 
-    def add(self, key: str, record: bytes) -> None:
-        """See ``Keeper.add``."""
+    @property
+    def identities(self) -> Mapping[Identity, int]:
+        """The builds of backends that made the runs, and how many each made."""
         with self._failing():
-            self._journal.add(key, record)
+            return self._journal.identities()
+
+    def stale(self, requests: Iterable[str], backend: Identity) -> Counter[Identity]:
+        """See ``RunStore.stale``."""
+        with self._failing():
+            if not any(other.name == backend.name for other in self._journal.identities() if other != backend):
+                return Counter()
+            made = (self._journal.made(request, backend.name) for request in requests)
+            return Counter(identity for _, identity in filter(None, made) if identity != backend)
+
+    def keys_of(self, requests: Iterable[str], backend: str) -> list[str]:
+        """The keys of the runs that a backend made of some requests, whichever build of it; of those that are there."""
+        with self._failing():
+            made = (self._journal.made(request, backend) for request in requests)
+            return [key for key, _ in filter(None, made)]
+
+    def add(self, run: Run, record: bytes) -> None:
+        """See ``RunStore.add``."""
+        with self._failing():
+            self._journal.add(run, record)
 
     def consolidate(self) -> None:
         """Moves the journal's runs to the Parquet files; another process's too."""
@@ -103,7 +126,7 @@ class Store:
             self._notify(f"{self.directory / JOURNAL}: {runs} cannot be read and will be made again")
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
-        """See ``Keeper.result``; the frames are read when they are asked for, even after the store has been closed."""
+        """See ``RunStore.result``; the frames are read when they are asked for, even after the store has been closed."""
 
         def read(name: str, wanted_columns: Sequence[str] | None) -> pl.DataFrame:
             file, columns = parquet.path(self.directory, name), schema(name, axes)
@@ -200,8 +223,9 @@ class Store:
         expected = self._journal.digests()
         if not expected and len(there) == len(files) and len(set(found.values())) == 1 and None not in found.values():
             # The journal has been lost, and the files are whole.
-            keys = pl.scan_parquet(files[0]).select("key").collect()["key"]
-            self._journal.find(keys, parquet.axes(files[0]), str(found[files[0]]))
+            rows = pl.scan_parquet(files[0]).select("key", "request", "backend", "backend_version", "backend_digest").collect()
+            runs = ((key, request, Identity(*backend)) for key, request, *backend in rows.iter_rows())
+            self._journal.find(runs, parquet.axes(files[0]), str(found[files[0]]))
             return
         # The journal may hold all that the files do, if a first consolidation was cut short.
         whole = all(found.get(file) in expected for file in files)

@@ -6,6 +6,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from sojourn.backends.identity import Identity
+from sojourn.runs import Run
+
 #: Marks the file as a journal of Sojourn's; the letters "Sjrn".
 APPLICATION = 0x536A726E
 
@@ -16,8 +19,16 @@ _TABLES = f"""
 PRAGMA journal_mode = wal;
 BEGIN IMMEDIATE;
 PRAGMA application_id = {APPLICATION};
--- All runs that count, whether their records are here or in the Parquet files.
-CREATE TABLE IF NOT EXISTS finished (key BLOB PRIMARY KEY) WITHOUT ROWID;
+-- The builds of backends that made runs.
+CREATE TABLE IF NOT EXISTS backends (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL, UNIQUE (name, version, digest)
+);
+-- All runs that count, whether their records are here or in the Parquet files: one of each request and name of a backend.
+CREATE TABLE IF NOT EXISTS finished (key BLOB PRIMARY KEY, request BLOB NOT NULL, backend INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS requests ON finished (request);
+-- Runs that another build of their backend has made again, until they have left the Parquet files and this one. They are kept in
+-- files of their own from when "kept" is 1.
+CREATE TABLE IF NOT EXISTS superseded (key BLOB PRIMARY KEY, kept INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY, key BLOB NOT NULL, record BLOB NOT NULL);
 -- The axes of all campaigns, in the order of their columns.
 CREATE TABLE IF NOT EXISTS axes (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -77,14 +88,55 @@ class Journal:
 
     def waiting(self) -> int:
         """How many of these are here and in no Parquet file."""
-        count: int = self._one("SELECT count(*) FROM journal")[0]
+        count: int = self._one("SELECT count(*) FROM journal WHERE key IN (SELECT key FROM finished)")[0]
         return count
 
-    def add(self, key: str, record: bytes) -> None:
-        """Adds a run that has finished, unless it is there."""
+    def add(self, run: Run, record: bytes) -> None:
+        """Adds a run that has finished, unless it is there; what another build of its backend made of it counts no more."""
+        key = bytes.fromhex(run.key)
         with self._transaction():
-            if self._database.execute("INSERT OR IGNORE INTO finished VALUES (?)", (bytes.fromhex(key),)).rowcount:
-                self._database.execute("INSERT INTO journal (key, record) VALUES (?, ?)", (bytes.fromhex(key), record))
+            if not self._finish(run.key, run.request, run.backend):
+                return
+            same = "request = ? AND key <> ? AND backend IN (SELECT number FROM backends WHERE name = ?)"
+            values = (bytes.fromhex(run.request), key, run.backend.name)
+            self._database.execute(f"INSERT OR REPLACE INTO superseded (key) SELECT key FROM finished WHERE {same}", values)
+            self._database.execute(f"DELETE FROM finished WHERE {same}", values)
+            # It may itself have been superseded, and be made again.
+            for table in ("superseded", "journal"):
+                self._database.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
+            self._database.execute("INSERT INTO journal (key, record) VALUES (?, ?)", (key, record))
+
+    def _finish(self, key: str, request: str, backend: Identity) -> bool:
+        """Has a run count; says whether it did not before."""
+        values = (backend.name, backend.version, backend.digest)
+        self._database.execute("INSERT OR IGNORE INTO backends (name, version, digest) VALUES (?, ?, ?)", values)
+        made = "SELECT ?, ?, number FROM backends WHERE (name, version, digest) = (?, ?, ?)"
+        hashes = (bytes.fromhex(key), bytes.fromhex(request))
+        return self._database.execute(f"INSERT OR IGNORE INTO finished {made}", (*hashes, *values)).rowcount > 0
+
+    def made(self, request: str, backend: str) -> tuple[str, Identity] | None:
+        """The key of the run of a request that counts, and the build of the backend that made it; nothing if there is none."""
+        row = self._database.execute(
+            "SELECT key, name, version, digest FROM finished JOIN backends ON number = backend WHERE request = ? AND name = ?",
+            (bytes.fromhex(request), backend),
+        ).fetchone()
+        return None if row is None else (row[0].hex(), Identity(*row[1:]))
+
+    def identities(self) -> dict[Identity, int]:
+        """The builds of backends that made the runs that count, and how many each made."""
+        found = self._database.execute(
+            "SELECT name, version, digest, count(*) FROM backends JOIN finished ON number = backend GROUP BY number"
+        )
+        return {Identity(*identity): count for *identity, count in found}
+
+    def superseded(self) -> dict[str, bool]:
+        """The keys of superseded runs that may be in the Parquet files or here, and whether files of their own have them."""
+        return {key.hex(): bool(kept) for key, kept in self._database.execute("SELECT key, kept FROM superseded")}
+
+    def keep_superseded(self, keys: Iterable[str]) -> None:
+        """Notes that superseded runs are in files of their own."""
+        with self._transaction():
+            self._database.executemany("UPDATE superseded SET kept = 1 WHERE key = ?", ((bytes.fromhex(key),) for key in keys))
 
     def last(self) -> int:
         """The number of the latest record; 0 if there is none."""
@@ -98,9 +150,11 @@ class Journal:
             for key, record in rows:
                 yield key.hex(), record
 
-    def forget(self, last: int, digest: str) -> None:
-        """Drops the records up to number ``last``, which are now in the Parquet files of that digest."""
+    def forget(self, last: int, digest: str, superseded: Iterable[str]) -> None:
+        """Drops the records up to number ``last``, which are now in the Parquet files of that digest, and superseded runs."""
         with self._transaction():
+            left = ((bytes.fromhex(key),) for key in superseded)
+            self._database.executemany("DELETE FROM superseded WHERE key = ? AND kept", left)
             self._database.execute("DELETE FROM journal WHERE number <= ?", (last,))
             self._database.execute("DELETE FROM files WHERE digest <> ?", (digest,))
         # Gives back the room; another process that writes now, or a full disk, may forbid it, and the next time will do.
@@ -125,13 +179,15 @@ class Journal:
         """Drops all runs whose records were in Parquet files, and says how many these were."""
         with self._transaction():
             lost = self._database.execute("DELETE FROM finished WHERE key NOT IN (SELECT key FROM journal)").rowcount
+            self._database.execute("DELETE FROM superseded WHERE key NOT IN (SELECT key FROM journal)")
             self._database.execute("DELETE FROM files")
         return lost
 
-    def find(self, keys: Iterable[str], axes: Sequence[str], digest: str) -> None:
-        """Takes over the runs of Parquet files that were there before the journal."""
+    def find(self, runs: Iterable[tuple[str, str, Identity]], axes: Sequence[str], digest: str) -> None:
+        """Takes over the runs of Parquet files that were there before the journal: keys, requests and backends."""
         with self._transaction():
-            self._database.executemany("INSERT OR IGNORE INTO finished VALUES (?)", ((bytes.fromhex(key),) for key in keys))
+            for key, request, backend in runs:
+                self._finish(key, request, backend)
             self._database.execute("INSERT OR IGNORE INTO files VALUES (?)", (digest,))
             self._add_axes(axes)
 

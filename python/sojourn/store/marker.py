@@ -1,4 +1,4 @@
-"""``sojourn.json``, which says that a directory is a store, and of which schema."""
+"""``sojourn.json``, which says that a directory is a store, of which schema, and which build of Sojourn made it."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from sojourn.errors import InputError
 NAME = "sojourn.json"
 
 #: The version of what a store's files hold. Every change of columns or of the journal counts it up.
-SCHEMA = 2
+SCHEMA = 3
 
 
 def is_there(directory: Path) -> bool:
@@ -30,10 +30,11 @@ def make(directory: Path) -> None:
         if is_there(directory):
             return
         if held:
-            raise InputError(f'--out {directory}: holds "{held[0]}" and is no store of results; give a new or an empty directory')
+            raise InputError(f'--out {directory}: holds "{held[0]}" and is not a results directory; give a new or an empty one')
         # Linked and not moved: the first marker stays, on which another process may already hold a lock.
         unfinished = directory / f".{NAME}.{os.getpid()}"
-        unfinished.write_text(json.dumps({"schema": SCHEMA, "engine": _engine.version()}) + "\n", encoding="utf-8")
+        made_by = {"engine": _engine.version(), "digest": _engine.digest()}
+        unfinished.write_text(json.dumps({"schema": SCHEMA, **made_by}) + "\n", encoding="utf-8")
         try:
             os.link(unfinished, directory / NAME)
         except FileExistsError:
@@ -53,8 +54,8 @@ def check(directory: Path) -> None:
     try:
         schema = json.loads((directory / NAME).read_text(encoding="utf-8"))["schema"]
     except FileNotFoundError:
-        raise InputError(f"{directory}: no store of results: there is no {NAME}") from None
+        raise InputError(f"{directory}: not a results directory (no {NAME})") from None
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{directory / NAME}: cannot be read, so what the directory holds is not known") from None
+        raise InputError(f"{directory / NAME}: cannot be read, so the directory cannot be used") from None
     if schema != SCHEMA:
-        raise InputError(f"{directory}: a store of schema {schema}, and this version of Sojourn reads schema {SCHEMA}")
+        raise InputError(f"{directory}: its files have schema {schema}, but this version reads {SCHEMA}; use another directory")

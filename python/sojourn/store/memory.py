@@ -1,8 +1,11 @@
 """Results kept in memory."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from sojourn.backends.identity import Identity
 from sojourn.results import NAMES, Result, assemble, schema
+from sojourn.runs import Run
 from sojourn.store.columns import check_axes
 from sojourn.store.encoding import decode
 
@@ -14,29 +17,33 @@ class Memory:
         self._records: dict[str, bytes] = {}
 
     def close(self) -> None:
-        """See ``Keeper.close``: nothing is to be done."""
+        """See ``RunStore.close``: nothing is to be done."""
 
     def __len__(self) -> int:
         """How many runs have finished."""
         return len(self._records)
 
     def begin(self, axes: Sequence[str]) -> None:
-        """See ``Keeper.begin``."""
+        """See ``RunStore.begin``."""
         check_axes(axes)
 
     def has(self, key: str) -> bool:
-        """See ``Keeper.has``."""
+        """See ``RunStore.has``."""
         return key in self._records
 
-    def add(self, key: str, record: bytes) -> None:
-        """See ``Keeper.add``."""
-        self._records.setdefault(key, record)
+    def stale(self, _requests: Iterable[str], _backend: Identity) -> Counter[Identity]:
+        """See ``RunStore.stale``: a process has one build of a backend."""
+        return Counter()
+
+    def add(self, run: Run, record: bytes) -> None:
+        """See ``RunStore.add``."""
+        self._records.setdefault(run.key, record)
 
     def consolidate(self) -> None:
-        """See ``Keeper.consolidate``: nothing is to be done."""
+        """See ``RunStore.consolidate``: nothing is to be done."""
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
-        """See ``Keeper.result``."""
+        """See ``RunStore.result``."""
         wanted = self._records if keys is None else self._records.keys() & set(keys())
         records = [decode(self._records[key]) for key in wanted]
         records.sort(key=lambda record: ([record.axes[axis] for axis in axes], record.seed, record.key))

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
 from sojourn.store.files import write_whole
 
@@ -20,6 +21,8 @@ class Provenance:
     command: str
     #: Of Sojourn.
     version: str
+    #: What carried out the runs.
+    backend: Identity
     #: The study that it reproduced; none of a scenario file.
     study: str | None = None
     #: The cells that it was limited to, as values of axes.
@@ -47,6 +50,10 @@ def read(directory: Path) -> Sequence[Provenance]:
     if not path.exists():
         return []
     try:
-        return [Provenance(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-    except (ValueError, TypeError):
+        return [_provenance(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    except (ValueError, TypeError, KeyError):
         raise InputError(f"{path}: is damaged; remove it, and the next command writes a new one") from None
+
+
+def _provenance(data: dict[str, Any]) -> Provenance:
+    return Provenance(**{**data, "backend": Identity(**data["backend"])})

@@ -1,17 +1,19 @@
-"""The studies that come with Sojourn: a folder each, holding ``study.toml``, published figures, and claims."""
+"""The studies that come with Sojourn: a folder each, holding ``study.toml``, published figures, and claims.
 
+What reads them is loaded when one is read: to list them takes little.
+"""
+
+import tomllib
 from pathlib import Path
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.scenario import read_toml
-from sojourn.scenario.problems import describe
-from sojourn.study import claims as claims_file
-from sojourn.study.claims import Claim
-from sojourn.study.design import Study
-from sojourn.study.published import Figure, read, unpublished
+
+if TYPE_CHECKING:
+    from sojourn.study.claims import Claim
+    from sojourn.study.design import Study
+    from sojourn.study.published import Figure
 
 #: In a clone this is a link to the top-level folder ``studies``; an installed package holds the files themselves.
 FOLDER = Path(__file__).parents[1] / "studies"
@@ -29,12 +31,23 @@ def papers() -> list[str]:
     return sorted(path.parent.name for path in FOLDER.glob(f"*/{CLAIMS}"))
 
 
-def load(name: str) -> Study:
+def contents(name: str) -> dict[str, Any]:
+    """What ``study.toml`` of a study says, unchecked."""
+    return tomllib.loads((FOLDER / name / "study.toml").read_text(encoding="utf-8"))
+
+
+def load(name: str) -> "Study":
     """A study by name.
 
     Raises:
         InputError: there is none of that name, or its file is wrong.
     """
+    from pydantic import ValidationError
+
+    from sojourn.scenario import read_toml
+    from sojourn.scenario.problems import describe
+    from sojourn.study.design import Study
+
     if name not in available():
         raise InputError(names.unknown("study", name, available()))
     path = FOLDER / name / "study.toml"
@@ -44,22 +57,26 @@ def load(name: str) -> Study:
         raise InputError(f"{path}: {describe(error)}") from None
 
 
-def figures(study: Study) -> list[Figure]:
+def figures(study: "Study") -> "list[Figure]":
     """The figures of a study's tables: the published ones, or if there are none those to be measured.
 
     Raises:
         InputError: a published figure is of no run.
     """
+    from sojourn.study.published import read, unpublished
+
     if study.published is None:
         return unpublished(study)
     return read(FOLDER / study.name / study.published.file, study, study.published)
 
 
-def claims(study: Study) -> list[Claim]:
+def claims(study: "Study") -> "list[Claim]":
     """The claims of a study; none if it has no such file.
 
     Raises:
         InputError: the file is wrong; queries are not looked at.
     """
+    from sojourn.study.claims import read
+
     path = FOLDER / study.name / CLAIMS
-    return claims_file.read(path, study) if path.exists() else []
+    return read(path, study) if path.exists() else []

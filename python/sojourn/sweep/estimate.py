@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sojourn.runs import Run
+from sojourn.specification import RunSpecification
 
 #: Bits of a packet as runs' costs are told in packets.
 PACKET = 1500 * 8
@@ -68,4 +69,5 @@ def _beginning(run: Run, share: float) -> Run:
     ]
     links = [{**link, "changes": [change for change in link["changes"] if change["at"] < duration]} for link in whole["links"]]
     warm_up = min(whole["warm_up"], duration - 1)
-    return Run(run.axes, run.seed, {**whole, "duration": duration, "warm_up": warm_up, "flows": flows, "links": links})
+    begun: RunSpecification = {**whole, "duration": duration, "warm_up": warm_up, "flows": flows, "links": links}
+    return replace(run, specification=begun)

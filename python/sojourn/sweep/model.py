@@ -88,10 +88,7 @@ class Axis(Table):
     @cached_property
     def values(self) -> dict[str, Value]:
         """The values by label, in order."""
-        given: list[Any] = self.listed or []
-        if self.range is not None and self.steps is not None:
-            given = list(ranges.spread(self.range, self.steps, self.spacing or "linear"))
-        return {value.label: value for value in values.labelled(given)}
+        return {value.label: value for value in values.of_axis(self.model_dump(by_alias=True, exclude_none=True))}
 
 
 class Override(Table):

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.sweep import ranges
+
 #: What a table of ``label`` and ``value`` holds, for a value that says too little about itself.
 LABELLED = {"label", "value"}
 
@@ -24,6 +26,19 @@ class Value:
         """The label, or the name of a table that has one."""
         names = [self.data[key] for key in NAMING if key in self.data] if isinstance(self.data, Mapping) else []
         return str(names[0]) if names else self.label
+
+
+def of_axis(given: Sequence[Any] | Mapping[str, Any]) -> list[Value]:
+    """The values of an axis as a file writes it, a list or a table, with their labels.
+
+    Raises:
+        ValueError: two have the same label, or they are no range.
+    """
+    if not isinstance(given, Mapping):
+        return labelled(given)
+    if "values" in given:
+        return labelled(given["values"])
+    return labelled(ranges.spread(given["range"], given["steps"], given.get("spacing", "linear")))
 
 
 def labelled(given: Sequence[Any]) -> list[Value]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.backends.stepping import Moment
+from sojourn.backends.backend import Moment
 from sojourn.specification import RunSpecification
 
 #: How many moments the history holds.

@@ -10,9 +10,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from sojourn.runs import PICOSECONDS
 from sojourn.specification import RunSpecification
-from sojourn.units import RATE
+from sojourn.units import PICOSECONDS, RATE
 from sojourn.watch import graph
 from sojourn.watch.pace import Pace
 from sojourn.watch.recent import HISTORY, Past, Queue, Recent, by_group

@@ -1,7 +1,11 @@
-"""Progress of a campaign on standard error: a bar for people, who see it on a terminal only, or lines of JSON for programs."""
+"""What the command line shows of a campaign: progress as a bar or as lines of JSON, and what goes wrong."""
 
 import json
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -10,7 +14,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as RichBar
 
-from sojourn.campaign import Plan, Tally
+from sojourn.backends.identity import Identity
+from sojourn.campaign import CampaignOutcome, Observer, Plan, Tally
+from sojourn.cli import interrupts, show
+from sojourn.errors import ClusterLost, StoreFailed
 
 
 class Display(Protocol):
@@ -88,9 +95,9 @@ FORMS: dict[str, type[Bar] | type[Lines]] = {"bar": Bar, "json": Lines}
 
 
 class Progress:
-    """Shows progress from entering to leaving; ``advance`` is told of each run that has ended."""
+    """Shows progress from entering to leaving; ``advance`` is called after each run that has ended."""
 
-    def __init__(self, planned: Plan, form: str = "bar") -> None:
+    def __init__(self, planned: Plan, form: str) -> None:
         self.finished = 0
         self._total = len(planned)
         self._form = FORMS[form]
@@ -101,10 +108,6 @@ class Progress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Leaves what is shown as it is."""
         self._display.stop()
 
     def advance(self, tally: Tally) -> None:
@@ -139,3 +142,64 @@ class Checking:
     def advance(self) -> None:
         """One more cell is fine."""
         self._bar.advance(self._task)
+
+
+def notify(message: str) -> None:
+    """Prints a line on standard error."""
+    click.echo(message, err=True)
+
+
+class Terminal(Observer):
+    """Shows a campaign to the user of the command line.
+
+    Args:
+        command: what the user typed.
+        out: where the results are kept, if they are.
+        form: how progress is shown, a key of ``FORMS``.
+    """
+
+    #: The campaign, once it has been planned.
+    plan: Plan
+
+    def __init__(self, command: str, out: Path | None, form: str) -> None:
+        self.command = command
+        self._out, self._form = out, form
+
+    def notify(self, message: str, /) -> None:
+        """See ``Observer.notify``."""
+        notify(message)
+
+    @contextmanager
+    def checking(self, cells: int, /) -> Iterator[Callable[[], None]]:
+        """See ``Observer.checking``."""
+        with Checking(cells) as checking:
+            yield checking.advance
+
+    def planned(self, plan: Plan, stale: Counter[Identity], /) -> None:
+        """See ``Observer.planned``."""
+        self.plan = plan
+        if len(plan.cells) > 1:
+            click.echo(show.extent(plan))
+        if stale and self._out is not None:
+            click.echo(show.stale(stale, plan, self._out, "are made" if stale.total() > 1 else "is made"))
+
+    @contextmanager
+    def running(self, plan: Plan, /) -> Iterator[Callable[[Tally], None]]:
+        """See ``Observer.running``: a failure or an interrupt says what is left of the results."""
+        progress = Progress(plan, self._form)
+        try:
+            with interrupts.Raised(), progress:
+                yield progress.advance
+        except (KeyboardInterrupt, StoreFailed, ClusterLost):
+            where = f"; their results are in {self._out}" if self._out is not None and progress.finished else ""
+            notify(f"{progress.finished} of {show.counted(len(plan), 'run')} finished{where}")
+            raise
+
+    def ended(self, outcome: CampaignOutcome, /) -> None:
+        """See ``Observer.ended``."""
+        if outcome.failures and self._out is not None:
+            total = outcome.finished + len(outcome.failures)
+            notify(f"{outcome.finished} of {show.counted(total, 'run')} succeeded; their results are in {self._out}")
+        if self.plan.until is not None:
+            for cell in outcome.imprecise:
+                notify(show.imprecise(cell, self.plan.until))

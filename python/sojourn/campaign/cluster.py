@@ -1,4 +1,4 @@
-"""The runs of a campaign on the workers of a Dask cluster, which must have the same version of Sojourn.
+"""The runs of a campaign on the workers of a Dask cluster, which must have the same build of Sojourn.
 
 Results come back and are kept here, so they are the same bytes as without a cluster. A run whose worker is lost is made again on
 another one.
@@ -8,8 +8,9 @@ import logging
 from collections.abc import Generator, Iterable
 from concurrent.futures import CancelledError
 
-from sojourn.backends.simulator import Simulator
-from sojourn.campaign import Outcome, carry_out, flow
+from sojourn import backends
+from sojourn.campaign.execution import carry_out, flow
+from sojourn.campaign.outcome import Outcome
 from sojourn.errors import ClusterLost, InputError, RunFailed
 from sojourn.runs import Run
 
@@ -48,7 +49,7 @@ class Cluster:
         self._client.close()
 
     def execute(self, runs: Iterable[Run]) -> Generator[Outcome]:
-        """Carries out all runs; see ``campaign.execute``.
+        """Carries out all runs; see ``execution.execute``.
 
         Raises:
             ClusterLost: the scheduler has gone, or workers are lost again and again.
@@ -56,20 +57,21 @@ class Cluster:
         threads = sum(self._client.nthreads().values())
         executor = self._client.get_executor(pure=False)
         try:
-            yield from flow(runs, lambda run: executor.submit(carry_out_there, run, run.key), max(LEAST_AHEAD, AHEAD * threads))
+            yield from flow(runs, lambda run: executor.submit(carry_out_there, run), max(LEAST_AHEAD, AHEAD * threads))
         except self._lost as error:
             raise ClusterLost(f"the cluster at {self._address} is lost: {str(error) or 'its scheduler has gone'}") from None
         finally:
             executor.shutdown(wait=False)
 
 
-def carry_out_there(run: Run, key: str) -> bytes:
-    """Carries out a run on a worker; ``key`` is what the run's key is for who wants it.
+def carry_out_there(run: Run) -> bytes:
+    """Carries out a run on a worker.
 
     Raises:
-        RunFailed: the run could not be finished, or this worker's version of Sojourn is another one.
+        InputError: the worker has no such backend.
+        RunFailed: the run could not be finished, or this worker has another build of its backend.
     """
-    here = Run(run.axes, run.seed, run.specification)
-    if here.key != key:
-        raise RunFailed("a worker of the cluster has another version of Sojourn")
-    return carry_out(here, Simulator())
+    backend = backends.named(run.backend.name)
+    if backend.identity != run.backend:
+        raise RunFailed(f"a worker of the cluster has {backend.identity}, and not {run.backend}")
+    return carry_out(run, backend)

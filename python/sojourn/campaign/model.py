@@ -1,6 +1,6 @@
-"""What a sweep asks to be run: its cells, and how many seeds each gets."""
+"""A campaign: what is to be run."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -12,7 +12,7 @@ from sojourn.sweep.stopping import LEAST_SEEDS, StoppingRule
 
 
 @dataclass(frozen=True)
-class Repeated:
+class Campaign:
     """Cells with so many seeds each. Cells are made when they are asked for, as often as that is."""
 
     name: str
@@ -20,7 +20,8 @@ class Repeated:
     origin: str
     axes: tuple[str, ...]
     size: int
-    make: Callable[[], Iterator[Cell]]
+    make: Callable[[], Iterable[Cell]]
+    #: How many seeds of each cell.
     repetitions: int
     #: What may give a cell more seeds than that.
     until: StoppingRule | None = None
@@ -47,11 +48,20 @@ class Repeated:
             InputError: less than one seed.
         """
         cell = Cell({NAME: scenario.name}, scenario)
-        return cls(scenario.name, f'scenario "{scenario.name}"', (NAME,), 1, lambda: iter([cell]), _positive(seeds))
+        return cls(scenario.name, f'scenario "{scenario.name}"', (NAME,), 1, lambda: [cell], _positive(seeds))
+
+    @classmethod
+    def of_cells(cls, name: str, cells: Sequence[Cell], seeds: int = 1) -> Self:
+        """Cells that are at hand, which have the same axes.
+
+        Raises:
+            InputError: less than one seed.
+        """
+        return cls(name, name, tuple(cells[0].axes), len(cells), lambda: cells, _positive(seeds))
 
     def cells(self) -> Iterator[Cell]:
         """All cells, in order."""
-        return self.make()
+        return iter(self.make())
 
 
 def _positive(seeds: int) -> int:

@@ -1,12 +1,15 @@
 """What a campaign needs of whatever keeps its results."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
+from sojourn.backends.identity import Identity
 from sojourn.results import Result
+from sojourn.runs import Run
 
 
-class Keeper(Protocol):
+class RunStore(Protocol):
     """Keeps the results of runs, each once."""
 
     def begin(self, axes: Sequence[str]) -> None:
@@ -29,8 +32,12 @@ class Keeper(Protocol):
         """Whether the run's result is kept."""
         ...
 
-    def add(self, key: str, record: bytes) -> None:
-        """Keeps the result of a run, an encoded record, unless it is kept already."""
+    def stale(self, requests: Iterable[str], backend: Identity) -> Counter[Identity]:
+        """How many of some requests have results of another build of a backend and none of this one, by what made them."""
+        ...
+
+    def add(self, run: Run, record: bytes) -> None:
+        """Keeps the result of a run, an encoded record, unless it is kept already; it supersedes those of other builds."""
         ...
 
     def consolidate(self) -> None:

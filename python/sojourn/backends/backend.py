@@ -1,0 +1,161 @@
+"""What a backend is, and what some of them can do besides."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import polars as pl
+
+from sojourn.backends.identity import Identity
+from sojourn.backends.result import RunResult
+from sojourn.scenario.given import Given
+from sojourn.specification import RunSpecification
+
+
+class Backend(Protocol):
+    """Something that can carry out a run. Its methods may be called from several threads at once."""
+
+    @property
+    def identity(self) -> Identity:
+        """Its name in the registry, and the code that computes."""
+        ...
+
+    def check(self, run: RunSpecification, given: Given, /) -> None:
+        """Looks at a run without carrying it out.
+
+        Args:
+            run: the run, every default filled in.
+            given: the keys of its scenario that somebody set. What the backend cannot do it refuses only if it is among them:
+                a default that it cannot honour is no reason to refuse a run.
+
+        Raises:
+            InputError: the specification makes no sense, or asks for what the backend cannot do; one line that names the key.
+        """
+        ...
+
+    def run(self, run: RunSpecification, /) -> RunResult:
+        """Carries out one run.
+
+        Raises:
+            InputError: the specification makes no sense.
+            RunFailed: the run could not be finished.
+            RunCancelled: ``cancel`` was called.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Makes all present and later runs of this backend end soon with ``RunCancelled``."""
+        ...
+
+
+#: Each queue at a moment: its length, and what it did since the start of the run, null if queues are not measured. Sojourn times
+#: are those of the packets sent, added up, in s.
+MOMENT_QUEUES = pl.Schema(
+    {
+        "link": pl.String(),
+        "packets": pl.UInt64(),
+        "bytes": pl.UInt64(),
+        "drops": pl.UInt64(),
+        "marks": pl.UInt64(),
+        "departures": pl.UInt64(),
+        "bytes_sent": pl.UInt64(),
+        "sojourn_sum": pl.Float64(),
+    }
+)
+
+#: Each flow at a moment: payload delivered since the start of the run and, of all but those that only send, congestion window in
+#: bytes and the latest RTT sample in s.
+MOMENT_FLOWS = pl.Schema({"bytes_delivered": pl.UInt64(), "cwnd": pl.UInt64(), "rtt": pl.Float64()})
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What can be seen at a moment of a run: frames of ``MOMENT_QUEUES`` and ``MOMENT_FLOWS``, in the order of its result."""
+
+    #: In s since the start of the run.
+    time: float
+    queues: pl.DataFrame
+    flows: pl.DataFrame
+
+
+class SteppedRun(Protocol):
+    """A run that is watched while it goes on; its result is that of ``Backend.run``."""
+
+    def moments(self, interval: int) -> Iterator[Moment]:
+        """Carries the run out and shows it whenever so many picoseconds have passed, and at its end.
+
+        Raises:
+            RunFailed: the run could not be finished.
+        """
+        ...
+
+    def result(self) -> RunResult:
+        """The result, once the last moment has been shown."""
+        ...
+
+
+@runtime_checkable
+class Stepping(Backend, Protocol):
+    """A backend whose runs can be watched while they go on."""
+
+    def step(self, run: RunSpecification, /) -> SteppedRun:
+        """Begins a run that goes on as its moments are asked for.
+
+        Raises:
+            InputError: the specification makes no sense.
+        """
+        ...
+
+
+#: The states of connections over time: times in s, sizes in bytes, counts since the start of the run.
+CONNECTIONS = pl.Schema(
+    {
+        "time": pl.Float64(),
+        "flow": pl.UInt32(),
+        "state": pl.UInt8(),
+        "ca_state": pl.UInt8(),
+        "retransmits": pl.UInt64(),
+        "backoff": pl.UInt32(),
+        "rto": pl.Float64(),
+        "snd_mss": pl.UInt64(),
+        "unacked": pl.UInt64(),
+        "sacked": pl.UInt64(),
+        "lost": pl.UInt64(),
+        "retrans": pl.UInt64(),
+        "rtt": pl.Float64(),
+        "rttvar": pl.Float64(),
+        "snd_ssthresh": pl.UInt64(),
+        "snd_cwnd": pl.UInt64(),
+        "total_retrans": pl.UInt64(),
+        "pacing_rate": pl.UInt64(),
+        "bytes_acked": pl.UInt64(),
+        "min_rtt": pl.Float64(),
+        "data_segs_out": pl.UInt64(),
+        "latest_rtt": pl.Float64(),
+        "bytes_delivered": pl.UInt64(),
+    }
+)
+
+
+@runtime_checkable
+class Recording(Backend, Protocol):
+    """A backend that can record the packets of a link and the states of connections."""
+
+    def capture(self, run: RunSpecification, link: int, path: Path, comment: str, /) -> int:
+        """Carries a run out and writes what passes a link's near end, both ways, to a file in the format pcapng.
+
+        Args:
+            run: the run.
+            link: its place among the links of the specification.
+            path: the file.
+            comment: for the readers of the file.
+
+        Returns:
+            How many packets there are.
+        """
+        ...
+
+    def connections(self, run: RunSpecification, interval: int, /) -> pl.DataFrame:
+        """Carries a run out and looks at every connection at the start and after each interval (ps): ``CONNECTIONS``."""
+        ...

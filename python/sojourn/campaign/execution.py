@@ -1,0 +1,74 @@
+"""Carries out runs on several workers.
+
+Workers are threads: a backend gives way to other threads while it works. The cells with the longest runs start first, so that no
+worker is left alone with a long one at the end; the order in which runs finish does not show in any result.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from sojourn import results
+from sojourn.backends.backend import Backend
+from sojourn.campaign.outcome import Outcome
+from sojourn.errors import SojournError
+from sojourn.runs import Run
+from sojourn.store.encoding import encode
+
+#: What carries out runs, about in their order, and yields each as it ends.
+Execute = Callable[[Iterable[Run]], Generator[Outcome]]
+
+
+def workers(jobs: int | None) -> int:
+    """The number of workers, or one for each core this process may use."""
+    return jobs if jobs is not None else len(os.sched_getaffinity(0))
+
+
+def carry_out(run: Run, backend: Backend) -> bytes:
+    """The encoded record of a run: all of the work that a worker does for it.
+
+    Raises:
+        SojournError: the run failed.
+    """
+    return encode(results.of_run(run, backend.run(run.specification)))
+
+
+def execute(runs: Iterable[Run], backend: Backend, jobs: int | None = None) -> Generator[Outcome]:
+    """Carries out all runs, about in their order, and yields each as it ends; few are taken ahead of time.
+
+    When the iterator is closed early (an interrupt, say), runs under way are cancelled and the others never start.
+    """
+    number = workers(jobs)
+    executor = ThreadPoolExecutor(max_workers=number, thread_name_prefix="run")
+
+    try:
+        yield from flow(runs, lambda run: executor.submit(carry_out, run, backend), 2 * number)
+    except BaseException:
+        backend.cancel()
+        raise
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def flow(runs: Iterable[Run], submit: Callable[[Run], Future[bytes]], ahead: int) -> Generator[Outcome]:
+    """Has ``ahead`` runs submitted, as long as there are as many, and yields each as it ends."""
+    source = iter(runs)
+    pending: dict[Future[bytes], Run] = {}
+    ended: deque[Future[bytes]] = deque()
+    while True:
+        while len(pending) < ahead and (run := next(source, None)) is not None:
+            pending[submit(run)] = run
+        if not pending:
+            return
+        ended.extend(wait(pending, return_when=FIRST_COMPLETED).done)
+        while ended:
+            future = ended.popleft()
+            yield Outcome(pending.pop(future), _outcome(future))
+
+
+def _outcome(future: Future[bytes]) -> bytes | SojournError:
+    try:
+        return future.result()
+    except SojournError as error:
+        return error

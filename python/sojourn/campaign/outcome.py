@@ -1,0 +1,37 @@
+"""What runs and campaigns have come to."""
+
+from dataclasses import dataclass
+
+from sojourn.campaign.planning import PlannedCell
+from sojourn.errors import SojournError
+from sojourn.results import Result
+from sojourn.runs import Run
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that has ended, with its encoded record or with why there is none."""
+
+    run: Run
+    result: bytes | SojournError
+
+
+@dataclass(frozen=True)
+class Imprecise:
+    """A cell that has as many seeds as it may have, and whose metric is still not known well enough."""
+
+    cell: PlannedCell
+    #: Half the width of the interval, in the metric's unit; none if fewer than two runs have the metric.
+    half: float | None
+
+
+@dataclass(frozen=True)
+class CampaignOutcome:
+    """A campaign that has ended: what is known of its runs, made now or found, and the runs that failed."""
+
+    result: Result
+    failures: list[Outcome]
+    #: Runs that have a result, and those among them that were there before.
+    finished: int
+    found: int
+    imprecise: list[Imprecise]

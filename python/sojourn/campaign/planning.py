@@ -1,0 +1,129 @@
+"""A plan: a campaign whose cells have all been checked."""
+
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from sojourn import specification
+from sojourn.backends.backend import Backend
+from sojourn.backends.identity import Identity
+from sojourn.campaign.model import Campaign
+from sojourn.errors import InputError
+from sojourn.runs import Run, called, key, requests
+from sojourn.specification import RunSpecification
+from sojourn.sweep.stopping import StoppingRule
+from sojourn.units import LARGEST
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """A cell of which only as much is kept as its runs need: there may be many thousands."""
+
+    axes: dict[str, str]
+    #: The seed of the first run; the others count up from it.
+    seed: int
+    #: ``Run.cost`` and ``Run.simulated_seconds`` of each run.
+    cost: float
+    simulated_seconds: float
+    #: What will carry out its runs.
+    backend: Identity
+    #: The specification's text, compressed.
+    packed: bytes = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return called(self.axes)
+
+    def runs(self, repetitions: int) -> Iterator[Run]:
+        """The first so many runs."""
+        specified: RunSpecification = json.loads(self._text)
+        for seed in range(self.seed, self.seed + repetitions):
+            yield Run(self.axes, seed, {**specified, "seed": seed}, self.backend)
+
+    def run(self) -> Run:
+        """The first run."""
+        return next(self.runs(1))
+
+    def requests(self, repetitions: int) -> Iterator[str]:
+        """``Run.request`` of the first so many runs, for less than making the runs costs."""
+        return requests(self._text, range(self.seed, self.seed + repetitions))
+
+    def keys(self, repetitions: int) -> Iterator[str]:
+        """The keys of the first so many runs, for less than making the runs costs."""
+        return (key(request, self.backend) for request in self.requests(repetitions))
+
+    @property
+    def _text(self) -> str:
+        return zlib.decompress(self.packed).decode()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A campaign that has been checked, and what will carry it out."""
+
+    name: str
+    axes: Sequence[str]
+    cells: Sequence[PlannedCell]
+    repetitions: int
+    backend: Identity
+    until: StoppingRule | None = None
+
+    def __len__(self) -> int:
+        return len(self.cells) * self.repetitions
+
+    @property
+    def cost(self) -> float:
+        """``Run.cost`` of all runs together."""
+        return self.repetitions * sum(cell.cost for cell in self.cells)
+
+    @property
+    def simulated_seconds(self) -> float:
+        """How long all runs last together, in their own time."""
+        return self.repetitions * sum(cell.simulated_seconds for cell in self.cells)
+
+    def requests(self) -> Iterator[str]:
+        """``Run.request`` of all runs, cell by cell."""
+        return chain.from_iterable(cell.requests(self.repetitions) for cell in self.cells)
+
+    def run_keys(self) -> Iterator[str]:
+        """The keys of all runs, cell by cell."""
+        return chain.from_iterable(cell.keys(self.repetitions) for cell in self.cells)
+
+    def runs(self) -> Iterator[Run]:
+        """All runs, made one by one; the longest cells come first."""
+        for cell in sorted(self.cells, key=lambda cell: -cell.cost):
+            yield from cell.runs(self.repetitions)
+
+
+def plan(campaign: Campaign, backend: Backend, on_cell: Callable[[], None] = lambda: None) -> Plan:
+    """Has the backend check all cells, so that bad input is found before anything is run or written.
+
+    Args:
+        campaign: what is to be run.
+        backend: what will carry it out.
+        on_cell: called after each cell that is fine.
+
+    Raises:
+        InputError: a cell makes no sense, the backend cannot do what it asks for, or two cells are the same.
+    """
+    cells: list[PlannedCell] = []
+    seen: dict[str, str] = {}
+    for cell in campaign.cells():
+        run, name = cell.run(0, backend.identity), called(cell.axes)
+        try:
+            backend.check(run.specification, cell.given)
+            if run.seed + campaign.repetitions - 1 > LARGEST:
+                raise InputError(f"seed: {run.seed} is too large to count {campaign.repetitions} seeds up from")
+        except InputError as error:
+            alone = [*cell.axes.values()] == [campaign.name]  # a scenario that is not swept
+            raise InputError(f"{campaign.origin}: {error}" if alone else f"{campaign.origin}: cell {name}: {error}") from None
+        other = seen.setdefault(run.key, name)
+        if other is not name:
+            raise InputError(f"{campaign.origin}: the cells {other} and {name} are the same run; exclude one")
+        packed = zlib.compress(specification.text(run.specification).encode())
+        cells.append(PlannedCell(dict(cell.axes), run.seed, run.cost, run.simulated_seconds, run.backend, packed))
+        on_cell()
+    return Plan(campaign.name, campaign.axes, cells, campaign.repetitions, backend.identity, campaign.until)

@@ -1,0 +1,128 @@
+"""Carries out a campaign and keeps its results: everything in Sojourn that makes runs does it here."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from itertools import chain
+
+from sojourn.backends.backend import Backend
+from sojourn.campaign import precision
+from sojourn.campaign.execution import Execute, execute
+from sojourn.campaign.observer import Observer, Tally
+from sojourn.campaign.outcome import CampaignOutcome, Imprecise, Outcome
+from sojourn.campaign.planning import Plan
+from sojourn.errors import StoreFailed
+from sojourn.runs import Run
+from sojourn.store import RunStore
+from sojourn.sweep.stopping import StoppingRule
+
+
+def run(
+    planned: Plan,
+    backend: Backend,
+    store: RunStore,
+    *,
+    jobs: int | None = None,
+    elsewhere: Execute | None = None,
+    observer: Observer | None = None,
+) -> CampaignOutcome:
+    """Carries out all runs whose results are not kept yet, and keeps them; a failed run does not stop the others.
+
+    Under a stopping rule the plan's seeds are only the first: those cells whose metric's interval is not yet below the bound get
+    more and more of them.
+
+    An interrupt passes through, after the results so far have been put in order.
+
+    Args:
+        planned: the campaign.
+        backend: what it was planned with.
+        store: what keeps the results.
+        jobs: how many runs at once; as many as there are cores unless given.
+        elsewhere: what carries out the runs instead of the backend here, such as the workers of a cluster.
+        observer: what looks on.
+
+    Raises:
+        StoreFailed: results could not be kept; those that are kept stay.
+    """
+    observer = observer or Observer()
+    store.begin(planned.axes)
+    observer.planned(planned, store.stale(planned.requests(), planned.backend))
+
+    def here(runs: Iterable[Run]) -> Generator[Outcome]:
+        return execute(runs, backend, jobs)
+
+    def carry_out(batch: Plan) -> CampaignOutcome:
+        return _carry_out(batch, store, elsewhere or here, observer)
+
+    outcome = carry_out(planned) if planned.until is None else _until_precise(planned, planned.until, store, carry_out)
+    observer.ended(outcome)
+    return outcome
+
+
+def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observer) -> CampaignOutcome:
+    """Carries out those runs of a plan that the store does not have."""
+    tally = Tally(len(batch), batch.cost)
+    failures: list[Outcome] = []
+
+    def missing() -> Iterator[Run]:
+        for run in batch.runs():
+            if store.has(run.key):
+                tally.found += 1
+                tally.cost_found += run.cost
+                on_progress(tally)
+            else:
+                yield run
+
+    with observer.running(batch) as on_progress:
+        try:
+            with closing(execute(missing())) as outcomes:
+                for outcome in outcomes:
+                    if isinstance(outcome.result, bytes):
+                        store.add(outcome.run, outcome.result)
+                        tally.made += 1
+                    else:
+                        failures.append(outcome)
+                        tally.failed += 1
+                    tally.cost_done += outcome.run.cost
+                    tally.simulated_seconds += outcome.run.simulated_seconds
+                    on_progress(tally)
+        except StoreFailed:
+            raise
+        except BaseException:
+            store.consolidate()
+            raise
+        store.consolidate()
+    finished = tally.made + tally.found
+    alone = len(store) == finished
+    result = store.result(batch.axes, None if alone else lambda: (run.key for run in batch.runs()))
+    failures.sort(key=lambda failure: ([*failure.run.axes.values()], failure.run.seed))
+    return CampaignOutcome(result, failures, finished, tally.found, [])
+
+
+def _until_precise(
+    planned: Plan, rule: StoppingRule, store: RunStore, carry_out: Callable[[Plan], CampaignOutcome]
+) -> CampaignOutcome:
+    """Carries out a plan, and then more and more seeds of those cells whose metric's interval is not yet below the bound."""
+    seeds = dict.fromkeys(range(len(planned.cells)), 0)
+    open_cells, repetitions, finished, found = list(seeds), planned.repetitions, 0, 0
+    while True:
+        batch = replace(planned, cells=[planned.cells[index] for index in open_cells], repetitions=repetitions)
+        outcome = carry_out(batch)
+        before = sum(seeds[index] for index in open_cells)
+        seeds |= dict.fromkeys(open_cells, repetitions)
+        # What earlier batches have made is found again.
+        finished += outcome.finished - before
+        found += outcome.found - before
+        halves = dict(zip(open_cells, precision.halves(outcome.result, batch, rule.metric), strict=True))
+        wide = {index: half for index, half in halves.items() if half is None or half >= rule.bound}
+        if not wide or outcome.failures or repetitions >= rule.most_seeds:
+            break
+        open_cells = list(wide)
+        repetitions = precision.more(repetitions, rule)
+
+    def run_keys() -> Iterator[str]:
+        return chain.from_iterable(cell.keys(seeds[index]) for index, cell in enumerate(planned.cells))
+
+    result = store.result(planned.axes, run_keys)
+    imprecise = [Imprecise(planned.cells[index], half) for index, half in wide.items()]
+    return CampaignOutcome(result, outcome.failures, finished, found, imprecise)

@@ -1,0 +1,62 @@
+"""``sojourn bench``: speed and memory beside their targets."""
+
+from pathlib import Path
+
+import click
+
+from sojourn.cli.options import RESULTS, Command, option
+from sojourn.errors import InputError
+
+
+def _parts(_context: click.Context, option: click.Parameter, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of parts, if there are such; what they are is loaded only when it is needed."""
+    if wanted:
+        from sojourn.bench.parts import PARTS
+
+        for name in wanted:
+            if name not in PARTS:
+                raise click.BadParameter(f"{name!r} is not one of {', '.join(PARTS)}.", param=option)
+    return wanted
+
+
+@click.command("bench", cls=Command)
+@option("--only", metavar="PART", multiple=True, callback=_parts, help="Measure only this part; repeatable.")
+@option("--against", type=click.Choice(["ns3"]), help="Compare with ns-3 instead, which needs a clone and libns3-dev.")
+@option(
+    "--seconds",
+    metavar="S",
+    type=click.FloatRange(min=0, min_open=True),
+    show_default="10, or 1 beside ns-3",
+    help="Simulate data-centre cells for S seconds, access-link cells for ten times as long, and the other parts in proportion. "
+    "The targets are for 10.",
+)
+@option(
+    "--repeat",
+    metavar="N",
+    type=click.IntRange(min=1),
+    show_default="3, or 1 beside ns-3",
+    help="Take the median of N measurements.",
+)
+@option("--out", section=RESULTS, metavar="FILE", type=click.Path(path_type=Path), help="Write the results to FILE as JSON.")
+def command(only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None) -> None:
+    """Measure speed and memory, and show their targets."""
+    if against is not None and only:
+        raise InputError(f"--only {only[0]}: there are no parts with --against {against}")
+    if out is not None and not out.parent.is_dir():
+        raise InputError(f"--out {out}: there is no directory {out.parent}")
+    if out is not None and out.is_dir():
+        raise InputError(f"--out {out}: is a directory; give a file")
+    from sojourn.bench import figures, machine, ns3, parts, report
+    from sojourn.cli.console import console
+    from sojourn.cli.terminal import notify
+    from sojourn.store import write_whole
+
+    standard = ns3.STANDARD if against is not None else figures.STANDARD
+    extent = figures.Extent(seconds or standard.seconds, repeat or standard.repeat)
+    this = machine.this()
+    measured = parts.measure(only or parts.PARTS, extent, notify) if against is None else [ns3.measure(extent, notify)]
+    found = report.Report(this, extent, measured)
+    for table in report.tables(found):
+        console().print(table)
+    if out is not None:
+        write_whole(out, lambda path: path.write_text(report.text(found), encoding="utf-8"))

@@ -1,0 +1,42 @@
+"""``sojourn check``: whether a scenario or a study could be run."""
+
+from pathlib import Path
+
+import click
+
+from sojourn.cli.options import Command, backend_option, changes_of, only_option, selection, set_option
+
+
+@click.command("check", cls=Command)
+@click.argument("file", metavar="FILE|STUDY", type=click.Path(path_type=Path))
+@only_option
+@set_option
+@backend_option
+def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend: str) -> None:
+    """Check a scenario, a sweep or a study without running it."""
+    from sojourn import api, backends
+    from sojourn.campaign import plan
+    from sojourn.cli.show import counted
+    from sojourn.cli.terminal import Checking
+    from sojourn.specification import flow_count
+    from sojourn.study import library
+
+    carrier = backends.named(backend)
+    if str(file) in library.available() and not file.is_file():
+        study = library.load(str(file))
+        claims = api.check_study(study)
+        campaign = api.study_campaign(study, 1, selection(only), changes_of(changes))
+        with Checking(campaign.size) as checking:
+            planned = plan(campaign, carrier, checking.advance)
+        shown = [(len(planned.cells), "cell"), (len(library.figures(study)), "figure"), (len(claims), "claim")]
+        click.echo(f"study {study.name} is valid: {', '.join(counted(*each) for each in shown)}")
+        return
+    campaign = api.campaign(file, 1, selection(only), changes_of(changes))
+    with Checking(campaign.size) as checking:
+        planned = plan(campaign, carrier, checking.advance)
+    run = planned.cells[0].run()
+    nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
+    parts = [(nodes, "node"), (links, "one-way link"), (flow_count(run.specification), "flow")]
+    size = f"{', '.join(counted(*part) for part in parts)}, {run.simulated_seconds:g} s"
+    first = "" if len(planned.cells) == 1 else f"{len(planned.cells)} cells, the first with "
+    click.echo(f'{file}: scenario "{planned.name}" is valid: {first}{size}')

@@ -1,0 +1,59 @@
+"""``sojourn plan``: what running a file would mean."""
+
+from pathlib import Path
+
+import click
+
+from sojourn.cli.options import (
+    Command,
+    backend_option,
+    changes_of,
+    jobs_option,
+    only_option,
+    out_option,
+    seeds_option,
+    selection,
+    set_option,
+)
+
+
+@click.command("plan", cls=Command)
+@click.argument("file", type=click.Path(path_type=Path))
+@seeds_option
+@only_option
+@set_option
+@out_option(None, "Count the runs whose results DIR has already.")
+@backend_option
+@jobs_option
+def command(
+    file: Path,
+    seeds: int | None,
+    only: tuple[str, ...],
+    changes: tuple[str, ...],
+    out: Path | None,
+    backend: str,
+    jobs: int | None,
+) -> None:
+    """Show the axes, cells and runs of FILE, and estimate the time."""
+    from sojourn import api, backends
+    from sojourn.campaign import carry_out, plan, workers
+    from sojourn.cli import show
+    from sojourn.cli.terminal import Checking
+    from sojourn.sweep import estimate
+
+    campaign, carrier = api.campaign(file, seeds, selection(only), changes_of(changes)), backends.named(backend)
+    with Checking(campaign.size) as checking:
+        planned = plan(campaign, carrier, checking.advance)
+    show.axes(campaign)
+    click.echo(show.extent(planned))
+    kept = 0
+    if out is not None:
+        kept, stale = api.kept(planned, out)
+        click.echo(f"{out} has the results of {kept} of {show.counted(len(planned), 'run')}")
+        if stale:
+            click.echo(show.stale(stale, planned, out, "would be made"))
+    if kept < len(planned):
+        largest = max(planned.cells, key=lambda cell: cell.cost).run()
+        speed = estimate.measure(largest, lambda run: carry_out(run, carrier))
+        left = estimate.packets(planned.cost) * (1 - kept / len(planned))
+        click.echo(show.estimated(speed, len(planned) - kept, left, workers(jobs)))

@@ -1,0 +1,106 @@
+"""``sojourn reproduce``: a study, or the studies of all papers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sojourn.cli.options import (
+    Command,
+    backend_option,
+    changes_of,
+    cluster_option,
+    jobs_option,
+    only_option,
+    out_option,
+    progress_option,
+    seeds_option,
+    selection,
+    set_option,
+)
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.api import Reproduction
+
+#: What stands for the studies of all papers.
+ALL_STUDIES = "all"
+
+
+@click.command("reproduce", cls=Command)
+@click.argument("study")
+@seeds_option
+@only_option
+@set_option
+@out_option(
+    "results/STUDY", "Keep the results in DIR: a new or empty directory, or one with results, of which none is made again."
+)
+@backend_option
+@jobs_option
+@cluster_option
+@progress_option
+def command(
+    study: str,
+    seeds: int | None,
+    only: tuple[str, ...],
+    changes: tuple[str, ...],
+    out: Path | None,
+    backend: str,
+    jobs: int | None,
+    cluster: str | None,
+    progress: str,
+) -> None:
+    """Run STUDY and compare its tables with the published ones.
+
+    With "all" for STUDY, run the studies of all papers.
+    """
+    from sojourn import api
+    from sojourn.cli import show
+    from sojourn.cli.terminal import Terminal
+    from sojourn.study import library
+
+    everything = study == ALL_STUDIES
+    if everything and (only or changes):
+        raise InputError("reproduce all: --only and --set need a single study")
+    studies = [library.load(name) for name in (library.papers() if everything else [study])]
+    # All are checked before any is run.
+    claims = {loaded.name: api.check_study(loaded) for loaded in studies}
+    found = []
+    for loaded in studies:
+        if everything:
+            click.echo(f"{loaded.name}: {loaded.title}")
+        directory = out if out is not None and not everything else (out or Path("results")) / loaded.name
+        reproduction = api.reproduce_checked(
+            loaded,
+            seeds,
+            only=selection(only),
+            changes=changes_of(changes),
+            out=directory,
+            jobs=jobs,
+            backend=backend,
+            cluster=cluster,
+            observer=Terminal(click.get_current_context().obj, directory, progress),
+        )
+        _show(reproduction, len(claims[loaded.name]), directory)
+        # The results themselves are not held: series of many seeds are long.
+        found.append((loaded, reproduction.judged, reproduction.comparison))
+    if everything:
+        show.papers(found)
+
+
+def _show(reproduction: "Reproduction", claims: int, directory: Path) -> None:
+    """A study's tables, how many of their figures agree, and how its claims fare."""
+    from sojourn.cli import show
+    from sojourn.cli.console import console
+    from sojourn.study import tables
+
+    for table in tables.study_tables(reproduction.study, reproduction.comparison):
+        console().print(table)
+    legend = ""
+    if reproduction.study.published is not None:
+        console().print(tables.agreement_table(reproduction.comparison))
+        legend = "* does not agree. "
+    if claims:
+        click.echo(show.verdicts_in_all(reproduction.judged, claims))
+    runs = show.counted(reproduction.result.runs.height, "run")
+    click.echo(f"{legend}Results of {runs} are in {directory}")

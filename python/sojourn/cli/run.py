@@ -1,0 +1,63 @@
+"""``sojourn run``: a scenario, or all cells of its sweep."""
+
+from pathlib import Path
+
+import click
+
+from sojourn.cli.options import (
+    Command,
+    backend_option,
+    changes_of,
+    cluster_option,
+    jobs_option,
+    only_option,
+    out_option,
+    progress_option,
+    seeds_option,
+    selection,
+    set_option,
+)
+
+
+@click.command("run", cls=Command)
+@click.argument("file", type=click.Path(path_type=Path))
+@seeds_option
+@only_option
+@set_option
+@out_option(None, "Keep the results in DIR: a new or empty directory, or one with results, of which none is made again.")
+@backend_option
+@jobs_option
+@cluster_option
+@progress_option
+def command(
+    file: Path,
+    seeds: int | None,
+    only: tuple[str, ...],
+    changes: tuple[str, ...],
+    out: Path | None,
+    backend: str,
+    jobs: int | None,
+    cluster: str | None,
+    progress: str,
+) -> None:
+    """Run FILE, a scenario or a sweep, and show the results."""
+    from sojourn import api
+    from sojourn.cli import show
+    from sojourn.cli.terminal import Terminal
+
+    terminal = Terminal(click.get_current_context().obj, out, progress)
+    found = api.run(
+        file,
+        seeds,
+        only=selection(only),
+        changes=changes_of(changes),
+        out=out,
+        jobs=jobs,
+        backend=backend,
+        cluster=cluster,
+        observer=terminal,
+    )
+    if len(terminal.plan.cells) == 1:
+        show.result(found)
+    else:
+        show.cells(found, terminal.plan)

@@ -1,0 +1,51 @@
+"""Which keys of a scenario were set, as opposed to left at their defaults.
+
+A backend that cannot do something refuses it only where somebody asked for it. What was set is no part of a run's specification,
+so a default that is written out makes the same run.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sojourn.scenario.base import Table
+from sojourn.scenario.choices import Choice
+from sojourn.scenario.model import Scenario
+
+#: What stands for every entry of a list.
+ALL = "*"
+
+
+@dataclass(frozen=True)
+class Given:
+    """The keys that a file, a sweep, ``--set`` or a caller set, with places in lists: ``flows.0.tcp.name``."""
+
+    keys: tuple[str, ...]
+
+    def matching(self, pattern: str) -> list[str]:
+        """The keys that a pattern such as ``flows.*.stack.minimum_rto`` stands for; a prefix stands for all keys below it."""
+        steps = pattern.split(".")
+        return [key for key in self.keys if _matches(key.split("."), steps)]
+
+
+def given(scenario: Scenario) -> Given:
+    """The keys that were set in a scenario."""
+    return Given(tuple(_keys(scenario, "")))
+
+
+def _matches(key: list[str], steps: list[str]) -> bool:
+    return len(key) >= len(steps) and all(step in (ALL, part) for part, step in zip(key, steps, strict=False))
+
+
+def _keys(value: object, path: str) -> Iterator[str]:
+    prefix = f"{path}." if path else ""
+    if isinstance(value, Table):
+        for name, field in type(value).model_fields.items():
+            if name in value.model_fields_set:
+                yield from _keys(getattr(value, name), f"{prefix}{field.alias or name}")
+    elif isinstance(value, Choice):
+        yield from (f"{prefix}{key}" for key in value.given)
+    elif isinstance(value, list) and any(isinstance(entry, Table) for entry in value):
+        for place, entry in enumerate(value):
+            yield from _keys(entry, f"{prefix}{place}")
+    else:
+        yield path

@@ -1,0 +1,89 @@
+"""A backend can refuse exactly what somebody asked for."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sojourn
+from conftest import Capture, complaint, scenario_data
+from doubles import INVENTOR, Inventor, register
+from sojourn.cli.commands import status
+from sojourn.errors import InputError
+from sojourn.runs import Cell
+from sojourn.scenario import from_data
+from sojourn.scenario.given import Given, given
+from sojourn.specification import RunSpecification
+
+REFUSED = ("stack.minimum_rto", "flows.*.stack.minimum_rto")
+
+
+class Picky(Inventor):
+    """Cannot set the least retransmission timeout."""
+
+    def check(self, _run: RunSpecification, given: Given, /) -> None:
+        for key in (key for pattern in REFUSED for key in given.matching(pattern)):
+            raise InputError(f"{key}: the backend {self.identity.name} cannot set it")
+
+
+OWN_STACK = [{"from": "a", "to": "b", "tcp": "newreno", "stack": {"minimum_rto": "300 ms"}}]
+SET = {"stack": {"minimum_rto": "300 ms"}}
+
+
+def test_a_default_is_not_refused() -> None:
+    """The specification has a least timeout all the same; so has a profile that somebody chose."""
+    for changes in ({}, {"stack": "linux-6"}, {"stack": {"maximum_rto": "90 s"}}):
+        assert sojourn.run(from_data(scenario_data(**changes), "test"), backend=Picky()).runs.height == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"), [(SET, "stack.minimum_rto"), ({"flows": OWN_STACK}, r"flows\.0\.stack\.minimum_rto")]
+)
+def test_the_api_sets_it(changes: dict[str, Any], key: str) -> None:
+    backend = Picky()
+    with pytest.raises(InputError, match=f'^scenario "small": {key}: the backend inventor cannot set it$'):
+        sojourn.run(from_data(scenario_data(**changes), "test"), backend=backend)
+    assert backend.started == []
+
+
+def test_files_sweeps_and_options_set_it(
+    scenario_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    register(monkeypatch, Picky)
+    file = scenario_file()
+    text = file.read_text(encoding="utf-8")
+    told = "stack.minimum_rto: the backend inventor cannot set it\n"
+
+    assert status(["check", str(file)]) == 0
+    capsys.readouterr()
+    for command in (["run"], ["plan"], ["check"]):
+        assert status([*command, str(file), "--set", "stack.minimum_rto='300 ms'"]) == 2
+        assert complaint(capsys) == f"sojourn: {file}: {told}"
+    file.write_text(f'{text}\n[stack]\nminimum_rto = "300 ms"\n', encoding="utf-8")
+    assert status(["run", str(file)]) == 2
+    assert complaint(capsys) == f"sojourn: {file}: {told}"
+    axis = '[sweep.axes]\nrto = { key = "stack.minimum_rto", values = ["300 ms"] }\n'
+    file.write_text(text + axis, encoding="utf-8")
+    assert status(["run", str(file)]) == 2
+    assert complaint(capsys) == f"sojourn: {file}: cell rto=300 ms: {told}"
+
+
+def test_an_explicit_default_is_the_same_run() -> None:
+    plain = Cell({}, from_data(scenario_data(), "test"))
+    default = "1 s"  # RFC 6298
+    explicit = Cell({}, from_data(scenario_data(stack={"profile": "rfc", "minimum_rto": default}, seed=1), "test"))
+    assert plain.run(0, INVENTOR).key == explicit.run(0, INVENTOR).key
+    assert not plain.given.matching("stack")
+    assert plain.given.matching("seed") == []
+    assert explicit.given.matching("stack") == ["stack.profile", "stack.minimum_rto"]
+
+
+def test_all_keys_of_a_file_are_given() -> None:
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "cubic", "slow_start": "hystart", "beta": 0.8}}]
+    found = given(from_data(scenario_data(flows=flows), "test"))
+    assert found.matching("flows.*.tcp") == ["flows.0.tcp.name", "flows.0.tcp.slow_start", "flows.0.tcp.beta"]
+    queue = "network.dumbbell.bottleneck.queue"
+    assert found.matching(queue) == [f"{queue}.name", f"{queue}.limit"]
+    assert found.matching("network.dumbbell.senders.*.rate") == ["network.dumbbell.senders.0.rate"]
+    assert found.matching("probe") == []
