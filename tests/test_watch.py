@@ -180,7 +180,7 @@ def test_watch_prints_a_line_a_simulated_second_and_then_what_run_shows(scenario
         (["FILE", "--speed", "nan"], "'nan' is not a speed"),
         (["FILE", "--seed", "-1"], "--seed"),
         (["FILE", "--set", "durations=3 s"], "durations"),
-        (["SWEEP"], "holds 12 cells, and one is wanted; choose values with --only of the axes tcp, queue"),
+        (["SWEEP"], "has 12 cells; choose one with --only (axes: tcp, queue)"),
     ],
 )
 def test_what_cannot_be_watched_is_one_clear_line(
