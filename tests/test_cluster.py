@@ -11,6 +11,7 @@ import distributed
 import pytest
 
 import campaigns
+import sojourn
 from conftest import SMALL_TOML, Capture, complaint
 from sojourn import backends
 from sojourn.campaign import Cluster, Observer, Plan, Tally, run
@@ -87,3 +88,9 @@ def test_a_scheduler_that_goes_loses_nothing_that_has_finished(scheduler: distri
             run(planned, SIMULATOR, store, elsewhere=cluster.execute, observer=Watching(end))
         assert 10 <= len(store) < len(planned)
     cluster.close()
+
+
+def test_a_call_uses_the_cluster(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL_TOML)
+    there = sojourn.run(tmp_path / "small.toml", 2, cluster=scheduler.scheduler_address)
+    assert there.runs.equals(sojourn.run(tmp_path / "small.toml", 2).runs)
