@@ -12,6 +12,7 @@ from doubles import Inventor
 from sojourn import results
 from sojourn.campaign import Cells, Conducted, Plan, conduct, execute, plan
 from sojourn.errors import InputError
+from sojourn.metrics import of_run
 from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
@@ -101,7 +102,11 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("marker", "message"),
-    [('{"schema": 1}', "a store of schema 1, and this version of Sojourn reads schema 2"), ("{", "cannot be")],
+    [
+        ('{"schema": 3, "metrics": ["jane"]}', "its runs and this version of Sojourn differ in metrics"),
+        ('{"schema": 1}', "a store of schema 1, and this version of Sojourn reads schema 3"),
+        ("{", "cannot be"),
+    ],
 )
 def test_a_store_of_another_version_is_left_alone(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
     keep(three, tmp_path)
@@ -302,4 +307,4 @@ def test_a_crash_while_files_are_replaced_loses_nothing(
 def test_the_marker_says_schema_and_engine(tmp_path: Path) -> None:
     Store(tmp_path / "new" / "store", create=True).close()
     told = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
-    assert told == {"schema": 2, "engine": sojourn.__version__}
+    assert told == {"schema": 3, "metrics": [metric.name for metric in of_run()], "engine": sojourn.__version__}

@@ -154,7 +154,7 @@ def kept(planned: Plan, directory: str | Path) -> int:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A study's results, its published figures beside them, and what they say of its claims."""
+    """A study's results, its published values beside them, and what they say of its claims."""
 
     study: Study
     result: Result
@@ -232,14 +232,14 @@ def _carry_out(asked: Repeated, out: str | Path | None, jobs: int | None, backen
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
-    """Puts a study's published figures beside results of its runs, and judges its claims by them.
+    """Puts a study's published values beside results of its runs, and judges its claims by them.
 
     A directory, if given, gets ``cells.csv`` and, if there are claims, ``claims.csv``.
 
     Raises:
         InputError: the query of a claim cannot be answered.
     """
-    compared, claims = cells.compare(library.figures(study), result, list(study.axes)), library.claims(study)
+    compared, claims = cells.compare(library.published_values(study), result, list(study.axes)), library.claims(study)
     if directory is not None:
         cells.write(directory / "cells.csv", cells.frame(study, compared))
     reproduction = Reproduction(study, result, compared, verdicts.judge(study, claims, result))
@@ -249,14 +249,14 @@ def compare(study: Study, result: Result, directory: Path | None = None) -> Repr
 
 
 def check_study(study: Study) -> list[Claim]:
-    """Sees to it that a run answers each of a study's published figures, and a query each of its claims, which are returned.
+    """Sees to it that a run answers each of a study's published values, and a query each of its claims, which are returned.
 
     And that there are figures of the names by which it wants the paper's redrawn.
 
     Raises:
         InputError: one does not.
     """
-    library.figures(study)
+    library.published_values(study)
     claims = library.claims(study)
     verdicts.bind(study, claims)
     if study.figures:
@@ -264,8 +264,8 @@ def check_study(study: Study) -> list[Claim]:
         from sojourn import figures
 
         for figure in study.figures:
-            if figure.figure not in figures.FIGURES:
-                unknown = names.unknown("figure", figure.figure, figures.FIGURES)
+            if figure.figure not in figures.available():
+                unknown = names.unknown("figure", figure.figure, figures.available())
                 raise InputError(f"study {study.name}: figures: {figure.number}: {unknown}")
     return claims
 

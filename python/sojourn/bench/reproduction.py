@@ -44,7 +44,9 @@ def _reproduce(directory: Path, changes: dict[str, Any]) -> pl.DataFrame:
     asked = api.study_campaign(study, changes=changes)
     with Store(directory, create=True) as store:
         result = api.complete(conduct(plan(asked, backend, asked.origin), backend, store))
-    cells.write(directory / "cells.csv", cells.frame(study, cells.compare(library.figures(study), result, list(study.axes))))
+    cells.write(
+        directory / "cells.csv", cells.frame(study, cells.compare(library.published_values(study), result, list(study.axes)))
+    )
     return result.runs
 
 

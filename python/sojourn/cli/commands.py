@@ -138,13 +138,13 @@ def run(
 @only_option
 @set_option
 def check(file: Path, only: tuple[str, ...], changes: tuple[str, ...]) -> None:
-    """Check the scenario in FILE, or all cells of its sweep, or a study with its figures and claims, without running it."""
+    """Check the scenario in FILE, or all cells of its sweep, or a study with its values and claims, without running it."""
     if str(file) in library.available() and not file.is_file():
         loaded = library.load(str(file))
         claims = api.check_study(loaded)
         planned = _planned(api.study_campaign(loaded, 1, selection(only), changes_of(changes)), Simulator())
-        shown = len(library.figures(loaded))
-        click.echo(f"study {loaded.name} is fine: {len(planned.cells)} cells, {shown} figures, {len(claims)} claims")
+        values = len(library.published_values(loaded))
+        click.echo(f"study {loaded.name} is fine: {len(planned.cells)} cells, {values} values, {len(claims)} claims")
         return
     planned = _planned(api.campaign(file, 1, selection(only), changes_of(changes)), Simulator())
     run = planned.cells[0].run()
@@ -242,7 +242,7 @@ def reproduce(
     progress: str,
     out: Path | None,
 ) -> None:
-    """Run STUDY and show its tables: the published figures beside our own, or our own if none are published.
+    """Run STUDY and show its tables: the published values beside our own, or our own if none are published.
 
     With all for STUDY, the study of every paper.
     """
@@ -271,7 +271,7 @@ def reproduce(
 
 
 def _show(reproduction: api.Reproduction, claims: int, directory: Path) -> None:
-    """A study's tables, how many of their figures agree, and how its claims fare."""
+    """A study's tables, how many of their values agree, and how its claims fare."""
     for table in tables.study_tables(reproduction.study, reproduction.comparison):
         show.console().print(table)
     legend = ""

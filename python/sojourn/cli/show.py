@@ -9,10 +9,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sojourn import catalogue, measures
+from sojourn import catalogue
 from sojourn.campaign import Plan
 from sojourn.comparison import ComparedMetric
-from sojourn.metrics import METRICS
+from sojourn.metrics import METRICS, Metric
+from sojourn.metrics.formulas import jain as jains_index
 from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study import library
@@ -77,7 +78,7 @@ def _groups(found: Result) -> pl.DataFrame:
         (pl.col("rtt_mean").dot("rtt_samples") / pl.col("rtt_samples").sum()).fill_nan(None).alias("rtt"),
         pl.col("completed").count(),
     )
-    fair = by_run.with_columns(pl.col("jain").map_elements(measures.jain, return_dtype=pl.Float64))
+    fair = by_run.with_columns(pl.col("jain").map_elements(jains_index, return_dtype=pl.Float64))
     return fair.drop("key").group_by("group", "algorithm", maintain_order=True).mean()
 
 
@@ -91,12 +92,6 @@ def _queues(found: Result) -> pl.DataFrame:
 def _milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:.2f}"
 
-
-#: What the table of a sweep's cells shows of each: the metric, and a power of ten that makes it short.
-MAIN_METRICS = (
-    *(("total_mbps", 0), ("jain", 0), ("utilisation", 0), ("drop_pct", 0)),
-    *(("sojourn_mean_s", 3), ("sojourn_p99_s", 3)),
-)
 
 #: Cells that are shown: a terminal is no place for thousands.
 MOST_ROWS = 200
@@ -145,15 +140,14 @@ def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
 
 def cells(found: Result, planned: Plan) -> None:
     """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals."""
-    headings = (f">{name.removesuffix('_s')}_ms" if power else f">{name}" for name, power in MAIN_METRICS)
-    listed = table("Cells", *planned.axes, ">seeds", *headings)
-    metrics = (name for name, _ in MAIN_METRICS)
-    by_cell = found.columns("runs", [*planned.axes, *metrics]).partition_by(planned.axes, as_dict=True)
+    shown = [metric for metric in METRICS.values() if metric.main]
+    listed = table("Cells", *planned.axes, ">seeds", *(f">{metric.label}" for metric in shown))
+    by_cell = found.columns("runs", [*planned.axes, *(metric.name for metric in shown)]).partition_by(planned.axes, as_dict=True)
     seeds = 0
     for cell in planned.cells[:MOST_ROWS]:
         labels = tuple(cell.axes.values())
         runs = by_cell[labels]
-        measured = (_estimated(runs[name] * 10**power, METRICS[name].decimals - power) for name, power in MAIN_METRICS)
+        measured = (_estimated(metric, runs[metric.name]) for metric in shown)
         listed.add_row(*map(escape, labels), str(runs.height), *measured)
         seeds = max(seeds, runs.height)
     console().print(listed)
@@ -163,12 +157,12 @@ def cells(found: Result, planned: Plan) -> None:
         console().print("Means over seeds, and half of their 95 % confidence intervals.")
 
 
-def _estimated(values: pl.Series, decimals: int) -> str:
+def _estimated(metric: Metric, values: pl.Series) -> str:
     known = values.drop_nulls().to_list()
     if not known:
         return "-"
     mean, _, high = estimate(known)
-    return f"{mean:.{decimals}f}" + (f" ± {high - mean:.{decimals}f}" if high is not None else "")
+    return metric.number(mean) + (f" ± {metric.number(high - mean)}" if high is not None else "")
 
 
 def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None:
@@ -192,8 +186,8 @@ VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDE
 
 
 def claims(judged: Sequence[Judged]) -> None:
-    """Each claim with its verdict, the seeds on which it holds, and the figures that show it."""
-    listed = table("Claims", "id", "claim", "verdict", ">held", ">95 % interval", "figures over seeds")
+    """Each claim with its verdict, the seeds on which it holds, and the values that show it."""
+    listed = table("Claims", "id", "claim", "verdict", ">held", ">95 % interval", "values over seeds")
     for each in judged:
         _, low, high = each.share
         verdict = f"[{VERDICT_STYLES[each.verdict]}]{each.verdict}[/]"
@@ -221,13 +215,13 @@ def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
 
 
 def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) -> None:
-    """How the claims of each paper fare, and how many of its published figures agree."""
-    listed = table("Papers", "study", ">claims hold", ">fail", ">undecided", ">figures agree")
+    """How the claims of each paper fare, and how many of its published values agree."""
+    listed = table("Papers", "study", ">claims hold", ">fail", ">undecided", ">values agree")
     for study, judged, comparison in found:
         tables = agreement(comparison).values()
-        agree, figures = sum(agreeing for _, agreeing, _ in tables), sum(total for _, _, total in tables)
+        agree, values = sum(agreeing for _, agreeing, _ in tables), sum(total for _, _, total in tables)
         counted = (str(number) for number in _count(judged).values())
-        listed.add_row(study.name, *counted, f"{agree} of {figures}" if figures else "none published")
+        listed.add_row(study.name, *counted, f"{agree} of {values}" if values else "none published")
     console().print(listed)
 
 
@@ -240,11 +234,11 @@ def listing(what: str) -> None:
     """What there is of a kind."""
     known = catalogue.load()
     if what == "studies":
-        studies = table("Studies", "name", "title", ">runs", ">figures", "source")
+        studies = table("Studies", "name", "title", ">runs", ">values", "source")
         for name in library.available():
             study = library.load(name)
-            runs, figures = study.matrix.size, len(library.figures(study))
-            studies.add_row(study.name, study.title, str(runs), str(figures), study.source)
+            runs, values = study.matrix.size, len(library.published_values(study))
+            studies.add_row(study.name, study.title, str(runs), str(values), study.source)
         console().print(studies)
     elif what == "profiles":
         profiles = table("Stack profiles", "name", "title")

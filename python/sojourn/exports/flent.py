@@ -11,7 +11,7 @@ import polars as pl
 
 from sojourn.exports.places import write_file
 from sojourn.exports.tcp_info import interval, samples
-from sojourn.measures import jain
+from sojourn.metrics.formulas import jain
 from sojourn.runs import PICOSECONDS, Run
 
 #: Of Flent's files, and a version of Flent that writes it.

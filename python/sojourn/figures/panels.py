@@ -13,7 +13,7 @@ from polars import selectors as cs
 
 from sojourn.errors import InputError
 from sojourn.figures.drawn import Drawn, column
-from sojourn.figures.figure import Chart
+from sojourn.figures.look import Chart
 
 #: Panels that are drawn at most; more are not looked at.
 MOST = 48

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from sojourn import _engine
 from sojourn.errors import InputError
+from sojourn.metrics import of_run
 
 NAME = "sojourn.json"
 
-#: The version of what a store's files hold. Every change of columns or of the journal counts it up.
-SCHEMA = 2
+#: The version of what a store's files hold. Every change of the journal or of columns other than metrics counts it up.
+SCHEMA = 3
 
 
 def is_there(directory: Path) -> bool:
@@ -33,7 +34,8 @@ def make(directory: Path) -> None:
             raise InputError(f'--out {directory}: holds "{held[0]}" and is no store of results; give a new or an empty directory')
         # Linked and not moved: the first marker stays, on which another process may already hold a lock.
         unfinished = directory / f".{NAME}.{os.getpid()}"
-        unfinished.write_text(json.dumps({"schema": SCHEMA, "engine": _engine.version()}) + "\n", encoding="utf-8")
+        held_here = {"schema": SCHEMA, "metrics": _metrics(), "engine": _engine.version()}
+        unfinished.write_text(json.dumps(held_here) + "\n", encoding="utf-8")
         try:
             os.link(unfinished, directory / NAME)
         except FileExistsError:
@@ -51,10 +53,18 @@ def check(directory: Path) -> None:
         InputError: the directory is no store, or one of another schema.
     """
     try:
-        schema = json.loads((directory / NAME).read_text(encoding="utf-8"))["schema"]
+        said = json.loads((directory / NAME).read_text(encoding="utf-8"))
+        schema = said["schema"]
     except FileNotFoundError:
         raise InputError(f"{directory}: no store of results: there is no {NAME}") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{directory / NAME}: cannot be read, so what the directory holds is not known") from None
     if schema != SCHEMA:
         raise InputError(f"{directory}: a store of schema {schema}, and this version of Sojourn reads schema {SCHEMA}")
+    if differing := sorted(set(said["metrics"]).symmetric_difference(_metrics())):
+        raise InputError(f"{directory}: its runs and this version of Sojourn differ in metrics ({', '.join(differing)})")
+
+
+def _metrics() -> list[str]:
+    """The metrics that are columns of ``runs``."""
+    return [metric.name for metric in of_run()]

@@ -1,4 +1,4 @@
-"""The studies that come with Sojourn: a folder each, holding ``study.toml``, published figures, and claims."""
+"""The studies that come with Sojourn: a folder each, holding ``study.toml``, published values, and claims."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from sojourn.scenario.problems import describe
 from sojourn.study import claims as claims_file
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
-from sojourn.study.published import Figure, read, unpublished
+from sojourn.study.published import PublishedValue, read, unpublished
 
 #: In a clone this is a link to the top-level folder ``studies``; an installed package holds the files themselves.
 FOLDER = Path(__file__).parents[1] / "studies"
@@ -44,11 +44,11 @@ def load(name: str) -> Study:
         raise InputError(f"{path}: {describe(error)}") from None
 
 
-def figures(study: Study) -> list[Figure]:
-    """The figures of a study's tables: the published ones, or if there are none those to be measured.
+def published_values(study: Study) -> list[PublishedValue]:
+    """The values of a study's tables: the published ones, or if there are none those to be measured.
 
     Raises:
-        InputError: a published figure is of no run.
+        InputError: no run answers a published value.
     """
     if study.published is None:
         return unpublished(study)
