@@ -1,6 +1,6 @@
 """How every congestion control and every queue discipline behaves, as tables that are kept: a change shows as changed lines.
 
-They are no expectation of what is right, which ``docs/behaviour.md`` and the engine's tests against published figures say.
+They are no expectation of what is right, which ``docs/behaviour.md`` and the engine's tests against published values say.
 After a change that is meant, ``pytest tests/test_behaviour.py --snapshot-update`` writes them anew.
 """
 

@@ -55,7 +55,7 @@ def tips(page: str) -> list[str]:
     return [tip.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ") for tip in re.findall(r'data-tip="([^"]*)"', page)]
 
 
-def test_a_studys_report_has_every_figure_beside_the_published_one(study: tuple[Path, sojourn.Reproduction]) -> None:
+def test_studies_show_published_values(study: tuple[Path, sojourn.Reproduction]) -> None:
     directory, found = study
     page = report.write(directory).read_text(encoding="utf-8")
     told = tips(page)

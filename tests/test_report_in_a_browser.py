@@ -178,7 +178,7 @@ def test_table_values_by_keyboard(browser: Browser, study: Path) -> None:
     page.close()
 
 
-def test_a_figure_tells_its_interval_when_it_is_pointed_at(browser: Browser, study: Path) -> None:
+def test_values_show_their_interval(browser: Browser, study: Path) -> None:
     page = Watched(browser, study).page
     page.locator("#table-4 .value").first.hover()
     expect(page.locator("#tip")).to_contain_text("published 814")

@@ -249,9 +249,9 @@ def compare(study: Study, result: Result, directory: Path | None = None) -> Repr
 
 
 def check_study(study: Study) -> list[Claim]:
-    """Sees to it that a run answers each of a study's published values, and a query each of its claims, which are returned.
+    """Checks that each published value of a study has a run, each claim a query that can be asked, and each figure an entry.
 
-    And that there are figures of the names by which it wants the paper's redrawn.
+    Returns the claims.
 
     Raises:
         InputError: one does not.

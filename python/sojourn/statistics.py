@@ -1,4 +1,4 @@
-"""How sure a figure or a share over seeds is, whether two cells differ, and when a series has settled."""
+"""How sure a mean or a share over seeds is, whether two cells differ, and when a series has settled."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -25,7 +25,7 @@ from sojourn.watch.screen import Screen
 #: Seconds between two pages: what the eye follows.
 REFRESH = 0.1
 
-#: Moments that figures are over: one alone is too short for flows that send once a round trip.
+#: Moments that values are over: one alone is too short for flows that send once a round trip.
 LATELY = 10
 
 #: What stands for no limit of the speed.

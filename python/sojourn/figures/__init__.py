@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING
 from sojourn.figures.registry import Family, Figure, available, named
 
 if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
     from sojourn.figures.drawing import draw
     from sojourn.figures.drawn import Drawn, Results, Selection
-    from sojourn.figures.look import DOCUMENT, Chart
+    from sojourn.figures.look import DOCUMENT
     from sojourn.figures.saving import save, svg
 
 _MODULES = {
     "draw": "drawing",
     **dict.fromkeys(("Drawn", "Results", "Selection"), "drawn"),
-    **dict.fromkeys(("DOCUMENT", "Chart"), "look"),
+    "Chart": "chart",
+    "DOCUMENT": "look",
     **dict.fromkeys(("save", "svg"), "saving"),
 }
 

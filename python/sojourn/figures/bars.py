@@ -6,8 +6,8 @@ import altair as alt
 import polars as pl
 
 from sojourn.figures import look, means
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.look import Chart
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure, MetricFigure
 from sojourn.metrics import METRICS

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from sojourn.figures import look, origin
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, Results, Selection
-from sojourn.figures.look import DOCUMENT, Chart
+from sojourn.figures.look import DOCUMENT
 from sojourn.figures.registry import named
 
 

@@ -4,8 +4,8 @@ import altair as alt
 import polars as pl
 
 from sojourn.figures import look, means
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.look import Chart
 from sojourn.figures.panels import Panels, shown_axis
 from sojourn.figures.registry import MetricFigure
 from sojourn.metrics import Metric

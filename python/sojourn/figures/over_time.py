@@ -8,8 +8,8 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.figures import look
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.look import Chart
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure
 

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from sojourn.figures import look, means
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.look import Chart
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure
 from sojourn.metrics import METRICS

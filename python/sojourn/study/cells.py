@@ -90,7 +90,7 @@ def write(path: Path, cells: pl.DataFrame) -> None:
 
 
 def agreement(cells: Iterable[Compared]) -> Mapping[int, tuple[StudyTable, int, int]]:
-    """For each table with published figures: the table, how many of its cells agree, and how many there are."""
+    """For each table with published values: the table, how many of its cells agree, and how many there are."""
     counts: dict[int, tuple[StudyTable, int, int]] = {}
     for cell in cells:
         if cell.agrees is None:

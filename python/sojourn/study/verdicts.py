@@ -181,8 +181,8 @@ def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
     if found[HOLDS].dtype != pl.Boolean:
         raise InputError(f'{place}: the column "{HOLDS}" must be true or false, and is {found[HOLDS].dtype}')
     for column, dtype in found.schema.items():
-        is_figure = dtype.is_numeric() or (dtype == pl.String and column != SEED)
-        if column != HOLDS and not is_figure:
+        is_value = dtype.is_numeric() or (dtype == pl.String and column != SEED)
+        if column != HOLDS and not is_value:
             raise InputError(f'{place}: the column "{column}" must be a number or text, and is {dtype}')
     answered = found[SEED].to_list()
     for seed in seeds:
