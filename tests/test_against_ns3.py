@@ -13,7 +13,7 @@ TOLERANCE = 0.15
 def test_queue_drop_ratio_and_median_are_ns3s(load: str, queue: str) -> None:
     """Mean queue, drop ratio and median throughput over five seeds lie within 15 % of what ns-3.48 gives."""
     cells = sojourn.reproduce("ns3-access", seeds=5, only={"load": load, "queue": queue}).cells
-    figures = {row["metric"]: (row["published"], row["measured"]) for row in cells.iter_rows(named=True)}
+    values = {row["metric"]: (row["published"], row["measured"]) for row in cells.iter_rows(named=True)}
     for metric in ("queue_mean_pkts", "drop_pct", "median_mbps"):
-        published, measured = figures[metric]
+        published, measured = values[metric]
         assert abs(measured - published) <= TOLERANCE * published, metric

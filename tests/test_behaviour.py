@@ -1,6 +1,6 @@
 """How every congestion control and every queue discipline behaves, as tables that are kept: a change shows as changed lines.
 
-They are no expectation of what is right, which ``docs/behaviour.md`` and the engine's tests against published figures say.
+They are no expectation of what is right, which ``docs/behaviour.md`` and the engine's tests against published values say.
 After a change that is meant, ``pytest tests/test_behaviour.py --snapshot-update`` writes them anew.
 """
 
@@ -14,7 +14,8 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 import sojourn
 from conftest import scenario_data
-from sojourn import catalogue, measures
+from sojourn import catalogue
+from sojourn.metrics import formulas
 from sojourn.scenario import from_data
 
 HOST_LINK = {"rate": "1 Gbit/s", "delay": "5 ms"}
@@ -120,7 +121,7 @@ def queue_behaviour(discipline: str, load: str) -> str:
     (seen,) = result.queues.iter_rows(named=True)
     sojourns = (seen["sojourn_mean"], seen["sojourn_p99"])
     mean, tail = (f"{'-':>9}" if time is None else f"{1000 * time:9.2f}" for time in sojourns)
-    jain = measures.jain(result.flows["bytes_delivered"].to_numpy())
+    jain = formulas.jain(result.flows["bytes_delivered"].to_numpy())
     return (
         f"{discipline:15} {load:13} | {100 * seen['utilisation']:8.1f} {mean} {tail} "
         f"{100 * seen['drops'] / seen['arrivals']:8.2f} {0 if jain is None else jain:6.3f}"

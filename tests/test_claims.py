@@ -44,7 +44,7 @@ count = 2
 tcp = "newreno"
 
 [published]
-file = "figures.csv"
+file = "values.csv"
 
 [[tables]]
 number = 1
@@ -53,7 +53,7 @@ select = {}
 metrics = ["queue_mean_pkts"]
 """
 
-FIGURES = "table,load,metric,value\n1,low,queue_mean_pkts,3\n1,high,queue_mean_pkts,3\n"
+VALUES = "table,load,metric,value\n1,low,queue_mean_pkts,3\n1,high,queue_mean_pkts,3\n"
 
 QUERY = "select seed, max(queue_mean_pkts) > 0 as holds, max(queue_mean_pkts) as mean from runs group by seed"
 
@@ -73,11 +73,11 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     monkeypatch.setattr(library, "FOLDER", folder)
     monkeypatch.chdir(tmp_path)
 
-    def write(*claims: str, figures: str = FIGURES, name: str = "small") -> Path:
+    def write(*claims: str, values: str = VALUES, name: str = "small") -> Path:
         where = folder / name
         where.mkdir(parents=True)
         (where / "study.toml").write_text(STUDY.replace('"small"', f'"{name}"'), encoding="utf-8")
-        (where / "figures.csv").write_text(figures, encoding="utf-8")
+        (where / "values.csv").write_text(values, encoding="utf-8")
         (where / "claims.toml").write_text("\n".join(claims), encoding="utf-8")
         return where
 
@@ -115,18 +115,16 @@ def test_a_bad_claim_is_told_before_any_run(study: Study, wrong: str, message: s
 
 
 @pytest.mark.parametrize(
-    ("figures", "message"),
+    ("values", "message"),
     [
-        (FIGURES.replace("high", "higher"), "figures.csv: line 3: no run answers 1, higher, queue_mean_pkts, 3"),
-        (FIGURES.replace("1,high", "2,high"), 'figures.csv: line 3: unknown table "2"'),
-        (FIGURES.replace("pkts,3\n1", "pkts,three\n1"), "figures.csv: line 2: .*three"),
-        (FIGURES.replace("load,", "laod,"), "figures.csv: line 2: there is no column 'load'"),
+        (VALUES.replace("high", "higher"), "values.csv: line 3: no run answers 1, higher, queue_mean_pkts, 3"),
+        (VALUES.replace("1,high", "2,high"), 'values.csv: line 3: unknown table "2"'),
+        (VALUES.replace("pkts,3\n1", "pkts,three\n1"), "values.csv: line 2: .*three"),
+        (VALUES.replace("load,", "laod,"), "values.csv: line 2: there is no column 'load'"),
     ],
 )
-def test_a_published_figure_that_no_run_answers_is_told_before_any_run(
-    study: Study, figures: str, message: str, capsys: Capture
-) -> None:
-    study(claim(), figures=figures)
+def test_published_values_need_a_run(study: Study, values: str, message: str, capsys: Capture) -> None:
+    study(claim(), values=values)
     backend = Inventor()
     with pytest.raises(InputError, match=f"study small: .*{message}"):
         sojourn.reproduce("small", backend=backend)
@@ -138,7 +136,7 @@ def test_a_published_figure_that_no_run_answers_is_told_before_any_run(
 def test_check_says_what_a_study_is(study: Study, capsys: Capture) -> None:
     study(claim())
     assert status(["check", "small"]) == 0
-    assert capsys.readouterr().out == "study small is valid: 2 cells, 2 figures, 1 claim\n"
+    assert capsys.readouterr().out == "study small is valid: 2 cells, 2 values, 1 claim\n"
 
 
 @pytest.mark.parametrize("name", library.available())
@@ -173,7 +171,7 @@ def test_a_verdict_is_only_given_where_the_interval_lies_on_one_side_of_one_half
     study(claim(QUERY.replace("> 0", f"> {above}")))
     (judged,) = sojourn.reproduce("small", seeds, backend=Inventor()).judged
     assert (judged.held, judged.seeds, judged.verdict) == (max(0, seeds - above), seeds, verdict)
-    assert judged.figures == {"mean": list(range(1, 1 + seeds))}
+    assert judged.values == {"mean": list(range(1, 1 + seeds))}
 
 
 def test_figures_are_shown_over_seeds_numbers_by_mean_and_range_and_words_by_how_often(study: Study) -> None:

@@ -28,7 +28,7 @@ def test_cells_are_compared_over_the_seeds_they_share() -> None:
     assert jain.comparison.pairs == 3
     assert (jain.comparison.first, jain.comparison.second) == pytest.approx((0.6, 0.8))
     assert jain.comparison.difference == pytest.approx((0.2, 0.2, 0.2))  # each pair differs as much: no width
-    # Seed 1 has no figure in the one cell, seed 2 none in the other.
+    # Seed 1 has no value in the one cell, seed 2 none in the other.
     assert drops.comparison is not None
     assert (drops.comparison.pairs, drops.comparison.first, drops.comparison.second) == (1, 2.0, 4.0)
 

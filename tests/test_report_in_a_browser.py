@@ -159,7 +159,7 @@ def _luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_a_tables_figures_are_reached_and_told_by_the_keyboard(browser: Browser, study: Path) -> None:
+def test_table_values_by_keyboard(browser: Browser, study: Path) -> None:
     page = Watched(browser, study).page
     tip, values = page.locator("#tip"), page.locator("#table-2 .value")
     expect(tip).to_be_hidden()
@@ -178,7 +178,7 @@ def test_a_tables_figures_are_reached_and_told_by_the_keyboard(browser: Browser,
     page.close()
 
 
-def test_a_figure_tells_its_interval_when_it_is_pointed_at(browser: Browser, study: Path) -> None:
+def test_values_show_their_interval(browser: Browser, study: Path) -> None:
     page = Watched(browser, study).page
     page.locator("#table-4 .value").first.hover()
     expect(page.locator("#tip")).to_contain_text("published 814")
@@ -192,7 +192,7 @@ def test_claims_and_rows_can_be_chosen(browser: Browser, study: Path) -> None:
     assert page.locator("li[data-verdict]:visible").count() == page.locator("li[data-verdict=undecided]").count()
     rows = page.locator("#tables tbody tr")
     every = rows.count()
-    page.get_by_role("button", name="Only rows with a figure that does not agree").click()
+    page.get_by_role("button", name="Only rows with a value that does not agree").click()
     assert page.locator("#tables tbody tr:visible").count() == page.locator("#tables tbody tr[data-differs]").count() <= every
     page.close()
 
@@ -232,7 +232,7 @@ def test_tabs_are_moved_between_by_arrow_keys(browser: Browser, campaign: Path) 
     page = Watched(browser, campaign).page
     page.get_by_role("tab", name="Jain's index").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("tab", name="Utilisation")).to_have_attribute("aria-selected", "true")
-    expect(page.locator("#panel-utilisation")).to_be_visible()
+    expect(page.get_by_role("tab", name="Drop ratio")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#panel-drop_pct")).to_be_visible()
     expect(page.locator("#panel-jain")).to_be_hidden()
     page.close()

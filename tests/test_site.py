@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 import catalogue_page
+import navigation
 import origins
+import registry_tables
 import study_pages
 from conftest import ROOT
 from sojourn import catalogue
 from sojourn.metrics import METRICS
-from sojourn.results import COLUMNS
+from sojourn.results import NAMES, columns
 from sojourn.study import library
 
 
@@ -56,10 +58,29 @@ def test_the_catalogue_tells_all_parameters() -> None:
         assert f"| `{parameter.name}` |" in codel
 
 
-def test_every_measure_is_defined() -> None:
+def test_columns_and_metrics_are_defined() -> None:
     defined = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
-    named = {*METRICS, *(column for schema in COLUMNS.values() for column in schema)}
+    named = {*METRICS, *(column for frame in NAMES for column in columns(frame))}
     assert [name for name in sorted(named) if f"`{name}`" not in defined] == []
+
+
+@pytest.mark.parametrize("page", registry_tables.PAGES)
+def test_committed_tables_are_current(page: str) -> None:
+    """`python docs/hooks/registry_tables.py` writes them."""
+    text = (registry_tables.DOCS / page).read_text(encoding="utf-8")
+    assert registry_tables.written(text) == text
+
+
+def test_pages_find_their_sections() -> None:
+    found = navigation.navigation(["studies/new.md", "new.md", "add-a-thing.md", "index.md", "architecture.md", "tutorial.md"])
+    assert found == [
+        *("index.md", "tutorial.md"),
+        {"Guide": ["new.md"]},
+        {"Algorithms": []},
+        {"Studies": ["studies/new.md"]},
+        {"Extending": ["add-a-thing.md"]},
+        {"Development": ["architecture.md"]},
+    ]
 
 
 def test_links_between_files_become_links_between_pages() -> None:

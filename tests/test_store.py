@@ -12,6 +12,7 @@ from doubles import Inventor
 from sojourn import _engine, results
 from sojourn.campaign import Campaign, CampaignOutcome, Plan, execute, plan, run
 from sojourn.errors import InputError
+from sojourn.metrics import of_run
 from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
@@ -103,7 +104,11 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("marker", "message"),
-    [('{"schema": 1}', "its files have schema 1, but this version reads 3"), ("{", "cannot be read")],
+    [
+        ('{"schema": 3, "metrics": ["jane"]}', "its runs and this version of Sojourn differ in metrics"),
+        ('{"schema": 1}', "its files have schema 1, but this version reads 3"),
+        ("{", "cannot be read"),
+    ],
 )
 def test_a_store_of_another_version_is_left_alone(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
     keep(three, tmp_path)
@@ -307,4 +312,9 @@ def test_a_crash_while_files_are_replaced_loses_nothing(
 def test_the_marker_says_schema_and_engine(tmp_path: Path) -> None:
     Store(tmp_path / "new" / "store", create=True).close()
     told = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
-    assert told == {"schema": 3, "engine": sojourn.__version__, "digest": _engine.digest()}
+    assert told == {
+        "schema": 3,
+        "metrics": [metric.name for metric in of_run()],
+        "engine": sojourn.__version__,
+        "digest": _engine.digest(),
+    }

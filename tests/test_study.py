@@ -19,37 +19,37 @@ from sojourn.study.agreement import agrees, tolerance
 from sojourn.study.design import Study
 
 STUDY = library.load("piotrowska")
-FIGURES = library.figures(STUDY)
+PUBLISHED = library.published_values(STUDY)
 
 
 def specification(**axes: str) -> RunSpecification:
     return STUDY.matrix.cell(axes).specification
 
 
-def test_the_matrix_has_72_runs_and_the_paper_720_figures() -> None:
+def test_runs_and_published_values() -> None:
     assert STUDY.matrix.size == len(list(STUDY.matrix.points())) == 72
-    assert len(FIGURES) == 720
-    assert Counter(figure.table.number for figure in FIGURES) == {
+    assert len(PUBLISHED) == 720
+    assert Counter(value.table.number for value in PUBLISHED) == {
         **{2: 81, 3: 27, 4: 54, 5: 27, 6: 81, 7: 27, 8: 54, 9: 27},
         **{10: 144, 11: 27, 12: 144, 13: 27},
     }
 
 
-def test_every_figure_is_of_a_cell_and_a_metric_there_is() -> None:
+def test_published_values_have_cells() -> None:
     cells = list(STUDY.matrix.points())
     controls = {"newreno", "cubic", "compound", None}
-    for figure in FIGURES:
-        assert figure.axes in cells
-        assert figure.metric in METRICS
-        assert figure.camp in controls
+    for value in PUBLISHED:
+        assert value.axes in cells
+        assert value.metric in METRICS
+        assert value.algorithm in controls
 
 
 def test_the_file_is_the_papers_tables() -> None:
     path = ROOT / "studies" / "piotrowska" / "published" / "tables.csv"
     with path.open(encoding="utf-8", newline="") as file:
         printed = [row["value"] for row in csv.DictReader(file)]
-    assert printed == [figure.printed for figure in FIGURES]
-    unusual = {figure.printed: figure.value for figure in FIGURES if not figure.printed.replace(".", "").isdigit()}
+    assert printed == [value.printed for value in PUBLISHED]
+    unusual = {value.printed: value.value for value in PUBLISHED if not value.printed.replace(".", "").isdigit()}
     assert unusual == {">1": 1.0, "~99": 99.0}
 
 
@@ -160,7 +160,7 @@ def test_an_unknown_study_is_answered_with_those_there_are() -> None:
             {"tables": [{"number": 1, "title": "", "select": {}, "metrics": ["jane"]}]},
             'unknown metric "jane", did you mean "jain"',
         ),
-        ({"tables": [{"number": 1, "title": "", "select": {}, "metrics": [], "camps": "tcp"}]}, "selects one value"),
+        ({"tables": [{"number": 1, "title": "", "select": {}, "metrics": [], "algorithms": "tcp"}]}, "selects one value"),
     ],
 )
 def test_a_study_that_contradicts_itself_is_an_error(change: dict[str, object], message: str) -> None:
@@ -191,7 +191,7 @@ def test_the_rule_of_agreement(metric: str, published: float, fair_share: float,
     assert not agrees(metric, published, None, fair_share)
 
 
-class Camps(Inventor):
+class RatePerAlgorithm(Inventor):
     """A backend in which New Reno's flows deliver 1, Compound's 2 and CUBIC's 3 Mbit/s, times the seed."""
 
     def run(self, run: RunSpecification) -> RunResult:
@@ -202,10 +202,10 @@ class Camps(Inventor):
         return invented(run, lambda seed, flow: by_flow[flow] * seed * window * 10**6 // 8)
 
 
-def test_camps_are_measured_apart_and_over_seeds() -> None:
+def test_algorithms_are_measured_apart() -> None:
     only = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": "pie"}
-    found = sojourn.reproduce("piotrowska", 3, only=only, backend=Camps())
-    cells = {(cell.figure.camp, cell.figure.metric): cell.measured for cell in found.comparison}
+    found = sojourn.reproduce("piotrowska", 3, only=only, backend=RatePerAlgorithm())
+    cells = {(cell.published.algorithm, cell.published.metric): cell.measured for cell in found.comparison}
     assert len(cells) == 16 + 3
     mean = cells["cubic", "avg_mbps"]
     assert mean is not None
@@ -221,7 +221,7 @@ def test_camps_are_measured_apart_and_over_seeds() -> None:
 
 def test_cells_hold_the_papers_labels() -> None:
     only = {"scenario": "DC", "load": "HC", "tcp": "mixed", "queue": "droptail"}
-    frame = sojourn.reproduce("piotrowska", only=only, backend=Camps()).cells
+    frame = sojourn.reproduce("piotrowska", only=only, backend=RatePerAlgorithm()).cells
     assert frame.columns == [
         *("study", "table", "scenario", "load", "tcp", "queue", "metric"),
         *("published", "measured", "ci_low", "ci_high", "agrees"),

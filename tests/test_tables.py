@@ -9,7 +9,7 @@ from sojourn.campaign import plan, run
 from sojourn.store import Memory
 from sojourn.study import cells, library, tables
 from sojourn.study.design import StudyTable
-from test_study import Camps
+from test_study import RatePerAlgorithm
 
 ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": ["pie", "codel"]}
 
@@ -23,7 +23,7 @@ def rendered(table: Table) -> list[list[str]]:
 
 
 def test_cells_stand_as_in_the_paper_and_misses_are_marked() -> None:
-    found = sojourn.reproduce("piotrowska", only=ONLY, backend=Camps())
+    found = sojourn.reproduce("piotrowska", only=ONLY, backend=RatePerAlgorithm())
     ten, eleven = tables.study_tables(found.study, found.comparison)
     rows = rendered(ten)
     assert rows[:2] == [["", "", "", "pie", "codel"], ["load", "tcp", "metric", "published | ours", "published | ours"]]
@@ -36,27 +36,27 @@ def test_cells_stand_as_in_the_paper_and_misses_are_marked() -> None:
 
 
 def test_intervals_are_shown_when_there_are_several_seeds() -> None:
-    found = sojourn.reproduce("piotrowska", 3, only=ONLY, backend=Camps())
+    found = sojourn.reproduce("piotrowska", 3, only=ONLY, backend=RatePerAlgorithm())
     ten, _ = tables.study_tables(found.study, found.comparison)
     assert rendered(ten)[2][3] == "9.85 | 2.00 ± 2.48 *"
 
 
 def test_agreement_is_counted_by_table_and_in_all() -> None:
-    found = sojourn.reproduce("piotrowska", only=ONLY, backend=Camps())
+    found = sojourn.reproduce("piotrowska", only=ONLY, backend=RatePerAlgorithm())
     counted = {row[0]: (int(row[2]), int(row[3])) for row in rendered(tables.agreement_table(found.comparison))[1:]}
     assert counted == {
         str(number): (sum(bool(cell.agrees) for cell in cells), len(cells))
         for number, cells in {
-            10: [cell for cell in found.comparison if cell.figure.table.number == 10],
-            11: [cell for cell in found.comparison if cell.figure.table.number == 11],
+            10: [cell for cell in found.comparison if cell.published.table.number == 10],
+            11: [cell for cell in found.comparison if cell.published.table.number == 11],
             "all": found.comparison,
         }.items()
     }
     assert 0 < counted["all"][0] < counted["all"][1] == 38
 
 
-def test_what_nobody_published_is_shown_alone_and_neither_agrees_nor_not() -> None:
-    """A study without published figures has a figure for each metric of each cell its tables select."""
+def test_unpublished_values_stand_alone() -> None:
+    """A study without published values has a value for each metric of each cell its tables select."""
     study = library.load("piotrowska").model_copy(
         update={
             "published": None,
@@ -65,11 +65,11 @@ def test_what_nobody_published_is_shown_alone_and_neither_agrees_nor_not() -> No
             ],
         }
     )
-    figures = library.figures(study)
-    assert len(figures) == 2 * 3 * 2  # scenarios, loads, metrics
-    backend = Camps()
+    values = library.published_values(study)
+    assert len(values) == 2 * 3 * 2  # scenarios, loads, metrics
+    backend = RatePerAlgorithm()
     planned = plan(api.study_campaign(study, only=ONLY), backend)
-    compared = cells.compare(figures, api.complete(run(planned, backend, Memory())), list(study.axes))
+    compared = cells.compare(values, api.complete(run(planned, backend, Memory())), list(study.axes))
     (table,) = tables.study_tables(study, compared)
     assert rendered(table) == [
         ["scenario", "load", "metric", "pie"],
@@ -81,20 +81,22 @@ def test_what_nobody_published_is_shown_alone_and_neither_agrees_nor_not() -> No
     assert not cells.agreement(compared)
 
 
-def test_camps_of_what_nobody_published_are_the_cells_algorithms_and_all() -> None:
+def test_unpublished_tables_of_algorithms() -> None:
     study = library.load("piotrowska").model_copy(
         update={
             "published": None,
             "tables": [
-                StudyTable(number=1, title="Ours", select={"tcp": "mixed", "queue": ["pie"]}, metrics=["avg_mbps"], camps="tcp")
+                StudyTable(
+                    number=1, title="Ours", select={"tcp": "mixed", "queue": ["pie"]}, metrics=["avg_mbps"], algorithms="tcp"
+                )
             ],
         }
     )
-    figures = library.figures(study)
-    assert len(figures) == 2 * 3 * 4  # scenarios, loads, camps
-    backend = Camps()
+    values = library.published_values(study)
+    assert len(values) == 2 * 3 * 4  # scenarios, loads, algorithms
+    backend = RatePerAlgorithm()
     planned = plan(api.study_campaign(study, only=ONLY), backend)
-    compared = cells.compare(figures, api.complete(run(planned, backend, Memory())), list(study.axes))
+    compared = cells.compare(values, api.complete(run(planned, backend, Memory())), list(study.axes))
     (table,) = tables.study_tables(study, compared)
     assert rendered(table) == [
         ["scenario", "load", "tcp", "metric", "pie"],

@@ -1,4 +1,4 @@
-"""A run that is watched: the same run, at the pace asked for, with figures that are what happened."""
+"""A run that is watched: the same run, at the pace asked for, with values that are what happened."""
 
 import io
 import itertools

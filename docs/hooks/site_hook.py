@@ -1,4 +1,4 @@
-"""What mkdocs is told besides docs/: pages that are files from elsewhere in the repository, or come from the code and results."""
+"""What the site has besides docs/: pages that are files from elsewhere in the repository, or come from the code and results."""
 
 from pathlib import Path
 
@@ -7,6 +7,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import catalogue_page
+import navigation
+import registry_tables
 import study_pages
 from origins import ELSEWHERE, relinked
 from sojourn import catalogue
@@ -14,22 +16,35 @@ from sojourn.study import library
 
 ROOT = Path(__file__).parents[2]
 
+CATALOGUE, DECISIONS = "catalogue.md", "decisions/index.md"
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Makes the navigation."""
+    docs = (path.name for path in Path(config.docs_dir).glob("*.md"))
+    config.nav = navigation.navigation([*docs, *ELSEWHERE, CATALOGUE, DECISIONS, *map(_page_of, library.available())])
+    return config
+
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages that are not in docs/."""
     results = ROOT / config.extra["results"]
     made = {page: (ROOT / path).read_text(encoding="utf-8") for page, path in ELSEWHERE.items()}
-    made["catalogue.md"] = catalogue_page.page(catalogue.load())
-    made["decisions/index.md"] = _decisions(files)
-    made |= {f"studies/{name}.md": study_pages.page(name, results) for name in library.available()}
+    made[CATALOGUE] = catalogue_page.page(catalogue.load())
+    made[DECISIONS] = _decisions(files)
+    made |= {_page_of(name): study_pages.page(name, results) for name in library.available()}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: MkDocsConfig) -> str:
-    """Makes a page's links lead to pages of the site."""
-    return relinked(markdown, page.file.src_uri, [file.src_uri for file in files])
+    """Writes a page's tables of metrics and figures, and makes its links lead to pages of the site."""
+    return relinked(registry_tables.written(markdown), page.file.src_uri, [file.src_uri for file in files])
+
+
+def _page_of(study: str) -> str:
+    return f"studies/{study}.md"
 
 
 def _decisions(files: Files) -> str:

@@ -14,7 +14,7 @@ from sojourn.study.design import Study
 #: Rows of a file of results, by column.
 Rows = Sequence[Mapping[str, str]]
 
-#: What says whether a figure agrees.
+#: What says whether a value agrees.
 AGREES = {"true": "✓ yes", "false": "✗ no"}
 
 #: What stands before a verdict, so that it is seen at a glance and not by colour alone.
@@ -46,21 +46,21 @@ def _tables(study: Study, cells: Rows) -> Iterator[str]:
         yield table(("table:", "of what"), ([number, plain(title)] for number, title in titles.items()))
         return
     yield (
-        "Of each table the figures that agree with the published ones by the "
-        "[rule](../../docs/measures.md#agreement-with-a-published-figure)."
+        "How many values of each table agree with the published ones by the "
+        "[rule](../../docs/measures.md#agreement-with-a-published-value)."
     )
     agree = {number: [cell["agrees"] == "true" for cell in cells if cell["table"] == number] for number in titles}
     rows = [[number, plain(titles[number]), *_share(judged)] for number, judged in agree.items() if judged]
     everything = [one for judged in agree.values() for one in judged]
-    yield table(("table:", "of what", "agree:", "figures:", "%:"), [*rows, ["all", "", *_share(everything)]])
+    yield table(("table:", "of what", "agree:", "values:", "%:"), [*rows, ["all", "", *_share(everything)]])
     for number, title in titles.items():
         of_table = [cell for cell in cells if cell["table"] == number]
         if of_table:
-            yield f'??? abstract "Table {number}. {title}"\n\n{indent(_figures(study, of_table), "    ")}'
+            yield f'??? abstract "Table {number}. {title}"\n\n{indent(_values(study, of_table), "    ")}'
 
 
-def _figures(study: Study, cells: Rows) -> str:
-    """The figures of a table, published and ours; of the axes those in which they differ."""
+def _values(study: Study, cells: Rows) -> str:
+    """The values of a table, published and ours; of the axes those in which they differ."""
     axes = [axis for axis in study.axes if len({cell[axis] for cell in cells}) > 1]
     rows = (
         [*(plain(cell[axis]) for axis in axes), f"`{cell['metric']}`", cell["published"], _ours(cell), AGREES[cell["agrees"]]]
@@ -96,7 +96,7 @@ def _claims(claims: Sequence[Claim], judged: Rows) -> Iterator[str]:
         "([what a verdict means](../../docs/measures.md#verdict-on-a-claim); fewer than six seeds decide nothing)."
     )
     yield table(
-        ("claim", "what the paper says", "where", "verdict", "on how many seeds, and the figures"),
+        ("claim", "what the paper says", "where", "verdict", "on how many seeds, and the values"),
         (
             [
                 each.id,

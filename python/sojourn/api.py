@@ -162,7 +162,7 @@ def kept(planned: Plan, directory: str | Path) -> tuple[int, Mapping[Identity, i
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A study's results, its published figures beside them, and what they say of its claims."""
+    """A study's results, its published values beside them, and what they say of its claims."""
 
     study: Study
     result: Result
@@ -309,14 +309,14 @@ def _store(out: str | Path | None, made_by: Provenance, observer: Observer) -> R
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
-    """Puts a study's published figures beside results of its runs, and judges its claims by them.
+    """Puts a study's published values beside results of its runs, and judges its claims by them.
 
     A directory, if given, gets ``cells.csv`` and, if there are claims, ``claims.csv``.
 
     Raises:
         InputError: the query of a claim cannot be answered.
     """
-    compared, claims = cells.compare(library.figures(study), result, list(study.axes)), library.claims(study)
+    compared, claims = cells.compare(library.published_values(study), result, list(study.axes)), library.claims(study)
     if directory is not None:
         cells.write(directory / "cells.csv", cells.frame(study, compared))
     reproduction = Reproduction(study, result, compared, verdicts.judge(study, claims, result))
@@ -326,14 +326,14 @@ def compare(study: Study, result: Result, directory: Path | None = None) -> Repr
 
 
 def check_study(study: Study) -> list[Claim]:
-    """Sees to it that a run answers each of a study's published figures, and a query each of its claims, which are returned.
+    """Checks that each published value of a study has a run, each claim a query that can be asked, and each figure an entry.
 
-    And that there are figures of the names by which it wants the paper's redrawn.
+    Returns the claims.
 
     Raises:
         InputError: one does not.
     """
-    library.figures(study)
+    library.published_values(study)
     claims = library.claims(study)
     verdicts.bind(study, claims)
     if study.figures:
@@ -341,8 +341,8 @@ def check_study(study: Study) -> list[Claim]:
         from sojourn import figures
 
         for figure in study.figures:
-            if figure.figure not in figures.FIGURES:
-                unknown = names.unknown("figure", figure.figure, figures.FIGURES)
+            if figure.figure not in figures.available():
+                unknown = names.unknown("figure", figure.figure, figures.available())
                 raise InputError(f"study {study.name}: figures: {figure.number}: {unknown}")
     return claims
 

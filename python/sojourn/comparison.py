@@ -86,7 +86,6 @@ def compare_cells(
     Raises:
         InputError: there is no such cell or metric, or the cells have no seed in common.
     """
-    # A share is of a group of flows, and no column of a run.
     known = [name for name in METRICS if name in runs.columns]
     chosen = known if metrics is None else list(metrics)
     for name in chosen:

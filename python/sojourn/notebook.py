@@ -5,14 +5,9 @@ from html import escape
 
 from sojourn import figures
 from sojourn.errors import InputError
-from sojourn.figures import Drawn, measures, svg
+from sojourn.figures import Drawn, means, svg
+from sojourn.metrics import METRICS
 from sojourn.results import Result
-
-#: What the table shows of each cell.
-MEASURES = (
-    *(measures.THROUGHPUT, measures.FAIRNESS, measures.UTILISATION),
-    *(measures.SOJOURN_MEAN, measures.SOJOURN_P99, measures.DROP_RATIO),
-)
 
 #: Cells that the table shows at most.
 MOST_ROWS = 50
@@ -31,13 +26,14 @@ def html(result: Result) -> str:
 def _table(source: Drawn) -> str:
     axes = source.columns
     cells = source.runs.select(axes).unique(maintain_order=True)
-    for place, measure in enumerate(MEASURES):
-        found = measures.of_cells(source, measure).rename({"value": f"value{place}", "low": f"low{place}"})
+    shown = [metric for metric in METRICS.values() if metric.main]
+    for place, metric in enumerate(shown):
+        found = means.of_cells(source, metric).rename({"value": f"value{place}", "low": f"low{place}"})
         cells = cells.join(found.select(*axes, f"value{place}", f"low{place}"), on=axes, how="left", maintain_order="left")
-    headings = [*source.axes, *(measure.label for measure in MEASURES)]
+    headings = [*source.axes, *(metric.label for metric in shown)]
     rows = []
     for cell in cells.head(MOST_ROWS).iter_rows(named=True):
-        numbers = (_number(cell[f"value{place}"], cell[f"low{place}"]) for place in range(len(MEASURES)))
+        numbers = (_number(cell[f"value{place}"], cell[f"low{place}"]) for place in range(len(shown)))
         rows.append(_row("td", [*(cell[axis] for axis in axes), *numbers]))
     left_out = cells.height - len(rows)
     more = f"<p>The first {len(rows)} of {cells.height} cells.</p>" if left_out else ""
@@ -66,7 +62,7 @@ def _note(source: Drawn) -> str:
 
 def _queues(result: Result, source: Drawn) -> str:
     """The queues of all cells or, where these are too many for a figure, of the first."""
-    figure = figures.FIGURES[QUEUES]
+    figure = figures.named(QUEUES)
     if not figure.possible(source):
         return ""
     try:

@@ -14,40 +14,44 @@ import polars as pl
 
 from sojourn import catalogue, metrics, specification
 from sojourn.backends.result import FLOWS, QUEUES, RunResult
+from sojourn.metrics.observation import observe
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
 
 #: The frames of a result, which are also the names of its files.
 NAMES = ("runs", "flows", "queues", "series")
 
-#: What ``runs`` holds of a run besides its key, axes and seed.
-SUMMARY = pl.Schema(
-    {
-        "backend": pl.String(),
-        "backend_version": pl.String(),
-        "backend_digest": pl.String(),
-        "simulated_s": pl.Float64(),
-        "window_s": pl.Float64(),
-        "flow_count": pl.UInt32(),
-        "bottleneck_mbps": pl.Float64(),
-        **{name: pl.Float64() for name in metrics.METRICS if name != "share_pct"},
-        "retransmissions": pl.UInt64(),
-        "timeouts": pl.UInt64(),
-        "never_established": pl.UInt32(),
-        "aborted": pl.UInt32(),
-        "events": pl.UInt64(),
-        "data_packets_delivered": pl.UInt64(),
-        "request": pl.String(),
-        "specification": pl.String(),
-    }
-)
-
 SERIES = pl.Schema(
     {"time": pl.Float64(), "kind": pl.String(), "which": pl.String(), "measure": pl.String(), "value": pl.Float64()}
 )
 
-#: The columns of each frame that follow the run's key, its axes and its seed.
-COLUMNS: Mapping[str, pl.Schema] = {"runs": SUMMARY, "flows": FLOWS, "queues": QUEUES, "series": SERIES}
+
+def columns(name: str) -> pl.Schema:
+    """The columns of a frame that follow the run's key, its axes and its seed."""
+    return {"runs": _runs(), "flows": FLOWS, "queues": QUEUES, "series": SERIES}[name]
+
+
+def _runs() -> pl.Schema:
+    return pl.Schema(
+        {
+            "backend": pl.String(),
+            "backend_version": pl.String(),
+            "backend_digest": pl.String(),
+            "simulated_s": pl.Float64(),
+            "window_s": pl.Float64(),
+            "flow_count": pl.UInt32(),
+            "bottleneck_mbps": pl.Float64(),
+            **{metric.name: pl.Float64() for metric in metrics.of_run()},
+            "retransmissions": pl.UInt64(),
+            "timeouts": pl.UInt64(),
+            "never_established": pl.UInt32(),
+            "aborted": pl.UInt32(),
+            "events": pl.UInt64(),
+            "data_packets_delivered": pl.UInt64(),
+            "request": pl.String(),
+            "specification": pl.String(),
+        }
+    )
 
 
 class Result:
@@ -102,7 +106,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Record:
-    """What one run found: the row of ``runs`` as ``SUMMARY`` has it, and the frames of the backend as they came."""
+    """What one run found: the row of ``runs`` as ``columns`` has it, and the frames of the backend as they came."""
 
     key: str
     axes: Mapping[str, str]
@@ -122,7 +126,7 @@ def of_run(run: Run, result: RunResult) -> Record:
 
 def schema(name: str, axes: Sequence[str]) -> pl.Schema:
     """The columns of a frame in a campaign with these axes."""
-    return pl.Schema({"key": pl.String(), **dict.fromkeys(axes, pl.String()), "seed": pl.Int64(), **COLUMNS[name]})
+    return pl.Schema({"key": pl.String(), **dict.fromkeys(axes, pl.String()), "seed": pl.Int64(), **columns(name)})
 
 
 def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.DataFrame]:
@@ -135,7 +139,8 @@ def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.Dat
         },
         schema={"key": pl.String(), **dict.fromkeys(axes, pl.String()), "seed": pl.Int64()},
     )
-    summary = pl.DataFrame({name: [record.summary[name] for record in records] for name in SUMMARY}, schema=SUMMARY)
+    runs = _runs()
+    summary = pl.DataFrame({name: [record.summary[name] for record in records] for name in runs}, schema=runs)
     return {
         "runs": pl.concat([labels, summary], how="horizontal"),
         "flows": _labelled(labels, [record.flows for record in records]),
@@ -184,7 +189,7 @@ def _never_established(flows: pl.DataFrame) -> int:
 def _summary(run: Run, result: RunResult) -> dict[str, Any]:
     spec = run.specification
     window = (spec["duration"] - spec["warm_up"]) / PICOSECONDS
-    seen = metrics.observe(result.flows, result.queues, window)
+    seen = observe(result.flows, result.queues, window)
     rate = specification.bottleneck_rate(spec)
     return {
         "backend": run.backend.name,
@@ -194,7 +199,7 @@ def _summary(run: Run, result: RunResult) -> dict[str, Any]:
         "window_s": window,
         "flow_count": result.flows.height,
         "bottleneck_mbps": None if rate is None else rate / 1e6,
-        **{name: metric.compute(seen) for name, metric in metrics.METRICS.items() if name != "share_pct"},
+        **{metric.name: metric.compute(seen) for metric in metrics.of_run()},
         "retransmissions": result.flows["retransmissions"].sum(),
         "timeouts": result.flows["timeouts"].sum(),
         "never_established": _never_established(result.flows),

@@ -1,6 +1,6 @@
-"""How sure a figure or a share over seeds is, whether two cells differ, and when a series has settled.
+"""How sure a mean or a share over seeds is, whether two cells differ, and when a series has settled.
 
-SciPy is loaded by what needs it, since that takes longer than many a run.
+SciPy is imported where it is used: it takes longer to load than many a run takes.
 """
 
 from collections.abc import Sequence

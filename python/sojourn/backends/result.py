@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-#: A row a flow. Times in s; bytes are payload; figures are over the measuring window unless named ``total_``.
+#: A row a flow. Times in s; bytes are payload; values are over the measuring window unless named ``total_``.
 FLOWS = pl.Schema(
     {
         "flow": pl.UInt32(),

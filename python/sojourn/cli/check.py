@@ -28,7 +28,7 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
         campaign = api.study_campaign(study, 1, selection(only), changes_of(changes))
         with Checking(campaign.size) as checking:
             planned = plan(campaign, carrier, checking.advance)
-        shown = [(len(planned.cells), "cell"), (len(library.figures(study)), "figure"), (len(claims), "claim")]
+        shown = [(len(planned.cells), "cell"), (len(library.published_values(study)), "value"), (len(claims), "claim")]
         click.echo(f"study {study.name} is valid: {', '.join(counted(*each) for each in shown)}")
         return
     campaign = api.campaign(file, 1, selection(only), changes_of(changes))

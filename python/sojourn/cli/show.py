@@ -6,12 +6,12 @@ from pathlib import Path
 import polars as pl
 from rich.markup import escape
 
-from sojourn import measures
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, Imprecise, Plan
 from sojourn.cli.console import console, table
 from sojourn.comparison import ComparedMetric
-from sojourn.metrics import METRICS
+from sojourn.metrics import METRICS, Metric
+from sojourn.metrics.formulas import jain as jains_index
 from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study.cells import Compared, agreement
@@ -58,7 +58,7 @@ def _groups(found: Result) -> pl.DataFrame:
         (pl.col("rtt_mean").dot("rtt_samples") / pl.col("rtt_samples").sum()).fill_nan(None).alias("rtt"),
         pl.col("completed").count(),
     )
-    fair = by_run.with_columns(pl.col("jain").map_elements(measures.jain, return_dtype=pl.Float64))
+    fair = by_run.with_columns(pl.col("jain").map_elements(jains_index, return_dtype=pl.Float64))
     return fair.drop("key").group_by("group", "algorithm", maintain_order=True).mean()
 
 
@@ -72,12 +72,6 @@ def _queues(found: Result) -> pl.DataFrame:
 def _milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:.2f}"
 
-
-#: What the table of a sweep's cells shows of each: the metric, and a power of ten that makes it short.
-MAIN_METRICS = (
-    *(("total_mbps", 0), ("jain", 0), ("utilisation", 0), ("drop_pct", 0)),
-    *(("sojourn_mean_s", 3), ("sojourn_p99_s", 3)),
-)
 
 #: Cells that are shown: a terminal is no place for thousands.
 MOST_ROWS = 200
@@ -149,15 +143,14 @@ def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
 
 def cells(found: Result, planned: Plan) -> None:
     """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals."""
-    headings = (f">{name.removesuffix('_s')}_ms" if power else f">{name}" for name, power in MAIN_METRICS)
-    listed = table("Cells", *planned.axes, ">seeds", *headings)
-    metrics = (name for name, _ in MAIN_METRICS)
-    by_cell = found.columns("runs", [*planned.axes, *metrics]).partition_by(planned.axes, as_dict=True)
+    shown = [metric for metric in METRICS.values() if metric.main]
+    listed = table("Cells", *planned.axes, ">seeds", *(f">{metric.label}" for metric in shown))
+    by_cell = found.columns("runs", [*planned.axes, *(metric.name for metric in shown)]).partition_by(planned.axes, as_dict=True)
     seeds = 0
     for cell in planned.cells[:MOST_ROWS]:
         labels = tuple(cell.axes.values())
         runs = by_cell[labels]
-        measured = (_estimated(runs[name] * 10**power, METRICS[name].decimals - power) for name, power in MAIN_METRICS)
+        measured = (_estimated(metric, runs[metric.name]) for metric in shown)
         listed.add_row(*map(escape, labels), str(runs.height), *measured)
         seeds = max(seeds, runs.height)
     console().print(listed)
@@ -167,12 +160,12 @@ def cells(found: Result, planned: Plan) -> None:
         console().print("Means over seeds, and half of their 95 % confidence intervals.")
 
 
-def _estimated(values: pl.Series, decimals: int) -> str:
+def _estimated(metric: Metric, values: pl.Series) -> str:
     known = values.drop_nulls().to_list()
     if not known:
         return "-"
     mean, _, high = estimate(known)
-    return f"{mean:.{decimals}f}" + (f" ± {high - mean:.{decimals}f}" if high is not None else "")
+    return metric.number(mean) + (f" ± {metric.number(high - mean)}" if high is not None else "")
 
 
 def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None:
@@ -196,8 +189,8 @@ VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDE
 
 
 def claims(judged: Sequence[Judged]) -> None:
-    """Each claim with its verdict, the seeds on which it holds, and the figures that show it."""
-    listed = table("Claims", "id", "claim", "verdict", ">held", ">95 % interval", "figures over seeds")
+    """Each claim with its verdict, the seeds on which it holds, and the values that show it."""
+    listed = table("Claims", "id", "claim", "verdict", ">held", ">95 % interval", "values over seeds")
     for each in judged:
         _, low, high = each.share
         verdict = f"[{VERDICT_STYLES[each.verdict]}]{each.verdict}[/]"
@@ -225,13 +218,13 @@ def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
 
 
 def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) -> None:
-    """How the claims of each paper fare, and how many of its published figures agree."""
-    listed = table("Papers", "study", ">claims hold", ">fail", ">undecided", ">figures agree")
+    """How the claims of each paper fare, and how many of its published values agree."""
+    listed = table("Papers", "study", ">claims hold", ">fail", ">undecided", ">values agree")
     for study, judged, comparison in found:
         tables = agreement(comparison).values()
-        agree, figures = sum(agreeing for _, agreeing, _ in tables), sum(total for _, _, total in tables)
+        agree, values = sum(agreeing for _, agreeing, _ in tables), sum(total for _, _, total in tables)
         counted = (str(number) for number in _count(judged).values())
-        listed.add_row(study.name, *counted, f"{agree} of {figures}" if figures else "none published")
+        listed.add_row(study.name, *counted, f"{agree} of {values}" if values else "none published")
     console().print(listed)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Seconds between two pages: what the eye follows.
 REFRESH = 0.1
 
-#: Moments that figures are over: one alone is too short for flows that send once a round trip.
+#: Moments that values are over: one alone is too short for flows that send once a round trip.
 LATELY = 10
 
 #: What stands for no limit of the speed.

@@ -13,7 +13,7 @@ from sojourn import backends
 from sojourn.backends.backend import Backend
 from sojourn.exports.places import write_file
 from sojourn.exports.tcp_info import interval, samples
-from sojourn.measures import jain
+from sojourn.metrics.formulas import jain
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
 

@@ -4,59 +4,49 @@ from sojourn import figures
 
 with sojourn.open("results/piotrowska") as store:
     chart = figures.draw("heatmap-fairness", store, only={"scenario": "AL"})
+
+``available`` has what there is to draw. What draws is imported when it is first asked for: Altair and polars take long.
 """
 
-from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from sojourn import names
-from sojourn.errors import InputError
-from sojourn.figures import bars, distributions, heatmaps, look, origin, over_time, tradeoffs
-from sojourn.figures.drawn import Drawn, Results, Selection
-from sojourn.figures.figure import Chart, Figure
-from sojourn.figures.look import DOCUMENT
-from sojourn.figures.saving import save, svg
+from sojourn.figures.registry import Family, Figure, available, named
 
-#: All figures by name.
-FIGURES: Mapping[str, Figure] = {
-    figure.name: figure for family in (over_time, bars, tradeoffs, heatmaps, distributions) for figure in family.FIGURES
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
+    from sojourn.figures.drawing import draw
+    from sojourn.figures.drawn import Drawn, Results, Selection
+    from sojourn.figures.look import DOCUMENT
+    from sojourn.figures.saving import save, svg
+
+_MODULES = {
+    "draw": "drawing",
+    **dict.fromkeys(("Drawn", "Results", "Selection"), "drawn"),
+    "Chart": "chart",
+    "DOCUMENT": "look",
+    **dict.fromkeys(("save", "svg"), "saving"),
 }
 
-__all__ = ["DOCUMENT", "FIGURES", "Chart", "Drawn", "Figure", "Results", "Selection", "draw", "named", "save", "svg"]
+__all__ = [
+    "DOCUMENT",
+    "Chart",
+    "Drawn",
+    "Family",
+    "Figure",
+    "Results",
+    "Selection",
+    "available",
+    "draw",
+    "named",
+    "save",
+    "svg",
+]
 
 
-def named(name: str) -> Figure:
-    """A figure by its name.
+if not TYPE_CHECKING:  # type checkers would take any name for one that is here
 
-    Raises:
-        InputError: there is none of that name.
-    """
-    if name not in FIGURES:
-        raise InputError(names.unknown("figure", name, FIGURES))
-    return FIGURES[name]
-
-
-def draw(
-    name: str,
-    results: Results,
-    only: Selection | None = None,
-    seeds: Iterable[int] | None = None,
-    *,
-    width: int = DOCUMENT,
-) -> Chart:
-    """Draws a figure of some results, with its title and the commands behind it.
-
-    Args:
-        name: which figure; ``FIGURES`` has them all.
-        results: a store, or the result of a campaign.
-        only: values of some axes, such as ``{"tcp": ["cubic", "bbr"]}``; all cells unless given.
-        seeds: seeds to draw; all unless given. A figure over time shows the first.
-        width: about how wide, in points.
-
-    Raises:
-        InputError: there is no such figure, axis, value or seed, or the results do not have what it shows.
-    """
-    figure = named(name)
-    chosen = None if seeds is None else list(seeds)
-    command = origin.command(name, results, only, chosen)
-    source = Drawn.of(results, only, chosen, order=origin.order(results), command=command)
-    return look.finish(figure.draw(source, width), figure, source)
+    def __getattr__(name: str) -> object:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,33 +1,33 @@
-"""Bars: one measure of every cell side by side, with 95 % intervals over seeds."""
+"""Bars: one metric of every cell side by side, with 95 % intervals over seeds."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import altair as alt
 import polars as pl
 
-from sojourn.figures import look, measures
+from sojourn.figures import look, means
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.figure import Chart, Figure, Need
-from sojourn.figures.measures import Measure
 from sojourn.figures.panels import Panels, shown_axis, together
+from sojourn.figures.registry import Figure, MetricFigure
+from sojourn.metrics import METRICS
 
-BY_ALGORITHM = "throughput-by-algorithm"
 
-
-def _of_cells(measure: Measure, source: Drawn, width: int) -> Chart:
+def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
+    """The figure's metric, a bar a cell."""
     side = together(source)
-    found = measures.of_cells(source, measure)
+    found = means.of_cells(source, figure.metric)
     bars = found.with_columns(shown_axis(side, "colour"))
     others = [axis for axis in source.varying if axis != side]
-    return _bars(measure.name, measure.label, source, width, bars, others, side, source.labels(side))
+    return _bars(figure.name, figure.metric.label, source, width, bars, others, side, source.labels(side))
 
 
-def _by_algorithm(source: Drawn, width: int) -> Chart:
+def throughput_by_algorithm(figure: Figure, source: Drawn, width: int) -> Chart:
+    """The total throughput of the flows of each congestion control, a bar each."""
     rates = source.throughputs.group_by("key", *source.columns, "algorithm", maintain_order=True).agg(value=pl.col("mbps").sum())
-    bars = measures.over_seeds(rates, [*source.columns, "algorithm"]).rename({"algorithm": "colour"})
+    bars = means.over_seeds(rates, [*source.columns, "algorithm"]).rename({"algorithm": "colour"})
     algorithms = sorted(bars["colour"].unique())
-    return _bars(BY_ALGORITHM, measures.THROUGHPUT.label, source, width, bars, source.varying, "algorithm", algorithms)
+    return _bars(figure.name, METRICS["total_mbps"].label, source, width, bars, source.varying, "algorithm", algorithms)
 
 
 def _bars(
@@ -59,12 +59,3 @@ def _bars(
     intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     chart = alt.LayerChart(layer=[filled, intervals]).properties(width=panel, height=look.height(panel))
     return panels.divide(chart, shared=shared)
-
-
-FIGURES = (
-    *(
-        Figure(each.name, each.title, each.need, partial(_of_cells, each))
-        for each in (measures.THROUGHPUT, measures.FAIRNESS, measures.SOJOURN_MEAN, measures.DROP_RATIO, measures.ROUND_TRIP)
-    ),
-    Figure(BY_ALGORITHM, "Throughput of the flows of each algorithm", Need.RUNS, _by_algorithm),
-)

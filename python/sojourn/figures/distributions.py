@@ -4,22 +4,22 @@ import altair as alt
 import polars as pl
 
 from sojourn.figures import look
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.figure import Chart, Figure, Need
 from sojourn.figures.panels import Panels, shown_axis, together
-
-NAME = "flow-throughputs"
+from sojourn.figures.registry import Figure
 
 #: Steps of a curve: of more flows than that some steps are left out.
 STEPS = 200
 
 
-def _draw(source: Drawn, width: int) -> Chart:
+def flow_throughputs(figure: Figure, source: Drawn, width: int) -> Chart:
+    """The distribution functions of cells, a line each."""
     side = together(source)
     labels = source.labels(side)
-    look.check_distinct(NAME, side, labels)
+    look.check_distinct(figure.name, side, labels)
     panels = Panels(source, [axis for axis in source.varying if axis != side])
-    panels.check(NAME)
+    panels.check(figure.name)
     curves = cumulative(source.throughputs.select(*source.columns, "mbps"), source.columns)
     rows = panels.place(curves, shown_axis(side, "colour"), "mbps", "share")
     across, up = "Throughput (Mbit/s)", "Share of flows (%)"
@@ -49,6 +49,3 @@ def cumulative(flows: pl.DataFrame, cell: list[str]) -> pl.DataFrame:
 
 def _alike(rows: pl.DataFrame) -> bool:
     return Panels.alike(rows.rename({"mbps": "value"}))
-
-
-FIGURES = (Figure(NAME, "Throughputs of the flows", Need.RUNS, _draw, "flows of {seeds} seeds together"),)

@@ -105,6 +105,10 @@ class Drawn:
         frame = frame.rename({axis: column(axis) for axis in self.axes})
         return frame.select(pl.exclude("specification")) if name == "runs" else frame
 
+    def has_series(self, kind: str) -> bool:
+        """Whether there are samples over time of a ``queue`` or of a ``flow``."""
+        return self.frame("series").filter(kind=kind).head(1).collect().height > 0
+
     @cached_property
     def runs(self) -> pl.DataFrame:
         """A row a run."""

@@ -1,15 +1,14 @@
-"""Heat maps: one measure of every cell of the matrix, a congestion control a row and a queue a column."""
-
-from functools import partial
+"""Heat maps: one metric of every cell of the matrix, a congestion control a row and a queue a column."""
 
 import altair as alt
 import polars as pl
 
-from sojourn.figures import look, measures
+from sojourn.figures import look, means
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.figure import Chart, Figure
-from sojourn.figures.measures import Measure
 from sojourn.figures.panels import Panels, shown_axis
+from sojourn.figures.registry import MetricFigure
+from sojourn.metrics import Metric
 
 #: The axes that are rows and columns, if the campaign has them.
 ROW, COLUMN = "tcp", "queue"
@@ -21,12 +20,14 @@ ROW_HEIGHT = 20
 LIGHT = 0.36
 
 
-def _draw(measure: Measure, source: Drawn, width: int) -> Chart:
+def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
+    """The figure's metric, a field a cell."""
+    metric = figure.metric
     row, column = _rows_and_columns(source)
     panels = Panels(source, [axis for axis in source.varying if axis not in (row, column)])
-    panels.check(f"heatmap-{measure.name}")
-    found = measures.of_cells(source, measure)
-    low, high = _ends(measure, found["value"])
+    panels.check(figure.name)
+    found = means.of_cells(source, metric)
+    low, high = _ends(metric, found["value"])
     light = (pl.col("value") - low > LIGHT * (high - low)).alias("light")
     told = shown_axis(row, "row"), shown_axis(column, "column")
     cells = panels.place(found, *told, "value", "low", "high", "seeds", light)
@@ -39,11 +40,11 @@ def _draw(measure: Measure, source: Drawn, width: int) -> Chart:
             axis=alt.Axis(labelAngle=look.angle(source.labels(column), panel)),
         ),
         y=alt.Y("row:N", title=row, sort=source.labels(row)),
-        tooltip=[*look.labels({"row": row, "column": column}), *look.interval(measure.label)],
+        tooltip=[*look.labels({"row": row, "column": column}), *look.interval(metric.label)],
     )
     # The root brings out differences among small values, and bears zero.
     scale = alt.Scale(scheme="viridis", type="sqrt", domain=[low, high])
-    squares = base.mark_rect().encode(color=alt.Color("value:Q", title=measure.label, scale=scale))
+    squares = base.mark_rect().encode(color=alt.Color("value:Q", title=metric.label, scale=scale))
     ink = alt.condition("datum.light", alt.value("black"), alt.value("white"))
     numbers = base.mark_text(fontSize=8).encode(text=alt.Text("value:Q", format=".3~g"), color=ink)
     height = ROW_HEIGHT * max(1, len(source.labels(row)))
@@ -57,17 +58,10 @@ def _rows_and_columns(source: Drawn) -> tuple[str | None, str | None]:
     return (ROW if ROW in others else (others[-1] if others else None)), column
 
 
-def _ends(measure: Measure, values: pl.Series) -> tuple[float, float]:
+def _ends(metric: Metric, values: pl.Series) -> tuple[float, float]:
     """The ends of the scale, which have a distance whatever the values are."""
     found: list[float] = values.to_list() or [0.0]
-    least, most = measure.ends
+    least, most = metric.ends
     low = min(found if least is None else [least, *found])
     high = max(found if most is None else [most, *found])
     return low, high if high > low else low + 1
-
-
-OVER_SEEDS = "means over {seeds} seeds"
-
-MEASURES = (measures.FAIRNESS, measures.UTILISATION, measures.SOJOURN_MEDIAN, measures.SOJOURN_P99, measures.DROP_RATIO)
-
-FIGURES = tuple(Figure(f"heatmap-{each.name}", each.title, each.need, partial(_draw, each), OVER_SEEDS) for each in MEASURES)

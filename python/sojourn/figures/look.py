@@ -11,8 +11,9 @@ from polars import selectors as cs
 
 from sojourn import _engine
 from sojourn.errors import InputError
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.figure import Chart, Figure
+from sojourn.figures.registry import Figure
 
 #: The width of text on a page, in points, which are a figure's pixels.
 DOCUMENT = 468

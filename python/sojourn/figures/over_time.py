@@ -8,9 +8,10 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.figures import look
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.figure import Chart, Figure, Need
 from sojourn.figures.panels import Panels, shown_axis, together
+from sojourn.figures.registry import Figure
 
 #: Stretches of a line for each point of a panel's width; of each the least and the greatest sample is drawn.
 STRETCHES = 2
@@ -23,8 +24,6 @@ MOST_LINES = 5
 class Sampled:
     """What is drawn over time."""
 
-    name: str
-    title: str
     #: Of the y axis, with the unit.
     label: str
     #: Of ``series``.
@@ -35,41 +34,30 @@ class Sampled:
     counts: bool = False
 
 
-QUEUES = (
-    Sampled("queue-over-time", "Queue length over time", "Queue length (packets)", "packets"),
-    Sampled("loss-over-time", "Drops over time", "Drops (packets/s)", "drops", counts=True),
-)
-FLOWS = (
-    Sampled("throughput-over-time", "Throughput over time", "Throughput (Mbit/s)", "bytes_delivered", 8e-6, counts=True),
-    Sampled("cwnd-over-time", "Congestion window over time", "Congestion window (kB)", "cwnd", 1e-3),
-    Sampled("rtt-over-time", "Round-trip time over time", "Round-trip time (ms)", "rtt", 1e3),
-)
-
-
-def _queue(sampled: Sampled, source: Drawn, width: int) -> Chart:
+def _queue(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
     """The bottleneck's queue, a line a cell."""
     side = together(source)
     if len(source.labels(side)) > MOST_LINES:
         side = None
     bottlenecks = source.bottlenecks.filter(seed=source.seeds[0]).select("key", which="link")
-    samples = _samples(sampled, source, "queue").join(bottlenecks, on=["key", "which"], how="semi", maintain_order="left")
+    samples = _samples(sampled, figure, source, "queue").join(bottlenecks, on=["key", "which"], how="semi", maintain_order="left")
     panels = Panels(source, [axis for axis in source.varying if axis != side])
     lines = samples.with_columns(shown_axis(side, "colour"))
-    return _lines(sampled, panels, lines, side, list(source.labels(side)), width)
+    return _lines(sampled, figure, panels, lines, side, list(source.labels(side)), width)
 
 
-def _flow(sampled: Sampled, source: Drawn, width: int) -> Chart:
+def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
     """A line a flow; of many flows the mean of each algorithm's."""
     flows = source.throughputs.filter(seed=source.seeds[0]).with_columns(which=pl.col("flow").cast(pl.String))
     flows = flows.with_columns(colour=_names(flows)).select("key", "which", "algorithm", "colour")
-    lines = _samples(sampled, source, "flow").join(flows, on=["key", "which"], maintain_order="left")
+    lines = _samples(sampled, figure, source, "flow").join(flows, on=["key", "which"], maintain_order="left")
     title = "flow"
     if flows["colour"].n_unique() > look.MOST_COLOURS:
         title = "mean of the flows of"
         means = lines.group_by("key", *source.columns, "algorithm", "time", maintain_order=True).agg(pl.col("value").mean())
         lines = means.rename({"algorithm": "colour"})
     labels = lines["colour"].unique(maintain_order=True).to_list()
-    return _lines(sampled, Panels(source, source.varying), lines, title, labels, width)
+    return _lines(sampled, figure, Panels(source, source.varying), lines, title, labels, width)
 
 
 def _names(flows: pl.DataFrame) -> pl.Series:
@@ -81,7 +69,7 @@ def _names(flows: pl.DataFrame) -> pl.Series:
     return named.select(pl.col("name") + ": " + pl.col("algorithm") if told else pl.col("name")).to_series()
 
 
-def _samples(sampled: Sampled, source: Drawn, kind: str) -> pl.DataFrame:
+def _samples(sampled: Sampled, figure: Figure, source: Drawn, kind: str) -> pl.DataFrame:
     """The samples of one seed in the unit of the figure: key, axes, time, which, value."""
     seed = source.seeds[0]
     rows = source.frame("series").filter(seed=seed, kind=kind, measure=sampled.measure)
@@ -92,13 +80,15 @@ def _samples(sampled: Sampled, source: Drawn, kind: str) -> pl.DataFrame:
         found = found.with_columns(value=rate)
     found = found.with_columns(pl.col("value") * sampled.factor).drop_nulls("value")
     if not found.height:
-        raise InputError(f"figure {sampled.name}: the runs with seed {seed} have no samples of {sampled.measure}")
+        raise InputError(f"figure {figure.name}: the runs with seed {seed} have no samples of {sampled.measure}")
     return found
 
 
-def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int) -> Chart:
-    panels.check(sampled.name)
-    look.check_distinct(sampled.name, title, labels)
+def _lines(
+    sampled: Sampled, figure: Figure, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int
+) -> Chart:
+    panels.check(figure.name)
+    look.check_distinct(figure.name, title, labels)
     thin = thinned(lines.select(*panels.source.columns, "colour", "time", "value"), STRETCHES * panels.width(width))
     rows = panels.place(thin, "colour", "time", "value")
     shared = panels.alike(rows)
@@ -136,7 +126,8 @@ def thinned(rows: pl.DataFrame, stretches: int) -> pl.DataFrame:
     return rows[kept.unique().sort()]
 
 
-FIGURES = (
-    *(Figure(each.name, each.title, Need.QUEUE_SERIES, partial(_queue, each)) for each in QUEUES),
-    *(Figure(each.name, each.title, Need.FLOW_SERIES, partial(_flow, each)) for each in FLOWS),
-)
+queue_length = partial(_queue, Sampled("Queue length (packets)", "packets"))
+drops = partial(_queue, Sampled("Drops (packets/s)", "drops", counts=True))
+throughput = partial(_flow, Sampled("Throughput (Mbit/s)", "bytes_delivered", 8e-6, counts=True))
+congestion_window = partial(_flow, Sampled("Congestion window (kB)", "cwnd", 1e-3))
+round_trip_time = partial(_flow, Sampled("Round-trip time (ms)", "rtt", 1e3))

@@ -12,8 +12,8 @@ import polars as pl
 from polars import selectors as cs
 
 from sojourn.errors import InputError
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, column
-from sojourn.figures.figure import Chart
 
 #: Panels that are drawn at most; more are not looked at.
 MOST = 48

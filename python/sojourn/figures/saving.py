@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from sojourn.errors import InputError
-from sojourn.figures.figure import Chart
+from sojourn.figures.chart import Chart
 from sojourn.store import write_whole
 
 #: Dots an inch of a PNG, as printers want them.

@@ -1,4 +1,4 @@
-"""Trade-offs: two measures of every cell against each other, a point a cell."""
+"""Trade-offs: two metrics of every cell against each other, a point a cell."""
 
 from collections.abc import Iterable
 
@@ -6,10 +6,15 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from sojourn.figures import look, measures
+from sojourn.figures import look, means
+from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
-from sojourn.figures.figure import Chart, Figure, Need
 from sojourn.figures.panels import Panels, shown_axis, together
+from sojourn.figures.registry import Figure
+from sojourn.metrics import METRICS
+
+#: What is to the right.
+DELAY = METRICS["sojourn_mean_s"]
 
 #: The axis that shapes tell, if the campaign has it.
 SHAPED = "tcp"
@@ -37,7 +42,7 @@ class _Arrangement:
     def rows(self, cells: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
         """The rows of cells with only what the chart needs."""
         told = shown_axis(self.colour, "colour"), shown_axis(self.shape, "shape")
-        return self.panels.place(cells, *told, *columns).rename({"colour": "colour"})
+        return self.panels.place(cells, *told, *columns)
 
     def points(self, base: alt.Chart, up: str) -> alt.Chart:
         """A mark a cell."""
@@ -47,7 +52,7 @@ class _Arrangement:
             y=y,
             tooltip=[
                 *look.labels({"colour": self.colour, "shape": self.shape}),
-                alt.Tooltip("x:Q", title=measures.SOJOURN_MEAN.label, format=look.DIGITS),
+                alt.Tooltip("x:Q", title=DELAY.label, format=look.DIGITS),
                 alt.Tooltip("y:Q", title=up, format=look.DIGITS),
             ],
             **look.colour(self.colour, self.source.labels(self.colour)),
@@ -62,33 +67,33 @@ class _Arrangement:
 
 
 def _axes(up: str) -> tuple[alt.X, alt.Y]:
-    return alt.X("x:Q", title=measures.SOJOURN_MEAN.label), alt.Y("y:Q", title=up, scale=alt.Scale(zero=False))
+    return alt.X("x:Q", title=DELAY.label), alt.Y("y:Q", title=up, scale=alt.Scale(zero=False))
 
 
-def _fairness_delay(source: Drawn, width: int) -> Chart:
+def fairness_delay(figure: Figure, source: Drawn, width: int) -> Chart:
     """Means over seeds, with lines for their 95 % intervals."""
-    arranged = _Arrangement("fairness-delay", source)
-    axes, fair = source.columns, measures.FAIRNESS
-    delay = measures.of_cells(source, measures.SOJOURN_MEAN).rename({"value": "x", "low": "x_low", "high": "x_high"})
-    fairness = measures.of_cells(source, fair).rename({"value": "y", "low": "y_low", "high": "y_high"})
+    arranged = _Arrangement(figure.name, source)
+    axes, fair = source.columns, METRICS["jain"]
+    delay = means.of_cells(source, DELAY).rename({"value": "x", "low": "x_low", "high": "x_high"})
+    fairness = means.of_cells(source, fair).rename({"value": "y", "low": "y_low", "high": "y_high"})
     cells = delay.join(fairness, on=axes, maintain_order="left")
     base = alt.Chart(look.data(arranged.rows(cells, ("x", "x_low", "x_high", "y", "y_low", "y_high"))))
     x, y = _axes(fair.label)
     colour = look.colour(arranged.colour, source.labels(arranged.colour))
-    along = base.mark_rule().encode(x=alt.X("x_low:Q", title=measures.SOJOURN_MEAN.label), x2="x_high:Q", y=y, **colour)
+    along = base.mark_rule().encode(x=alt.X("x_low:Q", title=DELAY.label), x2="x_high:Q", y=y, **colour)
     upright = base.mark_rule().encode(x=x, y=alt.Y("y_low:Q", title=fair.label), y2="y_high:Q", **colour)
     return arranged.divide([along, upright, arranged.points(base, fair.label)], width)
 
 
-def _delay_goodput(source: Drawn, width: int) -> Chart:
+def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
     """The median over seeds, with the ellipse of the normal distribution that explains the runs best, one deviation wide.
 
     Sources: RFC 7928, section 2.7, for the graph; Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, for the ellipses.
     """
-    arranged = _Arrangement("delay-goodput", source)
-    axes, goodput = source.columns, measures.THROUGHPUT
-    delay = measures.SOJOURN_MEAN.values(source).rename({"value": "x"})
-    rate = goodput.values(source).rename({"value": "y"})
+    arranged = _Arrangement(figure.name, source)
+    axes, goodput = source.columns, METRICS["total_mbps"]
+    delay = means.of_runs(source, DELAY).rename({"value": "x"})
+    rate = means.of_runs(source, goodput).rename({"value": "y"})
     runs = (
         source.runs.select("key", *axes).join(delay, on="key", maintain_order="left").join(rate, on="key", maintain_order="left")
     )
@@ -119,11 +124,3 @@ def ellipse(runs: pl.DataFrame) -> list[tuple[float, float]]:
     circle = np.stack([np.cos(angles), np.sin(angles)])
     outline = points.mean(axis=0)[:, None] + directions @ (np.sqrt(np.maximum(sizes, 0))[:, None] * circle)
     return [(float(x), float(y)) for x, y in outline.T]
-
-
-OVER_SEEDS = "medians over {seeds} seeds, ellipses one standard deviation"
-
-FIGURES = (
-    Figure("fairness-delay", "Fairness against queueing delay", Need.QUEUES, _fairness_delay),
-    Figure("delay-goodput", "Goodput against queueing delay", Need.QUEUES, _delay_goodput, OVER_SEEDS),
-)

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from sojourn.errors import InputError
-from sojourn.figures import FIGURES, Drawn, Selection
+from sojourn.figures import Drawn, Selection, named
 from sojourn.report.contents import Contents
 
 #: How wide charts are in points, unless the screen is narrower.
@@ -48,7 +48,7 @@ def of_study(contents: Contents) -> list[Drawing]:
 
 def of_campaign(contents: Contents) -> list[Drawing]:
     """What is drawn of any campaign."""
-    drawings = (_drawing(contents, name, FIGURES[name].title, {}) for name in OF_CAMPAIGN)
+    drawings = (_drawing(contents, name, named(name).title, {}) for name in OF_CAMPAIGN)
     return [drawing for drawing in drawings if drawing]
 
 
@@ -62,7 +62,7 @@ def _drawing(contents: Contents, name: str, title: str, select: Selection) -> Dr
     command = shlex.join(["sojourn", "plot", str(contents.directory), "--figure", name, "--format", "svg", *only])
     try:
         source = Drawn.of(contents.result, chosen, order=contents.axes, command=command)
-        chart = FIGURES[name].draw(source, WIDTH)
+        chart = named(name).draw(source, WIDTH)
     except InputError:
         return None
     if isinstance(chart, alt.FacetChart) and name in OWN_SCALES:

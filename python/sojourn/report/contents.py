@@ -11,9 +11,9 @@ from sojourn import api, comparison
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
 from sojourn.figures import Drawn
-from sojourn.report.quantities import MEDIAN, QUANTITIES, over_seeds
+from sojourn.metrics import of_run
 from sojourn.results import Result
-from sojourn.statistics import Estimate
+from sojourn.statistics import Estimate, estimate
 from sojourn.store import Provenance, Store
 from sojourn.study import library
 from sojourn.study.claims import Claim
@@ -29,7 +29,7 @@ class Cell:
     seeds: Sequence[int]
     #: The key of the run with the first seed, whose samples over time are shown.
     first_key: str
-    #: By the column of a quantity; none of what could not be measured.
+    #: By the name of a metric; none of what could not be measured.
     measured: Mapping[str, Estimate | None]
 
     @property
@@ -53,16 +53,13 @@ class Contents:
 
     @cached_property
     def reproduction(self) -> api.Reproduction | None:
-        """The study's figures beside the published ones, and its claims judged."""
+        """The study's values beside the published ones, and its claims judged."""
         return None if self.study is None else api.compare(self.study, self.result)
 
     @cached_property
     def runs(self) -> pl.DataFrame:
-        """A row a run, without its specification, with the bottleneck's median sojourn time."""
-        columns = ["key", *self.axes, "seed", *(entry.column for entry in QUANTITIES if entry.column != MEDIAN)]
-        bottlenecks = self.result.columns("queues", ["key", "sojourn_p50"]).group_by("key", maintain_order=True).first()
-        runs = self.result.columns("runs", columns).join(bottlenecks, on="key", how="left", maintain_order="left")
-        return runs.rename({"sojourn_p50": MEDIAN})
+        """A row a run: its key, axes, seed and metrics."""
+        return self.result.columns("runs", ["key", *self.axes, "seed", *(metric.name for metric in of_run())])
 
     @cached_property
     def cells(self) -> Sequence[Cell]:
@@ -95,8 +92,14 @@ class Contents:
 
 def _cell(number: int, axes: Mapping[str, str], runs: pl.DataFrame) -> Cell:
     runs = runs.sort("seed")
-    measured = {entry.column: over_seeds(runs[entry.column]) for entry in QUANTITIES}
+    measured = {metric.name: _over_seeds(runs[metric.name]) for metric in of_run()}
     return Cell(number, axes, runs["seed"].to_list(), str(runs["key"][0]), measured)
+
+
+def _over_seeds(values: pl.Series) -> Estimate | None:
+    """The mean over seeds with its interval; none if it could not be measured with any."""
+    known = values.drop_nulls().to_list()
+    return estimate(known) if known else None
 
 
 def read(directory: Path) -> Contents:

@@ -1,17 +1,15 @@
-"""The matrix as heat maps: tables whose fields are coloured by a quantity, a congestion control a row and a queue a column."""
+"""The matrix as heat maps: tables whose fields are coloured by a metric, a congestion control a row and a queue a column."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+from sojourn.metrics import METRICS, Metric
+from sojourn.report import text
 from sojourn.report.contents import Cell, Contents
-from sojourn.report.quantities import QUANTITIES, Quantity
 
 #: The axes that are rows and columns, if the campaign has them.
 ROW, COLUMN = "tcp", "queue"
-
-#: Columns of the quantities that are shown.
-SHOWN = ("jain", "utilisation", "sojourn_p50_s", "sojourn_p99_s", "drop_pct")
 
 #: Viridis at equal steps (Nathaniel Smith and Stéfan van der Walt, 2015).
 VIRIDIS = (
@@ -45,9 +43,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """All panels of one quantity."""
+    """All panels of one metric."""
 
-    quantity: Quantity
+    metric: Metric
     row_axis: str
     column_axis: str
     panels: Sequence[Panel]
@@ -59,13 +57,13 @@ class HeatMap:
 
 
 def heat_maps(contents: Contents) -> list[HeatMap]:
-    """A heat map for each quantity that any cell has."""
-    quantities = {entry.column: entry for entry in QUANTITIES}
-    return [made for column in SHOWN if (made := _heat_map(contents, quantities[column])) is not None]
+    """A heat map for each main metric that any cell has."""
+    shown = [metric for metric in METRICS.values() if metric.main]
+    return [made for metric in shown if (made := _heat_map(contents, metric)) is not None]
 
 
-def _heat_map(contents: Contents, quantity: Quantity) -> HeatMap | None:
-    means = [(found.mean, cell) for cell in contents.cells if (found := cell.measured[quantity.column]) is not None]
+def _heat_map(contents: Contents, metric: Metric) -> HeatMap | None:
+    means = [(found.mean, cell) for cell in contents.cells if (found := cell.measured[metric.name]) is not None]
     if not means:
         return None
     (least, lowest), (most, highest) = (end(means, key=itemgetter(0)) for end in (min, max))
@@ -79,7 +77,7 @@ def _heat_map(contents: Contents, quantity: Quantity) -> HeatMap | None:
     panels = []
     for labels, cells in by_panel.items():
         fields = {
-            (cell.axes[row], cell.axes[column]): _field(cell, quantity, (least, most), {column: cell.axes[column]})
+            (cell.axes[row], cell.axes[column]): _field(cell, metric, (least, most), {column: cell.axes[column]})
             for cell in cells
         }
         columns = [label for label in contents.axes[column] if any(place[1] == label for place in fields)]
@@ -87,18 +85,18 @@ def _heat_map(contents: Contents, quantity: Quantity) -> HeatMap | None:
         shown = [(label, [fields.get((label, other)) for other in columns]) for label in rows]
         title = ", ".join(f"{axis} {label}" for axis, label in zip(others, labels, strict=True))
         panels.append(Panel(title, dict(zip(others, labels, strict=True)), columns, shown))
-    ends = quantity.text(least), contents.told(lowest), quantity.text(most), contents.told(highest)
-    return HeatMap(quantity, row, column, panels, *ends)
+    ends = text.value(metric, least), contents.told(lowest), text.value(metric, most), contents.told(highest)
+    return HeatMap(metric, row, column, panels, *ends)
 
 
-def _field(cell: Cell, quantity: Quantity, scale: tuple[float, float], where: Mapping[str, str]) -> Field:
-    found = cell.measured[quantity.column]
+def _field(cell: Cell, metric: Metric, scale: tuple[float, float], where: Mapping[str, str]) -> Field:
+    found = cell.measured[metric.name]
     if found is None:
-        return Field(cell, "\N{EN DASH}", f"{cell.name}: {quantity.title} not measured", "transparent", "inherit", where)
+        return Field(cell, "\N{EN DASH}", f"{cell.name}: {metric.title} not measured", "transparent", "inherit", where)
     least, most = scale
     colour, ink = _colours((found.mean - least) / (most - least) if most > least else 0.5)
-    told = f"{cell.name}: {quantity.told(found, len(cell.seeds))}"
-    return Field(cell, quantity.number(found.mean), told, colour, ink, where)
+    told = f"{cell.name}: {text.mean(metric, found, len(cell.seeds))}"
+    return Field(cell, metric.number(found.mean), told, colour, ink, where)
 
 
 def _colours(share: float) -> tuple[str, str]:

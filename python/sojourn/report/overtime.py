@@ -18,7 +18,7 @@ FINEST, COARSEST = 600, 60
 #: Lines of a chart: as many as there are colours.
 MOST_LINES = 7
 
-#: What is shown of the series: kind and measure, its heading, and from the file's unit to the shown one.
+#: What is shown of the series: ``kind`` and ``measure``, the heading, and from the file's unit to the shown one.
 SHOWN = (
     ("queue", "packets", "Queue length (packets)", 1.0),
     ("flow", "cwnd", "Congestion window (kB)", 1e-3),

@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from sojourn import _engine
 from sojourn.errors import InputError
+from sojourn.metrics import of_run
 from sojourn.report import charts, heatmaps, overtime, prose, tables
 from sojourn.report.charts import Drawing
 from sojourn.report.contents import Contents, read
-from sojourn.report.quantities import QUANTITIES
 from sojourn.statistics import Estimate
 from sojourn.store import write_whole
 from sojourn.study import library
@@ -77,7 +77,6 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "mostly": sum(2 * each.held > each.seeds for each in judged),
         "least_seeds": LEAST_SEEDS,
         "heat_maps": heatmaps.heat_maps(contents),
-        "quantities": QUANTITIES,
         "sections": [] if study is None else prose.sections(library.FOLDER / study.name / "README.md"),
         "seeds": _ranges(contents.seeds),
     }
@@ -96,13 +95,13 @@ def _data(contents: Contents, drawn: Mapping[str, Sequence[Drawing]]) -> Mapping
         {
             "axes": cell.axes,
             "seeds": list(cell.seeds),
-            "told": [_told(cell.measured[entry.column], entry.number) for entry in QUANTITIES],
+            "told": [_told(cell.measured[metric.name], metric.number) for metric in of_run()],
         }
         for cell in contents.cells
     ]
     return {
         "axes": contents.axes,
-        "quantities": [{"title": entry.title, "unit": entry.unit} for entry in QUANTITIES],
+        "metrics": [{"title": metric.title, "unit": metric.shown_unit} for metric in of_run()],
         "cells": cells,
         "samples": overtime.samples(contents),
         "charts": {

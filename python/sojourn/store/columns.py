@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from sojourn.errors import InputError
-from sojourn.results import COLUMNS
-
-_TAKEN = {name.casefold() for name in ("key", "seed", *(column for columns in COLUMNS.values() for column in columns))}
+from sojourn.results import NAMES, columns
 
 
 def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
@@ -14,9 +12,10 @@ def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
     Raises:
         InputError: one cannot.
     """
+    taken = {name.casefold() for name in ("key", "seed", *(column for frame in NAMES for column in columns(frame)))}
     spellings = {axis.casefold(): axis for axis in known}
     for axis in axes:
-        if axis.casefold() in _TAKEN:
+        if axis.casefold() in taken:
             raise InputError(f'axis "{axis}": results have a column of that name; call the axis something else')
         other = spellings.setdefault(axis.casefold(), axis)
         if other != axis:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from sojourn import _engine
 from sojourn.errors import InputError
+from sojourn.metrics import of_run
 
 NAME = "sojourn.json"
 
-#: The version of what a store's files hold. Every change of columns or of the journal counts it up.
+#: The version of what a store's files hold. Every change of the journal or of columns other than metrics counts it up.
 SCHEMA = 3
 
 
@@ -33,8 +34,8 @@ def make(directory: Path) -> None:
             raise InputError(f'--out {directory}: holds "{held[0]}" and is not a results directory; give a new or an empty one')
         # Linked and not moved: the first marker stays, on which another process may already hold a lock.
         unfinished = directory / f".{NAME}.{os.getpid()}"
-        made_by = {"engine": _engine.version(), "digest": _engine.digest()}
-        unfinished.write_text(json.dumps({"schema": SCHEMA, **made_by}) + "\n", encoding="utf-8")
+        said = {"schema": SCHEMA, "metrics": _metrics(), "engine": _engine.version(), "digest": _engine.digest()}
+        unfinished.write_text(json.dumps(said) + "\n", encoding="utf-8")
         try:
             os.link(unfinished, directory / NAME)
         except FileExistsError:
@@ -52,10 +53,18 @@ def check(directory: Path) -> None:
         InputError: the directory is no store, or one of another schema.
     """
     try:
-        schema = json.loads((directory / NAME).read_text(encoding="utf-8"))["schema"]
+        said = json.loads((directory / NAME).read_text(encoding="utf-8"))
+        schema = said["schema"]
     except FileNotFoundError:
         raise InputError(f"{directory}: not a results directory (no {NAME})") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{directory / NAME}: cannot be read, so the directory cannot be used") from None
     if schema != SCHEMA:
         raise InputError(f"{directory}: its files have schema {schema}, but this version reads {SCHEMA}; use another directory")
+    if differing := sorted(set(said["metrics"]).symmetric_difference(_metrics())):
+        raise InputError(f"{directory}: its runs and this version of Sojourn differ in metrics ({', '.join(differing)})")
+
+
+def _metrics() -> list[str]:
+    """The metrics that are columns of ``runs``."""
+    return [metric.name for metric in of_run()]

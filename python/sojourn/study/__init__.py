@@ -1,1 +1,1 @@
-"""Studies: papers reproduced, their published figures beside our own."""
+"""Studies: papers reproduced, their published values beside our own."""

@@ -1,4 +1,4 @@
-"""Published figures beside our own."""
+"""Published values beside our own."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,49 +7,49 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn import metrics
-from sojourn.metrics import METRICS, Observation
+from sojourn.metrics import METRICS
+from sojourn.metrics.observation import Observation, observe
 from sojourn.results import Result
 from sojourn.statistics import Estimate, estimate
 from sojourn.store import write_whole
 from sojourn.study.agreement import agrees
 from sojourn.study.design import Study, StudyTable
-from sojourn.study.published import Figure
+from sojourn.study.published import PublishedValue
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A figure, published or not, our mean over seeds with its interval, and whether the two agree if there are two."""
+    """A value, published or not, our mean over seeds with its interval, and whether the two agree if there are two."""
 
-    figure: Figure
+    published: PublishedValue
     measured: Estimate | None
     agrees: bool | None
 
 
-def compare(figures: Iterable[Figure], result: Result, axes: Sequence[str]) -> list[Compared]:
-    """All published figures whose runs are among the results, each with ours."""
+def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str]) -> list[Compared]:
+    """All values whose runs are among the results, each with ours."""
     flows = {str(key): frame for (key,), frame in result.flows.partition_by("key", as_dict=True).items()}
     queues = {str(key): frame for (key,), frame in result.queues.partition_by("key", as_dict=True).items()}
     windows = dict(result.runs.select("key", "window_s").iter_rows())
     repetitions = {tuple(map(str, cell)): frame for cell, frame in result.runs.partition_by(axes, as_dict=True).items()}
 
     @cache
-    def seen(key: str, camp: str | None) -> Observation:
-        return metrics.observe(flows[key], queues[key], windows[key], camp)
+    def seen(key: str, algorithm: str | None) -> Observation:
+        return observe(flows[key], queues[key], windows[key], algorithm)
 
     cells: list[Compared] = []
-    for figure in figures:
-        runs = repetitions.get(tuple(figure.axes[axis] for axis in axes))
+    for published in values:
+        runs = repetitions.get(tuple(published.axes[axis] for axis in axes))
         if runs is None:
             continue
-        values = [METRICS[figure.metric].compute(seen(key, figure.camp)) for key in runs["key"]]
-        known = [value for value in values if value is not None]
+        found = [METRICS[published.metric].compute(seen(key, published.algorithm)) for key in runs["key"]]
+        known = [value for value in found if value is not None]
         measured = estimate(known) if known else None
         fair_share = runs["bottleneck_mbps"][0] / runs["flow_count"][0]
         agreed = None
-        if figure.value is not None:
-            agreed = agrees(figure.metric, figure.value, measured and measured.mean, fair_share)
-        cells.append(Compared(figure, measured, agreed))
+        if published.value is not None:
+            agreed = agrees(published.metric, published.value, measured and measured.mean, fair_share)
+        cells.append(Compared(published, measured, agreed))
     return cells
 
 
@@ -59,10 +59,10 @@ def frame(study: Study, cells: Iterable[Compared]) -> pl.DataFrame:
         [
             {
                 "study": study.name,
-                "table": cell.figure.table.number,
-                **cell.figure.labels,
-                "metric": cell.figure.metric,
-                "published": cell.figure.value,
+                "table": cell.published.table.number,
+                **cell.published.labels,
+                "metric": cell.published.metric,
+                "published": cell.published.value,
                 "measured": cell.measured.mean if cell.measured else None,
                 "ci_low": cell.measured.low if cell.measured else None,
                 "ci_high": cell.measured.high if cell.measured else None,
@@ -90,12 +90,12 @@ def write(path: Path, cells: pl.DataFrame) -> None:
 
 
 def agreement(cells: Iterable[Compared]) -> Mapping[int, tuple[StudyTable, int, int]]:
-    """For each table with published figures: the table, how many of its cells agree, and how many there are."""
+    """For each table with published values: the table, how many of its cells agree, and how many there are."""
     counts: dict[int, tuple[StudyTable, int, int]] = {}
     for cell in cells:
         if cell.agrees is None:
             continue
-        table = cell.figure.table
+        table = cell.published.table
         _, agreeing, total = counts.get(table.number, (table, 0, 0))
         counts[table.number] = (table, agreeing + cell.agrees, total + 1)
     return dict(sorted(counts.items()))

@@ -25,7 +25,7 @@ class Claim(Table):
     source: str
     #: The cells of the matrix that it is about: only their rows are in the query's tables. All of them unless told.
     select: dict[str, Values] = Field(default_factory=dict)
-    #: SQL that returns a row a seed: ``seed``, ``holds``, and the figures that show it.
+    #: SQL that returns a row a seed: ``seed``, ``holds``, and the values that show it.
     query: str
     #: What was taken for words such as "notably", and why.
     reading: str | None = None

@@ -1,4 +1,4 @@
-"""A study: a base scenario, the sweep that makes its matrix, and the published tables it is held against. All of it is data."""
+"""A study: a base scenario, the sweep that makes its matrix, and the published tables it is compared with. All of it is data."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -22,12 +22,12 @@ class StudyTable(Table):
     title: str
     select: dict[str, Values]
     metrics: list[str]
-    #: The axis whose column does not tell the cell of the matrix but whose flows are meant: an algorithm's, or ``all``.
-    camps: str | None = None
+    #: The axis whose column does not name the cell of the matrix but an algorithm, whose flows are meant, or ``all`` of them.
+    algorithms: str | None = None
 
 
 class PublishedFile(Table):
-    """Where the published figures are and how to read them."""
+    """Where the published values are and how to read them."""
 
     file: str
     #: Spellings in the file and what they are called here.
@@ -41,7 +41,7 @@ class StudyFigure(Table):
 
     number: int
     title: str
-    #: How it is drawn: a name of ``sojourn.figures.FIGURES``.
+    #: How it is drawn: a name of ``sojourn.figures.available()``.
     figure: str
     #: The cells that it shows.
     select: dict[str, Values] = Field(default_factory=dict)
@@ -67,8 +67,8 @@ class Study(Table):
             for metric in table.metrics:
                 if metric not in METRICS:
                     raise ValueError(f"tables: {table.number}: {names.unknown('metric', metric, METRICS)}")
-            if table.camps is not None and not isinstance(table.select.get(table.camps), str):
-                raise ValueError(f'tables: {table.number}: a table of camps selects one value of "{table.camps}"')
+            if table.algorithms is not None and not isinstance(table.select.get(table.algorithms), str):
+                raise ValueError(f'tables: {table.number}: a table of algorithms selects one value of "{table.algorithms}"')
         for figure in self.figures:
             self.sweep.meant(f"figures: {figure.number}", figure.select)
         return self

@@ -1,4 +1,4 @@
-"""The studies that come with Sojourn: a folder each, holding ``study.toml``, published figures, and claims.
+"""The studies that come with Sojourn: a folder each, holding ``study.toml``, published values, and claims.
 
 What reads them is loaded when one is read: to list them takes little.
 """
@@ -13,7 +13,7 @@ from sojourn.errors import InputError
 if TYPE_CHECKING:
     from sojourn.study.claims import Claim
     from sojourn.study.design import Study
-    from sojourn.study.published import Figure
+    from sojourn.study.published import PublishedValue
 
 #: In a clone this is a link to the top-level folder ``studies``; an installed package holds the files themselves.
 FOLDER = Path(__file__).parents[1] / "studies"
@@ -57,11 +57,11 @@ def load(name: str) -> "Study":
         raise InputError(f"{path}: {describe(error)}") from None
 
 
-def figures(study: "Study") -> "list[Figure]":
-    """The figures of a study's tables: the published ones, or if there are none those to be measured.
+def published_values(study: "Study") -> "list[PublishedValue]":
+    """The values of a study's tables: the published ones, or if there are none those to be measured.
 
     Raises:
-        InputError: a published figure is of no run.
+        InputError: no run answers a published value.
     """
     from sojourn.study.published import read, unpublished
 

@@ -17,14 +17,14 @@ def study_tables(study: Study, cells: Sequence[Compared]) -> list[Table]:
     """One table for each of the study's that has cells, in order of their numbers."""
     by_number: dict[int, list[Compared]] = {}
     for cell in cells:
-        by_number.setdefault(cell.figure.table.number, []).append(cell)
+        by_number.setdefault(cell.published.table.number, []).append(cell)
     return [_table(study, by_number[number]) for number in sorted(by_number)]
 
 
 def _table(study: Study, cells: Sequence[Compared]) -> Table:
-    described = cells[0].figure.table
-    *row_axes, column_axis = [axis for axis in study.axes if axis == described.camps or _varies(described.select.get(axis))]
-    columns = list(dict.fromkeys(cell.figure.labels[column_axis] for cell in cells))
+    described = cells[0].published.table
+    *row_axes, column_axis = [axis for axis in study.axes if axis == described.algorithms or _varies(described.select.get(axis))]
+    columns = list(dict.fromkeys(cell.published.labels[column_axis] for cell in cells))
     table = Table(title=f"Table {described.number}. {described.title}", title_justify="left", title_style="bold")
     for axis in (*row_axes, "metric"):
         table.add_column(axis)
@@ -32,8 +32,8 @@ def _table(study: Study, cells: Sequence[Compared]) -> Table:
         table.add_column(value if study.published is None else f"{value}\npublished | ours", justify="right")
     rows: dict[tuple[str, ...], dict[str, Compared]] = {}
     for cell in cells:
-        labels = cell.figure.labels
-        rows.setdefault((*(labels[axis] for axis in row_axes), cell.figure.metric), {})[labels[column_axis]] = cell
+        labels = cell.published.labels
+        rows.setdefault((*(labels[axis] for axis in row_axes), cell.published.metric), {})[labels[column_axis]] = cell
     previous: tuple[str, ...] = ()
     for row, by_column in rows.items():
         # A label is only printed where it changes, as in the paper.
@@ -52,7 +52,7 @@ def _varies(selected: str | list[str] | None) -> bool:
 def _compared(cell: Compared | None) -> Text:
     if cell is None:
         return Text("")
-    metric = METRICS[cell.figure.metric]
+    metric = METRICS[cell.published.metric]
     ours = "none"
     if cell.measured is not None:
         ours = metric.format(cell.measured.mean)
@@ -60,7 +60,7 @@ def _compared(cell: Compared | None) -> Text:
             ours += f" ± {metric.format(cell.measured.high - cell.measured.mean)}"
     if cell.agrees is None:
         return Text(ours)
-    text = f"{cell.figure.printed} | {ours}"
+    text = f"{cell.published.printed} | {ours}"
     return Text(f"{text}  ", style="green") if cell.agrees else Text(f"{text}{DISAGREES}", style="red")
 
 

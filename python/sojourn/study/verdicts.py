@@ -21,7 +21,7 @@ from sojourn.study.design import Study
 if TYPE_CHECKING:
     import duckdb
 
-#: The columns of a query that are no figures.
+#: The columns of a query that are no values.
 SEED, HOLDS = "seed", "holds"
 
 #: With fewer the interval of a share always has one half in it, however alike the seeds are.
@@ -44,8 +44,8 @@ class Judged:
     #: On how many seeds it holds, and of how many.
     held: int
     seeds: int
-    #: Each figure's values over seeds, of those that have one; figures that no seed has are left out.
-    figures: Mapping[str, Sequence[float] | Sequence[str]]
+    #: What shows it, by name: the values of the seeds that have one; what no seed has is left out.
+    values: Mapping[str, Sequence[float] | Sequence[str]]
 
     @property
     def share(self) -> Estimate:
@@ -64,15 +64,15 @@ class Judged:
 
     @property
     def shown(self) -> str:
-        """The figures on one line: of numbers the mean, and in brackets the range over seeds; of words on how many seeds."""
-        return ", ".join(f"{name} {_over_seeds(values)}" for name, values in self.figures.items())
+        """The values on one line: of numbers the mean, and in brackets the range over seeds; of words on how many seeds."""
+        return ", ".join(f"{name} {_over_seeds(values)}" for name, values in self.values.items())
 
     @property
     def evidence(self) -> str:
-        """The share of seeds with its interval, and the figures, on one line."""
+        """The share of seeds with its interval, and the values, on one line."""
         _, low, high = self.share
         seeds = f"{self.held} of {self.seeds} seeds [{low:.2f}, {high:.2f}]"
-        return f"{seeds}; {self.shown}" if self.figures else seeds
+        return f"{seeds}; {self.shown}" if self.values else seeds
 
 
 def bind(study: Study, claims: Iterable[Claim]) -> None:
@@ -129,8 +129,8 @@ def write(path: Path, judged: Iterable[Judged]) -> None:
 
 
 def _judged(claim: Claim, found: pl.DataFrame) -> Judged:
-    figures = {name: found[name].drop_nulls().to_list() for name in found.columns if name not in (SEED, HOLDS)}
-    known = {name: values for name, values in figures.items() if values}
+    values = {name: found[name].drop_nulls().to_list() for name in found.columns if name not in (SEED, HOLDS)}
+    known = {name: listed for name, listed in values.items() if listed}
     return Judged(claim, int(found[HOLDS].sum()), found[HOLDS].count(), known)
 
 
@@ -181,8 +181,8 @@ def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
     if found[HOLDS].dtype != pl.Boolean:
         raise InputError(f'{place}: the column "{HOLDS}" must be true or false, and is {found[HOLDS].dtype}')
     for column, dtype in found.schema.items():
-        is_figure = dtype.is_numeric() or (dtype == pl.String and column != SEED)
-        if column != HOLDS and not is_figure:
+        is_value = dtype.is_numeric() or (dtype == pl.String and column != SEED)
+        if column != HOLDS and not is_value:
             raise InputError(f'{place}: the column "{column}" must be a number or text, and is {dtype}')
     answered = found[SEED].to_list()
     for seed in seeds:

@@ -5,9 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from sojourn import names
-from sojourn.metrics import METRICS
-from sojourn.results import SUMMARY
+from sojourn import metrics, names
 
 #: Seeds that each cell has at least: a deviation of two values says next to nothing.
 LEAST_SEEDS = 3
@@ -38,9 +36,9 @@ class StoppingRule:
         match = _CONDITION.fullmatch(text)
         if match is None:
             raise ValueError(f'"{text}" is no condition: write a metric and a bound, such as "ci(jain) < 0.02"')
-        metrics = [name for name in METRICS if name in SUMMARY]  # a share is of a group of flows, and not of a run
-        if match["metric"] not in metrics:
-            raise ValueError(names.unknown("metric", match["metric"], metrics))
+        known = [metric.name for metric in metrics.of_run()]
+        if match["metric"] not in known:
+            raise ValueError(names.unknown("metric", match["metric"], known))
         try:
             bound = float(match["bound"])
         except ValueError:

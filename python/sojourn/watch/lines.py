@@ -18,12 +18,12 @@ def line(recent: Recent) -> str:
 
 
 def _queue(queue: Queue) -> str:
-    figures = [f"{queue.packets} packets"]
+    values = [f"{queue.packets} packets"]
     if queue.sojourn is not None:
-        figures.append(f"sojourn {1e3 * queue.sojourn:.1f} ms")
+        values.append(f"sojourn {1e3 * queue.sojourn:.1f} ms")
     if queue.drops is not None:
-        figures.append(f"{queue.drops} drops, {queue.marks} marks")
-    return f"{queue.link} {', '.join(figures)}"
+        values.append(f"{queue.drops} drops, {queue.marks} marks")
+    return f"{queue.link} {', '.join(values)}"
 
 
 def _group(group: dict[str, float | None]) -> str:

@@ -78,13 +78,13 @@ class Screen:
 
     def _queue(self, queue: Queue, width: int) -> RenderableType:
         past = self._recent.history(queue.link)
-        figures = [f"{queue.packets} packets"]
+        values = [f"{queue.packets} packets"]
         if queue.sojourn is not None:
-            figures.append(f"sojourn {1e3 * queue.sojourn:.1f} ms")
+            values.append(f"sojourn {1e3 * queue.sojourn:.1f} ms")
         if queue.mbps is not None:
-            figures.append(f"{queue.mbps:.2f} Mbit/s sent")
+            values.append(f"{queue.mbps:.2f} Mbit/s sent")
         if queue.drops is not None:
-            figures.append(f"{queue.drops} drops, {queue.marks} marks")
+            values.append(f"{queue.drops} drops, {queue.marks} marks")
         # Borders and padding of the panel, and the gap between its halves.
         half = max(MINIMUM_GRAPH, (width - 4 - 3) // 2)
         graphs = Table.grid(padding=(0, 3, 0, 0))
@@ -97,7 +97,7 @@ class Screen:
             self._spark("marks", [each.marks for each in past], half),
         )
         title = f"[bold]{escape(queue.link)}[/bold]  {escape(self._about[queue.link])}"
-        now = Text("   ".join(figures), no_wrap=True, overflow="ellipsis")
+        now = Text("   ".join(values), no_wrap=True, overflow="ellipsis")
         return Panel(Group(now, graphs), title=title, title_align="left", width=width)
 
     def _graph(self, what: str, past: Sequence[Past], values: Sequence[float | None], colour: str, width: int) -> Text:

@@ -14,7 +14,7 @@
     return made;
   };
 
-  // What is known of a figure, on hover and on focus.
+  // What is known of a value, on hover and on focus.
   const tip = document.getElementById("tip");
   let told = null;
   const placeTip = () => {
@@ -51,7 +51,7 @@
   }, { passive: true, capture: true });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 
-  // Tables of figures: one stop of the Tab key each, arrow keys within.
+  // Tables of values: one stop of the Tab key each, arrow keys within.
   const visible = (target) => target.offsetParent !== null;
   const stops = (row) => all("[data-tip]", row).filter(visible);
   for (const table of all("[data-roving]")) {
@@ -166,11 +166,11 @@
   const table = (cell) => {
     const made = element("table", undefined, { class: "compared" });
     const head = element("tr");
-    for (const text of ["measure", "mean over seeds", "95 % interval"]) head.append(element("th", text, { scope: "col" }));
+    for (const text of ["metric", "mean over seeds", "95 % interval"]) head.append(element("th", text, { scope: "col" }));
     made.append(element("thead"));
     made.tHead.append(head);
     const body = element("tbody");
-    data.quantities.forEach(({ title, unit }, place) => {
+    data.metrics.forEach(({ title, unit }, place) => {
       const [mean, low, high] = cell.told[place];
       const row = element("tr");
       const suffix = unit ? `\u00a0${unit}` : "";

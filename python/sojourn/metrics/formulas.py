@@ -1,0 +1,62 @@
+"""The formulas of metrics, as the papers define them, on plain numbers.
+
+numpy is imported where it is used: the registry refers to these functions, and commands read it that compute nothing.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = Sequence[float] | NDArray[np.float64]
+    Array = NDArray[np.float64]
+
+
+def throughput_mbps(bytes_delivered: "Numbers", window: float) -> "Array":
+    """Throughput of each flow in Mbit/s: payload bytes delivered to its receiver over the measuring window (s)."""
+    return _array(bytes_delivered) * 8 / 1e6 / window
+
+
+def quantile(values: "Numbers", share: float) -> float:
+    """The quantile by linear interpolation between order statistics (Hyndman and Fan's type 7, numpy's default)."""
+    import numpy as np
+
+    return float(np.quantile(_array(values), share))
+
+
+def mean(values: "Numbers") -> float:
+    """The arithmetic mean."""
+    return float(_array(values).mean())
+
+
+def standard_deviation(values: "Numbers") -> float | None:
+    """The sample standard deviation (divisor n - 1); none for a single value."""
+    return float(_array(values).std(ddof=1)) if len(values) > 1 else None
+
+
+def total(values: "Numbers") -> float:
+    """The sum."""
+    return float(_array(values).sum())
+
+
+def jain(values: "Numbers") -> float | None:
+    """Jain's fairness index: (sum x)^2 / (n sum x^2), from 1/n (one has all) to 1 (all have the same).
+
+    None when all are zero: nothing is shared. Source: Jain, Chiu and Hawe 1984, DEC-TR-301.
+    """
+    shares = _array(values)
+    squares = float((shares**2).sum())
+    return float(shares.sum()) ** 2 / (len(shares) * squares) if squares > 0 else None
+
+
+def percentage(part: float, whole: float) -> float | None:
+    """A part in percent of the whole; none of nothing."""
+    return 100 * part / whole if whole else None
+
+
+def _array(values: "Numbers") -> "Array":
+    import numpy as np
+
+    return np.asarray(values, dtype=np.float64)

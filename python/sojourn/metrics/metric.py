@@ -1,0 +1,111 @@
+"""A metric: what it is called, what it is a value of, how it is computed, shown and compared."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from sojourn.metrics.observation import Observation
+
+
+class Scope(StrEnum):
+    """What a metric is a value of."""
+
+    #: All flows of a run, or a group of them.
+    RUN = "run"
+    #: A group of a run's flows beside the others; a whole run has no such value.
+    GROUP = "group"
+    #: One flow.
+    FLOW = "flow"
+    #: One transfer of a flow.
+    TRANSFER = "transfer"
+    #: A link's queue; the value of a run is the bottleneck's.
+    QUEUE = "queue"
+
+
+class Display(NamedTuple):
+    """The unit in which people read a metric, and what a value is multiplied by to be in it."""
+
+    unit: str
+    factor: float
+
+
+MILLISECONDS = Display("ms", 1e3)
+PERCENT = Display("%", 100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """One metric; an entry of the registry."""
+
+    #: The column of ``runs``, and what studies and ``--metric`` call it. It ends in the unit unless it has none.
+    name: str
+    #: In words, in lower case, such as ``mean sojourn time``.
+    title: str
+    scope: Scope
+    #: Of stored values and published tables; empty if it has none.
+    unit: str
+    #: Digits after the point of a value in ``unit``.
+    decimals: int
+    #: The formula in Markdown, for docs/measures.md.
+    definition: str
+    compute: "Callable[[Observation], float | None]"
+    #: Where the definition comes from, if it is a paper's.
+    source: str = ""
+    #: The unit in figures, reports and on the terminal, if it is not ``unit``.
+    display: Display | None = None
+    #: The label of an axis or a column; title and unit unless given.
+    axis: str = ""
+    #: What its bars are called among figures, and its heat map after ``heatmap-``; the name with hyphens unless given.
+    figure: str = ""
+    #: Whether tables and pages that show only a few metrics have it.
+    main: bool = False
+    #: Published values agree within this much in any case, in ``unit``.
+    floor: float = 0.0
+    #: The same as a part of the fair share, the bottleneck's rate over the number of flows.
+    fair_share_floor: float = 0.0
+    #: The ends of a scale of colours, in the unit of display; values outside extend it, and none leaves an end to the values.
+    ends: tuple[float | None, float | None] = (0, None)
+
+    @property
+    def of_run(self) -> bool:
+        """Whether a whole run has a value, which is then a column of ``runs``."""
+        return self.scope in (Scope.RUN, Scope.QUEUE)
+
+    @property
+    def figure_name(self) -> str:
+        """What its bars are called among figures."""
+        return self.figure or self.name.replace("_", "-")
+
+    @property
+    def heading(self) -> str:
+        """Title and unit: ``drop ratio (%)``."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    @property
+    def shown_unit(self) -> str:
+        """The unit in which people read it."""
+        return self.display.unit if self.display else self.unit
+
+    @property
+    def factor(self) -> float:
+        """From ``unit`` to ``shown_unit``."""
+        return self.display.factor if self.display else 1
+
+    @property
+    def label(self) -> str:
+        """What axes and columns say: ``Mean sojourn time (ms)``."""
+        if self.axis:
+            return self.axis
+        title = self.title[0].upper() + self.title[1:]
+        return f"{title} ({self.shown_unit})" if self.shown_unit else title
+
+    def format(self, value: float) -> str:
+        """A value in ``unit``, as tables beside published values have it."""
+        return f"{value:.{self.decimals}f}"
+
+    def number(self, value: float) -> str:
+        """A value in ``shown_unit``, without the unit."""
+        return f"{value * self.factor:.{self.decimals - round(math.log10(self.factor))}f}"

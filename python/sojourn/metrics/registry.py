@@ -1,0 +1,231 @@
+"""All metrics. Whatever computes, shows, compares or documents one reads its entry here; see docs/add-a-metric.md to add one.
+
+Nothing heavy is imported: commands read this that compute nothing.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sojourn.metrics import formulas
+from sojourn.metrics.metric import MILLISECONDS, PERCENT, Metric, Scope
+
+if TYPE_CHECKING:
+    from sojourn.metrics.formulas import Array
+    from sojourn.metrics.observation import Observation
+
+#: Throughputs agree with published ones within this part of the fair share.
+FAIR_SHARE_FLOOR = 0.05
+
+
+def _of_flows(formula: "Callable[[Array], float | None]") -> "Callable[[Observation], float | None]":
+    """A formula of the flows' throughputs; a group without flows has no value."""
+    return lambda seen: formula(seen.throughputs) if len(seen.throughputs) else None
+
+
+def _of_queue(value: Callable[[dict[str, Any]], float | None]) -> "Callable[[Observation], float | None]":
+    """A value of the bottleneck's queue; a run without queues has none."""
+    return lambda seen: None if seen.bottleneck is None else value(seen.bottleneck)
+
+
+def _rtt_mean(seen: "Observation") -> float | None:
+    return formulas.total(seen.rtt_sums) / formulas.total(seen.rtt_samples) if len(seen.rtt_samples) else None
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            name="q1_mbps",
+            title="first quartile of throughput",
+            scope=Scope.RUN,
+            unit="Mbit/s",
+            decimals=2,
+            figure="throughput-q1",
+            definition="p25 of x over flows",
+            compute=_of_flows(lambda x: formulas.quantile(x, 0.25)),
+            fair_share_floor=FAIR_SHARE_FLOOR,
+        ),
+        Metric(
+            name="median_mbps",
+            title="median throughput",
+            scope=Scope.RUN,
+            unit="Mbit/s",
+            decimals=2,
+            figure="throughput-median",
+            definition="p50 of x over flows",
+            compute=_of_flows(lambda x: formulas.quantile(x, 0.5)),
+            fair_share_floor=FAIR_SHARE_FLOOR,
+        ),
+        Metric(
+            name="q3_mbps",
+            title="third quartile of throughput",
+            scope=Scope.RUN,
+            unit="Mbit/s",
+            decimals=2,
+            figure="throughput-q3",
+            definition="p75 of x over flows",
+            compute=_of_flows(lambda x: formulas.quantile(x, 0.75)),
+            fair_share_floor=FAIR_SHARE_FLOOR,
+        ),
+        Metric(
+            name="avg_mbps",
+            title="mean throughput",
+            scope=Scope.RUN,
+            unit="Mbit/s",
+            decimals=2,
+            figure="throughput-mean",
+            definition="mean of x over flows",
+            compute=_of_flows(formulas.mean),
+            fair_share_floor=FAIR_SHARE_FLOOR,
+        ),
+        Metric(
+            name="sd_mbps",
+            title="standard deviation of throughput",
+            scope=Scope.RUN,
+            unit="Mbit/s",
+            decimals=2,
+            figure="throughput-deviation",
+            definition="sqrt(Σ (x - mean)² / (n - 1)); null for one flow",
+            compute=_of_flows(formulas.standard_deviation),
+            fair_share_floor=FAIR_SHARE_FLOOR,
+        ),
+        Metric(
+            name="total_mbps",
+            title="total throughput",
+            scope=Scope.RUN,
+            unit="Mbit/s",
+            decimals=2,
+            figure="throughput",
+            definition="Σ x",
+            compute=_of_flows(formulas.total),
+            main=True,
+            fair_share_floor=FAIR_SHARE_FLOOR,
+        ),
+        Metric(
+            name="share_pct",
+            title="share of all throughput",
+            scope=Scope.GROUP,
+            unit="%",
+            decimals=1,
+            definition="100 Σ x over the group / Σ x over all flows",
+            compute=lambda seen: formulas.percentage(formulas.total(seen.throughputs), formulas.total(seen.all_throughputs)),
+            floor=3.0,
+        ),
+        Metric(
+            name="jain",
+            title="Jain's index",
+            scope=Scope.RUN,
+            unit="",
+            decimals=2,
+            figure="fairness",
+            definition="(Σ x)² / (n Σ x²), from 1/n to 1; null when all x are 0",
+            source="Jain, Chiu and Hawe, DEC-TR-301, 1984",
+            compute=_of_flows(formulas.jain),
+            axis="Jain's index (1: all equal)",
+            main=True,
+            floor=0.05,
+            ends=(0.5, 1),
+        ),
+        Metric(
+            name="rtt_mean_s",
+            title="mean round-trip time",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=5,
+            figure="round-trip-time",
+            definition=(
+                "Σ `rtt_samples` · `rtt_mean` / Σ `rtt_samples` over flows: each sample has the same weight; null without samples"
+            ),
+            compute=_rtt_mean,
+            display=MILLISECONDS,
+        ),
+        Metric(
+            name="queue_mean_pkts",
+            title="mean queue length",
+            scope=Scope.QUEUE,
+            unit="packets",
+            decimals=1,
+            figure="queue-mean",
+            definition="`mean_packets`",
+            compute=_of_queue(lambda queue: queue["mean_packets"]),
+            floor=5.0,
+        ),
+        Metric(
+            name="queue_sd_pkts",
+            title="standard deviation of queue length",
+            scope=Scope.QUEUE,
+            unit="packets",
+            decimals=1,
+            figure="queue-deviation",
+            definition="`sd_packets`",
+            compute=_of_queue(lambda queue: queue["sd_packets"]),
+            floor=10.0,
+        ),
+        Metric(
+            name="drop_pct",
+            title="drop ratio",
+            scope=Scope.QUEUE,
+            unit="%",
+            decimals=2,
+            figure="drop-ratio",
+            definition="100 `drops` / `arrivals`; null without arrivals",
+            compute=_of_queue(lambda queue: formulas.percentage(queue["drops"], queue["arrivals"])),
+            main=True,
+            floor=0.1,
+        ),
+        Metric(
+            name="utilisation",
+            title="utilisation",
+            scope=Scope.QUEUE,
+            unit="",
+            decimals=4,
+            definition="`utilisation`, from 0 to 1",
+            compute=_of_queue(lambda queue: queue["utilisation"]),
+            display=PERCENT,
+            main=True,
+            floor=0.03,
+            ends=(50, 100),
+        ),
+        Metric(
+            name="sojourn_mean_s",
+            title="mean sojourn time",
+            scope=Scope.QUEUE,
+            unit="s",
+            decimals=5,
+            figure="sojourn-mean",
+            definition="`sojourn_mean`",
+            compute=_of_queue(lambda queue: queue["sojourn_mean"]),
+            display=MILLISECONDS,
+            main=True,
+        ),
+        Metric(
+            name="sojourn_p50_s",
+            title="median sojourn time",
+            scope=Scope.QUEUE,
+            unit="s",
+            decimals=5,
+            figure="sojourn-median",
+            definition="`sojourn_p50`",
+            compute=_of_queue(lambda queue: queue["sojourn_p50"]),
+            display=MILLISECONDS,
+            main=True,
+        ),
+        Metric(
+            name="sojourn_p99_s",
+            title="p99 sojourn time",
+            scope=Scope.QUEUE,
+            unit="s",
+            decimals=5,
+            figure="sojourn-p99",
+            definition="`sojourn_p99`",
+            compute=_of_queue(lambda queue: queue["sojourn_p99"]),
+            display=MILLISECONDS,
+            main=True,
+        ),
+    )
+}
+
+
+def of_run() -> list[Metric]:
+    """The metrics that a whole run has, which are columns of ``runs``."""
+    return [metric for metric in METRICS.values() if metric.of_run]

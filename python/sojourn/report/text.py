@@ -1,0 +1,22 @@
+"""Values as text: metrics in the units in which people read them."""
+
+from sojourn.metrics import Metric
+from sojourn.statistics import Estimate
+
+
+def with_unit(number: str, unit: str) -> str:
+    """A number and its unit, if it has one, that no line break parts."""
+    return f"{number}\N{NO-BREAK SPACE}{unit}" if unit else number
+
+
+def value(metric: Metric, number: float) -> str:
+    """A value of a metric as it is shown, with its unit."""
+    return with_unit(metric.number(number), metric.shown_unit)
+
+
+def mean(metric: Metric, found: Estimate, seeds: int) -> str:
+    """A mean over seeds with its interval, on one line."""
+    if found.low is None or found.high is None:
+        return f"{metric.title}: {value(metric, found.mean)}; one seed, so no interval"
+    interval = f"{metric.number(found.low)} to {value(metric, found.high)}"
+    return f"{metric.title}: {value(metric, found.mean)}; 95 % interval {interval}, of {seeds} seeds"

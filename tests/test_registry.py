@@ -1,0 +1,176 @@
+"""One entry is enough: the examples of docs/add-a-*.md, added to the registries, are found by all that reads them."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
+
+import pytest
+
+import registry_tables
+import sojourn
+import study_pages
+from conftest import ROOT, SMALL_TOML, Capture
+from doubles import Inventor
+from sojourn import comparison, figures, report
+from sojourn.cli.commands import status
+from sojourn.figures import Figure
+from sojourn.figures import registry as figure_registry
+from sojourn.metrics import METRICS, Metric
+from sojourn.metrics import registry as metric_registry
+from sojourn.results import Result, schema
+from sojourn.study import library
+from sojourn.study.agreement import tolerance
+from sojourn.sweep.stopping import StoppingRule
+
+SWEEP = """
+[sweep.axes]
+tcp = { key = "flows.*.tcp", values = ["newreno", "cubic"] }
+queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel"] }
+"""
+
+
+def example(page: str, beginning: str) -> str:
+    """The code of a page of docs/ that begins so."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    blocks = (dedent(block).strip("\n") for block in re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.MULTILINE))
+    (found,) = (block for block in blocks if block.startswith(beginning))
+    return found
+
+
+@pytest.fixture
+def metric(monkeypatch: pytest.MonkeyPatch) -> Metric:
+    """The metric of docs/add-a-metric.md, as one that is also shown where there is room for few."""
+    made: Metric = eval(example("add-a-metric.md", "Metric("), dict(vars(metric_registry)))
+    main = replace(made, main=True)
+    monkeypatch.setitem(METRICS, main.name, main)
+    return main
+
+
+@pytest.fixture
+def figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
+    """The figure of docs/add-a-figure.md."""
+    made: Figure = eval(example("add-a-figure.md", "Figure("), dict(vars(figure_registry)))
+    module = ModuleType("sojourn.figures.retransmissions")
+    exec(example("add-a-figure.md", '"""'), vars(module))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(figure_registry, "FIGURES", (*figure_registry.FIGURES, made))
+    return made
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Path:
+    """A file of four cells."""
+    path = tmp_path / "sweep.toml"
+    path.write_text(SMALL_TOML + SWEEP, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def result(sweep: Path) -> Result:
+    """The four cells, two seeds each, made after ``metric``. The slower flow delivers 1000 bytes times the seed."""
+    return sojourn.run(sweep, 2, out=sweep.parent / "results", backend=Inventor())
+
+
+def test_a_metric_is_a_column(metric: Metric, result: Result) -> None:
+    assert metric.name in schema("runs", [])
+    assert result.runs.filter(seed=2)[metric.name].to_list() == pytest.approx([2000 * 8e-6 / 3] * 4)
+
+
+def test_a_metric_is_drawn(metric: Metric, result: Result) -> None:
+    for name in (metric.figure_name, f"heatmap-{metric.figure_name}"):
+        assert metric.label in figures.svg(figures.draw(name, result)).replace("&#x27;", "'")
+
+
+def test_a_metric_is_in_tables(metric: Metric, sweep: Path, result: Result, capsys: Capture) -> None:
+    assert status(["run", str(sweep)]) == 0
+    assert "Lowest" in capsys.readouterr().out
+    assert f"<th>{metric.label}</th>" in (result._repr_html_() or "")
+
+
+def test_a_metric_is_in_reports(metric: Metric, sweep: Path, result: Result) -> None:
+    assert result.runs.height
+    page = report.write(sweep.parent / "results").read_text(encoding="utf-8")
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    assert {"title": metric.title, "unit": metric.unit} in json.loads(found[1])["metrics"]
+    assert f"cubic, codel: {metric.title}" in page
+
+
+def test_a_metric_is_compared(metric: Metric, result: Result) -> None:
+    cells = ({"tcp": "cubic", "queue": "codel"}, {"tcp": "newreno", "queue": "codel"})
+    found = {each.metric.name: each.comparison for each in comparison.compare_cells(result.runs, *cells)}
+    assert found[metric.name]
+
+
+def test_a_metric_has_its_floor_and_bound(metric: Metric) -> None:
+    assert tolerance(metric.name, 0.0, 10.0) == pytest.approx(0.5)
+    assert StoppingRule.of(f"ci({metric.name}) < 0.1").metric == metric.name
+
+
+def test_a_metric_is_documented(metric: Metric) -> None:
+    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    assert f"| `{metric.name}` | Mbit/s | flows | {metric.definition} |" in registry_tables.written(page)
+    shown = registry_tables.written((ROOT / "docs" / "figures.md").read_text(encoding="utf-8"))
+    assert f"| `heatmap-{metric.figure_name}` |" in shown
+
+
+def test_runs_without_a_metric_are_refused(sweep: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that was made before a metric was added has no values of it."""
+    sojourn.run(sweep, out=sweep.parent / "results", backend=Inventor())
+    monkeypatch.setitem(METRICS, "other", replace(METRICS["jain"], name="other"))
+    with pytest.raises(sojourn.InputError, match=r"differ in metrics \(other\)"):
+        sojourn.open(sweep.parent / "results")
+
+
+def test_a_figure_is_drawn_and_documented(figure: Figure, sweep: Path) -> None:
+    assert "Retransmissions (segments)" in figures.svg(figures.draw(figure.name, sojourn.run(sweep, backend=Inventor())))
+    page = registry_tables.written((ROOT / "docs" / "figures.md").read_text(encoding="utf-8"))
+    assert f"| `{figure.name}` | {figure.help} |" in page
+
+
+def test_every_figure_has_its_function() -> None:
+    for figure in figures.available().values():
+        module, _, function = figure.drawn_by.partition(":")
+        assert callable(getattr(__import__(f"sojourn.figures.{module}", fromlist=[function]), function)), figure.name
+
+
+def test_a_study_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    folder = tmp_path / "halving"
+    (folder / "published").mkdir(parents=True)
+    (folder / "study.toml").write_text(example("add-a-study.md", 'name = "halving"'), encoding="utf-8")
+    (folder / "published" / "tables.csv").write_text(example("add-a-study.md", "table,flows"), encoding="utf-8")
+    (folder / "claims.toml").write_text(example("add-a-study.md", "[[claims]]"), encoding="utf-8")
+    (folder / "README.md").write_text("# Halving\n", encoding="utf-8")
+    monkeypatch.setattr(library, "FOLDER", tmp_path)
+    assert library.available() == library.papers() == ["halving"]
+    assert status(["check", "halving"]) == 0
+    assert capsys.readouterr().out == "study halving is fine: 4 cells, 4 values, 1 claims\n"
+    found = sojourn.reproduce("halving", backend=Inventor())
+    assert (found.cells.height, len(found.judged)) == (4, 1)
+    assert "| 1 | Queue length |" in study_pages.page("halving", tmp_path / "none")
+    assert status(["list", "studies"]) == 0
+    assert "halving" in capsys.readouterr().out
+
+
+def test_registries_import_nothing_heavy() -> None:
+    """Commands that list or explain metrics and figures must not wait for what computes and draws."""
+    code = f"""
+import sys
+from types import ModuleType
+
+package = ModuleType("sojourn")  # without what "import sojourn" itself imports
+package.__path__ = [{str(ROOT / "python" / "sojourn")!r}]
+sys.modules["sojourn"] = package
+
+from sojourn import figures
+
+assert figures.available()
+print({{"numpy", "polars", "scipy", "altair"}} & sys.modules.keys())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
