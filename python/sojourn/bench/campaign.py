@@ -1,8 +1,8 @@
-"""Campaigns: what is spent besides simulating, how two workers compare with one, and how long a large store takes to answer.
+"""Campaigns: the cost of everything but simulating, the speed of two workers relative to one, and queries of a large store.
 
-CPU time besides simulating is that of the whole process, from the first look at the cells to the Parquet files, less what the
-worker threads spend in calls of the engine. Both are of the same runs at the same time, so that it does not matter when the
-machine's speed changes.
+The CPU time of everything but simulating is that of the whole process, from checking the cells to writing the Parquet files, less
+what the worker threads spend in calls of the engine. Both come from the same runs at the same time, so that changes of the
+machine's speed do not matter.
 """
 
 import statistics
@@ -11,11 +11,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sojourn import results
-from sojourn.backends.simulator import Simulator
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.bench import backend
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.campaign import Cells, Plan, conduct, plan
 from sojourn.results import NAMES
 from sojourn.runs import Cell
@@ -23,7 +22,7 @@ from sojourn.scenario import from_data
 from sojourn.store import Store, parquet
 from sojourn.store.consolidation import quoted
 
-#: Simulated seconds of runs of about 10 ms and 1 s of CPU time, and how many are made.
+#: Simulated seconds of runs that take about 10 ms and 1 s of CPU time, and the number of runs.
 SHORT, SHORT_RUNS = 40.0, 2_000
 LONG, LONG_RUNS = 4_000.0, 10
 
@@ -31,28 +30,9 @@ LONG, LONG_RUNS = 4_000.0, 10
 STORED, SEEDS = 1_000_000, 100
 
 
-class Timed(Simulator):
-    """The simulator, which adds up the CPU time of the engine."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._seconds: list[float] = []
-
-    def _call(self, run: str) -> dict[str, dict[str, Any]]:
-        began = time.thread_time()
-        tables = super()._call(run)
-        self._seconds.append(time.thread_time() - began)
-        return tables
-
-    @property
-    def seconds(self) -> float:
-        """CPU seconds so far."""
-        return sum(self._seconds)
-
-
 @dataclass(frozen=True)
 class Took:
-    """What a campaign took: seconds of wall time, CPU time of the process, and CPU time in the simulator."""
+    """Seconds that a campaign took: wall time, CPU time of the process, and CPU time in the simulator."""
 
     wall: float
     cpu: float
@@ -79,30 +59,31 @@ def measure(extent: Extent, notify: Notify) -> Part:
     overhead = statistics.median(100 * (1 - took.simulating / took.cpu) for took in long)
     return Part(
         name="campaign",
-        title="Campaigns: what they cost besides simulating, two workers, a large store",
+        title="Campaigns: cost besides simulating, two workers, a large store",
         method=(
-            f"{runs} runs of about 10 ms and {LONG_RUNS} of about 1 s into a store; CPU time of the process and, in it, of calls "
-            f"of the engine. Queries for one cell of a store of {round(STORED * extent.scale)} runs. Medians of {extent.repeat}."
+            f"{runs} runs of about 10 ms and {LONG_RUNS} of about 1 s, kept in a store; CPU time of the process and, of that, of "
+            f"calls of the engine. Queries for one cell of a store of {round(STORED * extent.scale)} runs. Medians of "
+            f"{extent.repeat}."
         ),
-        figures=[
-            Figure("short runs: CPU time that is the engine's", share, "of all", Target("at least", 0.7)),
-            Figure("runs of 1 s: CPU time besides simulating", overhead, "% of all", Target("below", 3.0)),
-            Figure("two workers beside one", statistics.median(ratios), "times the runs a second", Target("at least", 1.9)),
-            Figure("query for one cell", statistics.median(answers), "s", Target("below", 1.0)),
+        measurements=[
+            Measurement("short runs: engine's share of CPU time", share, "of all", Target("at least", 0.7)),
+            Measurement("runs of 1 s: CPU time besides simulating", overhead, "% of all", Target("below", 3.0)),
+            Measurement("two workers: runs a second", statistics.median(ratios), "times one", Target("at least", 1.9)),
+            Measurement("query for one cell", statistics.median(answers), "s", Target("below", 1.0)),
         ],
-        measurements=rows,
+        rows=rows,
     )
 
 
 def _campaign(rows: list[Row], notify: Notify, seconds: float, runs: int, jobs: int) -> Took:
     notify(f"campaign: {runs} runs of {seconds:g} simulated seconds, workers: {jobs}")
-    backend = Timed()
+    timed = backend.Timed()
     with tempfile.TemporaryDirectory() as directory:
         wall, cpu = time.perf_counter(), time.process_time()
         planned = planned_runs(seconds, runs)
         with Store(Path(directory) / "store", create=True) as store:
-            conduct(planned, backend, store, jobs)
-        took = Took(time.perf_counter() - wall, time.process_time() - cpu, backend.seconds)
+            conduct(planned, timed, store, jobs)
+        took = Took(time.perf_counter() - wall, time.process_time() - cpu, timed.seconds)
     rows.append(
         {
             "runs": runs,
@@ -132,11 +113,11 @@ def planned_runs(seconds: float, runs: int) -> Plan:
         "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "count": 2}],
     }
     cell = Cell({"rate": "10 Mbit/s", "tcp": "newreno"}, from_data(scenario, "bench campaign"))
-    return plan(Cells("campaign", list(cell.axes), lambda: [cell], runs), Simulator(), "bench campaign")
+    return plan(Cells("campaign", list(cell.axes), lambda: [cell], runs), backend.measured(), "bench campaign")
 
 
 def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
-    """How long queries take for one cell of a store of so many runs, which are all alike."""
+    """Seconds of queries for one cell of a store of so many runs, which are all alike."""
     notify(f"campaign: a store of {runs} runs")
     with tempfile.TemporaryDirectory() as temporary:
         directory = Path(temporary) / "store"
@@ -149,11 +130,11 @@ def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
 
 
 def make_files(directory: Path, runs: int) -> str:
-    """Makes the Parquet files of a store of so many runs, by the rows of a single one; returns a value of the axis ``rate``."""
+    """Writes the Parquet files of a store of so many runs, all with the rows of one run; returns a value of the axis ``rate``."""
     import duckdb  # here, because the other parts should not wait for it
 
     run = next(planned_runs(1.0, 1).runs())
-    frames = results.assemble([results.of_run(run, Simulator().run(run.specification))], ["rate", "tcp"])
+    frames = results.assemble([results.of_run(run, backend.measured().run(run.specification))], ["rate", "tcp"])
     with duckdb.connect() as database:
         database.execute(
             "CREATE TABLE labels AS SELECT md5(i::VARCHAR) AS key, "

@@ -2,8 +2,18 @@
 
 from collections.abc import Callable, Iterable
 
-from sojourn.bench import campaign, cells, controls, growth, loss, memory, queues, reproduction, startup
-from sojourn.bench.figures import Extent, Notify, Part
+from sojourn.bench import (
+    campaign,
+    cells,
+    controls,
+    growth,
+    loss,
+    memory,
+    queues,
+    reproduction,
+    short_run,
+)
+from sojourn.bench.measurements import Extent, Notify, Part
 
 PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "cells": cells.measure,
@@ -11,7 +21,7 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "queues": queues.measure,
     "growth": growth.measure,
     "loss": loss.measure,
-    "startup": startup.measure,
+    "short-run": short_run.measure,
     "memory": memory.measure,
     "study": reproduction.measure,
     "campaign": campaign.measure,
@@ -19,7 +29,7 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
 
 
 def measure(names: Iterable[str], extent: Extent, notify: Notify) -> list[Part]:
-    """Measures some parts, in the order of ``PARTS``.
+    """Measures the named parts, in the order of ``PARTS``.
 
     Raises:
         RunFailed: a run of a part failed.

@@ -11,8 +11,8 @@ import click
 from sojourn import _engine, api, comparison, store
 from sojourn.backends import Backend
 from sojourn.backends.simulator import Simulator
-from sojourn.bench import figures, ns3, parts
 from sojourn.bench import machine as machines
+from sojourn.bench import measurements, ns3, parts
 from sojourn.bench import report as reports
 from sojourn.bench.parts import PARTS
 from sojourn.campaign import Conducted, Plan, carry_out, conduct, workers
@@ -317,35 +317,35 @@ def query_(directory: Path, sql: str, form: str) -> None:
     metavar="PART",
     multiple=True,
     type=click.Choice(list(PARTS)),
-    help=f"Only this part: {', '.join(PARTS)}; repeatable.",
+    help=f"Measure only this part: {', '.join(PARTS)}. Repeatable.",
 )
-@click.option("--against", type=click.Choice(["ns3"]), help="Compare with ns-3 instead, which needs a clone and libns3-dev.")
+@click.option("--against", type=click.Choice(["ns3"]), help="Compare with ns-3 instead. Needs a clone and libns3-dev.")
 @click.option(
     "--seconds",
     metavar="S",
     type=click.FloatRange(min=0, min_open=True),
     help=(
-        "Simulated seconds of a data-centre cell, 10 unless given, or 1 beside ns-3; an access-link cell takes ten times as "
-        "long, and the other parts are longer or shorter in proportion. Targets are meant for 10."
+        "Simulate a data-centre cell for S seconds, an access-link cell for ten times as long, and scale the other parts in "
+        "proportion. Targets apply to 10.  [default: 10; with --against ns3, 1]"
     ),
 )
 @click.option(
     "--repeat",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Take the median of so many measurements; 3 unless given, or 1 beside ns-3.",
+    help="Repeat each timing N times and take the median.  [default: 3; with --against ns3, 1]",
 )
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the figures as JSON.")
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the measurements to FILE as JSON.")
 def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None) -> None:
-    """Measure speed and memory, and show each figure beside its target."""
+    """Measure speed and memory, and compare them with their targets."""
     if against is not None and only:
-        raise InputError(f"--only {only[0]}: there are no parts with --against {against}")
+        raise InputError(f"--only {only[0]}: cannot be combined with --against {against}")
     if out is not None and not out.parent.is_dir():
         raise InputError(f"--out {out}: there is no directory {out.parent}")
     if out is not None and out.is_dir():
         raise InputError(f"--out {out}: is a directory; give a file")
-    standard = ns3.STANDARD if against is not None else figures.STANDARD
-    extent = figures.Extent(seconds or standard.seconds, repeat or standard.repeat)
+    standard = ns3.STANDARD if against is not None else measurements.STANDARD
+    extent = measurements.Extent(seconds or standard.seconds, repeat or standard.repeat)
     machine = machines.this()
     measured = parts.measure(only or PARTS, extent, _notify) if against is None else [ns3.measure(extent, _notify)]
     report = reports.Report(machine, extent, measured)
