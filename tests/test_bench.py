@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -19,10 +20,12 @@ from sojourn.bench import (
     campaign,
     cells,
     growth,
+    instructions,
     loss,
     machine,
     memory,
     ns3,
+    parts,
     piotrowska,
     process,
     queues,
@@ -146,6 +149,56 @@ def test_queues_of_the_catalogue(measured: Measured) -> None:
     assert slowest["value"] == min(with_tcp.values())
     schedulers = [name for name, discipline in known.items() if discipline.class_ == "scheduler"]
     assert [entry["value"] for entry in flat] == [shares[name, "10 cbr"] / shares[name, "10000 cbr"] for name in schedulers]
+
+
+def test_cells_of_instructions() -> None:
+    """Three cells of the study, and one with Linux's stack, which detects losses by RACK, and FQ-CoDel."""
+    *study, linux = [cell.specification(1) for cell in instructions.CELLS]
+    for specification, cell in zip(study, instructions.CELLS[:-1], strict=True):
+        assert specification == piotrowska.specification(cell.axes, 1)
+    assert {stack["recovery"] for stack in linux["stacks"]} == {"rack"}
+    assert linux["links"][0]["queue"]["name"] == "fq_codel"
+    assert flow_count(linux) == 90
+
+
+VALGRIND = """#!/bin/sh
+# Counts a million instructions of Python's start, and five million for each of the calls, which are the last argument.
+out=${3#--callgrind-out-file=}
+shift 3
+for calls; do :; done
+echo "summary: $((1000000 + calls * 5000000))" > "$out"
+exec "$@"
+"""
+
+
+def test_instructions_of_one_run(measured: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's start is left out."""
+    (tmp_path / "valgrind").write_text(VALGRIND, encoding="utf-8")
+    (tmp_path / "valgrind").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    part = measured("instructions")
+    for row, measurement, cell in zip(part["rows"], part["measurements"], instructions.CELLS, strict=True):
+        assert row["instructions"] == 5_000_000
+        assert measurement["name"] == cell.name
+        assert measurement["value"] == row["instructions_a_packet"] == 5_000_000 / row["data_packets"]
+        assert measurement["target"] == {"bound": "at most", "value": cell.reference}
+
+
+@pytest.mark.skipif(instructions.valgrind() is None, reason="valgrind is not installed")
+def test_valgrind_counts() -> None:
+    """More instructions than packets, whatever a packet costs."""
+    packets, count = instructions.counted(str(instructions.valgrind()), short_run.specification(), 1)
+    assert 0 < packets < count
+
+
+def test_without_valgrind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """One line says what is needed; the other parts are measured."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert status(["bench", "--only", "instructions"]) == 2
+    assert complaint(capsys) == f"sojourn: {instructions.NEEDED}\n"
+    said: list[str] = []
+    assert parts.measurable(said.append) == [name for name in PARTS if name != "instructions"]
+    assert said == [f"{instructions.NEEDED}; left out"]
 
 
 @pytest.mark.parametrize("flows", [10, 10_000])
@@ -324,7 +377,7 @@ def test_failed_run() -> None:
 
 
 def test_names_of_parts() -> None:
-    names = "cells controls queues growth loss short-run memory study campaign"
+    names = "cells controls queues instructions growth loss short-run memory study campaign"
     assert " ".join(PARTS) == names
 
 

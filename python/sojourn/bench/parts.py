@@ -7,6 +7,7 @@ from sojourn.bench import (
     cells,
     controls,
     growth,
+    instructions,
     loss,
     memory,
     queues,
@@ -19,6 +20,7 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "cells": cells.measure,
     "controls": controls.measure,
     "queues": queues.measure,
+    "instructions": instructions.measure,
     "growth": growth.measure,
     "loss": loss.measure,
     "short-run": short_run.measure,
@@ -28,10 +30,19 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
 }
 
 
+def measurable(notify: Notify) -> list[str]:
+    """The parts that can be measured here, which are all of them where valgrind is installed."""
+    if instructions.valgrind() is not None:
+        return list(PARTS)
+    notify(f"{instructions.NEEDED}; left out")
+    return [name for name in PARTS if name != "instructions"]
+
+
 def measure(names: Iterable[str], extent: Extent, notify: Notify) -> list[Part]:
     """Measures the named parts, in the order of ``PARTS``.
 
     Raises:
+        InputError: a part needs a program that is not installed.
         RunFailed: a run of a part failed.
     """
     wanted = set(names)

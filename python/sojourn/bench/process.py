@@ -5,9 +5,11 @@ shares the machine with it.
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,14 +46,19 @@ class Execution:
         return statistics.median(self.cpu_seconds) / self.data_packets
 
 
-def measure(specification: RunSpecification, calls: int = 1) -> Execution:
+def measure(
+    specification: RunSpecification, calls: int = 1, prefix: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> Execution:
     """Measures so many calls of the engine, one after the other.
+
+    ``prefix`` is a command that runs the process; ``environment`` is added to its environment.
 
     Raises:
         RunFailed: a call failed, or delivered no packet.
     """
-    command = [sys.executable, str(WORKER), _engine.__file__, str(calls)]
-    ended = subprocess.run(command, input=text_of(specification), capture_output=True, text=True, check=False)
+    command = [*prefix, sys.executable, str(WORKER), _engine.__file__, str(calls)]
+    variables = {**os.environ, **(environment or {})}
+    ended = subprocess.run(command, input=text_of(specification), capture_output=True, text=True, check=False, env=variables)
     if ended.returncode != 0:
         complaint = ended.stderr.strip().splitlines() or [f"its process ended with status {ended.returncode}"]
         raise RunFailed(f"bench: a run failed: {complaint[-1]}")

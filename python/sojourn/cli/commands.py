@@ -337,7 +337,7 @@ def query_(directory: Path, sql: str, form: str) -> None:
 )
 @click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the measurements to FILE as JSON.")
 def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None) -> None:
-    """Measure speed and memory, and compare them with their targets."""
+    """Measure speed, instructions and memory, and compare them with their targets."""
     if against is not None and only:
         raise InputError(f"--only {only[0]}: cannot be combined with --against {against}")
     if out is not None and not out.parent.is_dir():
@@ -347,7 +347,10 @@ def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, re
     standard = ns3.STANDARD if against is not None else measurements.STANDARD
     extent = measurements.Extent(seconds or standard.seconds, repeat or standard.repeat)
     machine = machines.this()
-    measured = parts.measure(only or PARTS, extent, _notify) if against is None else [ns3.measure(extent, _notify)]
+    if against is None:
+        measured = parts.measure(only or parts.measurable(_notify), extent, _notify)
+    else:
+        measured = [ns3.measure(extent, _notify)]
     report = reports.Report(machine, extent, measured)
     for table in reports.tables(report):
         show.console().print(table)
