@@ -4,6 +4,7 @@ import io
 import json
 import math
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -30,6 +31,7 @@ from sojourn.bench import (
     process,
     queues,
     short_run,
+    startup,
     worker,
     yardstick,
 )
@@ -37,7 +39,7 @@ from sojourn.bench.measurements import Bound, Extent, Measurement, Part, Target,
 from sojourn.bench.parts import PARTS
 from sojourn.bench.report import Report, tables
 from sojourn.cli.commands import status
-from sojourn.errors import RunFailed
+from sojourn.errors import InputError, RunFailed
 from sojourn.runs import PICOSECONDS
 from sojourn.specification import RunSpecification, flow_count, text
 from sojourn.store import Store
@@ -281,6 +283,32 @@ def test_loss_burst(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None
     assert value(part, "cost with a burst of losses") == pytest.approx(ratio)
 
 
+def test_startup_ratios(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command relative to the imports, with its own target."""
+    commands = [startup.Command("nothing", [startup.PYTHON, "-c", ""], 1.0), startup.COMMANDS[-1]]
+    monkeypatch.setattr(startup, "COMMANDS", commands)
+    part = measured("startup")
+    for row, measurement, command in zip(part["rows"], part["measurements"], commands, strict=True):
+        assert row["command"] == measurement["name"] == command.name
+        ratio = row["user_cpu_milliseconds"] / row["imports_user_cpu_milliseconds"]
+        assert measurement["value"] == row["ratio"] == pytest.approx(ratio)
+        assert measurement["target"] == {"bound": "at most", "value": command.target}
+
+
+def test_commands_that_fail() -> None:
+    """A command that fails is not timed."""
+    command = startup.Command("wrong", [startup.PYTHON, "-c", "raise SystemExit('not\\ntoday')"], 1.0)
+    with pytest.raises(RunFailed, match=r"^bench: wrong failed: not today$"):
+        startup.user_seconds(command)
+
+
+def test_without_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is that of this Python, not one that happens to be in PATH."""
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(InputError, match="there is no command sojourn in"):
+        startup.sojourn()
+
+
 def test_short_run(measured: Measured) -> None:
     """Nine flows for ten simulated milliseconds."""
     part = measured("short-run")
@@ -377,7 +405,7 @@ def test_failed_run() -> None:
 
 
 def test_names_of_parts() -> None:
-    names = "cells controls queues instructions growth loss short-run memory study campaign"
+    names = "cells controls queues instructions growth loss startup short-run memory study campaign"
     assert " ".join(PARTS) == names
 
 

@@ -13,6 +13,7 @@ from sojourn.bench import (
     queues,
     reproduction,
     short_run,
+    startup,
 )
 from sojourn.bench.measurements import Extent, Notify, Part
 
@@ -23,6 +24,7 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "instructions": instructions.measure,
     "growth": growth.measure,
     "loss": loss.measure,
+    "startup": startup.measure,
     "short-run": short_run.measure,
     "memory": memory.measure,
     "study": reproduction.measure,

@@ -337,7 +337,7 @@ def query_(directory: Path, sql: str, form: str) -> None:
 )
 @click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write the measurements to FILE as JSON.")
 def bench_(only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None) -> None:
-    """Measure speed, instructions and memory, and compare them with their targets."""
+    """Measure speed, instructions, start-up and memory, and compare them with their targets."""
     if against is not None and only:
         raise InputError(f"--only {only[0]}: cannot be combined with --against {against}")
     if out is not None and not out.parent.is_dir():
