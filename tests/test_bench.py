@@ -1,22 +1,45 @@
-"""The benchmark, made small: what it runs and how its figures hang together. How long anything takes is never asserted."""
+"""The benchmark, made small: what it runs and how its measurements are computed. No test asserts a speed or a time."""
 
+import io
 import json
 import math
+import os
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import sojourn
 from conftest import Capture, complaint
 from sojourn import _engine, catalogue
-from sojourn.bench import campaign, cells, growth, loss, machine, memory, ns3, piotrowska, process, queues, startup
-from sojourn.bench.figures import Bound, Extent, Target, geometric_mean
+from sojourn.bench import (
+    campaign,
+    cells,
+    growth,
+    instructions,
+    loss,
+    machine,
+    memory,
+    ns3,
+    parts,
+    piotrowska,
+    process,
+    queues,
+    short_run,
+    startup,
+    worker,
+    yardstick,
+)
+from sojourn.bench.measurements import Bound, Extent, Measurement, Part, Target, geometric_mean
 from sojourn.bench.parts import PARTS
+from sojourn.bench.report import Report, tables
 from sojourn.cli.commands import status
-from sojourn.errors import RunFailed
+from sojourn.errors import InputError, RunFailed
 from sojourn.specification import RunSpecification, flow_count, text
 from sojourn.store import Store
 from sojourn.units import PICOSECONDS
@@ -28,38 +51,55 @@ Measured = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def measured(tmp_path: Path, capsys: Capture) -> Measured:
-    """Measures one part by the command line, and gives it as the JSON file has it."""
+    """Measures one part by the command line and returns it as in the JSON file."""
 
     def measure(name: str) -> dict[str, Any]:
         out = tmp_path / "bench.json"
         amount = ["--seconds", str(SMALL.seconds), "--repeat", str(SMALL.repeat)]
         assert status(["bench", "--only", name, *amount, "--out", str(out)]) == 0
         report = json.loads(out.read_text(encoding="utf-8"))
+        assert report["format"] == 2
         assert report["extent"] == asdict(SMALL)
         assert report["machine"] == asdict(machine.this()) | {"date": report["machine"]["date"]}
         assert report["machine"]["engine"] == sojourn.__version__
         (part,) = report["parts"]
         assert part["name"] == name
         shown = capsys.readouterr().out
-        for figure in part["figures"]:
-            assert figure["name"] in shown
-            assert math.isfinite(figure["value"])
-            target = figure["target"]
-            assert figure["met"] == (None if target is None else Target(**target).met_by(figure["value"]))
+        for measurement in part["measurements"]:
+            assert measurement["name"] in shown
+            assert math.isfinite(measurement["value"])
+            target = measurement["target"]
+            assert measurement["met"] == (None if target is None else Target(**target).met_by(measurement["value"]))
         found: dict[str, Any] = part
         return found
 
     return measure
 
 
-def figure(part: dict[str, Any], name: str) -> float:
-    (value,) = [float(entry["value"]) for entry in part["figures"] if entry["name"] == name]
-    return value
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts that make many runs make them here: starting a process takes longer than a short run. The yardstick is short too."""
+
+    def measure(specification: RunSpecification) -> process.Execution:
+        began = time.process_time()
+        frames = _engine.run(text(specification))
+        seconds = [time.process_time() - began]
+        return process.Execution(**worker.counts(frames), memory_bytes=0, cpu_seconds=seconds, wall_seconds=seconds)
+
+    monkeypatch.setattr(process, "measure", measure)
+    monkeypatch.setattr(yardstick, "PACKETS", 1_000)
 
 
-def test_cells_are_the_studys_and_one_without_statistics(measured: Measured) -> None:
+def value(part: dict[str, Any], name: str) -> float:
+    (found,) = [float(measurement["value"]) for measurement in part["measurements"] if measurement["name"] == name]
+    return found
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_cells_of_the_study(measured: Measured) -> None:
+    """All cells with a single congestion control, and one without queue statistics."""
     part = measured("cells")
-    *rows, without = part["measurements"]
+    *rows, without = part["rows"]
     assert [(row["scenario"], row["load"], row["tcp"], row["queue"]) for row in rows] == [
         (scenario, load, tcp, queue)
         for scenario in ("DC", "AL")
@@ -74,44 +114,98 @@ def test_cells_are_the_studys_and_one_without_statistics(measured: Measured) -> 
     assert {row["queue_statistics"] for row in rows} == {"on"}
     assert without["queue_statistics"] == "off"
     speeds = [row["packets_per_cpu_second"] for row in rows]
-    assert figure(part, "slowest cell") == min(speeds)
-    assert figure(part, "geometric mean") == pytest.approx(math.prod(speed ** (1 / 54) for speed in speeds))
-    assert figure(part, "without queue statistics") == without["packets_per_cpu_second"]
+    assert value(part, "slowest cell") == min(speeds)
+    assert value(part, "geometric mean") == pytest.approx(math.prod(speed ** (1 / 54) for speed in speeds))
+    assert value(part, "without queue statistics") == without["packets_per_cpu_second"]
     shares = [row["share_of_bare_loop"] for row in rows]
-    assert figure(part, "slowest cell, share") == min(shares)
-    assert figure(part, "without queue statistics, share") == without["share_of_bare_loop"]
+    assert value(part, "slowest cell, share") == min(shares)
+    assert value(part, "without queue statistics, share") == without["share_of_bare_loop"]
 
 
-def test_the_yardstick_takes_the_events_of_a_dumbbell() -> None:
+def test_events_of_the_bare_loop() -> None:
     """Three links for each data packet and three for each second one's acknowledgement, but for those under way at the end."""
     assert _engine.bare_loop(9, 10, 100_000) / 100_000 == pytest.approx(4.5, rel=1e-3)
 
 
-def test_controls_are_all_of_the_catalogue(measured: Measured) -> None:
+@pytest.mark.usefixtures("in_this_process")
+def test_controls_of_the_catalogue(measured: Measured) -> None:
+    """Every congestion control that gets answers, relative to New Reno."""
     part = measured("controls")
     names = {control.name for control in catalogue.load().congestion_controls if not control.one_way}
-    assert {row["control"] for row in part["measurements"]} == names - {"newreno"}
-    shares = {f"slowest: {row['control']}": row["share_of_new_renos_speed"] for row in part["measurements"]}
-    ((name, value),) = [(entry["name"], entry["value"]) for entry in part["figures"]]
+    assert {row["control"] for row in part["rows"]} == names - {"newreno"}
+    shares = {f"slowest: {row['control']}": row["share_of_new_renos_speed"] for row in part["rows"]}
+    ((name, value),) = [(entry["name"], entry["value"]) for entry in part["measurements"]]
     assert value == shares[name] == min(shares.values())
 
 
-def test_queues_are_all_of_the_catalogue(measured: Measured) -> None:
+@pytest.mark.usefixtures("in_this_process")
+def test_queues_of_the_catalogue(measured: Measured) -> None:
+    """Every discipline relative to DropTail, and schedulers by the number of flows."""
     part = measured("queues")
     known = {discipline.name: discipline for discipline in catalogue.load().queues}
-    shares = {(row["queue"], row["sources"]): row["share_of_droptails_speed"] for row in part["measurements"]}
+    shares = {(row["queue"], row["sources"]): row["share_of_droptails_speed"] for row in part["rows"]}
     with_tcp = {name: share for (name, sources), share in shares.items() if sources == "90 New Reno"}
     assert with_tcp.keys() == known.keys() - {"droptail"}
-    slowest, *flat = part["figures"]
+    slowest, *flat = part["measurements"]
     assert slowest["name"] == f"slowest: {min(with_tcp, key=with_tcp.__getitem__)}"
     assert slowest["value"] == min(with_tcp.values())
     schedulers = [name for name, discipline in known.items() if discipline.class_ == "scheduler"]
     assert [entry["value"] for entry in flat] == [shares[name, "10 cbr"] / shares[name, "10000 cbr"] for name in schedulers]
 
 
+def test_cells_of_instructions() -> None:
+    """Three cells of the study, and one with Linux's stack, which detects losses by RACK, and FQ-CoDel."""
+    *study, linux = [cell.specification(1) for cell in instructions.CELLS]
+    for specification, cell in zip(study, instructions.CELLS[:-1], strict=True):
+        assert specification == piotrowska.specification(cell.axes, 1)
+    assert {stack["recovery"] for stack in linux["stacks"]} == {"rack"}
+    assert linux["links"][0]["queue"]["name"] == "fq_codel"
+    assert flow_count(linux) == 90
+
+
+VALGRIND = """#!/bin/sh
+# Counts a million instructions of Python's start, and five million for each of the calls, which are the last argument.
+out=${3#--callgrind-out-file=}
+shift 3
+for calls; do :; done
+echo "summary: $((1000000 + calls * 5000000))" > "$out"
+exec "$@"
+"""
+
+
+def test_instructions_of_one_run(measured: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's start is left out."""
+    (tmp_path / "valgrind").write_text(VALGRIND, encoding="utf-8")
+    (tmp_path / "valgrind").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    part = measured("instructions")
+    for row, measurement, cell in zip(part["rows"], part["measurements"], instructions.CELLS, strict=True):
+        assert row["instructions"] == 5_000_000
+        assert measurement["name"] == cell.name
+        assert measurement["value"] == row["instructions_a_packet"] == 5_000_000 / row["data_packets"]
+        assert measurement["target"] == {"bound": "at most", "value": cell.reference}
+
+
+@pytest.mark.skipif(instructions.valgrind() is None, reason="valgrind is not installed")
+def test_valgrind_counts() -> None:
+    """More instructions than packets, whatever a packet costs."""
+    packets, count = instructions.counted(str(instructions.valgrind()), short_run.specification(), 1)
+    assert 0 < packets < count
+
+
+def test_without_valgrind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """One line says what is needed; the other parts are measured."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert status(["bench", "--only", "instructions"]) == 2
+    assert complaint(capsys) == f"sojourn: {instructions.NEEDED}\n"
+    said: list[str] = []
+    assert parts.measurable(said.append) == [name for name in PARTS if name != "instructions"]
+    assert said == [f"{instructions.NEEDED}; left out"]
+
+
 @pytest.mark.parametrize("flows", [10, 10_000])
-def test_sources_that_do_not_listen_offer_more_than_the_link_takes(flows: int) -> None:
-    """Ten per cent more, however many they are; they send from the start."""
+def test_load_of_unresponsive_sources(flows: int) -> None:
+    """They offer ten per cent more than the rate of the link, whatever their number."""
     specification = queues.unresponsive("codel", flows, 1)
     (group,) = specification["flows"]
     assert flow_count(specification) == flows
@@ -120,8 +214,8 @@ def test_sources_that_do_not_listen_offer_more_than_the_link_takes(flows: int) -
     assert specification["links"][0]["queue"]["limit"] == {"packets": 10_000}
 
 
-def test_cells_without_statistics_deliver_the_same_packets() -> None:
-    """What is measured must not change what happens."""
+def test_statistics_change_no_packet() -> None:
+    """A run delivers the same packets whether its queues are measured or not."""
     specification = piotrowska.specification(cells.WITHOUT_STATISTICS, 0.5)
     bare = cells.without_statistics(specification)
     assert specification["probe"]["queue_statistics"]
@@ -130,8 +224,8 @@ def test_cells_without_statistics_deliver_the_same_packets() -> None:
 
 
 @pytest.mark.parametrize(("scenario", "packets_per_second"), [("DC", 1e9 / 12_000), ("AL", 1e8 / 12_000)])
-def test_both_scenarios_last_for_as_many_packets(scenario: str, packets_per_second: float) -> None:
-    """By the bottleneck's rate, 0.83 million packets of 1500 bytes in the standard benchmark; no flow starts after 3 s."""
+def test_packets_of_both_scenarios(scenario: str, packets_per_second: float) -> None:
+    """The bottleneck can send 0.83 million packets of 1500 bytes in the standard benchmark; no flow starts after 3 s."""
     specification = piotrowska.specification({**cells.WITHOUT_STATISTICS, "scenario": scenario}, 10)
     assert specification["duration"] / PICOSECONDS * packets_per_second == pytest.approx(833_333, rel=1e-6)
     assert specification["warm_up"] == 0
@@ -139,7 +233,8 @@ def test_both_scenarios_last_for_as_many_packets(scenario: str, packets_per_seco
 
 
 @pytest.mark.parametrize("size", [growth.SMALL, *growth.LARGE], ids=lambda size: str(size.flows))
-def test_growth_multiplies_flows_rates_and_queues(size: growth.Size) -> None:
+def test_sizes_of_growth(size: growth.Size) -> None:
+    """Flows, rates and queue limits are those of the cell multiplied."""
     (cell, derived) = (growth.derived(growth.SMALL, 1), growth.derived(size, 1))
     assert flow_count(derived) == size.flows
     counts = [group["count"] for group in derived["flows"]]
@@ -155,66 +250,94 @@ def test_growth_multiplies_flows_rates_and_queues(size: growth.Size) -> None:
     assert limits == [900 * size.factor, *[100 * size.factor] * 3]
 
 
-def test_growth_compares_each_large_run_with_the_small_one_before_it(measured: Measured) -> None:
+def test_ratios_of_growth(measured: Measured) -> None:
+    """Each large run is compared with the small run before it."""
     part = measured("growth")
-    rows = part["measurements"]
+    rows = part["rows"]
     assert [row["flows"] for row in rows] == [90, 10_000, 90, 100_000, 90, 1_000]
     for small, large in zip(rows[::2], rows[1::2], strict=True):
         assert small["ratio"] == 1
         assert large["data_packets"] > 0
         assert large["ratio"] == pytest.approx(large["nanoseconds_a_packet"] / small["nanoseconds_a_packet"])
-    assert figure(part, "10,000 flows on 10 Gbit/s") == rows[1]["ratio"]
-    assert figure(part, "100,000 flows on 100 Gbit/s") == rows[3]["ratio"]
-    assert figure(part, "1,000 flows on 100 Gbit/s, delivered") == rows[5]["data_packets"]
+    assert value(part, "10,000 flows on 10 Gbit/s") == rows[1]["ratio"]
+    assert value(part, "100,000 flows on 100 Gbit/s") == rows[3]["ratio"]
+    assert value(part, "1,000 flows on 100 Gbit/s, delivered") == rows[5]["data_packets"]
 
 
-def test_loss_is_one_burst_of_ten_thousand_and_the_same_packets_without(
-    measured: Measured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loss_burst(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One loss episode of ten thousand packets, and the same packets without loss."""
     monkeypatch.setattr(loss, "CALLS", 1)
     part = measured("loss")
-    without, burst = part["measurements"]
+    without, burst = part["rows"]
     assert (without["lost"], without["retransmissions"]) == (0, 0)
     assert 8_000 <= burst["lost"] <= 12_000
     assert burst["retransmissions"] >= burst["lost"]
-    assert figure(part, "packets lost in the burst") == burst["lost"]
-    assert (figure(part, "loss episodes"), figure(part, "timeouts")) == (1, 0)
+    assert value(part, "packets lost in the burst") == burst["lost"]
+    assert (value(part, "loss episodes"), value(part, "timeouts")) == (1, 0)
     assert without["data_packets"] == loss.SEGMENTS
-    # What was sent again without need reaches the receiver too.
+    # Segments that were retransmitted needlessly reach the receiver too.
     needless = burst["retransmissions"] - burst["lost"]
     assert burst["data_packets"] == loss.SEGMENTS + needless
     assert needless <= loss.SEGMENTS / 1000
     ratio = burst["nanoseconds_a_packet"] / without["nanoseconds_a_packet"]
-    assert figure(part, "with a burst of losses") == pytest.approx(ratio)
+    assert value(part, "cost with a burst of losses") == pytest.approx(ratio)
 
 
-def test_startup_is_a_run_of_ten_milliseconds(measured: Measured) -> None:
+def test_startup_ratios(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command relative to the imports, with its own target."""
+    commands = [startup.Command("nothing", [startup.PYTHON, "-c", ""], 1.0), startup.COMMANDS[-1]]
+    monkeypatch.setattr(startup, "COMMANDS", commands)
     part = measured("startup")
-    (row,) = part["measurements"]
-    assert figure(part, "wall time of a call") == row["wall_milliseconds"] > 0
-    assert figure(part, "CPU time of a call") == row["cpu_milliseconds"] > 0
-    specification = startup.specification()
+    for row, measurement, command in zip(part["rows"], part["measurements"], commands, strict=True):
+        assert row["command"] == measurement["name"] == command.name
+        ratio = row["user_cpu_milliseconds"] / row["imports_user_cpu_milliseconds"]
+        assert measurement["value"] == row["ratio"] == pytest.approx(ratio)
+        assert measurement["target"] == {"bound": "at most", "value": command.target}
+
+
+def test_commands_that_fail() -> None:
+    """A command that fails is not timed."""
+    command = startup.Command("wrong", [startup.PYTHON, "-c", "raise SystemExit('not\\ntoday')"], 1.0)
+    with pytest.raises(RunFailed, match=r"^bench: wrong failed: not today$"):
+        startup.user_seconds(command)
+
+
+def test_without_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is that of this Python, not one that happens to be in PATH."""
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(InputError, match="there is no command sojourn in"):
+        startup.sojourn()
+
+
+def test_short_run(measured: Measured) -> None:
+    """Nine flows for ten simulated milliseconds."""
+    part = measured("short-run")
+    (row,) = part["rows"]
+    assert value(part, "wall time of a call") == row["wall_milliseconds"] > 0
+    assert value(part, "CPU time of a call") == row["cpu_milliseconds"] > 0
+    specification = short_run.specification()
     assert (flow_count(specification), specification["duration"]) == (9, PICOSECONDS // 100)
     assert {group["start_within"] for group in specification["flows"]} == {PICOSECONDS // 1000}
 
 
-def test_memory_figures_follow_from_the_measurements(measured: Measured) -> None:
+def test_bytes_of_packets_and_flows(measured: Measured) -> None:
+    """A packet: the mean over counts. A flow: the slope over flows, less its packets."""
     part = measured("memory")
-    *packets, fewer, more = part["measurements"]
+    *packets, fewer, more = part["rows"]
     assert [row["packets_in_flight"] for row in packets] == [10_000, 12_500, 15_000, 17_500, 20_000]
     assert (fewer["flows"], more["flows"]) == (100, 1_100)
-    for row in part["measurements"]:
+    for row in part["rows"]:
         assert row["retransmissions"] == 0
         assert row["memory_bytes"] > 0
     assert more["memory_bytes"] > fewer["memory_bytes"]
-    packet = figure(part, "a packet in flight")
+    packet = value(part, "a packet in flight")
     assert packet == pytest.approx(sum(row["memory_bytes"] / row["packets_in_flight"] for row in packets) / len(packets))
     slope = (more["memory_bytes"] - fewer["memory_bytes"]) / 1_000
-    assert figure(part, "a flow besides its packets in flight") == pytest.approx(slope - 4 * packet)
+    assert value(part, "a flow without its packets in flight") == pytest.approx(slope - 4 * packet)
 
 
 @pytest.mark.parametrize(("flows", "window"), [(4, 5_000), (1_000, 4)])
-def test_memory_has_all_packets_in_flight_together(flows: int, window: int) -> None:
+def test_packets_in_flight_together(flows: int, window: int) -> None:
     """300 ms after the start, before the first of them arrives, every segment has been sent."""
     specification: RunSpecification = {**memory.specification(flows, window), "duration": 3 * PICOSECONDS // 10}
     frames = _engine.run(text(specification))
@@ -222,19 +345,30 @@ def test_memory_has_all_packets_in_flight_together(flows: int, window: int) -> N
     assert frames["flows"]["segments_sent"] == [window] * flows
 
 
-def test_the_study_is_whole(measured: Measured) -> None:
+def test_study_is_whole(measured: Measured) -> None:
     part = measured("study")
-    (row,) = part["measurements"]
+    (row,) = part["rows"]
     assert row["runs"] == 72
     assert row["data_packets"] > 0
-    assert figure(part, "wall time") == row["wall_seconds"]
+    assert value(part, "wall time") == row["wall_seconds"]
 
 
 @pytest.mark.parametrize(
     ("bound", "met"), [("at least", (False, True, True)), ("at most", (True, True, False)), ("below", (True, False, False))]
 )
-def test_targets_are_met_on_their_side(bound: Bound, met: tuple[bool, ...]) -> None:
+def test_bounds_of_targets(bound: Bound, met: tuple[bool, ...]) -> None:
     assert tuple(Target(bound, 2).met_by(value) for value in (1, 2, 3)) == met
+
+
+def test_numbers_in_80_columns() -> None:
+    """A terminal of 80 columns shows every number whole; longer names and units are wrapped."""
+    name = "a name of so many words that it has to be wrapped"
+    measurement = Measurement(name, 3_999_999, "packets/CPU s", Target("at least", 4e6))
+    part = Part("cells", "title", "method", [measurement], [{"value": 1}])
+    *_, table = tables(Report(machine.this(), SMALL, [part]))
+    shown = io.StringIO()
+    Console(file=shown, width=80).print(table)
+    assert "* 3,999,999   ≥ 4,000,000" in shown.getvalue()
 
 
 def test_geometric_mean() -> None:
@@ -248,21 +382,20 @@ def test_geometric_mean() -> None:
         (["--out", "."], "--out .: is a directory; give a file"),
         (["--only", "speed"], "'speed' is not one of cells"),
         (["--against", "ns2"], "'ns2' is not 'ns3'"),
-        (["--against", "ns3", "--only", "cells"], "--only cells: there are no parts with --against ns3"),
+        (["--against", "ns3", "--only", "cells"], "--only cells: cannot be combined with --against ns3"),
         (["--seconds", "0"], "--seconds"),
         (["--repeat", "0"], "--repeat"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(
-    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_bad_input(arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """One line on standard error, status 2, and no file."""
     monkeypatch.chdir(tmp_path)
     assert status(["bench", *arguments]) == 2
     assert message in complaint(capsys)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failed_run_is_one_line() -> None:
+def test_failed_run() -> None:
     specification = piotrowska.specification(cells.WITHOUT_STATISTICS, 0.01)
     wrong: RunSpecification = {**specification, "nodes": []}
     with pytest.raises(RunFailed, match=r"^bench: a run failed: [^\n]+$"):
@@ -271,12 +404,13 @@ def test_a_failed_run_is_one_line() -> None:
         process.measure({**specification, "duration": 1})
 
 
-def test_parts_are_those_of_the_command_line() -> None:
-    assert list(PARTS) == ["cells", "controls", "queues", "growth", "loss", "startup", "memory", "study", "campaign"]
+def test_names_of_parts() -> None:
+    names = "cells controls queues instructions growth loss startup short-run memory study campaign"
+    assert " ".join(PARTS) == names
 
 
-def test_ns3_is_given_the_cell() -> None:
-    """As study.toml has it."""
+def test_ns3_arguments() -> None:
+    """The cell as in study.toml."""
     axes = {"scenario": "AL", "load": "MC", "tcp": "cubic", "queue": "codel"}
     given = dict(argument.removeprefix("--").split("=") for argument in ns3.arguments(piotrowska.specification(axes, 2)))
     assert given == {
@@ -304,7 +438,8 @@ def test_ns3_is_given_the_cell() -> None:
     }
 
 
-def test_flows_start_evenly_spaced_beside_ns3() -> None:
+def test_ns3_starts() -> None:
+    """Flows start evenly spaced, one of each group in turn."""
     axes = {"scenario": "DC", "load": "MC", "tcp": "cubic", "queue": "codel"}
     cell = piotrowska.specification(axes, 1)
     flows = ns3.evenly_started(cell)["flows"]
@@ -313,7 +448,8 @@ def test_flows_start_evenly_spaced_beside_ns3() -> None:
     assert {(flow["count"], flow["start_within"]) for flow in flows} == {(1, 0)}
 
 
-def test_the_program_knows_every_argument() -> None:
+def test_ns3_program_arguments() -> None:
+    """The C++ program declares every argument."""
     source = ns3.SOURCE.read_text(encoding="utf-8")
     for axes in piotrowska.cells({"tcp": ns3.CONTROLS}):
         for argument in ns3.arguments(piotrowska.specification(axes, 1)):
@@ -321,8 +457,9 @@ def test_the_program_knows_every_argument() -> None:
             assert f'command.AddValue("{name}"' in source
 
 
-def test_cells_that_deliver_other_packets_than_ns3_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An ns-3 that delivers what we do in a second, but in CUBIC's cells twice that."""
+@pytest.mark.usefixtures("in_this_process")
+def test_ns3_packets_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells are counted in which ns-3 delivers other packets: here CUBIC's, where it delivers twice as many."""
 
     def simulate(_program: Path, specification: RunSpecification) -> tuple[int, float]:
         packets = _engine.run(text(specification))["summary"]["data_packets_delivered"]
@@ -332,21 +469,20 @@ def test_cells_that_deliver_other_packets_than_ns3_are_told(monkeypatch: pytest.
     monkeypatch.setattr(ns3, "build", lambda _compiler, directory: directory / "dumbbell")
     monkeypatch.setattr(ns3, "simulate", simulate)
     part = ns3.measure(Extent(seconds=0.05, repeat=1), notify=lambda _: None)
-    assert len(part.measurements) == 36
-    for row in part.measurements:
+    assert len(part.rows) == 36
+    for row in part.rows:
         assert row["same"] == ("no" if row["tcp"] == "cubic" else "yes")
         assert row["ns3_packets_per_cpu_second"] == row["ns3_data_packets"]
         assert float(row["ratio"]) == pytest.approx(float(row["packets_per_cpu_second"]) / int(row["ns3_data_packets"]))
-    figures = {figure.name: figure for figure in part.figures}
-    assert figures["geometric mean"].value == pytest.approx(geometric_mean(float(row["ratio"]) for row in part.measurements))
-    assert figures["packets delivered differ by more than 10%"].value == 18
-    assert figures["packets delivered differ by more than 10%"].met is False
+    measurements = {measurement.name: measurement for measurement in part.measurements}
+    assert measurements["speed, geometric mean"].value == pytest.approx(geometric_mean(float(row["ratio"]) for row in part.rows))
+    assert measurements["packets differ by more than 10%"].value == 18
+    assert measurements["packets differ by more than 10%"].met is False
 
 
 @pytest.mark.parametrize("compiler", [None, "#!/bin/sh\nexit 1\n"], ids=["no compiler", "no library"])
-def test_without_ns3_one_line_says_what_is_needed(
-    compiler: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_without_ns3(compiler: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """One line says what is needed."""
     if compiler is not None:
         (tmp_path / "c++").write_text(compiler, encoding="utf-8")
         (tmp_path / "c++").chmod(0o755)
@@ -355,23 +491,26 @@ def test_without_ns3_one_line_says_what_is_needed(
     assert complaint(capsys) == f"sojourn: {ns3.NEEDED}\n"
 
 
-def test_without_a_clone_there_is_no_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_without_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """The program for ns-3 is not part of an installed package."""
     monkeypatch.setattr(ns3, "SOURCE", tmp_path / "dumbbell.cpp")
     assert status(["bench", "--against", "ns3"]) == 2
     assert "needs a clone of Sojourn's repository" in complaint(capsys)
 
 
-def test_campaigns_are_measured_as_a_whole_and_without_what_is_around_the_engine(measured: Measured) -> None:
+def test_shares_of_campaigns(measured: Measured) -> None:
+    """CPU time of the engine within that of the whole process."""
     part = measured("campaign")
-    assert [(row["runs"], row["workers"]) for row in part["measurements"]] == [(20, 2), (10, 1), (10, 2)]
-    for row in part["measurements"]:
+    assert [(row["runs"], row["workers"]) for row in part["rows"]] == [(20, 2), (10, 1), (10, 2)]
+    for row in part["rows"]:
         assert 0 < row["simulating_cpu_seconds"] < row["cpu_seconds"]
-    short, one, two = part["measurements"]
-    assert figure(part, "short runs: CPU time that is the engine's") == short["simulating_cpu_seconds"] / short["cpu_seconds"]
-    assert figure(part, "two workers beside one") == one["wall_seconds"] / two["wall_seconds"]
+    short, one, two = part["rows"]
+    assert value(part, "short runs: engine's share of CPU time") == short["simulating_cpu_seconds"] / short["cpu_seconds"]
+    assert value(part, "two workers: runs a second") == one["wall_seconds"] / two["wall_seconds"]
 
 
-def test_the_large_store_is_one_that_can_be_asked(tmp_path: Path) -> None:
+def test_large_store(tmp_path: Path) -> None:
+    """The store that queries are timed on is a valid one."""
     Store(tmp_path, create=True).close()
     cell = campaign.make_files(tmp_path, 1000)
     with Store(tmp_path, notify=pytest.fail) as store:

@@ -174,4 +174,4 @@ def test_examples_are_scenarios(path: Path) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(list((ROOT / "examples").glob("*.toml"))) == 4
+    assert len(list((ROOT / "examples").glob("*.toml"))) == 5

@@ -1,4 +1,4 @@
-"""How fast the simulator is, and how much memory it takes: figures, each beside the target it should reach.
+"""The benchmark: speed, instructions, start-up time and memory, each with its target.
 
-A part measures one thing and is a module of its own; ``parts.py`` names them, ``report.py`` shows them and writes them down.
+A part measures one thing and is a module of its own. ``parts.py`` lists them, ``report.py`` formats their results.
 """

@@ -1,8 +1,8 @@
-"""Campaigns: what is spent besides simulating, how two workers compare with one, and how long a large store takes to answer.
+"""Campaigns: the cost of everything but simulating, the speed of two workers relative to one, and queries of a large store.
 
-CPU time besides simulating is that of the whole process, from the first look at the cells to the Parquet files, less what the
-worker threads spend in calls of the engine. Both are of the same runs at the same time, so that it does not matter when the
-machine's speed changes.
+The CPU time of everything but simulating is that of the whole process, from checking the cells to writing the Parquet files, less
+what the worker threads spend in calls of the engine. Both come from the same runs at the same time, so that changes of the
+machine's speed do not matter.
 """
 
 import statistics
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sojourn import results
 from sojourn.bench import backend
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.campaign import Campaign, Plan, plan
 from sojourn.campaign import run as run_campaign
 from sojourn.results import NAMES
@@ -23,7 +23,7 @@ from sojourn.scenario import from_data
 from sojourn.store import Store, parquet
 from sojourn.store.consolidation import quoted
 
-#: Simulated seconds of runs of about 10 ms and 1 s of CPU time, and how many are made.
+#: Simulated seconds of runs that take about 10 ms and 1 s of CPU time, and the number of runs.
 SHORT, SHORT_RUNS = 40.0, 2_000
 LONG, LONG_RUNS = 4_000.0, 10
 
@@ -33,7 +33,7 @@ STORED, SEEDS = 1_000_000, 100
 
 @dataclass(frozen=True)
 class Took:
-    """What a campaign took: seconds of wall time, CPU time of the process, and CPU time in the simulator."""
+    """Seconds that a campaign took: wall time, CPU time of the process, and CPU time in the simulator."""
 
     wall: float
     cpu: float
@@ -60,18 +60,19 @@ def measure(extent: Extent, notify: Notify) -> Part:
     overhead = statistics.median(100 * (1 - took.simulating / took.cpu) for took in long)
     return Part(
         name="campaign",
-        title="Campaigns: what they cost besides simulating, two workers, a large store",
+        title="Campaigns: cost besides simulating, two workers, a large store",
         method=(
-            f"{runs} runs of about 10 ms and {LONG_RUNS} of about 1 s into a store; CPU time of the process and, in it, of calls "
-            f"of the engine. Queries for one cell of a store of {round(STORED * extent.scale)} runs. Medians of {extent.repeat}."
+            f"{runs} runs of about 10 ms and {LONG_RUNS} of about 1 s, kept in a store; CPU time of the process and, of that, of "
+            f"calls of the engine. Queries for one cell of a store of {round(STORED * extent.scale)} runs. Medians of "
+            f"{extent.repeat}."
         ),
-        figures=[
-            Figure("short runs: CPU time that is the engine's", share, "of all", Target("at least", 0.7)),
-            Figure("runs of 1 s: CPU time besides simulating", overhead, "% of all", Target("below", 3.0)),
-            Figure("two workers beside one", statistics.median(ratios), "times the runs a second", Target("at least", 1.9)),
-            Figure("query for one cell", statistics.median(answers), "s", Target("below", 1.0)),
+        measurements=[
+            Measurement("short runs: engine's share of CPU time", share, "of all", Target("at least", 0.7)),
+            Measurement("runs of 1 s: CPU time besides simulating", overhead, "% of all", Target("below", 3.0)),
+            Measurement("two workers: runs a second", statistics.median(ratios), "times one", Target("at least", 1.9)),
+            Measurement("query for one cell", statistics.median(answers), "s", Target("below", 1.0)),
         ],
-        measurements=rows,
+        rows=rows,
     )
 
 
@@ -117,7 +118,7 @@ def planned_runs(seconds: float, runs: int) -> Plan:
 
 
 def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
-    """How long queries take for one cell of a store of so many runs, which are all alike."""
+    """Seconds of queries for one cell of a store of so many runs, which are all alike."""
     notify(f"campaign: a store of {runs} runs")
     with tempfile.TemporaryDirectory() as temporary:
         directory = Path(temporary) / "store"
@@ -130,7 +131,7 @@ def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
 
 
 def make_files(directory: Path, runs: int) -> str:
-    """Makes the Parquet files of a store of so many runs, by the rows of a single one; returns a value of the axis ``rate``."""
+    """Writes the Parquet files of a store of so many runs, all with the rows of one run; returns a value of the axis ``rate``."""
     import duckdb  # here, because the other parts should not wait for it
 
     run = next(planned_runs(1.0, 1).runs())

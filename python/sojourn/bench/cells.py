@@ -1,26 +1,26 @@
-"""Speed: delivered data packets for each CPU second, on every cell of the study piotrowska that has one congestion control."""
+"""Speed: delivered data packets for each CPU second, in every cell of the study piotrowska with a single congestion control."""
 
 import statistics
 
 from sojourn.bench import piotrowska, process, yardstick
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target, geometric_mean
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, geometric_mean
 from sojourn.specification import RunSpecification, flow_count
 
 CONTROLS = ["newreno", "cubic", "compound"]
 
-#: The cell that is also run without its queue's statistics, for what they cost.
+#: The cell that is also run without its queue's statistics, to measure their cost.
 WITHOUT_STATISTICS = {"scenario": "DC", "load": "UC", "tcp": "newreno", "queue": "droptail"}
 
-#: Packets for each CPU second that the cells should reach, all of them, each of them, and the one without statistics.
+#: Targets in packets for each CPU second: of all cells, of each of them, and of the one without statistics.
 GEOMETRIC_MEAN, SLOWEST, WITHOUT = 4e6, 2.5e6, 5e6
 
-UNIT = "packets / CPU s"
+UNIT = "packets/CPU s"
 
-SHARE = "of the bare loop's speed"
+SHARE = "of bare loop"
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures each cell by the median CPU time of ``extent.repeat`` processes.
+    """Measures the CPU time of each cell, the median of ``extent.repeat`` processes.
 
     Raises:
         RunFailed: a cell's process failed.
@@ -36,31 +36,33 @@ def measure(extent: Extent, notify: Notify) -> Part:
     speeds, shares = [_speed(row) for row in rows], [_share(row) for row in rows]
     return Part(
         name="cells",
-        title=f"Speed on {len(rows)} cells of the study piotrowska, the access link for ten times as long as the data centre",
-        method=f"CPU time of a process of its own, the median of {extent.repeat}; delivered data packets over the whole run. "
-        f"The bare loop, timed after each cell, gives {yardstick.KNOWN / 1e6:g} M where the targets were set.",
-        figures=[
-            Figure("geometric mean", geometric_mean(speeds), UNIT, Target("at least", GEOMETRIC_MEAN)),
-            Figure("slowest cell", min(speeds), UNIT, Target("at least", SLOWEST)),
-            Figure("without queue statistics", _speed(without), UNIT, Target("at least", WITHOUT)),
-            Figure("bare loop", statistics.median(_speed(row) / _share(row) for row in rows), UNIT),
-            Figure("geometric mean, share", geometric_mean(shares), SHARE, Target("at least", GEOMETRIC_MEAN / yardstick.KNOWN)),
-            Figure("slowest cell, share", min(shares), SHARE, Target("at least", SLOWEST / yardstick.KNOWN)),
-            Figure("without queue statistics, share", _share(without), SHARE, Target("at least", WITHOUT / yardstick.KNOWN)),
+        title=f"Speed in {len(rows)} cells of the study piotrowska, the access link for ten times as long as the data centre",
+        method=f"Delivered data packets of the run by the CPU time of a process of its own, medians of {extent.repeat}. "
+        f"The bare loop, timed after each cell, delivers {yardstick.KNOWN / 1e6:g} M where the targets were set.",
+        measurements=[
+            Measurement("geometric mean", geometric_mean(speeds), UNIT, Target("at least", GEOMETRIC_MEAN)),
+            Measurement("slowest cell", min(speeds), UNIT, Target("at least", SLOWEST)),
+            Measurement("without queue statistics", _speed(without), UNIT, Target("at least", WITHOUT)),
+            Measurement("bare loop", statistics.median(_speed(row) / _share(row) for row in rows), UNIT),
+            Measurement(
+                "geometric mean, share", geometric_mean(shares), SHARE, Target("at least", GEOMETRIC_MEAN / yardstick.KNOWN)
+            ),
+            Measurement("slowest cell, share", min(shares), SHARE, Target("at least", SLOWEST / yardstick.KNOWN)),
+            Measurement("without queue statistics, share", _share(without), SHARE, Target("at least", WITHOUT / yardstick.KNOWN)),
         ],
-        measurements=[*rows, without],
+        rows=[*rows, without],
     )
 
 
 def without_statistics(specification: RunSpecification) -> RunSpecification:
-    """The same run, its queues not measured."""
+    """The same run without queue statistics."""
     return {**specification, "probe": {**specification["probe"], "queue_statistics": False}}
 
 
 def _measured(specification: RunSpecification, repeat: int) -> Row:
-    measurements = [process.measure(specification) for _ in range(repeat)]
-    cpu_seconds = statistics.median(measurement.cpu_seconds[0] for measurement in measurements)
-    packets = measurements[0].data_packets
+    executions = [process.measure(specification) for _ in range(repeat)]
+    cpu_seconds = statistics.median(execution.cpu_seconds[0] for execution in executions)
+    packets = executions[0].data_packets
     return {
         "queue_statistics": "on" if specification["probe"]["queue_statistics"] else "off",
         "flows": flow_count(specification),

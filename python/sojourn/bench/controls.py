@@ -1,19 +1,19 @@
-"""Speed of every congestion control beside New Reno's."""
+"""Speed of every congestion control, relative to New Reno's."""
 
 from sojourn import catalogue
 from sojourn.bench import piotrowska, process
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.specification import RunSpecification
 
-#: All run in this cell, with the control in New Reno's place. Its round trips are short, so that none loses much more than
-#: another: it is the control's work that is compared, not what its losses cost.
+#: All run in this cell, with the control in New Reno's place. Its round trips are short, so that all lose about as many packets:
+#: the comparison is of the controls' work, not of the cost of their losses.
 CELL = {"scenario": "DC", "load": "UC", "tcp": "newreno", "queue": "droptail"}
 
 REFERENCE = "newreno"
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Compares each control with New Reno by runs made in turn; a ratio is the median of ``extent.repeat`` of these.
+    """Compares each control with New Reno in runs made in turn; a ratio is the median of ``extent.repeat``.
 
     Raises:
         RunFailed: a run failed.
@@ -21,7 +21,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
     rows: list[Row] = []
     reference = piotrowska.specification(CELL, extent.seconds)
     for control in catalogue.load().congestion_controls:
-        # A source that only sends does no work to compare: nothing comes back to it.
+        # A source that only sends has no work to compare: it receives nothing.
         if control.name == REFERENCE or control.one_way:
             continue
         run = controlled(reference, control.name)
@@ -33,17 +33,17 @@ def measure(extent: Extent, notify: Notify) -> Part:
         title="Speed of the congestion controls",
         method=(
             "Delivered data packets for each CPU second, in the study piotrowska's data centre with nine flows, as a share "
-            f"of New Reno's in processes made in turn; medians of {extent.repeat} shares."
+            f"of New Reno's, in processes made in turn; medians of {extent.repeat} shares."
         ),
-        figures=[
-            Figure(
+        measurements=[
+            Measurement(
                 f"slowest: {slowest['control']}",
                 float(slowest["share_of_new_renos_speed"]),
-                "of New Reno's speed",
+                "of New Reno's",
                 Target("at least", 0.6),
             )
         ],
-        measurements=rows,
+        rows=rows,
     )
 
 

@@ -1,10 +1,10 @@
-"""Growth: what a packet costs when there are many more flows on a faster network."""
+"""Growth: the cost of a packet with many more flows on a faster network."""
 
 import statistics
 from dataclasses import dataclass
 
 from sojourn.bench import piotrowska, process
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.specification import Json, RunSpecification, flow_count
 from sojourn.units import PICOSECONDS
 
@@ -37,45 +37,45 @@ LARGE = [
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Compares sizes by runs made in turn, since a machine's speed may change from one minute to the next.
+    """Compares sizes in runs made in turn, since a machine's speed may change from one minute to the next.
 
-    Each large run is compared with the small one just before it; a ratio is the median of ``extent.repeat`` of these.
+    Each large run is compared with the small one just before it; a ratio is the median of ``extent.repeat``.
 
     Raises:
         RunFailed: a run failed.
     """
     rows: list[Row] = []
-    figures: list[Figure] = []
+    measurements: list[Measurement] = []
     small = derived(SMALL, extent.scale)
     for size in LARGE:
         large = derived(size, extent.scale)
         ratios: list[float] = []
         for turn in range(extent.repeat):
             notify(f"growth: {size.flows} flows, {turn + 1} of {extent.repeat}")
-            reference, measured = process.measure(small, SMALL_CALLS), process.measure(large)
-            ratios.append(measured.cost / reference.cost)
-            rows += [_row(small, reference, 1.0), _row(large, measured, ratios[-1])]
+            reference, execution = process.measure(small, SMALL_CALLS), process.measure(large)
+            ratios.append(execution.cost / reference.cost)
+            rows += [_row(small, reference, 1.0), _row(large, execution, ratios[-1])]
         name = f"{size.flows:,} flows on {size.factor} Gbit/s"
-        figures.append(Figure(name, statistics.median(ratios), "times the cost of 90 on 1 Gbit/s", size.target))
+        measurements.append(Measurement(name, statistics.median(ratios), "times 90 flows", size.target))
         if size.target is None:
-            figures.append(Figure(f"{name}, delivered", measured.data_packets, "packets"))
-            figures.append(Figure(f"{name}, CPU time", measured.cpu_seconds[0], "CPU s"))
+            measurements.append(Measurement(f"{name}, delivered", execution.data_packets, "packets"))
+            measurements.append(Measurement(f"{name}, CPU time", execution.cpu_seconds[0], "CPU s"))
     return Part(
         name="growth",
         title="Cost of a packet by number of flows and rate",
         method=(
-            "The cell DC/MC/newreno/droptail of the study piotrowska, all rates and queue limits multiplied. CPU time of "
-            f"processes made in turn, small before large; medians of {extent.repeat} ratios."
+            "The cell DC/MC/newreno/droptail of the study piotrowska, all rates and queue limits multiplied, relative to the "
+            f"cell itself with 90 flows on 1 Gbit/s. CPU time of processes made in turn; medians of {extent.repeat} ratios."
         ),
-        figures=figures,
-        measurements=rows,
+        measurements=measurements,
+        rows=rows,
     )
 
 
 def derived(size: Size, scale: float) -> RunSpecification:
-    """The cell with so many flows, the rate of every link and the packets of every queue multiplied.
+    """The cell with so many flows, and the rate of every link and the limit of every queue multiplied.
 
-    Flows are spread evenly over the pairs of hosts, the first pairs having one more where it does not come out even. ``scale``
+    Flows are spread evenly over the pairs of hosts; the first pairs have one more where there is a remainder. ``scale``
     multiplies the simulated time.
     """
     seconds = size.seconds * scale
@@ -93,13 +93,13 @@ def _multiplied(link: Json, factor: int) -> Json:
     return {**link, "rate": link["rate"] * factor, "device_queue": link["device_queue"] * factor, "queue": queue}
 
 
-def _row(specification: RunSpecification, measured: process.Measurement, ratio: float) -> Row:
+def _row(specification: RunSpecification, execution: process.Execution, ratio: float) -> Row:
     return {
         "flows": flow_count(specification),
         "gigabits_per_second": specification["links"][0]["rate"] / 1e9,
         "simulated_seconds": specification["duration"] / PICOSECONDS,
-        "data_packets": measured.data_packets,
-        "cpu_seconds": statistics.median(measured.cpu_seconds),
-        "nanoseconds_a_packet": measured.cost * 1e9,
+        "data_packets": execution.data_packets,
+        "cpu_seconds": statistics.median(execution.cpu_seconds),
+        "nanoseconds_a_packet": execution.cost * 1e9,
         "ratio": ratio,
     }

@@ -1,26 +1,26 @@
-"""Loss: what a packet costs when ten thousand are lost in one burst and repaired, beside the same flow without loss."""
+"""Loss: the cost of a packet when ten thousand are lost in one burst and repaired, relative to the same flow without loss."""
 
 import statistics
 
 from sojourn.bench import process
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.scenario import from_data
 from sojourn.specification import RunSpecification, specify
 
 SEGMENT = 1448
 
-#: What the flow sends, in segments: slow start overshoots and loses a burst; a little more than has been sent when that is
-#: repaired. The flow ends with it, so that both runs deliver the same packets and nothing after the episode counts.
+#: What the flow sends, in segments: a little more than it has sent when the burst that slow start loses is repaired. So both runs
+#: deliver the same packets, and nothing after the loss episode counts.
 SEGMENTS = 120_000
 
-#: Packets the queue holds. With the 8,333 that 1 Gbit/s has under way in 100 ms the flow may have 20,000 in flight; slow start
-#: with delayed acknowledgements is half as many above that when it learns of its first loss.
+#: Packets the queue holds. With the 8,333 of the path, 100 ms at 1 Gbit/s, the flow can have 20,000 in flight; slow start with
+#: delayed acknowledgements exceeds that by half when it detects its first loss.
 QUEUE = 11_667
 
-#: Segments that the send buffer of the flow without loss holds: the window that the other is left with after its losses.
+#: Segments that the send buffer of the flow without loss holds: the window of the other flow after its losses.
 BOUND = 15_000
 
-#: Segments that buffers hold which bound nothing: 256 MB.
+#: Segments of buffers that limit nothing: 256 MB.
 UNBOUNDED = 176_000
 
 #: Calls in one process; a call lasts some hundredths of a second.
@@ -28,7 +28,7 @@ CALLS = 15
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Compares the flow with losses and without, in turn; the ratio is the median of ``extent.repeat``.
+    """Compares the flow with and without losses, in turn; the ratio is the median of ``extent.repeat``.
 
     Raises:
         RunFailed: a run failed.
@@ -45,16 +45,16 @@ def measure(extent: Extent, notify: Notify) -> Part:
         name="loss",
         title=f"Cost of a loss burst: one New Reno flow of {SEGMENTS:,} segments, 1 Gbit/s, 100 ms",
         method=(
-            "The flow ends soon after its one loss episode. Beside it the same flow with a send buffer that keeps it from loss. "
+            "The flow ends after its one loss episode; the reference is the same flow with a send buffer that prevents loss. "
             f"CPU time of processes made in turn; medians of {CALLS} calls each, and of {extent.repeat} ratios."
         ),
-        figures=[
-            Figure("with a burst of losses", statistics.median(ratios), "times the cost without loss", Target("at most", 1.5)),
-            Figure("packets lost in the burst", burst.drops, "packets"),
-            Figure("loss episodes", burst.fast_recoveries, "episodes"),
-            Figure("timeouts", burst.timeouts, "timeouts"),
+        measurements=[
+            Measurement("cost with a burst of losses", statistics.median(ratios), "times without", Target("at most", 1.5)),
+            Measurement("packets lost in the burst", burst.drops, "packets"),
+            Measurement("loss episodes", burst.fast_recoveries, "episodes"),
+            Measurement("timeouts", burst.timeouts, "timeouts"),
         ],
-        measurements=rows,
+        rows=rows,
     )
 
 
@@ -85,12 +85,12 @@ def specification(send_buffer: int) -> RunSpecification:
     return specify(from_data(scenario, "bench loss"), seed=1)
 
 
-def _row(losses: str, measured: process.Measurement) -> Row:
+def _row(losses: str, execution: process.Execution) -> Row:
     return {
         "losses": losses,
-        "data_packets": measured.data_packets,
-        "lost": measured.drops,
-        "retransmissions": measured.retransmissions,
-        "cpu_seconds": statistics.median(measured.cpu_seconds),
-        "nanoseconds_a_packet": measured.cost * 1e9,
+        "data_packets": execution.data_packets,
+        "lost": execution.drops,
+        "retransmissions": execution.retransmissions,
+        "cpu_seconds": statistics.median(execution.cpu_seconds),
+        "nanoseconds_a_packet": execution.cost * 1e9,
     }

@@ -1,4 +1,4 @@
-"""What the benchmark ran on."""
+"""The machine that the benchmark ran on."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ from sojourn import _engine
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine, what ran on it, and when (UTC)."""
+    """A machine, the versions of the software, and the date (UTC)."""
 
     processor: str
     cores: int

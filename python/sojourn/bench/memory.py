@@ -1,21 +1,21 @@
 """Memory: bytes of a flow and bytes of a packet in flight, from the peak resident sets of runs that differ only in their number.
 
-The peak is that of a fresh process, less what was resident before its run. It counts everything from reading the specification
-to the columns of Python values that the run leaves, a dozen and more for each flow.
+The peak is that of a new process, less what was resident before its run. It includes everything from reading the specification
+to the columns of Python values that the run returns, more than a dozen for each flow.
 
-*Packets.* A few flows on a path that holds all they may send, without a queue that fills or a loss. Their windows open at once
-(initial window) as far as their send buffers go, so that as many packets as the buffers hold are on the wire together. What holds
-packets grows in steps and then has room to spare; so the bytes of a packet are the mean over counts that are spread evenly over a
-doubling. Acknowledgements are packets too; here there is one for a thousand segments, so that they do not count.
+*Packets.* A few flows on a path that holds all they may send, without a queue that fills and without loss. Their windows open at
+once (initial window) to the size of their send buffers, so that as many packets as the buffers hold are on the wire together. The
+containers of packets grow in steps and then have spare room; so the bytes of a packet are the mean over counts that are spread
+evenly over a doubling. Acknowledgements are packets too; there is one for a thousand segments, so that they do not matter.
 
 *Flows.* Flows with a window of four segments each, which all start within a fraction of a round trip, so that all their segments
-are in flight together. The peak's slope over the number of flows, less four packets.
+are in flight together. The slope of the peak over the number of flows, less four packets.
 """
 
 import statistics
 
 from sojourn.bench import process
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.scenario import from_data
 from sojourn.specification import RunSpecification, specify
 
@@ -29,7 +29,7 @@ FLOWS, WINDOW = (10_000, 110_000), 4
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures both; with an ``extent`` smaller than the standard one there are fewer packets and flows.
+    """Measures both, with fewer packets and flows if the ``extent`` is smaller than the standard one.
 
     Raises:
         RunFailed: a run failed.
@@ -50,14 +50,14 @@ def measure(extent: Extent, notify: Notify) -> Part:
         title="Memory: peak resident set of a process less what was resident before its run",
         method=(
             "A packet: mean over counts spread over a doubling, without loss. A flow: slope over the number of flows, less its "
-            f"{WINDOW} packets in flight. The columns of Python values that a run leaves count."
+            f"{WINDOW} packets in flight. The columns of Python values that a run returns are included."
         ),
-        figures=[
-            Figure("a flow besides its packets in flight", slope - WINDOW * packet, "bytes", Target("at most", 1024)),
-            Figure("a packet in flight", packet, "bytes", Target("below", 64)),
-            Figure("a packet in flight, at most", max(packet_bytes), "bytes"),
+        measurements=[
+            Measurement("a flow without its packets in flight", slope - WINDOW * packet, "bytes", Target("at most", 1024)),
+            Measurement("a packet in flight", packet, "bytes", Target("below", 64)),
+            Measurement("a packet in flight, greatest", max(packet_bytes), "bytes"),
         ],
-        measurements=rows,
+        rows=rows,
     )
 
 
@@ -88,13 +88,13 @@ def specification(flows: int, window: int) -> RunSpecification:
 
 
 def _row(flows: int, window: int) -> Row:
-    measured = process.measure(specification(flows, window))
+    execution = process.measure(specification(flows, window))
     in_flight = flows * window
     return {
         "flows": flows,
         "packets_in_flight": in_flight,
-        "data_packets": measured.data_packets,
-        "retransmissions": measured.retransmissions,
-        "memory_bytes": measured.memory_bytes,
-        "bytes_a_packet_in_flight": measured.memory_bytes / in_flight,
+        "data_packets": execution.data_packets,
+        "retransmissions": execution.retransmissions,
+        "memory_bytes": execution.memory_bytes,
+        "bytes_a_packet_in_flight": execution.memory_bytes / in_flight,
     }

@@ -1,17 +1,17 @@
-"""Beside ns-3: the same cells of the study piotrowska in both simulators, in turn, for the same simulated time.
+"""Comparison with ns-3: the same cells of the study piotrowska in both simulators, in turn, for the same simulated time.
 
-ns-3 runs ``bench/ns3/dumbbell.cpp`` of this repository, compiled for the occasion against Debian's ``libns3-dev``. Compound is
-not in ns-3 and is left out. Two things differ from the study, in both alike:
+ns-3 runs ``bench/ns3/dumbbell.cpp`` of this repository, compiled against Debian's ``libns3-dev``. Compound is not in ns-3 and is
+left out. Two things differ from the study, in both simulators:
 
-- the stack is that of later releases of ns-3, with an initial window of ten segments and PRR, which are 3.37's defaults and with
-  which it is faster than with what release 3.30 had;
-- flows start evenly spaced, not at random, so that both start theirs at the same moments.
+- the stack is that of later releases of ns-3, with an initial window of ten segments and PRR, which are 3.37's defaults and make
+  it faster than the stack of release 3.30;
+- flows start evenly spaced, not at random, so that they start at the same times in both.
 
-The two are not copies of each other: ns-3.37's CUBIC and PIE have details that the study's do not. That both deliver about as
-many packets is the check that they did the same work.
+The two are not copies of each other: ns-3.37's CUBIC and PIE have details that the study's do not. That they do the same work is
+checked by the packets they deliver, which are about as many.
 
-What makes ns-3 slower here than it can be: Debian's build has logging compiled in, and socket buffers of the study's 16 MiB let
-its lists of segments, which it walks for every acknowledgement with SACK blocks, grow to thousands after slow start.
+ns-3 can be faster: Debian's build has logging compiled in, and with the study's socket buffers of 16 MiB its lists of segments,
+which it walks for every acknowledgement with SACK blocks, grow to thousands after slow start.
 """
 
 import json
@@ -22,37 +22,37 @@ import tempfile
 from pathlib import Path
 
 from sojourn.bench import piotrowska, process
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target, geometric_mean
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, geometric_mean
 from sojourn.errors import InputError, RunFailed
 from sojourn.specification import RunSpecification, flow_count
 from sojourn.units import PICOSECONDS
 
 CONTROLS = ["newreno", "cubic"]
 
-#: ns-3 takes minutes for what Sojourn does in seconds.
+#: Shorter than the other parts: ns-3 takes minutes for what takes Sojourn seconds.
 STANDARD = Extent(seconds=1.0, repeat=1)
 
-#: What both change of the study.
+#: Changes to the study, for both simulators.
 CHANGES = {"stack.profile": "ns3-3.48"}
 
 #: In a clone; an installed package has no such file.
 SOURCE = Path(__file__).parents[3] / "bench" / "ns3" / "dumbbell.cpp"
 
-#: Not from pkg-config, whose answer for Debian's ns-3.37 names libraries that its package does not bring.
+#: Not from pkg-config, which names libraries that Debian's package of ns-3.37 does not contain.
 LIBRARIES = ["core", "network", "internet", "point-to-point", "traffic-control", "applications"]
 
-#: By how much the delivered packets of both may differ, as a share of the greater count.
+#: The greatest allowed difference between the packets delivered by both, as a share of the greater count.
 TOLERANCE = 0.10
 
 NEEDED = "bench --against ns3: needs Debian's package libns3-dev (ns-3.37) and a C++ compiler"
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures each cell in both by the median CPU time of ``extent.repeat`` processes each.
+    """Measures the CPU time of each cell in both, the medians of ``extent.repeat`` processes each.
 
     Raises:
         InputError: there is no ns-3, no compiler or no clone of the repository.
-        RunFailed: the program would not compile, or a run failed.
+        RunFailed: the program does not compile, or a run failed.
     """
     rows: list[Row] = []
     compiler = find_compiler()
@@ -66,23 +66,23 @@ def measure(extent: Extent, notify: Notify) -> Part:
     ratios = [float(row["ratio"]) for row in rows]
     return Part(
         name="ns3",
-        title=f"Beside ns-3 on {len(rows)} cells of the study piotrowska, delivered data packets for each CPU second",
+        title=f"Speed relative to ns-3 in {len(rows)} cells of the study piotrowska, data packets for each CPU second",
         method=(
-            f"Runs in turn, medians of {extent.repeat}. ns-3 as Debian builds it, logging compiled in; the CPU time of "
-            "Simulator::Run() alone, of Sojourn that of a whole call. Compound is not in ns-3 and is left out."
+            f"Runs in turn, medians of {extent.repeat}. ns-3 as Debian builds it, with logging compiled in. CPU time of "
+            "Simulator::Run() alone, but of a whole call of Sojourn. Compound is not in ns-3 and is left out."
         ),
-        figures=[
-            Figure("geometric mean", geometric_mean(ratios), "times as fast as ns-3", Target("at least", 100.0)),
-            Figure("least", min(ratios), "times as fast as ns-3"),
-            Figure("greatest", max(ratios), "times as fast as ns-3"),
-            Figure(
-                f"packets delivered differ by more than {TOLERANCE:.0%}",
+        measurements=[
+            Measurement("speed, geometric mean", geometric_mean(ratios), "times ns-3's", Target("at least", 100.0)),
+            Measurement("speed, least", min(ratios), "times ns-3's"),
+            Measurement("speed, greatest", max(ratios), "times ns-3's"),
+            Measurement(
+                f"packets differ by more than {TOLERANCE:.0%}",
                 sum(row["same"] == "no" for row in rows),
                 "cells",
                 Target("at most", 0),
             ),
         ],
-        measurements=rows,
+        rows=rows,
     )
 
 
@@ -104,7 +104,7 @@ def build(compiler: str, directory: Path) -> Path:
     """Compiles the program into a directory and returns its path.
 
     Raises:
-        RunFailed: the compiler would not have it.
+        RunFailed: the program does not compile.
     """
     program = directory / "dumbbell"
     command = [compiler, "-std=c++17", "-O2", str(SOURCE), "-o", str(program), *(f"-lns3-{library}" for library in LIBRARIES)]
@@ -118,7 +118,7 @@ def build(compiler: str, directory: Path) -> Path:
 def evenly_started(specification: RunSpecification) -> RunSpecification:
     """The same cell, its flows starting evenly spaced over ``start_within``: one of each group, then the next of each.
 
-    That is how the program starts its own.
+    The program for ns-3 starts its flows in the same way.
     """
     groups = specification["flows"]
     total = flow_count(specification)
@@ -178,8 +178,8 @@ def simulate(program: Path, specification: RunSpecification) -> tuple[int, float
     if ended.returncode != 0:
         complaint = ended.stderr.strip().splitlines() or [f"it ended with status {ended.returncode}"]
         raise RunFailed(f"bench --against ns3: ns-3 failed: {complaint[0]}")
-    figures = json.loads(ended.stdout)
-    return int(figures["data_packets"]), float(figures["cpu_seconds"])
+    counted = json.loads(ended.stdout)
+    return int(counted["data_packets"]), float(counted["cpu_seconds"])
 
 
 def _has_ns3(compiler: str) -> bool:
@@ -190,14 +190,14 @@ def _has_ns3(compiler: str) -> bool:
 
 def _compared(program: Path, specification: RunSpecification, repeat: int) -> Row:
     theirs: list[tuple[int, float]] = []
-    ours: list[process.Measurement] = []
+    ours: list[process.Execution] = []
     for _ in range(repeat):
         theirs.append(simulate(program, specification))
         ours.append(process.measure(evenly_started(specification)))
     packets, ns3_packets = ours[0].data_packets, theirs[0][0]
     if ns3_packets == 0:
         raise RunFailed("bench --against ns3: ns-3 delivered no packet; give more --seconds")
-    cpu_seconds = statistics.median(measured.cpu_seconds[0] for measured in ours)
+    cpu_seconds = statistics.median(execution.cpu_seconds[0] for execution in ours)
     ns3_cpu_seconds = statistics.median(seconds for _, seconds in theirs)
     return {
         "flows": flow_count(specification),
@@ -211,5 +211,5 @@ def _compared(program: Path, specification: RunSpecification, repeat: int) -> Ro
 
 
 def _nanoseconds(picoseconds: int) -> str:
-    """A time as ns-3 reads it; its clock has no finer tick."""
+    """A time as ns-3 reads it, rounded down to its clock's resolution."""
     return f"{picoseconds // 1000}ns"

@@ -2,26 +2,49 @@
 
 from collections.abc import Callable, Iterable
 
-from sojourn.bench import campaign, cells, controls, growth, loss, memory, queues, reproduction, startup
-from sojourn.bench.figures import Extent, Notify, Part
+from sojourn.bench import (
+    campaign,
+    cells,
+    controls,
+    growth,
+    instructions,
+    loss,
+    memory,
+    queues,
+    reproduction,
+    short_run,
+    startup,
+)
+from sojourn.bench.measurements import Extent, Notify, Part
 
 PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "cells": cells.measure,
     "controls": controls.measure,
     "queues": queues.measure,
+    "instructions": instructions.measure,
     "growth": growth.measure,
     "loss": loss.measure,
     "startup": startup.measure,
+    "short-run": short_run.measure,
     "memory": memory.measure,
     "study": reproduction.measure,
     "campaign": campaign.measure,
 }
 
 
+def measurable(notify: Notify) -> list[str]:
+    """The parts that can be measured here, which are all of them where valgrind is installed."""
+    if instructions.valgrind() is not None:
+        return list(PARTS)
+    notify(f"{instructions.NEEDED}; left out")
+    return [name for name in PARTS if name != "instructions"]
+
+
 def measure(names: Iterable[str], extent: Extent, notify: Notify) -> list[Part]:
-    """Measures some parts, in the order of ``PARTS``.
+    """Measures the named parts, in the order of ``PARTS``.
 
     Raises:
+        InputError: a part needs a program that is not installed.
         RunFailed: a run of a part failed.
     """
     wanted = set(names)

@@ -1,18 +1,20 @@
 """Measures one specification in a process of its own.
 
-So its CPU time and peak memory are its own, and it starts from the same state whatever was measured before. No other run shares
-the machine with it.
+Its CPU time and peak memory are therefore its own, and it starts from the same state whatever was measured before. No other run
+shares the machine with it.
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import _engine
-from sojourn.bench.figures import Extent, Notify
+from sojourn.bench.measurements import Extent, Notify
 from sojourn.errors import RunFailed
 from sojourn.specification import RunSpecification
 from sojourn.specification import text as text_of
@@ -21,12 +23,12 @@ WORKER = Path(__file__).with_name("worker.py")
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """What calls of ``_engine.run`` with one specification took, and what each of them did.
+class Execution:
+    """What calls of ``_engine.run`` with one specification cost, and what each of them did.
 
-    The seconds are one figure a call, CPU seconds being those of the whole process. A call is everything from the
-    specification's text to columns of Python values. ``memory_bytes`` is by how much the first call's peak resident set
-    exceeds what was resident before it.
+    The seconds are one value a call, CPU seconds being those of the whole process. A call is everything from the
+    specification's text to columns of Python values. ``memory_bytes`` is the first call's peak resident set less what was
+    resident before it.
     """
 
     data_packets: int
@@ -44,27 +46,32 @@ class Measurement:
         return statistics.median(self.cpu_seconds) / self.data_packets
 
 
-def measure(specification: RunSpecification, calls: int = 1) -> Measurement:
+def measure(
+    specification: RunSpecification, calls: int = 1, prefix: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> Execution:
     """Measures so many calls of the engine, one after the other.
 
+    ``prefix`` is a command that runs the process; ``environment`` is added to its environment.
+
     Raises:
-        RunFailed: the engine would not run it, or it delivered no packet.
+        RunFailed: a call failed, or delivered no packet.
     """
-    command = [sys.executable, str(WORKER), _engine.__file__, str(calls)]
-    ended = subprocess.run(command, input=text_of(specification), capture_output=True, text=True, check=False)
+    command = [*prefix, sys.executable, str(WORKER), _engine.__file__, str(calls)]
+    variables = {**os.environ, **(environment or {})}
+    ended = subprocess.run(command, input=text_of(specification), capture_output=True, text=True, check=False, env=variables)
     if ended.returncode != 0:
         complaint = ended.stderr.strip().splitlines() or [f"its process ended with status {ended.returncode}"]
         raise RunFailed(f"bench: a run failed: {complaint[-1]}")
-    measurement = Measurement(**json.loads(ended.stdout))
-    if measurement.data_packets == 0:
+    execution = Execution(**json.loads(ended.stdout))
+    if execution.data_packets == 0:
         raise RunFailed("bench: a run delivered no packet; give more --seconds")
-    return measurement
+    return execution
 
 
 def relative_speed(run: RunSpecification, reference: RunSpecification, extent: Extent, notify: Notify, what: str) -> float:
-    """The speed of a run as a share of a reference's, by runs made in turn: the median of ``extent.repeat`` shares.
+    """The speed of a run as a share of a reference's: the median of ``extent.repeat`` shares, of runs made in turn.
 
-    A speed is the delivered data packets for each CPU second.
+    Speed is delivered data packets for each CPU second.
 
     Raises:
         RunFailed: a run failed.

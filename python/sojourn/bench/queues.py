@@ -1,8 +1,8 @@
-"""Speed of every queue discipline beside DropTail's, and of those with a queue for each flow by the number of flows."""
+"""Speed of every queue discipline relative to DropTail's; of those with a queue for each flow also by the number of flows."""
 
 from sojourn import catalogue
 from sojourn.bench import piotrowska, process
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Row, Target
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.catalogue import Value
 from sojourn.scenario import from_data
 from sojourn.specification import Json, RunSpecification, specify
@@ -12,27 +12,27 @@ CELL = {"scenario": "DC", "load": "MC", "tcp": "newreno", "queue": "droptail"}
 
 REFERENCE = "droptail"
 
-#: Parameters without which a discipline does not do its work at 1 Gbit/s.
+#: Parameters that a discipline needs at 1 Gbit/s.
 SETTINGS: dict[str, dict[str, Value]] = {
     "tbf": {"rate": 10**9},
     "codel_static": {"hungriest": "n1-n4"},
     "apd_static": {"hungriest": "n1-n4"},
 }
 
-#: Disciplines of this class have queues for flows.
+#: Disciplines of this class have a queue for each flow.
 SCHEDULER = "scheduler"
 
 FEW_FLOWS, MANY_FLOWS = 10, 10_000
 
-#: Simulated seconds of a run of so many flows that send at fixed rates.
+#: Simulated seconds of a run of flows that send at fixed rates.
 SECONDS = 2.0
 
-#: By how much they offer more than the link takes.
+#: What they offer, relative to the rate of the link.
 LOAD = 1.1
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Compares each discipline with DropTail by runs made in turn; a ratio is the median of ``extent.repeat`` of these.
+    """Compares each discipline with DropTail in runs made in turn; a ratio is the median of ``extent.repeat``.
 
     Raises:
         RunFailed: a run failed.
@@ -44,7 +44,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
         run = queued(reference, discipline.name)
         share = process.relative_speed(run, reference, extent, notify, f"queues: {discipline.name}")
         rows.append({"queue": discipline.name, "sources": "90 New Reno", "share_of_droptails_speed": share})
-    figures = [_slowest(rows)]
+    measurements = [_slowest(rows)]
     for discipline in disciplines:
         if discipline.class_ != SCHEDULER:
             continue
@@ -55,11 +55,11 @@ def measure(extent: Extent, notify: Notify) -> Part:
             shares.append(process.relative_speed(run, droptail, extent, notify, what))
             rows.append({"queue": discipline.name, "sources": f"{flows} cbr", "share_of_droptails_speed": shares[-1]})
         few, many = shares
-        figures.append(
-            Figure(
-                f"{discipline.name}: cost of a packet with {MANY_FLOWS:,} flows",
+        measurements.append(
+            Measurement(
+                f"{discipline.name}: cost with {MANY_FLOWS:,} flows",
                 few / many,
-                f"times that with {FEW_FLOWS}, each beside DropTail's",
+                f"times {FEW_FLOWS} flows",
                 Target("at most", 1.25),
             )
         )
@@ -67,19 +67,19 @@ def measure(extent: Extent, notify: Notify) -> Part:
         name="queues",
         title="Speed of the queue disciplines",
         method=(
-            "Delivered data packets for each CPU second as a share of DropTail's in processes made in turn, medians of "
-            f"{extent.repeat} shares: in the study piotrowska's data centre with 90 New Reno flows; and, for disciplines with "
-            f"queues for flows, of {FEW_FLOWS} and {MANY_FLOWS:,} sources that send {LOAD:g} times what the link takes."
+            "Delivered data packets for each CPU second as a share of DropTail's, in processes made in turn; medians of "
+            f"{extent.repeat} shares. In the study piotrowska's data centre with 90 New Reno flows; for disciplines with a queue "
+            f"for each flow also with {FEW_FLOWS} and {MANY_FLOWS:,} sources that offer {LOAD:g} times the rate of the link."
         ),
-        figures=figures,
-        measurements=rows,
+        measurements=measurements,
+        rows=rows,
     )
 
 
-def _slowest(rows: list[Row]) -> Figure:
+def _slowest(rows: list[Row]) -> Measurement:
     slowest = min(rows, key=lambda row: float(row["share_of_droptails_speed"]))
     share = float(slowest["share_of_droptails_speed"])
-    return Figure(f"slowest: {slowest['queue']}", share, "of DropTail's speed", Target("at least", 0.6))
+    return Measurement(f"slowest: {slowest['queue']}", share, "of DropTail's", Target("at least", 0.6))
 
 
 def queued(specification: RunSpecification, discipline: str) -> RunSpecification:

@@ -1,4 +1,4 @@
-"""The study: how long it takes to reproduce the whole of piotrowska on all cores."""
+"""The study: the time to reproduce the whole of piotrowska on all cores."""
 
 import os
 import tempfile
@@ -10,7 +10,7 @@ import polars as pl
 
 from sojourn import api
 from sojourn.bench import backend
-from sojourn.bench.figures import STANDARD, Extent, Figure, Notify, Part, Target
+from sojourn.bench.measurements import STANDARD, Extent, Measurement, Notify, Part, Target
 from sojourn.bench.piotrowska import STUDY
 from sojourn.campaign import plan, run
 from sojourn.store import Store
@@ -18,7 +18,7 @@ from sojourn.study import cells, library
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Runs the study with one seed and compares its figures, results being written to a temporary directory.
+    """Runs the study with one seed and compares its figures; results are written to a temporary directory.
 
     Raises:
         RunFailed: a run failed.
@@ -33,13 +33,13 @@ def measure(extent: Extent, notify: Notify) -> Part:
         name="study",
         title=f"The study {STUDY}, one seed, on {os.cpu_count()} cores",
         method="Wall time from reading the study to its files and the comparison with the published figures.",
-        figures=[Figure("wall time", elapsed, "s", Target("below", 60.0))],
-        measurements=[{"runs": runs.height, "data_packets": packets, "wall_seconds": elapsed}],
+        measurements=[Measurement("wall time", elapsed, "s", Target("below", 60.0))],
+        rows=[{"runs": runs.height, "data_packets": packets, "wall_seconds": elapsed}],
     )
 
 
 def _reproduce(directory: Path, changes: dict[str, Any]) -> pl.DataFrame:
-    """The runs; claims are not judged, since those of a study in small may not have what the queries ask for."""
+    """The runs. Claims are not judged: their queries may ask for what a shortened study does not have."""
     study, simulator = library.load(STUDY), backend.measured()
     campaign = api.study_campaign(study, changes=changes)
     with Store(directory, create=True) as store:
@@ -50,7 +50,7 @@ def _reproduce(directory: Path, changes: dict[str, Any]) -> pl.DataFrame:
 
 
 def _changes(extent: Extent) -> dict[str, Any]:
-    """None in the standard benchmark; otherwise all times of the study in proportion."""
+    """None in the standard benchmark; otherwise all times of the study, in proportion."""
     if extent.seconds == STANDARD.seconds:
         return {}
     times = {"duration": 100, "warm_up": 30, "flows.*.start_within": 3}

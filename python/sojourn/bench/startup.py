@@ -1,51 +1,119 @@
-"""Startup: what a run costs that is hardly more than its beginning and its end."""
+"""Start-up: the user CPU time of commands that do little more than start, relative to importing what every command needs.
 
+A ratio does not depend on the machine, and hardly on its load: each command is timed right after the imports that it is compared
+with.
+"""
+
+import os
+import resource
+import shutil
 import statistics
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from sojourn.bench import piotrowska, process
-from sojourn.bench.figures import Extent, Figure, Notify, Part, Target
-from sojourn.specification import RunSpecification
-from sojourn.units import PICOSECONDS
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
+from sojourn.errors import InputError, RunFailed
 
-CELL = {"scenario": "DC", "load": "UC", "tcp": "newreno", "queue": "droptail"}
+#: Rounds of the standard benchmark, besides a first one that is not counted: it reads the files from disk.
+ROUNDS = 15
 
-#: Calls in one process, the first of which is not counted: it loads the engine's pages.
-CALLS = 201
+PYTHON, SOJOURN = "python", "sojourn"
 
-MILLISECOND = PICOSECONDS // 1000
+
+@dataclass(frozen=True)
+class Command:
+    """A command, and the greatest ratio of its time to the reference's that is wanted.
+
+    The first of ``words`` is ``PYTHON`` or ``SOJOURN``.
+    """
+
+    name: str
+    words: list[str]
+    target: float
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+REFERENCE = Command("imports", [PYTHON, "-c", "import click, rich.table"], 1.0)
+
+#: What bash asks for when Tab is pressed after "sojourn ".
+TAB = {"_SOJOURN_COMPLETE": "bash_complete", "COMP_WORDS": "sojourn ", "COMP_CWORD": "1"}
+
+COMMANDS = [
+    Command("sojourn --version", [SOJOURN, "--version"], 2.0),
+    Command("sojourn --help", [SOJOURN, "--help"], 2.0),
+    Command("sojourn list tcp", [SOJOURN, "list", "tcp"], 3.0),
+    Command("sojourn describe codel", [SOJOURN, "describe", "codel"], 3.0),
+    Command("import sojourn", [PYTHON, "-c", "import sojourn"], 5.0),
+    Command("Tab completion", [SOJOURN], 2.0, TAB),
+]
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Times calls of ``_engine.run`` on a specification's text, one after the other in one process.
+    """Times each command and the reference in turn; a ratio is the median over the rounds.
 
     Raises:
-        RunFailed: the run failed.
+        InputError: there is no command ``sojourn`` beside this Python.
+        RunFailed: a command failed.
     """
-    notify("startup")
-    measured = process.measure(specification(), max(2, round(CALLS * min(1.0, extent.scale))))
-    wall = statistics.median(measured.wall_seconds[1:]) * 1e3
-    cpu = statistics.median(measured.cpu_seconds[1:]) * 1e3
+    rounds = max(1, round(ROUNDS * min(1.0, extent.scale)))
+    pairs: dict[str, list[tuple[float, float]]] = {command.name: [] for command in COMMANDS}
+    for turn in range(rounds + 1):
+        notify(f"start-up: {turn} of {rounds}" if turn > 0 else "start-up: a round that is not counted")
+        for command in COMMANDS:
+            pairs[command.name].append((user_seconds(REFERENCE), user_seconds(command)))
+    rows: list[Row] = []
+    measurements: list[Measurement] = []
+    for command in COMMANDS:
+        references, times = zip(*pairs[command.name][1:], strict=True)
+        ratio = statistics.median(time / reference for time, reference in zip(times, references, strict=True))
+        rows.append(
+            {
+                "command": command.name,
+                "user_cpu_milliseconds": 1e3 * statistics.median(times),
+                "imports_user_cpu_milliseconds": 1e3 * statistics.median(references),
+                "ratio": ratio,
+            }
+        )
+        measurements.append(Measurement(command.name, ratio, "times imports", Target("at most", command.target)))
     return Part(
         name="startup",
-        title="Startup: 9 flows for 10 simulated ms, starts within 1 ms",
-        method=f"Medians of {len(measured.cpu_seconds) - 1} calls in one process, after one that is not counted.",
-        figures=[
-            Figure("wall time of a call", wall, "ms", Target("below", 2.0)),
-            Figure("CPU time of a call", cpu, "ms", Target("below", 2.0)),
-        ],
-        measurements=[
-            {
-                "calls": len(measured.cpu_seconds) - 1,
-                "data_packets": measured.data_packets,
-                "wall_milliseconds": wall,
-                "cpu_milliseconds": cpu,
-                "first_call_wall_milliseconds": measured.wall_seconds[0] * 1e3,
-            }
-        ],
+        title="Start-up: user CPU time relative to that of Python importing click and rich.table",
+        method=f"Each command and the imports in turn; medians of {rounds} rounds, after one that is not counted.",
+        measurements=measurements,
+        rows=rows,
     )
 
 
-def specification() -> RunSpecification:
-    """The data centre with 9 flows, for 10 ms."""
-    cell = piotrowska.specification(CELL, 0.01)
-    return {**cell, "flows": [{**group, "start_within": MILLISECOND} for group in cell["flows"]]}
+def user_seconds(command: Command) -> float:
+    """User CPU seconds of a command.
+
+    Raises:
+        InputError: there is no command ``sojourn`` beside this Python.
+        RunFailed: the command failed.
+    """
+    program, *arguments = command.words
+    path = sys.executable if program == PYTHON else sojourn()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    ended = subprocess.run(
+        [path, *arguments], env={**os.environ, **command.environment}, capture_output=True, text=True, check=False
+    )
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    if ended.returncode != 0:
+        raise RunFailed(f"bench: {command.name} failed: {' '.join(ended.stderr.split())}")
+    return seconds
+
+
+def sojourn() -> str:
+    """The path of the command ``sojourn`` that belongs to this Python.
+
+    Raises:
+        InputError: there is none.
+    """
+    directory = Path(sys.executable).parent
+    path = shutil.which(SOJOURN, path=str(directory))
+    if path is None:
+        raise InputError(f"bench --only startup: there is no command sojourn in {directory}; install Sojourn there")
+    return path

@@ -1,7 +1,7 @@
-"""Runs one specification so many times and prints what that took; a script for a process of its own.
+"""Runs one specification a number of times and prints what it cost; a script for a process of its own.
 
-It is given the file of the compiled engine, so that the process holds nothing of the Python packages that Sojourn needs: they
-would take longer to load than many a run lasts, and their memory is not the engine's.
+Its arguments are the file of the compiled engine and the number of runs. It loads that file alone, since the Python packages that
+Sojourn needs take longer to load than many a run lasts, and their memory is not the engine's.
 """
 
 import importlib.util
@@ -25,14 +25,14 @@ def main(engine_file: str, calls: int) -> None:
         cpu_seconds.append(time.process_time() - cpu)
         wall_seconds.append(time.perf_counter() - wall)
         if call == 0:
-            figures = _counts(frames) | {"memory_bytes": _memory("VmHWM") - resident}
-    print(json.dumps({**figures, "cpu_seconds": cpu_seconds, "wall_seconds": wall_seconds}))
+            counted = counts(frames) | {"memory_bytes": _memory("VmHWM") - resident}
+    print(json.dumps({**counted, "cpu_seconds": cpu_seconds, "wall_seconds": wall_seconds}))
 
 
 def _load(engine_file: str) -> ModuleType:
     specification = importlib.util.spec_from_file_location("_engine", engine_file)
     if specification is None or specification.loader is None:
-        raise ImportError(f"{engine_file} is no extension module")
+        raise ImportError(f"{engine_file} is not an extension module")
     engine = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(engine)
     return engine
@@ -41,7 +41,7 @@ def _load(engine_file: str) -> ModuleType:
 def _memory(field: str) -> int:
     """A field of this process's memory, in bytes.
 
-    Not ``ru_maxrss``: Linux hands that on from the process that started this one, whose peak would hide what a run adds.
+    Not ``ru_maxrss``: a process inherits that from its parent, whose peak would hide what a run adds.
     """
     for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         name, _, value = line.partition(":")
@@ -50,7 +50,8 @@ def _memory(field: str) -> int:
     raise OSError(f"/proc/self/status has no {field}")
 
 
-def _counts(frames: dict[str, dict[str, Any]]) -> dict[str, int]:
+def counts(frames: dict[str, dict[str, Any]]) -> dict[str, int]:
+    """What a run did, from the columns that the engine returns."""
     return {
         "data_packets": frames["summary"]["data_packets_delivered"],
         "drops": sum(frames["queues"]["total_drops"]),

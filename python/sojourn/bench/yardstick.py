@@ -1,6 +1,6 @@
-"""What this machine gives to an event loop now: the measure by which speeds of different machines and minutes compare.
+"""The speed of a bare event loop on this machine now, which makes speeds of different machines and minutes comparable.
 
-A virtual machine's speed changes with its neighbours, by half and more within minutes. So each speed is also told as a share of
+A virtual machine's speed changes with its neighbours, by half and more within minutes. So each speed is also given as a share of
 that of a bare event loop, timed right after it.
 """
 
@@ -11,7 +11,7 @@ from sojourn import _engine
 
 FLOWS, WINDOW, PACKETS = 9, 10, 200_000
 
-#: What such a loop, 4.5 events a packet in a binary heap, delivers for each CPU second where the targets of speed were set.
+#: Packets that such a loop, 4.5 events a packet in a binary heap, delivers for each CPU second where the speed targets were set.
 KNOWN = 9.3e6
 
 

@@ -20,41 +20,44 @@ def _parts(_context: click.Context, option: click.Parameter, wanted: tuple[str, 
 
 
 @click.command("bench", cls=Command)
-@option("--only", metavar="PART", multiple=True, callback=_parts, help="Measure only this part; repeatable.")
-@option("--against", type=click.Choice(["ns3"]), help="Compare with ns-3 instead, which needs a clone and libns3-dev.")
+@option("--only", metavar="PART", multiple=True, callback=_parts, help="Measure only this part. Repeatable.")
+@option("--against", type=click.Choice(["ns3"]), help="Compare with ns-3 instead. Needs a clone and libns3-dev.")
 @option(
     "--seconds",
     metavar="S",
     type=click.FloatRange(min=0, min_open=True),
-    show_default="10, or 1 beside ns-3",
-    help="Simulate data-centre cells for S seconds, access-link cells for ten times as long, and the other parts in proportion. "
-    "The targets are for 10.",
+    show_default="10; with --against ns3, 1",
+    help="Simulate data-centre cells for S seconds, access-link cells for ten times as long, and scale the other parts in "
+    "proportion. Targets apply to 10.",
 )
 @option(
     "--repeat",
     metavar="N",
     type=click.IntRange(min=1),
-    show_default="3, or 1 beside ns-3",
-    help="Take the median of N measurements.",
+    show_default="3; with --against ns3, 1",
+    help="Repeat each timing N times and take the median.",
 )
-@option("--out", section=RESULTS, metavar="FILE", type=click.Path(path_type=Path), help="Write the results to FILE as JSON.")
+@option("--out", section=RESULTS, metavar="FILE", type=click.Path(path_type=Path), help="Write the measurements to FILE as JSON.")
 def command(only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None) -> None:
-    """Measure speed and memory, and show their targets."""
+    """Measure speed, instructions, start-up and memory, and compare them with their targets."""
     if against is not None and only:
-        raise InputError(f"--only {only[0]}: there are no parts with --against {against}")
+        raise InputError(f"--only {only[0]}: cannot be combined with --against {against}")
     if out is not None and not out.parent.is_dir():
         raise InputError(f"--out {out}: there is no directory {out.parent}")
     if out is not None and out.is_dir():
         raise InputError(f"--out {out}: is a directory; give a file")
-    from sojourn.bench import figures, machine, ns3, parts, report
+    from sojourn.bench import machine, measurements, ns3, parts, report
     from sojourn.cli.console import console
     from sojourn.cli.terminal import notify
     from sojourn.store import write_whole
 
-    standard = ns3.STANDARD if against is not None else figures.STANDARD
-    extent = figures.Extent(seconds or standard.seconds, repeat or standard.repeat)
+    standard = ns3.STANDARD if against is not None else measurements.STANDARD
+    extent = measurements.Extent(seconds or standard.seconds, repeat or standard.repeat)
     this = machine.this()
-    measured = parts.measure(only or parts.PARTS, extent, notify) if against is None else [ns3.measure(extent, notify)]
+    if against is None:
+        measured = parts.measure(only or parts.measurable(notify), extent, notify)
+    else:
+        measured = [ns3.measure(extent, notify)]
     found = report.Report(this, extent, measured)
     for table in report.tables(found):
         console().print(table)

@@ -1,4 +1,4 @@
-"""What a part of the benchmark yields: figures beside their targets, and the measurements they come from."""
+"""What a part of the benchmark returns: measurements with their targets, and the rows that they are computed from."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -7,30 +7,30 @@ from typing import Literal
 
 Bound = Literal["at least", "at most", "below"]
 
-#: One line of a part's table, under the names of its columns, which say the units.
+#: One row of a part's table. The names of the columns state the units.
 Row = dict[str, str | int | float]
 
-#: Is told what is being measured now.
+#: Called with what is being measured.
 Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a figure should reach, in the figure's unit."""
+    """The bound that a measurement should keep, in the measurement's unit."""
 
     bound: Bound
     value: float
 
     def met_by(self, value: float) -> bool:
-        """Whether a figure of this value reaches the target."""
+        """Whether this value keeps the bound."""
         if self.bound == "at least":
             return value >= self.value
         return value <= self.value if self.bound == "at most" else value < self.value
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One figure of the benchmark; one without a target is for information."""
+class Measurement:
+    """One number of the benchmark; one without a target is for information."""
 
     name: str
     value: float
@@ -39,27 +39,27 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is reached, if there is one."""
+        """Whether the target is met; None without a target."""
         return None if self.target is None else self.target.met_by(self.value)
 
 
 @dataclass(frozen=True)
 class Part:
-    """All that one part of the benchmark found; ``method`` says in a sentence or two how it was measured."""
+    """The results of one part of the benchmark; ``method`` states in a sentence or two how they were measured."""
 
     name: str
     title: str
     method: str
-    figures: list[Figure]
-    measurements: list[Row]
+    measurements: list[Measurement]
+    rows: list[Row]
 
 
 @dataclass(frozen=True)
 class Extent:
     """How much is measured.
 
-    ``seconds`` is what a cell of the data centre lasts, in simulated seconds. The other parts grow and shrink with it, so that
-    they can be tried quickly; targets are meant for ``STANDARD``. Timings are repeated ``repeat`` times.
+    ``seconds`` is the duration of a data-centre cell in simulated seconds. The other parts scale with it, so that a trial run is
+    quick; targets apply to ``STANDARD``. Timings are repeated ``repeat`` times.
     """
 
     seconds: float
@@ -67,11 +67,11 @@ class Extent:
 
     @property
     def scale(self) -> float:
-        """How long the benchmark is beside the standard one."""
+        """The duration relative to the standard benchmark's."""
         return self.seconds / STANDARD.seconds
 
 
-#: The extent that targets are meant for.
+#: The extent that targets apply to.
 STANDARD = Extent(seconds=10.0, repeat=3)
 
 
