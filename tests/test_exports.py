@@ -275,8 +275,17 @@ def test_flents_throughputs_add_up_to_what_was_delivered(scenario_file: Scenario
     assert {len(series) for series in data["results"].values()} == {len(data["x_values"])} == {40}
 
 
+MORE_PLOTS = ("upload", "ping_cdf", "tcp_rtt", "tcp_cwnd", "box_totals")
+
+
 @needs_flent
-@pytest.mark.parametrize("plot", ["totals", "upload", "ping_cdf", "tcp_rtt", "tcp_cwnd", "box_totals"])
+@pytest.mark.parametrize(
+    "plot",
+    [
+        "totals",
+        *(pytest.param(plot, marks=pytest.mark.long) for plot in ("upload", "ping_cdf", "tcp_rtt", "tcp_cwnd", "box_totals")),
+    ],
+)
 def test_flent_plots_what_was_exported(plot: str, scenario_file: ScenarioFile, tmp_path: Path) -> None:
     data, picture = tmp_path / "a.flent.gz", tmp_path / "a.png"
     flent_data(scenario_file(*LOSSY), data)
