@@ -58,6 +58,7 @@ def test_wheel_holds_every_file(wheel: Path) -> None:
     assert not any(name.endswith((".pyc", ".unfinished")) for name in held)
 
 
+@pytest.mark.long
 @needs_cargo
 def test_wheel_works_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
     fresh = tmp_path / "fresh"
