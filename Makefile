@@ -4,41 +4,94 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 SOJOURN := $(BIN)/sojourn
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
+TOOLS := $(VENV)/installed-tools
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name tests -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
 
-.PHONY: setup demo docs test lint bench
+# What cargo has found in order, kept until a source, a table that tests read, or the compiler changes.
+CHECKED := target/checked
+RUST_CHECKED := $(CHECKED)/toolchain rustfmt.toml Cargo.toml Cargo.lock $(shell find crates -type f)
+
+# Tests on each core; more than eight processes bring nothing and take half a gigabyte each.
+PYTEST := $(BIN)/pytest --numprocesses=logical --maxprocesses=8 --dist=worksteal
+
+.PHONY: setup tools demo docs bench wheel lint python-lint test test-long checks pytest always
 
 setup: $(SOJOURN)
 
 # The packages of requirements.lock, installed anew when it changes.
 $(VENV)/installed: requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(shell grep '^uv==' requirements.lock)
+	$(UV) --requirement requirements.lock
 	touch $@
 
 # The engine, built again when its sources change; the Python package is used where it stands.
 $(SOJOURN): $(VENV)/installed $(RUST_SOURCES) pyproject.toml
-	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked
+	$(MATURIN) develop --uv --release --locked
+	touch $@
+
+# The packages that only tests, linters and the site need.
+tools: $(TOOLS)
+
+$(TOOLS): $(VENV)/installed requirements-dev.lock
+	$(UV) --requirement requirements-dev.lock
 	touch $@
 
 demo: setup
 	$(SOJOURN) reproduce piotrowska
 
 # The site, into site/; with the verdicts of the results in SOJOURN_RESULTS, or in results/, if there are any.
-docs: setup
+docs: setup tools
 	$(BIN)/mkdocs build --strict
 
 bench: setup
 	$(SOJOURN) bench
 
-lint: setup
+# The wheel, into dist/. It needs the C library of this machine or a later one; with GLIBC=2.28, say, that version or a later one.
+wheel: setup
+	rm -rf dist
+ifdef GLIBC
+	$(UV) --group portable
+	$(MATURIN) build --release --locked --out dist --zig --compatibility manylinux_$(subst .,_,$(GLIBC)) --target-dir target/portable
+else
+	$(MATURIN) build --release --locked --out dist
+endif
+
+$(CHECKED)/toolchain: always
+	@mkdir -p $(@D)
+	@rustc --version --verbose | cmp --silent - $@ || rustc --version --verbose > $@
+
+$(CHECKED)/format: $(RUST_CHECKED)
 	cargo fmt --all --check
+	touch $@
+
+$(CHECKED)/clippy: $(RUST_CHECKED)
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
+	touch $@
+
+$(CHECKED)/tests: $(RUST_CHECKED)
+	cargo test --locked --workspace
+	touch $@
+
+python-lint: setup tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-test: lint
-	cargo test --locked --workspace
-	$(BIN)/pytest
+pytest: setup tools
+	$(PYTEST) -m "not long"
+
+lint: $(CHECKED)/format $(CHECKED)/clippy python-lint
+
+# What takes longest comes first: the engine's build on the one side, that of its tests on the other.
+checks: setup $(CHECKED)/tests pytest lint
+
+# All checks side by side; each shows what it has to say when it ends, and the first to fail does not keep the others from it.
+test:
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target checks
+
+test-long: setup tools
+	$(PYTEST) -m long

@@ -1,14 +1,17 @@
 """How every congestion control and every queue discipline behaves, as tables that are kept: a change shows as changed lines.
 
-They are no expectation of what is right, which ``docs/behaviour.md`` and the engine's tests against published values say.
-After a change that is meant, ``pytest tests/test_behaviour.py --snapshot-update`` writes them anew.
+They are no expectation of what is right: ``docs/behaviour.md`` and the engine's tests against published values say that.
+After an intended change, ``pytest tests/test_behaviour.py --snapshot-update`` rewrites them. Computing all of them takes long:
+``make test`` checks some of their lines, ``make test-long`` all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
@@ -52,7 +55,7 @@ def dumbbell(queue: dict[str, Any]) -> dict[str, Any]:
     return {"dumbbell": {"bottleneck": {**BOTTLENECK, "queue": queue}, **hosts}}
 
 
-def lines() -> Iterator[str]:
+def lines(buffers: Iterable[str]) -> Iterator[str]:
     yield f"{'':12} {'buffer':>6} | {'alone':>30} | {'against New Reno':>30}"
     columns = f"{'util %':>8} {'queue pk':>10} {'drops %':>10}"
     yield f"{'':12} {'BDP':>6} | {columns} | {'share %':>8} {'queue pk':>10} {'drops %':>10}"
@@ -60,7 +63,8 @@ def lines() -> Iterator[str]:
         # A source that only sends has no behaviour: its rate is whatever a scenario says.
         if control.one_way:
             continue
-        for name, packets in BUFFERS.items():
+        for name in buffers:
+            packets = BUFFERS[name]
             _, queues = behaviour([control.name], packets)
             (alone,) = queues.iter_rows(named=True)
             flows, queues = behaviour([control.name, "newreno"], packets)
@@ -76,8 +80,20 @@ def _length(queue: dict[str, float]) -> str:
     return f"{queue['mean_packets']:10.1f} {100 * queue['drops'] / queue['arrivals']:10.3f}"
 
 
+@pytest.mark.long
 def test_behaviour_is_what_it_was(snapshot: SnapshotAssertion) -> None:
-    assert "\n".join(line.rstrip() for line in lines()) + "\n" == snapshot(extension_class=Table)
+    assert "\n".join(line.rstrip() for line in lines(BUFFERS)) + "\n" == snapshot(extension_class=Table)
+
+
+def kept(test: str, place: slice, value: str) -> list[str]:
+    """The lines of a table that is kept which have this value at this place."""
+    table = Path(__file__).parent / "__snapshots__" / "test_behaviour" / f"{test}.txt"
+    return [line for line in table.read_text(encoding="utf-8").splitlines() if line[place].strip() == value]
+
+
+def test_behaviour_behind_one_bdp() -> None:
+    _, _, *now = lines(["1"])
+    assert now == kept("test_behaviour_is_what_it_was", slice(12, 19), "1")
 
 
 #: What queues have to bear: names of congestion controls and how many flows of each.
@@ -128,12 +144,18 @@ def queue_behaviour(discipline: str, load: str) -> str:
     )
 
 
-def queue_lines() -> Iterator[str]:
+def queue_lines(loads: Iterable[str]) -> Iterator[str]:
     yield f"{'':15} {'flows':13} | {'util %':>8} {'mean ms':>9} {'p99 ms':>9} {'drops %':>8} {'Jain':>6}"
-    cells = [(discipline.name, load) for discipline in catalogue.load().queues for load in LOADS]
+    cells = [(discipline.name, load) for discipline in catalogue.load().queues for load in loads]
     with ThreadPoolExecutor() as pool:
         yield from pool.map(lambda cell: queue_behaviour(*cell), cells)
 
 
+@pytest.mark.long
 def test_queues_behave_as_they_did(snapshot: SnapshotAssertion) -> None:
-    assert "\n".join(queue_lines()) + "\n" == snapshot(extension_class=Table)
+    assert "\n".join(queue_lines(LOADS)) + "\n" == snapshot(extension_class=Table)
+
+
+def test_queues_behave_under_ten_cubics() -> None:
+    _, *now = queue_lines(["cubic 10"])
+    assert now == kept("test_queues_behave_as_they_did", slice(16, 30), "cubic 10")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+import dask
 import distributed
 import pytest
 
@@ -37,7 +38,9 @@ class Watching(Observer):
 @pytest.fixture
 def scheduler() -> Iterator[distributed.LocalCluster]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    # Workers are forked from a process that has everything loaded.
+    forked = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    with forked, distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster
 
 

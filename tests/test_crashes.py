@@ -16,8 +16,6 @@ from sojourn.store import Store
 #: Seeds of each of the two cells.
 REPETITIONS = 40
 
-KILLS = 100
-
 
 def parquet(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.glob("*.parquet")}
@@ -36,14 +34,15 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return parquet(directory)
 
 
-def test_a_process_killed_at_any_moment_loses_nothing(undisturbed: dict[str, bytes], tmp_path: Path) -> None:
-    """Killed a hundred times and always started again, campaigns end with the same files as if nothing had been."""
+@pytest.mark.parametrize("times", [10, pytest.param(100, marks=pytest.mark.long)])
+def test_a_process_killed_at_any_moment_loses_nothing(times: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    """Killed many times and always started again, campaigns end with the same files as if nothing had been."""
     began = time.monotonic()
     finish(tmp_path / "timed")
     lasts = time.monotonic() - began
     chance = random.Random(20)
     kills, stores, finished = 0, 0, 0
-    while kills < KILLS:
+    while kills < times:
         directory = tmp_path / str(stores)
         process = campaigns.start(directory, REPETITIONS)
         process.join(chance.uniform(0, 1.1 * lasts))

@@ -1,5 +1,6 @@
 """Reports in a real browser: Debian's chromium, driven by Playwright. Skipped where there is none."""
 
+import itertools
 import re
 import shutil
 from collections.abc import Iterator
@@ -100,9 +101,13 @@ class Watched:
         return [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("what", ["study", "campaign"])
+@pytest.mark.parametrize(
+    ("what", "width", "scheme"),
+    [
+        pytest.param(*way, marks=() if way in (("study", 1440, "light"), ("campaign", 390, "dark")) else pytest.mark.long)
+        for way in itertools.product(("study", "campaign"), (1440, 390), ("light", "dark"))
+    ],
+)
 def test_a_report_opens_without_error_or_request_and_fits(
     what: str, width: int, scheme: Scheme, browser: Browser, request: pytest.FixtureRequest
 ) -> None:

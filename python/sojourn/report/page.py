@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,14 @@ def page(contents: Contents) -> str:
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["embedded"] = _embedded
     drawn = {"published": charts.of_study(contents), "campaign": charts.of_campaign(contents)}
-    script = Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script"))
     template = environment.get_template("page.html.jinja")
-    return template.render(vega=script, drawn=drawn, data=_data(contents, drawn), **_values(contents))
+    return template.render(vega=_vega(), drawn=drawn, data=_data(contents, drawn), **_values(contents))
+
+
+@cache
+def _vega() -> Markup:
+    """The script that draws charts; it is the same in all reports, and bundling it takes a second."""
+    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script"))
 
 
 def _embedded(data: object) -> Markup:

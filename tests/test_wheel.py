@@ -1,0 +1,79 @@
+"""The wheel: installed into a fresh environment where there is no compiler, it does what the clone does."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from conftest import ROOT
+
+TOOLS = Path(sys.executable).parent
+
+#: What the commands of the fresh environment find on their path: no cargo, no rustc.
+PATH = "/usr/bin:/bin"
+
+needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed: no wheel is built")
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment or None)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as ``make wheel`` builds it; in ``make setup``'s environment, or cargo would compile the engine again."""
+    folder = tmp_path_factory.mktemp("wheel")
+    environment = {name: value for name, value in os.environ.items() if name != "CONDA_PREFIX"} | {"VIRTUAL_ENV": sys.prefix}
+    manifest = str(ROOT / "crates" / "python" / "Cargo.toml")
+    run(TOOLS / "maturin", "build", "--release", "--locked", "--manifest-path", manifest, "--out", folder, **environment)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@needs_cargo
+def test_one_wheel_for_all_pythons(wheel: Path) -> None:
+    """PEP 600: the stable interface of 3.11 and later, and a version of the C library."""
+    assert re.fullmatch(rf"sojourn-{re.escape(sojourn.__version__)}-cp311-abi3-manylinux_2_\d+_\w+\.whl", wheel.name)
+
+
+@needs_cargo
+def test_wheel_holds_every_file(wheel: Path) -> None:
+    """The studies, which are reached by a link, the report's templates and the mark of a typed package included."""
+    tracked = run("git", "-C", str(ROOT), "ls-files", "python/sojourn", "studies", **os.environ).splitlines()
+    files = {name.replace("python/sojourn", "sojourn", 1) for name in tracked if name.startswith("python/sojourn/")}
+    files |= {f"sojourn/{name}" for name in tracked if name.startswith("studies/")}
+    files.remove("sojourn/studies")  # the link
+    assert {"sojourn/py.typed", "sojourn/report/templates/report.js", "sojourn/studies/piotrowska/study.toml"} <= files
+    held = set(zipfile.ZipFile(wheel).namelist())
+    assert sorted(files - held) == []
+    assert "sojourn/_engine.abi3.so" in held
+    assert not any(name.endswith((".pyc", ".unfinished")) for name in held)
+
+
+@pytest.mark.long
+@needs_cargo
+def test_wheel_works_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
+    fresh = tmp_path / "fresh"
+    run(TOOLS / "uv", "venv", "--quiet", "--python", sys.executable, fresh, **os.environ)
+    packages = ("--constraint", ROOT / "requirements.lock", wheel)
+    run(TOOLS / "uv", "pip", "install", "--quiet", "--python", fresh / "bin" / "python", *packages, **os.environ)
+
+    def installed(*arguments: str) -> str:
+        return run(fresh / "bin" / "sojourn", *arguments, PATH=PATH, HOME=str(tmp_path))
+
+    assert installed("--version") == f"sojourn {sojourn.__version__}\n"
+    example = str(ROOT / "examples" / "bufferbloat.toml")
+    assert "download" in installed("run", example, "--set", "duration=5 s", "--set", "warm_up=1 s")
+    out = tmp_path / "piotrowska"
+    part = [f"--only={value}" for value in ("scenario=DC", "load=UC", "tcp=newreno", "queue=pie")]
+    assert "published" in installed("reproduce", "piotrowska", *part, "--out", str(out))
+    installed("report", str(out))
+    assert "Piotrowska" in (out / "report.html").read_text(encoding="utf-8")
