@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from sojourn.cli import interrupts
 from sojourn.cli.interrupts import INTERRUPTED
 from sojourn.errors import InputError, SojournError
 
@@ -77,24 +78,37 @@ def status(arguments: list[str]) -> int:
             sojourn.invoke(context)
     except click.exceptions.Exit as ended:
         return ended.exit_code
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
-        return BAD_INPUT
-    except click.ClickException as error:
-        return _complain(error.format_message(), BAD_INPUT)
-    except InputError as error:
-        return _complain(str(error), BAD_INPUT)
-    except SojournError as error:
-        return _complain(str(error), FAILED)
-    except (KeyboardInterrupt, click.Abort):
+    except Exception as error:
+        if interrupts.came():
+            return _complain("interrupted", INTERRUPTED)
+        return _status_of(error)
+    except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has gone, as with "| head"; keep Python from failing once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except OSError as error:
-        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), FAILED)
     return 0
+
+
+def _status_of(error: Exception) -> int:
+    """Says what went wrong on one line, and returns the exit status; what nobody foresaw passes through."""
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(error.format_message())
+            return BAD_INPUT
+        case click.ClickException():
+            return _complain(error.format_message(), BAD_INPUT)
+        case InputError():
+            return _complain(str(error), BAD_INPUT)
+        case SojournError():
+            return _complain(str(error), FAILED)
+        case click.Abort():
+            return _complain("interrupted", INTERRUPTED)
+        case BrokenPipeError():
+            # The reader of our output has gone, as with "| head"; keep Python from failing once more at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FAILED
+        case OSError():
+            return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), FAILED)
+        case _:
+            raise error
 
 
 def _complain(message: str, exit_status: int) -> int:

@@ -29,13 +29,15 @@ class Raised:
     """While it is entered, an interrupt always raises ``KeyboardInterrupt``: there is something to clean up."""
 
     def __enter__(self) -> None:
-        self._caught = signal.getsignal(signal.SIGINT) is _handle
-        if self._caught:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        _state.cleans_up = True
 
     def __exit__(self, kind: "type[BaseException] | None", error: BaseException | None, trace: "TracebackType | None") -> None:
-        if self._caught:
-            signal.signal(signal.SIGINT, _handle)
+        _state.cleans_up = False
+
+
+def came() -> bool:
+    """Whether there has been an interrupt: libraries may report it as an error of their own."""
+    return _state.came
 
 
 def die() -> None:
@@ -50,8 +52,16 @@ def complain() -> int:
     return INTERRUPTED
 
 
+class _State:
+    came = cleans_up = False
+
+
+_state = _State()
+
+
 def _handle(_number: int, frame: "FrameType | None") -> None:
-    while frame is not None:
+    _state.came = True
+    while frame is not None and not _state.cleans_up:
         if frame.f_code.co_filename.startswith(_IMPORTING):
             os._exit(complain())
         frame = frame.f_back

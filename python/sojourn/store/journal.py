@@ -52,6 +52,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         try:
             self._database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+            self._numbers: dict[Identity, int] = {}
             self._check()
             # A commit reaches the system at once, so that it outlasts the process; it reaches the device a little later.
             self._database.execute("PRAGMA synchronous = normal")
@@ -99,20 +100,27 @@ class Journal:
                 return
             same = "request = ? AND key <> ? AND backend IN (SELECT number FROM backends WHERE name = ?)"
             values = (bytes.fromhex(run.request), key, run.backend.name)
-            self._database.execute(f"INSERT OR REPLACE INTO superseded (key) SELECT key FROM finished WHERE {same}", values)
-            self._database.execute(f"DELETE FROM finished WHERE {same}", values)
+            query = f"INSERT OR REPLACE INTO superseded (key) SELECT key FROM finished WHERE {same}"
+            if self._database.execute(query, values).rowcount:
+                self._database.execute(f"DELETE FROM finished WHERE {same}", values)
             # It may itself have been superseded, and be made again.
-            for table in ("superseded", "journal"):
-                self._database.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
+            if self._database.execute("DELETE FROM superseded WHERE key = ?", (key,)).rowcount:
+                self._database.execute("DELETE FROM journal WHERE key = ?", (key,))
             self._database.execute("INSERT INTO journal (key, record) VALUES (?, ?)", (key, record))
 
     def _finish(self, key: str, request: str, backend: Identity) -> bool:
         """Has a run count; says whether it did not before."""
-        values = (backend.name, backend.version, backend.digest)
-        self._database.execute("INSERT OR IGNORE INTO backends (name, version, digest) VALUES (?, ?, ?)", values)
-        made = "SELECT ?, ?, number FROM backends WHERE (name, version, digest) = (?, ?, ?)"
-        hashes = (bytes.fromhex(key), bytes.fromhex(request))
-        return self._database.execute(f"INSERT OR IGNORE INTO finished {made}", (*hashes, *values)).rowcount > 0
+        values = (bytes.fromhex(key), bytes.fromhex(request), self._number(backend))
+        return self._database.execute("INSERT OR IGNORE INTO finished VALUES (?, ?, ?)", values).rowcount > 0
+
+    def _number(self, backend: Identity) -> int:
+        """The number of a build of a backend, which never changes; given to it if it has none."""
+        if backend not in self._numbers:
+            values = (backend.name, backend.version, backend.digest)
+            self._database.execute("INSERT OR IGNORE INTO backends (name, version, digest) VALUES (?, ?, ?)", values)
+            (number,) = self._one("SELECT number FROM backends WHERE (name, version, digest) = (?, ?, ?)", values)
+            self._numbers[backend] = number
+        return self._numbers[backend]
 
     def made(self, request: str, backend: str) -> tuple[str, Identity] | None:
         """The key of the run of a request that counts, and the build of the backend that made it; nothing if there is none."""
@@ -213,6 +221,7 @@ class Journal:
         try:
             yield
         except BaseException:
+            self._numbers.clear()  # those that are taken back
             # A full disk has ended the transaction already.
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
