@@ -72,7 +72,7 @@ $(CHECKED)/clippy: $(RUST_CHECKED)
 	touch $@
 
 $(CHECKED)/tests: $(RUST_CHECKED)
-	cargo test --locked --workspace
+	cargo test --quiet --locked --workspace
 	touch $@
 
 python-lint: setup tools
