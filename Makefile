@@ -72,7 +72,7 @@ $(CHECKED)/clippy: $(RUST_CHECKED)
 	touch $@
 
 $(CHECKED)/tests: $(RUST_CHECKED)
-	cargo test --locked --workspace
+	cargo test --quiet --locked --workspace
 	touch $@
 
 python-lint: setup tools
@@ -91,7 +91,7 @@ checks: setup $(CHECKED)/tests pytest lint
 
 # All checks side by side; each shows what it has to say when it ends, and the first to fail does not keep the others from it.
 test:
-	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target checks
+	@$(MAKE) --no-print-directory --jobs=4 --keep-going --output-sync=target checks
 
 test-long: setup tools
 	$(PYTEST) -m long

@@ -40,7 +40,7 @@ def scheduler() -> Iterator[distributed.LocalCluster]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     # Workers are forked from a process that has everything loaded.
     forked = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-    with forked, distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with forked, distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
 

@@ -58,6 +58,15 @@ def test_wheel_holds_every_file(wheel: Path) -> None:
     assert not any(name.endswith((".pyc", ".unfinished")) for name in held)
 
 
+def test_locks_agree() -> None:
+    """A clone for developers has the same versions as one for users, and more packages."""
+    users, developers = (
+        {line for line in (ROOT / name).read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
+        for name in ("requirements.lock", "requirements-dev.lock")
+    )
+    assert users < developers
+
+
 @pytest.mark.long
 @needs_cargo
 def test_wheel_works_without_a_compiler(wheel: Path, tmp_path: Path) -> None:

@@ -4,15 +4,21 @@ Results come back and are kept here, so they are the same bytes as without a clu
 another one.
 """
 
+import asyncio
 import logging
 from collections.abc import Generator, Iterable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
+from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from sojourn import backends
 from sojourn.campaign.execution import carry_out, flow
 from sojourn.campaign.outcome import Outcome
 from sojourn.errors import ClusterLost, InputError, RunFailed
 from sojourn.runs import Run
+
+if TYPE_CHECKING:
+    import distributed
 
 #: Seconds to wait for a scheduler's answer.
 PATIENCE = 10
@@ -55,13 +61,30 @@ class Cluster:
             ClusterLost: the scheduler has gone, or workers are lost again and again.
         """
         threads = sum(self._client.nthreads().values())
-        executor = self._client.get_executor(pure=False)
+        loop = self._client.sync(_running_loop)
+        handed_out: WeakSet[distributed.Future[bytes]] = WeakSet()
+
+        # Dask's own executor fails if a worker is lost while its result is delivered.
+        def submit(run: Run) -> Future[bytes]:
+            future = self._client.submit(carry_out_there, run, pure=False)
+            handed_out.add(future)
+            return asyncio.run_coroutine_threadsafe(_result(future), loop)
+
         try:
-            yield from flow(runs, lambda run: executor.submit(carry_out_there, run), max(LEAST_AHEAD, AHEAD * threads))
+            yield from flow(runs, submit, max(LEAST_AHEAD, AHEAD * threads))
         except self._lost as error:
             raise ClusterLost(f"the cluster at {self._address} is lost: {str(error) or 'its scheduler has gone'}") from None
         finally:
-            executor.shutdown(wait=False)
+            self._client.cancel(list(handed_out))
+
+
+async def _running_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
+async def _result(future: "distributed.Future[bytes]") -> bytes:
+    record: bytes = await future
+    return record
 
 
 def carry_out_there(run: Run) -> bytes:
