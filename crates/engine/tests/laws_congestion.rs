@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Value, json};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::simulation::Simulation;
-use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::recovery::RecoveryKind;
 use support::{MS, Path, S, acknowledge_every_segment, droptail, tcp, tcp_flows};
 
 /// Which of so many packets are lost, each with probability p.

@@ -6,7 +6,8 @@ mod support;
 use serde_json::{Value, json};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::result::RunResult;
-use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::recovery::RecoveryKind;
 use support::{MS, Path, S, droptail, tcp, tcp_flows};
 
 /// Payload's share of a packet.

@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::{Value, json};
 use sojourn_engine::probe::QueueStatistics;
-use sojourn_engine::tcp::profile::EcnKind;
+use sojourn_engine::tcp::ecn::EcnKind;
 use support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 
 /// So many NewReno flows over a link of 45 Mbit/s, 3750 packets a second as in Hollot et al. 2001; from 100 s to 200 s.

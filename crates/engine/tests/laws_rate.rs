@@ -5,7 +5,7 @@ mod support;
 use serde_json::json;
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::result::RunResult;
-use sojourn_engine::tcp::profile::EcnKind;
+use sojourn_engine::tcp::ecn::EcnKind;
 use support::{MS, Path, S, droptail, tcp, tcp_flows};
 
 /// 1000-byte packets, a millisecond from one to the next.

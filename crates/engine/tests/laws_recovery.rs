@@ -5,7 +5,9 @@ mod support;
 
 use serde_json::json;
 use sojourn_engine::result::RunResult;
-use sojourn_engine::tcp::profile::{EcnKind, RecoveryKind, StackProfile};
+use sojourn_engine::tcp::ecn::EcnKind;
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::recovery::RecoveryKind;
 use support::{MS, Path, S, acknowledge_every_segment, finite, tcp_flows};
 
 /// Segments over a path of 100 ms that loses only the data packets named. Nothing but the first flight of slow start

@@ -4,7 +4,8 @@ mod support;
 
 use serde_json::{Value, json};
 use sojourn_engine::simulation::Simulation;
-use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::recovery::RecoveryKind;
 use sojourn_engine::tcp::sender::State;
 use sojourn_engine::time::Time;
 use support::{MS, Path, S, constant_rate, droptail, finite, tcp};

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
-use super::{Ack, CongestionControl, Delivery, Loss, Needs, RateSample};
+use super::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, RateSample};
 use crate::about::About;
 use crate::parameters;
 use crate::random::{Purpose, Random};
@@ -283,7 +283,7 @@ struct Sampled<'a> {
     /// RS.delivery_rate.
     rate: f64,
     /// RS.is_app_limited.
-    limited: bool,
+    app_limited: bool,
 }
 
 impl Bbr3 {
@@ -445,7 +445,7 @@ impl Bbr3 {
             state.rounds_since_probe_up += 1;
             state.cwnd_limited = (false, state.cwnd_limited.0);
         }
-        if !ack.limited || ack.rate >= state.max_bw.get() {
+        if !ack.app_limited || ack.rate >= state.max_bw.get() {
             state.max_bw.update(ack.rate, state.cycle_count, BANDWIDTH_CYCLES);
         }
     }
@@ -471,7 +471,7 @@ impl Bbr3 {
     /// Section 5.3.1.2.
     fn check_full_bw_reached(&mut self, ack: &Sampled) {
         let state = &mut *self.state;
-        if state.full_bw_now || !state.round_start || ack.limited {
+        if state.full_bw_now || !state.round_start || ack.app_limited {
             return;
         }
         if ack.rate >= self.parameters.full_bandwidth_threshold * state.full_bw {
@@ -645,7 +645,7 @@ impl Bbr3 {
             AckPhase::ProbeStopping => {
                 state.is_bw_probe_sample = false;
                 state.ack_phase = AckPhase::Idle;
-                if state.mode.is_probe_bw() && !ack.limited {
+                if state.mode.is_probe_bw() && !ack.app_limited {
                     state.cycle_count += 1;
                 }
                 if state.mode.is_probe_bw() && state.prev_probe_precautionary && !state.prev_probe_too_high {
@@ -664,11 +664,11 @@ impl Bbr3 {
     }
 
     /// HandleInflightTooHigh() of section 5.5.10.2.
-    fn handle_inflight_too_high(&mut self, window: &Window, loss: &Loss, in_flight: u64) {
+    fn handle_inflight_too_high(&mut self, window: &Window, loss: &LostSegment, in_flight: u64) {
         let least = (self.parameters.beta * self.target_inflight(window) as f64) as u64;
         self.state.prev_probe_too_high = true;
         self.state.is_bw_probe_sample = false;
-        if !loss.limited {
+        if !loss.app_limited {
             self.state.inflight_longterm = in_flight.max(least);
         }
         if self.state.mode == Mode::Up {
@@ -682,17 +682,17 @@ impl Bbr3 {
         let Delivery { now, total_delivered, marked, .. } = *delivery;
         self.state.note_loss(window, total_delivered, now);
         self.state.marked_in_round += marked;
-        if let Some(RateSample { lost, in_flight_when_sent, limited, .. }) = delivery.rate
+        if let Some(RateSample { lost, in_flight_when_sent, app_limited, .. }) = delivery.rate
             && self.state.is_bw_probe_sample
             && self.is_inflight_too_high(lost, in_flight_when_sent)
         {
-            let loss = Loss { now, segment: 0, in_flight_when_sent, lost, limited, total_delivered };
+            let loss = LostSegment { now, segment: 0, in_flight_when_sent, lost, app_limited, total_delivered };
             self.handle_inflight_too_high(window, &loss, in_flight_when_sent);
         }
     }
 
     /// InflightAtLoss() of section 5.5.10.2: how much was in flight when losses crossed the threshold.
-    fn inflight_at_loss(&self, loss: &Loss, mss: u64) -> u64 {
+    fn inflight_at_loss(&self, loss: &LostSegment, mss: u64) -> u64 {
         let threshold = self.parameters.loss_threshold;
         let inflight_before = loss.in_flight_when_sent.saturating_sub(mss) as f64;
         let lost_before = loss.lost.saturating_sub(mss) as f64;
@@ -810,43 +810,9 @@ impl Bbr3 {
         };
         longterm.min(self.state.inflight_shortterm).max(self.least_window(mss))
     }
-}
-
-impl CongestionControl for Bbr3 {
-    /// The window grows in [`CongestionControl::on_delivery`] alone.
-    fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
-
-    /// OnEnterFastRecovery() and OnEnterRTO() of section 5.6.4.4. The threshold stays, since the window does not follow
-    /// it.
-    fn reduce(&mut self, window: &Window, _flight_size: u64, now: Time) -> u64 {
-        self.state.save_state(window, now);
-        window.ssthresh
-    }
-
-    /// Marks are dealt with as they are delivered.
-    fn reduce_on_marks(&mut self, window: &Window, _flight_size: u64, _now: Time, _gently: bool) -> u64 {
-        window.ssthresh
-    }
-
-    fn on_timeout(&mut self) {
-        self.state.prior.was_in_recovery = true;
-    }
-
-    /// HandleLostPacket() of section 5.5.10.2.
-    fn on_lost(&mut self, window: &mut Window, loss: &Loss) {
-        self.state.note_loss(window, loss.total_delivered, loss.now);
-        if self.state.last_lost.is_none_or(|last| loss.segment != last + 1) {
-            self.state.lost_ranges += 1;
-        }
-        self.state.last_lost = Some(loss.segment);
-        if self.state.is_bw_probe_sample && self.is_inflight_too_high(loss.lost, loss.in_flight_when_sent) {
-            let in_flight = self.inflight_at_loss(loss, window.mss);
-            self.handle_inflight_too_high(window, loss, in_flight);
-        }
-    }
 
     /// HandleSpuriousLossDetection() of section 5.5.11.2.
-    fn on_undone(&mut self, window: &mut Window) {
+    fn handle_spurious_loss(&mut self, window: &mut Window) {
         let state = &mut *self.state;
         window.cwnd = window.cwnd.max(state.prior.cwnd);
         state.is_loss_in_round = false;
@@ -869,6 +835,35 @@ impl CongestionControl for Bbr3 {
             _ => {}
         }
     }
+}
+
+impl CongestionControl for Bbr3 {
+    /// The window grows in [`CongestionControl::on_delivery`] alone.
+    fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
+
+    /// OnEnterFastRecovery() and OnEnterRTO() of section 5.6.4.4. The threshold stays, since the window does not follow
+    /// it. Marks are dealt with as they are delivered.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+        match event {
+            CongestionEvent::Loss { .. } => self.state.save_state(window, now),
+            CongestionEvent::Ecn { .. } => {}
+            CongestionEvent::Timeout => self.state.prior.was_in_recovery = true,
+            CongestionEvent::Spurious => self.handle_spurious_loss(window),
+        }
+    }
+
+    /// HandleLostPacket() of section 5.5.10.2.
+    fn on_segment_lost(&mut self, window: &mut Window, loss: &LostSegment) {
+        self.state.note_loss(window, loss.total_delivered, loss.now);
+        if self.state.last_lost.is_none_or(|last| loss.segment != last + 1) {
+            self.state.lost_ranges += 1;
+        }
+        self.state.last_lost = Some(loss.segment);
+        if self.state.is_bw_probe_sample && self.is_inflight_too_high(loss.lost, loss.in_flight_when_sent) {
+            let in_flight = self.inflight_at_loss(loss, window.mss);
+            self.handle_inflight_too_high(window, loss, in_flight);
+        }
+    }
 
     /// UpdateOnACK() of section 5.2.3.
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
@@ -879,8 +874,8 @@ impl CongestionControl for Bbr3 {
             self.on_marked(window, delivery);
         }
         if let Some((sample, rate)) = model::rate_of(delivery) {
-            let limited = self.state.held_back.is_limited(&sample);
-            self.update_model(window, &Sampled { delivery, sample, rate, limited });
+            let app_limited = self.state.held_back.is_app_limited(&sample);
+            self.update_model(window, &Sampled { delivery, sample, rate, app_limited });
             self.set_pacing_rate(self.pacing_gain());
         }
         self.follow_recovery(window, delivery);
