@@ -1,9 +1,10 @@
 //! What happens next. Events are ordered by (time, sequence number).
 //!
 //! A link delivers in order, so only the head of its line is pending, a device next has room at one time, and a paced
-//! sender releases one segment after the other: each such *source* has at most one pending event. A tournament tree over the sources finds the earliest in O(1) and takes a
-//! change in log4(sources) steps, where one heap of all packets would pay log2(packets) twice. Timers, which are
-//! many and rarely fire (they are re-armed lazily), wait in a binary heap beside the tree.
+//! sender sends one segment after the other: each such *source* has at most one pending event. A tournament tree over
+//! the sources finds the earliest in O(1) and takes a change in log4(sources) steps, where one heap of all packets would
+//! pay log2(packets) twice. Timers, which are many and rarely fire (they are re-armed lazily), wait in a binary heap
+//! beside the tree.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,8 +23,8 @@ pub enum Timer {
     Retransmission(u32),
     /// A receiver's delayed-acknowledgement timer.
     DelayedAck(u32),
-    /// A packet leaves a sender that has a processing overhead.
-    Release(u32),
+    /// A sender's overhead for a packet has passed.
+    Overhead(u32),
     /// A queue discipline's own timer, by link.
     Queue(u32),
     /// A link's rate changes.
@@ -43,8 +44,8 @@ pub enum Due {
     Arrival(u32),
     /// This link's device takes another packet.
     DeviceHasRoom(u32),
-    /// This flow's paced sender releases a segment.
-    Release(u32),
+    /// This flow's pacing timer expires.
+    Pacing(u32),
     /// A timer.
     Timer(Timer),
 }

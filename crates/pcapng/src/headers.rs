@@ -3,7 +3,8 @@
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use sojourn_engine::packet::{Options, Packet, SackBlocks, flags};
 use sojourn_engine::probe::Passage;
-use sojourn_engine::tcp::profile::{Codepoint, EcnKind, StackProfile};
+use sojourn_engine::tcp::ecn::{Codepoint, EcnKind};
+use sojourn_engine::tcp::profile::StackProfile;
 
 /// As large as a packet of 65,535 bytes can be.
 static PAYLOAD: [u8; 1 << 16] = [0; 1 << 16];

@@ -9,7 +9,9 @@ use sojourn_engine::packet::{Options, flags};
 use sojourn_engine::probe::{End, Passage};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
-use sojourn_engine::tcp::profile::{EcnKind, RecoveryKind, StackProfile};
+use sojourn_engine::tcp::ecn::EcnKind;
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::recovery::RecoveryKind;
 use sojourn_engine::time::Time;
 use sojourn_pcapng::Capture;
 

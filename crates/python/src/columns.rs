@@ -79,8 +79,8 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     };
     let mean = |counts: &SenderStatistics| counts.rtt_sum.seconds() / counts.rtt_samples as f64;
     column(&frame, "rtt_mean", rows, rtt(mean))?;
-    column(&frame, "rtt_min", rows, rtt(|counts| counts.rtt_minimum.seconds()))?;
-    column(&frame, "rtt_max", rows, rtt(|counts| counts.rtt_maximum.seconds()))?;
+    column(&frame, "rtt_min", rows, rtt(|counts| counts.min_rtt.seconds()))?;
+    column(&frame, "rtt_max", rows, rtt(|counts| counts.max_rtt.seconds()))?;
     Ok(frame)
 }
 

@@ -96,7 +96,7 @@ fn columns<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDi
     number("rto", |sample| Some(sample.info.rto.seconds()))?;
     number("rtt", |sample| sample.info.srtt)?;
     number("rttvar", |sample| sample.info.rttvar)?;
-    number("min_rtt", |sample| sample.info.least_rtt.map(Duration::seconds))?;
+    number("min_rtt", |sample| sample.info.min_rtt.map(Duration::seconds))?;
     number("latest_rtt", |sample| sample.latest_rtt.map(Duration::seconds))?;
     whole("snd_mss", |sample| Some(sample.info.mss))?;
     whole("snd_cwnd", |sample| Some(sample.info.cwnd))?;

@@ -29,7 +29,7 @@ pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>
     builder.build_stacks()?;
     builder.build_flows()?;
     let (links, mut sources) = build_links(specification, &mut builder.routes)?;
-    add_releases(&mut builder.flows, &mut sources);
+    add_pacing(&mut builder.flows, &mut sources);
     if sources.len() > MOST_SOURCES {
         return Err(format!(
             "links: a run has at most {MOST_SOURCES} places where packets arrive or wait, paced flows being such places"
@@ -220,8 +220,8 @@ impl Builder<'_> {
         self.flows.push(Flow {
             endpoints,
             retransmission_armed: Time::NEVER,
-            releases: Source::NONE,
-            release: Time::NEVER,
+            pacing: Source::NONE,
+            pacing_armed: Time::NEVER,
             delayed_ack_armed: Time::NEVER,
             delivered_before_window: 0,
             group,
@@ -296,11 +296,11 @@ fn rate_changes(link: &LinkSpecification) -> impl DoubleEndedIterator<Item = (Ti
 }
 
 /// Gives each flow that is paced, or keeps to a rate, its source of events.
-fn add_releases(flows: &mut [Flow], sources: &mut Vec<Due>) {
+fn add_pacing(flows: &mut [Flow], sources: &mut Vec<Due>) {
     for (index, flow) in flows.iter_mut().enumerate() {
         if flow.endpoints.is_paced() {
-            flow.releases = Source(sources.len() as u32);
-            sources.push(Due::Release(index as u32));
+            flow.pacing = Source(sources.len() as u32);
+            sources.push(Due::Pacing(index as u32));
         }
     }
 }

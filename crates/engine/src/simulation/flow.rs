@@ -26,10 +26,10 @@ pub(super) struct Flow {
     pub endpoints: Endpoints,
     /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
     pub retransmission_armed: Time,
-    /// The event that a paced segment is released; [`Source::NONE`] if it has none.
-    pub releases: Source,
+    /// The event that its pacing timer expires; [`Source::NONE`] if it is not paced.
+    pub pacing: Source,
     /// When that is to happen, as the agenda knows it.
-    pub release: Time,
+    pub pacing_armed: Time,
     /// What `retransmission_armed` is, for the delayed acknowledgement.
     pub delayed_ack_armed: Time,
     pub delivered_before_window: u64,
@@ -82,7 +82,7 @@ impl Endpoints {
         }
     }
 
-    /// Whether its packets are ever released one after the other.
+    /// Whether its packets are ever paced.
     pub fn is_paced(&self) -> bool {
         match self {
             Endpoints::Tcp(connection) => connection.sender.is_paced(),
@@ -90,18 +90,18 @@ impl Endpoints {
         }
     }
 
-    /// When the sender's next packet is to be released.
-    pub fn release(&self) -> Time {
+    /// When the sender's pacing timer expires: a packet may leave then.
+    pub fn pacing_deadline(&self) -> Time {
         match self {
-            Endpoints::Tcp(connection) => connection.sender.release,
-            Endpoints::Traffic(traffic) => traffic.release(),
+            Endpoints::Tcp(connection) => connection.sender.pacing_deadline(),
+            Endpoints::Traffic(traffic) => traffic.pacing_deadline(),
         }
     }
 
-    pub fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
+    pub fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
         match self {
-            Endpoints::Tcp(connection) => connection.sender.on_release(now, outbox),
-            Endpoints::Traffic(traffic) => traffic.on_release(now, outbox, options),
+            Endpoints::Tcp(connection) => connection.sender.on_pacing_timer(now, outbox),
+            Endpoints::Traffic(traffic) => traffic.on_pacing_timer(now, outbox, options),
         }
     }
 

@@ -146,7 +146,7 @@ impl Simulation {
         match due {
             Due::Arrival(link) => self.on_arrival(link as usize),
             Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
-            Due::Release(flow) => self.on_release(flow as usize),
+            Due::Pacing(flow) => self.on_pacing_timer(flow as usize),
             Due::Timer(timer) => self.on_timer(timer),
         }
         true
@@ -184,14 +184,14 @@ impl Simulation {
             flow.retransmission_armed = deadline;
             self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
         }
-        let release = flow.endpoints.release();
-        if release != flow.release {
-            flow.release = release;
-            if release == Time::NEVER {
-                self.network.agenda.clear(flow.releases);
+        let pacing_deadline = flow.endpoints.pacing_deadline();
+        if pacing_deadline != flow.pacing_armed {
+            flow.pacing_armed = pacing_deadline;
+            if pacing_deadline == Time::NEVER {
+                self.network.agenda.clear(flow.pacing);
             } else {
                 let sequence = self.network.agenda.sequence();
-                self.network.agenda.set(flow.releases, release, sequence);
+                self.network.agenda.set(flow.pacing, pacing_deadline, sequence);
             }
         }
         self.send_outbox(index);
@@ -230,7 +230,7 @@ impl Simulation {
                 let ready = self.now + overhead.random.below(overhead.limit);
                 let ready = overhead.waiting.back().map_or(ready, |(last, _)| ready.max(*last));
                 if overhead.waiting.is_empty() {
-                    self.network.agenda.set_timer(Timer::Release(index as u32), ready);
+                    self.network.agenda.set_timer(Timer::Overhead(index as u32), ready);
                 }
                 overhead.waiting.push_back((ready, packet));
             }
@@ -243,7 +243,7 @@ impl Simulation {
             Timer::FlowStop(index) => self.stop_flow(index as usize),
             Timer::Retransmission(index) => self.on_retransmission_timer(index as usize),
             Timer::DelayedAck(index) => self.on_delayed_ack_timer(index as usize),
-            Timer::Release(index) => self.release(index as usize),
+            Timer::Overhead(index) => self.on_overhead_timer(index as usize),
             Timer::Queue(index) => self.on_queue_timer(index),
             Timer::LinkRate(index) => self.on_rate_change(index),
             Timer::WindowOpens => self.open_window(),
@@ -275,10 +275,10 @@ impl Simulation {
         self.after_sender(index);
     }
 
-    fn on_release(&mut self, index: usize) {
+    fn on_pacing_timer(&mut self, index: usize) {
         let flow = &mut self.flows[index];
-        if flow.endpoints.release() <= self.now {
-            flow.endpoints.on_release(self.now, &mut self.outbox, &mut self.network.options);
+        if flow.endpoints.pacing_deadline() <= self.now {
+            flow.endpoints.on_pacing_timer(self.now, &mut self.outbox, &mut self.network.options);
         }
         self.after_sender(index);
     }
@@ -294,7 +294,7 @@ impl Simulation {
         self.after_receiver(index, answer);
     }
 
-    fn release(&mut self, index: usize) {
+    fn on_overhead_timer(&mut self, index: usize) {
         let Some(overhead) = &mut self.flows[index].overhead else {
             return;
         };
@@ -302,7 +302,7 @@ impl Simulation {
             return;
         };
         if let Some((ready, _)) = overhead.waiting.front() {
-            self.network.agenda.set_timer(Timer::Release(index as u32), *ready);
+            self.network.agenda.set_timer(Timer::Overhead(index as u32), *ready);
         }
         self.network.enter(packet, self.now);
     }

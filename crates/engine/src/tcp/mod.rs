@@ -2,6 +2,8 @@
 
 pub mod congestion;
 pub mod connection;
+pub mod ecn;
+pub mod flight;
 pub mod profile;
 pub mod receiver;
 pub mod recovery;

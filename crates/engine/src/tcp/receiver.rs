@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::profile::EcnKind;
+use super::ecn::EcnKind;
 use crate::packet::{AckOptions, Block, LoadFactor, MAXIMUM_SACK_BLOCKS, SackBlocks};
 use crate::time::{Duration, Time};
 

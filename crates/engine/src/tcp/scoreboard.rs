@@ -141,6 +141,11 @@ impl Scoreboard {
         }
     }
 
+    /// Duplicate acknowledgements, or segments SACKed above, that make a loss: DupThresh.
+    pub fn duplicate_threshold(&self) -> u64 {
+        self.duplicate_threshold
+    }
+
     /// From now on losses are to be asked for.
     pub fn tell_losses(&mut self) {
         self.untold_losses = Some(VecDeque::new());

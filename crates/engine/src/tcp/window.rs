@@ -27,6 +27,11 @@ impl Window {
         2 * self.mss
     }
 
+    /// Sets ssthresh after congestion, to two segments at least.
+    pub fn set_ssthresh(&mut self, bytes: u64) {
+        self.ssthresh = bytes.max(self.least_ssthresh());
+    }
+
     /// Half of the flight size, as ssthresh after a loss (RFC 5681 equation 4).
     pub fn half(&self, flight_size: u64) -> u64 {
         (flight_size / 2).max(self.least_ssthresh())

@@ -34,7 +34,8 @@ pub struct Cbr {
     on_off: Option<OnOff>,
     /// Bytes still to be sent; none without end.
     remaining: Option<u64>,
-    release: Time,
+    /// When the next packet is due.
+    pacing_deadline: Time,
     bytes_delivered: u64,
     statistics: SenderStatistics,
 }
@@ -68,7 +69,7 @@ impl Cbr {
         });
         self.statistics.segments_sent += 1;
         self.remaining = self.remaining.map(|remaining| remaining - size);
-        self.release = if self.remaining == Some(0) { Time::NEVER } else { now + self.next_gap() };
+        self.pacing_deadline = if self.remaining == Some(0) { Time::NEVER } else { now + self.next_gap() };
     }
 
     fn next_gap(&mut self) -> Duration {
@@ -142,7 +143,7 @@ impl RateBased for Cbr {
             address: setting.address,
             parameters,
             remaining: setting.size,
-            release: Time::NEVER,
+            pacing_deadline: Time::NEVER,
             bytes_delivered: 0,
             statistics: SenderStatistics::default(),
         }
@@ -153,14 +154,14 @@ impl RateBased for Cbr {
     }
 
     fn stop(&mut self) -> bool {
-        std::mem::replace(&mut self.release, Time::NEVER) != Time::NEVER
+        std::mem::replace(&mut self.pacing_deadline, Time::NEVER) != Time::NEVER
     }
 
-    fn release(&self) -> Time {
-        self.release
+    fn pacing_deadline(&self) -> Time {
+        self.pacing_deadline
     }
 
-    fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, _options: &mut OptionsPool) {
+    fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, _options: &mut OptionsPool) {
         self.emit(now, outbox);
     }
 

@@ -67,18 +67,18 @@ pub trait RateBased {
     /// Nothing more is sent. False if all was sent before.
     fn stop(&mut self) -> bool;
 
-    /// When the next packet is due; `NEVER` when none is.
-    fn release(&self) -> Time;
+    /// When the pacing timer expires: the next packet is due then; `NEVER` when none is.
+    fn pacing_deadline(&self) -> Time;
 
-    /// The next packet is due.
-    fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
+    /// That timer expired.
+    fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
 
     /// When the sender's other timer expires; `NEVER` while it is off.
     fn deadline(&self) -> Time {
         Time::NEVER
     }
 
-    /// That timer expired.
+    /// That other timer expired.
     fn on_deadline(&mut self, _now: Time) {}
 
     /// An answer arrived at the sender.
@@ -175,14 +175,14 @@ macro_rules! sources {
                 match self { $(Traffic::$name(source) => source.stop(),)* }
             }
 
-            /// See [`RateBased::release`].
-            pub fn release(&self) -> Time {
-                match self { $(Traffic::$name(source) => source.release(),)* }
+            /// See [`RateBased::pacing_deadline`].
+            pub fn pacing_deadline(&self) -> Time {
+                match self { $(Traffic::$name(source) => source.pacing_deadline(),)* }
             }
 
-            /// See [`RateBased::on_release`].
-            pub fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
-                match self { $(Traffic::$name(source) => source.on_release(now, outbox, options),)* }
+            /// See [`RateBased::on_pacing_timer`].
+            pub fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
+                match self { $(Traffic::$name(source) => source.on_pacing_timer(now, outbox, options),)* }
             }
 
             /// See [`RateBased::deadline`].

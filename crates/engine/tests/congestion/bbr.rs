@@ -1,10 +1,10 @@
 //! BBR version 1: Linux 5.x net/ipv4/tcp_bbr.c, and the gains that ns-3's tests expect.
 
 use serde_json::{Value, json};
-use sojourn_engine::tcp::congestion::CongestionControl;
+use sojourn_engine::tcp::congestion::{CongestionControl, CongestionEvent};
 use sojourn_engine::time::Duration;
 
-use super::flow::{MSS, assert_close, milliseconds, number};
+use super::flow::{MSS, after_loss, assert_close, milliseconds, number};
 use super::path::Path;
 
 /// 1000 segments of 1000 bytes a second for a second: quanta are of two segments, or a few in STARTUP.
@@ -37,7 +37,7 @@ fn gains_by_mode() {
         let path = match vector["inputs"]["mode"].as_str().expect("a mode") {
             "STARTUP" => {
                 let mut path = path(parameters, 1);
-                path.limited = true; // Or it would end before the window is reached.
+                path.app_limited = true; // Or it would end before the window is reached.
                 (0..10).for_each(|_| path.round());
                 path
             }
@@ -135,14 +135,14 @@ fn phases_end_by_what_is_in_flight() {
 fn limited_samples_do_not_lower_the_bandwidth() {
     let mut path = probing_path(&json!({"probing_gain": 1.0, "draining_gain": 1.0}), 1);
     let before = path.pacing_rate();
-    (path.rate, path.limited) = (500.0, true);
+    (path.rate, path.app_limited) = (500.0, true);
     (0..20).for_each(|_| path.round());
     assert_close("half the rate", path.pacing_rate(), before, 1e-3);
     path.rate = 2000.0;
     (0..2).for_each(|_| path.round());
     assert_close("twice the rate", path.pacing_rate(), 2.0 * before, 1e-3);
     // What does count replaces it after ten rounds.
-    (path.rate, path.limited) = (500.0, false);
+    (path.rate, path.app_limited) = (500.0, false);
     (0..9).for_each(|_| path.round());
     assert_close("nine rounds later", path.pacing_rate(), 2.0 * before, 1e-3);
     (0..4).for_each(|_| path.round());
@@ -178,7 +178,7 @@ fn recovery() {
     let mut path = probing_path(&json!({}), 1);
     path.round();
     let (window, ssthresh) = (path.window.cwnd, path.window.ssthresh);
-    assert_eq!(path.algorithm.reduce(&path.window, window, path.now), ssthresh);
+    assert_eq!(after_loss(&mut path.algorithm, &path.window, window, path.now), ssthresh);
     path.in_recovery = true;
     path.in_flight = 700;
     path.ack_with_losses(1);
@@ -199,8 +199,8 @@ fn timeout() {
     let mut path = probing_path(&json!({}), 1);
     path.round();
     let window = path.window.cwnd;
-    path.algorithm.reduce(&path.window, window, path.now);
-    path.algorithm.on_timeout();
+    after_loss(&mut path.algorithm, &path.window, window, path.now);
+    path.algorithm.on_congestion(&mut path.window, CongestionEvent::Timeout, path.now);
     path.window.cwnd = MSS;
     path.in_recovery = true;
     path.in_flight = 0;

@@ -1,10 +1,10 @@
 //! BBR version 3: draft-ietf-ccwg-bbr-06, whose appendix "BBR Example Test Cases" most tests follow.
 
 use serde_json::{Value, json};
-use sojourn_engine::tcp::congestion::CongestionControl;
+use sojourn_engine::tcp::congestion::{CongestionControl, CongestionEvent};
 use sojourn_engine::time::Duration;
 
-use super::flow::{MSS, assert_close, milliseconds};
+use super::flow::{MSS, after_loss, assert_close, milliseconds};
 use super::path::Path;
 
 /// Gains of the states (section 5.6.1).
@@ -62,7 +62,7 @@ fn startup_ends_at_the_plateau() {
 #[test]
 fn startup_does_not_end_while_the_application_limits() {
     let mut path = path(&without_probe_rtt(), 1);
-    path.limited = true;
+    path.app_limited = true;
     (0..100).for_each(|_| path.round());
     assert_close("gain", path.pacing_gain(), STARTUP, 1e-3);
 }
@@ -73,11 +73,11 @@ fn startup_does_not_end_while_the_application_limits() {
 fn startup_ends_by_loss() {
     for (lost, ends) in [(10, true), (5, false)] {
         let mut path = path(&without_probe_rtt(), 1);
-        path.limited = true;
+        path.app_limited = true;
         (0..3).for_each(|_| path.round());
         path.in_flight = 2 * path.bdp();
         path.lose(lost);
-        path.algorithm.reduce(&path.window, path.window.cwnd, path.now);
+        after_loss(&mut path.algorithm, &path.window, path.window.cwnd, path.now);
         path.in_recovery = true;
         // The last acknowledgement of the round is of a segment that was sent after the losses began.
         for _ in 0..=path.bdp() {
@@ -295,7 +295,7 @@ fn probe_rtt() {
 #[test]
 fn probe_rtt_in_startup() {
     let mut path = path(&json!({}), 1);
-    path.limited = true;
+    path.app_limited = true;
     path.in_flight = 10;
     (0..49).for_each(|_| path.round());
     while path.segments() > path.bdp() / 2 {
@@ -328,12 +328,12 @@ fn a_needless_recovery_is_taken_back() {
     let window = path.window.cwnd;
     path.in_flight = 150;
     path.lose(4);
-    path.algorithm.reduce(&path.window, path.window.cwnd, path.now);
+    after_loss(&mut path.algorithm, &path.window, path.window.cwnd, path.now);
     path.in_recovery = true;
     path.ack();
     assert!(path.window.cwnd < window, "the loss bounds the window");
     path.in_recovery = false;
-    path.algorithm.on_undone(&mut path.window);
+    path.algorithm.on_congestion(&mut path.window, CongestionEvent::Spurious, path.now);
     path.ack();
     // ProbeBW_UP has two segments and a quarter of the BDP more.
     assert!(path.window.cwnd >= window - 28 * MSS, "{} of {window}", path.window.cwnd);

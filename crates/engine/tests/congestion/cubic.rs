@@ -1,10 +1,9 @@
 //! CUBIC: RFC 9438.
 
 use serde_json::json;
-use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::time::{Duration, Time};
 
-use super::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
+use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, rows};
 
 /// After a loss at W_max CUBIC's window goes through the published points of its curve: 0.7 W_max at once, W_max
 /// after K and 1.3 W_max after 2 K.
@@ -147,7 +146,7 @@ fn cubic_keeps_fractions() {
 fn cubic_multiplicative_decrease() {
     for (flight, ssthresh) in [(100 * MSS, 70 * MSS), (10 * MSS, 7 * MSS), (2 * MSS, 2 * MSS), (0, 2 * MSS)] {
         let mut flow = Flow::new("cubic", json!({}), 100.0, milliseconds(100.0));
-        assert_eq!(flow.algorithm.reduce(&flow.window, flight, flow.now), ssthresh, "flight size {flight}");
+        assert_eq!(after_loss(&mut flow.algorithm, &flow.window, flight, flow.now), ssthresh, "flight size {flight}");
     }
 }
 

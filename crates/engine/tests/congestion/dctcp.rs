@@ -6,13 +6,14 @@ use serde_json::json;
 use sojourn_engine::packet::{OptionsPool, Packet, flags};
 use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
 use sojourn_engine::tcp::connection::Connection;
-use sojourn_engine::tcp::profile::{EcnKind, StackProfile};
+use sojourn_engine::tcp::ecn::EcnKind;
+use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::sender::{Address, Sender};
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use super::flow::{Flow, MSS, assert_close, milliseconds, vectors};
+use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, vectors};
 
 fn alpha(flow: &Flow) -> f64 {
     let Algorithm::Dctcp(dctcp) = &flow.algorithm else { panic!("not DCTCP") };
@@ -120,7 +121,7 @@ fn alpha_nears_the_share_of_marks() {
 fn marks_take_half_of_alpha_and_losses_a_half() {
     for share in [0.0, 0.1, 0.5, 1.0] {
         let mut flow = Flow::new("dctcp", json!({"initial_alpha": share}), 100.0, milliseconds(10.0));
-        let half = flow.algorithm.reduce(&flow.window, 80 * MSS, flow.now);
+        let half = after_loss(&mut flow.algorithm, &flow.window, 80 * MSS, flow.now);
         assert_eq!(half, 40 * MSS);
         flow.mark();
         assert_close("window", flow.segments(), 100.0 * (1.0 - share / 2.0), 0.001);

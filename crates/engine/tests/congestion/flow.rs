@@ -1,7 +1,7 @@
 //! A sender whose losses and acknowledgements a test decides, and the published figures.
 
 use serde_json::Value;
-use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, CongestionEvent};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
@@ -43,6 +43,22 @@ pub fn assert_close(what: &str, measured: f64, expected: f64, tolerance: f64) {
 
 pub fn milliseconds(milliseconds: f64) -> Duration {
     Duration::from_seconds_f64(milliseconds / 1000.0)
+}
+
+/// The threshold after a loss with so many bytes in flight.
+pub fn after_loss(algorithm: &mut Algorithm, window: &Window, flight_size: u64, now: Time) -> u64 {
+    after(algorithm, window, CongestionEvent::Loss { flight_size }, now)
+}
+
+/// The threshold after marks with so many bytes in flight.
+pub fn after_marks(algorithm: &mut Algorithm, window: &Window, flight_size: u64, abe: bool, now: Time) -> u64 {
+    after(algorithm, window, CongestionEvent::Ecn { flight_size, abe }, now)
+}
+
+fn after(algorithm: &mut Algorithm, window: &Window, event: CongestionEvent, now: Time) -> u64 {
+    let mut window = *window;
+    algorithm.on_congestion(&mut window, event, now);
+    window.ssthresh
 }
 
 /// A sender in congestion avoidance on a path that loses nothing unasked: a window of acknowledgements, evenly
@@ -132,20 +148,20 @@ impl Flow {
 
     /// A loss repaired at once: the window is the threshold.
     pub fn lose(&mut self) {
-        self.window.ssthresh = self.algorithm.reduce(&self.window, self.window.cwnd, self.now);
+        self.window.ssthresh = after_loss(&mut self.algorithm, &self.window, self.window.cwnd, self.now);
         self.window.cwnd = self.window.ssthresh;
     }
 
     /// Marks are told: the window is the threshold.
     pub fn mark(&mut self) {
-        self.window.ssthresh = self.algorithm.reduce_on_marks(&self.window, self.window.cwnd, self.now, false);
+        self.window.ssthresh = after_marks(&mut self.algorithm, &self.window, self.window.cwnd, false, self.now);
         self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
     }
 
     /// A timeout and the slow start after it, taken as done at once.
     pub fn time_out(&mut self) {
-        self.window.ssthresh = self.algorithm.reduce(&self.window, self.window.cwnd, self.now);
-        self.algorithm.on_timeout();
+        self.window.ssthresh = after_loss(&mut self.algorithm, &self.window, self.window.cwnd, self.now);
+        self.algorithm.on_congestion(&mut self.window, CongestionEvent::Timeout, self.now);
         self.window.cwnd = self.window.ssthresh;
     }
 

@@ -1,11 +1,11 @@
 //! TCP Illinois: Liu, Basar and Srikant 2006.
 
 use serde_json::{Value, json};
-use sojourn_engine::tcp::congestion::{Ack, CongestionControl};
+use sojourn_engine::tcp::congestion::Ack;
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 
-use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, vectors};
 
 /// A window of acknowledgements that may not grow it, the last of which ends a round of this round-trip time.
 fn round(flow: &mut Flow, rtt: f64) {
@@ -62,7 +62,7 @@ fn illinois_ack_update_and_loss() {
             flow.ack_credited(2 * mss, 2 * mss, true);
         }
         assert_eq!(flow.window.cwnd / mss, expected["cwnd_segments"].as_u64().unwrap(), "{vector}");
-        let ssthresh = flow.algorithm.reduce(&flow.window, flow.window.cwnd, flow.now);
+        let ssthresh = after_loss(&mut flow.algorithm, &flow.window, flow.window.cwnd, flow.now);
         assert_eq!(ssthresh / mss, expected["ssthresh_segments"].as_u64().unwrap(), "{vector}");
         let left = ssthresh as f64 / flow.window.cwnd as f64;
         assert_close(&vector.to_string(), 1.0 - left, number(&expected["beta"]), 0.001);

@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use super::flow::{MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{MSS, after_loss, assert_close, milliseconds, number, vectors};
 
 /// A sender told of one-way delays.
 struct Sender {
@@ -194,7 +194,7 @@ fn ledbat_on_loss() {
         [(json!({}), 100, 50), (json!({}), 3, 2), (json!({"minimum_window": 10}), 12, 10)]
     {
         let mut sender = Sender::of_segments(&parameters, segments);
-        let ssthresh = sender.algorithm.reduce(&sender.window, segments * MSS, sender.now);
+        let ssthresh = after_loss(&mut sender.algorithm, &sender.window, segments * MSS, sender.now);
         assert_eq!(ssthresh, expected * MSS, "{parameters}: {segments}");
     }
 }

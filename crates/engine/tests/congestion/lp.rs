@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use super::flow::{MSS, assert_close, milliseconds, numbers, vectors};
+use super::flow::{MSS, after_loss, assert_close, milliseconds, numbers, vectors};
 
 /// A sender in congestion avoidance that is told of one-way delays; its RTT is 100 ms.
 struct Sender {
@@ -122,7 +122,7 @@ fn lp_is_reno_without_congestion() {
 fn lp_on_loss() {
     for (later, expected) in [(99.0, 50.0), (100.0, 25.0)] {
         let mut sender = Sender::with_range(&json!({}), 100);
-        sender.window.ssthresh = sender.algorithm.reduce(&sender.window, sender.window.cwnd, sender.now);
+        sender.window.ssthresh = after_loss(&mut sender.algorithm, &sender.window, sender.window.cwnd, sender.now);
         sender.window.cwnd = sender.window.ssthresh;
         assert_close("window after the loss", sender.window.segments(), 50.0, 0.0);
         assert_close(&format!("window {later} ms later"), sender.acknowledge(later, 200.0), expected, 0.0);

@@ -6,7 +6,7 @@ use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use super::flow::{Flow, MSS, assert_close, milliseconds, numbers, vectors};
+use super::flow::{Flow, MSS, after_loss, after_marks, assert_close, milliseconds, numbers, vectors};
 
 /// New Reno grows by one segment in each round trip of congestion avoidance, never by more, and by half as much where
 /// two segments are credited as one.
@@ -55,7 +55,7 @@ fn ssthresh_after_rto() {
         [(20 * MSS, 10 * MSS), (5 * MSS, 2500), (4 * MSS, 2 * MSS), (3 * MSS, 2 * MSS), (MSS, 2 * MSS)]
     {
         let mut flow = Flow::new("newreno", json!({}), 20.0, milliseconds(100.0));
-        assert_eq!(flow.algorithm.reduce(&flow.window, flight, flow.now), ssthresh, "flight size {flight}");
+        assert_eq!(after_loss(&mut flow.algorithm, &flow.window, flight, flow.now), ssthresh, "flight size {flight}");
     }
 }
 
@@ -103,12 +103,12 @@ fn reduction_on_marks() {
         let window = Window { cwnd, ssthresh: u64::MAX, mss: vector["inputs"]["mss"].as_u64().unwrap() };
         let abe = vector["inputs"]["abe"].as_bool().unwrap();
         let mut algorithm = Algorithm::new(name, &parameters).unwrap();
-        let left = algorithm.reduce_on_marks(&window, cwnd, Time::ZERO, abe);
+        let left = after_marks(&mut algorithm, &window, cwnd, abe, Time::ZERO);
         assert_eq!(left, vector["expected"]["cwnd_bytes"].as_u64().unwrap(), "{vector}");
     }
     let window = Window { cwnd: 1000, ssthresh: u64::MAX, mss: 1 };
     let mut algorithm = Algorithm::new("newreno", &json!({})).unwrap();
-    assert_eq!(algorithm.reduce_on_marks(&window, 1000, Time::ZERO, true), 800);
+    assert_eq!(after_marks(&mut algorithm, &window, 1000, true, Time::ZERO), 800);
 }
 
 /// Law jain-convergence (Chiu and Jain 1989): of two flows that grow alike and lose together, the difference halves at each

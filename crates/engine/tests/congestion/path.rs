@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use sojourn_engine::random::{Purpose, Random};
-use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl, Delivery, Loss, RateSample};
+use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl, Delivery, LostSegment, RateSample};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
@@ -20,7 +20,7 @@ pub struct Path {
     pub in_flight: u64,
     pub in_recovery: bool,
     /// Whether the sender does not use its window.
-    pub limited: bool,
+    pub app_limited: bool,
     pub delivered: u64,
     /// Segments whose marks the next acknowledgement tells.
     pub marked: u64,
@@ -41,7 +41,7 @@ impl Path {
             rtt,
             in_flight: 0,
             in_recovery: false,
-            limited: false,
+            app_limited: false,
             delivered: 0,
             marked: 0,
         };
@@ -67,7 +67,7 @@ impl Path {
             delivered: of_round,
             interval: Some(self.rtt),
             prior_delivered: self.delivered.saturating_sub(of_round),
-            limited: self.limited,
+            app_limited: self.app_limited,
             in_flight_when_sent: self.in_flight * MSS,
             lost: lost * MSS,
             rtt: Some(self.rtt),
@@ -91,15 +91,15 @@ impl Path {
     /// So many segments are found lost that were sent with what is in flight now, none next to another.
     pub fn lose(&mut self, segments: u64) {
         for number in 0..segments {
-            let loss = Loss {
+            let lost = LostSegment {
                 now: self.now,
                 segment: self.delivered / MSS + 2 * number,
                 in_flight_when_sent: self.in_flight * MSS,
                 lost: (number + 1) * MSS,
-                limited: self.limited,
+                app_limited: self.app_limited,
                 total_delivered: self.delivered,
             };
-            self.algorithm.on_lost(&mut self.window, &loss);
+            self.algorithm.on_segment_lost(&mut self.window, &lost);
         }
     }
 

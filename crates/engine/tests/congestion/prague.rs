@@ -2,10 +2,10 @@
 
 use serde_json::json;
 use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl};
-use sojourn_engine::tcp::profile::Codepoint;
+use sojourn_engine::tcp::ecn::Codepoint;
 use sojourn_engine::time::Duration;
 
-use super::flow::{Flow, MSS, assert_close, milliseconds};
+use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds};
 
 /// A flow in congestion avoidance that behaves as if of the virtual round-trip time.
 fn flow(segments: f64, rtt_ms: f64) -> Flow {
@@ -72,7 +72,7 @@ fn marks_take_their_part_once_in_a_virtual_round_trip() {
     flow.now = since + Duration::from_milliseconds(1);
     flow.mark();
     assert!(flow.segments() < 50.0, "{} segments after 25 ms", flow.segments());
-    assert_eq!(flow.algorithm.reduce(&flow.window, 80 * MSS, flow.now), 40 * MSS);
+    assert_eq!(after_loss(&mut flow.algorithm, &flow.window, 80 * MSS, flow.now), 40 * MSS);
 }
 
 /// The mean rate, in segments in 25 ms, of a flow of which each so manieth segment is marked. A window of data is

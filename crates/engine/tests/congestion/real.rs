@@ -5,7 +5,7 @@ use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use super::flow::{MSS, assert_close, milliseconds};
+use super::flow::{MSS, after_loss, after_marks, assert_close, milliseconds};
 
 /// A sender in congestion avoidance whose waves arrive at a rate that a test decides.
 struct Sender {
@@ -59,7 +59,7 @@ impl Sender {
     }
 
     fn lose(&mut self) {
-        self.window.ssthresh = self.algorithm.reduce(&self.window, self.window.cwnd, self.arrived);
+        self.window.ssthresh = after_loss(&mut self.algorithm, &self.window, self.window.cwnd, self.arrived);
         self.window.cwnd = self.window.ssthresh;
     }
 
@@ -155,7 +155,7 @@ fn real_is_reno_where_it_knows_nothing() {
     let mut marked = Sender::new(&json!({}), 100);
     (0..3).for_each(|_| marked.wave(1.0));
     let Sender { algorithm, window, arrived, .. } = &mut marked;
-    let ssthresh = algorithm.reduce_on_marks(window, window.cwnd, *arrived, false);
+    let ssthresh = after_marks(algorithm, window, window.cwnd, false, *arrived);
     assert_eq!(ssthresh, window.cwnd / 2, "marks");
 }
 

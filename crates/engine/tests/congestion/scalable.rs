@@ -1,10 +1,9 @@
 //! Scalable TCP: Kelly 2003.
 
 use serde_json::json;
-use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::tcp::window::Window;
 
-use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, vectors};
 
 /// The window after so many segments are acknowledged at once, where a is one over the greatest number of them that a
 /// segment of growth takes.
@@ -29,7 +28,7 @@ fn scalable_ssthresh() {
         let (cwnd, mss) = (vector["inputs"]["cwnd_bytes"].as_u64().unwrap(), vector["inputs"]["mss"].as_u64().unwrap());
         let mut flow = Flow::new("scalable", json!({"b": vector["params"]["md_factor"]}), 1.0, milliseconds(100.0));
         flow.window = Window { cwnd, ssthresh: 0, mss };
-        let ssthresh = flow.algorithm.reduce(&flow.window, cwnd, flow.now);
+        let ssthresh = after_loss(&mut flow.algorithm, &flow.window, cwnd, flow.now);
         assert_eq!(ssthresh / mss, vector["expected"]["ssthresh_segments"].as_u64().unwrap(), "{vector}");
     }
 }

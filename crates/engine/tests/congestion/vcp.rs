@@ -6,12 +6,13 @@ use serde_json::json;
 use sojourn_engine::packet::{LoadFactor, OptionsPool};
 use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
 use sojourn_engine::tcp::connection::Connection;
-use sojourn_engine::tcp::profile::{EcnKind, StackProfile};
+use sojourn_engine::tcp::ecn::EcnKind;
+use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::sender::{Address, Sender};
 use sojourn_engine::tcp::slow_start::SlowStartKind;
 use sojourn_engine::time::{Duration, Time};
 
-use super::flow::{Flow, MSS, assert_close, milliseconds};
+use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds};
 
 fn flow(segments: f64, rtt_ms: f64) -> Flow {
     Flow::new("vcp", json!({}), segments, milliseconds(rtt_ms))
@@ -96,7 +97,7 @@ fn the_least_window_and_losses() {
     let mut flow = flow(1.0, 100.0);
     round(&mut flow, LoadFactor::Overload);
     assert_eq!(flow.window.cwnd, MSS);
-    assert_eq!(flow.algorithm.reduce(&flow.window, 80 * MSS, flow.now), 40 * MSS);
+    assert_eq!(after_loss(&mut flow.algorithm, &flow.window, 80 * MSS, flow.now), 40 * MSS);
 }
 
 /// Data goes out with code 01, new or sent again, and nothing else does; the receiver echoes what it came with, and

@@ -1,11 +1,10 @@
 //! Vegas: Brakmo and Peterson 1995.
 
 use serde_json::{Value, json};
-use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::Time;
 
-use super::flow::{MSS, milliseconds, number, vectors};
+use super::flow::{MSS, after_loss, milliseconds, number, vectors};
 use super::rounds::Rounds;
 
 /// A window in congestion avoidance, or below a threshold of 1000 segments in slow start, with a base RTT of 100 ms.
@@ -119,7 +118,11 @@ fn vegas_on_loss() {
         (json!({"decrease": 0.25}), 20 * MSS, 15 * MSS),
     ] {
         let mut rounds = vegas(&parameters, 20, false);
-        assert_eq!(rounds.algorithm.reduce(&rounds.window, flight, Time::ZERO), ssthresh, "{parameters} of {flight}");
+        assert_eq!(
+            after_loss(&mut rounds.algorithm, &rounds.window, flight, Time::ZERO),
+            ssthresh,
+            "{parameters} of {flight}"
+        );
     }
 }
 
@@ -129,7 +132,7 @@ fn vegas_begins_a_round_after_a_loss() {
     let mut rounds = vegas(&json!({}), 40, false);
     rounds.measure(10, milliseconds(300.0));
     let window = rounds.window;
-    rounds.window.ssthresh = rounds.algorithm.reduce(&window, window.cwnd, Time::ZERO);
+    rounds.window.ssthresh = after_loss(&mut rounds.algorithm, &window, window.cwnd, Time::ZERO);
     rounds.window.cwnd = rounds.window.ssthresh;
     rounds.round(3, milliseconds(300.0));
     assert_eq!(rounds.window.cwnd, 20 * MSS);

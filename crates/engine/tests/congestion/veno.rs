@@ -1,11 +1,11 @@
 //! Veno: Fu and Liew 2003.
 
 use serde_json::{Value, json};
-use sojourn_engine::tcp::congestion::{Ack, CongestionControl};
+use sojourn_engine::tcp::congestion::Ack;
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 
-use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, vectors};
 
 /// A flow whose least round-trip time was 100 ms and whose backlog is now so many segments.
 fn flow(parameters: Value, segments: f64, backlog: f64) -> Flow {
@@ -37,7 +37,7 @@ fn veno_loss_and_increase() {
             flow.ack_credited(mss, mss, true);
         }
         assert_eq!(flow.window.cwnd, expected["cwnd_bytes_after_one_ack"].as_u64().unwrap(), "{vector}");
-        let ssthresh = flow.algorithm.reduce(&flow.window, flow.window.cwnd, flow.now);
+        let ssthresh = after_loss(&mut flow.algorithm, &flow.window, flow.window.cwnd, flow.now);
         assert_eq!(ssthresh, expected["ssthresh_bytes_after_loss_with_flight_eq_cwnd"].as_u64().unwrap(), "{vector}");
     }
 }

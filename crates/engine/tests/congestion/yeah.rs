@@ -1,11 +1,10 @@
 //! YeAH-TCP: Baiocchi, Castellani and Vacirca 2007.
 
 use serde_json::{Value, json};
-use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
+use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, vectors};
 use super::rounds::Rounds;
 
 /// A window in congestion avoidance, with a base RTT of 100 ms.
@@ -21,7 +20,7 @@ fn rtt_of(backlog: f64, segments: u64) -> Duration {
 
 fn lose(rounds: &mut Rounds) {
     let window = rounds.window;
-    rounds.window.ssthresh = rounds.algorithm.reduce(&window, window.cwnd, Time::ZERO);
+    rounds.window.ssthresh = after_loss(&mut rounds.algorithm, &window, window.cwnd, Time::ZERO);
     rounds.window.cwnd = rounds.window.ssthresh;
 }
 
@@ -54,7 +53,7 @@ fn yeah_ssthresh() {
         let mut rounds = Rounds::of_vector("yeah", &vector, &parameters);
         let window = rounds.window;
         rounds.round(3, milliseconds(number(&inputs["rtt_min_ms"])));
-        let ssthresh = rounds.algorithm.reduce(&window, window.cwnd, Time::ZERO);
+        let ssthresh = after_loss(&mut rounds.algorithm, &window, window.cwnd, Time::ZERO);
         assert_eq!(json!(ssthresh), vector["expected"]["ssthresh_bytes"], "{vector}");
     }
 }

@@ -6,7 +6,9 @@ use crate::support::{self, MS, Path, S, acknowledge_every_segment, droptail, fin
 use serde_json::{Value, json};
 use sojourn_engine::result::{FlowResult, RunResult};
 use sojourn_engine::simulation::Simulation;
-use sojourn_engine::tcp::profile::{Counting, EcnKind, RecoveryKind, StackProfile};
+use sojourn_engine::tcp::ecn::EcnKind;
+use sojourn_engine::tcp::profile::{Counting, StackProfile};
+use sojourn_engine::tcp::recovery::RecoveryKind;
 use sojourn_engine::time::Duration;
 use sojourn_engine::units::Bytes;
 
@@ -350,8 +352,8 @@ fn one_flow_fills_the_whole_buffer_and_the_rtt_swings_as_geometry_says() {
         let result = path.run();
         assert_eq!(result.queues[0].statistics.max_packets, 200, "{algorithm}: the queue reaches its limit");
         let statistics = tcp_of(&result.flows[0]).statistics;
-        close_relative(statistics.rtt_maximum.seconds(), 0.050 * 3.0, 0.03, &format!("{algorithm}: greatest RTT"));
-        close_relative(statistics.rtt_minimum.seconds(), 0.050 * 3.0 * beta, 0.03, &format!("{algorithm}: least RTT"));
+        close_relative(statistics.max_rtt.seconds(), 0.050 * 3.0, 0.03, &format!("{algorithm}: greatest RTT"));
+        close_relative(statistics.min_rtt.seconds(), 0.050 * 3.0 * beta, 0.03, &format!("{algorithm}: least RTT"));
     }
 }
 
@@ -368,7 +370,7 @@ fn a_device_queue_delays_unseen_by_the_discipline() {
     path.warm_up = 50 * S;
     let result = path.run();
     let statistics = tcp_of(&result.flows[0]).statistics;
-    close_relative(statistics.rtt_maximum.seconds(), 0.050 + 160.0 * 0.0005, 0.02, "greatest RTT");
+    close_relative(statistics.max_rtt.seconds(), 0.050 + 160.0 * 0.0005, 0.02, "greatest RTT");
     let queue = &result.queues[0].statistics;
     close_relative(queue.sojourn.expect("packets were sent").max, 100.0 * 0.0005, 0.02, "longest sojourn");
     assert_eq!(queue.max_packets, 100);

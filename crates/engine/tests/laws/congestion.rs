@@ -6,7 +6,8 @@ use crate::support::{MS, Path, S, acknowledge_every_segment, droptail, tcp, tcp_
 use serde_json::{Value, json};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::simulation::Simulation;
-use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::recovery::RecoveryKind;
 
 /// Which of so many packets are lost, each with probability p.
 fn random_losses(p: f64, packets: u64, seed: u64) -> Value {

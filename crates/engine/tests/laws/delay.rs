@@ -32,7 +32,7 @@ fn vegas_keeps_a_few_packets_of_each_flow_in_the_queue() {
             let case = format!("{flows} flows, every other round {every_other_round}: {queue:?}");
             assert!((2.0 * n - n..=4.0 * n + n).contains(&queue.mean_packets), "{case}");
             assert_eq!(queue.window.drops_overflow + queue.before_window.drops_overflow, 0, "{case}");
-            let rtt = result.flows[0].tcp.as_ref().expect("a TCP flow").statistics.rtt_minimum.seconds();
+            let rtt = result.flows[0].tcp.as_ref().expect("a TCP flow").statistics.min_rtt.seconds();
             assert!((rtt - 0.051 - queue.mean_packets * 0.001).abs() < 0.0015, "{case}: RTT {rtt}");
         }
     }

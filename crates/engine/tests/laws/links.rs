@@ -98,10 +98,9 @@ fn changes_of_delay_reorder_nothing() {
         let statistics = run(&path, json!(changes)).flows[0].statistics();
         assert_eq!((statistics.retransmissions, statistics.timeouts), (0, 0), "{first} ms, {second} ms and so on");
         let both_ways = |there: u64| (there + first) as f64 * 1e-3;
-        for (seen, expected) in [
-            (statistics.rtt_minimum, both_ways(first.min(second))),
-            (statistics.rtt_maximum, both_ways(first.max(second))),
-        ] {
+        for (seen, expected) in
+            [(statistics.min_rtt, both_ways(first.min(second))), (statistics.max_rtt, both_ways(first.max(second)))]
+        {
             let queueing = seen.seconds() - expected;
             assert!((0.0..=0.065).contains(&queueing), "{first} ms, {second} ms: {seen:?}, not {expected} s");
         }

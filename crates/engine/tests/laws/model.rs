@@ -5,7 +5,8 @@ use crate::support::{MS, Path, S, droptail, tcp, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::result::RunResult;
-use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::recovery::RecoveryKind;
 
 /// Payload's share of a packet.
 const PAYLOAD: f64 = 1448.0 / 1500.0;

@@ -3,7 +3,7 @@
 use crate::support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::probe::QueueStatistics;
-use sojourn_engine::tcp::profile::EcnKind;
+use sojourn_engine::tcp::ecn::EcnKind;
 
 /// So many NewReno flows over a link of 45 Mbit/s, 3750 packets a second as in Hollot et al. 2001; from 100 s to 200 s.
 fn bottleneck(queue: Value, flows: u64, rtt: u64, ecn: bool) -> QueueStatistics {

@@ -4,7 +4,7 @@ use crate::support::{MS, Path, S, droptail, tcp, tcp_flows};
 use serde_json::json;
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::result::RunResult;
-use sojourn_engine::tcp::profile::EcnKind;
+use sojourn_engine::tcp::ecn::EcnKind;
 
 /// 1000-byte packets, a millisecond from one to the next.
 const GAP: u64 = MS;

@@ -4,7 +4,9 @@
 use crate::support::{MS, Path, S, acknowledge_every_segment, finite, tcp_flows};
 use serde_json::json;
 use sojourn_engine::result::RunResult;
-use sojourn_engine::tcp::profile::{EcnKind, RecoveryKind, StackProfile};
+use sojourn_engine::tcp::ecn::EcnKind;
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::recovery::RecoveryKind;
 
 /// Segments over a path of 100 ms that loses only the data packets named. Nothing but the first flight of slow start
 /// is in the way of any of them: number 40 is sent in a window of 32.

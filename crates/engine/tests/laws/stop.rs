@@ -3,7 +3,8 @@
 use crate::support::{MS, Path, S, constant_rate, droptail, finite, tcp};
 use serde_json::{Value, json};
 use sojourn_engine::simulation::Simulation;
-use sojourn_engine::tcp::profile::{RecoveryKind, StackProfile};
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::recovery::RecoveryKind;
 use sojourn_engine::tcp::sender::State;
 use sojourn_engine::time::Time;
 

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use sojourn_engine::packet::LoadFactor;
 use sojourn_engine::parameter::{Description, Kind};
-use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, Delivery, Loss, RateSample};
+use sojourn_engine::tcp::congestion::{
+    Ack, Algorithm, CongestionControl, CongestionEvent, Delivery, LostSegment, RateSample,
+};
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
@@ -30,7 +32,7 @@ enum Event {
     /// after it.
     Loss { flight: u64, after: u64 },
     /// Marks are told, with this flight size.
-    Marks { flight: u64, gently: bool },
+    Marks { flight: u64, abe: bool },
     /// A timeout with this flight size.
     Timeout { flight: u64 },
 }
@@ -55,7 +57,7 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         40 => ack,
         2 => (0..=256u64, 128..=256u64).prop_map(|(flight, after)| Event::Loss { flight, after }),
-        2 => (0..=256u64, any::<bool>()).prop_map(|(flight, gently)| Event::Marks { flight, gently }),
+        2 => (0..=256u64, any::<bool>()).prop_map(|(flight, abe)| Event::Marks { flight, abe }),
         1 => (0..=256u64).prop_map(|flight| Event::Timeout { flight }),
     ]
 }
@@ -108,7 +110,7 @@ fn delivery(
         delivered,
         interval: (credited > 0 && pause > Duration::ZERO).then_some(pause),
         prior_delivered: ack.una.saturating_sub(acked + window.cwnd),
-        limited: credited < 32,
+        app_limited: credited < 32,
         in_flight_when_sent: in_flight.max(window.mss),
         lost,
         rtt: ack.rtt,
@@ -179,16 +181,17 @@ fn run(
                         algorithm.on_restart(&mut window, now);
                     }
                     if share.is_multiple_of(11) && recovers {
-                        algorithm.on_undone(&mut window);
+                        algorithm.on_congestion(&mut window, CongestionEvent::Spurious, now);
                     }
                     let delivery = delivery(&window, share, acked, credited, pause, &ack, recovers);
                     for number in 0..delivery.lost.div_ceil(mss).min(20) {
                         let lost = (number + 1) * mss;
                         let in_flight_when_sent = delivery.prior_in_flight.max(mss);
-                        let (segment, limited) = (una / mss + 2 * number, credited < 32);
+                        let (segment, app_limited) = (una / mss + 2 * number, credited < 32);
                         let total_delivered = una;
-                        let loss = Loss { now, segment, in_flight_when_sent, lost, limited, total_delivered };
-                        algorithm.on_lost(&mut window, &loss);
+                        let lost =
+                            LostSegment { now, segment, in_flight_when_sent, lost, app_limited, total_delivered };
+                        algorithm.on_segment_lost(&mut window, &lost);
                     }
                     algorithm.on_delivery(&mut window, &delivery);
                 }
@@ -214,21 +217,24 @@ fn run(
                 }
             }
             Event::Loss { flight, after } => {
-                window.ssthresh = algorithm.reduce(&window, window.cwnd * flight / 256, now);
+                let flight_size = window.cwnd * flight / 256;
+                algorithm.on_congestion(&mut window, CongestionEvent::Loss { flight_size }, now);
                 recovers = true;
                 if !needs.governs {
                     window.cwnd = (window.ssthresh * after / 256).max(mss);
                 }
             }
-            Event::Marks { flight, gently } => {
-                window.ssthresh = algorithm.reduce_on_marks(&window, window.cwnd * flight / 256, now, gently);
+            Event::Marks { flight, abe } => {
+                let flight_size = window.cwnd * flight / 256;
+                algorithm.on_congestion(&mut window, CongestionEvent::Ecn { flight_size, abe }, now);
                 if !needs.governs {
                     window.cwnd = window.cwnd.min(window.ssthresh);
                 }
             }
             Event::Timeout { flight } => {
-                window.ssthresh = algorithm.reduce(&window, window.cwnd * flight / 256, now);
-                algorithm.on_timeout();
+                let flight_size = window.cwnd * flight / 256;
+                algorithm.on_congestion(&mut window, CongestionEvent::Loss { flight_size }, now);
+                algorithm.on_congestion(&mut window, CongestionEvent::Timeout, now);
                 slow_start.restart();
                 recovers = true;
                 window.cwnd = mss;
@@ -292,9 +298,11 @@ proptest! {
             algorithm.increase(&mut window, &ack);
         }
         let mut marked = algorithm.clone();
-        let ssthresh = algorithm.reduce(&window, window.cwnd, now);
-        prop_assert!(ssthresh <= window.cwnd, "{window:?}: {ssthresh}");
-        let ssthresh = marked.reduce_on_marks(&window, window.cwnd, now, true);
-        prop_assert!(ssthresh <= window.cwnd, "{window:?}: {ssthresh} after marks");
+        let (mut after_loss, mut after_marks) = (window, window);
+        let flight_size = window.cwnd;
+        algorithm.on_congestion(&mut after_loss, CongestionEvent::Loss { flight_size }, now);
+        prop_assert!(after_loss.ssthresh <= window.cwnd, "{window:?}: {after_loss:?}");
+        marked.on_congestion(&mut after_marks, CongestionEvent::Ecn { flight_size, abe: true }, now);
+        prop_assert!(after_marks.ssthresh <= window.cwnd, "{window:?}: {after_marks:?} after marks");
     }
 }

@@ -84,9 +84,9 @@ impl Channel {
         for _ in 0..events {
             let arrival = (0..self.under_way.len()).min_by_key(|index| self.under_way[*index].0);
             let arrives = arrival.map_or(Time::NEVER, |index| self.under_way[index].0);
-            let (release, deadline, answer) =
-                (self.source.release(), self.source.deadline(), self.source.answer_deadline());
-            let now = arrives.min(release).min(deadline).min(answer);
+            let (pacing, deadline, answer) =
+                (self.source.pacing_deadline(), self.source.deadline(), self.source.answer_deadline());
+            let now = arrives.min(pacing).min(deadline).min(answer);
             if now >= end {
                 return;
             }
@@ -97,8 +97,8 @@ impl Channel {
                 } else if let Some(feedback) = self.source.on_data(&packet, now, &mut self.options) {
                     self.enter(feedback, now);
                 }
-            } else if release == now {
-                self.source.on_release(now, &mut outbox, &mut self.options);
+            } else if pacing == now {
+                self.source.on_pacing_timer(now, &mut outbox, &mut self.options);
                 self.send(&mut outbox, now);
             } else if deadline == now {
                 self.source.on_deadline(now);
@@ -154,7 +154,7 @@ proptest! {
         let mut channel = Channel::new(&json!({}), Some(size), fates);
         channel.run(usize::MAX, Time::ZERO + Duration::from_seconds(64 * 80));
         prop_assert_eq!(channel.sent.len() as u64, size.div_ceil(1448));
-        prop_assert_eq!((channel.source.release(), channel.source.deadline()), (Time::NEVER, Time::NEVER));
+        prop_assert_eq!((channel.source.pacing_deadline(), channel.source.deadline()), (Time::NEVER, Time::NEVER));
     }
 }
 

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
-use super::{Ack, CongestionControl, Delivery, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
 use crate::parameters;
 use crate::random::{Purpose, Random};
@@ -214,7 +214,7 @@ impl Bbr {
             state.round_start = true;
             state.conserves = false;
         }
-        if !state.held_back.is_limited(&sample) || rate >= state.bandwidth.get() {
+        if !state.held_back.is_app_limited(&sample) || rate >= state.bandwidth.get() {
             state.bandwidth.update(rate, state.rounds.count, self.parameters.bandwidth_rounds);
         }
     }
@@ -288,8 +288,8 @@ impl Bbr {
     /// tcp_bbr.c, bbr_check_full_bw_reached.
     fn check_full(&mut self, delivery: &Delivery) {
         let state = &mut *self.state;
-        let is_limited = delivery.rate.is_some_and(|sample| state.held_back.is_limited(&sample));
-        if state.is_full || !state.round_start || is_limited {
+        let is_app_limited = delivery.rate.is_some_and(|sample| state.held_back.is_app_limited(&sample));
+        if state.is_full || !state.round_start || is_app_limited {
             return;
         }
         if state.bandwidth.get() >= self.parameters.full_bandwidth_threshold * state.full_bandwidth {
@@ -424,16 +424,20 @@ impl CongestionControl for Bbr {
     /// The window grows in [`CongestionControl::on_delivery`] alone.
     fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
 
-    /// tcp_bbr.c, bbr_ssthresh: the threshold stays, since the window does not follow it.
-    fn reduce(&mut self, window: &Window, _flight_size: u64, _now: Time) -> u64 {
-        self.save_cwnd(window);
-        window.ssthresh
-    }
-
-    /// tcp_bbr.c, bbr_set_state.
-    fn on_timeout(&mut self) {
-        self.state.prior.was_in_recovery = true;
-        self.state.full_bandwidth = 0.0;
+    /// tcp_bbr.c, bbr_ssthresh, bbr_set_state and bbr_undo_cwnd. The threshold stays, since the window does not follow it.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        match event {
+            CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => self.save_cwnd(window),
+            CongestionEvent::Timeout => {
+                self.state.prior.was_in_recovery = true;
+                self.state.full_bandwidth = 0.0;
+            }
+            // Whether the pipe is full is looked at anew.
+            CongestionEvent::Spurious => {
+                self.state.full_bandwidth = 0.0;
+                self.state.full_bandwidth_rounds = 0;
+            }
+        }
     }
 
     /// tcp_bbr.c, bbr_main.
@@ -449,12 +453,6 @@ impl CongestionControl for Bbr {
         self.update_min_rtt(window, delivery);
         self.set_pacing_rate();
         self.set_window(window, delivery);
-    }
-
-    /// tcp_bbr.c, bbr_undo_cwnd: whether the pipe is full is looked at anew.
-    fn on_undone(&mut self, _window: &mut Window) {
-        self.state.full_bandwidth = 0.0;
-        self.state.full_bandwidth_rounds = 0;
     }
 
     /// tcp_bbr.c, bbr_cwnd_event: what the path held is known, so the rate is that, whatever the phase.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -74,6 +74,15 @@ impl Bic {
             ((w - w_max) / (search_factor - 1.0)).min(max_increment)
         }
     }
+
+    fn reduce(&mut self, window: &mut Window, flight_size: u64) {
+        let BicParameters { beta, low_window, fast_convergence, .. } = *self.parameters;
+        let w = window.segments();
+        let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| w < w_max);
+        self.w_max = Some(if gives_way { w * (1.0 + beta) / 2.0 } else { w });
+        let left = if w <= low_window { 0.5 } else { beta };
+        window.set_ssthresh((left * flight_size as f64) as u64);
+    }
 }
 
 impl CongestionControl for Bic {
@@ -82,17 +91,14 @@ impl CongestionControl for Bic {
         self.growth.additive(window, segments, ack.credit);
     }
 
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        let BicParameters { beta, low_window, fast_convergence, .. } = *self.parameters;
-        let w = window.segments();
-        let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| w < w_max);
-        self.w_max = Some(if gives_way { w * (1.0 + beta) / 2.0 } else { w });
-        let left = if w <= low_window { 0.5 } else { beta };
-        ((left * flight_size as f64) as u64).max(window.least_ssthresh())
-    }
-
-    /// The search begins anew (Linux tcp_bic.c, bictcp_state).
-    fn on_timeout(&mut self) {
-        self.w_max = None;
+    /// A timeout begins the search anew (Linux tcp_bic.c, bictcp_state).
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        match event {
+            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
+                self.reduce(window, flight_size)
+            }
+            CongestionEvent::Timeout => self.w_max = None,
+            CongestionEvent::Spurious => {}
+        }
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::newreno::AdditiveIncrease;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -116,6 +116,19 @@ impl Compound {
         self.dwnd = dwnd;
     }
 
+    /// The loss window falls by half, the sum to 1 - beta (Tan et al. 2006).
+    fn reduce(&mut self, window: &mut Window, flight_size: u64) {
+        self.tune_gamma();
+        self.round = None;
+        let loss_window = window.cwnd.saturating_sub(self.dwnd);
+        let loss_flight = u128::from(flight_size) * u128::from(loss_window) / u128::from(window.cwnd);
+        self.additive.restart();
+        let loss_window = window.half(loss_flight as u64);
+        let sum = loss_window.max((flight_size as f64 * (1.0 - self.parameters.beta)) as u64);
+        self.dwnd = sum - loss_window;
+        window.set_ssthresh(sum);
+    }
+
     /// Tunes gamma to stay below a Reno flow's backlog (draft section 5).
     fn tune_gamma(&mut self) {
         let CompoundParameters { gamma_rule, gamma_low, gamma_high, lambda, .. } = *self.parameters;
@@ -141,28 +154,23 @@ impl CongestionControl for Compound {
         self.round = Some(Round { end: ack.nxt, window: window.cwnd });
     }
 
-    /// The loss window falls by half, the sum to 1 - beta (Tan et al. 2006).
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        self.tune_gamma();
-        self.round = None;
-        let loss_window = window.cwnd.saturating_sub(self.dwnd);
-        let loss_flight = u128::from(flight_size) * u128::from(loss_window) / u128::from(window.cwnd);
-        self.additive.restart();
-        let loss_window = window.half(loss_flight as u64);
-        let sum = loss_window.max((flight_size as f64 * (1.0 - self.parameters.beta)) as u64);
-        self.dwnd = sum - loss_window;
-        sum
+    /// After a timeout there is no delay window, as in slow start, and the path may be another (draft section 3).
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        match event {
+            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
+                self.reduce(window, flight_size)
+            }
+            CongestionEvent::Timeout => {
+                self.dwnd = 0;
+                self.base_rtt = None;
+            }
+            CongestionEvent::Spurious => {}
+        }
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base_rtt| base_rtt.min(rtt)));
         }
-    }
-
-    /// No delay window in slow start, and the path may have changed (draft section 3).
-    fn on_timeout(&mut self) {
-        self.dwnd = 0;
-        self.base_rtt = None;
     }
 }

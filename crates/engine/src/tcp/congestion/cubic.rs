@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -88,13 +88,13 @@ impl Cubic {
     }
 
     /// The window falls to this share of the flight size.
-    fn reduce_to(&mut self, beta: f64, window: &Window, flight_size: u64) -> u64 {
+    fn reduce(&mut self, beta: f64, window: &mut Window, flight_size: u64) {
         let cwnd = window.segments();
         let gives_way = self.parameters.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
         self.w_max = Some(if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
         self.cwnd_prior = cwnd;
         self.epoch = None;
-        ((flight_size as f64 * beta) as u64).max(window.least_ssthresh())
+        window.set_ssthresh((flight_size as f64 * beta) as u64);
     }
 }
 
@@ -127,15 +127,21 @@ impl CongestionControl for Cubic {
         epoch.growing = true;
     }
 
-    /// Sections 4.6 and 4.7.
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        self.reduce_to(self.parameters.beta, window, flight_size)
-    }
-
-    /// RFC 8511 section 3.
-    fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, _now: Time, gently: bool) -> u64 {
+    /// Sections 4.6 to 4.8; with marks RFC 8511 section 3.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         let CubicParameters { beta, beta_ecn, .. } = *self.parameters;
-        self.reduce_to(if gently { beta_ecn } else { beta }, window, flight_size)
+        match event {
+            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, abe: false } => {
+                self.reduce(beta, window, flight_size);
+            }
+            CongestionEvent::Ecn { flight_size, abe: true } => self.reduce(beta_ecn, window, flight_size),
+            // The next stage starts at its own W_max.
+            CongestionEvent::Timeout => {
+                self.w_max = None;
+                self.epoch = None;
+            }
+            CongestionEvent::Spurious => {}
+        }
     }
 
     /// Takes the time in which the window was not used out of t (sections 4.2 and 5.8): from an acknowledgement that
@@ -148,11 +154,5 @@ impl CongestionControl for Cubic {
             epoch.last_ack = ack.now;
             epoch.growing = false;
         }
-    }
-
-    /// Section 4.8: the next stage starts at its own W_max.
-    fn on_timeout(&mut self) {
-        self.w_max = None;
-        self.epoch = None;
     }
 }

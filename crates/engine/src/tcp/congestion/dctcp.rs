@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use super::newreno::AdditiveIncrease;
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
 use crate::parameters;
-use crate::tcp::profile::Codepoint;
+use crate::tcp::ecn::Codepoint;
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -59,10 +59,9 @@ impl MarkedShare {
         self.window_end = ack.nxt;
     }
 
-    /// The window that marks leave: cwnd * (1 - alpha / 2), at least two segments.
+    /// The window that marks leave: cwnd * (1 - alpha / 2).
     pub(super) fn reduced(&self, window: &Window) -> u64 {
-        let cwnd = window.cwnd as f64 * (1.0 - self.alpha / 2.0);
-        (cwnd as u64).max(window.least_ssthresh())
+        (window.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
     }
 }
 
@@ -105,16 +104,19 @@ impl CongestionControl for Dctcp {
         self.additive.increase(window, ack.credit);
     }
 
-    /// Section 3.5: to losses it answers as a conventional TCP does.
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        self.additive.restart();
-        window.half(flight_size)
-    }
-
-    /// Section 3.3, equation of step 9.
-    fn reduce_on_marks(&mut self, window: &Window, _flight_size: u64, _now: Time, _gently: bool) -> u64 {
-        self.additive.restart();
-        self.share.reduced(window)
+    /// Section 3.5: to losses it answers as a conventional TCP does; to marks by section 3.3, equation of step 9.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        match event {
+            CongestionEvent::Loss { flight_size } => {
+                self.additive.restart();
+                window.set_ssthresh(flight_size / 2);
+            }
+            CongestionEvent::Ecn { .. } => {
+                self.additive.restart();
+                window.set_ssthresh(self.share.reduced(window));
+            }
+            CongestionEvent::Timeout | CongestionEvent::Spurious => {}
+        }
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

@@ -2,9 +2,9 @@
 //! are told by how far the highest SACK lies above a segment.
 
 use super::newreno::newreno_with_recovery;
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
-use crate::tcp::profile::RecoveryKind;
+use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::window::Window;
 use crate::time::Time;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -84,8 +84,10 @@ impl CongestionControl for HighSpeed {
     }
 
     /// (1 - b(w)) w (section 5).
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        let left = 1.0 - self.decrease(window.segments());
-        ((left * flight_size as f64) as u64).max(window.least_ssthresh())
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            let left = 1.0 - self.decrease(window.segments());
+            window.set_ssthresh((left * flight_size as f64) as u64);
+        }
     }
 }

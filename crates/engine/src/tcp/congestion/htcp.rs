@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -158,17 +158,19 @@ impl CongestionControl for HTcp {
         self.growth.additive(window, alpha, ack.credit);
     }
 
-    fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
-        self.beta = self.backoff();
-        self.throughput_before = self.throughput.greatest.or(self.throughput_before);
-        self.throughput = Throughput::default();
-        self.round = None;
-        self.last_congestion = Some(now);
-        if let Some(rtt_min) = self.rtt_min {
-            let queueing = self.rtt_max.seconds() - rtt_min.seconds();
-            self.rtt_max = rtt_min + Duration::from_seconds_f64(RTT_MEMORY * queueing);
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            self.beta = self.backoff();
+            self.throughput_before = self.throughput.greatest.or(self.throughput_before);
+            self.throughput = Throughput::default();
+            self.round = None;
+            self.last_congestion = Some(now);
+            if let Some(rtt_min) = self.rtt_min {
+                let queueing = self.rtt_max.seconds() - rtt_min.seconds();
+                self.rtt_max = rtt_min + Duration::from_seconds_f64(RTT_MEMORY * queueing);
+            }
+            window.set_ssthresh((self.beta * flight_size as f64) as u64);
         }
-        ((self.beta * flight_size as f64) as u64).max(window.least_ssthresh())
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {

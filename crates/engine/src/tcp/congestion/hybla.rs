@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -64,8 +64,10 @@ impl CongestionControl for Hybla {
     }
 
     /// Half the flight size, as Reno.
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        (flight_size / 2).max(window.least_ssthresh())
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            window.set_ssthresh(flight_size / 2);
+        }
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

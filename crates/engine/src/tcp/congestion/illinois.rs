@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -140,8 +140,21 @@ impl CongestionControl for Illinois {
         self.growth.additive(window, self.alpha, ack.credit);
     }
 
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        (((1.0 - self.beta) * flight_size as f64) as u64).max(window.least_ssthresh())
+    /// After a timeout it is Reno again (Linux tcp_illinois.c, tcp_illinois_state).
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        match event {
+            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
+                window.set_ssthresh(((1.0 - self.beta) * flight_size as f64) as u64);
+            }
+            CongestionEvent::Timeout => {
+                self.alpha = RENO_ALPHA;
+                self.beta = RENO_BETA;
+                self.was_delayed = false;
+                self.fast_rounds = 0;
+                self.round = Round { end: self.round.end, ..Round::default() };
+            }
+            CongestionEvent::Spurious => {}
+        }
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
@@ -155,14 +168,5 @@ impl CongestionControl for Illinois {
             self.end_round(window);
             self.round = Round { end: ack.nxt, ..Round::default() };
         }
-    }
-
-    /// Linux tcp_illinois.c, tcp_illinois_state.
-    fn on_timeout(&mut self) {
-        self.alpha = RENO_ALPHA;
-        self.beta = RENO_BETA;
-        self.was_delayed = false;
-        self.fast_rounds = 0;
-        self.round = Round { end: self.round.end, ..Round::default() };
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -113,10 +113,12 @@ impl CongestionControl for Ledbat {
     }
 
     /// Half, but no less than the least window (RFC 6817 section 2.4.2, on data loss).
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        self.fraction = 0.0;
-        let least = self.parameters.minimum_window * window.mss;
-        (flight_size / 2).max(least).min(window.cwnd).max(window.least_ssthresh())
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            self.fraction = 0.0;
+            let least = self.parameters.minimum_window * window.mss;
+            window.set_ssthresh((flight_size / 2).max(least).min(window.cwnd));
+        }
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::newreno::AdditiveIncrease;
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -111,10 +111,12 @@ impl CongestionControl for Lp {
     }
 
     /// Half the flight size (RFC 5681 equation 4).
-    fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
-        self.additive.restart();
-        self.reduced = Some(now);
-        window.half(flight_size)
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            self.additive.restart();
+            self.reduced = Some(now);
+            window.set_ssthresh(flight_size / 2);
+        }
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

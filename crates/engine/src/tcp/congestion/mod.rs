@@ -1,4 +1,4 @@
-//! Congestion control algorithms, one file each.
+//! Congestion control algorithms, one file or folder each.
 //!
 //! An algorithm decides how the window grows in congestion avoidance and how far it falls on congestion. Everything
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
@@ -42,7 +42,8 @@ use crate::about::About;
 use crate::packet::LoadFactor;
 use crate::parameter::{Description, check_limits};
 use crate::random::Random;
-use crate::tcp::profile::{Codepoint, RecoveryKind};
+use crate::tcp::ecn::Codepoint;
+use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
@@ -87,8 +88,8 @@ pub struct RateSample {
     pub interval: Option<Duration>,
     /// Bytes delivered in all when that segment was sent.
     pub prior_delivered: u64,
-    /// Whether the sender did not use its window when that segment was sent.
-    pub limited: bool,
+    /// Whether the sender did not use its window when that segment was sent, for want of data or of a buffer.
+    pub app_limited: bool,
     /// Bytes in flight once that segment was sent.
     pub in_flight_when_sent: u64,
     /// Bytes lost since that segment was sent.
@@ -106,7 +107,7 @@ impl RateSample {
 
 /// What is known of a segment that was found lost.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Loss {
+pub struct LostSegment {
     /// When it was found.
     pub now: Time,
     /// Which segment of the stream.
@@ -116,7 +117,7 @@ pub struct Loss {
     /// Bytes lost since it was sent, it included.
     pub lost: u64,
     /// Whether the sender did not use its window when it was sent.
-    pub limited: bool,
+    pub app_limited: bool,
     /// Bytes delivered in all.
     pub total_delivered: u64,
 }
@@ -169,54 +170,85 @@ pub struct Needs {
     pub random: bool,
 }
 
-/// A congestion controlled sender's window rule.
+/// Congestion, and what turned out to be none, as the sender tells its algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionEvent {
+    /// Segments were lost: once for each episode of fast recovery, for a loss that a tail loss probe repaired, and for a
+    /// retransmission timeout unless the same segment had already timed out (RFC 5681 section 3.1).
+    Loss {
+        /// Bytes sent and not yet acknowledged, as the stack counts them (`flight_size`; RFC 5681 section 2).
+        flight_size: u64,
+    },
+    /// Congestion marks were reported: once for each window of data (RFC 3168 section 6.1.2).
+    Ecn {
+        /// As for a loss.
+        flight_size: u64,
+        /// Whether the stack asks for a smaller reduction than for a loss: Alternative Backoff with ECN (RFC 8511).
+        abe: bool,
+    },
+    /// Slow start begins anew, from a window of one segment: the retransmission timer expired, or the recovery is Tahoe's. It
+    /// follows the `Loss` of the same time, if there is one.
+    Timeout,
+    /// The latest loss was none: everything that was sent again had arrived (RFC 8985 section 9.4). The sender has set cwnd and
+    /// ssthresh back, except that of an algorithm that governs cwnd stays as it is.
+    Spurious,
+}
+
+impl CongestionEvent {
+    /// The flight size of an event that calls for a lower threshold: a loss, or marks.
+    pub fn flight_size(&self) -> Option<u64> {
+        match *self {
+            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => Some(flight_size),
+            CongestionEvent::Timeout | CongestionEvent::Spurious => None,
+        }
+    }
+}
+
+/// The window rule of a sender: what makes one congestion control different from another.
+///
+/// Two methods are required: how the window grows in congestion avoidance, and what congestion does to the threshold.
+/// The other methods have defaults that do nothing; those that concern pacing, deliveries or random numbers are called only
+/// if [`needs`](CongestionControl::needs) asks for it.
+///
+/// An acknowledgement of new data outside fast recovery is told in this order: [`on_ack`](CongestionControl::on_ack), then,
+/// if the window may grow, either slow start or [`increase`](CongestionControl::increase), or both if slow start ends in the
+/// middle. During fast recovery neither is called, and the recovery sets the window.
+///
+/// The window is in bytes. Time is an argument: an algorithm has no clock, draws no random numbers but those given to it,
+/// and does not allocate for each acknowledgement.
 pub trait CongestionControl {
-    /// Grows the window in congestion avoidance.
+    /// Grows `window.cwnd` in congestion avoidance, by what `ack.credit` is worth. Not called when the sender does not use
+    /// its window, or is told of marks.
     fn increase(&mut self, window: &mut Window, ack: &Ack);
 
-    /// The slow start threshold after congestion, in bytes, at least two segments. `flight_size` is the data sent but not yet acknowledged
-    /// (RFC 5681 section 2).
-    fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64;
-
-    /// The same after congestion that was marked and not lost, once for a window of data (RFC 3168 section 6.1.2).
-    /// `gently` asks for the smaller reduction of RFC 8511, where the algorithm has one.
-    fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, now: Time, _gently: bool) -> u64 {
-        self.reduce(window, flight_size, now)
-    }
+    /// Answers congestion. On a loss or marks it sets the threshold ([`Window::set_ssthresh`]); the recovery then sets
+    /// cwnd, which here is still that of before. On a timeout or after a spurious loss it may forget or restore what it
+    /// has measured.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time);
 
     /// Sees every acknowledgement of new data outside fast recovery, before the window grows: for algorithms that
     /// measure.
     fn on_ack(&mut self, _window: &Window, _ack: &Ack) {}
 
-    /// The retransmission timer expired; the threshold has been reduced, the window is about to be one segment.
-    fn on_timeout(&mut self) {}
-
-    /// Grows the window below ssthresh in a way of its own, and gives the credit that is left for congestion avoidance;
+    /// Grows the window below ssthresh in a way of its own, and returns the credit that is left for congestion avoidance;
     /// `None` leaves slow start to the one that the flow was given.
     fn increase_in_slow_start(&mut self, _window: &mut Window, _ack: &Ack) -> Option<u64> {
         None
     }
 
-    /// Fast recovery ended; cwnd is what the recovery leaves.
-    fn on_recovered(&mut self, _window: &mut Window, _now: Time) {}
-
-    /// Sees every acknowledgement, in any phase, once it has begun or ended a recovery and before anything new is sent;
-    /// only for algorithms that ask. Those that govern set the window here.
+    /// Sees every acknowledgement, in any phase, once it has begun or ended a recovery and before anything new is sent.
+    /// Algorithms that govern set the window here. Only with [`Needs::deliveries`].
     fn on_delivery(&mut self, _window: &mut Window, _delivery: &Delivery) {}
 
-    /// A segment was found lost, by acknowledgements or by time: before the acknowledgement itself is told, and before
-    /// anything new is sent. Only for algorithms that ask for deliveries.
-    fn on_lost(&mut self, _window: &mut Window, _loss: &Loss) {}
+    /// Sees every segment that is found lost, before the acknowledgement that shows it and before anything new is sent.
+    /// Only with [`Needs::deliveries`].
+    fn on_segment_lost(&mut self, _window: &mut Window, _lost: &LostSegment) {}
 
-    /// The recovery was needless: all that was sent again had arrived. Those that govern take back what they did.
-    fn on_undone(&mut self, _window: &mut Window) {}
-
-    /// Segments are about to leave again after none was under way for want of data; only for algorithms that ask for
-    /// deliveries.
+    /// Segments are about to leave after none was in flight for want of data. Only with [`Needs::deliveries`].
     fn on_restart(&mut self, _window: &mut Window, _now: Time) {}
 
-    /// The rate at which segments are to leave, in bits of payload a second; `None` leaves pacing to the stack. Only for
-    /// algorithms that ask.
+    /// The rate at which segments leave, in bits of payload a second; `None` leaves pacing to the stack. Only with
+    /// [`Needs::pacing`].
     fn pacing_rate(&self, _window: &Window, _srtt: Duration) -> Option<Rate> {
         None
     }
@@ -226,10 +258,10 @@ pub trait CongestionControl {
         0
     }
 
-    /// Gives it a random stream of its own, before all else; only for algorithms that ask.
+    /// Takes a random stream of its own, before all else. Only with [`Needs::random`].
     fn take_random(&mut self, _random: Random) {}
 
-    /// What it needs of the sender.
+    /// What it needs of the sender besides acknowledgements. It does not change during a connection.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -271,32 +303,20 @@ macro_rules! algorithms {
             fn increase(&mut self, window: &mut Window, ack: &Ack) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.increase(window, ack),)* }
             }
-            fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
-                match self { $(Algorithm::$name(algorithm) => algorithm.reduce(window, flight_size, now),)* }
-            }
-            fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, now: Time, gently: bool) -> u64 {
-                match self { $(Algorithm::$name(algorithm) => algorithm.reduce_on_marks(window, flight_size, now, gently),)* }
+            fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.on_congestion(window, event, now),)* }
             }
             fn on_ack(&mut self, window: &Window, ack: &Ack) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.on_ack(window, ack),)* }
             }
-            fn on_timeout(&mut self) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.on_timeout(),)* }
-            }
             fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
                 match self { $(Algorithm::$name(algorithm) => algorithm.increase_in_slow_start(window, ack),)* }
-            }
-            fn on_recovered(&mut self, window: &mut Window, now: Time) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.on_recovered(window, now),)* }
             }
             fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.on_delivery(window, delivery),)* }
             }
-            fn on_lost(&mut self, window: &mut Window, loss: &Loss) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.on_lost(window, loss),)* }
-            }
-            fn on_undone(&mut self, window: &mut Window) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.on_undone(window),)* }
+            fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment) {
+                match self { $(Algorithm::$name(algorithm) => algorithm.on_segment_lost(window, lost),)* }
             }
             fn on_restart(&mut self, window: &mut Window, now: Time) {
                 match self { $(Algorithm::$name(algorithm) => algorithm.on_restart(window, now),)* }

@@ -204,9 +204,9 @@ impl HeldBack {
     }
 
     /// Whether a sample tells of the sender rather than of the path.
-    pub(super) fn is_limited(&self, sample: &RateSample) -> bool {
+    pub(super) fn is_app_limited(&self, sample: &RateSample) -> bool {
         let held = self.span.is_some_and(|(first, last)| (first..=last).contains(&sample.prior_delivered));
-        sample.limited || held
+        sample.app_limited || held
     }
 }
 

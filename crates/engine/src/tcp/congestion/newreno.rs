@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -68,16 +68,16 @@ impl CongestionControl for NewReno {
         self.additive.increase(window, ack.credit);
     }
 
-    /// Half the flight size (RFC 5681 equation 4).
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        self.additive.restart();
-        window.half(flight_size)
-    }
-
-    /// RFC 8511 section 3.
-    fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, now: Time, gently: bool) -> u64 {
-        let halved = self.reduce(window, flight_size, now);
-        if gently { halved.max((self.parameters.beta_ecn * flight_size as f64) as u64) } else { halved }
+    /// Half the flight size (RFC 5681 equation 4); with marks RFC 8511 section 3.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            self.additive.restart();
+            window.set_ssthresh(flight_size / 2);
+            if let CongestionEvent::Ecn { abe: true, .. } = event {
+                let left = (self.parameters.beta_ecn * flight_size as f64) as u64;
+                window.ssthresh = window.ssthresh.max(left);
+            }
+        }
     }
 }
 
@@ -105,12 +105,8 @@ macro_rules! newreno_with_recovery {
                 self.0.increase(window, ack);
             }
 
-            fn reduce(&mut self, window: &Window, flight_size: u64, now: Time) -> u64 {
-                self.0.reduce(window, flight_size, now)
-            }
-
-            fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, now: Time, gently: bool) -> u64 {
-                self.0.reduce_on_marks(window, flight_size, now, gently)
+            fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+                self.0.on_congestion(window, event, now);
             }
 
             fn needs(&self) -> Needs {

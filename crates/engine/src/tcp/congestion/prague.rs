@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use super::dctcp::MarkedShare;
 use super::growth::Growth;
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
 use crate::parameters;
-use crate::tcp::profile::Codepoint;
+use crate::tcp::ecn::Codepoint;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
@@ -118,17 +118,20 @@ impl CongestionControl for Prague {
         self.growth.additive(window, self.additive(), ack.credit);
     }
 
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        window.half(flight_size)
-    }
-
-    /// As DCTCP, but once in a virtual round trip.
-    fn reduce_on_marks(&mut self, window: &Window, _flight_size: u64, now: Time, _gently: bool) -> u64 {
-        if self.reduced.is_some_and(|reduced| !self.has_passed(reduced, now)) {
-            return window.cwnd.max(window.least_ssthresh());
+    /// Marks are answered as by DCTCP, but once in a virtual round trip.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+        match event {
+            CongestionEvent::Loss { flight_size } => window.set_ssthresh(flight_size / 2),
+            CongestionEvent::Ecn { .. } => {
+                if self.reduced.is_none_or(|reduced| self.has_passed(reduced, now)) {
+                    self.reduced = Some(now);
+                    window.set_ssthresh(self.share.reduced(window));
+                } else {
+                    window.set_ssthresh(window.cwnd);
+                }
+            }
+            CongestionEvent::Timeout | CongestionEvent::Spurious => {}
         }
-        self.reduced = Some(now);
-        self.share.reduced(window)
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::newreno::AdditiveIncrease;
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -97,9 +97,9 @@ impl Real {
     }
 
     /// Half the flight size (RFC 5681 equation 4).
-    fn halve(&mut self, window: &Window, flight_size: u64) -> u64 {
+    fn halve(&mut self, window: &mut Window, flight_size: u64) {
         self.additive.restart();
-        window.half(flight_size)
+        window.set_ssthresh(flight_size / 2);
     }
 }
 
@@ -108,21 +108,23 @@ impl CongestionControl for Real {
         self.additive.increase(window, ack.credit);
     }
 
-    /// Nothing for an error of transmission, half for congestion.
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        // A hole would stretch the wave.
-        self.wave = None;
-        let is_error = !window.in_slow_start() && self.shows_contention() == Some(false);
-        if is_error && self.waves_since_error >= WAVES_BETWEEN_ERRORS {
-            self.waves_since_error = 0;
-            return window.cwnd.max(window.least_ssthresh());
+    /// Nothing for an error of transmission, half for congestion, of which marks tell by themselves.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        match event {
+            CongestionEvent::Loss { flight_size } => {
+                // A hole would stretch the wave.
+                self.wave = None;
+                let is_error = !window.in_slow_start() && self.shows_contention() == Some(false);
+                if is_error && self.waves_since_error >= WAVES_BETWEEN_ERRORS {
+                    self.waves_since_error = 0;
+                    window.set_ssthresh(window.cwnd);
+                } else {
+                    self.halve(window, flight_size);
+                }
+            }
+            CongestionEvent::Ecn { flight_size, .. } => self.halve(window, flight_size),
+            CongestionEvent::Timeout | CongestionEvent::Spurious => {}
         }
-        self.halve(window, flight_size)
-    }
-
-    /// The network itself tells of congestion.
-    fn reduce_on_marks(&mut self, window: &Window, flight_size: u64, _now: Time, _gently: bool) -> u64 {
-        self.halve(window, flight_size)
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {

@@ -2,9 +2,9 @@
 //! window costs another halving or a timeout.
 
 use super::newreno::newreno_with_recovery;
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
-use crate::tcp::profile::RecoveryKind;
+use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::window::Window;
 use crate::time::Time;
 

@@ -1,9 +1,9 @@
 //! SACK TCP: New Reno's window with the recovery of RFC 6675. Any algorithm takes that recovery: a stack with recovery = "sack".
 
 use super::newreno::newreno_with_recovery;
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
-use crate::tcp::profile::RecoveryKind;
+use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::window::Window;
 use crate::time::Time;
 

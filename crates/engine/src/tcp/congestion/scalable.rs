@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -50,7 +50,9 @@ impl CongestionControl for Scalable {
         self.growth.additive(window, segments, ack.credit);
     }
 
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        (((1.0 - self.parameters.b) * flight_size as f64) as u64).max(window.least_ssthresh())
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            window.set_ssthresh(((1.0 - self.parameters.b) * flight_size as f64) as u64);
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Tahoe: Jacobson, "Congestion avoidance and control", SIGCOMM 1988. New Reno's window; after a loss, slow start from one segment.
 
 use super::newreno::newreno_with_recovery;
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
-use crate::tcp::profile::RecoveryKind;
+use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::window::Window;
 use crate::time::Time;
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::About;
 use crate::packet::LoadFactor;
 use crate::parameters;
@@ -135,8 +135,10 @@ impl CongestionControl for Vcp {
     }
 
     /// Losses are answered as Reno does (the authors' ns-2 vcp-src.cc, `slowdown`).
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        window.half(flight_size)
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            window.set_ssthresh(flight_size / 2);
+        }
     }
 
     /// There is no slow start: the load factor alone says how to grow.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::newreno::AdditiveIncrease;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -101,11 +101,13 @@ impl CongestionControl for Vegas {
         }
     }
 
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        self.additive.restart();
-        self.round_trips.abandon_round();
-        self.doubling = true;
-        ((flight_size as f64 * (1.0 - self.parameters.decrease)) as u64).max(window.least_ssthresh())
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            self.additive.restart();
+            self.round_trips.abandon_round();
+            self.doubling = true;
+            window.set_ssthresh((flight_size as f64 * (1.0 - self.parameters.decrease)) as u64);
+        }
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -64,9 +64,11 @@ impl CongestionControl for Veno {
         self.growth.additive(window, 1.0, ack.credit);
     }
 
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        let left = if self.is_congested() { 0.5 } else { self.parameters.random_loss_factor };
-        ((left * flight_size as f64) as u64).max(window.least_ssthresh())
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            let left = if self.is_congested() { 0.5 } else { self.parameters.random_loss_factor };
+            window.set_ssthresh((left * flight_size as f64) as u64);
+        }
     }
 
     /// N = (W / BaseRTT - W / RTT) BaseRTT.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -83,10 +83,17 @@ impl CongestionControl for Westwood {
         self.growth.additive(window, 1.0, ack.credit);
     }
 
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        self.sample = None;
-        let ssthresh = self.bandwidth_delay_product().map_or(flight_size / 2, |bytes| bytes as u64);
-        ssthresh.min(window.cwnd).max(window.least_ssthresh())
+    /// After a timeout the path may be another (Linux tcp_westwood.c, reset_rtt_min).
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        match event {
+            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
+                self.sample = None;
+                let ssthresh = self.bandwidth_delay_product().map_or(flight_size / 2, |bytes| bytes as u64);
+                window.set_ssthresh(ssthresh.min(window.cwnd));
+            }
+            CongestionEvent::Timeout => self.rtt_min = None,
+            CongestionEvent::Spurious => {}
+        }
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
@@ -104,10 +111,5 @@ impl CongestionControl for Westwood {
             self.filter(bytes as f64 / time.seconds());
         }
         self.sample = Some(Sample { start: ack.now, bytes: 0 });
-    }
-
-    /// The path may have changed (Linux tcp_westwood.c, reset_rtt_min).
-    fn on_timeout(&mut self) {
-        self.rtt_min = None;
     }
 }

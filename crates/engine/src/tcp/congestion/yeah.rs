@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::newreno::AdditiveIncrease;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
-use super::{Ack, CongestionControl};
+use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -115,6 +115,23 @@ impl Yeah {
         decongests
     }
 
+    /// Takes the backlog, if nobody else seems to have filled the queue, between a 2^delta-th and a half.
+    fn reduce(&mut self, window: &mut Window, flight_size: u64) {
+        self.round_trips.abandon_round();
+        self.additive.restart();
+        self.uncounted = 0;
+        self.fast_rounds = 0;
+        self.reno_window = (self.reno_window / 2).max(LEAST_RENO_WINDOW);
+        let flight = flight_size / window.mss;
+        let half = (flight / 2).max(2);
+        let reduction = if self.slow_rounds < self.parameters.rho {
+            self.backlog.max(flight >> self.parameters.delta).min(half)
+        } else {
+            half
+        };
+        window.set_ssthresh(flight_size.saturating_sub(reduction * window.mss));
+    }
+
     /// Precautionary decongestion: takes the backlog out of the window before the queue overflows.
     fn decongest(&mut self, window: &mut Window, segments: u64) {
         let reduction = (self.backlog / self.parameters.gamma).min(segments >> self.parameters.epsilon);
@@ -136,21 +153,10 @@ impl CongestionControl for Yeah {
         }
     }
 
-    /// Takes the backlog, if nobody else seems to have filled the queue, between a 2^delta-th and a half.
-    fn reduce(&mut self, window: &Window, flight_size: u64, _now: Time) -> u64 {
-        self.round_trips.abandon_round();
-        self.additive.restart();
-        self.uncounted = 0;
-        self.fast_rounds = 0;
-        self.reno_window = (self.reno_window / 2).max(LEAST_RENO_WINDOW);
-        let flight = flight_size / window.mss;
-        let half = (flight / 2).max(2);
-        let reduction = if self.slow_rounds < self.parameters.rho {
-            self.backlog.max(flight >> self.parameters.delta).min(half)
-        } else {
-            half
-        };
-        flight_size.saturating_sub(reduction * window.mss).max(window.least_ssthresh())
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(flight_size) = event.flight_size() {
+            self.reduce(window, flight_size);
+        }
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

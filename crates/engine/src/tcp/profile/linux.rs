@@ -1,9 +1,11 @@
 //! The stack of Linux: what it changes against the standards, and where its source says so.
 
+use crate::tcp::flight::FlightSize;
+use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{Counting, FlightSize, RecoveryKind, Setting, setting};
+use super::{Counting, Setting, setting};
 
 /// Linux 6.x with its default sysctls.
 pub(super) fn release_6() -> Vec<Setting> {

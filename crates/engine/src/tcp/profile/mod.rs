@@ -8,14 +8,17 @@ mod ns3;
 
 use serde_json::{Value, json};
 
-use crate::packet::{MAXIMUM_SACK_BLOCKS, flags};
+use crate::packet::MAXIMUM_SACK_BLOCKS;
 use crate::parameter::check_limits;
 use crate::time::Duration;
 use crate::units::Bytes;
 use crate::{choice, parameters};
 
 use super::congestion::Needs;
+use super::ecn::{Codepoint, EcnKind};
+use super::flight::FlightSize;
 use super::receiver::ReceiverProfile;
+use super::recovery::RecoveryKind;
 use super::rto::RtoLimits;
 use super::scoreboard::MOST_SEGMENTS;
 
@@ -31,79 +34,6 @@ choice! {
         Acknowledgements = "acknowledgements",
         /// All bytes acknowledged, in slow start at most two segments: appropriate byte counting (RFC 3465).
         Bytes = "bytes",
-    }
-}
-
-choice! {
-    /// How congestion marks are echoed.
-    pub enum EcnKind {
-        /// Not at all: packets are not ECN-capable.
-        Off = "off",
-        /// RFC 3168: that there were any, until the sender answers.
-        Classic = "classic",
-        /// RFC 9768: how many there were.
-        Accurate = "accurate",
-    }
-}
-
-choice! {
-    /// How an ECN-capable packet announces itself.
-    pub enum Codepoint {
-        /// ECT(0), RFC 3168 section 5.
-        Ect0 = "ect0",
-        /// ECT(1): L4S, RFC 9331 section 4.1.
-        Ect1 = "ect1",
-    }
-}
-
-impl Codepoint {
-    /// Its bits in a packet's flags.
-    pub fn bits(self) -> u8 {
-        match self {
-            Codepoint::Ect0 => flags::ECT_0,
-            Codepoint::Ect1 => flags::ECT_1,
-        }
-    }
-}
-
-choice! {
-    /// How losses are repaired without a timeout.
-    pub enum RecoveryKind {
-        /// Not at all: after a loss slow start, from one segment (Jacobson 1988).
-        Tahoe = "tahoe",
-        /// RFC 5681 section 3.2, which the first acknowledgement of new data ends; needs no SACK.
-        Reno = "reno",
-        /// RFC 6582, with window inflation; needs no SACK.
-        NewReno = "newreno",
-        /// RFC 6675: pipe against the halved window.
-        Sack = "sack",
-        /// Forward acknowledgements: all not SACKed that lies the duplicate threshold below the highest SACK is lost
-        /// (Mathis and Mahdavi 1996).
-        Fack = "fack",
-        /// RFC 9937 proportional rate reduction over RFC 6675 loss detection.
-        Prr = "prr",
-        /// RFC 8985: losses told by time, tail loss probes; proportional rate reduction. With `duplicate_sack` a reduction for
-        /// losses that were none is taken back.
-        Rack = "rack",
-    }
-}
-
-impl RecoveryKind {
-    /// Whether it works on selective acknowledgements, or else on cumulative ones alone.
-    pub fn uses_sack(self) -> bool {
-        matches!(self, RecoveryKind::Sack | RecoveryKind::Fack | RecoveryKind::Prr | RecoveryKind::Rack)
-    }
-}
-
-choice! {
-    /// What counts as the flight size that is reduced on congestion.
-    pub enum FlightSize {
-        /// Sent and not cumulatively acknowledged (RFC 5681 section 2).
-        Outstanding = "outstanding",
-        /// Neither SACKed nor lost: RFC 6675's pipe, as ns-3 has it.
-        Pipe = "pipe",
-        /// The congestion window, however much of it is used.
-        Window = "window",
     }
 }
 

@@ -1,9 +1,11 @@
 //! The stack of ns-2: what it changes against the standards, and where its source says so.
 
+use crate::tcp::flight::FlightSize;
+use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{Counting, FlightSize, RecoveryKind, Setting, setting};
+use super::{Counting, Setting, setting};
 
 /// Payload of a packet: `packetSize_`.
 const PACKET: Bytes = Bytes(1000);

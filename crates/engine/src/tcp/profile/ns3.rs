@@ -1,9 +1,11 @@
 //! The stacks of ns-3: what each release changes against the standards, and where its source says so.
 
+use crate::tcp::flight::FlightSize;
+use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{Counting, FlightSize, RecoveryKind, Setting, setting};
+use super::{Counting, Setting, setting};
 
 /// What the releases of ns-3 have in common.
 fn common() -> Vec<Setting> {

@@ -1,40 +1,403 @@
-//! Loss recovery without a timeout: how much may be sent while lost segments are repaired.
+//! Loss recovery: how losses are found, what is sent while they are repaired, what becomes of the window meanwhile, and what
+//! is left of it in the end. One file a recovery; the stack says which a sender has.
+//!
+//! A recovery does not send and does not know the congestion control. It works on the sender's [`Flight`] and says what is to
+//! be done; the sender does it. To add one: write its file with an implementation of `Repair`, name it in [`Recovery`], in
+//! `each!` and in [`RecoveryKind`].
 
+mod inflation;
+mod kind;
 mod newreno;
 mod prr;
+mod rack;
+mod reno;
+mod sack;
+mod tahoe;
 
-pub use newreno::Inflation;
+use crate::packet::Block;
+use crate::tcp::flight::{Arrival, Flight, LimitedTransmit, Phase};
+use crate::tcp::rto::Rto;
+use crate::tcp::scoreboard::Progress;
+use crate::time::{Duration, Time};
+
+pub use inflation::Inflation;
+pub use kind::RecoveryKind;
+pub use newreno::NewReno;
 pub use prr::ProportionalRateReduction;
+pub use rack::Rack;
+pub use reno::Reno;
+pub use sack::Sack;
+pub use tahoe::Tahoe;
 
-/// Where a sender stands with regard to losses.
-#[derive(Clone, Debug)]
-pub enum Phase {
-    /// No loss is being repaired.
-    Open,
-    /// Fast recovery, until everything below `point` is acknowledged.
-    Recovery {
-        /// Sequence number one past the highest sent when it began.
-        point: u64,
-        /// How it paces the repair.
-        reduction: Reduction,
-        /// SND.UNA from which NextSeg() rule 4 may be used: RescueRxt + 1 of RFC 6675, which has it wait for the first
-        /// retransmission to be acknowledged, and allows it once.
-        rescue_from: u64,
+/// What an acknowledgement means for the repair of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Fast recovery neither goes on nor begins: the window may grow.
+    Grow,
+    /// Fast recovery begins, after the window has grown.
+    Enter,
+    /// Fast recovery goes on.
+    Repair {
+        /// A segment to be sent again at once, whatever the window.
+        retransmit: Option<u64>,
+        /// Whether the retransmission timer is restarted if the acknowledgement is of new data.
+        restarts_timer: bool,
     },
-    /// After a timeout, until everything below `point` is acknowledged.
-    Loss {
-        /// Sequence number one past the highest sent when the timer expired.
-        point: u64,
+    /// Fast recovery has ended.
+    Leave,
+}
+
+impl Step {
+    /// Fast recovery goes on, and there is nothing special to do.
+    const REPAIR: Step = Step::Repair { retransmit: None, restarts_timer: true };
+}
+
+/// How the repair of a loss begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// By fast recovery. The first segment goes out whatever the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5
+    /// (4.3)).
+    Repair {
+        /// Its index.
+        first: Option<u64>,
+    },
+    /// As after a timeout: by slow start from one segment.
+    StartOver,
+}
+
+/// What is sent next, if the window allows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The next segment of the stream.
+    New,
+    /// A segment that was sent before.
+    Retransmission(u64),
+    /// A segment that was sent before, in case the end of the window was lost: NextSeg() rule 4 of RFC 6675.
+    Rescue(u64),
+}
+
+/// What an acknowledgement shows about losses of before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// Nothing.
+    None,
+    /// A tail loss probe has repaired a loss, which calls for a reduction of the window.
+    ProbeRepaired,
+    /// Nothing had been lost in the latest episode: the window as it was before.
+    Spurious {
+        /// The congestion window.
+        cwnd: u64,
+        /// The slow start threshold.
+        ssthresh: u64,
     },
 }
 
-/// How the window comes down during fast recovery.
-#[derive(Clone, Debug)]
-pub enum Reduction {
-    /// RFC 6582: the window is halved and inflated by duplicate acknowledgements.
-    Inflation(Inflation),
-    /// RFC 6675: the window is halved at once and pipe runs against it.
-    AtOnce,
-    /// RFC 9937: in proportion to what is delivered.
-    Proportional(ProportionalRateReduction),
+/// What is to be done when a recovery's timer expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// Nothing.
+    Nothing,
+    /// Losses were found: fast recovery begins, and what the window allows is sent.
+    Enter,
+    /// What the window allows is sent.
+    Send,
+    /// A tail loss probe is sent.
+    Probe,
+}
+
+/// What makes one recovery different from another. All but the first four concern those that follow single segments in time.
+trait Repair {
+    /// Whether an acknowledgement that is a duplicate or shows a loss begins fast recovery. It is counted.
+    fn finds_loss(&mut self, flight: &mut Flight, arrival: &Arrival) -> bool;
+
+    /// Fast recovery begins. Marks what is lost, has the threshold reduced, and sets the window. `delivered` are the segments
+    /// that the acknowledgement at hand delivered, `nxt` is SND.NXT.
+    fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry;
+
+    /// An acknowledgement during fast recovery that does not end it.
+    fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step;
+
+    /// Fast recovery has ended: sets the window.
+    fn leave(&mut self, flight: &mut Flight);
+
+    /// Whether an acknowledgement ends fast recovery that was to last up to `point`: if everything sent before it began is
+    /// acknowledged.
+    fn is_over(&self, flight: &Flight, _arrival: &Arrival, point: u64) -> bool {
+        flight.una >= point
+    }
+
+    /// Whether a loss is known at the end of fast recovery, so that the next begins at once.
+    fn knows_of_loss(&self, flight: &mut Flight) -> bool {
+        flight.scoreboard.first_is_lost()
+    }
+
+    /// What the window is compared with during fast recovery, in bytes.
+    fn in_flight(&self, flight: &Flight) -> u64 {
+        flight.pipe()
+    }
+
+    /// The window in force during fast recovery, in bytes.
+    fn window(&self, flight: &Flight) -> u64 {
+        flight.window.cwnd
+    }
+
+    /// What is sent next during fast recovery.
+    fn next_segment(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
+        lost_then_new(flight, has_new)
+    }
+
+    /// The retransmission timer expired: what is in flight is lost.
+    fn on_timeout(&mut self, flight: &mut Flight, _rto: &Rto, _now: Time) {
+        flight.scoreboard.mark_all_lost();
+    }
+
+    /// A segment of this payload is sent.
+    fn on_sent(&mut self, _flight: &Flight, _index: u64, _payload: u64, _now: Time) {}
+}
+
+/// What was lost, then what is new: NextSeg() rules 1 and 2 of RFC 6675.
+fn lost_then_new(flight: &mut Flight, has_new: bool) -> Option<Next> {
+    match flight.scoreboard.next_lost() {
+        Some(index) => Some(Next::Retransmission(index)),
+        None => has_new.then_some(Next::New),
+    }
+}
+
+/// A sender's loss recovery.
+#[derive(Debug)]
+pub enum Recovery {
+    /// See [`Tahoe`].
+    Tahoe(Tahoe),
+    /// See [`Reno`].
+    Reno(Reno),
+    /// See [`NewReno`].
+    NewReno(NewReno),
+    /// See [`Sack`]: also of the kinds `fack` and `prr`.
+    Sack(Sack),
+    /// See [`Rack`].
+    Rack(Box<Rack>),
+}
+
+/// The dispatch: one jump, and no virtual call.
+macro_rules! each {
+    ($recovery:expr, $each:ident => $value:expr) => {
+        match $recovery {
+            Recovery::Tahoe($each) => $value,
+            Recovery::Reno($each) => $value,
+            Recovery::NewReno($each) => $value,
+            Recovery::Sack($each) => $value,
+            Recovery::Rack($each) => $value,
+        }
+    };
+}
+
+/// What only some recoveries have to know.
+#[derive(Clone, Copy, Debug)]
+pub struct RecoverySettings {
+    /// Whether Reno retransmits fast again before what it had sent at the last loss is acknowledged.
+    pub repeats: bool,
+    /// Whether the receiver tells of segments that came twice, so that RACK-TLP takes back needless reductions.
+    pub duplicate_sack: bool,
+}
+
+impl Recovery {
+    /// The recovery of a new connection.
+    pub fn new(kind: RecoveryKind, settings: RecoverySettings) -> Recovery {
+        match kind {
+            RecoveryKind::Tahoe => Recovery::Tahoe(Tahoe),
+            RecoveryKind::Reno => Recovery::Reno(Reno::new(settings.repeats)),
+            RecoveryKind::NewReno => Recovery::NewReno(NewReno::default()),
+            RecoveryKind::Sack | RecoveryKind::Fack => Recovery::Sack(Sack::at_once()),
+            RecoveryKind::Prr => Recovery::Sack(Sack::proportional()),
+            RecoveryKind::Rack => Recovery::Rack(Box::new(Rack::new(settings.duplicate_sack))),
+        }
+    }
+
+    /// Whether it follows single segments, so that it has to be told of each that arrives
+    /// ([`on_delivered`](Recovery::on_delivered)).
+    pub fn follows_segments(&self) -> bool {
+        matches!(self, Recovery::Rack(_))
+    }
+
+    /// What an acknowledgement means. After a timeout it may end the repair here.
+    #[inline]
+    pub fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
+        match flight.phase {
+            Phase::Open => {
+                if arrival.acked > 0 {
+                    flight.duplicate_acks = 0;
+                }
+                let is_suspicious = flight.is_duplicate(arrival) || arrival.progress.newly_lost > 0;
+                if is_suspicious && each!(self, recovery => recovery.finds_loss(flight, arrival)) {
+                    Step::Enter
+                } else {
+                    Step::Grow
+                }
+            }
+            Phase::Recovery { point } => each!(self, recovery => {
+                if recovery.is_over(flight, arrival, point) { Step::Leave } else { recovery.on_ack(flight, arrival) }
+            }),
+            Phase::Loss { point } => {
+                if flight.una >= point {
+                    flight.phase = Phase::Open;
+                    flight.duplicate_acks = 0;
+                }
+                Step::Grow
+            }
+        }
+    }
+
+    /// The repair of a loss begins. `reduce` has the congestion control reduce the threshold; `delivered` are the segments that
+    /// the acknowledgement at hand delivered, `nxt` is SND.NXT.
+    pub fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
+        each!(self, recovery => recovery.enter(flight, delivered, nxt, reduce))
+    }
+
+    /// What is sent next, if the window allows it; `has_new` says whether the stream has a new segment.
+    #[inline]
+    pub fn next_segment(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
+        match flight.phase {
+            Phase::Open => has_new.then_some(Next::New),
+            Phase::Recovery { .. } => each!(self, recovery => recovery.next_segment(flight, has_new)),
+            Phase::Loss { .. } => lost_then_new(flight, has_new),
+        }
+    }
+
+    /// What the window is compared with, in bytes.
+    #[inline]
+    pub fn in_flight(&self, flight: &Flight) -> u64 {
+        match flight.phase {
+            Phase::Open if flight.settings.limited_transmit == LimitedTransmit::Pipe => flight.pipe(),
+            Phase::Open => flight.outstanding(),
+            Phase::Recovery { .. } => each!(self, recovery => recovery.in_flight(flight)),
+            Phase::Loss { .. } => flight.pipe(),
+        }
+    }
+
+    /// The window in force, in bytes.
+    #[inline]
+    pub fn window(&self, flight: &Flight) -> u64 {
+        match flight.phase {
+            Phase::Open if flight.settings.limited_transmit == LimitedTransmit::Beyond => {
+                flight.window.cwnd + flight.duplicate_acks.min(2) * flight.window.mss
+            }
+            Phase::Recovery { .. } => each!(self, recovery => recovery.window(flight)),
+            Phase::Open | Phase::Loss { .. } => flight.window.cwnd,
+        }
+    }
+
+    /// The repair has ended.
+    pub fn leave(&mut self, flight: &mut Flight) {
+        each!(self, recovery => recovery.leave(flight));
+        flight.end_recovery();
+    }
+
+    /// Whether a loss is known at the end of fast recovery: new data sent meanwhile may be lost as well.
+    pub fn knows_of_loss(&self, flight: &mut Flight) -> bool {
+        each!(self, recovery => recovery.knows_of_loss(flight))
+    }
+
+    /// The retransmission timer expired, or what stands for it: slow start begins anew, with everything lost that is not known
+    /// to have arrived or to be under way. `nxt` is SND.NXT.
+    pub fn on_timeout(&mut self, flight: &mut Flight, nxt: u64, rto: &Rto, now: Time) {
+        flight.start_over(nxt);
+        each!(self, recovery => recovery.on_timeout(flight, rto, now));
+    }
+
+    /// A segment of this payload is sent, for the first time if its index is that of SND.NXT.
+    #[inline]
+    pub fn on_sent(&mut self, flight: &Flight, index: u64, payload: u64, now: Time) {
+        each!(self, recovery => recovery.on_sent(flight, index, payload, now));
+    }
+}
+
+/// What only those recoveries do that follow single segments in time.
+impl Recovery {
+    /// When its own timer expires; `NEVER` while it is off.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        match self {
+            Recovery::Rack(rack) => rack.deadline(),
+            _ => Time::NEVER,
+        }
+    }
+
+    /// That timer expired.
+    pub fn on_timer(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> Expiry {
+        match self {
+            Recovery::Rack(rack) => rack.on_timer(flight, rto, now),
+            _ => Expiry::Nothing,
+        }
+    }
+
+    /// The connection has ended.
+    pub fn stop_timer(&mut self) {
+        if let Recovery::Rack(rack) = self {
+            rack.stop_timer();
+        }
+    }
+
+    /// After new data was sent or acknowledged: waits for the time at which the end of the flight is to be probed.
+    /// `retransmission` is when the retransmission timer expires.
+    #[inline]
+    pub fn arm_probe(&mut self, flight: &Flight, rto: &Rto, retransmission: Time, now: Time) {
+        if let Recovery::Rack(rack) = self {
+            rack.arm_probe(flight, rto, retransmission, now);
+        }
+    }
+
+    /// The probe was sent, `again` if there was no new data for it.
+    pub fn on_probe_sent(&mut self, flight: &Flight, again: bool) {
+        if let Recovery::Rack(rack) = self {
+            rack.on_probe_sent(flight, again);
+        }
+    }
+
+    /// A round-trip time sample.
+    #[inline]
+    pub fn on_rtt(&mut self, rtt: Duration) {
+        if let Recovery::Rack(rack) = self {
+            rack.on_rtt(rtt);
+        }
+    }
+
+    /// A segment arrived. `echo_ended` is when the tick of the timestamp was over that the acknowledgement echoes, if it echoes
+    /// one.
+    #[inline]
+    pub fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
+        if let Recovery::Rack(rack) = self {
+            rack.on_delivered(index, echo_ended, now);
+        }
+    }
+
+    /// Looks for losses after an acknowledgement with these SACK blocks, and adds them to its progress.
+    #[inline]
+    pub fn find_losses(
+        &mut self,
+        flight: &mut Flight,
+        sacks: &[Block],
+        progress: &mut Progress,
+        rto: &Rto,
+        now: Time,
+    ) -> Evidence {
+        match self {
+            Recovery::Rack(rack) => rack.find_losses(flight, sacks, progress, rto, now),
+            _ => Evidence::None,
+        }
+    }
+
+    /// An acknowledgement that a later one overtook: it still tells what came twice.
+    pub fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
+        match self {
+            Recovery::Rack(rack) => rack.on_old_ack(flight, number, sacks),
+            _ => Evidence::None,
+        }
+    }
+
+    /// The window is about to be reduced for losses that may prove to be none.
+    pub fn before_reduction(&mut self, flight: &Flight) {
+        if let Recovery::Rack(rack) = self {
+            rack.before_reduction(flight);
+        }
+    }
 }

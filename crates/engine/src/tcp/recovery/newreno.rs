@@ -1,39 +1,66 @@
-//! Window inflation: fast recovery without SACK (RFC 5681 section 3.2, RFC 6582 section 3.2).
+//! New Reno: RFC 6582. As Reno, but an acknowledgement of new data that leaves something unacknowledged of what was sent before
+//! the loss, a partial one, shows the next loss, which is sent again at once.
 
-/// The congestion window, inflated by the segments that have left the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Inflation {
-    window: u64,
-    partial_acks: u64,
+use super::{Entry, Inflation, Next, Repair, Step, inflation};
+use crate::tcp::flight::{Arrival, Flight};
+use crate::tcp::rto::Rto;
+use crate::time::Time;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewReno {
+    /// The window of the present episode; none if the algorithm sets it.
+    inflation: Option<Inflation>,
 }
 
-impl Inflation {
-    /// Enters fast recovery: the duplicate acknowledgements that led to it count (RFC 5681 section 3.2 step 3).
-    pub fn enter(ssthresh: u64, duplicate_acks: u64, mss: u64) -> Inflation {
-        Inflation { window: ssthresh + duplicate_acks * mss, partial_acks: 0 }
+impl Repair for NewReno {
+    fn finds_loss(&mut self, flight: &mut Flight, _arrival: &Arrival) -> bool {
+        flight.is_past_last_loss() && flight.count_duplicate()
     }
 
-    /// The inflated window in bytes.
-    pub fn window(&self) -> u64 {
-        self.window
+    fn enter(&mut self, flight: &mut Flight, _delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
+        self.inflation = inflation::enter(flight, reduce);
+        flight.begin_recovery(nxt);
+        Entry::Repair { first: Some(flight.scoreboard.una()) }
     }
 
-    /// One more duplicate acknowledgement (RFC 5681 section 3.2 step 4).
-    pub fn on_duplicate(&mut self, mss: u64) {
-        self.window += mss;
+    fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
+        let mss = flight.window.mss;
+        match &mut self.inflation {
+            None => Step::REPAIR,
+            Some(inflation) if arrival.acked == 0 => {
+                inflation.on_duplicate(mss);
+                Step::REPAIR
+            }
+            Some(inflation) => {
+                let is_first = inflation.on_partial(arrival.acked, mss);
+                flight.scoreboard.mark_first_lost();
+                Step::Repair { retransmit: Some(flight.scoreboard.una()), restarts_timer: is_first }
+            }
+        }
     }
 
-    /// A partial acknowledgement deflates the window by what it acknowledges, less one segment (RFC 6582 section 3.2
-    /// step 3). Returns whether it is the first of the episode, the only one that restarts the retransmission timer.
-    pub fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
-        self.window = self.window.saturating_sub(acked) + if acked >= mss { mss } else { 0 };
-        self.partial_acks += 1;
-        self.partial_acks == 1
+    fn leave(&mut self, flight: &mut Flight) {
+        if self.inflation.take().is_some() {
+            let window = &flight.window;
+            flight.window.cwnd = Inflation::exit(window.ssthresh, flight.outstanding(), window.mss);
+        }
     }
 
-    /// The congestion window after a full acknowledgement: the first, burst-avoiding choice of RFC 6582 section 3.2
-    /// step 3.
-    pub fn exit(ssthresh: u64, flight_size: u64, mss: u64) -> u64 {
-        ssthresh.min(flight_size.max(mss) + mss)
+    fn in_flight(&self, flight: &Flight) -> u64 {
+        flight.outstanding()
+    }
+
+    fn window(&self, flight: &Flight) -> u64 {
+        self.inflation.map_or(flight.window.cwnd, |inflation| inflation.window())
+    }
+
+    fn next_segment(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
+        inflation::next_segment(self.inflation.as_ref(), flight, has_new)
+    }
+
+    fn on_timeout(&mut self, flight: &mut Flight, _rto: &Rto, _now: Time) {
+        self.inflation = None;
+        flight.scoreboard.mark_all_lost();
     }
 }

@@ -1,5 +1,7 @@
 //! Proportional rate reduction (RFC 9937 section 6, which replaces RFC 6937).
 
+use crate::tcp::flight::{Arrival, Flight};
+
 /// The state of one episode, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProportionalRateReduction {
@@ -13,6 +15,29 @@ impl ProportionalRateReduction {
     /// it nor acknowledged.
     pub fn new(recover_fs: u64) -> ProportionalRateReduction {
         ProportionalRateReduction { recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
+    }
+
+    /// Begins the episode of a flight, once the threshold is reduced, with the acknowledgement that delivered so many segments.
+    pub(super) fn enter(flight: &mut Flight, delivered: u64) -> ProportionalRateReduction {
+        let scoreboard = &flight.scoreboard;
+        let mss = flight.window.mss;
+        let recover_fs = (scoreboard.outstanding() - scoreboard.sacked() + delivered) * mss;
+        let mut reduction = ProportionalRateReduction::new(recover_fs);
+        reduction.set_window(flight, delivered, false);
+        reduction
+    }
+
+    /// An acknowledgement during the episode.
+    pub(super) fn reduce(&mut self, flight: &mut Flight, arrival: &Arrival) {
+        let safe = arrival.acked > 0 && arrival.progress.newly_lost == 0;
+        self.set_window(flight, arrival.progress.delivered, safe);
+    }
+
+    fn set_window(&mut self, flight: &mut Flight, delivered: u64, safe: bool) {
+        let (inflight, mss) = (flight.pipe(), flight.window.mss);
+        if let Some(cwnd) = self.on_ack(delivered * mss, inflight, flight.window.ssthresh, safe, mss) {
+            flight.window.cwnd = cwnd;
+        }
     }
 
     /// The congestion window after an acknowledgement that delivered data and does not end the episode (section 6.2);

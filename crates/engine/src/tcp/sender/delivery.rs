@@ -2,7 +2,7 @@
 //! BBR drafts take over (draft-ietf-ccwg-bbr section 4.1). Only for algorithms that ask: it keeps a record of every segment
 //! under way.
 
-use crate::tcp::congestion::{Loss, RateSample};
+use crate::tcp::congestion::{LostSegment, RateSample};
 use crate::time::{Duration, Time};
 
 /// What is noted of a segment when it is sent (section 3.1.2 of the draft).
@@ -16,7 +16,7 @@ struct Record {
     in_flight: u64,
     /// Bytes lost until it was sent.
     lost: u64,
-    limited: bool,
+    app_limited: bool,
     /// Whether it was sent before.
     again: bool,
     /// Whether its delivery has yet to be counted.
@@ -39,9 +39,9 @@ pub(super) struct DeliveryEstimator {
     /// One past the highest segment sent.
     nxt: u64,
     /// C.min_rtt.
-    least_rtt: Option<Duration>,
+    min_rtt: Option<Duration>,
     /// C.app_limited: where the bubble in the stream of data ends, in delivered bytes.
-    limited_until: Option<u64>,
+    app_limited_until: Option<u64>,
     /// The newest segment that the acknowledgement at hand delivers, and its index.
     newest: Option<(u64, Record)>,
 }
@@ -56,8 +56,8 @@ impl DeliveryEstimator {
             first_sent: Time::ZERO,
             lost: 0,
             nxt: 0,
-            least_rtt: None,
-            limited_until: None,
+            min_rtt: None,
+            app_limited_until: None,
             newest: None,
         }
     }
@@ -84,7 +84,7 @@ impl DeliveryEstimator {
             delivered_at: self.delivered_at,
             in_flight: in_flight + self.mss,
             lost: self.lost,
-            limited: self.is_limited(),
+            app_limited: self.is_app_limited(),
             again: index < self.nxt,
             pending: true,
         };
@@ -117,15 +117,15 @@ impl DeliveryEstimator {
     }
 
     /// A segment was found lost.
-    pub(super) fn on_lost(&mut self, index: u64, now: Time) -> Loss {
+    pub(super) fn on_lost(&mut self, index: u64, now: Time) -> LostSegment {
         self.lost += self.mss;
         let record = self.records[self.slot(index)];
-        Loss {
+        LostSegment {
             now,
             segment: index,
             in_flight_when_sent: record.in_flight,
             lost: self.lost - record.lost,
-            limited: record.limited,
+            app_limited: record.app_limited,
             total_delivered: self.delivered,
         }
     }
@@ -136,13 +136,13 @@ impl DeliveryEstimator {
     }
 
     /// The application, or a buffer, left the window unused: samples of what is in flight now say little of the path.
-    pub(super) fn on_limited(&mut self, in_flight: u64) {
-        self.limited_until = Some((self.delivered + in_flight).max(1));
+    pub(super) fn on_app_limited(&mut self, in_flight: u64) {
+        self.app_limited_until = Some((self.delivered + in_flight).max(1));
     }
 
     /// Whether the window was left unused, and not all that was in flight then has arrived.
-    pub(super) fn is_limited(&self) -> bool {
-        self.limited_until.is_some()
+    pub(super) fn is_app_limited(&self) -> bool {
+        self.app_limited_until.is_some()
     }
 
     /// Bytes delivered so far.
@@ -151,23 +151,22 @@ impl DeliveryEstimator {
     }
 
     /// The sample of the acknowledgement at hand (section 3.3, GenerateRateSample), if it delivers anything. One over
-    /// less than the least RTT has no interval to speak of and is left out.
+    /// less than the minimum RTT has no interval to speak of and is left out.
     pub(super) fn take_sample(&mut self, now: Time) -> Option<RateSample> {
-        if self.limited_until.is_some_and(|end| self.delivered > end) {
-            self.limited_until = None;
+        if self.app_limited_until.is_some_and(|end| self.delivered > end) {
+            self.app_limited_until = None;
         }
         let (_, newest) = self.newest.take()?;
         let sending = newest.sent.since(newest.first_sent);
         let acknowledging = self.delivered_at.since(newest.delivered_at);
         let interval = sending.max(acknowledging);
         let rtt = (!newest.again).then(|| now.since(newest.sent));
-        self.least_rtt = [self.least_rtt, rtt].into_iter().flatten().min();
+        self.min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
         Some(RateSample {
             delivered: self.delivered - newest.delivered,
-            interval: (interval > Duration::ZERO && self.least_rtt.is_none_or(|rtt| interval >= rtt))
-                .then_some(interval),
+            interval: (interval > Duration::ZERO && self.min_rtt.is_none_or(|rtt| interval >= rtt)).then_some(interval),
             prior_delivered: newest.delivered,
-            limited: newest.limited,
+            app_limited: newest.app_limited,
             in_flight_when_sent: newest.in_flight,
             lost: self.lost - newest.lost,
             rtt,
@@ -216,19 +215,19 @@ mod tests {
     /// A segment counts once, however often it is acknowledged; what was sent while the sender was limited says so until
     /// all that was in flight then has arrived.
     #[test]
-    fn deliveries_count_once_and_limited_samples_say_so() {
+    fn deliveries_count_once_and_app_limited_samples_say_so() {
         let mut estimator = DeliveryEstimator::new(MSS);
         estimator.on_sent(0, 0, 0, at(0));
-        estimator.on_limited(MSS);
+        estimator.on_app_limited(MSS);
         estimator.on_sent(1, 0, MSS, at(1));
         estimator.on_delivered(0, at(50));
         estimator.on_delivered(0, at(50));
         assert_eq!(estimator.delivered(), MSS);
-        assert!(!estimator.take_sample(at(50)).expect("a segment arrived").limited);
+        assert!(!estimator.take_sample(at(50)).expect("a segment arrived").app_limited);
         estimator.on_delivered(1, at(51));
-        assert!(estimator.take_sample(at(51)).expect("a segment arrived").limited);
+        assert!(estimator.take_sample(at(51)).expect("a segment arrived").app_limited);
         estimator.on_sent(2, 2, 0, at(60));
         estimator.on_delivered(2, at(110));
-        assert!(!estimator.take_sample(at(110)).expect("a segment arrived").limited);
+        assert!(!estimator.take_sample(at(110)).expect("a segment arrived").app_limited);
     }
 }

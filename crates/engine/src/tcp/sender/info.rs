@@ -1,7 +1,7 @@
 //! What Linux tells of a connection in its `tcp_info` (include/uapi/linux/tcp.h), as far as this sender knows it.
 
 use super::{Sender, State};
-use crate::tcp::recovery::Phase;
+use crate::tcp::flight::Phase;
 use crate::tcp::scoreboard::FIRST_DATA;
 use crate::time::Duration;
 use crate::units::Rate;
@@ -35,8 +35,8 @@ pub struct TcpInfo {
     pub srtt: Option<f64>,
     /// Its variation.
     pub rttvar: Option<f64>,
-    /// Least round-trip time.
-    pub least_rtt: Option<Duration>,
+    /// Minimum RTT.
+    pub min_rtt: Option<Duration>,
     /// Payload of a full segment.
     pub mss: u64,
     /// Congestion window in bytes.
@@ -57,19 +57,19 @@ pub struct TcpInfo {
     pub retransmissions: u64,
     /// Payload bytes cumulatively acknowledged.
     pub bytes_acknowledged: u64,
-    /// The rate at which segments are released; none without pacing.
+    /// The rate at which segments leave; none without pacing.
     pub pacing_rate: Option<Rate>,
 }
 
 impl Sender {
     /// Its state as Linux would tell it.
     pub fn info(&self) -> TcpInfo {
-        let window = self.window;
+        let window = self.flight.window;
         let (estimator, counts) = (self.rto.estimator(), &self.statistics);
-        let acknowledged = self.una - FIRST_DATA;
+        let acknowledged = self.flight.una - FIRST_DATA;
         TcpInfo {
             state: self.state,
-            repair: match self.phase {
+            repair: match self.flight.phase {
                 Phase::Open => Repair::None,
                 Phase::Recovery { .. } => Repair::Recovery,
                 Phase::Loss { .. } => Repair::Loss,
@@ -79,19 +79,19 @@ impl Sender {
             rto: self.rto.timeout(&self.profile.rto_limits()),
             srtt: estimator.srtt(),
             rttvar: estimator.rttvar(),
-            least_rtt: (counts.rtt_samples > 0).then_some(counts.rtt_minimum),
+            min_rtt: (counts.rtt_samples > 0).then_some(counts.min_rtt),
             mss: window.mss,
             cwnd: window.cwnd,
             ssthresh: (window.ssthresh != u64::MAX).then_some(window.ssthresh),
-            outstanding: self.scoreboard.outstanding(),
-            sacked: self.scoreboard.sacked(),
-            lost: self.scoreboard.lost(),
-            retransmitted: self.scoreboard.retransmitted(),
+            outstanding: self.flight.scoreboard.outstanding(),
+            sacked: self.flight.scoreboard.sacked(),
+            lost: self.flight.scoreboard.lost(),
+            retransmitted: self.flight.scoreboard.retransmitted(),
             segments_sent: counts.segments_sent,
             retransmissions: counts.retransmissions,
             // The FIN is no payload.
             bytes_acknowledged: self.size.map_or(acknowledged, |size| acknowledged.min(size)),
-            pacing_rate: self.pacing_rate(),
+            pacing_rate: self.pacer.rate(&self.algorithm, &window, self.rto.srtt()),
         }
     }
 }

@@ -1,15 +1,14 @@
 //! Explicit congestion notification at the sender (RFC 3168 section 6.1.2, RFC 9768): marks reduce the window once for a
 //! window of data, as a loss does, and nothing is sent again.
 
-use super::{Acknowledgement, Sender};
-use crate::tcp::congestion::CongestionControl;
-use crate::tcp::profile::EcnKind;
-use crate::tcp::recovery::Phase;
-use crate::time::Time;
+use super::Acknowledgement;
+use crate::tcp::ecn::EcnKind;
 
 /// What the sender knows of marks.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
+    /// Whether the receiver echoes marks until it is told that the window was reduced.
+    is_classic: bool,
     /// The receiver's count, as last told.
     told: u64,
     /// No further reduction until more than this is acknowledged: the window in which the last was made, and the segment
@@ -19,12 +18,18 @@ pub(super) struct Marks {
     announces: bool,
 }
 
-impl Sender {
-    /// How many segments this acknowledgement shows to have been marked; with the classic echo, all it acknowledges.
-    pub(super) fn count_marks(&mut self, ack: &Acknowledgement, delivered: u64) -> u64 {
+impl Marks {
+    /// Of a new connection.
+    pub(super) fn new(kind: EcnKind) -> Marks {
+        Marks { is_classic: kind == EcnKind::Classic, told: 0, answered: 0, announces: false }
+    }
+
+    /// How many segments an acknowledgement that delivered so many shows to have been marked; with the classic echo, all it
+    /// acknowledges.
+    pub(super) fn count(&mut self, ack: &Acknowledgement, delivered: u64) -> u64 {
         if let Some(marks) = ack.options.marks {
-            let marked = marks.saturating_sub(self.marks.told);
-            self.marks.told += marked;
+            let marked = marks.saturating_sub(self.told);
+            self.told += marked;
             marked
         } else if ack.echoes_congestion {
             delivered.max(1)
@@ -33,28 +38,19 @@ impl Sender {
         }
     }
 
-    /// Marks are reported: the window is reduced unless that was done for this window of data.
-    pub(super) fn on_marks(&mut self, now: Time) {
-        if self.una <= self.marks.answered || !matches!(self.phase, Phase::Open) {
-            return;
-        }
-        let gently = self.profile.abe;
-        self.window.ssthresh = self.algorithm.reduce_on_marks(&self.window, self.flight_size(), now, gently);
-        if !self.is_governed {
-            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
-        }
-        self.statistics.mark_reductions += 1;
-        self.on_loss_answered();
+    /// Whether the window was already reduced for marks that are reported with SND.UNA at `una`.
+    pub(super) fn are_answered(&self, una: u64) -> bool {
+        una <= self.answered
     }
 
-    /// The window was reduced for everything now in flight, marks included.
-    pub(super) fn on_loss_answered(&mut self) {
-        self.marks.answered = self.next_sequence();
-        self.marks.announces = true;
+    /// The window was reduced for everything up to SND.NXT, marks included.
+    pub(super) fn on_reduced(&mut self, nxt: u64) {
+        self.answered = nxt;
+        self.announces = true;
     }
 
-    /// The CWR bit of the next new segment.
+    /// Whether the next new segment carries CWR.
     pub(super) fn take_announcement(&mut self) -> bool {
-        std::mem::take(&mut self.marks.announces) && self.profile.ecn == EcnKind::Classic
+        std::mem::take(&mut self.announces) && self.is_classic
     }
 }

@@ -22,15 +22,15 @@ pub struct SenderStatistics {
     /// Their sum.
     pub rtt_sum: Duration,
     /// The smallest.
-    pub rtt_minimum: Duration,
+    pub min_rtt: Duration,
     /// The largest.
-    pub rtt_maximum: Duration,
+    pub max_rtt: Duration,
 }
 
 impl SenderStatistics {
     pub(crate) fn on_rtt(&mut self, rtt: Duration) {
-        self.rtt_minimum = if self.rtt_samples == 0 { rtt } else { self.rtt_minimum.min(rtt) };
-        self.rtt_maximum = self.rtt_maximum.max(rtt);
+        self.min_rtt = if self.rtt_samples == 0 { rtt } else { self.min_rtt.min(rtt) };
+        self.max_rtt = self.max_rtt.max(rtt);
         self.rtt_sum = self.rtt_sum + rtt;
         self.rtt_samples += 1;
     }

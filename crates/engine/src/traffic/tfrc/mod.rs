@@ -121,11 +121,11 @@ impl RateBased for Tfrc {
         self.sender.stop()
     }
 
-    fn release(&self) -> Time {
-        self.sender.release
+    fn pacing_deadline(&self) -> Time {
+        self.sender.pacing_deadline
     }
 
-    fn on_release(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
+    fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
         self.send(now, outbox, options);
     }
 

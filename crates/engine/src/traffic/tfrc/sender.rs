@@ -79,7 +79,7 @@ pub struct Sender {
     /// When the last packet was sent, so that a new rate counts from there.
     last_sent: Time,
     /// When the next packet is due; `NEVER` when all is sent.
-    pub release: Time,
+    pub pacing_deadline: Time,
     /// When the nofeedback timer expires; `NEVER` when all is sent.
     pub deadline: Time,
     /// Counts since the measuring window opened.
@@ -101,7 +101,7 @@ impl Sender {
             calculated_rate: f64::INFINITY,
             receive_rates: ReceiveRates(Vec::with_capacity(MOST_RECEIVE_RATES)),
             last_sent: Time::ZERO,
-            release: Time::NEVER,
+            pacing_deadline: Time::NEVER,
             deadline: Time::NEVER,
             statistics: SenderStatistics::default(),
         }
@@ -111,7 +111,7 @@ impl Sender {
     pub fn start(&mut self, now: Time) {
         self.receive_rates.set(f64::INFINITY, now);
         self.deadline = now + FIRST_TIMEOUT;
-        self.release = now;
+        self.pacing_deadline = now;
     }
 
     /// X.
@@ -143,13 +143,13 @@ impl Sender {
     /// Nothing more is sent. False if all was sent before.
     pub fn stop(&mut self) -> bool {
         let was_sending = !self.is_done();
-        self.release = Time::NEVER;
+        self.pacing_deadline = Time::NEVER;
         self.deadline = Time::NEVER;
         was_sending
     }
 
     fn is_done(&self) -> bool {
-        self.release == Time::NEVER
+        self.pacing_deadline == Time::NEVER
     }
 
     /// Feedback came (section 4.3).
@@ -237,7 +237,7 @@ impl Sender {
     /// The next packet is due t_ipi = s / X_inst after the last one (section 4.6).
     fn schedule(&mut self, now: Time) {
         let interval = Duration::from_seconds_f64(self.segment / self.transmit_rate()).max(Duration(1));
-        self.release = (self.last_sent + interval).max(now);
+        self.pacing_deadline = (self.last_sent + interval).max(now);
     }
 
     /// X_inst of section 4.5.
@@ -287,7 +287,7 @@ mod tests {
             let mut sender = Sender::new(segment, Arc::new(TfrcParameters::default()));
             sender.start(Time::ZERO);
             sender.on_sent(Time::ZERO, false);
-            assert_eq!((sender.release, sender.deadline), (at(1000), at(2000)));
+            assert_eq!((sender.pacing_deadline, sender.deadline), (at(1000), at(2000)));
             feedback(&mut sender, 100, 100, 0.0, 0.0);
             close(sender.allowed_rate(), window / 0.1);
         }
@@ -394,7 +394,7 @@ mod tests {
             feedback(&mut sender, 200, 100, 0.01, 0.0);
             feedback(&mut sender, 400, 200, 0.01, 1e6);
             sender.on_sent(at(400), false);
-            let interval = sender.release.since(at(400)).seconds();
+            let interval = sender.pacing_deadline.since(at(400)).seconds();
             close(interval, 1000.0 / (sender.allowed_rate() * factor));
         }
     }
@@ -467,7 +467,7 @@ mod tests {
                     }
                 }
                 prop_assert!(sender.allowed_rate() >= SEGMENT / 64.0 && sender.transmit_rate() >= SEGMENT / 64.0);
-                let wait = sender.release.since(now);
+                let wait = sender.pacing_deadline.since(now);
                 prop_assert!(wait <= Duration::from_seconds(64), "{wait:?}");
             }
         }

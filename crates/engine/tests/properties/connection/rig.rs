@@ -96,9 +96,9 @@ impl<C: Channel> Rig<C> {
             }
             let arrival = self.arrivals.peek().map_or(Time::NEVER, |Reverse((time, _))| *time);
             let retransmission = self.connection.sender.deadline();
-            let release = self.connection.sender.release;
+            let pacing = self.connection.sender.pacing_deadline();
             let acknowledgement = self.connection.receiver.ack_deadline;
-            self.now = arrival.min(retransmission).min(acknowledgement).min(release);
+            self.now = arrival.min(retransmission).min(acknowledgement).min(pacing);
             assert!(self.now < Time::NEVER, "the connection waits for nothing: {state:?}");
             if arrival == self.now {
                 let Some(Reverse((_, index))) = self.arrivals.pop() else { unreachable!() };
@@ -111,8 +111,8 @@ impl<C: Channel> Rig<C> {
                 }
             } else if acknowledgement == self.now {
                 self.outbox.push(self.connection.acknowledge(&mut self.options));
-            } else if release == self.now {
-                self.connection.sender.on_release(self.now, &mut self.outbox);
+            } else if pacing == self.now {
+                self.connection.sender.on_pacing_timer(self.now, &mut self.outbox);
             } else {
                 self.connection.sender.on_timer(self.now, &mut self.outbox);
             }

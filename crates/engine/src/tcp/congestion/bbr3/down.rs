@@ -1,0 +1,74 @@
+//! ProbeBW_DOWN (section 5.3.3.1): slower than the bandwidth, until the queue is empty and there is room for others. It begins
+//! the cycle of probes.
+
+use super::{Bbr3, Mode, Sampled};
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+/// BBR.ack_phase, of which REFILLING and INIT make no difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    #[default]
+    Idle,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+/// The cycle of probes for bandwidth.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cycle {
+    /// BBR.cycle_count: cycles so far, by which the greatest bandwidth ages.
+    pub(super) count: u64,
+    /// BBR.cycle_stamp: when the present one began.
+    stamp: Time,
+    /// BBR.bw_probe_wait: how long it lasts at most.
+    wait: Duration,
+    /// BBR.rounds_since_bw_probe.
+    pub(super) rounds_since_up: u64,
+    pub(super) ack_phase: AckPhase,
+    /// BBR.bw_probe_samples: whether what is acknowledged was sent while probing.
+    pub(super) is_probe_sample: bool,
+    /// BBR.prev_probe_too_high.
+    pub(super) prev_probe_too_high: bool,
+    /// BBR.prev_probe_precautionary.
+    pub(super) prev_probe_precautionary: bool,
+}
+
+impl Bbr3 {
+    /// StartProbeBW_DOWN() of section 5.3.3.9, PickProbeWait() of section 5.3.3.8.3.
+    pub(super) fn start_down(&mut self, now: Time, total_delivered: u64) {
+        let state = &mut *self.state;
+        state.signals.reset();
+        state.slope.stop();
+        state.cycle.rounds_since_up = u64::from(state.random.unit() >= 0.5);
+        state.cycle.wait = self.parameters.probe_wait + state.random.below(self.parameters.probe_wait_spread);
+        state.cycle.stamp = now;
+        state.cycle.ack_phase = AckPhase::ProbeStopping;
+        state.rounds.restart(total_delivered);
+        state.transition_to(Mode::Down);
+    }
+
+    /// The part of UpdateProbeBWCyclePhase() for this state.
+    pub(super) fn update_down(&mut self, window: &Window, ack: &Sampled) {
+        if self.is_time_to_probe(window, ack.delivery.now) {
+            self.start_refill(ack.delivery.total_delivered);
+        } else if self.is_time_to_cruise(window, ack) {
+            self.start_cruise();
+        }
+    }
+
+    /// IsTimeToProbeBW() of section 5.3.3.8.3: after a time, or after as many rounds as Reno would take.
+    pub(super) fn is_time_to_probe(&self, window: &Window, now: Time) -> bool {
+        let segments = self.target_inflight(window).div_ceil(window.mss);
+        let cycle = &self.state.cycle;
+        now > cycle.stamp + cycle.wait || cycle.rounds_since_up >= segments.min(self.parameters.reno_rounds)
+    }
+
+    /// IsTimeToCruise() of section 5.3.3.9.
+    fn is_time_to_cruise(&self, window: &Window, ack: &Sampled) -> bool {
+        let in_flight = ack.delivery.in_flight;
+        in_flight <= self.inflight_with_headroom(window.mss)
+            && in_flight <= self.inflight(self.state.max_bw.get(), window.mss)
+    }
+}

@@ -1,0 +1,212 @@
+//! BBR version 3: draft-ietf-ccwg-bbr-06 (July 2026), whose sections and names are cited.
+//!
+//! Like the first version it paces at a multiple of the bandwidth and bounds what is in flight by a multiple of the
+//! BDP. Beyond that, loss bounds both: for long what was in flight when probing lost too much, and until the next probe
+//! what was delivered while packets were lost.
+//!
+//! One file a state of section 5.1 (`startup`, `drain`, `down`, `cruise`, `refill`, `up`, `probe_rtt`): how it is entered, what it
+//! does at an acknowledgement, when it is left. [`state`] says which may follow which. The model of the path is in `path`, what
+//! losses do to it in `loss` and `bounds`, and what is taken back of that in `undo`; `control` makes pacing rate and window of it.
+
+mod bounds;
+mod control;
+mod cruise;
+mod down;
+mod drain;
+mod loss;
+mod path;
+mod probe_rtt;
+mod refill;
+mod startup;
+mod state;
+mod undo;
+mod up;
+
+use std::sync::Arc;
+
+use super::model;
+use super::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, RateSample};
+use crate::about::About;
+use crate::parameters;
+use crate::random::Random;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+use crate::units::Rate;
+
+use state::{Mode, State};
+
+parameters! {
+    /// What can be set of BBR version 3.
+    pub struct Bbr3Parameters {
+        startup_pacing_gain: f64 = 2.77, in 1 .. 100, "Pacing gain of Startup", "section 2.5, BBR.StartupPacingGain: 4 ln 2";
+        drain_pacing_gain: f64 = 0.5, in 0.01 .. 1, "Pacing gain of Drain", "section 2.5, BBR.DrainPacingGain";
+        cwnd_gain: f64 = 2.0, in 1 .. 100, "Multiple of the BDP that may be in flight but for ProbeBW_UP and ProbeRTT", "section 2.6, BBR.DefaultCwndGain";
+        up_pacing_gain: f64 = 1.25, in 1 .. 100, "Pacing gain of ProbeBW_UP", "section 5.6.1";
+        up_cwnd_gain: f64 = 2.25, in 1 .. 100, "Multiple of the BDP that may be in flight in ProbeBW_UP", "section 5.6.1";
+        down_pacing_gain: f64 = 0.9, in 0.01 .. 1, "Pacing gain of ProbeBW_DOWN", "section 5.3.3.1";
+        loss_threshold: f64 = 0.02, in 0 .. 0.9, "Share of losses that a probe for bandwidth may cause", "section 2.8, BBR.LossThresh";
+        beta: f64 = 0.7, in 0 .. 1, "What remains at least of the bounds after a round with losses", "section 2.8, BBR.Beta";
+        headroom: f64 = 0.15, in 0 .. 1, "Share of the long-term bound left to others while cruising", "section 2.8, BBR.Headroom";
+        least_window: u64 = 4, in 1 .. 1000, "Segments of the least window", "section 2.8, BBR.MinPipeCwnd";
+        full_bandwidth_threshold: f64 = 1.25, in 1 .. 100, "Growth of the delivery rate in a round below which the pipe is found full", "section 5.3.1.2";
+        full_bandwidth_rounds: u64 = 3, in 1 .. 10000, "Rounds of no such growth that fill the pipe", "section 5.3.1.2";
+        startup_loss_ranges: u64 = 6, in 1 .. 10000, "Ranges lost in a round, with too many losses, that end Startup", "section 5.3.1.3, BBRStartupFullLossCnt";
+        extra_acked_rounds: u64 = 10, in 1 .. 10000, "Rounds for which lumps of acknowledgements are remembered", "section 2.12, BBR.ExtraAckedFilterLen";
+        probe_wait: Duration = Duration::from_seconds(2), "Least time from one probe for bandwidth to the next, unless Reno's time scale is shorter", "section 5.3.3.8.2, T_bbr";
+        probe_wait_spread: Duration = Duration::from_seconds(1), "Random time added to it", "section 5.3.3.8.2, T_bbr";
+        reno_rounds: u64 = 63, in 1 .. 1000000, "Most rounds from one probe for bandwidth to the next", "section 5.3.3.8.2, T_reno_bound";
+        min_rtt_filter: Duration = Duration::from_seconds(10), "Time for which the least round-trip time is believed", "section 2.16.1, BBR.MinRTTFilterLen";
+        probe_rtt_interval: Duration = Duration::from_seconds(5), "Time without as short a round trip after which ProbeRTT comes", "section 2.16.2, BBR.ProbeRTTInterval";
+        probe_rtt_time: Duration = Duration::from_milliseconds(200), "Least time in ProbeRTT", "section 2.16.2, BBR.ProbeRTTDuration";
+        probe_rtt_cwnd_gain: f64 = 0.5, in 0 .. 1, "Multiple of the BDP that may be in flight in ProbeRTT", "section 2.16.2, BBR.ProbeRTTCwndGain";
+        pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which it paces below what a gain says", "section 2.5, BBR.PacingMarginPercent";
+    }
+}
+
+/// No bound on what is in flight.
+const UNBOUNDED: u64 = u64::MAX;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    parameters: Arc<Bbr3Parameters>,
+    state: Box<State>,
+}
+
+/// An acknowledgement at hand with a delivery rate.
+#[derive(Clone, Copy)]
+struct Sampled<'a> {
+    delivery: &'a Delivery,
+    sample: RateSample,
+    /// RS.delivery_rate.
+    rate: f64,
+    /// RS.is_app_limited.
+    app_limited: bool,
+}
+
+impl Bbr3 {
+    /// What it is.
+    pub const ABOUT: About = About {
+        name: "bbr3",
+        aliases: &["bbrv3"],
+        title: "BBR version 3",
+        class: "model",
+        year: 2026,
+        source: "draft-ietf-ccwg-bbr-06",
+        departures: "congestion marks count as losses, for which the draft leaves the response open; without selective \
+                     acknowledgements it is as with them; a delivery rate that is not reliable ends no round, as in Linux; a \
+                     needless recovery gives back what was before its first loss, where the draft saves it once more after; \
+                     the least round-trip time starts with the first segment acknowledged, not with the handshake; segments \
+                     leave one by one, so that the quanta of segmentation offload count in the window only",
+    };
+
+    /// A fresh BBR version 3.
+    pub fn new(parameters: Arc<Bbr3Parameters>) -> Bbr3 {
+        Bbr3 { parameters, state: Box::new(State::new()) }
+    }
+
+    fn start(&mut self, window: &Window, delivery: &Delivery) {
+        if !self.state.started {
+            self.state.started = true;
+            self.state.initial_cwnd = window.cwnd;
+            self.state.min_rtt.start(delivery.now);
+            self.state.aggregation.restart(delivery.now);
+        }
+        if self.state.pacing_rate.awaits(delivery.srtt) {
+            self.state.pacing_rate.set(self.first_pacing_rate(window, delivery.srtt));
+        }
+    }
+
+    /// UpdateModelAndState() of section 5.2.3.
+    fn update_model_and_state(&mut self, window: &mut Window, ack: &Sampled) {
+        self.update_latest_delivery_signals(ack);
+        self.update_congestion_signals(window, ack);
+        self.update_ack_aggregation(window, ack);
+        self.check_full_bw_reached(ack);
+        self.check_startup_done(window, ack);
+        self.check_drain_done(window, ack);
+        self.update_probe_bw(window, ack);
+        self.update_min_rtt(ack);
+        self.check_probe_rtt(window, ack);
+        self.advance_latest_delivery_signals(ack);
+        self.state.bw = self.state.max_bw.get().min(self.state.bounds.bw_shortterm);
+    }
+
+    /// UpdateProbeBWCyclePhase() of section 5.3.3.9.
+    fn update_probe_bw(&mut self, window: &Window, ack: &Sampled) {
+        if !self.state.full_bw.reached || self.adapt_long_term_model(window, ack) {
+            return;
+        }
+        match self.state.mode {
+            Mode::Down => self.update_down(window, ack),
+            Mode::Cruise => self.update_cruise(window, ack),
+            Mode::Refill => self.update_refill(window, ack),
+            Mode::Up => self.update_up(window, ack),
+            Mode::Startup | Mode::Drain | Mode::ProbeRtt => {}
+        }
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    /// The window grows in [`CongestionControl::on_delivery`] alone.
+    fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
+
+    /// OnEnterFastRecovery() and OnEnterRTO() of section 5.6.4.4. The threshold stays, since the window does not follow
+    /// it. Marks are dealt with as they are delivered.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+        match event {
+            CongestionEvent::Loss { .. } => self.state.save_state(window, now),
+            CongestionEvent::Ecn { .. } => {}
+            CongestionEvent::Timeout => self.state.prior.was_in_recovery = true,
+            CongestionEvent::Spurious => self.handle_spurious_loss(window),
+        }
+    }
+
+    fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment) {
+        self.handle_lost_segment(window, lost);
+    }
+
+    /// UpdateOnACK() of section 5.2.3.
+    fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+        self.start(window, delivery);
+        self.state.delivered = delivery.total_delivered;
+        self.state.cwnd_limited.0 |= delivery.prior_in_flight + window.mss > window.cwnd;
+        if delivery.marked > 0 {
+            self.handle_marks(window, delivery);
+        }
+        if let Some((sample, rate)) = model::rate_of(delivery) {
+            let app_limited = self.state.held_back.is_app_limited(&sample);
+            self.update_model_and_state(window, &Sampled { delivery, sample, rate, app_limited });
+            self.set_pacing_rate(self.pacing_gain());
+        }
+        self.follow_recovery(window, delivery);
+        self.set_cwnd(window, delivery);
+    }
+
+    /// HandleRestartFromIdle() of section 5.4.1.
+    fn on_restart(&mut self, window: &mut Window, now: Time) {
+        self.state.idle_restart = true;
+        self.state.aggregation.restart(now);
+        if self.state.mode.is_probe_bw() {
+            self.set_pacing_rate(1.0);
+        } else if self.state.mode == Mode::ProbeRtt {
+            self.check_probe_rtt_done(window, now, self.state.delivered);
+        }
+    }
+
+    fn pacing_quantum(&self, mss: u64) -> u64 {
+        self.quantum(mss)
+    }
+
+    fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
+        Some(self.state.pacing_rate.or_first(|| self.first_pacing_rate(window, srtt)))
+    }
+
+    fn take_random(&mut self, random: Random) {
+        self.state.random = random;
+    }
+
+    fn needs(&self) -> Needs {
+        model::needs()
+    }
+}

@@ -1,0 +1,92 @@
+//! The model of the path: its bandwidth (section 5.5.5), its minimum RTT (section 5.3.4.3) and how acknowledgements come in lumps
+//! (section 5.5.9).
+
+use super::{Bbr3, Bbr3Parameters, Sampled};
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+/// Cycles for which a bandwidth is remembered besides the present one (section 2.11, BBR.MaxBwFilterLen = 2).
+const BANDWIDTH_CYCLES: u64 = 1;
+
+/// The minimum RTT, and that since ProbeRTT.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MinRtt {
+    /// BBR.min_rtt.
+    pub(super) value: Option<Duration>,
+    /// BBR.min_rtt_stamp.
+    stamp: Time,
+    /// BBR.probe_rtt_min_delay.
+    probe_min_delay: Option<Duration>,
+    /// BBR.probe_rtt_min_stamp.
+    probe_min_stamp: Time,
+    /// BBR.probe_rtt_expired.
+    pub(super) probe_expired: bool,
+}
+
+impl MinRtt {
+    /// The first acknowledgement is here.
+    pub(super) fn start(&mut self, now: Time) {
+        self.stamp = now;
+        self.probe_min_stamp = now;
+    }
+
+    /// ProbeRTT has ended: the next is due an interval later.
+    pub(super) fn schedule_next_probe(&mut self, now: Time) {
+        self.probe_min_stamp = now;
+    }
+
+    /// UpdateMinRTT() of section 5.3.4.3.
+    fn update(&mut self, rtt: Option<Duration>, probe_rtt_interval: Duration, filter: Duration, now: Time) {
+        self.probe_expired = now > self.probe_min_stamp + probe_rtt_interval;
+        if let Some(rtt) = rtt
+            && (self.probe_expired || self.probe_min_delay.is_none_or(|min| rtt < min))
+        {
+            self.probe_min_delay = Some(rtt);
+            self.probe_min_stamp = now;
+        }
+        let has_expired = now > self.stamp + filter;
+        if let Some(delay) = self.probe_min_delay
+            && (has_expired || self.value.is_none_or(|min| delay < min))
+        {
+            self.value = Some(delay);
+            self.stamp = self.probe_min_stamp;
+        }
+    }
+}
+
+impl Bbr3 {
+    /// UpdateMaxBw() of section 5.5.5 and UpdateRound() of section 5.5.1.
+    pub(super) fn update_max_bw(&mut self, ack: &Sampled) {
+        let state = &mut *self.state;
+        state.round_start = state.rounds.update(&ack.sample, ack.delivery.total_delivered);
+        if state.round_start {
+            state.cycle.rounds_since_up += 1;
+            state.cwnd_limited = (false, state.cwnd_limited.0);
+        }
+        if !ack.app_limited || ack.rate >= state.max_bw.get() {
+            state.max_bw.update(ack.rate, state.cycle.count, BANDWIDTH_CYCLES);
+        }
+    }
+
+    /// Section 5.3.4.3.
+    pub(super) fn update_min_rtt(&mut self, ack: &Sampled) {
+        let Bbr3Parameters { probe_rtt_interval, min_rtt_filter, .. } = *self.parameters;
+        self.state.min_rtt.update(ack.sample.rtt, probe_rtt_interval, min_rtt_filter, ack.delivery.now);
+    }
+
+    /// Section 5.5.9.
+    pub(super) fn update_ack_aggregation(&mut self, window: &Window, ack: &Sampled) {
+        let rounds = if self.state.full_bw.reached { self.parameters.extra_acked_rounds } else { 1 };
+        let state = &mut *self.state;
+        let extra = state.aggregation.excess(ack.delivery, state.bw, window.cwnd);
+        state.extra_acked.update(extra as f64, state.rounds.count, rounds - 1);
+    }
+
+    /// BDPMultiple() of section 5.6.4.2, of this bandwidth.
+    pub(super) fn bdp(&self, bandwidth: f64, gain: f64) -> u64 {
+        match self.state.min_rtt.value {
+            Some(min_rtt) => (gain * bandwidth * min_rtt.seconds()) as u64,
+            None => self.state.initial_cwnd,
+        }
+    }
+}

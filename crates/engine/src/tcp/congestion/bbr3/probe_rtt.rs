@@ -1,0 +1,59 @@
+//! ProbeRTT (section 5.3.4): little in flight for a while, so that the minimum RTT shows.
+
+use super::down::AckPhase;
+use super::{Bbr3, Mode, Sampled};
+use crate::tcp::congestion::Delivery;
+use crate::tcp::congestion::model::ProbeRtt;
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+impl Bbr3 {
+    /// CheckProbeRTT() of section 5.3.4.3.
+    pub(super) fn check_probe_rtt(&mut self, window: &mut Window, ack: &Sampled) {
+        let state = &mut *self.state;
+        if state.mode != Mode::ProbeRtt && state.min_rtt.probe_expired && !state.idle_restart {
+            state.transition_to(Mode::ProbeRtt);
+            state.save_cwnd(window);
+            state.probe_rtt = ProbeRtt::default();
+            state.cycle.ack_phase = AckPhase::ProbeStopping;
+            state.rounds.restart(ack.delivery.total_delivered);
+        }
+        if state.mode == Mode::ProbeRtt {
+            self.handle_probe_rtt(window, ack);
+        }
+        self.state.idle_restart = false;
+    }
+
+    /// HandleProbeRTT() of section 5.3.4.3.
+    fn handle_probe_rtt(&mut self, window: &mut Window, ack: &Sampled) {
+        let Delivery { now, in_flight, total_delivered, .. } = *ack.delivery;
+        let is_reached = in_flight <= self.probe_rtt_cwnd(window.mss);
+        let state = &mut *self.state;
+        state.held_back.extend(ack.delivery);
+        let time = self.parameters.probe_rtt_time;
+        if state.probe_rtt.advance(ack.delivery, is_reached, time, state.round_start, &mut state.rounds) {
+            self.check_probe_rtt_done(window, now, total_delivered);
+        }
+    }
+
+    /// CheckProbeRTTDone() of section 5.3.4.3, ExitProbeRTT() of section 5.3.4.4.
+    pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time, total_delivered: u64) {
+        if !self.state.probe_rtt.is_over(now) {
+            return;
+        }
+        self.state.min_rtt.schedule_next_probe(now);
+        window.cwnd = window.cwnd.max(self.state.prior.cwnd);
+        self.state.bounds.reset_short_term();
+        if self.state.full_bw.reached {
+            self.start_down(now, total_delivered);
+            self.start_cruise();
+        } else {
+            self.state.transition_to(Mode::Startup);
+        }
+    }
+
+    /// ProbeRTTCwnd() of section 5.6.4.5.
+    pub(super) fn probe_rtt_cwnd(&self, mss: u64) -> u64 {
+        self.bdp(self.state.bw, self.parameters.probe_rtt_cwnd_gain).max(self.least_window(mss))
+    }
+}

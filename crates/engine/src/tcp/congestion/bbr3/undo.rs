@@ -1,0 +1,66 @@
+//! What a loss that was none gives back (section 5.5.11).
+
+use super::bounds::Bounds;
+use super::{Bbr3, Mode, State};
+use crate::tcp::window::Window;
+use crate::time::Time;
+
+/// What was before the latest loss.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    saved: Option<Time>,
+    /// BBR.undo_state: the state that the loss ended.
+    mode: Option<Mode>,
+    bounds: Bounds,
+}
+
+impl Default for Undo {
+    fn default() -> Undo {
+        let bounds = Bounds { inflight_longterm: 0, inflight_shortterm: 0, bw_shortterm: 0.0 };
+        Undo { saved: None, mode: None, bounds }
+    }
+}
+
+impl Undo {
+    /// Losses end this state.
+    pub(super) fn ends(&mut self, mode: Mode) {
+        self.mode = Some(mode);
+    }
+}
+
+impl State {
+    /// SaveStateUponLoss() of section 5.5.11.1. Of losses that come to light together the first saves, before any of
+    /// them changes what is saved.
+    pub(super) fn save_state(&mut self, window: &Window, now: Time) {
+        if self.undo.saved == Some(now) {
+            return;
+        }
+        self.save_cwnd(window);
+        self.undo = Undo { saved: Some(now), mode: None, bounds: self.bounds };
+    }
+}
+
+impl Bbr3 {
+    /// HandleSpuriousLossDetection() of section 5.5.11.2.
+    pub(super) fn handle_spurious_loss(&mut self, window: &mut Window) {
+        let state = &mut *self.state;
+        window.cwnd = window.cwnd.max(state.prior.cwnd);
+        state.signals.is_loss_in_round = false;
+        state.full_bw.reset(0.0);
+        state.bounds.raise_to(&state.undo.bounds);
+        let may_return = state.mode != Mode::ProbeRtt;
+        match state.undo.mode.take() {
+            Some(Mode::Startup) if state.mode != Mode::Startup => {
+                state.full_bw.reached = false;
+                if may_return {
+                    state.transition_to(Mode::Startup);
+                }
+            }
+            Some(Mode::Up) if state.mode != Mode::Up && may_return => {
+                let delivered = state.delivered;
+                self.start_refill(delivered);
+            }
+            _ => {}
+        }
+    }
+}

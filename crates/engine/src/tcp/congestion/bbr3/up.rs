@@ -1,0 +1,100 @@
+//! ProbeBW_UP (section 5.3.3.4): faster than the bandwidth, until the pipe is full or too much is lost.
+
+use super::down::AckPhase;
+use super::{Bbr3, Mode, Sampled, UNBOUNDED};
+use crate::tcp::window::Window;
+
+/// Rounds after which the slope is steep enough.
+const MOST_ROUNDS: u32 = 30;
+
+/// How fast the long-term bound rises: twice as fast in each round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slope {
+    /// BBR.bw_probe_up_rounds.
+    rounds: u32,
+    /// BBR.bw_probe_up_acks, in bytes.
+    acked: u64,
+    /// BBR.probe_up_cnt, in bytes: what is acknowledged for a segment of growth.
+    acked_per_increment: u64,
+}
+
+impl Default for Slope {
+    fn default() -> Slope {
+        Slope { rounds: 0, acked: 0, acked_per_increment: UNBOUNDED }
+    }
+}
+
+impl Slope {
+    /// The bound does not rise.
+    pub(super) fn stop(&mut self) {
+        self.acked_per_increment = UNBOUNDED;
+    }
+
+    /// A probe begins soon.
+    pub(super) fn restart(&mut self) {
+        self.rounds = 0;
+        self.acked = 0;
+    }
+
+    /// RaiseInflightLongtermSlope() of section 5.3.3.9.
+    fn raise(&mut self, window: &Window) {
+        let growth_this_round = 1 << self.rounds;
+        self.rounds = (self.rounds + 1).min(MOST_ROUNDS);
+        self.acked_per_increment = (window.cwnd / growth_this_round).max(window.mss);
+    }
+
+    /// Segments by which the bound rises for what is delivered.
+    fn increments(&mut self, delivered: u64) -> u64 {
+        self.acked += delivered;
+        let increments = self.acked / self.acked_per_increment;
+        self.acked %= self.acked_per_increment;
+        increments
+    }
+}
+
+impl Bbr3 {
+    /// StartProbeBW_UP() of section 5.3.3.9.
+    pub(super) fn start_up(&mut self, window: &Window, ack: &Sampled) {
+        let state = &mut *self.state;
+        state.cycle.ack_phase = AckPhase::ProbeStarting;
+        state.rounds.restart(ack.delivery.total_delivered);
+        state.full_bw.reset(ack.rate);
+        state.transition_to(Mode::Up);
+        state.slope.raise(window);
+    }
+
+    /// The part of UpdateProbeBWCyclePhase() for this state.
+    pub(super) fn update_up(&mut self, window: &Window, ack: &Sampled) {
+        if self.is_time_to_go_down(window, ack) {
+            self.state.cycle.prev_probe_too_high = false;
+            self.start_down(ack.delivery.now, ack.delivery.total_delivered);
+        }
+    }
+
+    /// IsTimeToGoDown() of section 5.3.3.9.
+    fn is_time_to_go_down(&mut self, window: &Window, ack: &Sampled) -> bool {
+        let is_limited = self.state.is_cwnd_limited();
+        let state = &mut *self.state;
+        if state.cycle.prev_probe_too_high && ack.delivery.in_flight >= state.bounds.inflight_longterm {
+            state.cycle.prev_probe_precautionary = true;
+            return true;
+        }
+        if is_limited && window.cwnd >= state.bounds.inflight_longterm {
+            state.full_bw.reset(ack.rate);
+            return false;
+        }
+        state.full_bw.now
+    }
+
+    /// ProbeInflightLongtermUpward() of section 5.3.3.9.
+    pub(super) fn probe_inflight_longterm_upward(&mut self, window: &Window, ack: &Sampled) {
+        let state = &mut *self.state;
+        if !state.is_cwnd_limited() || window.cwnd < state.bounds.inflight_longterm {
+            return;
+        }
+        state.bounds.inflight_longterm += state.slope.increments(ack.delivery.delivered) * window.mss;
+        if state.round_start {
+            state.slope.raise(window);
+        }
+    }
+}

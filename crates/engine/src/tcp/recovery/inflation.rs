@@ -1,0 +1,63 @@
+//! Window inflation: how fast recovery without SACK keeps sending (RFC 5681 section 3.2, RFC 6582 section 3.2).
+
+use super::{Next, lost_then_new};
+use crate::tcp::flight::Flight;
+
+/// The congestion window, inflated by the segments that have left the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inflation {
+    window: u64,
+    partial_acks: u64,
+}
+
+impl Inflation {
+    /// Enters fast recovery: the duplicate acknowledgements that led to it count (RFC 5681 section 3.2 step 3).
+    pub fn enter(ssthresh: u64, duplicate_acks: u64, mss: u64) -> Inflation {
+        Inflation { window: ssthresh + duplicate_acks * mss, partial_acks: 0 }
+    }
+
+    /// The inflated window in bytes.
+    pub fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// One more duplicate acknowledgement (RFC 5681 section 3.2 step 4).
+    pub fn on_duplicate(&mut self, mss: u64) {
+        self.window += mss;
+    }
+
+    /// A partial acknowledgement deflates the window by what it acknowledges, less one segment (RFC 6582 section 3.2
+    /// step 3). Returns whether it is the first of the episode, the only one that restarts the retransmission timer.
+    pub fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
+        self.window = self.window.saturating_sub(acked) + if acked >= mss { mss } else { 0 };
+        self.partial_acks += 1;
+        self.partial_acks == 1
+    }
+
+    /// The congestion window after a full acknowledgement: the first, burst-avoiding choice of RFC 6582 section 3.2
+    /// step 3.
+    pub fn exit(ssthresh: u64, flight_size: u64, mss: u64) -> u64 {
+        ssthresh.min(flight_size.max(mss) + mss)
+    }
+}
+
+/// Fast recovery of Reno or New Reno begins. None if the algorithm sets the window.
+pub(super) fn enter(flight: &mut Flight, reduce: impl FnOnce(&mut Flight)) -> Option<Inflation> {
+    flight.scoreboard.start_episode();
+    flight.scoreboard.mark_first_lost();
+    reduce(flight);
+    if flight.settings.is_governed {
+        return None;
+    }
+    let window = &mut flight.window;
+    window.cwnd = window.ssthresh;
+    Some(Inflation::enter(window.ssthresh, flight.duplicate_acks, window.mss))
+}
+
+/// What is sent next: where the window is inflated only new data, since acknowledgements alone say what to send again.
+pub(super) fn next_segment(inflation: Option<&Inflation>, flight: &mut Flight, has_new: bool) -> Option<Next> {
+    match inflation {
+        Some(_) => has_new.then_some(Next::New),
+        None => lost_then_new(flight, has_new),
+    }
+}

@@ -1,0 +1,273 @@
+//! Losses by time: RFC 8985 section 6.2. A segment is lost when one that was sent later has arrived, and as much time has
+//! passed as reordering may take.
+
+use std::collections::VecDeque;
+
+use crate::tcp::scoreboard::Scoreboard;
+use crate::time::{Duration, Time};
+
+/// Recoveries after which a widened reordering window narrows again: step 4.
+const REORDERING_PERSISTS: u32 = 16;
+/// Share of the minimum RTT that is the reordering window's step: step 4.
+const REORDERING_STEP: u64 = 4;
+
+/// When a segment was sent last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Transmission {
+    sent: Time,
+    again: bool,
+}
+
+/// The state of section 5.2.
+#[derive(Debug)]
+pub(super) struct Detector {
+    /// A ring: a segment's last transmission is found by its index.
+    transmissions: Vec<Transmission>,
+    /// Segments in the order in which they were sent, those sent again at their latest time; earlier entries of theirs
+    /// are passed over.
+    order: VecDeque<(Time, u64)>,
+    /// RACK.xmit_ts and RACK.segment: of all segments that have arrived the one sent last.
+    latest: Option<(Time, u64)>,
+    /// RACK.rtt.
+    rtt: Duration,
+    /// RACK.min_RTT.
+    min_rtt: Duration,
+    /// RACK.fack: one past the highest segment that has arrived.
+    highest: u64,
+    reordering_seen: bool,
+    /// RACK.reo_wnd_mult.
+    steps: u64,
+    /// RACK.reo_wnd_persist.
+    persists: u32,
+    /// RACK.dsack_round: no further step until this segment is acknowledged.
+    round: Option<u64>,
+}
+
+impl Detector {
+    pub(super) fn new() -> Detector {
+        Detector {
+            transmissions: vec![Transmission::default(); 16],
+            order: VecDeque::new(),
+            latest: None,
+            rtt: Duration::ZERO,
+            min_rtt: Duration(u64::MAX),
+            highest: 0,
+            reordering_seen: false,
+            steps: 1,
+            persists: REORDERING_PERSISTS,
+            round: None,
+        }
+    }
+
+    fn slot(&self, index: u64) -> usize {
+        index as usize & (self.transmissions.len() - 1)
+    }
+
+    /// A segment is sent, `again` or for the first time; `una` is the first that is not acknowledged.
+    pub(super) fn on_sent(&mut self, index: u64, una: u64, again: bool, now: Time) {
+        while index - una >= self.transmissions.len() as u64 {
+            let mut wider = vec![Transmission::default(); 2 * self.transmissions.len()];
+            for held in una..index {
+                let slot = held as usize & (wider.len() - 1);
+                wider[slot] = self.transmissions[self.slot(held)];
+            }
+            self.transmissions = wider;
+        }
+        let slot = self.slot(index);
+        self.transmissions[slot] = Transmission { sent: now, again };
+        self.order.push_back((now, index));
+    }
+
+    /// A round-trip time sample: step 1.
+    pub(super) fn on_rtt(&mut self, rtt: Duration) {
+        self.min_rtt = self.min_rtt.min(rtt);
+    }
+
+    /// A segment arrived: steps 2 and 3. `echo_ended` is when the tick of the timestamp that the acknowledgement echoes was over,
+    /// if it echoes one.
+    pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
+        let Transmission { sent, again } = self.transmissions[self.slot(index)];
+        if index >= self.highest {
+            self.highest = index + 1;
+        } else if !again {
+            self.reordering_seen = true;
+        }
+        // An acknowledgement of the first transmission says nothing of the second.
+        let rtt = now.since(sent);
+        if again && (echo_ended.is_some_and(|ended| ended <= sent) || rtt < self.min_rtt) {
+            return;
+        }
+        self.rtt = rtt;
+        self.latest = self.latest.max(Some((sent, index)));
+    }
+
+    /// Something arrived twice: the reordering window was too small (step 4).
+    pub(super) fn on_duplicate(&mut self, una: u64, nxt: u64) {
+        if self.round.is_some_and(|end| una >= end) {
+            self.round = None;
+        }
+        if self.round.is_none() {
+            self.round = Some(nxt);
+            self.steps += 1;
+            self.persists = REORDERING_PERSISTS;
+        }
+    }
+
+    /// Fast recovery ended (step 4).
+    pub(super) fn on_recovered(&mut self) {
+        self.persists = self.persists.saturating_sub(1);
+        if self.persists == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// RACK_update_reo_wnd(): none where nothing was ever reordered and losses are plain.
+    fn reordering_window(&self, losses_are_plain: bool, srtt: Duration) -> Duration {
+        if !self.reordering_seen && losses_are_plain {
+            return Duration::ZERO;
+        }
+        Duration((self.min_rtt.0 / REORDERING_STEP).saturating_mul(self.steps)).min(srtt)
+    }
+
+    /// Step 5: marks as lost what was sent so long before the latest that arrived. Returns how many, and how long the others
+    /// that were sent before it are to be waited for.
+    pub(super) fn find_losses(
+        &mut self,
+        scoreboard: &mut Scoreboard,
+        losses_are_plain: bool,
+        srtt: Duration,
+        now: Time,
+    ) -> (u64, Option<Duration>) {
+        let window = self.reordering_window(losses_are_plain, srtt);
+        let Some(latest) = self.latest else { return (0, None) };
+        let mut lost = 0;
+        while let Some((sent, index)) = self.order.front().copied() {
+            if scoreboard.is_under_way(index) && self.transmissions[self.slot(index)].sent == sent {
+                // What follows was sent later and is due later: waiting for the first is enough.
+                if (sent, index) >= latest {
+                    break;
+                }
+                let due = sent + self.rtt + window;
+                if due > now {
+                    return (lost, Some(due.since(now)));
+                }
+                lost += scoreboard.mark_lost_anew(index);
+            }
+            self.order.pop_front();
+        }
+        (lost, None)
+    }
+
+    /// After a timeout only the first segment is surely lost, and what was sent as long ago as step 5 waits (section 6.3).
+    pub(super) fn mark_losses_on_timeout(&self, scoreboard: &mut Scoreboard, srtt: Duration, now: Time) {
+        let window = self.reordering_window(false, srtt);
+        let una = scoreboard.una();
+        for index in una..scoreboard.nxt() {
+            let sent = self.transmissions[self.slot(index)].sent;
+            if scoreboard.is_under_way(index) && (index == una || sent + self.rtt + window <= now) {
+                scoreboard.mark_lost_anew(index);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn microseconds(time: u64) -> Time {
+        Time::ZERO + Duration::from_microseconds(time)
+    }
+
+    /// The minimum RTT is 100 us, and so many segments left 10 us apart.
+    fn detector_of(segments: u64) -> Detector {
+        let mut detector = Detector::new();
+        detector.on_rtt(Duration::from_microseconds(100));
+        (0..segments).for_each(|index| detector.on_sent(index, 0, false, microseconds(10 * index)));
+        detector
+    }
+
+    /// What RACK waits for, with a smoothed round-trip time of 300 us.
+    fn window(detector: &Detector) -> u64 {
+        detector.reordering_window(false, Duration::from_microseconds(300)).0 / Duration::from_microseconds(1).0
+    }
+
+    /// Step 2 of section 6.2: of all that arrived the segment sent last counts; an earlier one that comes after it is
+    /// reordering (step 3).
+    #[test]
+    fn the_segment_sent_last_counts() {
+        let mut detector = detector_of(4);
+        detector.on_delivered(1, None, microseconds(120));
+        detector.on_delivered(2, None, microseconds(121));
+        assert!(!detector.reordering_seen);
+        assert_eq!(detector.highest, 3);
+        detector.on_delivered(0, None, microseconds(122));
+        assert!(detector.reordering_seen);
+        assert_eq!(detector.latest, Some((microseconds(20), 2)));
+    }
+
+    /// Step 3: what was sent again comes below what has arrived, and was not reordered.
+    #[test]
+    fn what_was_sent_again_was_not_reordered() {
+        let mut detector = detector_of(2);
+        detector.on_delivered(1, None, microseconds(120));
+        detector.on_sent(0, 0, true, microseconds(130));
+        detector.on_delivered(0, None, microseconds(240));
+        assert!(!detector.reordering_seen);
+        assert_eq!(detector.latest, Some((microseconds(130), 0)));
+    }
+
+    /// Step 2 without timestamps: what seems to have arrived within less than the minimum RTT is the first transmission.
+    #[test]
+    fn a_retransmission_takes_a_round_trip() {
+        for (after, counts) in [(99, false), (100, true)] {
+            let mut detector = detector_of(1);
+            detector.on_sent(0, 0, true, microseconds(500));
+            detector.on_delivered(0, None, microseconds(500 + after));
+            assert_eq!(detector.latest.is_some(), counts, "after {after} us");
+            assert!(!detector.reordering_seen);
+        }
+    }
+
+    /// Step 4: each round trip in which something came twice adds a quarter of the minimum RTT, up to the smoothed one.
+    #[test]
+    fn duplicates_widen_the_reordering_window_once_a_round() {
+        let mut detector = detector_of(1);
+        assert_eq!(window(&detector), 25);
+        detector.on_duplicate(10, 20);
+        detector.on_duplicate(19, 30);
+        assert_eq!(window(&detector), 50);
+        detector.on_duplicate(20, 30);
+        assert_eq!(window(&detector), 75);
+        (0..20).for_each(|round| detector.on_duplicate(30 + 10 * round, 40 + 10 * round));
+        assert_eq!(window(&detector), 300);
+    }
+
+    /// Step 4: after 16 recoveries without duplicates the window is a quarter again.
+    #[test]
+    fn a_widened_reordering_window_lasts_sixteen_recoveries() {
+        let mut detector = detector_of(1);
+        detector.on_duplicate(10, 20);
+        (0..15).for_each(|_| detector.on_recovered());
+        assert_eq!(window(&detector), 50);
+        detector.on_duplicate(20, 30);
+        (0..15).for_each(|_| detector.on_recovered());
+        assert_eq!(window(&detector), 75);
+        detector.on_recovered();
+        assert_eq!(window(&detector), 25);
+    }
+
+    /// RACK_update() of section 6.2, with a timestamp clock of a millisecond: the echo tells which transmission is
+    /// acknowledged, also when the retransmission left in the middle of a tick.
+    #[test]
+    fn only_the_retransmissions_own_acknowledgement_counts() {
+        for (tick_echoed, counts) in [(0, false), (5_000, true)] {
+            let mut detector = Detector::new();
+            detector.on_rtt(Duration::from_microseconds(100));
+            detector.on_sent(0, 0, false, microseconds(0));
+            detector.on_sent(0, 0, true, microseconds(5_400));
+            detector.on_delivered(0, Some(microseconds(tick_echoed + 1_000)), microseconds(6_000));
+            assert_eq!(detector.latest.is_some(), counts, "echo of {tick_echoed} us");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! RACK-TLP: RFC 8985. Losses are found by time (`detector.rs`), the end of a flight is probed before the retransmission timer
+//! would expire, the window falls in proportion to what is delivered (RFC 9937), and a reduction for losses that were none is
+//! taken back (`undo.rs`).
+
+mod detector;
+mod undo;
+
+use super::{Entry, Evidence, Expiry, ProportionalRateReduction, Repair, Step};
+use crate::packet::Block;
+use crate::tcp::flight::{Arrival, Flight};
+use crate::tcp::rto::Rto;
+use crate::tcp::scoreboard::Progress;
+use crate::time::{Duration, Time};
+
+use detector::Detector;
+use undo::{Undo, duplicate_of};
+
+/// How long a receiver may wait with an acknowledgement: RFC 8985 section 7.2, TLP.max_ack_delay.
+const LONGEST_ACK_DELAY: Duration = Duration::from_milliseconds(200);
+/// The probe timeout before any RTT sample: RFC 8985 section 7.2.
+const FIRST_PROBE_TIMEOUT: Duration = Duration::from_seconds(1);
+
+/// What the deadline is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    /// Segments may by now be lost and not just late.
+    Reordering,
+    /// The end of the flight is to be probed.
+    Probe,
+}
+
+/// A tail loss probe that is not yet answered (section 7.1).
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// TLP.end_seq, as a segment's index.
+    end: u64,
+    /// Whether it sent old data again.
+    again: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Rack {
+    detector: Detector,
+    probe: Option<Probe>,
+    /// When the timer below is due.
+    deadline: Time,
+    timer: Timer,
+    /// Whether the receiver tells what came twice, so that needless reductions can be taken back.
+    takes_back: bool,
+    undo: Option<Undo>,
+    /// The reduction of the present episode, unless the algorithm sets the window.
+    reduction: Option<ProportionalRateReduction>,
+}
+
+impl Rack {
+    /// Of a new connection; `duplicate_sack` says whether the receiver tells what came twice.
+    pub fn new(duplicate_sack: bool) -> Rack {
+        Rack {
+            detector: Detector::new(),
+            probe: None,
+            deadline: Time::NEVER,
+            timer: Timer::Probe,
+            takes_back: duplicate_sack,
+            undo: None,
+            reduction: None,
+        }
+    }
+
+    fn set_timer(&mut self, timer: Timer, deadline: Time) {
+        self.timer = timer;
+        self.deadline = deadline;
+    }
+
+    /// When its timer expires; `NEVER` while it is off.
+    pub(super) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// The timer is off.
+    pub(super) fn stop_timer(&mut self) {
+        self.deadline = Time::NEVER;
+    }
+
+    /// A round-trip time sample.
+    pub(super) fn on_rtt(&mut self, rtt: Duration) {
+        self.detector.on_rtt(rtt);
+    }
+
+    /// A segment arrived.
+    pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
+        self.detector.on_delivered(index, echo_ended, now);
+    }
+
+    /// Looks for losses after an acknowledgement, and adds them to its progress.
+    pub(super) fn find_losses(
+        &mut self,
+        flight: &mut Flight,
+        sacks: &[Block],
+        progress: &mut Progress,
+        rto: &Rto,
+        now: Time,
+    ) -> Evidence {
+        let (una, nxt) = (flight.scoreboard.una(), flight.scoreboard.nxt());
+        let has_duplicate = duplicate_of(flight.una, sacks).is_some();
+        if has_duplicate {
+            self.detector.on_duplicate(una, nxt);
+        }
+        let probe_repaired = self.ends_probe(una) && !has_duplicate;
+        progress.newly_lost += self.mark_losses(flight, rto, now);
+        if has_duplicate {
+            self.on_needless_retransmission()
+        } else if probe_repaired && flight.is_open() {
+            Evidence::ProbeRepaired
+        } else {
+            Evidence::None
+        }
+    }
+
+    /// An acknowledgement that a later one overtook.
+    pub(super) fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
+        if duplicate_of(number, sacks).is_none() {
+            return Evidence::None;
+        }
+        self.detector.on_duplicate(flight.scoreboard.una(), flight.scoreboard.nxt());
+        self.on_needless_retransmission()
+    }
+
+    /// Marks what is lost by now, and waits for what may yet be.
+    fn mark_losses(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> u64 {
+        let losses_are_plain =
+            !flight.is_open() || flight.scoreboard.sacked() >= flight.scoreboard.duplicate_threshold();
+        let (lost, wait) = self.detector.find_losses(&mut flight.scoreboard, losses_are_plain, rto.srtt(), now);
+        match wait {
+            Some(wait) => self.set_timer(Timer::Reordering, now + wait),
+            None if self.timer == Timer::Reordering => self.deadline = Time::NEVER,
+            None => {}
+        }
+        lost
+    }
+
+    /// TLP_process_ack() of section 7.4. Whether this ends a probe that sent old data again.
+    fn ends_probe(&mut self, una: u64) -> bool {
+        match self.probe {
+            Some(probe) if una >= probe.end => {
+                self.probe = None;
+                probe.again
+            }
+            _ => false,
+        }
+    }
+
+    /// Arms the probe after new data was sent or acknowledged (section 7.2).
+    pub(super) fn arm_probe(&mut self, flight: &Flight, rto: &Rto, retransmission: Time, now: Time) {
+        if self.timer == Timer::Reordering && self.deadline != Time::NEVER {
+            return;
+        }
+        let outstanding = flight.scoreboard.outstanding();
+        let may_probe = flight.is_open() && flight.scoreboard.sacked() == 0 && outstanding > 0;
+        if !may_probe || self.probe.is_some() {
+            self.set_timer(Timer::Probe, Time::NEVER);
+            return;
+        }
+        let srtt = rto.srtt();
+        let timeout = match srtt {
+            Duration::ZERO => FIRST_PROBE_TIMEOUT,
+            _ if outstanding == 1 => srtt * 2 + LONGEST_ACK_DELAY,
+            _ => srtt * 2,
+        };
+        self.set_timer(Timer::Probe, (now + timeout).min(retransmission));
+    }
+
+    /// The probe was sent, `again` if it is old data.
+    pub(super) fn on_probe_sent(&mut self, flight: &Flight, again: bool) {
+        self.probe = Some(Probe { end: flight.scoreboard.nxt(), again });
+        // New data has armed the next, for which it is too early.
+        self.deadline = Time::NEVER;
+    }
+
+    /// The reordering or the probe timer expired.
+    pub(super) fn on_timer(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> Expiry {
+        self.deadline = Time::NEVER;
+        match self.timer {
+            Timer::Reordering => {
+                let newly_lost = self.mark_losses(flight, rto, now);
+                if newly_lost > 0 && flight.is_open() { Expiry::Enter } else { Expiry::Send }
+            }
+            Timer::Probe if flight.is_open() => Expiry::Probe,
+            Timer::Probe => Expiry::Nothing,
+        }
+    }
+
+    /// The window is about to be reduced.
+    pub(super) fn before_reduction(&mut self, flight: &Flight) {
+        if self.takes_back && flight.is_open() {
+            self.undo = Some(Undo::new(flight.window));
+        }
+    }
+
+    fn on_needless_retransmission(&mut self) -> Evidence {
+        match self.undo.as_mut().and_then(Undo::on_needless) {
+            Some(before) => {
+                self.undo = None;
+                Evidence::Spurious { cwnd: before.cwnd, ssthresh: before.ssthresh }
+            }
+            None => Evidence::None,
+        }
+    }
+}
+
+impl Repair for Rack {
+    /// By time, losses may come to light with any acknowledgement.
+    fn finds_loss(&mut self, flight: &mut Flight, _arrival: &Arrival) -> bool {
+        flight.duplicate_acks += 1;
+        self.knows_of_loss(flight)
+    }
+
+    fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
+        flight.scoreboard.start_episode();
+        self.before_reduction(flight);
+        reduce(flight);
+        self.reduction = (!flight.settings.is_governed).then(|| ProportionalRateReduction::enter(flight, delivered));
+        flight.begin_recovery(nxt);
+        Entry::Repair { first: flight.scoreboard.next_lost() }
+    }
+
+    fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
+        if let Some(reduction) = &mut self.reduction {
+            reduction.reduce(flight, arrival);
+        }
+        Step::REPAIR
+    }
+
+    fn leave(&mut self, flight: &mut Flight) {
+        self.reduction = None;
+        if !flight.settings.is_governed {
+            flight.window.cwnd = flight.window.ssthresh;
+        }
+        self.detector.on_recovered();
+    }
+
+    /// By time any segment may be lost, not only the first.
+    fn knows_of_loss(&self, flight: &mut Flight) -> bool {
+        flight.scoreboard.next_lost().is_some()
+    }
+
+    fn on_timeout(&mut self, flight: &mut Flight, rto: &Rto, now: Time) {
+        self.detector.mark_losses_on_timeout(&mut flight.scoreboard, rto.srtt(), now);
+        self.reduction = None;
+        self.probe = None;
+        self.deadline = Time::NEVER;
+    }
+
+    fn on_sent(&mut self, flight: &Flight, index: u64, payload: u64, now: Time) {
+        let again = index < flight.scoreboard.nxt();
+        self.detector.on_sent(index, flight.scoreboard.una(), again, now);
+        if let Some(undo) = self.undo.as_mut().filter(|_| again) {
+            undo.on_retransmitted();
+        }
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_sent(payload);
+        }
+    }
+}

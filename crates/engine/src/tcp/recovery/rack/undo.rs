@@ -1,0 +1,66 @@
+//! Needless retransmissions: what came twice (RFC 2883), and the reduction that is taken back when all that was sent again turns
+//! out to have been sent in vain (RFC 3708; RFC 8985 section 9.4).
+
+use crate::packet::Block;
+use crate::tcp::window::Window;
+
+/// A block that tells of a segment that came twice: the first, if it lies below the acknowledgement or within the second
+/// (RFC 2883 section 4).
+pub(super) fn duplicate_of(acknowledgement: u64, sacks: &[Block]) -> Option<Block> {
+    let first = *sacks.first()?;
+    let within = sacks.get(1).is_some_and(|second| second.start <= first.start && first.end <= second.end);
+    (first.end <= acknowledgement || within).then_some(first)
+}
+
+/// The latest reduction of the window, and what is known of its reason.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// The window before it.
+    before: Window,
+    /// Retransmissions of the episode that have not been shown to be needless.
+    unexplained: u64,
+}
+
+impl Undo {
+    /// The window is about to be reduced.
+    pub(super) fn new(before: Window) -> Undo {
+        Undo { before, unexplained: 0 }
+    }
+
+    /// A segment of the episode is sent again.
+    pub(super) fn on_retransmitted(&mut self) {
+        self.unexplained += 1;
+    }
+
+    /// One retransmission is shown to have been needless. Once all are, the window before the reduction.
+    pub(super) fn on_needless(&mut self) -> Option<Window> {
+        if self.unexplained == 0 {
+            return None;
+        }
+        self.unexplained -= 1;
+        (self.unexplained == 0).then_some(self.before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 2883 section 4: what came twice is the first block, if it is acknowledged already or part of the second.
+    #[test]
+    fn duplicates_are_told_by_the_first_block() {
+        let block = |start, end| Block { start, end };
+        for (acknowledgement, sacks, expected) in [
+            (20, vec![block(10, 20)], true),
+            (20, vec![block(20, 30)], false),
+            (20, vec![block(30, 40), block(25, 50)], true),
+            (20, vec![block(30, 40), block(30, 40)], true),
+            (20, vec![block(30, 40), block(50, 60)], false),
+            (20, vec![block(30, 60), block(30, 50)], false),
+            (20, vec![], false),
+        ] {
+            let duplicate = duplicate_of(acknowledgement, &sacks);
+            assert_eq!(duplicate, sacks.first().copied().filter(|_| expected), "{sacks:?}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Tahoe: Jacobson, "Congestion avoidance and control", SIGCOMM 1988. Losses are found by duplicate acknowledgements, but not
+//! repaired by fast recovery: slow start begins anew, from one segment.
+
+use super::{Entry, Repair, Step};
+use crate::tcp::flight::{Arrival, Flight};
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Tahoe;
+
+impl Repair for Tahoe {
+    fn finds_loss(&mut self, flight: &mut Flight, _arrival: &Arrival) -> bool {
+        flight.is_past_last_loss() && flight.count_duplicate()
+    }
+
+    fn enter(&mut self, flight: &mut Flight, _delivered: u64, _nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
+        reduce(flight);
+        Entry::StartOver
+    }
+
+    fn on_ack(&mut self, _flight: &mut Flight, _arrival: &Arrival) -> Step {
+        unreachable!("Tahoe has no fast recovery")
+    }
+
+    fn leave(&mut self, _flight: &mut Flight) {
+        unreachable!("Tahoe has no fast recovery")
+    }
+}

@@ -1,0 +1,234 @@
+//! What a sender does about an acknowledgement: it takes in what arrived, looks for losses, lets the window grow or the recovery
+//! go on, and sends what may be sent then.
+
+use super::{Sender, State};
+use crate::packet::{AckOptions, Packet};
+use crate::tcp::congestion::{Ack, CongestionControl, Delivery};
+use crate::tcp::flight::{Arrival, Phase};
+use crate::tcp::profile::Counting;
+use crate::tcp::recovery::{Evidence, Step};
+use crate::tcp::scoreboard::{FIRST_DATA, Progress};
+use crate::time::{Duration, Time};
+
+/// An acknowledgement as it comes to the sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Acknowledgement<'a> {
+    /// Cumulative acknowledgement number.
+    pub number: u64,
+    /// The echoed timestamp.
+    pub echo: Time,
+    /// Whether it carries ECN-Echo.
+    pub echoes_congestion: bool,
+    /// Its options.
+    pub options: &'a AckOptions,
+}
+
+/// What an acknowledgement of new data gives to window growth.
+struct Growth<'a> {
+    acked: u64,
+    /// Segments newly known to have been marked.
+    marked: u64,
+    rtt: Option<Duration>,
+    options: &'a AckOptions,
+}
+
+impl Sender {
+    /// An acknowledgement arrived.
+    pub fn on_ack(&mut self, ack: &Acknowledgement, now: Time, outbox: &mut Vec<Packet>) {
+        let Acknowledgement { number, echo, options, .. } = *ack;
+        let sacks = options.sacks.as_slice();
+        if self.state != State::Established {
+            return;
+        }
+        if number < self.flight.una {
+            let evidence = self.recovery.on_old_ack(&self.flight, number, sacks);
+            return self.heed(evidence, 0, now);
+        }
+        let acked = number - self.flight.una;
+        let prior_in_flight = self.flight.pipe();
+        let mut progress = Progress::default();
+        if !sacks.is_empty() || acked > 0 {
+            progress = self.take_arrivals(ack, now);
+            self.flight.una = number;
+        }
+        let rtt = if acked > 0 { self.sample_rtt(number, echo, now) } else { None };
+        if acked > 0 {
+            self.retries = 0;
+            self.flight.limited_transmitted = 0;
+        }
+        let evidence = self.recovery.find_losses(&mut self.flight, sacks, &mut progress, &self.rto, now);
+        self.heed(evidence, progress.delivered, now);
+        let marked = self.marks.count(ack, progress.delivered);
+        let delivery = self.delivery_of(&progress, marked, rtt, prior_in_flight, now);
+        if marked > 0 {
+            self.on_marks(now);
+        }
+        let step = self.recovery.on_ack(&mut self.flight, &Arrival { acked, progress });
+        let growth = Growth { acked, marked, rtt, options };
+        let restarts_timer = self.take_step(step, &growth, progress.delivered, now, outbox);
+        if let Some(delivery) = delivery {
+            let in_recovery = !self.flight.is_open();
+            self.algorithm.on_delivery(&mut self.flight.window, &Delivery { in_recovery, ..delivery });
+        }
+        if acked > 0 {
+            if self.flight.scoreboard.outstanding() == 0 {
+                self.retransmission = Time::NEVER; // RFC 6298 (5.2)
+            } else if restarts_timer {
+                self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.3)
+            }
+            if self.size.is_some_and(|size| self.flight.una > FIRST_DATA + size) {
+                self.state = State::Completed;
+                self.completed_at = Some(now);
+                self.stop_timers();
+                return;
+            }
+        }
+        self.send(now, outbox);
+        if acked > 0 {
+            self.recovery.arm_probe(&self.flight, &self.rto, self.retransmission, now);
+        }
+    }
+
+    /// Enters what arrived into the scoreboard, and tells those who watch segments.
+    fn take_arrivals(&mut self, ack: &Acknowledgement, now: Time) -> Progress {
+        let sacks = ack.options.sacks.as_slice();
+        if !self.watches {
+            return self.flight.scoreboard.on_acknowledgement(ack.number, sacks, |_| ());
+        }
+        let (delivery, recovery) = (&mut self.delivery, &mut self.recovery);
+        let echo_ended = self.rtt_sampler.end_of_tick(ack.echo);
+        self.flight.scoreboard.on_acknowledgement(ack.number, sacks, |index| {
+            if let Some(delivery) = delivery {
+                delivery.on_delivered(index, now);
+            }
+            recovery.on_delivered(index, echo_ended, now);
+        })
+    }
+
+    fn sample_rtt(&mut self, number: u64, echo: Time, now: Time) -> Option<Duration> {
+        let rtt = self.rtt_sampler.sample(number, echo, now)?;
+        self.take_rtt(rtt);
+        Some(rtt)
+    }
+
+    pub(super) fn take_rtt(&mut self, rtt: Duration) {
+        self.rto.sample(rtt, &self.profile.rto_limits());
+        self.recovery.on_rtt(rtt);
+        self.statistics.on_rtt(rtt);
+        self.latest_rtt = Some(rtt);
+    }
+
+    /// What this acknowledgement delivered, for algorithms that ask.
+    fn delivery_of(
+        &mut self,
+        progress: &Progress,
+        marked: u64,
+        rtt: Option<Duration>,
+        prior_in_flight: u64,
+        now: Time,
+    ) -> Option<Delivery> {
+        let lost_before = self.delivery.as_ref()?.lost();
+        self.tell_losses(now);
+        let estimator = self.delivery.as_mut()?;
+        let mss = self.flight.window.mss;
+        Some(Delivery {
+            now,
+            delivered: progress.delivered * mss,
+            total_delivered: estimator.delivered(),
+            lost: estimator.lost() - lost_before,
+            marked: marked * mss,
+            rtt,
+            srtt: self.rto.srtt(),
+            prior_in_flight,
+            in_flight: self.flight.pipe(),
+            rate: estimator.take_sample(now),
+            in_recovery: false,
+        })
+    }
+
+    /// Heeds what an acknowledgement that delivered so many segments shows about losses of before.
+    #[inline]
+    fn heed(&mut self, evidence: Evidence, delivered: u64, now: Time) {
+        match evidence {
+            Evidence::None => {}
+            Evidence::ProbeRepaired => self.on_probe_repaired(delivered, now),
+            Evidence::Spurious { cwnd, ssthresh } => self.take_back(cwnd, ssthresh, now),
+        }
+    }
+
+    /// Does what an acknowledgement that delivered so many segments means for the repair of losses. Returns whether the
+    /// retransmission timer is to be restarted.
+    fn take_step(&mut self, step: Step, growth: &Growth, delivered: u64, now: Time, outbox: &mut Vec<Packet>) -> bool {
+        match step {
+            Step::Grow | Step::Enter => {
+                if growth.acked > 0 {
+                    self.grow(growth, now);
+                }
+                if step == Step::Enter {
+                    self.enter_recovery(delivered, now, outbox);
+                }
+                true
+            }
+            Step::Repair { retransmit, restarts_timer } => {
+                if let Some(index) = retransmit {
+                    self.retransmit(index, now, outbox);
+                }
+                restarts_timer
+            }
+            Step::Leave => {
+                self.recovery.leave(&mut self.flight);
+                if self.recovery.knows_of_loss(&mut self.flight) {
+                    self.enter_recovery(delivered, now, outbox);
+                }
+                true
+            }
+        }
+    }
+
+    /// Grows the window, unless the sender did not use what it had, or is told of congestion.
+    fn grow(&mut self, growth: &Growth, now: Time) {
+        let Growth { acked, marked, rtt, options } = *growth;
+        let window = self.flight.window;
+        let mss = window.mss;
+        let credit = match (self.profile.counting, window.in_slow_start()) {
+            (Counting::Acknowledgements, _) | (Counting::Recommended, true) => acked.min(mss),
+            // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
+            (Counting::Bytes, true) if matches!(self.flight.phase, Phase::Loss { .. }) => acked.min(mss),
+            (Counting::Bytes, true) => acked.min(2 * mss),
+            // An acknowledgement that leaps over a repaired hole is worth one window at most.
+            (Counting::Recommended | Counting::Bytes, false) => acked.min(window.cwnd),
+        };
+        let mut ack = Ack {
+            now,
+            acked,
+            credit,
+            rtt,
+            srtt: self.rto.srtt(),
+            una: self.flight.una,
+            nxt: self.next_sequence(),
+            in_flight: self.flight.pipe(),
+            one_way_delay: options.one_way_delay,
+            arrived: options.arrived,
+            marked: marked * mss,
+            load_factor: options.load_factor,
+        };
+        let window = &mut self.flight.window;
+        self.algorithm.on_ack(window, &ack);
+        if self.flight.settings.is_governed {
+            return;
+        }
+        // RFC 3168 section 6.1.2: not in response to an acknowledgement with ECN-Echo.
+        if !self.window_limited || marked > 0 {
+            return;
+        }
+        if window.in_slow_start() {
+            ack.credit = self
+                .algorithm
+                .increase_in_slow_start(window, &ack)
+                .unwrap_or_else(|| self.slow_start.increase(window, &ack));
+        }
+        if ack.credit > 0 && !window.in_slow_start() {
+            self.algorithm.increase(window, &ack);
+        }
+    }
+}

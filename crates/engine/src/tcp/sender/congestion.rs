@@ -1,0 +1,112 @@
+//! What a sender does about congestion: the algorithm is told, the window reduced, and a repair begins or is taken back.
+
+use super::Sender;
+use crate::packet::Packet;
+use crate::tcp::congestion::{CongestionControl, CongestionEvent};
+use crate::tcp::recovery::Entry;
+use crate::time::Time;
+
+impl Sender {
+    /// A loss was found with an acknowledgement that delivered so many segments: its repair begins.
+    pub(super) fn enter_recovery(&mut self, delivered: u64, now: Time, outbox: &mut Vec<Packet>) {
+        let nxt = self.next_sequence();
+        let algorithm = &mut self.algorithm;
+        let entry = self.recovery.enter(&mut self.flight, delivered, nxt, |flight| {
+            let event = CongestionEvent::Loss { flight_size: flight.flight_size() };
+            algorithm.on_congestion(&mut flight.window, event, now);
+        });
+        self.statistics.fast_recoveries += 1;
+        match entry {
+            Entry::StartOver => self.start_over(now, outbox),
+            Entry::Repair { first } => {
+                self.marks.on_reduced(nxt);
+                if let Some(first) = first {
+                    self.retransmit(first, now, outbox);
+                }
+            }
+        }
+    }
+
+    /// Slow start from one segment, in which everything not known to have arrived is sent again.
+    pub(super) fn start_over(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        let nxt = self.next_sequence();
+        self.algorithm.on_congestion(&mut self.flight.window, CongestionEvent::Timeout, now);
+        self.slow_start.restart();
+        self.marks.on_reduced(nxt);
+        self.recovery.on_timeout(&mut self.flight, nxt, &self.rto, now);
+        // The timer's retransmission waits for no pacing: Linux tcp_timer.c, tcp_retransmit_timer.
+        self.pacer.let_pass(now);
+        self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
+        if self.flight.scoreboard.pipe() > 0 {
+            // What is left in flight fills the window of one segment; the first goes out nevertheless: RFC 6298 (5.4).
+            self.retransmit(self.flight.scoreboard.una(), now, outbox);
+        }
+        self.send(now, outbox);
+    }
+
+    /// The retransmission timer expired for the first time since new data was acknowledged: the threshold is reduced. It stays
+    /// when the segment was already sent again by timeout (RFC 5681 section 3.1).
+    pub(super) fn reduce_on_timeout(&mut self, now: Time) {
+        self.recovery.before_reduction(&self.flight);
+        let event = CongestionEvent::Loss { flight_size: self.flight.flight_size() };
+        self.algorithm.on_congestion(&mut self.flight.window, event, now);
+    }
+
+    /// Marks are reported: the window is reduced unless that was done for this window of data.
+    pub(super) fn on_marks(&mut self, now: Time) {
+        if self.marks.are_answered(self.flight.una) || !self.flight.is_open() {
+            return;
+        }
+        let flight_size = self.flight.flight_size();
+        self.reduce(CongestionEvent::Ecn { flight_size, abe: self.profile.abe }, now);
+        self.statistics.mark_reductions += 1;
+    }
+
+    /// A tail loss probe was the repair of a loss, to which the window is due an answer: half of what was in flight until the
+    /// acknowledgement, which is often for all of it and delivered so many segments.
+    pub(super) fn on_probe_repaired(&mut self, delivered: u64, now: Time) {
+        let window = self.flight.window;
+        let flight_size = (self.flight.flight_size() + delivered * window.mss).min(window.cwnd);
+        self.reduce(CongestionEvent::Loss { flight_size }, now);
+    }
+
+    /// Reduces the window where nothing is to be repaired.
+    fn reduce(&mut self, event: CongestionEvent, now: Time) {
+        let window = &mut self.flight.window;
+        self.algorithm.on_congestion(window, event, now);
+        if !self.flight.settings.is_governed {
+            window.cwnd = window.cwnd.min(window.ssthresh);
+        }
+        self.marks.on_reduced(self.next_sequence());
+    }
+
+    /// Nothing had been lost: the window is again what it was before, at least.
+    pub(super) fn take_back(&mut self, cwnd: u64, ssthresh: u64, now: Time) {
+        if !self.flight.is_open() {
+            self.recovery.leave(&mut self.flight);
+        }
+        let window = &mut self.flight.window;
+        if !self.flight.settings.is_governed {
+            window.cwnd = window.cwnd.max(cwnd);
+        }
+        window.ssthresh = window.ssthresh.max(ssthresh);
+        self.algorithm.on_congestion(window, CongestionEvent::Spurious, now);
+        self.statistics.undone_reductions += 1;
+    }
+
+    /// Tells the algorithm of each segment found lost, if it asks.
+    #[inline(always)]
+    pub(super) fn tell_losses(&mut self, now: Time) {
+        if self.flight.scoreboard.has_untold_losses() {
+            self.tell_each_loss(now);
+        }
+    }
+
+    fn tell_each_loss(&mut self, now: Time) {
+        let Some(estimator) = &mut self.delivery else { return };
+        while let Some(index) = self.flight.scoreboard.next_untold_loss() {
+            let lost = estimator.on_lost(index, now);
+            self.algorithm.on_segment_lost(&mut self.flight.window, &lost);
+        }
+    }
+}

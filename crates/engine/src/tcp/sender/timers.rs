@@ -1,0 +1,84 @@
+//! A sender's timers: retransmission, recovery and pacing.
+
+use super::{Abort, Sender, State};
+use crate::packet::Packet;
+use crate::tcp::recovery::Expiry;
+use crate::time::Time;
+
+impl Sender {
+    /// When its next timer but pacing's expires; `NEVER` when none is on.
+    pub fn deadline(&self) -> Time {
+        self.retransmission.min(self.recovery.deadline())
+    }
+
+    /// A timer expired, at its deadline.
+    pub fn on_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        if self.recovery.deadline() <= now && self.state == State::Established {
+            self.on_recovery_timer(now, outbox);
+        } else {
+            self.on_timeout(now, outbox);
+        }
+    }
+
+    /// When a segment that pacing holds back may leave; `NEVER` when none waits.
+    pub fn pacing_deadline(&self) -> Time {
+        self.pacer.deadline()
+    }
+
+    /// That time has come.
+    pub fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        self.pacer.clear();
+        self.send(now, outbox);
+    }
+
+    fn on_recovery_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        match self.recovery.on_timer(&mut self.flight, &self.rto, now) {
+            Expiry::Nothing => {}
+            Expiry::Enter => {
+                self.enter_recovery(0, now, outbox);
+                self.send(now, outbox);
+            }
+            Expiry::Send => self.send(now, outbox),
+            Expiry::Probe => self.probe(now, outbox),
+        }
+    }
+
+    /// TLP_send_probe() of RFC 8985 section 7.3: new data if there is some, or else the last segment again.
+    fn probe(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        let again = !self.may_send_new();
+        if !again {
+            self.send_new(now, outbox);
+        } else if let Some(index) = self.flight.scoreboard.last_hole() {
+            self.transmit_again(index, now, outbox);
+        }
+        self.recovery.on_probe_sent(&self.flight, again);
+        self.retransmission = now + self.rto.timeout(&self.profile.rto_limits());
+    }
+
+    /// The retransmission timer expired.
+    fn on_timeout(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        match self.state {
+            State::SynSent => {
+                if self.retries >= self.profile.syn_retries {
+                    return self.abort(Abort::SynRetries);
+                }
+                self.retries += 1;
+                self.rto.back_off();
+                self.send_syn(now, outbox);
+            }
+            State::Established => {
+                self.statistics.timeouts += 1;
+                if self.retries >= self.profile.data_retries {
+                    return self.abort(Abort::DataRetries);
+                }
+                if self.retries == 0 {
+                    self.reduce_on_timeout(now);
+                }
+                self.retries += 1;
+                self.rto.back_off();
+                self.start_over(now, outbox);
+            }
+            State::Closed | State::Completed | State::Aborted(_) | State::Stopped => self.stop_timers(),
+        }
+    }
+}
