@@ -1,8 +1,9 @@
 //! Parameters of algorithms and stacks: each is declared once, with its default, meaning and source, and from that
 //! declaration come the value the algorithm reads, the check of what a user sets, and what `describe` shows.
 
-use serde::Serialize;
-use serde_json::Value;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::time::Duration;
 use crate::units::{Bytes, Rate};
@@ -50,6 +51,14 @@ pub struct Description {
     pub minimum: Option<f64>,
     /// The greatest value allowed.
     pub maximum: Option<f64>,
+}
+
+impl Description {
+    /// The same with these limits.
+    #[must_use]
+    pub fn within(self, minimum: f64, maximum: f64) -> Description {
+        Description { minimum: Some(minimum), maximum: Some(maximum), ..self }
+    }
 }
 
 /// A Rust type that a parameter may have.
@@ -108,48 +117,158 @@ pub fn check_limits(set: &Value, descriptions: &[Description]) -> Result<(), Str
     Ok(())
 }
 
-/// Declares a struct of parameters: `name: type = default [in least..greatest], "meaning", "source";`.
+/// A struct of parameters, as [`parameters!`](crate::parameters) declares it.
+pub trait Parameters: Default {
+    /// Sets the parameter of this name; whether there is one.
+    ///
+    /// # Errors
+    /// If the value is not of the parameter's type.
+    fn set(&mut self, name: &str, value: &Value) -> serde_json::Result<bool>;
+}
+
+/// Reads parameters: the defaults, but for those that are given.
+///
+/// # Errors
+/// One line that names the parameter, if there is none of the name or its value is of another type.
+pub fn read<'de, P: Parameters, D: Deserializer<'de>>(deserializer: D) -> Result<P, D::Error> {
+    let mut parameters = P::default();
+    for (name, value) in Map::<String, Value>::deserialize(deserializer)? {
+        let known = parameters.set(&name, &value).map_err(|error| D::Error::custom(format!("{name}: {error}")))?;
+        if !known {
+            return Err(D::Error::custom(format!("unknown parameter {name:?}")));
+        }
+    }
+    Ok(parameters)
+}
+
+/// Changes the default of a nested parameter.
+///
+/// # Panics
+/// If there is none of the name, or the value is of another type.
+pub fn override_default<P: Parameters>(parameters: &mut P, name: &str, value: impl Serialize) {
+    let known = parameters.set(name, &json!(value));
+    assert!(known.is_ok_and(|known| known), "{name}: no such parameter to override");
+}
+
+/// Declares a struct of parameters. Each is one of
+///
+/// - `name: type = default [, in least..greatest], "meaning", "source";`
+/// - `..field: OtherParameters [, except name, ...] [{ name = default [, in least..greatest], "source"; ... }];`
+///
+/// The latter takes over the parameters of another struct, which the user sets beside the others, without those that are
+/// excepted, and with other defaults and limits for those in braces.
 #[macro_export]
 macro_rules! parameters {
-    ($(#[$attribute:meta])* $visibility:vis struct $name:ident {
-        $($field:ident: $type:ty = $default:expr $(, in $minimum:literal .. $maximum:literal)?, $doc:literal, $source:literal;)*
-    }) => {
+    ($(#[$attribute:meta])* $visibility:vis struct $name:ident { $($entries:tt)* }) => {
+        $crate::parameters! { @read [$(#[$attribute])* $visibility struct $name] [] $($entries)* }
+    };
+
+    // Brings all entries into one form: { field, type, (documentation), (how it is read) }.
+    (@read [$($head:tt)*] [$($done:tt)*]
+        $field:ident: $type:ty = $default:expr $(, in $minimum:literal .. $maximum:literal)?, $doc:literal, $source:literal;
+        $($rest:tt)*
+    ) => {
+        $crate::parameters! { @read [$($head)*] [$($done)* {
+            $field, $type, (#[doc = $doc] #[doc = concat!(" Source: ", $source, ".")]),
+            (one $default, [$($minimum, $maximum)?], $doc, $source)
+        }] $($rest)* }
+    };
+    (@read [$($head:tt)*] [$($done:tt)*]
+        ..$field:ident: $type:ty $(, except $($hidden:ident),+)? $({
+            $($name:ident = $default:expr $(, in $minimum:literal .. $maximum:literal)?, $source:literal;)*
+        })?;
+        $($rest:tt)*
+    ) => {
+        $crate::parameters! { @read [$($head)*] [$($done)* {
+            $field, $type, (#[doc = concat!("See [`", stringify!($type), "`].")]),
+            (nested [$($($hidden),+)?] [$($(($name, $default, [$($minimum, $maximum)?], $source))*)?])
+        }] $($rest)* }
+    };
+    (@read [$(#[$attribute:meta])* $visibility:vis struct $name:ident]
+        [$({ $field:ident, $type:ty, ($($doc:tt)*), $how:tt })*]
+    ) => {
         $(#[$attribute])*
-        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-        #[serde(default, deny_unknown_fields)]
+        #[derive(Clone, Debug)]
         $visibility struct $name {
-            $(#[doc = $doc] #[doc = concat!(" Source: ", $source, ".")] pub $field: $type,)*
+            $($($doc)* pub $field: $type,)*
         }
 
         impl Default for $name {
             fn default() -> Self {
-                $name { $($field: $default,)* }
+                $name { $($field: $crate::parameters!(@default $type, $how),)* }
             }
         }
 
         impl $name {
             /// What each parameter is.
             pub fn describe() -> Vec<$crate::parameter::Description> {
-                vec![$({
-                    let default: $type = $default;
-                    #[allow(unused_mut)]
-                    let mut description = $crate::parameter::Description {
-                        name: stringify!($field),
-                        kind: <$type as $crate::parameter::ParameterType>::KIND,
-                        default: serde_json::json!(default),
-                        doc: $doc,
-                        source: $source,
-                        choices: <$type as $crate::parameter::ParameterType>::CHOICES,
-                        minimum: <$type as $crate::parameter::ParameterType>::MINIMUM,
-                        maximum: None,
-                    };
-                    $(
-                        description.minimum = Some($minimum as f64);
-                        description.maximum = Some($maximum as f64);
-                    )?
-                    description
-                },)*]
+                #[allow(unused_mut)] // Some have no parameters.
+                let mut descriptions = Vec::new();
+                $($crate::parameters!(@describe descriptions, $field, $type, $how);)*
+                descriptions
             }
+        }
+
+        impl $crate::parameter::Parameters for $name {
+            #[allow(unused_variables)] // Some have no parameters.
+            fn set(&mut self, name: &str, value: &serde_json::Value) -> serde_json::Result<bool> {
+                $($crate::parameters!(@set (self.$field), name, value, $field, $type, $how);)*
+                Ok(false)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::parameter::read(deserializer)
+            }
+        }
+    };
+
+    (@default $type:ty, (one $default:expr, $limits:tt, $doc:literal, $source:literal)) => { $default };
+    (@default $type:ty, (nested $hidden:tt [$(($name:ident, $default:expr, $limits:tt, $source:literal))*])) => {{
+        #[allow(unused_mut)] // Some override nothing.
+        let mut nested = <$type>::default();
+        $($crate::parameter::override_default(&mut nested, stringify!($name), $default);)*
+        nested
+    }};
+
+    (@describe $all:ident, $field:ident, $type:ty, (one $default:expr, [$($minimum:literal, $maximum:literal)?], $doc:literal, $source:literal)) => {
+        let default: $type = $default;
+        let description = $crate::parameter::Description {
+            name: stringify!($field),
+            kind: <$type as $crate::parameter::ParameterType>::KIND,
+            default: serde_json::json!(default),
+            doc: $doc,
+            source: $source,
+            choices: <$type as $crate::parameter::ParameterType>::CHOICES,
+            minimum: <$type as $crate::parameter::ParameterType>::MINIMUM,
+            maximum: None,
+        };
+        $(let description = description.within($minimum as f64, $maximum as f64);)?
+        $all.push(description);
+    };
+    (@describe $all:ident, $field:ident, $type:ty, (nested [$($hidden:ident),*] [$(($name:ident, $default:expr, [$($minimum:literal, $maximum:literal)?], $source:literal))*])) => {
+        for description in <$type>::describe() {
+            $all.push(match description.name {
+                $(stringify!($hidden) => continue,)*
+                $(stringify!($name) => {
+                    $(let description = description.within($minimum as f64, $maximum as f64);)?
+                    $crate::parameter::Description { default: serde_json::json!($default), source: $source, ..description }
+                })*
+                _ => description,
+            });
+        }
+    };
+
+    (@set ($($place:tt)*), $name:ident, $value:ident, $field:ident, $type:ty, (one $($rest:tt)*)) => {
+        if $name == stringify!($field) {
+            $($place)* = serde::Deserialize::deserialize($value)?;
+            return Ok(true);
+        }
+    };
+    (@set ($($place:tt)*), $name:ident, $value:ident, $field:ident, $type:ty, (nested [$($hidden:ident),*] $overrides:tt)) => {
+        if ![$(stringify!($hidden)),*].contains(&$name) && $crate::parameter::Parameters::set(&mut $($place)*, $name, $value)? {
+            return Ok(true);
         }
     };
 }
@@ -169,4 +288,47 @@ macro_rules! choice {
             const CHOICES: Option<&'static [&'static str]> = Some(&[$($word),*]);
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    parameters! {
+        struct Inner {
+            first: u64 = 1, "The first", "here";
+            second: f64 = 2.0, in 0..10, "The second", "here";
+            third: bool = true, "The third", "here";
+        }
+    }
+
+    parameters! {
+        struct Outer {
+            own: String = String::new(), "Its own", "there";
+            ..inner: Inner, except third {
+                second = 4.0, in 3..5, "there";
+            };
+        }
+    }
+
+    /// Nested parameters are described and set beside the others, with the defaults, limits and sources that override
+    /// theirs; those excepted are unknown.
+    #[test]
+    fn nested_parameters() {
+        let descriptions = Outer::describe();
+        let names: Vec<&str> = descriptions.iter().map(|description| description.name).collect();
+        assert_eq!(names, ["own", "first", "second"]);
+        let second = &descriptions[2];
+        assert_eq!((&second.default, second.doc, second.source), (&json!(4.0), "The second", "there"));
+        assert_eq!((second.minimum, second.maximum), (Some(3.0), Some(5.0)));
+        assert_eq!(descriptions[1].default, json!(1));
+
+        let read = |set: Value| Outer::deserialize(set).map_err(|error| error.to_string());
+        let defaults = read(json!({})).unwrap();
+        assert_eq!((defaults.own.as_str(), defaults.inner.first, defaults.inner.second), ("", 1, 4.0));
+        let set = read(json!({"own": "x", "first": 7, "second": 3.5})).unwrap();
+        assert_eq!((set.own.as_str(), set.inner.first, set.inner.second, set.inner.third), ("x", 7, 3.5, true));
+        assert_eq!(read(json!({"third": false})).unwrap_err(), "unknown parameter \"third\"");
+        assert!(read(json!({"first": "x"})).unwrap_err().starts_with("first: "));
+    }
 }

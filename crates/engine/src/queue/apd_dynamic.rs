@@ -3,27 +3,26 @@
 
 use std::sync::Arc;
 
-use super::parts::{RedQueue, red_parameters};
-use super::{ConnectionKind, Context, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued};
+use super::parts::{GuessParameters, RedQueue};
+use super::{Context, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued, RedParameters};
 use crate::about::About;
 use crate::packet::Packet;
+use crate::parameters;
 use crate::units::Rate;
 
-red_parameters! {
+parameters! {
     /// What can be set of dynamic active packet dropping.
     pub struct ApdDynamicParameters {
+        ..red: RedParameters;
         multiple: f64 = 2.0, in 1..1000000, "Times RED's drop probability that the hungriest's packets have (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
-        connection: ConnectionKind = ConnectionKind::Hosts, "What counts as one connection", "Hanai et al. 2016 section IV.B: the MAC addresses of sender and receiver";
-        record_interval: u64 = 10, in 1..1e9, "The connection of one packet in so many is recorded (rec_int)", "assumed: Hanai et al. 2016 gives no value";
-        history_length: u64 = 100, in 1..1000000, "Records kept (hist_len)", "assumed, so that they are of a thousand packets: Hanai et al. 2016 gives no value";
-        statistics_interval: u64 = 100, in 1..1e9, "With one packet in so many the most frequent of the records is taken (stat_int)", "assumed: Hanai et al. 2016 gives no value";
+        ..guess: GuessParameters;
     }
 }
 
 /// See the module.
 #[derive(Debug)]
 pub struct ApdDynamic {
-    parameters: ApdDynamicParameters,
+    multiple: f64,
     queue: RedQueue,
     hungriest: GuessedHungriest,
 }
@@ -43,16 +42,18 @@ impl ApdDynamic {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: ApdDynamicParameters) -> ApdDynamic {
-        let ApdDynamicParameters { connection, record_interval, history_length, statistics_interval, .. } = parameters;
-        let hungriest = GuessedHungriest::new(connection, record_interval, history_length, statistics_interval);
-        ApdDynamic { queue: RedQueue::new(limit, parameters.red()), parameters, hungriest }
+        ApdDynamic {
+            multiple: parameters.multiple,
+            queue: RedQueue::new(limit, parameters.red),
+            hungriest: GuessedHungriest::new(&parameters.guess),
+        }
     }
 }
 
 impl QueueDiscipline for ApdDynamic {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.hungriest.receive(&packet);
-        let times = if self.hungriest.sent(&packet) { self.parameters.multiple } else { 1.0 };
+        let times = if self.hungriest.sent(&packet) { self.multiple } else { 1.0 };
         self.queue.enqueue_with(packet, times, context);
     }
 

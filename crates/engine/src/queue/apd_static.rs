@@ -3,15 +3,17 @@
 
 use std::sync::Arc;
 
-use super::parts::{RedQueue, red_parameters};
-use super::{Context, FlowTable, Limit, NamedHungriest, QueueDiscipline, Queued};
+use super::parts::RedQueue;
+use super::{Context, FlowTable, Limit, NamedHungriest, QueueDiscipline, Queued, RedParameters};
 use crate::about::About;
 use crate::packet::Packet;
+use crate::parameters;
 use crate::units::Rate;
 
-red_parameters! {
+parameters! {
     /// What can be set of static active packet dropping.
     pub struct ApdStaticParameters {
+        ..red: RedParameters;
         hungriest: String = String::new(), "Group of flows that takes most of the bandwidth", "Hanai et al. 2016 section II.E: given to the router";
         multiple: f64 = 2.0, in 1..1000000, "Times RED's drop probability that their packets have (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
     }
@@ -41,7 +43,7 @@ impl ApdStatic {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: ApdStaticParameters) -> ApdStatic {
-        let queue = RedQueue::new(limit, parameters.red());
+        let queue = RedQueue::new(limit, parameters.red.clone());
         ApdStatic { parameters, queue, hungriest: NamedHungriest::default() }
     }
 }

@@ -2,16 +2,18 @@
 //! thresholds (Floyd, Gummadi and Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active
 //! queue management", 2001).
 
-use super::parts::{RedQueue, red_parameters};
-use super::{Context, Limit, QueueDiscipline, Queued};
+use super::parts::RedQueue;
+use super::{Context, Limit, QueueDiscipline, Queued, RedParameters};
 use crate::about::About;
 use crate::packet::Packet;
+use crate::parameters;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
-red_parameters! {
+parameters! {
     /// Adaptive RED's parameters.
     pub struct AredParameters {
+        ..red: RedParameters;
         interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "How often maximum_probability is adapted", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
         alpha: f64 = 0.01, in 0..1, "What is added to it, at most a quarter of it, when the average is above its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
         beta: f64 = 0.9, in 0..1, "What it is multiplied by when the average is below its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
@@ -50,7 +52,7 @@ impl Ared {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: AredParameters) -> Ared {
-        let queue = RedQueue::new(limit, parameters.red());
+        let queue = RedQueue::new(limit, parameters.red.clone());
         Ared { bottom: parameters.bottom, parameters, queue }
     }
 

@@ -2,16 +2,14 @@
 //! allocation", INFOCOM 2000. RED that first compares each arrival with a packet drawn from the queue, and drops both
 //! if they are of the same flow: the more of the queue is a flow's, the more often.
 
-use super::parts::{RedQueue, draw_of_same_flow, red_parameters};
-use super::{Context, DropCause, Limit, QueueDiscipline, Queued};
+use super::parts::{RedQueue, draw_of_same_flow};
+use super::{Context, DropCause, Limit, QueueDiscipline, Queued, RedParameters};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::units::Rate;
 
-red_parameters! {
-    /// CHOKe's parameters are RED's.
-    pub struct ChokeParameters {}
-}
+/// Its parameters are RED's.
+pub type ChokeParameters = RedParameters;
 
 /// See the module.
 #[derive(Debug)]
@@ -34,7 +32,7 @@ impl Choke {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: ChokeParameters) -> Choke {
-        Choke { queue: RedQueue::new(limit, parameters.red()) }
+        Choke { queue: RedQueue::new(limit, parameters) }
     }
 }
 

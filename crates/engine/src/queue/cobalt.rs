@@ -5,18 +5,8 @@ use super::parts::{CobaltControl, CobaltSettings};
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
-use crate::parameters;
-use crate::time::Duration;
 
-parameters! {
-    /// COBALT's parameters.
-    pub struct CobaltParameters {
-        target: Duration = Duration::from_milliseconds(5), "Sojourn time above which there is congestion", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
-        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "First spacing of drops", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
-        blue_threshold: Duration = Duration::from_milliseconds(400), "Sojourn time above which BLUE's drop probability rises too; zero for never", "ns-3, cobalt-queue-disc.cc; Linux has no such threshold";
-        ecn: bool = false, "Mark ECN-capable packets instead of dropping them, BLUE's drops excepted", "off in ns-3, cobalt-queue-disc.cc; always on in Linux, net/sched/sch_cake.c";
-    }
-}
+pub use super::parts::CobaltParameters;
 
 /// See the module.
 #[derive(Debug)]
@@ -42,14 +32,7 @@ impl Cobalt {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: CobaltParameters) -> Cobalt {
-        let threshold = parameters.blue_threshold;
-        let settings = CobaltSettings {
-            target: parameters.target,
-            interval: parameters.interval,
-            allowance: Duration::ZERO,
-            blue_threshold: if threshold > Duration::ZERO { threshold } else { Duration(u64::MAX) },
-            ecn: parameters.ecn,
-        };
+        let settings = CobaltSettings::new(&parameters);
         Cobalt { limit, settings, queue: Fifo::default(), control: CobaltControl::default() }
     }
 

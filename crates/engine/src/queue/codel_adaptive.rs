@@ -10,15 +10,13 @@ use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
-use crate::units::Bytes;
 
 parameters! {
     /// What can be set of CoDel that drops more from a longer mean queue.
     pub struct CoDelAdaptiveParameters {
-        target: Duration = Duration::from_milliseconds(5), in 1e6..1e18, "As CoDel's, and the unit in which the mean sojourn time is measured", "RFC 8289 sections 4.3 and 5.3";
-        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "As CoDel's, and the time over which the mean is taken", "RFC 8289 sections 4.2 and 5.3";
-        mtu: Bytes = Bytes(1500), "As CoDel's", "RFC 8289 section 5.3: the interface's MTU";
-        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8289 has no marking; off in Linux, include/net/codel_impl.h";
+        ..codel: CoDelParameters, except ce_threshold {
+            target = Duration::from_milliseconds(5), in 1e6..1e18, "RFC 8289 sections 4.3 and 5.3";
+        };
     }
 }
 
@@ -51,10 +49,9 @@ impl CoDelAdaptive {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: CoDelAdaptiveParameters) -> CoDelAdaptive {
-        let CoDelAdaptiveParameters { target, interval, mtu, ecn } = parameters;
         CoDelAdaptive {
             limit,
-            codel: CoDelParameters { target, interval, mtu, ecn, ..CoDelParameters::default() },
+            codel: parameters.codel,
             queue: Fifo::default(),
             control: CoDelControl::default(),
             mean: 0.0,

@@ -3,26 +3,22 @@
 
 use std::sync::Arc;
 
-use super::parts::{CoDelControl, CoDelParameters, Periodic};
-use super::{ConnectionKind, Context, DropCause, Fifo, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued};
+use super::parts::{CoDelControl, CoDelParameters, GuessParameters, Periodic};
+use super::{Context, DropCause, Fifo, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::Duration;
-use crate::units::Bytes;
 
 parameters! {
     /// What can be set of CoDel that guesses the hungriest.
     pub struct CoDelDynamicParameters {
-        connection: ConnectionKind = ConnectionKind::Hosts, "What counts as one connection", "Hanai et al. 2016 section IV.B: the MAC addresses of sender and receiver";
-        record_interval: u64 = 10, in 1..1e9, "The connection of one packet in so many is recorded (rec_int)", "assumed: Hanai et al. 2016 gives no value";
-        history_length: u64 = 100, in 1..1000000, "Records kept (hist_len)", "assumed, so that they are of a thousand packets: Hanai et al. 2016 gives no value";
-        statistics_interval: u64 = 100, in 1..1e9, "With one packet in so many the most frequent of the records is taken (stat_int)", "assumed: Hanai et al. 2016 gives no value";
+        ..guess: GuessParameters;
         others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is made where the packet is of another connection (p)", "Hanai et al. 2016 section V";
-        target: Duration = Duration::from_milliseconds(5), "As CoDel's", "Hanai et al. 2016 section II.G";
-        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "As CoDel's", "RFC 8289 sections 4.2 and 5.3";
-        mtu: Bytes = Bytes(1500), "As CoDel's", "RFC 8289 section 5.3";
-        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "not in the paper; off in Linux, include/net/codel_impl.h";
+        ..codel: CoDelParameters, except ce_threshold {
+            target = Duration::from_milliseconds(5), "Hanai et al. 2016 section II.G";
+            ecn = false, "not in the paper; off in Linux, include/net/codel_impl.h";
+        };
     }
 }
 
@@ -53,16 +49,13 @@ impl CoDelDynamic {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: CoDelDynamicParameters) -> CoDelDynamic {
-        let CoDelDynamicParameters { connection, record_interval, history_length, statistics_interval, .. } =
-            parameters;
-        let CoDelDynamicParameters { others_drop_probability, target, interval, mtu, ecn, .. } = parameters;
         CoDelDynamic {
             limit,
-            codel: CoDelParameters { target, interval, mtu, ecn, ..CoDelParameters::default() },
+            codel: parameters.codel,
             queue: Fifo::default(),
             control: CoDelControl::default(),
-            hungriest: GuessedHungriest::new(connection, record_interval, history_length, statistics_interval),
-            others: Periodic::new(others_drop_probability),
+            hungriest: GuessedHungriest::new(&parameters.guess),
+            others: Periodic::new(parameters.others_drop_probability),
         }
     }
 }

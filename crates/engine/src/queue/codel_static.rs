@@ -9,17 +9,16 @@ use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::Duration;
-use crate::units::Bytes;
 
 parameters! {
     /// What can be set of CoDel that is told the hungriest.
     pub struct CoDelStaticParameters {
         hungriest: String = String::new(), "Group of flows that takes most of the bandwidth", "Hanai et al. 2016 section II.H: given to the router";
         others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is made where the packet is of another connection (p)", "Hanai et al. 2016 section V";
-        target: Duration = Duration::from_milliseconds(5), "As CoDel's", "Hanai et al. 2016 section II.G";
-        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "As CoDel's", "RFC 8289 sections 4.2 and 5.3";
-        mtu: Bytes = Bytes(1500), "As CoDel's", "RFC 8289 section 5.3";
-        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "not in the paper; off in Linux, include/net/codel_impl.h";
+        ..codel: CoDelParameters, except ce_threshold {
+            target = Duration::from_milliseconds(5), "Hanai et al. 2016 section II.G";
+            ecn = false, "not in the paper; off in Linux, include/net/codel_impl.h";
+        };
     }
 }
 
@@ -27,7 +26,8 @@ parameters! {
 #[derive(Debug)]
 pub struct CoDelStatic {
     limit: Limit,
-    parameters: CoDelStaticParameters,
+    /// Of the hungriest.
+    name: String,
     codel: CoDelParameters,
     queue: Fifo,
     control: CoDelControl,
@@ -51,15 +51,14 @@ impl CoDelStatic {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: CoDelStaticParameters) -> CoDelStatic {
-        let CoDelStaticParameters { target, interval, mtu, ecn, .. } = parameters;
         CoDelStatic {
             limit,
-            codel: CoDelParameters { target, interval, mtu, ecn, ..CoDelParameters::default() },
+            codel: parameters.codel,
             queue: Fifo::default(),
             control: CoDelControl::default(),
             hungriest: NamedHungriest::default(),
             others: Periodic::new(parameters.others_drop_probability),
-            parameters,
+            name: parameters.hungriest,
         }
     }
 }
@@ -81,7 +80,7 @@ impl QueueDiscipline for CoDelStatic {
     lengths_of!(queue);
 
     fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
-        self.hungriest = NamedHungriest::new(&self.parameters.hungriest, flows)?;
+        self.hungriest = NamedHungriest::new(&self.name, flows)?;
         Ok(())
     }
 }

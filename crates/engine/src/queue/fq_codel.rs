@@ -15,11 +15,12 @@ parameters! {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "RFC 8290 section 5.2.5";
         quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send in its turn", "RFC 8290 section 5.2.4";
         drop_batch: u64 = 64, in 1..1e6, "At most so many packets are dropped at once when the limit is exceeded", "RFC 8290 section 4.1.3; Linux, net/sched/sch_fq_codel.c";
-        target: Duration = Duration::from_milliseconds(5), "Sojourn time that the least of an interval may reach (TARGET)", "RFC 8290 section 5.2.2";
-        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Window of the least sojourn time, and first spacing of drops (INTERVAL)", "RFC 8290 section 5.2.1";
-        mtu: Bytes = Bytes(1500), "No drop while at most so much stays behind in the queue (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
-        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "off here in every discipline; on in RFC 8290 section 5.2.6 and Linux, net/sched/sch_fq_codel.c";
-        ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, whatever the state; zero for never", "RFC 8290 section 5.2.7: disabled by default";
+        ..codel: CoDelParameters {
+            target = Duration::from_milliseconds(5), "RFC 8290 section 5.2.2";
+            interval = Duration::from_milliseconds(100), "RFC 8290 section 5.2.1";
+            ecn = false, "off here in every discipline; on in RFC 8290 section 5.2.6 and Linux, net/sched/sch_fq_codel.c";
+            ce_threshold = Duration::ZERO, "RFC 8290 section 5.2.7: disabled by default";
+        };
     }
 }
 
@@ -59,13 +60,7 @@ impl FqCoDel {
             limit,
             quantum: parameters.quantum.0,
             drop_batch: parameters.drop_batch,
-            codel: CoDelParameters {
-                target: parameters.target,
-                interval: parameters.interval,
-                mtu: parameters.mtu,
-                ecn: parameters.ecn,
-                ce_threshold: parameters.ce_threshold,
-            },
+            codel: parameters.codel,
             hash: FlowHash::default(),
             queues: FlowQueues::new(count, Measure::Bytes),
             controls: vec![CoDelControl::default(); count].into(),

@@ -1,9 +1,7 @@
 //! FQ-PIE: a PIE queue for each bucket of flows, served as FQ-CoDel's are. Linux net/sched/sch_fq_pie.c.
 
 use super::parts::{FlowQueues, Measure, PieControl, Rotation};
-use super::{
-    Context, DelayEstimator, DropCause, Fifo, FlowHash, Limit, PieParameters, PieScaling, QueueDiscipline, Queued,
-};
+use super::{Context, DropCause, Fifo, FlowHash, Limit, PieParameters, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -15,16 +13,11 @@ parameters! {
     pub struct FqPieParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "Linux, net/sched/sch_fq_pie.c; ns-3, fq-pie-queue-disc.cc";
         quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send in its turn", "Linux, net/sched/sch_fq_pie.c: the MTU with its header";
-        target: Duration = Duration::from_milliseconds(15), "Queueing delay to aim at (QDELAY_REF)", "RFC 8033 section 4.2";
-        update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the drop probabilities are updated (T_UPDATE)", "RFC 8033 section 4.2";
-        alpha: f64 = 0.125, in 0..1000000, "Gain on the distance from the target, per second", "RFC 8033 appendix A";
-        beta: f64 = 1.25, in 0..1000000, "Gain on the change of the delay, per second", "RFC 8033 appendix A";
-        maximum_burst: Duration = Duration::from_milliseconds(150), "Length of a burst that is let through (MAX_BURST)", "RFC 8033 section 4.4";
-        mean_packet_size: Bytes = Bytes(1500), "No early drop while at most two packets of this size are in the queue (MEAN_PKTSIZE)", "Linux, include/net/pie.h: the MTU";
-        ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "off in Linux, net/sched/sch_fq_pie.c; on in ns-3, fq-pie-queue-disc.cc";
-        mark_threshold: f64 = 0.1, in 0..1, "Drop probability from which ECN-capable packets are dropped too (mark_ecnth)", "RFC 8033 section 5.1; Linux, net/sched/sch_fq_pie.c, ecn_prob";
-        derandomise: bool = false, "Keep drops from coming too close together or too far apart", "RFC 8033 section 5.4: optional, off in ns-3";
-        cap_adjustment: bool = true, "From a drop probability of 10 % on, raise it by at most two points an update", "RFC 8033 section 5.5: optional, on in Linux and ns-3";
+        ..pie: PieParameters, except scaling, estimator, departure_threshold, high_delay {
+            mean_packet_size = Bytes(1500), "Linux, include/net/pie.h: the MTU";
+            ecn = false, "off in Linux, net/sched/sch_fq_pie.c; on in ns-3, fq-pie-queue-disc.cc";
+            mark_threshold = 0.1, "RFC 8033 section 5.1; Linux, net/sched/sch_fq_pie.c, ecn_prob";
+        };
     }
 }
 
@@ -60,21 +53,7 @@ impl FqPie {
     /// Empty queues.
     pub fn new(limit: Limit, parameters: FqPieParameters) -> FqPie {
         let count = parameters.queues as usize;
-        let pie = PieParameters {
-            target: parameters.target,
-            update_interval: parameters.update_interval,
-            alpha: parameters.alpha,
-            beta: parameters.beta,
-            scaling: PieScaling::Rfc8033,
-            maximum_burst: parameters.maximum_burst,
-            mean_packet_size: parameters.mean_packet_size,
-            estimator: DelayEstimator::Sojourn,
-            ecn: parameters.ecn,
-            mark_threshold: parameters.mark_threshold,
-            derandomise: parameters.derandomise,
-            cap_adjustment: parameters.cap_adjustment,
-            ..PieParameters::default()
-        };
+        let pie = parameters.pie;
         FqPie {
             limit,
             quantum: parameters.quantum.0,

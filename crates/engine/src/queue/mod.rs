@@ -67,7 +67,9 @@ use crate::units::{Bytes, Rate};
 
 pub use cake::Isolation;
 pub use dualpi2::DualQueueScheduler;
-pub use parts::{ConnectionKind, Fifo, FlowHash, FlowTable, GuessedHungriest, NamedHungriest, Queued, Rotation};
+pub use parts::{
+    ConnectionKind, Fifo, FlowHash, FlowTable, GuessParameters, GuessedHungriest, NamedHungriest, Queued, Rotation,
+};
 pub use pie::{DelayEstimator, PieScaling};
 
 /// How much a queue holds; the packet being transmitted has left it.

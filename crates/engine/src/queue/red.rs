@@ -2,16 +2,13 @@
 //! "Random early detection gateways for congestion avoidance", IEEE/ACM Transactions on Networking 1(4), 1993). How
 //! is in [`RedQueue`].
 
-use super::parts::{RedQueue, red_parameters};
+use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::units::Rate;
 
-red_parameters! {
-    /// RED's parameters.
-    pub struct RedParameters {}
-}
+pub use super::parts::RedParameters;
 
 /// See the module.
 #[derive(Debug)]
@@ -36,7 +33,7 @@ impl Red {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: RedParameters) -> Red {
-        Red { queue: RedQueue::new(limit, parameters.red()) }
+        Red { queue: RedQueue::new(limit, parameters) }
     }
 
     /// The average queue, in bytes or packets as it is measured.

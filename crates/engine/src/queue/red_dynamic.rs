@@ -2,16 +2,18 @@
 //! is below the minimum. After Hasegawa, Itaya and Murata, "The dynamic threshold control algorithm of RED for thousands of TCP
 //! flows", IEICE Technical Report NS2001-11 (2001).
 
-use super::parts::{RedQueue, red_parameters};
-use super::{Context, Limit, QueueDiscipline, Queued};
+use super::parts::RedQueue;
+use super::{Context, Limit, QueueDiscipline, Queued, RedParameters};
 use crate::about::About;
 use crate::packet::Packet;
+use crate::parameters;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
-red_parameters! {
+parameters! {
     /// What can be set of RED with dynamic thresholds.
     pub struct RedDynamicParameters {
+        ..red: RedParameters;
         interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "How often the thresholds are moved", "assumed: as Adaptive RED's";
         step: f64 = 0.1, in 0..1, "Share of themselves by which they are raised, and brought back", "assumed: as the share that Adaptive RED takes of its probability";
     }
@@ -48,7 +50,7 @@ impl RedDynamic {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: RedDynamicParameters) -> RedDynamic {
-        let queue = RedQueue::new(limit, parameters.red());
+        let queue = RedQueue::new(limit, parameters.red.clone());
         RedDynamic { parameters, queue, base: (f64::INFINITY, f64::INFINITY), scale: 1.0 }
     }
 

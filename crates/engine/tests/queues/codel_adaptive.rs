@@ -49,7 +49,8 @@ fn a_long_queue_has_its_drops_spaced_evenly() {
     let due = [110, 135, 160, 185, 210, 216, 222, 228, 234, 240, 246, 252];
     for (flag, ecn) in [(0, true), (flags::ECT_0, true), (flags::ECT_0, false)] {
         let target = Duration::from_milliseconds(10);
-        let parameters = CoDelAdaptiveParameters { target, ecn, ..CoDelAdaptiveParameters::default() };
+        let parameters =
+            CoDelAdaptiveParameters { codel: CoDelParameters { target, ecn, ..CoDelParameters::default() } };
         let mut bench = Bench::new(CoDelAdaptive::new(UNLIMITED, parameters), 1);
         for _ in 0..1_000 {
             bench.enqueue(Time::ZERO, packet(1500, flag));

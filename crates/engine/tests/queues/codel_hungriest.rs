@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 use sojourn_engine::packet::{Packet, flags};
 use sojourn_engine::queue::{
-    CoDelDynamic, CoDelDynamicParameters, CoDelStatic, CoDelStaticParameters, ConnectionKind, DropCause, FlowTable,
-    Limit, QueueDiscipline,
+    CoDelDynamic, CoDelDynamicParameters, CoDelParameters, CoDelStatic, CoDelStaticParameters, ConnectionKind,
+    DropCause, FlowTable, GuessParameters, Limit, QueueDiscipline,
 };
 use sojourn_engine::specification::FlowSpecification;
 use sojourn_engine::time::{Duration, Time};
@@ -43,9 +43,12 @@ fn the_hungriest_is_treated_as_by_codel() {
         let row = vector(id);
         let (inputs, expected) = (&row["inputs"], &row["expected"]);
         let parameters = CoDelStaticParameters {
-            target: milliseconds(&inputs["target_ms"]),
-            interval: milliseconds(&inputs["interval_ms"]),
-            ecn,
+            codel: CoDelParameters {
+                target: milliseconds(&inputs["target_ms"]),
+                interval: milliseconds(&inputs["interval_ms"]),
+                ecn,
+                ..CoDelParameters::default()
+            },
             ..CoDelStaticParameters::default()
         };
         let mut bench = Bench::new(told("big", parameters), 1);
@@ -94,7 +97,10 @@ fn drop_times<Q: QueueDiscipline>(queue: Q, flow_of: impl Fn(u64) -> u32, flag: 
 fn others_lose_every_third_packet_that_codel_drops() {
     let data = data();
     for flag in [0, flags::ECT_0] {
-        let parameters = CoDelStaticParameters { ecn: true, ..CoDelStaticParameters::default() };
+        let parameters = CoDelStaticParameters {
+            codel: CoDelParameters { ecn: true, ..CoDelParameters::default() },
+            ..CoDelStaticParameters::default()
+        };
         let times = drop_times(told("big", parameters), |_| 2, flag);
         let published = rows(&data["rfc8289-codel"]["drop_times_ms_from_first"]);
         for (time, published) in times.iter().zip(published.iter().skip(2).step_by(3)) {
@@ -125,7 +131,13 @@ fn the_probability_is_the_share_of_the_others_drops() {
 #[test]
 fn most_drops_are_from_the_hungriest() {
     let dynamic = |connection| {
-        let mut queue = CoDelDynamic::new(UNLIMITED, CoDelDynamicParameters { connection, ..Default::default() });
+        let mut queue = CoDelDynamic::new(
+            UNLIMITED,
+            CoDelDynamicParameters {
+                guess: GuessParameters { connection, ..Default::default() },
+                ..Default::default()
+            },
+        );
         queue.set_flows(&flows()).unwrap();
         queue
     };
@@ -152,7 +164,10 @@ fn most_drops_are_from_the_hungriest() {
 /// What overflows is dropped and no drop of CoDel's; it counts for the guess all the same.
 #[test]
 fn what_overflows_is_dropped() {
-    let parameters = CoDelDynamicParameters { record_interval: 1, statistics_interval: 1, ..Default::default() };
+    let parameters = CoDelDynamicParameters {
+        guess: GuessParameters { record_interval: 1, statistics_interval: 1, ..Default::default() },
+        ..Default::default()
+    };
     let mut bench = Bench::new(CoDelDynamic::new(Limit::Packets(1), parameters), 1);
     for flow in [0, 1, 1] {
         bench.enqueue(Time::ZERO, of(flow, packet(1500, 0)));

@@ -1,7 +1,7 @@
 //! FQ-CoDel: RFC 8290 and figures of ns-3.
 
 use sojourn_engine::packet::flags;
-use sojourn_engine::queue::{DropCause, FqCoDel, FqCoDelParameters, Limit, QueueDiscipline, Rotation};
+use sojourn_engine::queue::{CoDelParameters, DropCause, FqCoDel, FqCoDelParameters, Limit, QueueDiscipline, Rotation};
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Bytes;
 
@@ -104,8 +104,7 @@ fn fq_codel_marks_and_drops_as_in_ns3() {
     let is_capable = |flow: u32| capable.contains(&u64::from(flow));
     let parameters = FqCoDelParameters {
         quantum: Bytes(count(&inputs["quantum"])),
-        mtu: Bytes(count(&inputs["min_bytes"])),
-        ecn: true,
+        codel: CoDelParameters { mtu: Bytes(count(&inputs["min_bytes"])), ecn: true, ..CoDelParameters::default() },
         ..FqCoDelParameters::default()
     };
     let mut bench = Bench::new(FqCoDel::new(UNLIMITED, parameters), 1);

@@ -62,7 +62,10 @@ fn fq_pie_is_pie_to_a_single_flow() {
 #[test]
 fn fq_pie_spares_the_flow_below_its_share() {
     for ecn in [false, true] {
-        let parameters = FqPieParameters { ecn, mark_threshold: 1.0, ..FqPieParameters::default() };
+        let parameters = FqPieParameters {
+            pie: PieParameters { ecn, mark_threshold: 1.0, ..PieParameters::default() },
+            ..FqPieParameters::default()
+        };
         let mut bench = Bench::new(FqPie::new(UNLIMITED, parameters), 1);
         let flag = if ecn { flags::ECT_0 } else { 0 };
         let mut timer = Time::ZERO;

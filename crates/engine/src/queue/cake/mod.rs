@@ -7,7 +7,7 @@ mod set_hash;
 
 use std::sync::Arc;
 
-use super::parts::{Chains, CobaltControl, CobaltSettings, FlowQueues, Measure};
+use super::parts::{Chains, CobaltControl, CobaltParameters, CobaltSettings, FlowQueues, Measure};
 use super::{Context, DropCause, FlowHash, FlowTable, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
@@ -51,9 +51,12 @@ parameters! {
         bandwidth: Rate = Rate(0), in 0..1e15, "Rate to shape to; zero for the link's own", "Linux, net/sched/sch_cake.c: unlimited unless set";
         overhead: Bytes = Bytes(0), in 0..256, "What the shaper adds to the size of each packet", "Linux, net/sched/sch_cake.c: none unless set";
         isolation: Isolation = Isolation::Triple, "Between whom the link is shared", "Linux, net/sched/sch_cake.c";
-        target: Duration = Duration::from_milliseconds(5), "Sojourn time above which there is congestion, but for low bandwidths", "Linux, net/sched/sch_cake.c";
-        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "First spacing of drops (rtt)", "Linux, net/sched/sch_cake.c";
-        ecn: bool = false, "Mark ECN-capable packets instead of dropping them, BLUE's drops excepted", "off here in every discipline; always on in Linux, net/sched/sch_cake.c";
+        ..cobalt: CobaltParameters, except blue_threshold {
+            target = Duration::from_milliseconds(5), "Linux, net/sched/sch_cake.c, which raises it for low bandwidths";
+            interval = Duration::from_milliseconds(100), "Linux, net/sched/sch_cake.c (rtt)";
+            blue_threshold = Duration::ZERO, "Linux, net/sched/sch_cake.c: none";
+            ecn = false, "off here in every discipline; always on in Linux, net/sched/sch_cake.c";
+        };
     }
 }
 
@@ -141,8 +144,9 @@ impl Cake {
         let bandwidth = Some(parameters.bandwidth).filter(|rate| rate.0 > 0);
         // Linux, `cake_set_rate`.
         let mtu_time = bandwidth.map_or(Duration::ZERO, |rate| rate.transmission_time(MTU));
-        let target = parameters.target.max(Duration(mtu_time.0 + mtu_time.0 / 2));
-        let interval = (parameters.interval + (target - parameters.target)).max(target * 2);
+        let cobalt = CobaltSettings::new(&parameters.cobalt);
+        let target = cobalt.target.max(Duration(mtu_time.0 + mtu_time.0 / 2));
+        let interval = (cobalt.interval + (target - cobalt.target)).max(target * 2);
         let quantum = bandwidth.map_or(MTU, |rate| (rate.0 / 8 / QUANTUM_SHARE).clamp(LEAST_QUANTUM, MTU));
         Cake {
             limit,
@@ -150,13 +154,7 @@ impl Cake {
             overhead: parameters.overhead.0,
             quantum,
             isolation: parameters.isolation,
-            cobalt: CobaltSettings {
-                target,
-                interval,
-                allowance: mtu_time * 4,
-                blue_threshold: Duration(u64::MAX),
-                ecn: parameters.ecn,
-            },
+            cobalt: CobaltSettings { target, interval, allowance: mtu_time * 4, ..cobalt },
             hash: SetHash::new(QUEUES),
             table: None,
             queues: FlowQueues::new(QUEUES, Measure::Bytes),

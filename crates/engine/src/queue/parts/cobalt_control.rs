@@ -3,6 +3,7 @@
 //! respond.
 
 use super::Queued;
+use crate::parameters;
 use crate::queue::Context;
 use crate::time::{Duration, Time};
 
@@ -10,6 +11,16 @@ use crate::time::{Duration, Time};
 const INCREMENT: f64 = 1.0 / 256.0;
 /// What it takes away (`p_dec`).
 const DECREMENT: f64 = 1.0 / 4096.0;
+
+parameters! {
+    /// COBALT's parameters.
+    pub struct CobaltParameters {
+        target: Duration = Duration::from_milliseconds(5), "Sojourn time above which there is congestion", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "First spacing of drops", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
+        blue_threshold: Duration = Duration::from_milliseconds(400), "Sojourn time above which BLUE's drop probability rises too; zero for never", "ns-3, cobalt-queue-disc.cc; Linux has no such threshold";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them, BLUE's drops excepted", "off in ns-3, cobalt-queue-disc.cc; always on in Linux, net/sched/sch_cake.c";
+    }
+}
 
 /// How a line is controlled.
 #[derive(Clone, Debug)]
@@ -24,6 +35,21 @@ pub struct CobaltSettings {
     pub blue_threshold: Duration,
     /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
+}
+
+impl CobaltSettings {
+    /// As the parameters say, without an allowance.
+    pub fn new(parameters: &CobaltParameters) -> CobaltSettings {
+        let CobaltParameters { target, interval, blue_threshold, ecn } = *parameters;
+        let never = Duration(u64::MAX);
+        CobaltSettings {
+            target,
+            interval,
+            allowance: Duration::ZERO,
+            blue_threshold: if blue_threshold > Duration::ZERO { blue_threshold } else { never },
+            ecn,
+        }
+    }
 }
 
 /// Where the control of one line stands.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::{FlowHash, FlowTable};
-use crate::choice;
 use crate::packet::Packet;
+use crate::{choice, parameters};
 
 /// The hungriest as named: a group of flows.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +40,16 @@ choice! {
     }
 }
 
+parameters! {
+    /// How the hungriest is guessed.
+    pub struct GuessParameters {
+        connection: ConnectionKind = ConnectionKind::Hosts, "What counts as one connection", "Hanai et al. 2016 section IV.B: the MAC addresses of sender and receiver";
+        record_interval: u64 = 10, in 1..1e9, "The connection of one packet in so many is recorded (rec_int)", "assumed: Hanai et al. 2016 gives no value";
+        history_length: u64 = 100, in 1..1000000, "Records kept (hist_len)", "assumed, so that they are of a thousand packets: Hanai et al. 2016 gives no value";
+        statistics_interval: u64 = 100, in 1..1e9, "With one packet in so many the most frequent of the records is taken (stat_int)", "assumed: Hanai et al. 2016 gives no value";
+    }
+}
+
 /// The hungriest as guessed (section IV.A): the most frequent of the connections that were recorded.
 #[derive(Clone, Debug)]
 pub struct GuessedHungriest {
@@ -59,19 +69,13 @@ pub struct GuessedHungriest {
 }
 
 impl GuessedHungriest {
-    /// Records the connection of each packet in `record_interval` (`rec_int`), keeps the latest `history_length`
-    /// (`hist_len`) records, and with each packet in `statistics_interval` (`stat_int`) takes the most frequent.
-    pub fn new(
-        kind: ConnectionKind,
-        record_interval: u64,
-        history_length: u64,
-        statistics_interval: u64,
-    ) -> GuessedHungriest {
-        let empty = vec![0; history_length as usize].into_boxed_slice();
+    /// Without records.
+    pub fn new(parameters: &GuessParameters) -> GuessedHungriest {
+        let empty = vec![0; parameters.history_length as usize].into_boxed_slice();
         GuessedHungriest {
-            kind,
-            record_interval,
-            statistics_interval,
+            kind: parameters.connection,
+            record_interval: parameters.record_interval,
+            statistics_interval: parameters.statistics_interval,
             flows: None,
             received: 0,
             log: empty.clone(),
@@ -138,6 +142,11 @@ mod tests {
     use crate::specification::FlowSpecification;
     use crate::time::Time;
 
+    fn parameters(kind: ConnectionKind, record: u64, history: u64, statistics: u64) -> GuessParameters {
+        let (record_interval, history_length, statistics_interval) = (record, history, statistics);
+        GuessParameters { connection: kind, record_interval, history_length, statistics_interval }
+    }
+
     fn packet(flow: u32, flags: u8) -> Packet {
         Packet { number: 0, stamp: Time::ZERO, flow, hop: 0, options: OptionsHandle::NONE, size: 1500, flags }
     }
@@ -180,7 +189,7 @@ mod tests {
     /// Every second packet is recorded, four records are kept, and every sixth packet the most frequent is taken.
     #[test]
     fn the_most_frequent_of_the_latest_records_is_taken() {
-        let mut guess = GuessedHungriest::new(ConnectionKind::Flow, 2, 4, 6);
+        let mut guess = GuessedHungriest::new(&parameters(ConnectionKind::Flow, 2, 4, 6));
         guess.set_flows(&flows());
         // Recorded: 1, 1. Nothing has been taken.
         assert_eq!(hungriest_after(&mut guess, &[0, 1, 0, 1, 0]), [false; 4]);
@@ -198,7 +207,7 @@ mod tests {
     fn connections_are_pairs_of_hosts_or_flows() {
         let arrivals = [2, 0, 2, 1, 0, 1, 2, 3];
         let guess = |kind, told: bool| {
-            let mut guess = GuessedHungriest::new(kind, 1, 8, 8);
+            let mut guess = GuessedHungriest::new(&parameters(kind, 1, 8, 8));
             if told {
                 guess.set_flows(&flows());
             }
@@ -213,7 +222,7 @@ mod tests {
     #[test]
     fn acknowledgements_are_another_connection() {
         for kind in [ConnectionKind::Hosts, ConnectionKind::Flow] {
-            let mut guess = GuessedHungriest::new(kind, 1, 4, 1);
+            let mut guess = GuessedHungriest::new(&parameters(kind, 1, 4, 1));
             guess.set_flows(&flows());
             guess.receive(&packet(0, flags::ACK));
             assert!(guess.sent(&packet(0, flags::ACK)) && !guess.sent(&data(0)));

@@ -2,87 +2,29 @@
 
 use super::{AverageQueue, DropCurve, DropSpacing, Fifo, Queued};
 use crate::packet::Packet;
+use crate::parameters;
 use crate::queue::{Context, DropCause, Limit};
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
-/// What can be set of RED, as a discipline's parameters have it.
-#[derive(Clone, Debug)]
-pub struct RedSettings {
-    /// Minimum threshold; none means automatic.
-    pub min: Limit,
-    /// Maximum threshold; none means automatic.
-    pub max: Limit,
-    /// Of an arrival in the average; zero means automatic.
-    pub weight: f64,
-    /// At the maximum threshold.
-    pub maximum_probability: f64,
-    /// Beyond it.
-    pub gentle: bool,
-    /// Keeps drops apart.
-    pub wait: bool,
-    /// Whether large packets are dropped more often.
-    pub byte_mode: bool,
-    /// Whether the queue's length is its bytes.
-    pub queue_in_bytes: bool,
-    /// What a packet is taken to have.
-    pub mean_packet_size: Bytes,
-    /// Twice the delay at the automatic minimum threshold.
-    pub target_delay: Duration,
-    /// For the automatic weight.
-    pub round_trip_time: Duration,
-    /// Whether to mark.
-    pub ecn: bool,
-    /// Whether to drop above the maximum threshold all the same.
-    pub hard_drop: bool,
+parameters! {
+    /// RED's parameters.
+    pub struct RedParameters {
+        min: Limit = Limit::Packets(0), "Average queue from which packets are dropped (thresh_); \"0 packets\": half the target delay's worth, at least five packets", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
+        max: Limit = Limit::Packets(0), "Average queue at which the drop probability is maximum_probability (maxthresh_); \"0 packets\": three times min", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
+        weight: f64 = 0.0, in 0..1, "Weight of an arrival in the average queue (q_weight_); 0: its time constant is ten round-trip times", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd and Jacobson 1993 have 0.002";
+        maximum_probability: f64 = 0.1, in 0..1, "Drop probability at max (max_p, 1/linterm_)", "ns-2.35, ns-default.tcl; Floyd and Jacobson 1993 have 0.02";
+        gentle: bool = true, "Raise the drop probability to 1 between max and twice max, not at max", "Floyd, \"Recommendation on using the gentle variant of RED\", 2000; ns-2.35, ns-default.tcl";
+        wait: bool = true, "Keep at least the reciprocal of the drop probability, in packets, between drops", "ns-2.35, ns-default.tcl; not in Floyd and Jacobson 1993";
+        byte_mode: bool = true, "Drop a packet with a probability in proportion to its size (bytes_)", "ns-2.35, ns-default.tcl; RFC 7141 advises against it";
+        queue_in_bytes: bool = true, "Measure the queue in bytes, not in packets (queue_in_bytes_)", "ns-2.35, ns-default.tcl";
+        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Size of the packets of which thresholds, weight and byte_mode speak (mean_pktsize_)", "that of full packets here, without which max_p would not be the drop probability at max; 500 B in ns-2.35 and ns-3";
+        target_delay: Duration = Duration::from_milliseconds(5), "Delay of which the automatic min is half (targetdelay_)", "ns-2.35, ns-default.tcl; Floyd, Gummadi and Shenker 2001";
+        round_trip_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Round-trip time for which the automatic weight is", "Floyd, Gummadi and Shenker 2001; ns-2.35, red.cc";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them (setbit_)", "ns-2.35, ns-default.tcl";
+        hard_drop: bool = true, "While the average is above max, drop ECN-capable packets too", "ns-3 (UseHardDrop); ns-2.35 does the same with its mark_p_ of 0.1, which is its max_p; off in Linux";
+    }
 }
-
-/// Declares parameters of a discipline that steers RED: RED's own, and those given.
-macro_rules! red_parameters {
-    ($(#[$attribute:meta])* $visibility:vis struct $name:ident { $($more:tt)* }) => {
-        $crate::parameters! {
-            $(#[$attribute])*
-            $visibility struct $name {
-                min: $crate::queue::Limit = $crate::queue::Limit::Packets(0), "Average queue from which packets are dropped (thresh_); \"0 packets\": half the target delay's worth, at least five packets", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
-                max: $crate::queue::Limit = $crate::queue::Limit::Packets(0), "Average queue at which the drop probability is maximum_probability (maxthresh_); \"0 packets\": three times min", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
-                weight: f64 = 0.0, in 0..1, "Weight of an arrival in the average queue (q_weight_); 0: its time constant is ten round-trip times", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd and Jacobson 1993 have 0.002";
-                maximum_probability: f64 = 0.1, in 0..1, "Drop probability at max (max_p, 1/linterm_)", "ns-2.35, ns-default.tcl; Floyd and Jacobson 1993 have 0.02";
-                gentle: bool = true, "Raise the drop probability to 1 between max and twice max, not at max", "Floyd, \"Recommendation on using the gentle variant of RED\", 2000; ns-2.35, ns-default.tcl";
-                wait: bool = true, "Keep at least the reciprocal of the drop probability, in packets, between drops", "ns-2.35, ns-default.tcl; not in Floyd and Jacobson 1993";
-                byte_mode: bool = true, "Drop a packet with a probability in proportion to its size (bytes_)", "ns-2.35, ns-default.tcl; RFC 7141 advises against it";
-                queue_in_bytes: bool = true, "Measure the queue in bytes, not in packets (queue_in_bytes_)", "ns-2.35, ns-default.tcl";
-                mean_packet_size: $crate::units::Bytes = $crate::units::Bytes(1500), in 1..65535, "Size of the packets of which thresholds, weight and byte_mode speak (mean_pktsize_)", "that of full packets here, without which max_p would not be the drop probability at max; 500 B in ns-2.35 and ns-3";
-                target_delay: $crate::time::Duration = $crate::time::Duration::from_milliseconds(5), "Delay of which the automatic min is half (targetdelay_)", "ns-2.35, ns-default.tcl; Floyd, Gummadi and Shenker 2001";
-                round_trip_time: $crate::time::Duration = $crate::time::Duration::from_milliseconds(100), in 1e6..1e18, "Round-trip time for which the automatic weight is", "Floyd, Gummadi and Shenker 2001; ns-2.35, red.cc";
-                ecn: bool = false, "Mark ECN-capable packets instead of dropping them (setbit_)", "ns-2.35, ns-default.tcl";
-                hard_drop: bool = true, "While the average is above max, drop ECN-capable packets too", "ns-3 (UseHardDrop); ns-2.35 does the same with its mark_p_ of 0.1, which is its max_p; off in Linux";
-                $($more)*
-            }
-        }
-
-        impl $name {
-            /// What is RED's of these.
-            fn red(&self) -> $crate::queue::parts::RedSettings {
-                $crate::queue::parts::RedSettings {
-                    min: self.min,
-                    max: self.max,
-                    weight: self.weight,
-                    maximum_probability: self.maximum_probability,
-                    gentle: self.gentle,
-                    wait: self.wait,
-                    byte_mode: self.byte_mode,
-                    queue_in_bytes: self.queue_in_bytes,
-                    mean_packet_size: self.mean_packet_size,
-                    target_delay: self.target_delay,
-                    round_trip_time: self.round_trip_time,
-                    ecn: self.ecn,
-                    hard_drop: self.hard_drop,
-                }
-            }
-        }
-    };
-}
-pub(crate) use red_parameters;
 
 /// ns-2's red.cc: the least automatic minimum threshold, in packets.
 const LEAST_MINIMUM: f64 = 5.0;
@@ -93,7 +35,7 @@ const MAXIMUM_TO_MINIMUM: f64 = 3.0;
 #[derive(Debug)]
 pub struct RedQueue {
     limit: Limit,
-    settings: RedSettings,
+    parameters: RedParameters,
     queue: Fifo,
     average: AverageQueue,
     curve: DropCurve,
@@ -102,11 +44,11 @@ pub struct RedQueue {
 
 impl RedQueue {
     /// An empty queue.
-    pub fn new(limit: Limit, settings: RedSettings) -> RedQueue {
-        let curve = DropCurve::new(f64::INFINITY, f64::INFINITY, settings.maximum_probability, settings.gentle);
+    pub fn new(limit: Limit, parameters: RedParameters) -> RedQueue {
+        let curve = DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, parameters.gentle);
         RedQueue {
             limit,
-            settings,
+            parameters,
             queue: Fifo::default(),
             average: AverageQueue::default(),
             curve,
@@ -116,30 +58,30 @@ impl RedQueue {
 
     /// Sets what depends on the rate of the link.
     pub fn set_link_rate(&mut self, rate: Rate) {
-        let settings = &self.settings;
-        let packets_per_second = rate.0 as f64 / (8.0 * settings.mean_packet_size.0 as f64);
-        let weight = if settings.weight > 0.0 {
-            settings.weight
+        let parameters = &self.parameters;
+        let packets_per_second = rate.0 as f64 / (8.0 * parameters.mean_packet_size.0 as f64);
+        let weight = if parameters.weight > 0.0 {
+            parameters.weight
         } else {
-            AverageQueue::automatic_weight(settings.round_trip_time, packets_per_second)
+            AverageQueue::automatic_weight(parameters.round_trip_time, packets_per_second)
         };
         self.average.configure(weight, packets_per_second);
-        let minimum = self.threshold(self.settings.min).unwrap_or_else(|| {
-            let half_of_target = self.settings.target_delay.seconds() * packets_per_second / 2.0;
+        let minimum = self.threshold(self.parameters.min).unwrap_or_else(|| {
+            let half_of_target = self.parameters.target_delay.seconds() * packets_per_second / 2.0;
             half_of_target.max(LEAST_MINIMUM) * self.unit()
         });
-        let maximum = self.threshold(self.settings.max).unwrap_or(MAXIMUM_TO_MINIMUM * minimum);
+        let maximum = self.threshold(self.parameters.max).unwrap_or(MAXIMUM_TO_MINIMUM * minimum);
         self.curve.set_thresholds(minimum, maximum);
     }
 
     /// A packet of the mean size, as the queue is measured.
     fn unit(&self) -> f64 {
-        if self.settings.queue_in_bytes { self.settings.mean_packet_size.0 as f64 } else { 1.0 }
+        if self.parameters.queue_in_bytes { self.parameters.mean_packet_size.0 as f64 } else { 1.0 }
     }
 
     /// As the queue is measured, unless it is automatic.
     fn threshold(&self, set: Limit) -> Option<f64> {
-        let packets = set.in_packets(self.settings.mean_packet_size);
+        let packets = set.in_packets(self.parameters.mean_packet_size);
         (packets > 0.0).then(|| packets * self.unit())
     }
 
@@ -161,7 +103,7 @@ impl RedQueue {
 
     /// As it is measured.
     fn length(&self) -> f64 {
-        if self.settings.queue_in_bytes { self.queue.bytes() as f64 } else { self.queue.packets() as f64 }
+        if self.parameters.queue_in_bytes { self.queue.bytes() as f64 } else { self.queue.packets() as f64 }
     }
 
     /// The second half: the arrival is queued, dropped or marked.
@@ -173,8 +115,8 @@ impl RedQueue {
         }
         if self.selects(&packet, self.length(), times, context) {
             self.spacing.restart();
-            let may_mark = !self.settings.hard_drop || self.average.value() < self.curve.maximum();
-            if !(self.settings.ecn && may_mark && context.mark(&mut packet)) {
+            let may_mark = !self.parameters.hard_drop || self.average.value() < self.curve.maximum();
+            if !(self.parameters.ecn && may_mark && context.mark(&mut packet)) {
                 context.drop(packet, DropCause::Early, None);
                 return;
             }
@@ -193,15 +135,15 @@ impl RedQueue {
         if probability >= 1.0 {
             return true;
         }
-        let portion = if self.settings.byte_mode {
-            f64::from(packet.size) / self.settings.mean_packet_size.0 as f64
+        let portion = if self.parameters.byte_mode {
+            f64::from(packet.size) / self.parameters.mean_packet_size.0 as f64
         } else {
             1.0
         };
         if !self.spacing.count(portion) {
             return false;
         }
-        let spread = self.spacing.spread(probability, self.settings.wait);
+        let spread = self.spacing.spread(probability, self.parameters.wait);
         // A drop that is due is not put off because the packet is small.
         let chance = if spread < 1.0 { spread * portion * times } else { 1.0 };
         context.random.unit() < chance
@@ -238,7 +180,7 @@ impl RedQueue {
 
     /// The limit, as the queue is measured.
     pub fn limit(&self) -> f64 {
-        self.limit.in_packets(self.settings.mean_packet_size) * self.unit()
+        self.limit.in_packets(self.parameters.mean_packet_size) * self.unit()
     }
 
     /// The average queue.

@@ -39,6 +39,7 @@ choice! {
 
 parameters! {
     /// The settings of a stack.
+    #[derive(serde::Serialize)]
     pub struct StackProfile {
         segment_size: Bytes = Bytes(1448), in 1..65000, "Payload of a full segment (SMSS)", "1500-byte IP packets less 20 IP, 20 TCP and 12 timestamp bytes: RFC 9293 section 3.7.1, RFC 7323 section 3";
         header_size: Bytes = Bytes(40), in 0..200, "Header bytes of a packet before options", "RFC 791 and RFC 9293 section 3.1: 20 bytes each without options";

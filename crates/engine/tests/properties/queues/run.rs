@@ -72,6 +72,7 @@ pub fn run(name: &str, class: &str, case: &Case) -> Result<Vec<Fate>, TestCaseEr
         outcome: Outcome::default(),
         now: Time::ZERO,
         inside: BTreeMap::new(),
+        bytes_inside: 0,
         fates: Vec::new(),
         marks: 0,
         marked: 0,
@@ -119,6 +120,7 @@ struct Run {
     now: Time,
     /// Packets queued and since when, by number.
     inside: BTreeMap<u64, (Packet, Time)>,
+    bytes_inside: u64,
     fates: Vec<Fate>,
     marks: u64,
     marked: u64,
@@ -130,16 +132,12 @@ struct Run {
 }
 
 impl Run {
-    fn bytes_inside(&self) -> u64 {
-        self.inside.values().map(|(packet, _)| u64::from(packet.size)).sum()
-    }
-
     /// Whether a packet more would pass the limit.
     fn is_full_for(&self, packet: &Packet) -> bool {
         match self.limit {
             None => false,
             Some(Limit::Packets(packets)) => self.inside.len() as u64 + 1 > packets,
-            Some(Limit::Bytes(bytes)) => self.bytes_inside() + u64::from(packet.size) > bytes,
+            Some(Limit::Bytes(bytes)) => self.bytes_inside + u64::from(packet.size) > bytes,
         }
     }
 
@@ -154,6 +152,7 @@ impl Run {
         let refused = self.outcome.dropped.iter().any(|dropped| dropped.queued_since.is_none());
         if !refused {
             self.inside.insert(packet.number, (packet, self.now));
+            self.bytes_inside += u64::from(packet.size);
         }
         prop_assert!(!may_pass || self.outcome.is_empty(), "what may pass is neither dropped nor marked");
         for dropped in std::mem::take(&mut self.outcome.dropped) {
@@ -204,6 +203,7 @@ impl Run {
         let entry = self.inside.remove(&packet.number);
         prop_assert!(entry.is_some(), "packet {} left twice, or never came", packet.number);
         let (arrived, arrived_at) = entry.unwrap();
+        self.bytes_inside -= u64::from(arrived.size);
         prop_assert_eq!(since, Some(arrived_at));
         self.settle(packet, arrived, dropped)
     }
@@ -227,7 +227,7 @@ impl Run {
     fn check(&mut self) -> Result<(), TestCaseError> {
         self.marks += std::mem::take(&mut self.outcome.marks);
         prop_assert_eq!(self.queue.packets(), self.inside.len() as u64);
-        prop_assert_eq!(self.queue.bytes(), self.bytes_inside());
+        prop_assert_eq!(self.queue.bytes(), self.bytes_inside);
         match self.limit {
             Some(Limit::Packets(packets)) => prop_assert!(self.queue.packets() <= packets),
             Some(Limit::Bytes(bytes)) => prop_assert!(self.queue.bytes() <= bytes),
