@@ -7,7 +7,8 @@
 //! * a maximal run of SACKed segments carries its bounds at both its ends (boundary tags), so a SACK block that repeats
 //!   what is known is passed over in one step, and runs merge in one step;
 //! * `frontier`, below which every segment not SACKed is lost, only moves up;
-//! * `next_lost` and `next_hole`, where retransmission goes on, only move up within an episode;
+//! * `next_lost` and `next_hole`, where retransmission goes on, only move up within an episode, except that a
+//!   retransmission that is found lost by time moves `next_lost` back;
 //! * pipe is kept as counts.
 
 use std::collections::VecDeque;
@@ -72,7 +73,7 @@ pub enum LossRule {
     Above,
     /// That the highest SACK lies the duplicate threshold above it: Mathis and Mahdavi 1996, section 2.2.
     Forward,
-    /// The time since it was sent; the scoreboard is told.
+    /// The time since it was sent, which the recovery measures.
     Time,
 }
 

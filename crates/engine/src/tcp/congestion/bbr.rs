@@ -3,7 +3,7 @@
 //! draft-cardwell-iccrg-bbr-congestion-control-00 explains them.
 //!
 //! The sender paces at a multiple of the greatest delivery rate of late (BtlBw) and has at most a multiple of BtlBw
-//! times the least round-trip time of late (the BDP) in flight. Modes say which multiples.
+//! times the minimum RTT of late (the BDP) in flight. Modes say which multiples.
 
 use std::sync::Arc;
 

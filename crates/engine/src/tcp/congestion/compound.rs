@@ -49,7 +49,8 @@ pub struct Compound {
     gamma: f64,
     /// Backlog a Reno flow would have, in segments, at the end of the last round; none since the last loss.
     diff_reno: Option<f64>,
-    base_rtt: Option<Duration>,
+    /// The paper's base RTT.
+    min_rtt: Option<Duration>,
     round: Option<Round>,
 }
 
@@ -85,14 +86,14 @@ impl Compound {
             additive: AdditiveIncrease::default(),
             dwnd: 0,
             diff_reno: None,
-            base_rtt: None,
+            min_rtt: None,
             round: None,
         }
     }
 
     /// Updates the delay window after a round (Tan et al. 2006; draft section 3).
     fn end_round(&mut self, window: &mut Window, round: Round, srtt: Duration) {
-        let Some(base_rtt) = self.base_rtt else { return };
+        let Some(min_rtt) = self.min_rtt else { return };
         let mss = window.mss as f64;
         let win = round.window as f64 / mss;
         if win <= self.parameters.low_window as f64 {
@@ -100,7 +101,7 @@ impl Compound {
             return;
         }
         // (expected - actual) base RTT, with expected = win / base RTT and actual = win / srtt, for a window of one.
-        let backlog = (1.0 - base_rtt.seconds() / srtt.seconds()).max(0.0);
+        let backlog = (1.0 - min_rtt.seconds() / srtt.seconds()).max(0.0);
         let diff = win * backlog;
         self.diff_reno = Some((win - self.dwnd as f64 / mss) * backlog);
 
@@ -162,7 +163,7 @@ impl CongestionControl for Compound {
             }
             CongestionEvent::Timeout => {
                 self.dwnd = 0;
-                self.base_rtt = None;
+                self.min_rtt = None;
             }
             CongestionEvent::Spurious => {}
         }
@@ -170,7 +171,7 @@ impl CongestionControl for Compound {
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
-            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base_rtt| base_rtt.min(rtt)));
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
     }
 }

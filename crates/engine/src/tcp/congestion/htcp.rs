@@ -19,8 +19,8 @@ const THROUGHPUT_WEIGHT: f64 = 0.25;
 /// Round-trip time that round-trip times are scaled to, and the bounds of the factor: Linux tcp_htcp.c,
 /// htcp_alpha_update.
 const REFERENCE_RTT: f64 = 0.1;
-const LEAST_RTT_FACTOR: f64 = 0.1;
-const GREATEST_RTT_FACTOR: f64 = 2.0;
+const MIN_RTT_FACTOR: f64 = 0.1;
+const MAX_RTT_FACTOR: f64 = 2.0;
 
 parameters! {
     /// What can be set of H-TCP.
@@ -42,8 +42,8 @@ pub struct HTcp {
     beta: f64,
     /// The last congestion, or the first acknowledgement.
     last_congestion: Option<Time>,
-    rtt_min: Option<Duration>,
-    rtt_max: Duration,
+    min_rtt: Option<Duration>,
+    max_rtt: Duration,
     round: Option<Round>,
     throughput: Throughput,
     /// The greatest throughput before the last congestion.
@@ -96,8 +96,8 @@ impl HTcp {
             parameters,
             growth: Growth::default(),
             last_congestion: None,
-            rtt_min: None,
-            rtt_max: Duration::ZERO,
+            min_rtt: None,
+            max_rtt: Duration::ZERO,
             round: None,
             throughput: Throughput::default(),
             throughput_before: None,
@@ -110,11 +110,11 @@ impl HTcp {
         let since = self.last_congestion.map_or(Duration::ZERO, |time| now.since(time));
         let d = (since.seconds() - self.parameters.delta_l.seconds()).max(0.0);
         let mut alpha = 1.0 + 10.0 * d + 0.25 * d * d;
-        if let Some(rtt_min) = self.rtt_min
+        if let Some(min_rtt) = self.min_rtt
             && self.parameters.rtt_scaling
         {
-            let factor = rtt_min.seconds() / REFERENCE_RTT;
-            alpha = (alpha * factor.clamp(LEAST_RTT_FACTOR, GREATEST_RTT_FACTOR)).max(1.0);
+            let factor = min_rtt.seconds() / REFERENCE_RTT;
+            alpha = (alpha * factor.clamp(MIN_RTT_FACTOR, MAX_RTT_FACTOR)).max(1.0);
         }
         2.0 * (1.0 - self.beta) * alpha
     }
@@ -126,17 +126,17 @@ impl HTcp {
             (Some(now), Some(before)) => (now - before).abs() <= throughput_change * before,
             _ => false,
         };
-        match self.rtt_min {
-            Some(rtt_min) if adaptive_backoff && is_steady => {
-                (rtt_min.seconds() / self.rtt_max.seconds()).min(beta_max).max(beta_min)
+        match self.min_rtt {
+            Some(min_rtt) if adaptive_backoff && is_steady => {
+                (min_rtt.seconds() / self.max_rtt.seconds()).min(beta_max).max(beta_min)
             }
             _ => beta_min,
         }
     }
 
     fn measure_rtt(&mut self, rtt: Duration) {
-        self.rtt_min = Some(self.rtt_min.map_or(rtt, |rtt_min| rtt_min.min(rtt)));
-        self.rtt_max = self.rtt_max.max(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
+        self.max_rtt = self.max_rtt.max(rtt);
     }
 
     fn measure_throughput(&mut self, window: &Window, ack: &Ack) {
@@ -165,9 +165,9 @@ impl CongestionControl for HTcp {
             self.throughput = Throughput::default();
             self.round = None;
             self.last_congestion = Some(now);
-            if let Some(rtt_min) = self.rtt_min {
-                let queueing = self.rtt_max.seconds() - rtt_min.seconds();
-                self.rtt_max = rtt_min + Duration::from_seconds_f64(RTT_MEMORY * queueing);
+            if let Some(min_rtt) = self.min_rtt {
+                let queueing = self.max_rtt.seconds() - min_rtt.seconds();
+                self.max_rtt = min_rtt + Duration::from_seconds_f64(RTT_MEMORY * queueing);
             }
             window.set_ssthresh((self.beta * flight_size as f64) as u64);
         }

@@ -27,7 +27,7 @@ parameters! {
 pub struct Hybla {
     parameters: Arc<HyblaParameters>,
     growth: Growth,
-    rtt_min: Option<Duration>,
+    min_rtt: Option<Duration>,
 }
 
 impl Hybla {
@@ -46,12 +46,12 @@ impl Hybla {
 
     /// A fresh Hybla.
     pub fn new(parameters: Arc<HyblaParameters>) -> Hybla {
-        Hybla { parameters, growth: Growth::default(), rtt_min: None }
+        Hybla { parameters, growth: Growth::default(), min_rtt: None }
     }
 
     /// rho = RTT / RTT0, no less than one.
     fn rho(&self) -> f64 {
-        self.rtt_min.map_or(1.0, |rtt| (rtt.seconds() / self.parameters.rtt0.seconds()).max(1.0))
+        self.min_rtt.map_or(1.0, |rtt| (rtt.seconds() / self.parameters.rtt0.seconds()).max(1.0))
     }
 }
 
@@ -72,7 +72,7 @@ impl CongestionControl for Hybla {
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
-            self.rtt_min = Some(self.rtt_min.map_or(rtt, |rtt_min| rtt_min.min(rtt)));
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
     }
 

@@ -37,7 +37,8 @@ pub struct Illinois {
     growth: Growth,
     alpha: f64,
     beta: f64,
-    base_rtt: Option<Duration>,
+    /// The paper's base RTT.
+    min_rtt: Option<Duration>,
     max_rtt: Duration,
     round: Round,
     /// Whether there has been delay since growth was last greatest.
@@ -76,7 +77,7 @@ impl Illinois {
             beta: RENO_BETA,
             parameters,
             growth: Growth::default(),
-            base_rtt: None,
+            min_rtt: None,
             max_rtt: Duration::ZERO,
             round: Round::default(),
             was_delayed: false,
@@ -89,12 +90,12 @@ impl Illinois {
         if window.segments() < self.parameters.window_threshold {
             self.alpha = RENO_ALPHA;
             self.beta = RENO_BETA;
-        } else if let Some(base_rtt) = self.base_rtt
+        } else if let Some(min_rtt) = self.min_rtt
             && self.round.samples > 0
         {
             let average = self.round.sum / self.round.samples as f64;
-            let delay = (average - base_rtt.seconds()).max(0.0);
-            let greatest = self.max_rtt.seconds() - base_rtt.seconds();
+            let delay = (average - min_rtt.seconds()).max(0.0);
+            let greatest = self.max_rtt.seconds() - min_rtt.seconds();
             self.set_alpha(delay, greatest);
             self.beta = self.decrease(delay, greatest);
         }
@@ -159,7 +160,7 @@ impl CongestionControl for Illinois {
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
-            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base_rtt| base_rtt.min(rtt)));
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
             self.max_rtt = self.max_rtt.max(rtt);
             self.round.samples += 1;
             self.round.sum += rtt.seconds();

@@ -1,4 +1,4 @@
-//! Round-trip times by rounds, as Vegas and its descendants take them: the least of a round beside the least of all.
+//! Round-trip times by rounds, as Vegas and its descendants take them: the minimum of a round beside that of all.
 
 use super::Ack;
 use crate::time::Duration;
@@ -9,7 +9,7 @@ const LEAST_SAMPLES: u64 = 3;
 /// The round-trip times of a connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoundTrips {
-    base: Option<Duration>,
+    min_rtt: Option<Duration>,
     round: Option<Round>,
 }
 
@@ -19,7 +19,7 @@ struct Round {
     /// Last sequence number of the round, plus one.
     end: u64,
     samples: u64,
-    least: Duration,
+    min_rtt: Duration,
 }
 
 /// What a round that ended has shown.
@@ -34,21 +34,21 @@ pub(super) enum RoundEnd {
 /// Round-trip times at the end of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrip {
-    /// Least of the connection.
-    pub base: Duration,
-    /// Least of the round.
-    pub least: Duration,
+    /// Minimum of the connection: the papers' base RTT.
+    pub min_rtt: Duration,
+    /// Minimum of the round.
+    pub min_rtt_of_round: Duration,
 }
 
 impl RoundTrip {
-    /// Whole segments of a window of `segments` that the path holds without a queue: window base RTT / RTT.
+    /// Whole segments of a window of `segments` that the path holds without a queue: window * base RTT / RTT.
     pub fn without_queue(&self, segments: u64) -> u64 {
-        (u128::from(segments) * u128::from(self.base.0) / u128::from(self.least.0)) as u64
+        (u128::from(segments) * u128::from(self.min_rtt.0) / u128::from(self.min_rtt_of_round.0)) as u64
     }
 
     /// Time spent in queues.
     pub fn queueing(&self) -> Duration {
-        self.least - self.base
+        self.min_rtt_of_round - self.min_rtt
     }
 }
 
@@ -56,10 +56,10 @@ impl RoundTrips {
     /// Takes the sample of an acknowledgement. One of no time tells nothing.
     pub fn take(&mut self, ack: &Ack) {
         let Some(rtt) = ack.rtt.filter(|rtt| *rtt > Duration::ZERO) else { return };
-        self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         if let Some(round) = &mut self.round {
             round.samples += 1;
-            round.least = round.least.min(rtt);
+            round.min_rtt = round.min_rtt.min(rtt);
         }
     }
 
@@ -69,10 +69,12 @@ impl RoundTrips {
             Some(round) if ack.una <= round.end => return None,
             ended => ended,
         };
-        self.round = Some(Round { end: ack.nxt, samples: 0, least: Duration(u64::MAX) });
+        self.round = Some(Round { end: ack.nxt, samples: 0, min_rtt: Duration(u64::MAX) });
         let round = ended?;
-        Some(match self.base {
-            Some(base) if round.samples >= LEAST_SAMPLES => RoundEnd::Measured(RoundTrip { base, least: round.least }),
+        Some(match self.min_rtt {
+            Some(min_rtt) if round.samples >= LEAST_SAMPLES => {
+                RoundEnd::Measured(RoundTrip { min_rtt, min_rtt_of_round: round.min_rtt })
+            }
             _ => RoundEnd::Unmeasured,
         })
     }

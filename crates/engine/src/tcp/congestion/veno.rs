@@ -23,7 +23,8 @@ parameters! {
 pub struct Veno {
     parameters: Arc<VenoParameters>,
     growth: Growth,
-    base_rtt: Option<Duration>,
+    /// The paper's base RTT.
+    min_rtt: Option<Duration>,
     /// N: segments of the window that are queued, by the latest round-trip time.
     backlog: f64,
     /// Whether the next acknowledgement on a congested path does not grow the window.
@@ -44,7 +45,7 @@ impl Veno {
 
     /// A fresh Veno.
     pub fn new(parameters: Arc<VenoParameters>) -> Veno {
-        Veno { parameters, growth: Growth::default(), base_rtt: None, backlog: 0.0, skips: false }
+        Veno { parameters, growth: Growth::default(), min_rtt: None, backlog: 0.0, skips: false }
     }
 
     fn is_congested(&self) -> bool {
@@ -74,9 +75,9 @@ impl CongestionControl for Veno {
     /// N = (W / BaseRTT - W / RTT) BaseRTT.
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
-            let base_rtt = self.base_rtt.map_or(rtt, |base_rtt| base_rtt.min(rtt));
-            self.base_rtt = Some(base_rtt);
-            self.backlog = window.segments() * (1.0 - base_rtt.seconds() / rtt.seconds());
+            let min_rtt = self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt));
+            self.min_rtt = Some(min_rtt);
+            self.backlog = window.segments() * (1.0 - min_rtt.seconds() / rtt.seconds());
         }
     }
 }

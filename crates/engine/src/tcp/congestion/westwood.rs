@@ -25,7 +25,7 @@ parameters! {
 pub struct Westwood {
     parameters: Arc<WestwoodParameters>,
     growth: Growth,
-    rtt_min: Option<Duration>,
+    min_rtt: Option<Duration>,
     sample: Option<Sample>,
     estimate: Option<Estimate>,
 }
@@ -61,7 +61,7 @@ impl Westwood {
 
     /// A fresh Westwood+.
     pub fn new(parameters: Arc<WestwoodParameters>) -> Westwood {
-        Westwood { parameters, growth: Growth::default(), rtt_min: None, sample: None, estimate: None }
+        Westwood { parameters, growth: Growth::default(), min_rtt: None, sample: None, estimate: None }
     }
 
     fn filter(&mut self, bandwidth: f64) {
@@ -73,7 +73,7 @@ impl Westwood {
 
     /// BWE x RTTmin, in bytes.
     fn bandwidth_delay_product(&self) -> Option<f64> {
-        Some(self.estimate?.twice * self.rtt_min?.seconds())
+        Some(self.estimate?.twice * self.min_rtt?.seconds())
     }
 }
 
@@ -91,14 +91,14 @@ impl CongestionControl for Westwood {
                 let ssthresh = self.bandwidth_delay_product().map_or(flight_size / 2, |bytes| bytes as u64);
                 window.set_ssthresh(ssthresh.min(window.cwnd));
             }
-            CongestionEvent::Timeout => self.rtt_min = None,
+            CongestionEvent::Timeout => self.min_rtt = None,
             CongestionEvent::Spurious => {}
         }
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
-            self.rtt_min = Some(self.rtt_min.map_or(rtt, |rtt_min| rtt_min.min(rtt)));
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
         if let Some(Sample { start, bytes }) = self.sample {
             // An acknowledgement that leaps over repaired holes tells of data delivered long before.

@@ -90,9 +90,10 @@ impl Yeah {
         let segments = window.cwnd / window.mss;
         // Q = (RTT - base RTT) cwnd / RTT, rounded down.
         let queueing = round_trip.queueing();
-        self.backlog = (u128::from(segments) * u128::from(queueing.0) / u128::from(round_trip.least.0)) as u64;
+        self.backlog =
+            (u128::from(segments) * u128::from(queueing.0) / u128::from(round_trip.min_rtt_of_round.0)) as u64;
         // L = (RTT - base RTT) / base RTT.
-        let is_slow = self.backlog > alpha || queueing * phy > round_trip.base;
+        let is_slow = self.backlog > alpha || queueing * phy > round_trip.min_rtt;
         if !is_slow {
             self.slow_rounds = 0;
             self.fast_rounds += 1;

@@ -19,8 +19,7 @@ const GREATEST_RISE: Duration = Duration::from_milliseconds(16);
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct HyStart {
-    /// Least round-trip time seen.
-    base_rtt: Option<Duration>,
+    min_rtt: Option<Duration>,
     round: Option<Round>,
 }
 
@@ -60,7 +59,7 @@ impl HyStart {
             ended => ended.insert(new_round),
         };
         if let Some(rtt) = ack.rtt {
-            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base_rtt| base_rtt.min(rtt)));
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
             if round.samples < SAMPLES {
                 round.samples += 1;
                 round.rtt = round.rtt.min(rtt);
@@ -69,10 +68,10 @@ impl HyStart {
         if ack.now.since(round.train) <= TRAIN_SPACING {
             round.train = ack.now;
         }
-        let Some(base_rtt) = self.base_rtt else { return false };
-        let train_is_long = round.train == ack.now && ack.now.since(round.start) > Duration(base_rtt.0 / 2);
-        let rise = Duration(base_rtt.0 / 8).clamp(LEAST_RISE, GREATEST_RISE);
-        let delay_rose = round.samples == SAMPLES && round.rtt > base_rtt + rise;
+        let Some(min_rtt) = self.min_rtt else { return false };
+        let train_is_long = round.train == ack.now && ack.now.since(round.start) > Duration(min_rtt.0 / 2);
+        let rise = Duration(min_rtt.0 / 8).clamp(LEAST_RISE, GREATEST_RISE);
+        let delay_rose = round.samples == SAMPLES && round.rtt > min_rtt + rise;
         window.cwnd >= LOW_WINDOW * window.mss && (train_is_long || delay_rose)
     }
 }
