@@ -104,8 +104,8 @@ pub struct Scoreboard {
     lost_end: u64,
     /// No segment below this is to be retransmitted under NextSeg rule 3.
     next_hole: u64,
-    /// Segments found lost that nobody has been told of, if somebody wants to know.
-    untold_losses: Option<VecDeque<u64>>,
+    /// Segments found lost and not yet reported, if losses are reported.
+    unreported_losses: Option<VecDeque<u64>>,
 }
 
 /// What an acknowledgement changed.
@@ -138,7 +138,7 @@ impl Scoreboard {
             next_lost: 0,
             lost_end: 0,
             next_hole: 0,
-            untold_losses: None,
+            unreported_losses: None,
         }
     }
 
@@ -147,23 +147,23 @@ impl Scoreboard {
         self.duplicate_threshold
     }
 
-    /// From now on losses are to be asked for.
-    pub fn tell_losses(&mut self) {
-        self.untold_losses = Some(VecDeque::new());
+    /// From now on losses are reported.
+    pub fn report_losses(&mut self) {
+        self.unreported_losses = Some(VecDeque::new());
     }
 
-    /// Whether a loss has not been told, if anybody asks.
-    pub fn has_untold_losses(&self) -> bool {
-        self.untold_losses.as_ref().is_some_and(|losses| !losses.is_empty())
+    /// Whether a loss has not been reported.
+    pub fn has_unreported_losses(&self) -> bool {
+        self.unreported_losses.as_ref().is_some_and(|losses| !losses.is_empty())
     }
 
     /// A segment found lost, each time that it is; in the order in which they were found.
-    pub fn next_untold_loss(&mut self) -> Option<u64> {
-        self.untold_losses.as_mut()?.pop_front()
+    pub fn next_unreported_loss(&mut self) -> Option<u64> {
+        self.unreported_losses.as_mut()?.pop_front()
     }
 
     fn note_loss(&mut self, index: u64) {
-        if let Some(losses) = &mut self.untold_losses {
+        if let Some(losses) = &mut self.unreported_losses {
             losses.push_back(index);
         }
     }
@@ -603,17 +603,17 @@ mod tests {
 
     /// Each loss is told once, a retransmission's too, in the order in which they are found.
     #[test]
-    fn losses_are_told() {
+    fn losses_are_reported() {
         let mut scoreboard = sent(10);
         scoreboard.on_sacks(&[block(5, 8)], |_| ());
-        assert_eq!(scoreboard.next_untold_loss(), None, "nobody asked");
+        assert_eq!(scoreboard.next_unreported_loss(), None, "nobody asked");
 
         let mut scoreboard = sent(10);
-        scoreboard.tell_losses();
+        scoreboard.report_losses();
         scoreboard.on_sacks(&[block(2, 5), block(6, 7)], |_| ());
         scoreboard.on_retransmitted(1);
         let told =
-            |scoreboard: &mut Scoreboard| std::iter::from_fn(|| scoreboard.next_untold_loss()).collect::<Vec<_>>();
+            |scoreboard: &mut Scoreboard| std::iter::from_fn(|| scoreboard.next_unreported_loss()).collect::<Vec<_>>();
         assert_eq!(told(&mut scoreboard), [0, 1]);
         scoreboard.mark_all_lost();
         assert_eq!(told(&mut scoreboard), [1, 5, 7, 8, 9]);

@@ -48,7 +48,7 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
-/// What an acknowledgement of new data tells.
+/// What an acknowledgement of new data shows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
     /// When it arrived.
@@ -84,7 +84,7 @@ pub struct Ack {
 pub struct RateSample {
     /// Bytes delivered while the newest segment that it acknowledges was under way.
     pub delivered: u64,
-    /// The time that took; none if it is too short to tell a rate.
+    /// The time that took; none if it is too short to give a rate.
     pub interval: Option<Duration>,
     /// Bytes delivered in all when that segment was sent.
     pub prior_delivered: u64,
@@ -99,7 +99,7 @@ pub struct RateSample {
 }
 
 impl RateSample {
-    /// Bytes a second, if the sample tells.
+    /// Bytes a second, if the sample gives a rate.
     pub fn rate(&self) -> Option<f64> {
         self.interval.map(|interval| self.delivered as f64 / interval.seconds())
     }
@@ -122,7 +122,7 @@ pub struct LostSegment {
     pub total_delivered: u64,
 }
 
-/// What any acknowledgement tells, in any phase, whether of new data or not.
+/// What any acknowledgement shows, in any phase, whether of new data or not.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
     /// When it arrived.
@@ -162,7 +162,7 @@ pub struct Needs {
     pub recovery: Option<RecoveryKind>,
     /// Pacing ([`CongestionControl::pacing_rate`]).
     pub pacing: bool,
-    /// That it is told of every delivery, with rate samples ([`CongestionControl::on_delivery`]).
+    /// Every delivery, with rate samples ([`CongestionControl::on_delivery`]).
     pub deliveries: bool,
     /// That nobody else changes the window, but for a timeout: in recovery it is the algorithm's too.
     pub governs: bool,
@@ -170,7 +170,7 @@ pub struct Needs {
     pub random: bool,
 }
 
-/// Congestion, and what turned out to be none, as the sender tells its algorithm.
+/// A congestion signal, or the news that the latest was spurious, as the sender passes it to its algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionEvent {
     /// Segments were lost: once for each episode of fast recovery, for a loss that a tail loss probe repaired, and for a
@@ -186,10 +186,10 @@ pub enum CongestionEvent {
         /// Whether the stack asks for a smaller reduction than for a loss: Alternative Backoff with ECN (RFC 8511).
         abe: bool,
     },
-    /// Slow start begins anew, from a window of one segment: the retransmission timer expired, or the recovery is Tahoe's. It
+    /// Slow start restarts, from a window of one segment: the retransmission timer expired, or the recovery is Tahoe's. It
     /// follows the `Loss` of the same time, if there is one.
     Timeout,
-    /// The latest loss was none: everything that was sent again had arrived (RFC 8985 section 9.4). The sender has set cwnd and
+    /// The latest loss was spurious: everything that was sent again had arrived (RFC 8985 section 9.4). The sender has set cwnd and
     /// ssthresh back, except that of an algorithm that governs cwnd stays as it is.
     Spurious,
 }
@@ -210,15 +210,15 @@ impl CongestionEvent {
 /// The other methods have defaults that do nothing; those that concern pacing, deliveries or random numbers are called only
 /// if [`needs`](CongestionControl::needs) asks for it.
 ///
-/// An acknowledgement of new data outside fast recovery is told in this order: [`on_ack`](CongestionControl::on_ack), then,
-/// if the window may grow, either slow start or [`increase`](CongestionControl::increase), or both if slow start ends in the
-/// middle. During fast recovery neither is called, and the recovery sets the window.
+/// For an acknowledgement of new data outside fast recovery, the sender calls [`on_ack`](CongestionControl::on_ack), then, if the
+/// window may grow, slow start or [`increase`](CongestionControl::increase), or both if slow start ends in the middle. During
+/// fast recovery it calls neither, and the recovery sets the window.
 ///
 /// The window is in bytes. Time is an argument: an algorithm has no clock, draws no random numbers but those given to it,
 /// and does not allocate for each acknowledgement.
 pub trait CongestionControl {
     /// Grows `window.cwnd` in congestion avoidance, by what `ack.credit` is worth. Not called when the sender does not use
-    /// its window, or is told of marks.
+    /// its window, or when the acknowledgement reports marks.
     fn increase(&mut self, window: &mut Window, ack: &Ack);
 
     /// Answers congestion. On a loss or marks it sets the threshold ([`Window::set_ssthresh`]); the recovery then sets

@@ -19,7 +19,7 @@ choice! {
         Fack = "fack",
         /// RFC 9937 proportional rate reduction over RFC 6675 loss detection.
         Prr = "prr",
-        /// RFC 8985: losses told by time, tail loss probes; proportional rate reduction. With `duplicate_sack` a reduction for
+        /// RFC 8985: losses found by time, tail loss probes; proportional rate reduction. With `duplicate_sack` a reduction for
         /// losses that were none is taken back.
         Rack = "rack",
     }

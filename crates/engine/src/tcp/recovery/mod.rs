@@ -38,7 +38,7 @@ pub enum Step {
     Enter,
     /// Fast recovery goes on.
     Repair {
-        /// A segment to be sent again at once, whatever the window.
+        /// A segment to retransmit at once, regardless of the window.
         retransmit: Option<u64>,
         /// Whether the retransmission timer is restarted if the acknowledgement is of new data.
         restarts_timer: bool,
@@ -55,7 +55,7 @@ impl Step {
 /// How the repair of a loss begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// By fast recovery. The first segment goes out whatever the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5
+    /// By fast recovery. The first segment is sent regardless of the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5
     /// (4.3)).
     Repair {
         /// Its index.
@@ -105,7 +105,7 @@ pub enum Expiry {
     Probe,
 }
 
-/// What makes one recovery different from another. All but the first four concern those that follow single segments in time.
+/// What makes one recovery different from another. Four methods are required.
 trait Repair {
     /// Whether an acknowledgement that is a duplicate or shows a loss begins fast recovery. It is counted.
     fn finds_loss(&mut self, flight: &mut Flight, arrival: &Arrival) -> bool;
@@ -196,7 +196,7 @@ macro_rules! each {
 pub struct RecoverySettings {
     /// Whether Reno retransmits fast again before what it had sent at the last loss is acknowledged.
     pub repeats: bool,
-    /// Whether the receiver tells of segments that came twice, so that RACK-TLP takes back needless reductions.
+    /// Whether the receiver reports duplicate segments, so that RACK-TLP can undo needless reductions.
     pub duplicate_sack: bool,
 }
 
@@ -213,8 +213,7 @@ impl Recovery {
         }
     }
 
-    /// Whether it follows single segments, so that it has to be told of each that arrives
-    /// ([`on_delivered`](Recovery::on_delivered)).
+    /// Whether it tracks single segments, and so needs [`on_delivered`](Recovery::on_delivered) for each that arrives.
     pub fn follows_segments(&self) -> bool {
         matches!(self, Recovery::Rack(_))
     }
@@ -386,7 +385,7 @@ impl Recovery {
         }
     }
 
-    /// An acknowledgement that a later one overtook: it still tells what came twice.
+    /// An acknowledgement that arrived after a later one: it may still report a duplicate segment.
     pub fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
         match self {
             Recovery::Rack(rack) => rack.on_old_ack(flight, number, sacks),

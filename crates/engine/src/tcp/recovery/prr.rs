@@ -41,7 +41,7 @@ impl ProportionalRateReduction {
     }
 
     /// The congestion window after an acknowledgement that delivered data and does not end the episode (section 6.2);
-    /// `None` leaves it as it is. `safe` tells that SND.UNA advanced and no further loss was found.
+    /// `None` leaves it as it is. `safe` says that SND.UNA advanced and no further loss was found.
     pub fn on_ack(&mut self, delivered: u64, inflight: u64, ssthresh: u64, safe: bool, mss: u64) -> Option<u64> {
         if delivered == 0 {
             return None;

@@ -1,5 +1,5 @@
-//! What a sender does about an acknowledgement: it takes in what arrived, looks for losses, lets the window grow or the recovery
-//! go on, and sends what may be sent then.
+//! What a sender does on an acknowledgement: update the scoreboard, look for losses, grow the window or continue the recovery, and
+//! send what the window then allows.
 
 use super::{Sender, State};
 use crate::packet::{AckOptions, Packet};
@@ -42,7 +42,7 @@ impl Sender {
         }
         if number < self.flight.una {
             let evidence = self.recovery.on_old_ack(&self.flight, number, sacks);
-            return self.heed(evidence, 0, now);
+            return self.act_on(evidence, 0, now);
         }
         let acked = number - self.flight.una;
         let prior_in_flight = self.flight.pipe();
@@ -57,7 +57,7 @@ impl Sender {
             self.flight.limited_transmitted = 0;
         }
         let evidence = self.recovery.find_losses(&mut self.flight, sacks, &mut progress, &self.rto, now);
-        self.heed(evidence, progress.delivered, now);
+        self.act_on(evidence, progress.delivered, now);
         let marked = self.marks.count(ack, progress.delivered);
         let delivery = self.delivery_of(&progress, marked, rtt, prior_in_flight, now);
         if marked > 0 {
@@ -89,7 +89,7 @@ impl Sender {
         }
     }
 
-    /// Enters what arrived into the scoreboard, and tells those who watch segments.
+    /// Updates the scoreboard, and passes each segment that arrived to the delivery estimator and the recovery.
     fn take_arrivals(&mut self, ack: &Acknowledgement, now: Time) -> Progress {
         let sacks = ack.options.sacks.as_slice();
         if !self.watches {
@@ -128,7 +128,7 @@ impl Sender {
         now: Time,
     ) -> Option<Delivery> {
         let lost_before = self.delivery.as_ref()?.lost();
-        self.tell_losses(now);
+        self.report_losses(now);
         let estimator = self.delivery.as_mut()?;
         let mss = self.flight.window.mss;
         Some(Delivery {
@@ -146,9 +146,9 @@ impl Sender {
         })
     }
 
-    /// Heeds what an acknowledgement that delivered so many segments shows about losses of before.
+    /// Acts on what an acknowledgement that delivered so many segments shows about losses of before.
     #[inline]
-    fn heed(&mut self, evidence: Evidence, delivered: u64, now: Time) {
+    fn act_on(&mut self, evidence: Evidence, delivered: u64, now: Time) {
         match evidence {
             Evidence::None => {}
             Evidence::ProbeRepaired => self.on_probe_repaired(delivered, now),
@@ -185,7 +185,7 @@ impl Sender {
         }
     }
 
-    /// Grows the window, unless the sender did not use what it had, or is told of congestion.
+    /// Grows the window, unless the sender did not use what it had, or the acknowledgement reports marks.
     fn grow(&mut self, growth: &Growth, now: Time) {
         let Growth { acked, marked, rtt, options } = *growth;
         let window = self.flight.window;

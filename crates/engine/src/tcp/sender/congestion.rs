@@ -1,4 +1,4 @@
-//! What a sender does about congestion: the algorithm is told, the window reduced, and a repair begins or is taken back.
+//! What a sender does on congestion: it passes the event to the algorithm, reduces the window, and begins a repair or undoes it.
 
 use super::Sender;
 use crate::packet::Packet;
@@ -94,17 +94,17 @@ impl Sender {
         self.statistics.undone_reductions += 1;
     }
 
-    /// Tells the algorithm of each segment found lost, if it asks.
+    /// Reports each segment found lost to the algorithm, if it asks.
     #[inline(always)]
-    pub(super) fn tell_losses(&mut self, now: Time) {
-        if self.flight.scoreboard.has_untold_losses() {
-            self.tell_each_loss(now);
+    pub(super) fn report_losses(&mut self, now: Time) {
+        if self.flight.scoreboard.has_unreported_losses() {
+            self.report_each_loss(now);
         }
     }
 
-    fn tell_each_loss(&mut self, now: Time) {
+    fn report_each_loss(&mut self, now: Time) {
         let Some(estimator) = &mut self.delivery else { return };
-        while let Some(index) = self.flight.scoreboard.next_untold_loss() {
+        while let Some(index) = self.flight.scoreboard.next_unreported_loss() {
             let lost = estimator.on_lost(index, now);
             self.algorithm.on_segment_lost(&mut self.flight.window, &lost);
         }

@@ -1,4 +1,4 @@
-//! What Linux tells of a connection in its `tcp_info` (include/uapi/linux/tcp.h), as far as this sender knows it.
+//! What Linux reports of a connection in its `tcp_info` (include/uapi/linux/tcp.h), as far as this sender has it.
 
 use super::{Sender, State};
 use crate::tcp::flight::Phase;
@@ -47,7 +47,7 @@ pub struct TcpInfo {
     pub outstanding: u64,
     /// Of these, segments that are selectively acknowledged.
     pub sacked: u64,
-    /// Segments taken for lost.
+    /// Segments considered lost.
     pub lost: u64,
     /// Segments sent again and not acknowledged since.
     pub retransmitted: u64,
@@ -62,7 +62,7 @@ pub struct TcpInfo {
 }
 
 impl Sender {
-    /// Its state as Linux would tell it.
+    /// Its state as Linux would report it.
     pub fn info(&self) -> TcpInfo {
         let window = self.flight.window;
         let (estimator, counts) = (self.rto.estimator(), &self.statistics);

@@ -7,10 +7,10 @@ use crate::tcp::ecn::EcnKind;
 /// What the sender knows of marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
-    /// Whether the receiver echoes marks until it is told that the window was reduced.
+    /// Whether the receiver echoes marks until it sees CWR.
     is_classic: bool,
-    /// The receiver's count, as last told.
-    told: u64,
+    /// The receiver's count, as last reported.
+    reported: u64,
     /// No further reduction until more than this is acknowledged: the window in which the last was made, and the segment
     /// that announces it.
     answered: u64,
@@ -21,15 +21,15 @@ pub(super) struct Marks {
 impl Marks {
     /// Of a new connection.
     pub(super) fn new(kind: EcnKind) -> Marks {
-        Marks { is_classic: kind == EcnKind::Classic, told: 0, answered: 0, announces: false }
+        Marks { is_classic: kind == EcnKind::Classic, reported: 0, answered: 0, announces: false }
     }
 
     /// How many segments an acknowledgement that delivered so many shows to have been marked; with the classic echo, all it
     /// acknowledges.
     pub(super) fn count(&mut self, ack: &Acknowledgement, delivered: u64) -> u64 {
         if let Some(marks) = ack.options.marks {
-            let marked = marks.saturating_sub(self.told);
-            self.told += marked;
+            let marked = marks.saturating_sub(self.reported);
+            self.reported += marked;
             marked
         } else if ack.echoes_congestion {
             delivered.max(1)

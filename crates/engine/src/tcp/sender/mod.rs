@@ -152,7 +152,7 @@ impl Sender {
         let window = Window { cwnd: profile.initial_window * mss, ssthresh: u64::MAX, mss };
         let mut scoreboard = Scoreboard::new(mss, profile.duplicate_ack_threshold, profile.recovery.loss_rule());
         if needs.deliveries {
-            scoreboard.tell_losses();
+            scoreboard.report_losses();
         }
         let settings = FlightSettings {
             has_sack: profile.sack,

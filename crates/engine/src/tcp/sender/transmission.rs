@@ -16,7 +16,7 @@ impl Sender {
 
     /// Sends what the window allows.
     pub(super) fn send(&mut self, now: Time, outbox: &mut Vec<Packet>) {
-        self.tell_losses(now);
+        self.report_losses(now);
         let mss = self.flight.window.mss;
         let window = self.recovery.window(&self.flight);
         let mut in_flight = self.recovery.in_flight(&self.flight);
@@ -79,7 +79,7 @@ impl Sender {
 
     /// Sends a lost segment again.
     pub(super) fn retransmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
-        self.tell_losses(now);
+        self.report_losses(now);
         self.transmit_again(index, now, outbox);
         self.flight.scoreboard.on_retransmitted(index);
     }

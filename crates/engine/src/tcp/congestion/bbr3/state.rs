@@ -67,7 +67,7 @@ pub(super) struct State {
     pub(super) random: Random,
     pub(super) started: bool,
     pub(super) initial_cwnd: u64,
-    /// C.delivered, as last told.
+    /// C.delivered, as of the latest acknowledgement.
     pub(super) delivered: u64,
     /// BBR.state; changed by [`State::transition_to`] alone.
     pub(super) mode: Mode,
@@ -98,7 +98,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// OnInit() of section 5.2.1, but for what the first acknowledgement tells.
+    /// OnInit() of section 5.2.1, except for what the first acknowledgement shows.
     pub(super) fn new() -> State {
         State {
             random: Random::stream(0, Purpose::CongestionControl, 0),

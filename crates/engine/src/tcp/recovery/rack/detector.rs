@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(window(&detector), 25);
     }
 
-    /// RACK_update() of section 6.2, with a timestamp clock of a millisecond: the echo tells which transmission is
+    /// RACK_update() of section 6.2, with a timestamp clock of a millisecond: the echo shows which transmission is
     /// acknowledged, also when the retransmission left in the middle of a tick.
     #[test]
     fn only_the_retransmissions_own_acknowledgement_counts() {

@@ -1,6 +1,6 @@
 //! RACK-TLP: RFC 8985. Losses are found by time (`detector.rs`), the end of a flight is probed before the retransmission timer
 //! would expire, the window falls in proportion to what is delivered (RFC 9937), and a reduction for losses that were none is
-//! taken back (`undo.rs`).
+//! undone (`undo.rs`).
 
 mod detector;
 mod undo;
@@ -46,7 +46,7 @@ pub struct Rack {
     /// When the timer below is due.
     deadline: Time,
     timer: Timer,
-    /// Whether the receiver tells what came twice, so that needless reductions can be taken back.
+    /// Whether the receiver reports duplicate segments, so that needless reductions can be undone.
     takes_back: bool,
     undo: Option<Undo>,
     /// The reduction of the present episode, unless the algorithm sets the window.
@@ -54,7 +54,7 @@ pub struct Rack {
 }
 
 impl Rack {
-    /// Of a new connection; `duplicate_sack` says whether the receiver tells what came twice.
+    /// Of a new connection; `duplicate_sack` says whether the receiver reports duplicate segments.
     pub fn new(duplicate_sack: bool) -> Rack {
         Rack {
             detector: Detector::new(),

@@ -1,10 +1,10 @@
-//! Needless retransmissions: what came twice (RFC 2883), and the reduction that is taken back when all that was sent again turns
-//! out to have been sent in vain (RFC 3708; RFC 8985 section 9.4).
+//! Needless retransmissions: duplicate segments that the receiver reports (RFC 2883), and the reduction that is undone once
+//! every retransmission of an episode has proved needless (RFC 3708; RFC 8985 section 9.4).
 
 use crate::packet::Block;
 use crate::tcp::window::Window;
 
-/// A block that tells of a segment that came twice: the first, if it lies below the acknowledgement or within the second
+/// The block that reports a duplicate segment: the first, if it lies below the acknowledgement or within the second
 /// (RFC 2883 section 4).
 pub(super) fn duplicate_of(acknowledgement: u64, sacks: &[Block]) -> Option<Block> {
     let first = *sacks.first()?;
@@ -48,7 +48,7 @@ mod tests {
 
     /// RFC 2883 section 4: what came twice is the first block, if it is acknowledged already or part of the second.
     #[test]
-    fn duplicates_are_told_by_the_first_block() {
+    fn first_block_reports_duplicates() {
         let block = |start, end| Block { start, end };
         for (acknowledgement, sacks, expected) in [
             (20, vec![block(10, 20)], true),
