@@ -105,7 +105,7 @@ impl QueueDiscipline for Avq {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let size = f64::from(packet.size);
         let selected = self.overflows_virtually(size, context.now);
-        let admitted = self.queue.admit(packet, context).is_some();
+        let admitted = self.queue.admits(&packet, context);
         if !admitted || selected && !context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
             // Time counts all the same: else a virtual capacity of nothing would let nothing in for ever.
             self.adapt(0.0, context.now);

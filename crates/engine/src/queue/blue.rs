@@ -82,12 +82,12 @@ impl Blue {
 }
 
 impl QueueDiscipline for Blue {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.end_idleness(context.now);
-        let Some(mut packet) = self.queue.admit(packet, context) else {
+        if !self.queue.admits(&packet, context) {
             self.on_loss(context.now);
             return;
-        };
+        }
         let selected = context.random.unit() < self.probability;
         if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
             self.queue.push(packet, context.now);

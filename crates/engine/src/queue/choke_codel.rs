@@ -39,7 +39,9 @@ impl ChokeCoDel {
 
 impl QueueDiscipline for ChokeCoDel {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(packet) = self.queue.admit(packet, context) else { return };
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
         let compares = self.control.is_dropping();
         if compares && draw_of_same_flow(&packet, self.queue.line(), context.random).is_some() {
             context.drop(packet, DropCause::Early, None);

@@ -43,9 +43,10 @@ impl Cobalt {
 
 impl QueueDiscipline for Cobalt {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        match self.queue.admit(packet, context) {
-            Some(packet) => self.queue.push(packet, context.now),
-            None => self.control.on_full(&self.settings, context.now),
+        if self.queue.admits(&packet, context) {
+            self.queue.push(packet, context.now);
+        } else {
+            self.control.on_full(&self.settings, context.now);
         }
     }
 

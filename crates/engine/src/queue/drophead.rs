@@ -2,7 +2,7 @@
 //! time that the queue takes to empty (Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM",
 //! INFOCOM 1996).
 
-use super::parts::admit;
+use super::parts::admits;
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
@@ -40,7 +40,9 @@ impl DropHead {
 
 impl QueueDiscipline for DropHead {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(packet) = admit(packet, self.queue.limit(), 0, 0, context) else { return };
+        if !admits(&packet, self.queue.limit(), 0, 0, context) {
+            return;
+        }
         while !self.queue.has_room_for(&packet) {
             let head = self.queue.pop().expect("an empty queue has room for it");
             context.drop(head.packet, DropCause::Overflow, Some(head.since));

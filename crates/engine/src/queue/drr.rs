@@ -74,7 +74,9 @@ impl Drr {
 
 impl QueueDiscipline for Drr {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(packet) = self.queues.admit_alone(packet, context) else { return };
+        if !self.queues.admits_alone(&packet, context) {
+            return;
+        }
         let queue = self.hash.bucket(&packet, self.deficits.len() as u64, context.random) as usize;
         self.queues.push(queue, packet, context.now);
         if self.active.chain_of(queue).is_none() {

@@ -2,7 +2,7 @@
 //! wait in a queue of their own, which is marked early and served first; a PI controller on the other, Classic queue couples
 //! the two so that their flows get like rates.
 
-use super::parts::admit;
+use super::parts::admits;
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::choice;
@@ -185,7 +185,9 @@ impl DualPi2 {
 
 impl QueueDiscipline for DualPi2 {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(packet) = admit(packet, self.limit, self.packets(), self.bytes(), context) else { return };
+        if !admits(&packet, self.limit, self.packets(), self.bytes(), context) {
+            return;
+        }
         // ECT(1) and CE are L4S, a marked Classic packet too (`dualpi2_enqueue`).
         let side = if packet.has(flags::ECT_1) { &mut self.l4s } else { &mut self.classic };
         side.queue.push(packet, context.now);

@@ -85,7 +85,9 @@ impl FqCoDel {
 
 impl QueueDiscipline for FqCoDel {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(packet) = self.queues.admit_alone(packet, context) else { return };
+        if !self.queues.admits_alone(&packet, context) {
+            return;
+        }
         let queue = self.hash.bucket(&packet, self.controls.len() as u64, context.random) as usize;
         self.queues.push(queue, packet, context.now);
         self.rotation.join(queue, self.quantum);

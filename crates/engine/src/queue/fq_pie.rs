@@ -67,13 +67,13 @@ impl FqPie {
 }
 
 impl QueueDiscipline for FqPie {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let queue = self.hash.bucket(&packet, self.controls.len() as u64, context.random) as usize;
         let control = &mut self.controls[queue];
-        let Some(mut packet) = self.queues.admit(packet, context) else {
+        if !self.queues.admits(&packet, context) {
             control.on_overflow();
             return;
-        };
+        }
         if control.admits(&mut packet, self.queues.line(queue), &self.pie, context) {
             self.queues.push(queue, packet, context.now);
             self.rotation.join(queue, self.quantum);

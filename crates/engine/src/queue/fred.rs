@@ -128,12 +128,14 @@ impl Fred {
 }
 
 impl QueueDiscipline for Fred {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if self.queue.packets() == 0 {
             self.average.on_arrival(0.0, context.now);
         }
         let flow = self.flow_of(&packet);
-        let Some(mut packet) = self.queue.admit(packet, context) else { return };
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
         if self.strikes(flow) {
             context.drop(packet, DropCause::Early, None);
             return;

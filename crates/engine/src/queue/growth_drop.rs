@@ -48,8 +48,10 @@ impl GrowthDrop {
 }
 
 impl QueueDiscipline for GrowthDrop {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(mut packet) = self.queue.admit(packet, context) else { return };
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
         if !std::mem::take(&mut self.is_due) || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
             self.queue.push(packet, context.now);
         }

@@ -62,8 +62,10 @@ impl Pi {
 }
 
 impl QueueDiscipline for Pi {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(mut packet) = self.queue.admit(packet, context) else { return };
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
         let selected = context.random.unit() < self.probability;
         if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
             self.queue.push(packet, context.now);

@@ -57,11 +57,11 @@ impl Pie {
 }
 
 impl QueueDiscipline for Pie {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(mut packet) = self.queue.admit(packet, context) else {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        if !self.queue.admits(&packet, context) {
             self.control.on_overflow();
             return;
-        };
+        }
         if self.control.admits(&mut packet, self.queue.line(), &self.parameters, context) {
             self.queue.push(packet, context.now);
         }

@@ -78,9 +78,11 @@ impl Rem {
 }
 
 impl QueueDiscipline for Rem {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.arrived += u64::from(packet.size);
-        let Some(mut packet) = self.queue.admit(packet, context) else { return };
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
         let selected = context.random.unit() < self.probability;
         if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
             self.queue.push(packet, context.now);

@@ -159,8 +159,10 @@ impl Sfb {
 }
 
 impl QueueDiscipline for Sfb {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(mut packet) = self.queue.admit(packet, context) else { return };
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
         let next_learns = self.rehash(context);
         let (used, next) = (self.used, 1 - self.used);
         let mut hash = |set: &mut Bins| set.hash.bucket(&packet, 1 << 32, context.random) as u32;

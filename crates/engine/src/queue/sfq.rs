@@ -111,7 +111,9 @@ impl QueueDiscipline for Sfq {
         if context.now >= self.next_perturbation {
             self.perturb(context);
         }
-        let Some(packet) = self.queues.admit_alone(packet, context) else { return };
+        if !self.queues.admits_alone(&packet, context) {
+            return;
+        }
         self.place(packet, None, context);
         while self.queues.is_above_limit() {
             self.drop_from_longest(context);

@@ -113,9 +113,11 @@ impl Sred {
 }
 
 impl QueueDiscipline for Sred {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let hit = self.zombies.meet(&packet, &self.parameters, context.random);
-        let Some(mut packet) = self.queue.admit(packet, context) else { return };
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
         let probability = self.parameters.drop_probability(self.share(), self.zombies.hit_frequency, hit);
         let selected = probability > 0.0 && context.random.unit() < probability;
         if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {

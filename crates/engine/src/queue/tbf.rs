@@ -75,7 +75,9 @@ impl Tbf {
 
 impl QueueDiscipline for Tbf {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(packet) = self.queue.admit(packet, context) else { return };
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
         if u128::from(packet.size) * BYTE > self.burst {
             context.drop(packet, DropCause::Early, None);
             return;

@@ -92,9 +92,11 @@ impl Wred {
 }
 
 impl QueueDiscipline for Wred {
-    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.average.on_arrival(self.queue.packets() as f64, context.now);
-        let Some(mut packet) = self.queue.admit(packet, context) else { return };
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
         let is_favoured = self.favoured.as_ref().is_some_and(|(flows, group)| flows.group(&packet) == *group);
         let profile = &mut self.profiles[usize::from(is_favoured)];
         let average = self.average.value();

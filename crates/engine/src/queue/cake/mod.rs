@@ -260,7 +260,9 @@ impl Cake {
 
 impl QueueDiscipline for Cake {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        let Some(packet) = self.queues.admit_alone(packet, context) else { return };
+        if !self.queues.admits_alone(&packet, context) {
+            return;
+        }
         if self.queues.packets() == 0 {
             self.next = self.next.max(context.now);
         }

@@ -5,13 +5,14 @@ use crate::packet::Packet;
 use crate::queue::{Context, DropCause, Limit};
 use crate::time::Time;
 
-/// Returns the arrival if a queue of this limit has room for it beside what it holds; drops it otherwise.
-pub fn admit(packet: Packet, limit: Limit, packets: u64, bytes: u64, context: &mut Context) -> Option<Packet> {
-    if limit.would_be_exceeded(packets + 1, bytes + u64::from(packet.size)) {
-        context.drop(packet, DropCause::Overflow, None);
-        return None;
+/// Whether a queue of this limit has room for an arrival beside what it holds; if not it is dropped.
+#[inline(always)]
+pub fn admits(packet: &Packet, limit: Limit, packets: u64, bytes: u64, context: &mut Context) -> bool {
+    let has_room = !limit.would_be_exceeded(packets + 1, bytes + u64::from(packet.size));
+    if !has_room {
+        context.drop(*packet, DropCause::Overflow, None);
     }
-    Some(packet)
+    has_room
 }
 
 /// A line of packets with a limit.
@@ -32,19 +33,22 @@ impl BoundedFifo {
         !self.limit.would_be_exceeded(self.line.packets() + 1, self.line.bytes() + u64::from(packet.size))
     }
 
-    /// Returns the arrival if there is room for it, to be pushed; drops it otherwise.
-    pub fn admit(&self, packet: Packet, context: &mut Context) -> Option<Packet> {
-        admit(packet, self.limit, self.line.packets(), self.line.bytes(), context)
+    /// Whether there is room for an arrival; if not it is dropped.
+    #[inline(always)]
+    pub fn admits(&self, packet: &Packet, context: &mut Context) -> bool {
+        admits(packet, self.limit, self.line.packets(), self.line.bytes(), context)
     }
 
-    /// Adds a packet that was admitted at the tail.
+    /// Adds an admitted packet at the tail.
+    #[inline(always)]
     pub fn push(&mut self, packet: Packet, now: Time) {
         self.line.push(packet, now);
     }
 
     /// Adds an arrival at the tail if there is room for it; drops it otherwise.
+    #[inline(always)]
     pub fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if let Some(packet) = self.admit(packet, context) {
+        if self.admits(&packet, context) {
             self.push(packet, context.now);
         }
     }

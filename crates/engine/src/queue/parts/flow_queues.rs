@@ -1,7 +1,7 @@
 //! The lines of a discipline that keeps one for each flow or bucket of flows, their totals and common limit, and the longest of
 //! them.
 
-use super::{Fifo, Highest, Queued, admit};
+use super::{Fifo, Highest, Queued, admits};
 use crate::packet::Packet;
 use crate::queue::{Context, Limit};
 use crate::time::Time;
@@ -53,14 +53,14 @@ impl FlowQueues {
         }
     }
 
-    /// Returns the arrival if there is room for it beside all that is queued; drops it otherwise.
-    pub fn admit(&self, packet: Packet, context: &mut Context) -> Option<Packet> {
-        admit(packet, self.limit, self.packets, self.bytes, context)
+    /// Whether there is room for an arrival beside all that is queued; if not it is dropped.
+    pub fn admits(&self, packet: &Packet, context: &mut Context) -> bool {
+        admits(packet, self.limit, self.packets, self.bytes, context)
     }
 
     /// The same for a discipline that makes room for whatever is not too large by itself.
-    pub fn admit_alone(&self, packet: Packet, context: &mut Context) -> Option<Packet> {
-        admit(packet, self.limit, 0, 0, context)
+    pub fn admits_alone(&self, packet: &Packet, context: &mut Context) -> bool {
+        admits(packet, self.limit, 0, 0, context)
     }
 
     /// Whether a packet would be queued alone.

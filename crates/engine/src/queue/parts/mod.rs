@@ -20,7 +20,7 @@ mod red_queue;
 mod rotation;
 
 pub use average_queue::AverageQueue;
-pub use bounded::{BoundedFifo, admit};
+pub use bounded::{BoundedFifo, admits};
 pub use chains::Chains;
 pub use cobalt_control::{CobaltControl, CobaltParameters, CobaltSettings};
 pub use codel_control::{CoDelControl, CoDelParameters, DropPolicy};

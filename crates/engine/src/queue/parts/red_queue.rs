@@ -105,11 +105,11 @@ impl RedQueue {
     }
 
     /// The second half: the arrival is queued, dropped or marked.
-    pub fn admit(&mut self, packet: Packet, times: f64, context: &mut Context) {
-        let Some(mut packet) = self.queue.admit(packet, context) else {
+    pub fn admit(&mut self, mut packet: Packet, times: f64, context: &mut Context) {
+        if !self.queue.admits(&packet, context) {
             self.spacing.restart();
             return;
-        };
+        }
         if self.selects(&packet, self.length(), times, context) {
             self.spacing.restart();
             let may_mark = !self.parameters.hard_drop || self.average.value() < self.curve.maximum();
