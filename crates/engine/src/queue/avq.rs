@@ -2,7 +2,7 @@
 //! management", IEEE/ACM Transactions on Networking 12 (2004). What would overflow the same buffer at a slower link is
 //! dropped or marked; the slower link's capacity is steered so that the real link is as busy as desired.
 
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -25,9 +25,8 @@ const FIRST_SHARE: f64 = 0.8;
 /// See the module.
 #[derive(Debug)]
 pub struct Avq {
-    limit: Limit,
     parameters: AvqParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     /// In bytes; as much as the limit.
     virtual_buffer: f64,
     /// Of the link, in bytes a second.
@@ -59,8 +58,7 @@ impl Avq {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: AvqParameters) -> Avq {
         Avq {
-            limit,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
             virtual_buffer: limit.in_bytes(parameters.mean_packet_size) as f64,
             parameters,
             capacity: 0.0,
@@ -107,11 +105,10 @@ impl QueueDiscipline for Avq {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let size = f64::from(packet.size);
         let selected = self.overflows_virtually(size, context.now);
-        let full = self.limit.is_exceeded_by(&packet, &self.queue);
-        if full || selected && !(self.parameters.ecn && context.mark(&mut packet)) {
+        let admitted = self.queue.admits(&packet, context);
+        if !admitted || selected && !context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
             // Time counts all the same: else a virtual capacity of nothing would let nothing in for ever.
             self.adapt(0.0, context.now);
-            context.drop(packet, if full { DropCause::Overflow } else { DropCause::Early }, None);
             return;
         }
         self.adapt(size, context.now);

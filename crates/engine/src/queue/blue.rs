@@ -2,7 +2,7 @@
 //! (2002). One drop probability, which rises when the buffer overflows and falls while the link is idle; the queue's
 //! length does not enter.
 
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -21,9 +21,8 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct Blue {
-    limit: Limit,
     parameters: BlueParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     probability: f64,
     last_update: Time,
     /// Since when the link finds nothing to send.
@@ -46,9 +45,8 @@ impl Blue {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: BlueParameters) -> Blue {
         Blue {
-            limit,
             parameters,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
             probability: 0.0,
             last_update: Time::ZERO,
             idle_since: Some(Time::ZERO),
@@ -86,17 +84,14 @@ impl Blue {
 impl QueueDiscipline for Blue {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.end_idleness(context.now);
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             self.on_loss(context.now);
             return;
         }
         let selected = context.random.unit() < self.probability;
-        if selected && !(self.parameters.ecn && context.mark(&mut packet)) {
-            context.drop(packet, DropCause::Early, None);
-            return;
+        if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
+            self.queue.push(packet, context.now);
         }
-        self.queue.push(packet, context.now);
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {

@@ -2,7 +2,7 @@
 //! interactions for congestion control in the Internet", Applied Sciences 11 (2021), section 5.2.
 
 use super::parts::{CoDelControl, draw_of_same_flow};
-use super::{CoDelParameters, Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, CoDelParameters, Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 
@@ -12,9 +12,8 @@ pub type ChokeCoDelParameters = CoDelParameters;
 /// See the module.
 #[derive(Debug)]
 pub struct ChokeCoDel {
-    limit: Limit,
     parameters: ChokeCoDelParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     control: CoDelControl,
 }
 
@@ -34,15 +33,17 @@ impl ChokeCoDel {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: ChokeCoDelParameters) -> ChokeCoDel {
-        ChokeCoDel { limit, parameters, queue: Fifo::default(), control: CoDelControl::default() }
+        ChokeCoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }
     }
 }
 
 impl QueueDiscipline for ChokeCoDel {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
-        } else if self.control.is_dropping() && draw_of_same_flow(&packet, &self.queue, context.random).is_some() {
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
+        let compares = self.control.is_dropping();
+        if compares && draw_of_same_flow(&packet, self.queue.line(), context.random).is_some() {
             context.drop(packet, DropCause::Early, None);
         } else {
             self.queue.push(packet, context.now);
@@ -50,7 +51,7 @@ impl QueueDiscipline for ChokeCoDel {
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
-        self.control.dequeue(&mut self.queue, &self.parameters, context)
+        self.control.dequeue(self.queue.line_mut(), &self.parameters, context)
     }
 
     lengths_of!(queue);

@@ -2,7 +2,7 @@
 //! [`CobaltControl`](super::parts::CobaltControl).
 
 use super::parts::{CobaltControl, CobaltSettings};
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 
@@ -11,9 +11,8 @@ pub use super::parts::CobaltParameters;
 /// See the module.
 #[derive(Debug)]
 pub struct Cobalt {
-    limit: Limit,
     settings: CobaltSettings,
-    queue: Fifo,
+    queue: BoundedFifo,
     control: CobaltControl,
 }
 
@@ -33,7 +32,7 @@ impl Cobalt {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: CobaltParameters) -> Cobalt {
         let settings = CobaltSettings::new(&parameters);
-        Cobalt { limit, settings, queue: Fifo::default(), control: CobaltControl::default() }
+        Cobalt { settings, queue: BoundedFifo::new(limit), control: CobaltControl::default() }
     }
 
     /// BLUE's drop probability.
@@ -44,11 +43,10 @@ impl Cobalt {
 
 impl QueueDiscipline for Cobalt {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            self.control.on_full(&self.settings, context.now);
-            context.drop(packet, DropCause::Overflow, None);
-        } else {
+        if self.queue.admits(&packet, context) {
             self.queue.push(packet, context.now);
+        } else {
+            self.control.on_full(&self.settings, context.now);
         }
     }
 

@@ -2,7 +2,7 @@
 //! target, the faster the longer it stays so. Its rules are in [`CoDelControl`].
 
 use super::parts::CoDelControl;
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 
@@ -11,9 +11,8 @@ pub use super::parts::CoDelParameters;
 /// See the module.
 #[derive(Debug)]
 pub struct CoDel {
-    limit: Limit,
     parameters: CoDelParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     control: CoDelControl,
 }
 
@@ -32,22 +31,18 @@ impl CoDel {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: CoDelParameters) -> CoDel {
-        CoDel { limit, parameters, queue: Fifo::default(), control: CoDelControl::default() }
+        CoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }
     }
 }
 
 impl QueueDiscipline for CoDel {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         // Section 5.4: drops at a full buffer do not count for the controller.
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
-        } else {
-            self.queue.push(packet, context.now);
-        }
+        self.queue.enqueue(packet, context);
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
-        self.control.dequeue(&mut self.queue, &self.parameters, context)
+        self.control.dequeue(self.queue.line_mut(), &self.parameters, context)
     }
 
     lengths_of!(queue);

@@ -5,7 +5,7 @@
 //! and swings between full and the target.
 
 use super::parts::{CoDelControl, CoDelParameters, DropPolicy};
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -23,9 +23,8 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct CoDelAdaptive {
-    limit: Limit,
     codel: CoDelParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     control: CoDelControl,
     /// Mean sojourn time in picoseconds, and when it was taken.
     mean: f64,
@@ -50,9 +49,8 @@ impl CoDelAdaptive {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: CoDelAdaptiveParameters) -> CoDelAdaptive {
         CoDelAdaptive {
-            limit,
             codel: parameters.codel,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
             control: CoDelControl::default(),
             mean: 0.0,
             taken: Time::ZERO,
@@ -66,7 +64,7 @@ impl CoDelAdaptive {
 
     /// Takes the head's sojourn time into the mean, weighted by the time since the last one.
     fn observe(&mut self, now: Time) {
-        if let Some(head) = self.queue.get(0) {
+        if let Some(head) = self.queue.line().get(0) {
             let passed = now.since(self.taken).0 as f64;
             let weight = passed / (self.codel.interval.0 as f64 + passed);
             self.mean += weight * (now.since(head.since).0 as f64 - self.mean);
@@ -90,17 +88,13 @@ impl DropPolicy for Drops {
 
 impl QueueDiscipline for CoDelAdaptive {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
-        } else {
-            self.queue.push(packet, context.now);
-        }
+        self.queue.enqueue(packet, context);
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
         self.observe(context.now);
         let targets = self.mean_sojourn().0 / self.codel.target.0;
-        self.control.dequeue_with(&mut Drops(targets.max(1)), &mut self.queue, &self.codel, context)
+        self.control.dequeue_with(&mut Drops(targets.max(1)), self.queue.line_mut(), &self.codel, context)
     }
 
     lengths_of!(queue);

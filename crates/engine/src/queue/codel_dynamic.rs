@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::parts::{CoDelControl, CoDelParameters, GuessParameters, Periodic};
-use super::{Context, DropCause, Fifo, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -25,9 +25,8 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct CoDelDynamic {
-    limit: Limit,
     codel: CoDelParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     control: CoDelControl,
     hungriest: GuessedHungriest,
     others: Periodic,
@@ -50,9 +49,8 @@ impl CoDelDynamic {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: CoDelDynamicParameters) -> CoDelDynamic {
         CoDelDynamic {
-            limit,
             codel: parameters.codel,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
             control: CoDelControl::default(),
             hungriest: GuessedHungriest::new(&parameters.guess),
             others: Periodic::new(parameters.others_drop_probability),
@@ -63,16 +61,12 @@ impl CoDelDynamic {
 impl QueueDiscipline for CoDelDynamic {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.hungriest.receive(&packet);
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
-        } else {
-            self.queue.push(packet, context.now);
-        }
+        self.queue.enqueue(packet, context);
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
         let mut takes = |packet: &Packet| self.hungriest.sent(packet) || self.others.chooses();
-        self.control.dequeue_with(&mut takes, &mut self.queue, &self.codel, context)
+        self.control.dequeue_with(&mut takes, self.queue.line_mut(), &self.codel, context)
     }
 
     lengths_of!(queue);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::parts::{CoDelControl, CoDelParameters, Periodic};
-use super::{Context, DropCause, Fifo, FlowTable, Limit, NamedHungriest, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, FlowTable, Limit, NamedHungriest, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -25,11 +25,10 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct CoDelStatic {
-    limit: Limit,
     /// Of the hungriest.
     name: String,
     codel: CoDelParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     control: CoDelControl,
     hungriest: NamedHungriest,
     others: Periodic,
@@ -52,9 +51,8 @@ impl CoDelStatic {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: CoDelStaticParameters) -> CoDelStatic {
         CoDelStatic {
-            limit,
             codel: parameters.codel,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
             control: CoDelControl::default(),
             hungriest: NamedHungriest::default(),
             others: Periodic::new(parameters.others_drop_probability),
@@ -65,16 +63,12 @@ impl CoDelStatic {
 
 impl QueueDiscipline for CoDelStatic {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
-        } else {
-            self.queue.push(packet, context.now);
-        }
+        self.queue.enqueue(packet, context);
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
         let mut takes = |packet: &Packet| self.hungriest.sent(packet) || self.others.chooses();
-        self.control.dequeue_with(&mut takes, &mut self.queue, &self.codel, context)
+        self.control.dequeue_with(&mut takes, self.queue.line_mut(), &self.codel, context)
     }
 
     lengths_of!(queue);

@@ -2,7 +2,8 @@
 //! time that the queue takes to empty (Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM",
 //! INFOCOM 1996).
 
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::parts::admits;
+use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -15,8 +16,7 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct DropHead {
-    limit: Limit,
-    queue: Fifo,
+    queue: BoundedFifo,
 }
 
 impl DropHead {
@@ -34,17 +34,16 @@ impl DropHead {
 
     /// An empty queue.
     pub fn new(limit: Limit, _parameters: DropHeadParameters) -> DropHead {
-        DropHead { limit, queue: Fifo::default() }
+        DropHead { queue: BoundedFifo::new(limit) }
     }
 }
 
 impl QueueDiscipline for DropHead {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.would_be_exceeded(1, u64::from(packet.size)) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !admits(&packet, self.queue.limit(), 0, 0, context) {
             return;
         }
-        while self.limit.is_exceeded_by(&packet, &self.queue) {
+        while !self.queue.has_room_for(&packet) {
             let head = self.queue.pop().expect("an empty queue has room for it");
             context.drop(head.packet, DropCause::Overflow, Some(head.since));
         }
@@ -58,7 +57,7 @@ impl QueueDiscipline for DropHead {
     lengths_of!(queue);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
-        self.queue.packets() == 0 && !self.limit.is_exceeded_by(packet, &self.queue)
+        self.queue.packets() == 0 && self.queue.has_room_for(packet)
     }
 
     fn is_at_rest(&self) -> bool {

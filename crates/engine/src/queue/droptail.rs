@@ -1,6 +1,6 @@
 //! Tail drop: queue until the limit, then drop what arrives.
 
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -13,8 +13,7 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct DropTail {
-    limit: Limit,
-    queue: Fifo,
+    queue: BoundedFifo,
 }
 
 impl DropTail {
@@ -31,17 +30,13 @@ impl DropTail {
 
     /// An empty queue.
     pub fn new(limit: Limit, _parameters: DropTailParameters) -> DropTail {
-        DropTail { limit, queue: Fifo::default() }
+        DropTail { queue: BoundedFifo::new(limit) }
     }
 }
 
 impl QueueDiscipline for DropTail {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
-        } else {
-            self.queue.push(packet, context.now);
-        }
+        self.queue.enqueue(packet, context);
     }
 
     fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
@@ -51,7 +46,7 @@ impl QueueDiscipline for DropTail {
     lengths_of!(queue);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
-        self.queue.packets() == 0 && !self.limit.is_exceeded_by(packet, &self.queue)
+        self.queue.packets() == 0 && self.queue.has_room_for(packet)
     }
 
     fn is_at_rest(&self) -> bool {

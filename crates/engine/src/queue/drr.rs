@@ -22,7 +22,6 @@ const ACTIVE: usize = 0;
 /// See the module.
 #[derive(Debug)]
 pub struct Drr {
-    limit: Limit,
     quantum: u64,
     hash: FlowHash,
     queues: FlowQueues,
@@ -50,10 +49,9 @@ impl Drr {
     pub fn new(limit: Limit, parameters: DrrParameters) -> Drr {
         let count = parameters.queues as usize;
         Drr {
-            limit,
             quantum: parameters.quantum.0,
             hash: FlowHash::default(),
-            queues: FlowQueues::new(count, Measure::Bytes),
+            queues: FlowQueues::new(count, Measure::Bytes, limit),
             active: Chains::new(count),
             deficits: vec![0; count].into(),
             granted: false,
@@ -76,8 +74,7 @@ impl Drr {
 
 impl QueueDiscipline for Drr {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.would_be_exceeded(1, u64::from(packet.size)) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queues.admits_alone(&packet, context) {
             return;
         }
         let queue = self.hash.bucket(&packet, self.deficits.len() as u64, context.random) as usize;
@@ -85,7 +82,7 @@ impl QueueDiscipline for Drr {
         if self.active.chain_of(queue).is_none() {
             self.active.append(ACTIVE, queue);
         }
-        while self.limit.would_be_exceeded(self.queues.packets(), self.queues.bytes()) {
+        while self.queues.is_above_limit() {
             let longest = self.queues.longest();
             let Some(head) = longest.and_then(|longest| self.take(longest)) else { return };
             context.drop(head.packet, DropCause::Overflow, Some(head.since));
@@ -112,7 +109,7 @@ impl QueueDiscipline for Drr {
     lengths_of!(queues);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
-        self.queues.packets() == 0 && !self.limit.would_be_exceeded(1, u64::from(packet.size))
+        self.queues.would_hold_alone(packet)
     }
 
     fn is_at_rest(&self) -> bool {

@@ -2,6 +2,7 @@
 //! wait in a queue of their own, which is marked early and served first; a PI controller on the other, Classic queue couples
 //! the two so that their flows get like rates.
 
+use super::parts::admits;
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::choice;
@@ -174,8 +175,7 @@ impl DualPi2 {
             let factor = self.parameters.coupling_factor;
             // Overload: from p_Cmax = min(1 / k^2, 1) on marks would not be answered enough.
             let may_mark = probability < (1.0 / (factor * factor)).min(1.0);
-            if !(may_mark && context.mark(&mut head.packet)) {
-                context.drop(head.packet, DropCause::Early, Some(head.since));
+            if !context.mark_or_drop(&mut head.packet, may_mark, Some(head.since)) {
                 return None;
             }
         }
@@ -185,8 +185,7 @@ impl DualPi2 {
 
 impl QueueDiscipline for DualPi2 {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.would_be_exceeded(self.packets() + 1, self.bytes() + u64::from(packet.size)) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !admits(&packet, self.limit, self.packets(), self.bytes(), context) {
             return;
         }
         // ECT(1) and CE are L4S, a marked Classic packet too (`dualpi2_enqueue`).

@@ -27,7 +27,6 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct FqCoDel {
-    limit: Limit,
     quantum: u64,
     drop_batch: u64,
     codel: CoDelParameters,
@@ -57,12 +56,11 @@ impl FqCoDel {
     pub fn new(limit: Limit, parameters: FqCoDelParameters) -> FqCoDel {
         let count = parameters.queues as usize;
         FqCoDel {
-            limit,
             quantum: parameters.quantum.0,
             drop_batch: parameters.drop_batch,
             codel: parameters.codel,
             hash: FlowHash::default(),
-            queues: FlowQueues::new(count, Measure::Bytes),
+            queues: FlowQueues::new(count, Measure::Bytes, limit),
             controls: vec![CoDelControl::default(); count].into(),
             rotation: Rotation::new(count),
         }
@@ -87,14 +85,13 @@ impl FqCoDel {
 
 impl QueueDiscipline for FqCoDel {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.would_be_exceeded(1, u64::from(packet.size)) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queues.admits_alone(&packet, context) {
             return;
         }
         let queue = self.hash.bucket(&packet, self.controls.len() as u64, context.random) as usize;
         self.queues.push(queue, packet, context.now);
         self.rotation.join(queue, self.quantum);
-        while self.limit.would_be_exceeded(self.queues.packets(), self.queues.bytes()) {
+        while self.queues.is_above_limit() {
             self.drop_from_longest(context);
         }
     }

@@ -1,7 +1,7 @@
 //! FQ-PIE: a PIE queue for each bucket of flows, served as FQ-CoDel's are. Linux net/sched/sch_fq_pie.c.
 
 use super::parts::{FlowQueues, Measure, PieControl, Rotation};
-use super::{Context, DropCause, Fifo, FlowHash, Limit, PieParameters, QueueDiscipline, Queued};
+use super::{Context, Fifo, FlowHash, Limit, PieParameters, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -24,7 +24,6 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct FqPie {
-    limit: Limit,
     quantum: u64,
     pie: PieParameters,
     hash: FlowHash,
@@ -55,10 +54,9 @@ impl FqPie {
         let count = parameters.queues as usize;
         let pie = parameters.pie;
         FqPie {
-            limit,
             quantum: parameters.quantum.0,
             hash: FlowHash::default(),
-            queues: FlowQueues::new(count, Measure::Bytes),
+            queues: FlowQueues::new(count, Measure::Bytes, limit),
             controls: (0..count).map(|_| PieControl::new(&pie)).collect(),
             pie,
             rotation: Rotation::new(count),
@@ -72,18 +70,14 @@ impl QueueDiscipline for FqPie {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let queue = self.hash.bucket(&packet, self.controls.len() as u64, context.random) as usize;
         let control = &mut self.controls[queue];
-        let size = u64::from(packet.size);
-        if self.limit.would_be_exceeded(self.queues.packets() + 1, self.queues.bytes() + size) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queues.admits(&packet, context) {
             control.on_overflow();
             return;
         }
-        if !control.admits(&mut packet, self.queues.line(queue), &self.pie, context) {
-            context.drop(packet, DropCause::Early, None);
-            return;
+        if control.admits(&mut packet, self.queues.line(queue), &self.pie, context) {
+            self.queues.push(queue, packet, context.now);
+            self.rotation.join(queue, self.quantum);
         }
-        self.queues.push(queue, packet, context.now);
-        self.rotation.join(queue, self.quantum);
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {

@@ -2,7 +2,7 @@
 //! that do not slow down to the average (Lin and Morris, "Dynamics of random early detection", ACM SIGCOMM 1997).
 
 use super::parts::{AverageQueue, DropCurve, DropSpacing};
-use super::{Context, DropCause, Fifo, FlowHash, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -41,9 +41,8 @@ struct Flow {
 /// See the module.
 #[derive(Debug)]
 pub struct Fred {
-    limit: Limit,
     parameters: FredParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     average: AverageQueue,
     curve: DropCurve,
     spacing: DropSpacing,
@@ -69,8 +68,7 @@ impl Fred {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: FredParameters) -> Fred {
         Fred {
-            limit,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
             average: AverageQueue::default(),
             curve: DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, false),
             spacing: DropSpacing::default(),
@@ -135,8 +133,7 @@ impl QueueDiscipline for Fred {
             self.average.on_arrival(0.0, context.now);
         }
         let flow = self.flow_of(&packet);
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             return;
         }
         if self.strikes(flow) {
@@ -150,8 +147,7 @@ impl QueueDiscipline for Fred {
         }
         if self.selects(flow, context) {
             self.spacing.restart();
-            if !(self.parameters.ecn && context.mark(&mut packet)) {
-                context.drop(packet, DropCause::Early, None);
+            if !context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
                 return;
             }
         }
@@ -188,7 +184,7 @@ impl QueueDiscipline for Fred {
         let set = |limit: Limit| Some(limit.in_packets(size)).filter(|packets| *packets > 0.0);
         let minimum = set(parameters.min).unwrap_or_else(|| {
             let in_round_trip = packets_per_second * parameters.round_trip_time.seconds();
-            (MINIMUM_TO_LIMIT * self.limit.in_packets(size)).min(in_round_trip)
+            (MINIMUM_TO_LIMIT * self.queue.limit().in_packets(size)).min(in_round_trip)
         });
         self.curve.set_thresholds(minimum, set(parameters.max).unwrap_or(MAXIMUM_TO_MINIMUM * minimum));
     }

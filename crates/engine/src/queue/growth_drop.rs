@@ -1,7 +1,7 @@
 //! Drop on growth: a packet is dropped when the queue has grown sharply. After Itsumi and Yamamoto, "Improving fairness between
 //! CUBIC and Compound TCP", IEICE Technical Report NS2010-160 (2010).
 
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -19,9 +19,8 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct GrowthDrop {
-    limit: Limit,
     parameters: GrowthDropParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     /// Packets and bytes when the queue was last looked at.
     before: (u64, u64),
     /// Whether the next arrival is to be dropped.
@@ -44,21 +43,18 @@ impl GrowthDrop {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: GrowthDropParameters) -> GrowthDrop {
-        GrowthDrop { limit, parameters, queue: Fifo::default(), before: (0, 0), is_due: false }
+        GrowthDrop { parameters, queue: BoundedFifo::new(limit), before: (0, 0), is_due: false }
     }
 }
 
 impl QueueDiscipline for GrowthDrop {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             return;
         }
-        if std::mem::take(&mut self.is_due) && !(self.parameters.ecn && context.mark(&mut packet)) {
-            context.drop(packet, DropCause::Early, None);
-            return;
+        if !std::mem::take(&mut self.is_due) || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
+            self.queue.push(packet, context.now);
         }
-        self.queue.push(packet, context.now);
     }
 
     fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
@@ -68,7 +64,7 @@ impl QueueDiscipline for GrowthDrop {
     lengths_of!(queue);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
-        self.queue.packets() == 0 && !self.is_due && !self.limit.is_exceeded_by(packet, &self.queue)
+        self.queue.packets() == 0 && !self.is_due && self.queue.has_room_for(packet)
     }
 
     fn is_at_rest(&self) -> bool {

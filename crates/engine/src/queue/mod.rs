@@ -68,7 +68,8 @@ use crate::units::{Bytes, Rate};
 pub use cake::Isolation;
 pub use dualpi2::DualQueueScheduler;
 pub use parts::{
-    ConnectionKind, Fifo, FlowHash, FlowTable, GuessParameters, GuessedHungriest, NamedHungriest, Queued, Rotation,
+    BoundedFifo, ConnectionKind, Fifo, FlowHash, FlowTable, GuessParameters, GuessedHungriest, NamedHungriest, Queued,
+    Rotation,
 };
 pub use pie::{DelayEstimator, PieScaling};
 
@@ -83,11 +84,6 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a packet more would be too much.
-    pub fn is_exceeded_by(self, packet: &Packet, queue: &Fifo) -> bool {
-        self.would_be_exceeded(queue.packets() + 1, queue.bytes() + u64::from(packet.size))
-    }
-
     /// Whether so much is more than it.
     pub fn would_be_exceeded(self, packets: u64, bytes: u64) -> bool {
         match self {
@@ -150,6 +146,16 @@ impl Context<'_> {
             self.count_mark();
         }
         capable
+    }
+
+    /// Marks a packet if it may be marked and its transport answers marks, else drops it; whether it stays. `queued_since`
+    /// is as in [`Context::drop`].
+    pub fn mark_or_drop(&mut self, packet: &mut Packet, may_mark: bool, queued_since: Option<Time>) -> bool {
+        let stays = may_mark && self.mark(packet);
+        if !stays {
+            self.drop(*packet, DropCause::Early, queued_since);
+        }
+        stays
     }
 
     /// Counts a mark.

@@ -1,7 +1,7 @@
 //! The PI controller: Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting TCP
 //! flows", INFOCOM 2001. The drop probability is steered so that the queue keeps to a length, whatever the load.
 
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -31,9 +31,8 @@ impl PiParameters {
 /// See the module.
 #[derive(Debug)]
 pub struct Pi {
-    limit: Limit,
     parameters: PiParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     probability: f64,
     /// The queue's length at the latest update.
     queue_before: u64,
@@ -53,7 +52,7 @@ impl Pi {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: PiParameters) -> Pi {
-        Pi { limit, parameters, queue: Fifo::default(), probability: 0.0, queue_before: 0 }
+        Pi { parameters, queue: BoundedFifo::new(limit), probability: 0.0, queue_before: 0 }
     }
 
     /// The drop probability now.
@@ -64,16 +63,13 @@ impl Pi {
 
 impl QueueDiscipline for Pi {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             return;
         }
         let selected = context.random.unit() < self.probability;
-        if selected && !(self.parameters.ecn && context.mark(&mut packet)) {
-            context.drop(packet, DropCause::Early, None);
-            return;
+        if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
+            self.queue.push(packet, context.now);
         }
-        self.queue.push(packet, context.now);
     }
 
     fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {

@@ -2,7 +2,7 @@
 //! adjusts so that the queueing delay nears its target. Its rules are in [`PieControl`].
 
 use super::parts::PieControl;
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Fifo, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
@@ -12,9 +12,8 @@ pub use super::parts::{DelayEstimator, PieParameters, PieScaling};
 /// See the module.
 #[derive(Debug)]
 pub struct Pie {
-    limit: Limit,
     parameters: PieParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     control: PieControl,
 }
 
@@ -33,7 +32,7 @@ impl Pie {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: PieParameters) -> Pie {
-        Pie { limit, queue: Fifo::default(), control: PieControl::new(&parameters), parameters }
+        Pie { queue: BoundedFifo::new(limit), control: PieControl::new(&parameters), parameters }
     }
 
     /// The drop probability now.
@@ -48,30 +47,29 @@ impl Pie {
 
     /// What is queued.
     pub(super) fn line(&self) -> &Fifo {
-        &self.queue
+        self.queue.line()
     }
 
     /// Whether an arrival is exposed to the drop probability.
     pub(super) fn may_drop(&self) -> bool {
-        self.control.may_drop(&self.queue, &self.parameters)
+        self.control.may_drop(self.queue.line(), &self.parameters)
     }
 }
 
 impl QueueDiscipline for Pie {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             self.control.on_overflow();
-        } else if self.control.admits(&mut packet, &self.queue, &self.parameters, context) {
+            return;
+        }
+        if self.control.admits(&mut packet, self.queue.line(), &self.parameters, context) {
             self.queue.push(packet, context.now);
-        } else {
-            context.drop(packet, DropCause::Early, None);
         }
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
         let head = self.queue.pop()?;
-        self.control.on_departure(&head, &self.queue, &self.parameters, context.now);
+        self.control.on_departure(&head, self.queue.line(), &self.parameters, context.now);
         Some(head)
     }
 
@@ -82,7 +80,7 @@ impl QueueDiscipline for Pie {
     }
 
     fn on_timer(&mut self, _now: Time) {
-        self.control.update(&self.queue, &self.parameters);
+        self.control.update(self.queue.line(), &self.parameters);
     }
 }
 
@@ -90,7 +88,7 @@ impl QueueDiscipline for Pie {
 mod tests {
     use super::*;
     use crate::packet::{OptionsHandle, flags};
-    use crate::queue::Outcome;
+    use crate::queue::{DropCause, Outcome};
     use crate::random::{Purpose, Random};
 
     const PACKET: Packet = Packet {
@@ -185,9 +183,11 @@ mod tests {
                 early_drops(pie, 1, 1);
             };
             let overflow = |pie: &mut Pie| {
-                pie.limit = Limit::Packets(0);
+                pie.queue.push(PACKET, Time::ZERO);
+                pie.queue.push(PACKET, Time::ZERO);
                 early_drops(pie, 1, 1);
-                pie.limit = Limit::Packets(14);
+                pie.queue.pop();
+                pie.queue.pop();
             };
             assert_eq!(drops_after(at_zero), 0);
             assert_eq!(drops_after(overflow), 0);

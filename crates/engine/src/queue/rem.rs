@@ -2,7 +2,7 @@
 //! price adds up how far the arrivals exceed the link and the queue its target; the drop probability is exponential in it,
 //! so that over a path the prices of the links add up.
 
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -38,9 +38,8 @@ impl RemParameters {
 /// See the module.
 #[derive(Debug)]
 pub struct Rem {
-    limit: Limit,
     parameters: RemParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     /// Packets that the link can send between two updates.
     capacity: f64,
     /// Bytes that arrived since the latest update.
@@ -64,7 +63,7 @@ impl Rem {
 
     /// An empty queue.
     pub fn new(limit: Limit, parameters: RemParameters) -> Rem {
-        Rem { limit, parameters, queue: Fifo::default(), capacity: 0.0, arrived: 0, price: 0.0, probability: 0.0 }
+        Rem { parameters, queue: BoundedFifo::new(limit), capacity: 0.0, arrived: 0, price: 0.0, probability: 0.0 }
     }
 
     /// The price now.
@@ -81,16 +80,13 @@ impl Rem {
 impl QueueDiscipline for Rem {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.arrived += u64::from(packet.size);
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             return;
         }
         let selected = context.random.unit() < self.probability;
-        if selected && !(self.parameters.ecn && context.mark(&mut packet)) {
-            context.drop(packet, DropCause::Early, None);
-            return;
+        if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
+            self.queue.push(packet, context.now);
         }
-        self.queue.push(packet, context.now);
     }
 
     fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {

@@ -4,11 +4,12 @@
 //! bins to one, is told from those it shares some with.
 
 use super::parts::FlowHash;
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::line::Line;
 use crate::packet::Packet;
 use crate::parameters;
+use crate::random::Random;
 use crate::time::{Duration, Time};
 
 parameters! {
@@ -80,9 +81,8 @@ type Places = [Option<u32>; 2];
 /// See the module.
 #[derive(Debug)]
 pub struct Sfb {
-    limit: Limit,
     parameters: SfbParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     /// Of the packets queued, in the same order.
     places: Line<Places>,
     /// Those in use, and those of the next hash.
@@ -112,8 +112,7 @@ impl Sfb {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: SfbParameters) -> Sfb {
         Sfb {
-            limit,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
             places: Line::default(),
             sets: Box::default(),
             used: 0,
@@ -152,21 +151,16 @@ impl Sfb {
         true
     }
 
-    /// Whether a packet may be queued, given its flow's drop probability below one; it may be marked on the way.
-    fn admits(&self, packet: &mut Packet, probability: f64, context: &mut Context) -> bool {
-        let draw = context.random.unit();
-        if draw >= probability {
-            return true;
-        }
-        let may_mark = self.parameters.ecn && draw >= (probability - MARKS_UP_TO) * 2.0;
-        may_mark && context.mark(packet)
+    /// Whether a packet passes, given its flow's drop probability below one, and if not, whether it may be marked.
+    fn draw(&self, probability: f64, random: &mut Random) -> (bool, bool) {
+        let draw = random.unit();
+        (draw >= probability, self.parameters.ecn && draw >= (probability - MARKS_UP_TO) * 2.0)
     }
 }
 
 impl QueueDiscipline for Sfb {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             return;
         }
         let next_learns = self.rehash(context);
@@ -176,20 +170,19 @@ impl QueueDiscipline for Sfb {
         let own = hash(&mut self.sets[used]);
         places[used] = Some(own);
         let (packets, probability) = self.sets[used].on_arrival(own, &self.parameters);
-        let enters = if packets >= self.parameters.maximum {
-            false
+        let (passes, may_mark) = if packets >= self.parameters.maximum {
+            (false, false)
         } else if probability >= 1.0 {
             if next_learns {
                 let other = hash(&mut self.sets[next]);
                 places[next] = Some(other);
                 self.sets[next].on_arrival(other, &self.parameters);
             }
-            self.takes_token(context.now)
+            (self.takes_token(context.now), false)
         } else {
-            self.admits(&mut packet, probability, context)
+            self.draw(probability, context.random)
         };
-        if !enters {
-            context.drop(packet, DropCause::Early, None);
+        if !passes && !context.mark_or_drop(&mut packet, may_mark, None) {
             return;
         }
         for (set, hash) in self.sets.iter_mut().zip(places) {

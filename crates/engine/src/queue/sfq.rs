@@ -22,7 +22,6 @@ parameters! {
 /// See the module.
 #[derive(Debug)]
 pub struct Sfq {
-    limit: Limit,
     parameters: SfqParameters,
     hash: FlowHash,
     queues: FlowQueues,
@@ -50,9 +49,8 @@ impl Sfq {
         let count = parameters.queues as usize;
         let interval = parameters.perturbation;
         Sfq {
-            limit,
             hash: FlowHash::default(),
-            queues: FlowQueues::new(count, Measure::Packets),
+            queues: FlowQueues::new(count, Measure::Packets, limit),
             rotation: Rotation::new(count),
             next_perturbation: if interval > Duration::ZERO { Time::ZERO + interval } else { Time::NEVER },
             parameters,
@@ -113,12 +111,11 @@ impl QueueDiscipline for Sfq {
         if context.now >= self.next_perturbation {
             self.perturb(context);
         }
-        if self.limit.would_be_exceeded(1, u64::from(packet.size)) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queues.admits_alone(&packet, context) {
             return;
         }
         self.place(packet, None, context);
-        while self.limit.would_be_exceeded(self.queues.packets(), self.queues.bytes()) {
+        while self.queues.is_above_limit() {
             self.drop_from_longest(context);
         }
     }
@@ -137,7 +134,7 @@ impl QueueDiscipline for Sfq {
     lengths_of!(queues);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
-        self.queues.packets() == 0 && !self.limit.would_be_exceeded(1, u64::from(packet.size))
+        self.queues.would_hold_alone(packet)
     }
 
     fn is_at_rest(&self) -> bool {

@@ -2,7 +2,7 @@
 //! packet meets its own flow in a list of flows seen lately (Ott, Lakshman and Wong, "SRED: Stabilized RED", IEEE INFOCOM
 //! 1999).
 
-use super::{Context, DropCause, Fifo, FlowHash, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, FlowHash, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -73,9 +73,8 @@ impl Zombies {
 /// See the module.
 #[derive(Debug)]
 pub struct Sred {
-    limit: Limit,
     parameters: SredParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     zombies: Zombies,
 }
 
@@ -96,7 +95,7 @@ impl Sred {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: SredParameters) -> Sred {
         let list = vec![0; parameters.zombies as usize].into_boxed_slice();
-        Sred { limit, parameters, queue: Fifo::default(), zombies: Zombies { list, filled: 0, hit_frequency: 0.0 } }
+        Sred { parameters, queue: BoundedFifo::new(limit), zombies: Zombies { list, filled: 0, hit_frequency: 0.0 } }
     }
 
     /// How often packets meet their own flow: about the reciprocal of the number of flows.
@@ -106,7 +105,7 @@ impl Sred {
 
     /// How full the buffer is.
     fn share(&self) -> f64 {
-        match self.limit {
+        match self.queue.limit() {
             Limit::Packets(limit) => self.queue.packets() as f64 / limit as f64,
             Limit::Bytes(limit) => self.queue.bytes() as f64 / limit as f64,
         }
@@ -116,17 +115,14 @@ impl Sred {
 impl QueueDiscipline for Sred {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let hit = self.zombies.meet(&packet, &self.parameters, context.random);
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             return;
         }
         let probability = self.parameters.drop_probability(self.share(), self.zombies.hit_frequency, hit);
         let selected = probability > 0.0 && context.random.unit() < probability;
-        if selected && !(self.parameters.ecn && context.mark(&mut packet)) {
-            context.drop(packet, DropCause::Early, None);
-            return;
+        if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
+            self.queue.push(packet, context.now);
         }
-        self.queue.push(packet, context.now);
     }
 
     fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {

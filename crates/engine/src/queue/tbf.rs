@@ -1,6 +1,6 @@
 //! Token bucket filter: a shaper that lets through so many bytes at once and so many in a time.
 
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -21,7 +21,6 @@ const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 /// See the module.
 #[derive(Debug)]
 pub struct Tbf {
-    limit: Limit,
     rate: u64,
     burst: u128,
     tokens: u128,
@@ -29,7 +28,7 @@ pub struct Tbf {
     counted: Time,
     /// When the first packet may go, if not at once.
     release: Option<Time>,
-    queue: Fifo,
+    queue: BoundedFifo,
 }
 
 impl Tbf {
@@ -49,13 +48,12 @@ impl Tbf {
     pub fn new(limit: Limit, parameters: TbfParameters) -> Tbf {
         let burst = u128::from(parameters.burst.0) * BYTE;
         Tbf {
-            limit,
             rate: parameters.rate.0,
             burst,
             tokens: burst,
             counted: Time::ZERO,
             release: None,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
         }
     }
 
@@ -67,7 +65,7 @@ impl Tbf {
 
     /// Finds out when the first packet may go.
     fn plan(&mut self, now: Time) {
-        self.release = self.queue.get(0).and_then(|head| {
+        self.release = self.queue.line().get(0).and_then(|head| {
             let missing = (u128::from(head.packet.size) * BYTE).saturating_sub(self.tokens);
             // A packet's size in tokens fits into 64 bits.
             (missing > 0).then(|| now + Duration((missing as u64).div_ceil(self.rate)))
@@ -77,8 +75,7 @@ impl Tbf {
 
 impl QueueDiscipline for Tbf {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             return;
         }
         if u128::from(packet.size) * BYTE > self.burst {

@@ -2,7 +2,7 @@
 //! drop that measures how loaded its link is and tells passing packets; the sender's part is the congestion control
 //! `vcp`.
 
-use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::{LoadFactor, Packet};
 use crate::parameters;
@@ -29,9 +29,8 @@ const LATEST_QUEUE: f64 = 0.25;
 /// See the module.
 #[derive(Debug)]
 pub struct VcpRouter {
-    limit: Limit,
     parameters: VcpRouterParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     /// None before it is told; then the load is low.
     rate: Option<Rate>,
     interval_start: Time,
@@ -60,9 +59,8 @@ impl VcpRouter {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: VcpRouterParameters) -> VcpRouter {
         VcpRouter {
-            limit,
             parameters,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
             rate: None,
             interval_start: Time::ZERO,
             arrived: 0,
@@ -103,11 +101,7 @@ impl VcpRouter {
 impl QueueDiscipline for VcpRouter {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.arrived += u64::from(packet.size);
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
-        } else {
-            self.queue.push(packet, context.now);
-        }
+        self.queue.enqueue(packet, context);
     }
 
     /// The packet takes the greatest code of its path.

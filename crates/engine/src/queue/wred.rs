@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::parts::{AverageQueue, DropCurve, DropSpacing};
-use super::{Context, DropCause, Fifo, FlowTable, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, FlowTable, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -63,9 +63,8 @@ impl Profile {
 /// See the module.
 #[derive(Debug)]
 pub struct Wred {
-    limit: Limit,
     parameters: WredParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     average: AverageQueue,
     /// Of the others and of the favoured.
     profiles: [Profile; 2],
@@ -88,15 +87,14 @@ impl Wred {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: WredParameters) -> Wred {
         let profiles = [0, parameters.precedence].map(|precedence| Profile::new(&parameters, precedence));
-        Wred { limit, parameters, queue: Fifo::default(), average: AverageQueue::default(), profiles, favoured: None }
+        Wred { parameters, queue: BoundedFifo::new(limit), average: AverageQueue::default(), profiles, favoured: None }
     }
 }
 
 impl QueueDiscipline for Wred {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.average.on_arrival(self.queue.packets() as f64, context.now);
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queue.admits(&packet, context) {
             return;
         }
         let is_favoured = self.favoured.as_ref().is_some_and(|(flows, group)| flows.group(&packet) == *group);
@@ -105,8 +103,7 @@ impl QueueDiscipline for Wred {
         // As in RED nothing is dropped that comes to an empty queue.
         if self.queue.packets() > 0 && profile.selects(average, context) {
             let may_mark = self.parameters.ecn && average < profile.curve.maximum();
-            if !(may_mark && context.mark(&mut packet)) {
-                context.drop(packet, DropCause::Early, None);
+            if !context.mark_or_drop(&mut packet, may_mark, None) {
                 return;
             }
         }

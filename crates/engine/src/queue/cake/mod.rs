@@ -105,7 +105,6 @@ struct Flow {
 /// See the module.
 #[derive(Debug)]
 pub struct Cake {
-    limit: Limit,
     bandwidth: Option<Rate>,
     overhead: u64,
     quantum: u64,
@@ -149,7 +148,6 @@ impl Cake {
         let interval = (cobalt.interval + (target - cobalt.target)).max(target * 2);
         let quantum = bandwidth.map_or(MTU, |rate| (rate.0 / 8 / QUANTUM_SHARE).clamp(LEAST_QUANTUM, MTU));
         Cake {
-            limit,
             bandwidth,
             overhead: parameters.overhead.0,
             quantum,
@@ -157,7 +155,7 @@ impl Cake {
             cobalt: CobaltSettings { target, interval, allowance: mtu_time * 4, ..cobalt },
             hash: SetHash::new(QUEUES),
             table: None,
-            queues: FlowQueues::new(QUEUES, Measure::Bytes),
+            queues: FlowQueues::new(QUEUES, Measure::Bytes, limit),
             flows: (0..QUEUES).map(|_| Flow::default()).collect(),
             chains: Chains::new(QUEUES),
             sources: HostLoads::new(1),
@@ -262,8 +260,7 @@ impl Cake {
 
 impl QueueDiscipline for Cake {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-        if self.limit.would_be_exceeded(1, u64::from(packet.size)) {
-            context.drop(packet, DropCause::Overflow, None);
+        if !self.queues.admits_alone(&packet, context) {
             return;
         }
         if self.queues.packets() == 0 {
@@ -284,7 +281,7 @@ impl QueueDiscipline for Cake {
             }
             Standing::Sparse | Standing::Bulk => {}
         }
-        while self.limit.would_be_exceeded(self.queues.packets(), self.queues.bytes()) {
+        while self.queues.is_above_limit() {
             let Some(longest) = self.queues.longest() else { break };
             let Some(head) = self.queues.pop(longest) else { break };
             self.flows[longest].control.on_full(&self.cobalt, context.now);

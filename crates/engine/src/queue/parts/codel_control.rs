@@ -5,7 +5,7 @@
 use super::{Fifo, Queued};
 use crate::packet::Packet;
 use crate::parameters;
-use crate::queue::{Context, DropCause};
+use crate::queue::Context;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
 
@@ -42,9 +42,9 @@ impl CoDelParameters {
         }
     }
 
-    /// Marks the packet if it can be.
-    fn mark(&self, head: &mut Queued, context: &mut Context) -> bool {
-        self.ecn && context.mark(&mut head.packet)
+    /// Marks the head or drops it; whether it stays.
+    fn mark_or_drop(&self, head: &mut Queued, context: &mut Context) -> bool {
+        context.mark_or_drop(&mut head.packet, self.ecn, Some(head.since))
     }
 }
 
@@ -164,11 +164,10 @@ impl CoDelControl {
                 self.to_come = self.drops;
             }
             self.to_come -= 1;
-            if !policy.takes(&head.packet) || parameters.mark(&mut head, context) {
+            if !policy.takes(&head.packet) || parameters.mark_or_drop(&mut head, context) {
                 self.schedule(self.drop_next, parameters);
                 break;
             }
-            context.drop(head.packet, DropCause::Early, Some(head.since));
             let (next, may_drop) = self.take(queue, parameters, context.now);
             if !may_drop {
                 self.dropping = false;
@@ -189,10 +188,9 @@ impl CoDelControl {
         parameters: &CoDelParameters,
         context: &mut Context,
     ) -> Option<Queued> {
-        let sent = if !policy.takes(&head.packet) || parameters.mark(&mut head, context) {
+        let sent = if !policy.takes(&head.packet) || parameters.mark_or_drop(&mut head, context) {
             Some(head)
         } else {
-            context.drop(head.packet, DropCause::Early, Some(head.since));
             self.take(queue, parameters, context.now).0
         };
         self.dropping = true;

@@ -1,7 +1,9 @@
-//! The lines of a discipline that keeps one for each flow or bucket of flows, their totals and the longest of them.
+//! The lines of a discipline that keeps one for each flow or bucket of flows, their totals and common limit, and the longest of
+//! them.
 
-use super::{Fifo, Highest, Queued};
+use super::{Fifo, Highest, Queued, admits};
 use crate::packet::Packet;
+use crate::queue::{Context, Limit};
 use crate::time::Time;
 
 /// What makes a line the longest.
@@ -25,6 +27,7 @@ impl Measure {
 /// See the module.
 #[derive(Debug)]
 pub struct FlowQueues {
+    limit: Limit,
     lines: Box<[Fifo]>,
     packets: u64,
     bytes: u64,
@@ -38,8 +41,9 @@ pub struct FlowQueues {
 
 impl FlowQueues {
     /// So many empty lines.
-    pub fn new(count: usize, measure: Measure) -> FlowQueues {
+    pub fn new(count: usize, measure: Measure, limit: Limit) -> FlowQueues {
         FlowQueues {
+            limit,
             lines: vec![Fifo::default(); count].into(),
             packets: 0,
             bytes: 0,
@@ -47,6 +51,26 @@ impl FlowQueues {
             longest: None,
             packets_when_asked: 0,
         }
+    }
+
+    /// Whether there is room for an arrival beside all that is queued; if not it is dropped.
+    pub fn admits(&self, packet: &Packet, context: &mut Context) -> bool {
+        admits(packet, self.limit, self.packets, self.bytes, context)
+    }
+
+    /// The same for a discipline that makes room for whatever is not too large by itself.
+    pub fn admits_alone(&self, packet: &Packet, context: &mut Context) -> bool {
+        admits(packet, self.limit, 0, 0, context)
+    }
+
+    /// Whether a packet would be queued alone.
+    pub fn would_hold_alone(&self, packet: &Packet) -> bool {
+        self.packets == 0 && !self.limit.would_be_exceeded(1, u64::from(packet.size))
+    }
+
+    /// Whether packets have to go until the limit is kept again.
+    pub fn is_above_limit(&self) -> bool {
+        self.limit.would_be_exceeded(self.packets, self.bytes)
     }
 
     /// A line.

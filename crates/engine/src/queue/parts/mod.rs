@@ -1,6 +1,7 @@
 //! What several disciplines are made of.
 
 mod average_queue;
+mod bounded;
 mod chains;
 mod cobalt_control;
 mod codel_control;
@@ -19,6 +20,7 @@ mod red_queue;
 mod rotation;
 
 pub use average_queue::AverageQueue;
+pub use bounded::{BoundedFifo, admits};
 pub use chains::Chains;
 pub use cobalt_control::{CobaltControl, CobaltParameters, CobaltSettings};
 pub use codel_control::{CoDelControl, CoDelParameters, DropPolicy};

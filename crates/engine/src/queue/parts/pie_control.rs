@@ -194,7 +194,7 @@ impl PieControl {
         self.accumulated = 0.0;
     }
 
-    /// Whether this arrival may join the line; it may be marked instead of being dropped.
+    /// Whether this arrival may join the line; if not it is dropped.
     pub fn admits(
         &mut self,
         packet: &mut Packet,
@@ -208,7 +208,7 @@ impl PieControl {
         if self.burst_allowance == Duration::ZERO && self.selects(queue, parameters, context.random) {
             self.accumulated = 0.0;
             let may_mark = parameters.ecn && self.probability < parameters.mark_threshold;
-            return may_mark && context.mark(packet);
+            return context.mark_or_drop(packet, may_mark, None);
         }
         true
     }

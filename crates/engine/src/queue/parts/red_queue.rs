@@ -1,9 +1,9 @@
 //! RED's queue, which several disciplines steer: a line of packets, its average length, and the drops that follow from it.
 
-use super::{AverageQueue, DropCurve, DropSpacing, Fifo, Queued};
+use super::{AverageQueue, BoundedFifo, DropCurve, DropSpacing, Fifo, Queued};
 use crate::packet::Packet;
 use crate::parameters;
-use crate::queue::{Context, DropCause, Limit};
+use crate::queue::{Context, Limit};
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
@@ -34,9 +34,8 @@ const MAXIMUM_TO_MINIMUM: f64 = 3.0;
 /// See the module. Before the rate of the link is told it drops nothing early.
 #[derive(Debug)]
 pub struct RedQueue {
-    limit: Limit,
     parameters: RedParameters,
-    queue: Fifo,
+    queue: BoundedFifo,
     average: AverageQueue,
     curve: DropCurve,
     spacing: DropSpacing,
@@ -47,9 +46,8 @@ impl RedQueue {
     pub fn new(limit: Limit, parameters: RedParameters) -> RedQueue {
         let curve = DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, parameters.gentle);
         RedQueue {
-            limit,
             parameters,
-            queue: Fifo::default(),
+            queue: BoundedFifo::new(limit),
             average: AverageQueue::default(),
             curve,
             spacing: DropSpacing::default(),
@@ -108,16 +106,14 @@ impl RedQueue {
 
     /// The second half: the arrival is queued, dropped or marked.
     pub fn admit(&mut self, mut packet: Packet, times: f64, context: &mut Context) {
-        if self.limit.is_exceeded_by(&packet, &self.queue) {
+        if !self.queue.admits(&packet, context) {
             self.spacing.restart();
-            context.drop(packet, DropCause::Overflow, None);
             return;
         }
         if self.selects(&packet, self.length(), times, context) {
             self.spacing.restart();
             let may_mark = !self.parameters.hard_drop || self.average.value() < self.curve.maximum();
-            if !(self.parameters.ecn && may_mark && context.mark(&mut packet)) {
-                context.drop(packet, DropCause::Early, None);
+            if !context.mark_or_drop(&mut packet, self.parameters.ecn && may_mark, None) {
                 return;
             }
         }
@@ -160,12 +156,12 @@ impl RedQueue {
 
     /// What is queued.
     pub fn line(&self) -> &Fifo {
-        &self.queue
+        self.queue.line()
     }
 
     /// Takes a packet out of the line, wherever it stands.
     pub fn remove(&mut self, position: u64) -> Option<Queued> {
-        self.queue.remove(position)
+        self.queue.line_mut().remove(position)
     }
 
     /// Packets queued.
@@ -180,7 +176,7 @@ impl RedQueue {
 
     /// The limit, as the queue is measured.
     pub fn limit(&self) -> f64 {
-        self.limit.in_packets(self.parameters.mean_packet_size) * self.unit()
+        self.queue.limit().in_packets(self.parameters.mean_packet_size) * self.unit()
     }
 
     /// The average queue.

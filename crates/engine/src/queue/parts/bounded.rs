@@ -1,0 +1,85 @@
+//! Room: where an arrival is admitted to a queue of limited length, or dropped.
+
+use super::{Fifo, Queued};
+use crate::packet::Packet;
+use crate::queue::{Context, DropCause, Limit};
+use crate::time::Time;
+
+/// Whether a queue of this limit has room for an arrival beside what it holds; if not it is dropped.
+#[inline(always)]
+pub fn admits(packet: &Packet, limit: Limit, packets: u64, bytes: u64, context: &mut Context) -> bool {
+    let has_room = !limit.would_be_exceeded(packets + 1, bytes + u64::from(packet.size));
+    if !has_room {
+        context.drop(*packet, DropCause::Overflow, None);
+    }
+    has_room
+}
+
+/// A line of packets with a limit.
+#[derive(Debug)]
+pub struct BoundedFifo {
+    limit: Limit,
+    line: Fifo,
+}
+
+impl BoundedFifo {
+    /// An empty line.
+    pub fn new(limit: Limit) -> BoundedFifo {
+        BoundedFifo { limit, line: Fifo::default() }
+    }
+
+    /// Whether there is room for a packet.
+    pub fn has_room_for(&self, packet: &Packet) -> bool {
+        !self.limit.would_be_exceeded(self.line.packets() + 1, self.line.bytes() + u64::from(packet.size))
+    }
+
+    /// Whether there is room for an arrival; if not it is dropped.
+    #[inline(always)]
+    pub fn admits(&self, packet: &Packet, context: &mut Context) -> bool {
+        admits(packet, self.limit, self.line.packets(), self.line.bytes(), context)
+    }
+
+    /// Adds an admitted packet at the tail.
+    #[inline(always)]
+    pub fn push(&mut self, packet: Packet, now: Time) {
+        self.line.push(packet, now);
+    }
+
+    /// Adds an arrival at the tail if there is room for it; drops it otherwise.
+    #[inline(always)]
+    pub fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.admits(&packet, context) {
+            self.push(packet, context.now);
+        }
+    }
+
+    /// Takes the packet at the head.
+    pub fn pop(&mut self) -> Option<Queued> {
+        self.line.pop()
+    }
+
+    /// The most that it may hold.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// What it holds.
+    pub fn line(&self) -> &Fifo {
+        &self.line
+    }
+
+    /// The same, to take packets from.
+    pub fn line_mut(&mut self) -> &mut Fifo {
+        &mut self.line
+    }
+
+    /// Packets in line.
+    pub fn packets(&self) -> u64 {
+        self.line.packets()
+    }
+
+    /// Bytes in line.
+    pub fn bytes(&self) -> u64 {
+        self.line.bytes()
+    }
+}
