@@ -21,16 +21,10 @@ choice! {
 pub enum Phase {
     /// No loss is being repaired.
     Open,
-    /// Fast recovery, until everything below `point` is acknowledged.
-    Recovery {
-        /// Sequence number one past the highest sent when it began.
-        point: u64,
-    },
-    /// After a timeout, until everything below `point` is acknowledged.
-    Loss {
-        /// Sequence number one past the highest sent when the timer expired.
-        point: u64,
-    },
+    /// Fast recovery, until everything below [`Flight::recover`] is acknowledged.
+    Recovery,
+    /// After a timeout, until everything below [`Flight::recover`] is acknowledged.
+    Loss,
 }
 
 /// How the first duplicate acknowledgements make room for new segments (RFC 3042).
@@ -81,7 +75,7 @@ pub struct Flight {
     pub duplicate_acks: u64,
     /// New segments sent on duplicate acknowledgements, which the flight size leaves out (RFC 5681 section 3.2).
     pub limited_transmitted: u64,
-    /// SND.NXT when the latest episode began: "recover" of RFC 6582, plus one.
+    /// SND.NXT when the latest repair began, which ends it: "recover" of RFC 6582, plus one.
     pub recover: u64,
     /// What does not change.
     pub settings: FlightSettings,
@@ -153,7 +147,7 @@ impl Flight {
     pub(super) fn begin_recovery(&mut self, nxt: u64) {
         self.limited_transmitted = 0;
         self.recover = nxt;
-        self.phase = Phase::Recovery { point: nxt };
+        self.phase = Phase::Recovery;
     }
 
     /// Fast recovery is over.
@@ -167,7 +161,7 @@ impl Flight {
     pub(super) fn start_over(&mut self, nxt: u64) {
         self.window.cwnd = self.window.mss;
         self.recover = nxt;
-        self.phase = Phase::Loss { point: nxt };
+        self.phase = Phase::Loss;
         self.duplicate_acks = 0;
         self.limited_transmitted = 0;
     }

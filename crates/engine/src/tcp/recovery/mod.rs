@@ -120,10 +120,9 @@ trait Repair {
     /// Fast recovery has ended: sets the window.
     fn leave(&mut self, flight: &mut Flight);
 
-    /// Whether an acknowledgement ends fast recovery that was to last up to `point`: if everything sent before it began is
-    /// acknowledged.
-    fn is_over(&self, flight: &Flight, _arrival: &Arrival, point: u64) -> bool {
-        flight.una >= point
+    /// Whether an acknowledgement ends fast recovery: if everything sent before it began is acknowledged.
+    fn is_over(&self, flight: &Flight, _arrival: &Arrival) -> bool {
+        flight.una >= flight.recover
     }
 
     /// Whether a loss is known at the end of fast recovery, so that the next begins at once.
@@ -233,11 +232,11 @@ impl Recovery {
                     Step::Grow
                 }
             }
-            Phase::Recovery { point } => each!(self, recovery => {
-                if recovery.is_over(flight, arrival, point) { Step::Leave } else { recovery.on_ack(flight, arrival) }
+            Phase::Recovery => each!(self, recovery => {
+                if recovery.is_over(flight, arrival) { Step::Leave } else { recovery.on_ack(flight, arrival) }
             }),
-            Phase::Loss { point } => {
-                if flight.una >= point {
+            Phase::Loss => {
+                if flight.una >= flight.recover {
                     flight.phase = Phase::Open;
                     flight.duplicate_acks = 0;
                 }
@@ -257,8 +256,8 @@ impl Recovery {
     pub fn next_segment(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
         match flight.phase {
             Phase::Open => has_new.then_some(Next::New),
-            Phase::Recovery { .. } => each!(self, recovery => recovery.next_segment(flight, has_new)),
-            Phase::Loss { .. } => lost_then_new(flight, has_new),
+            Phase::Recovery => each!(self, recovery => recovery.next_segment(flight, has_new)),
+            Phase::Loss => lost_then_new(flight, has_new),
         }
     }
 
@@ -268,8 +267,8 @@ impl Recovery {
         match flight.phase {
             Phase::Open if flight.settings.limited_transmit == LimitedTransmit::Pipe => flight.pipe(),
             Phase::Open => flight.outstanding(),
-            Phase::Recovery { .. } => each!(self, recovery => recovery.in_flight(flight)),
-            Phase::Loss { .. } => flight.pipe(),
+            Phase::Recovery => each!(self, recovery => recovery.in_flight(flight)),
+            Phase::Loss => flight.pipe(),
         }
     }
 
@@ -280,8 +279,8 @@ impl Recovery {
             Phase::Open if flight.settings.limited_transmit == LimitedTransmit::Beyond => {
                 flight.window.cwnd + flight.duplicate_acks.min(2) * flight.window.mss
             }
-            Phase::Recovery { .. } => each!(self, recovery => recovery.window(flight)),
-            Phase::Open | Phase::Loss { .. } => flight.window.cwnd,
+            Phase::Recovery => each!(self, recovery => recovery.window(flight)),
+            Phase::Open | Phase::Loss => flight.window.cwnd,
         }
     }
 

@@ -42,8 +42,8 @@ impl Repair for Reno {
     }
 
     /// RFC 5681 section 3.2 step 6.
-    fn is_over(&self, flight: &Flight, arrival: &Arrival, point: u64) -> bool {
-        arrival.acked > 0 || flight.una >= point
+    fn is_over(&self, flight: &Flight, arrival: &Arrival) -> bool {
+        arrival.acked > 0 || flight.una >= flight.recover
     }
 
     fn leave(&mut self, flight: &mut Flight) {

@@ -193,7 +193,7 @@ impl Sender {
         let credit = match (self.profile.counting, window.in_slow_start()) {
             (Counting::Acknowledgements, _) | (Counting::Recommended, true) => acked.min(mss),
             // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
-            (Counting::Bytes, true) if matches!(self.flight.phase, Phase::Loss { .. }) => acked.min(mss),
+            (Counting::Bytes, true) if self.flight.phase == Phase::Loss => acked.min(mss),
             (Counting::Bytes, true) => acked.min(2 * mss),
             // An acknowledgement that leaps over a repaired hole is worth one window at most.
             (Counting::Recommended | Counting::Bytes, false) => acked.min(window.cwnd),

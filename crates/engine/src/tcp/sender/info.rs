@@ -71,8 +71,8 @@ impl Sender {
             state: self.state,
             repair: match self.flight.phase {
                 Phase::Open => Repair::None,
-                Phase::Recovery { .. } => Repair::Recovery,
-                Phase::Loss { .. } => Repair::Loss,
+                Phase::Recovery => Repair::Recovery,
+                Phase::Loss => Repair::Loss,
             },
             retries: self.retries,
             backoff: self.rto.backoff(),

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::time::{Duration, Time};
 
@@ -135,10 +136,9 @@ impl Detector {
         &mut self,
         scoreboard: &mut Scoreboard,
         losses_are_plain: bool,
-        srtt: Duration,
+        rto: &Rto,
         now: Time,
     ) -> (u64, Option<Duration>) {
-        let window = self.reordering_window(losses_are_plain, srtt);
         let Some(latest) = self.latest else { return (0, None) };
         let mut lost = 0;
         while let Some((sent, index)) = self.order.front().copied() {
@@ -147,7 +147,8 @@ impl Detector {
                 if (sent, index) >= latest {
                     break;
                 }
-                let due = sent + self.rtt + window;
+                // Most acknowledgements arrive in order and end above: the window is computed for the others only.
+                let due = sent + self.rtt + self.reordering_window(losses_are_plain, rto.srtt());
                 if due > now {
                     return (lost, Some(due.since(now)));
                 }

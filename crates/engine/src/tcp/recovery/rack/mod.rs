@@ -130,7 +130,7 @@ impl Rack {
     fn mark_losses(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> u64 {
         let losses_are_plain =
             !flight.is_open() || flight.scoreboard.sacked() >= flight.scoreboard.duplicate_threshold();
-        let (lost, wait) = self.detector.find_losses(&mut flight.scoreboard, losses_are_plain, rto.srtt(), now);
+        let (lost, wait) = self.detector.find_losses(&mut flight.scoreboard, losses_are_plain, rto, now);
         match wait {
             Some(wait) => self.set_timer(Timer::Reordering, now + wait),
             None if self.timer == Timer::Reordering => self.deadline = Time::NEVER,
