@@ -8,8 +8,8 @@ from sojourn.catalogue import Algorithm, Catalogue, Parameter, Profile
 INTRODUCTION = """# Catalogue
 
 All that a scenario can name, as `sojourn list` and `sojourn describe` tell it: what it is, where it comes from, what can be set,
-and where ours departs from its source. [Behaviour](behaviour.md) has what each does on the same link, and
-[differences](differences.md) why departures are made."""
+and where ours deviates from its source. [Behaviour](behaviour.md) has what each does on the same link, and
+[differences](differences.md) why."""
 
 
 def page(catalogue: Catalogue) -> str:
@@ -43,8 +43,8 @@ def _algorithms(algorithms: Iterable[Algorithm]) -> Iterator[str]:
         if algorithm.source:
             year = f", {algorithm.year}" if algorithm.year else ""
             yield f"**Source.** {plain(algorithm.source)}{year}"
-        if algorithm.departures:
-            yield f"**Departs from it.** {plain(algorithm.departures)}"
+        if algorithm.deviations:
+            yield f"**Deviations.** {plain(algorithm.deviations)}"
         if algorithm.parameters:
             yield table(
                 ("parameter", "default", "allowed", "what it does", "source"),

@@ -100,7 +100,7 @@ class Algorithm(Entry):
     class_: str = ""
     year: int | None = None
     source: str = ""
-    departures: str = ""
+    deviations: str = ""
     parameters: tuple[Parameter, ...] = ()
     #: Whether it only sends: nothing comes back to it, so that neither a route back nor a stack matters.
     one_way: bool = False

@@ -18,6 +18,6 @@ pub struct About {
     pub year: u16,
     /// What it follows.
     pub source: &'static str,
-    /// Where it departs from the source.
-    pub departures: &'static str,
+    /// Where it deviates from the source.
+    pub deviations: &'static str,
 }

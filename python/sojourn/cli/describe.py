@@ -61,8 +61,8 @@ def _algorithm(entry: "Algorithm") -> None:
     if entry.source:
         year = f", {entry.year}" if entry.year else ""
         out.print(f"Source: {entry.source}{year}", highlight=False, markup=False)
-    if entry.departures:
-        out.print(f"Deviations: {entry.departures}", highlight=False, markup=False)
+    if entry.deviations:
+        out.print(f"Deviations: {entry.deviations}", highlight=False, markup=False)
     if entry.parameters:
         parameters = table("Parameters", "name", "default", "allowed", "what it does", "source")
         for parameter in entry.parameters:

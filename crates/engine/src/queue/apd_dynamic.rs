@@ -36,7 +36,7 @@ impl ApdDynamic {
         class: "aqm",
         year: 2014,
         source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as told by Hanai et al. 2016, sections II.E and IV and Fig. 3",
-        departures: "the paper could not be had: the hungriest is taken to be guessed as in Hanai et al. 2016, section IV, and of \
+        deviations: "the paper could not be had: the hungriest is taken to be guessed as in Hanai et al. 2016, section IV, and of \
                      equally frequent connections that of the first hosts, or flow; otherwise as apd_static",
     };
 

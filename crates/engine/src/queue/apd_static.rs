@@ -36,9 +36,9 @@ impl ApdStatic {
         class: "aqm",
         year: 2014,
         source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as told by Hanai et al. 2016, section II.E and Fig. 3",
-        departures: "the paper could not be had: the probability that is multiplied is taken to be the one that a packet is \
+        deviations: "the paper could not be had: the probability that is multiplied is taken to be the one that a packet is \
                      dropped with after the spacing of drops, so that at any time the hungriest's packets are n times as \
-                     likely to be dropped as others; RED's departures otherwise",
+                     likely to be dropped as others; RED's deviations otherwise",
     };
 
     /// An empty queue.

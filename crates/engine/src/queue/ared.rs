@@ -46,8 +46,8 @@ impl Ared {
         class: "aqm",
         year: 2001,
         source: "Floyd, Gummadi and Shenker, \"Adaptive RED\", ICSI (2001); ns-2.35, queue/red.cc",
-        departures: "adapts by a timer, idle or not, as in the paper, where ns-2.35 waits for the next arrival; the gentle part of \
-                     the drop probability follows the adapted one, which in ns-2.35 it does not; RED's departures otherwise",
+        deviations: "adapts by a timer, idle or not, as in the paper, where ns-2.35 waits for the next arrival; the gentle part of \
+                     the drop probability follows the adapted one, which in ns-2.35 it does not; RED's deviations otherwise",
     };
 
     /// An empty queue.

@@ -50,7 +50,7 @@ impl Avq {
         class: "aqm",
         year: 2001,
         source: "Kunniyur and Srikant, SIGCOMM 2001 and IEEE/ACM Transactions on Networking 12 (2004)",
-        departures: "counted in bytes, and the virtual buffer is the queue's limit, both as in ns-2 unless told; a packet \
+        deviations: "counted in bytes, and the virtual buffer is the queue's limit, both as in ns-2 unless told; a packet \
                      that is dropped does not count as arrived, so that what is steered is the rate of those let in, as in \
                      ns-2, but time counts then too; nothing is dropped early without a limit",
     };

@@ -38,7 +38,7 @@ impl Blue {
         class: "aqm",
         year: 1999,
         source: "Feng, Shin, Kandlur and Saha, IEEE/ACM Transactions on Networking 10 (2002)",
-        departures: "a link that stays idle counts again after each freeze_time, as in the port to ns-3; the variant that \
+        deviations: "a link that stays idle counts again after each freeze_time, as in the port to ns-3; the variant that \
                      raises the drop probability above a queue length too is left out",
     };
 

@@ -26,7 +26,7 @@ impl Choke {
         class: "aqm",
         year: 2000,
         source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux net/sched/sch_choke.c",
-        departures: "RED is as red has it, gentle unless told; one packet is drawn, the variants that draw several are left \
+        deviations: "RED is as red has it, gentle unless told; one packet is drawn, the variants that draw several are left \
                      out; a match drops ECN-capable packets too, as in Linux",
     };
 

@@ -25,7 +25,7 @@ impl ChokePie {
         class: "aqm",
         year: 2021,
         source: "Piotrowska, Applied Sciences 11 (2021), section 5.2; Pan, Prabhakar and Psounis, INFOCOM 2000; RFC 8033",
-        departures: "the proposal is two sentences and leaves open when to compare: taken is, whenever PIE itself may drop an \
+        deviations: "the proposal is two sentences and leaves open when to compare: taken is, whenever PIE itself may drop an \
                      arrival, and before it draws; only the arrival goes, as the proposal words it, where CHOKe drops the \
                      drawn packet too; a match drops ECN-capable packets too, as CHOKe; the rest as in pie",
     };

@@ -25,7 +25,7 @@ impl Cobalt {
         class: "aqm",
         year: 2018,
         source: "Linux net/sched/sch_cake.c; Palmei et al., LANMAN 2019",
-        departures: "square roots are exact; a packet that BLUE drops is not marked before; the last packet of the queue is \
+        deviations: "square roots are exact; a packet that BLUE drops is not marked before; the last packet of the queue is \
                      never dropped, as in Linux but not in ns-3",
     };
 

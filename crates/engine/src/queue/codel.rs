@@ -25,7 +25,7 @@ impl CoDel {
         class: "aqm",
         year: 2012,
         source: "RFC 8289",
-        departures: "marking, which the RFC leaves open, as in Linux: at most one packet each time the link asks, and \
+        deviations: "marking, which the RFC leaves open, as in Linux: at most one packet each time the link asks, and \
                      with a ce_threshold any that waited for longer, be ecn on or off",
     };
 

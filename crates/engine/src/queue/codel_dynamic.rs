@@ -41,7 +41,7 @@ impl CoDelDynamic {
         class: "aqm",
         year: 2016,
         source: "Hanai, Yamaguchi and Kobayashi 2016, section IV",
-        departures: "until the first guess every connection is one of the others; of equally frequent connections that \
+        deviations: "until the first guess every connection is one of the others; of equally frequent connections that \
                      of the first hosts, or flow, is taken; what becomes of CoDel's state when a packet is spared as in \
                      codel_static; of the others' drops one in 1/p is made, by counting, as in the authors' code",
     };

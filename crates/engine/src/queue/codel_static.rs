@@ -43,7 +43,7 @@ impl CoDelStatic {
         class: "aqm",
         year: 2016,
         source: "Hanai, Yamaguchi and Kobayashi 2016, section II.H",
-        departures: "the paper does not say what becomes of CoDel's state when a packet is spared; here it goes on as \
+        deviations: "the paper does not say what becomes of CoDel's state when a packet is spared; here it goes on as \
                      though the packet had been dropped, and at most one is spared each time the link asks, as with \
                      CoDel's marks; of the others' drops one in 1/p is made, by counting, as in the authors' code",
     };

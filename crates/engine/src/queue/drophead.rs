@@ -28,7 +28,7 @@ impl DropHead {
         class: "passive",
         year: 1996,
         source: "Lakshman, Neidhardt and Ott, INFOCOM 1996; Linux net/sched/sch_fifo.c, pfifo_head_drop",
-        departures: "a limit in bytes too, for which more than one packet may have to go; a packet larger than the limit by \
+        deviations: "a limit in bytes too, for which more than one packet may have to go; a packet larger than the limit by \
                      itself is dropped alone",
     };
 

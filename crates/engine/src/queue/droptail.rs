@@ -25,7 +25,7 @@ impl DropTail {
         class: "passive",
         year: 1988,
         source: "RFC 7567 section 2: the default of routers",
-        departures: "none",
+        deviations: "none",
     };
 
     /// An empty queue.

@@ -41,7 +41,7 @@ impl Drr {
         class: "scheduler",
         year: 1995,
         source: "Shreedhar and Varghese, SIGCOMM 1995",
-        departures: "at the limit the queue with the most bytes gives up its head; the paper takes a buffer of the longest \
+        deviations: "at the limit the queue with the most bytes gives up its head; the paper takes a buffer of the longest \
                      queue without saying which, ns-2 as here",
     };
 

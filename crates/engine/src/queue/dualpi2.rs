@@ -88,7 +88,7 @@ impl DualPi2 {
         class: "aqm",
         year: 2023,
         source: "RFC 9332, appendix A",
-        departures: "the RFC's pseudocode is taken from implementations that cite it line by line (picoquic's dualq, \
+        deviations: "the RFC's pseudocode is taken from implementations that cite it line by line (picoquic's dualq, \
                      ns-3), since it could not be read itself; sojourn times tell the delays, of heads for the \
                      controller; the buffer is the queue's limit; there is no ecn to turn off, as L4S is nothing \
                      without marks",

@@ -45,7 +45,7 @@ impl FqCoDel {
         class: "scheduler",
         year: 2012,
         source: "RFC 8290",
-        departures: "no limit unless one is set (the RFC's is 10240 packets) and none on memory; ecn off unless set; CoDel's \
+        deviations: "no limit unless one is set (the RFC's is 10240 packets) and none on memory; ecn off unless set; CoDel's \
                      last MTU is of the flow's queue, as in ns-3, where Linux looks at all queues together; drops at the \
                      limit do not count for CoDel, as they do in Linux. ns-2's sfqCoDel differs in that it drops one packet \
                      at the limit, the last of the queue with the most packets, takes turns by packets unless given a \

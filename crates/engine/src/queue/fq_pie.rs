@@ -44,7 +44,7 @@ impl FqPie {
         class: "scheduler",
         year: 2019,
         source: "Linux net/sched/sch_fq_pie.c; RFC 8033",
-        departures: "PIE is that of RFC 8033 as in `pie`, with timestamps, and so without Linux's two points above 250 ms; no \
+        deviations: "PIE is that of RFC 8033 as in `pie`, with timestamps, and so without Linux's two points above 250 ms; no \
                      limit unless one is set (10240 packets in Linux), at which arrivals are dropped as in Linux, where \
                      ns-3 drops half of the fattest queue; no limit on memory",
     };

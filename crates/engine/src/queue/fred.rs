@@ -61,7 +61,7 @@ impl Fred {
         class: "aqm",
         year: 1997,
         source: "Lin and Morris, ACM SIGCOMM 1997; J-Sim, drcl.inet.core.queue.FRED",
-        departures: "from max on every packet is dropped, as in J-Sim and ns-3 ports: the variant for many flows, which always \
+        deviations: "from max on every packet is dropped, as in J-Sim and ns-3 ports: the variant for many flows, which always \
                      leaves each two packets, is left out; drops at random are spaced as in ns-2's RED; queues are counted in packets",
     };
 

@@ -36,7 +36,7 @@ impl GrowthDrop {
         class: "aqm",
         year: 2010,
         source: "Itsumi and Yamamoto, IEICE Technical Report NS2010-160 (2010), as told by Hanai et al. 2016, section II.C",
-        departures: "the report could not be had; Hanai et al. say that it monitors the queue's length and drops a packet when that \
+        deviations: "the report could not be had; Hanai et al. say that it monitors the queue's length and drops a packet when that \
                      grows sharply. Assumed: the length is compared at intervals, and if it has grown by more than growth the \
                      next arrival is dropped, one an interval",
     };

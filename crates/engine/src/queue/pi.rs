@@ -47,7 +47,7 @@ impl Pi {
         class: "aqm",
         year: 2001,
         source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001",
-        departures: "the queue is counted in packets whatever their sizes, as in ns-2 unless told",
+        deviations: "the queue is counted in packets whatever their sizes, as in ns-2 unless told",
     };
 
     /// An empty queue.

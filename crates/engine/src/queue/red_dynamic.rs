@@ -43,9 +43,9 @@ impl RedDynamic {
         class: "aqm",
         year: 2001,
         source: "Hasegawa, Itaya and Murata, IEICE Technical Report NS2001-11 (2001), as told by Hanai et al. 2016, section II.C",
-        departures: "the report could not be had; Hanai et al. say that it optimises RED's parameters by the extent of congestion. \
+        deviations: "the report could not be had; Hanai et al. say that it optimises RED's parameters by the extent of congestion. \
                      Assumed: at intervals both thresholds are multiplied by 1 + step if the average is above max, until max \
-                     is half the limit, and divided by it if the average is below min, down to what is set; RED's departures otherwise",
+                     is half the limit, and divided by it if the average is below min, down to what is set; RED's deviations otherwise",
     };
 
     /// An empty queue.

@@ -57,7 +57,7 @@ impl Rem {
         class: "aqm",
         year: 2001,
         source: "Athuraliya, Li, Low and Yin, IEEE Network 15 (2001)",
-        departures: "arrivals, queue and link are counted in bytes and told in packets of the mean size, so that packets of \
+        deviations: "arrivals, queue and link are counted in bytes and told in packets of the mean size, so that packets of \
                      any sizes make a true rate; arrivals are marked or dropped, where ns-2 marks what leaves",
     };
 

@@ -104,7 +104,7 @@ impl Sfb {
         class: "aqm",
         year: 2001,
         source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux net/sched/sch_sfb.c",
-        departures: "as in Linux: bins learn from every arrival, without freeze_time; flows that do not respond share a rate; \
+        deviations: "as in Linux: bins learn from every arrival, without freeze_time; flows that do not respond share a rate; \
                      from a drop probability of one half on ECN-capable packets are dropped too. Unlike in Linux that rate is \
                      given however often packets come, and drop probabilities are not rounded to 1/65536",
     };

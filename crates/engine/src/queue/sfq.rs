@@ -39,7 +39,7 @@ impl Sfq {
         class: "scheduler",
         year: 1990,
         source: "McKenney, INFOCOM 1990; Linux net/sched/sch_sfq.c",
-        departures: "turns are by bytes as in Linux, by packets in the paper; credit is not rounded to 8 bytes, any number of \
+        deviations: "turns are by bytes as in Linux, by packets in the paper; credit is not rounded to 8 bytes, any number of \
                      queues may be active (128 in Linux), and the limit is what is set (127 packets in Linux); no RED in \
                      the queues",
     };

@@ -87,7 +87,7 @@ impl Sred {
         class: "aqm",
         year: 1999,
         source: "Ott, Lakshman and Wong, IEEE INFOCOM 1999",
-        departures: "until its list is full, for which the paper gives no estimate, it takes flows for many; the count and the \
+        deviations: "until its list is full, for which the paper gives no estimate, it takes flows for many; the count and the \
                      timestamp of a zombie, which do not enter the drop probability, are not kept; the buffer's capacity is \
                      the limit, in bytes or packets, without which nothing is dropped",
     };

@@ -40,7 +40,7 @@ impl Tbf {
         class: "passive",
         year: 1999,
         source: "Linux net/sched/sch_tbf.c",
-        departures: "no second bucket for a peak rate; a packet larger than the bucket is dropped early, since it could \
+        deviations: "no second bucket for a peak rate; a packet larger than the bucket is dropped early, since it could \
                      never go",
     };
 

@@ -52,7 +52,7 @@ impl VcpRouter {
         class: "passive",
         year: 2005,
         source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005",
-        departures: "the target utilisation is the same for all rates; the filter of the persistent queue is that of \
+        deviations: "the target utilisation is the same for all rates; the filter of the persistent queue is that of \
                      the authors' ns-2 code; the load factor is not rounded up to whole percent, as it is there",
     };
 

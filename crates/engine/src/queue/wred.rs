@@ -80,7 +80,7 @@ impl Wred {
         class: "aqm",
         year: 1998,
         source: "Cisco IOS, random-detect; Floyd and Jacobson 1993",
-        departures: "packets here carry no precedence: a group of flows is given one by name; Cisco does not say how drops are \
+        deviations: "packets here carry no precedence: a group of flows is given one by name; Cisco does not say how drops are \
                      spaced: as in RED, without waiting, for each precedence by itself",
     };
 

@@ -49,7 +49,7 @@ impl Cbr {
         class: "rate",
         year: 1997,
         source: "ns-2.35 Application/Traffic/CBR and Exponential (tools/expoo.cc)",
-        departures: "random gaps are exponential, where ns-2's are uniform; times on are not rounded to whole \
+        deviations: "random gaps are exponential, where ns-2's are uniform; times on are not rounded to whole \
                      packets, but the time that a gap lacks at the end of one is made up in the next, so that the \
                      mean rate is rate * on / (on + off)",
     };

@@ -131,7 +131,7 @@ impl Cake {
         class: "scheduler",
         year: 2018,
         source: "Høiland-Jørgensen, Täht and Morton, LANMAN 2018; Linux net/sched/sch_cake.c",
-        departures: "one tin (besteffort), as packets have no DSCP; no filter of acknowledgements, ingress mode, ATM framing or \
+        deviations: "one tin (besteffort), as packets have no DSCP; no filter of acknowledgements, ingress mode, ATM framing or \
                      autorate; hosts are told apart without a hash; credits have fractions where Linux dithers, and those of \
                      a round are as many times larger as the least loaded host has bulk flows, which changes no share; the \
                      limit is what is set (by default four intervals' worth of bandwidth in Linux, at least 4 MiB); ecn is off \

@@ -116,7 +116,7 @@ impl Bbr {
         class: "model",
         year: 2016,
         source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016)",
-        departures: "no long-term bandwidth for policers (lt_bw); a quantum is a budget that later \
+        deviations: "no long-term bandwidth for policers (lt_bw); a quantum is a budget that later \
                      acknowledgements may use up, where Linux cuts its packets at once, and nothing waits in the host that \
                      would have to be left out of what is in flight; the initial window is paced from its first segment; BtlBw is the exact maximum \
                      of its rounds; times are exact, not in jiffies; a single delayed acknowledgement may become the least \

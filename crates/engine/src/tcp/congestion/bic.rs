@@ -44,7 +44,7 @@ impl Bic {
         class: "loss",
         year: 2004,
         source: "Xu, Harfoush and Rhee, INFOCOM 2004; Linux net/ipv4/tcp_bic.c",
-        departures: "the rule is that of Linux, which goes a quarter of the distance where the paper halves it; \
+        deviations: "the rule is that of Linux, which goes a quarter of the distance where the paper halves it; \
                      growth is in fractions of a segment for each one credited, so that Linux's estimate of delayed \
                      acknowledgements is not needed; there is no initial ssthresh of 100 segments, which Linux once \
                      had",

@@ -72,7 +72,7 @@ impl Compound {
         class: "hybrid",
         year: 2006,
         source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02",
-        departures: "the delay window grows with the whole window to the power k, as in the paper, not with itself, as in the draft; \
+        deviations: "the delay window grows with the whole window to the power k, as in the paper, not with itself, as in the draft; \
                      when the window is at most the low window, the delay window becomes part of the loss window, so that the window \
                      then falls by half at a loss, as Reno's does; a reduction is of the flight size (RFC 5681 equation 4), \
                      the two windows sharing it as they share the window; base RTT is the least sample since the last timeout",

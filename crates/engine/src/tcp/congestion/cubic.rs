@@ -76,7 +76,7 @@ impl Cubic {
         class: "loss",
         year: 2023,
         source: "RFC 9438",
-        departures: "growth is for each segment credited, where section 4.4 says for each acknowledgement: a stack that counts \
+        deviations: "growth is for each segment credited, where section 4.4 says for each acknowledgement: a stack that counts \
                      acknowledgements credits one, so is as written, and one that counts bytes is as Linux is; W_est likewise \
                      takes the credit, and so estimates the Reno of the same stack; where W_cubic < W_est < cwnd the window \
                      waits for W_est and does not fall to it; a stage that starts above W_max has its plateau there (K = 0)",

@@ -82,7 +82,7 @@ impl Dctcp {
         class: "marks",
         year: 2017,
         source: "RFC 8257",
-        departures: "the receiver counts marks as Accurate ECN does, where the RFC echoes the mark of each segment; an \
+        deviations: "the receiver counts marks as Accurate ECN does, where the RFC echoes the mark of each segment; an \
                      acknowledgement that both ends a window of data and tells of marks reduces by the alpha before; \
                      what is acknowledged during the recovery from losses is not counted",
     };

@@ -40,7 +40,7 @@ impl HighSpeed {
         class: "loss",
         year: 2003,
         source: "RFC 3649",
-        departures: "a(w) and b(w) are the formulas of section 7, not the table of appendix B, which rounds them, and \
+        deviations: "a(w) and b(w) are the formulas of section 7, not the table of appendix B, which rounds them, and \
                      a(w) is at least Reno's one segment; b(w) stays as it is at the end of that table, where a(w) \
                      goes on to grow (Linux stays in the last row with both); slow start is the flow's, limited slow \
                      start (RFC 3742) is not part of it",

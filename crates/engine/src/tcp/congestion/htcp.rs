@@ -83,7 +83,7 @@ impl HTcp {
         class: "loss",
         year: 2004,
         source: "Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06; Linux net/ipv4/tcp_htcp.c",
-        departures: "growth is at most what is credited, which is the growth of slow start; throughput is not \
+        deviations: "growth is at most what is credited, which is the growth of slow start; throughput is not \
                      measured during fast recovery; time counts from the beginning of a congestion, in Linux from the \
                      end of the recovery; Linux sets beta to beta_min at paths of less than 10 ms and at one more \
                      loss after the throughput has changed",

@@ -39,7 +39,7 @@ impl Hybla {
         class: "loss",
         year: 2004,
         source: "Caini and Firrincieli, International Journal of Satellite Communications and Networking 22 (2004)",
-        departures: "rho follows the least round-trip time, as in ns-3 and, smoothed, in Linux; neither the initial \
+        deviations: "rho follows the least round-trip time, as in ns-3 and, smoothed, in Linux; neither the initial \
                      window nor ssthresh is multiplied by rho; packets are not paced, which the paper recommends; \
                      slow start takes no notice of the slow start that the flow is given",
     };

@@ -66,7 +66,7 @@ impl Illinois {
         class: "hybrid",
         year: 2006,
         source: "Liu, Basar and Srikant, VALUETOOLS 2006; Linux net/ipv4/tcp_illinois.c",
-        departures: "growth is at most what is credited, which is the growth of slow start; round-trip times are not \
+        deviations: "growth is at most what is credited, which is the growth of slow start; round-trip times are not \
                      seen during fast recovery",
     };
 

@@ -46,7 +46,7 @@ impl Ledbat {
         class: "delay",
         year: 2012,
         source: "RFC 6817",
-        departures: "the window changes on acknowledgements of new data only, while it is what limits the sender, and by the bytes that \
+        deviations: "the window changes on acknowledgements of new data only, while it is what limits the sender, and by the bytes that \
                      the stack credits; FILTER() is MIN, one of the RFC's examples; a loss halves the flight size (RFC 5681 \
                      equation 4), not the window; the retransmission timeout is the stack's, in place of CTO, and after it the \
                      window is a segment until the next acknowledgement; the initial window is the stack's, not INIT_CWND",

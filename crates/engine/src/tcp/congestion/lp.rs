@@ -68,7 +68,7 @@ impl Lp {
         class: "delay",
         year: 2003,
         source: "Kuzmanovic and Knightly, INFOCOM 2003; constants of Linux tcp_lp.c",
-        departures: "as in Linux the greatest delay is the greatest but one; unlike Linux, as in the paper, least and greatest delay \
+        deviations: "as in Linux the greatest delay is the greatest but one; unlike Linux, as in the paper, least and greatest delay \
                      are the connection's and are not forgotten after an indication, indications count only in congestion avoidance, \
                      and not within a round trip of the last reduction; they act on acknowledgements that may grow the window; \
                      round trips are smoothed ones",

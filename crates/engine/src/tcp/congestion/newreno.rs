@@ -54,7 +54,7 @@ impl NewReno {
         class: "loss",
         year: 2012,
         source: "RFC 5681 section 3.1 (window), RFC 6582 (recovery without SACK)",
-        departures: "none; with a SACK profile the recovery is RFC 6675's or PRR's, as the profile says",
+        deviations: "none; with a SACK profile the recovery is RFC 6675's or PRR's, as the profile says",
     };
 
     /// A fresh New Reno.

@@ -52,7 +52,7 @@ impl Prague {
         class: "marks",
         year: 2024,
         source: "draft-briscoe-iccrg-prague-congestion-control-04 and L4STeam/linux, net/ipv4/tcp_prague.c",
-        departures: "of the draft is taken what its implementations cite, since it could not be read itself; an \
+        deviations: "of the draft is taken what its implementations cite, since it could not be read itself; an \
                      acknowledgement that tells of marks grows nothing, even if it is for more than was marked; losses \
                      take a half even if marks have just taken their part; without the reference implementation's \
                      fall-back for queues that mark as RFC 3168 says, its limit on bursts, its windows below two \

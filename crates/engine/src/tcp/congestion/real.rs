@@ -68,7 +68,7 @@ impl Real {
         class: "hybrid",
         year: 2001,
         source: "Zhang and Tsaoussidis, NOSSDAV 2001; Tsaoussidis and Zhang, Computer Networks 40 (2002), of both the abstract only",
-        departures: "the papers' rules were not to be had. Known from the abstracts: waves, whose receiving rate the receiver \
+        deviations: "the papers' rules were not to be had. Known from the abstracts: waves, whose receiving rate the receiver \
                      measures; that adjustments for loss are cancelled while that rate shows that there is bandwidth; that it is \
                      friendly to TCP; all else as standard TCP. Assumed: a wave is a window of data, its level that window, its rate \
                      that from the first to the last acknowledgement of it, by times of arrival that the receiver reports; \

@@ -17,6 +17,6 @@ newreno_with_recovery!(
         class: "loss",
         year: 2009,
         source: "RFC 5681 section 3.2; Jacobson 1990",
-        departures: "none",
+        deviations: "none",
     }
 );

@@ -16,6 +16,6 @@ newreno_with_recovery!(
         class: "loss",
         year: 2012,
         source: "RFC 6675; Fall and Floyd, SIGCOMM CCR 26 (1996)",
-        departures: "none",
+        deviations: "none",
     }
 );

@@ -34,7 +34,7 @@ impl Scalable {
         class: "loss",
         year: 2003,
         source: "Kelly, ACM SIGCOMM CCR 33 (2003)",
-        departures: "growth is Reno's while that is more, up to 1/a segments, and b holds for windows of any size, \
+        deviations: "growth is Reno's while that is more, up to 1/a segments, and b holds for windows of any size, \
                      both as in Linux tcp_scalable.c; the paper leaves windows below a fixed size to Reno",
     };
 

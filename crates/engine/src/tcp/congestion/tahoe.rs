@@ -16,6 +16,6 @@ newreno_with_recovery!(
         class: "loss",
         year: 1988,
         source: "Jacobson, SIGCOMM 1988; Fall and Floyd, SIGCOMM CCR 26 (1996)",
-        departures: "limited transmit and the RTT estimator are the stack's",
+        deviations: "limited transmit and the RTT estimator are the stack's",
     }
 );

@@ -63,7 +63,7 @@ impl Vcp {
         class: "marks",
         year: 2005,
         source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005",
-        departures: "the paper's constants are those that its authors' ns-2 code names; from there come the scaling for \
+        deviations: "the paper's constants are those that its authors' ns-2 code names; from there come the scaling for \
                      round-trip times and the wait after a decrease, with their bounds, but not the timers' ticks of \
                      10 ms nor the pacing of small windows; delayed acknowledgements echo the code of the latest \
                      segment, where the receiver there acknowledges each; a sender that does not use its window keeps it",

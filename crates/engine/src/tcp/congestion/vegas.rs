@@ -42,7 +42,7 @@ impl Vegas {
         class: "delay",
         year: 1995,
         source: "Brakmo and Peterson, IEEE JSAC 13 (1995); constants and estimator of Linux tcp_vegas.c and ns-3 tcp-vegas.cc",
-        departures: "no retransmission of Vegas's own, the recovery is the stack's; as in Linux the actual rate is the window over the \
+        deviations: "no retransmission of Vegas's own, the recovery is the stack's; as in Linux the actual rate is the window over the \
                      least RTT of a round, slow start by default doubles the window in every round trip and at its end falls to the \
                      measured rate, and a round of fewer than three RTT samples is Reno's; as in ns-3 the backlog is in whole \
                      packets, rounded up; base RTT is the least sample ever; with a stack without timestamps, which \

@@ -40,7 +40,7 @@ impl Veno {
         class: "hybrid",
         year: 2003,
         source: "Fu and Liew, IEEE JSAC 21 (2003)",
-        departures: "after a timeout ssthresh follows the same rule as after any loss, as in Linux",
+        deviations: "after a timeout ssthresh follows the same rule as after any loss, as in Linux",
     };
 
     /// A fresh Veno.

@@ -53,7 +53,7 @@ impl Westwood {
         class: "hybrid",
         year: 2004,
         source: "Grieco and Mascolo, ACM SIGCOMM CCR 34 (2004); Mascolo et al., MobiCom 2001; Linux tcp_westwood.c",
-        departures: "the bandwidth is not measured during fast recovery: what is acknowledged in it and the time it \
+        deviations: "the bandwidth is not measured during fast recovery: what is acknowledged in it and the time it \
                      takes are left out, and duplicate acknowledgements do not count; the estimate is applied when \
                      the congestion begins, in Linux at the end of the recovery; ssthresh is at most the window, and \
                      half the flight size while there is no estimate",

@@ -56,7 +56,7 @@ impl Yeah {
         class: "hybrid",
         year: 2007,
         source: "Baiocchi, Castellani and Vacirca, PFLDnet 2007; constants, counters and estimator of Linux tcp_yeah.c",
-        departures: "as in Linux, backlog and reductions are in whole segments, the fast mode is at least Reno's growth, and a round of \
+        deviations: "as in Linux, backlog and reductions are in whole segments, the fast mode is at least Reno's growth, and a round of \
                      fewer than three RTT samples decides nothing; a loss reduces the flight size (RFC 5681 equation 4); base RTT \
                      is the least sample ever; with a stack without timestamps, which times one segment a round, it stays in the \
                      fast mode",

@@ -52,7 +52,7 @@ impl HyStartPlusPlus {
         class: "hybrid",
         year: 2023,
         source: "RFC 9406",
-        departures: "L is 8 segments where the stack paces too; by its section 4.2 the window grows by the bytes acknowledged, \
+        deviations: "L is 8 segments where the stack paces too; by its section 4.2 the window grows by the bytes acknowledged, \
                      whatever the stack counts, and by its section 4.3 only the first slow start is HyStart++'s",
     };
 

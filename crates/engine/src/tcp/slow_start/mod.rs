@@ -33,7 +33,7 @@ impl SlowStartKind {
             class: "loss",
             year: 2009,
             source: "RFC 5681 section 3.1",
-            departures: "none",
+            deviations: "none",
         },
         HyStart::ABOUT,
         HyStartPlusPlus::ABOUT,

@@ -53,7 +53,7 @@ impl Tfrc {
         class: "rate",
         year: 2008,
         source: "RFC 5348",
-        departures: "no connection is opened, nothing is sent again, and headers are those that the stack gives to \
+        deviations: "no connection is opened, nothing is sent again, and headers are those that the stack gives to \
                      TCP; the application always has data, so nothing is data-limited or idle; what is counted as \
                      lost stays lost, even if it comes late (section 5.1 allows to take it back); the nofeedback \
                      timer is set for the new rate, as Linux ccid3.c does, not for the one before",

@@ -93,7 +93,7 @@ impl Bbr3 {
         class: "model",
         year: 2026,
         source: "draft-ietf-ccwg-bbr-06",
-        departures: "congestion marks count as losses, for which the draft leaves the response open; without selective \
+        deviations: "congestion marks count as losses, for which the draft leaves the response open; without selective \
                      acknowledgements it is as with them; a delivery rate that is not reliable ends no round, as in Linux; a \
                      needless recovery gives back what was before its first loss, where the draft saves it once more after; \
                      the least round-trip time starts with the first segment acknowledged, not with the handshake; segments \
