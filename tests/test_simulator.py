@@ -1,11 +1,9 @@
 """The simulator as a backend: what only the real engine can show."""
 
-import itertools
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 
 import polars as pl
 import pytest
@@ -110,21 +108,25 @@ def test_a_flow_that_is_stopped_delivers_no_more(scenario: Callable[..., Scenari
     assert result.runs["aborted"].to_list() == [0]
 
 
-def test_base_round_trips_are_of_the_routes_that_packets_take(scenario: Callable[..., Scenario]) -> None:
-    random = Random(1)
-    for _ in range(20):
-        pairs = [pair for pair in itertools.combinations("abcdef", 2) if random.random() < 0.6 or pair == ("a", "f")]
-        delays = [f"{random.randrange(1, 1000)} us" if pair != ("a", "f") else "1100 us" for pair in pairs]
-        links: list[dict[str, object]] = [
-            {"from": start, "to": end, "rate": "100 Gbit/s", "delay": delay}
-            for (start, end), delay in zip(pairs, delays, strict=True)
-        ]
-        flows = [{"from": "a", "to": "f", "size": "10 kB", "tcp": "cubic"}]
-        meshed = scenario(network={"links": links}, flows=flows, warm_up="0 s")
-        (base,) = set(meshed.base_round_trips.values())
-        measured = sojourn.run(meshed).flows["rtt_min"][0]
-        # Ten hops take a full packet 1.2 us.
-        assert base * 1e-12 <= measured <= base * 1e-12 + 2e-6
+def test_bandwidth_delay_products_of_the_longest_round_trip(scenario: Callable[..., Scenario]) -> None:
+    """Queues that sources without answers keep full hold as much as the round trips of the other flows make of their limits."""
+    near, far = ({"name": name, "rate": "100 Mbit/s", "delay": delay} for name, delay in (("near", "1 ms"), ("far", "20 ms")))
+    sink = {"name": "b", "rate": "100 Mbit/s", "delay": "4 ms", "queue": {"name": "droptail", "limit": "0.5 BDP"}}
+    queues = {"queue": {"name": "droptail", "limit": "2 BDP"}, "reverse_queue": {"name": "droptail", "limit": "1 BDP"}}
+    network = {
+        "dumbbell": {"bottleneck": {"rate": "12 Mbit/s", "delay": "5 ms", **queues}, "senders": [near, far], "receivers": [sink]}
+    }
+    flood = {"name": "cbr", "rate": "200 Mbit/s", "packet_size": "1500 B"}
+    floods = [{"from": "far", "to": "b", "tcp": flood}, {"from": "b", "to": "far", "tcp": flood}]
+
+    def longest(*origins: str) -> list[int]:
+        flows = [{"from": origin, "to": "b", "tcp": "cubic"} for origin in origins]
+        result = sojourn.run(scenario(network=network, flows=[*flows, *floods], duration="2 s", warm_up="1 s"))
+        return result.queues["max_packets"].to_list()
+
+    # 12 Mbit/s are a packet of 1500 bytes a millisecond, and the round trips are 20 and 58 ms.
+    assert longest("near") == [40, 20, 84]
+    assert longest("near", "far") == [116, 58, 242]
 
 
 def test_a_time_on_too_short_for_a_packet_is_one_clear_line(scenario_file: Callable[..., Path]) -> None:

@@ -44,7 +44,7 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "warm_up": scenario.warm_up,
         "sender_overhead": scenario.sender_overhead,
         "nodes": nodes,
-        "links": [_link(link, place, index, scenario) for place, link in enumerate(scenario.network.directed_links)],
+        "links": [_link(link, index) for link in scenario.network.directed_links],
         "stacks": stacks,
         "flows": flows,
         "probe": scenario.probe.model_dump(),
@@ -76,7 +76,7 @@ def bottleneck_rate(specification: RunSpecification) -> float | None:
     return float(carried / (end - start))
 
 
-def _link(link: DirectedLink, place: int, index: dict[str, int], scenario: Scenario) -> Json:
+def _link(link: DirectedLink, index: dict[str, int]) -> Json:
     drop: Json | None = None
     if link.drop is not None:
         drop = {"every": link.drop.every} if link.drop.every is not None else {"listed": link.drop.listed}
@@ -85,7 +85,7 @@ def _link(link: DirectedLink, place: int, index: dict[str, int], scenario: Scena
         "to": index[link.target],
         "rate": link.rate,
         "delay": link.delay,
-        "queue": None if link.queue is None else _queue(link.queue, link.rate, place, scenario),
+        "queue": None if link.queue is None else _queue(link.queue),
         "device_queue": link.device_queue,
         "drop": drop,
         "loss": link.loss,
@@ -93,10 +93,12 @@ def _link(link: DirectedLink, place: int, index: dict[str, int], scenario: Scena
     }
 
 
-def _queue(queue: QueueChoice, rate: int, place: int, scenario: Scenario) -> Json:
+def _queue(queue: QueueChoice) -> Json:
     limit: Json | None = None
     if isinstance(queue.limit, BandwidthDelayProducts):
-        limit = {"packets": queue.limit.packets(rate, scenario.base_round_trips[place])}
+        # The engine knows the routes, and so the round-trip times.
+        amount = queue.limit.amount
+        limit = {"bandwidth_delay_products": int(amount) if amount == int(amount) else float(amount)}
     elif queue.limit is not None:
         limit = {queue.limit.unit: queue.limit.amount}
     return {"name": queue.name, "limit": limit, "parameters": _filled(queue.parameters, catalogue.load().queue(queue.name))}

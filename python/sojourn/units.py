@@ -5,12 +5,10 @@ a second. The way between is exact decimal arithmetic, so that 0.1 ms is 100 000
 whole number of the base unit can express is an error.
 """
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from sojourn import names
@@ -85,19 +83,11 @@ class QueueLimit(NamedTuple):
 #: The unit of a limit that depends on the network.
 BDP = "BDP"
 
-#: The packets that make up a bandwidth-delay product.
-BDP_PACKET_BYTES = 1500
-
 
 class BandwidthDelayProducts(NamedTuple):
     """How much a queue holds, in products of its link's rate and a round-trip time."""
 
     amount: Decimal
-
-    def packets(self, rate: int, round_trip: int) -> int:
-        """The same in whole packets, the last one begun; ``rate`` in bit/s, ``round_trip`` in ps."""
-        bits = Fraction(self.amount) * rate * round_trip / DURATION.units["s"]
-        return math.ceil(bits / (8 * BDP_PACKET_BYTES))
 
 
 def parse_queue_limit(text: object) -> QueueLimit | BandwidthDelayProducts:

@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::queue::Limit;
 use crate::tcp::slow_start::SlowStartKind;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
@@ -87,11 +86,23 @@ impl LinkSpecification {
 pub struct QueueSpecification {
     /// Its name.
     pub name: String,
-    /// How much it holds.
-    pub limit: Option<Limit>,
+    /// How much it holds; unlimited if none.
+    pub limit: Option<QueueLimit>,
     /// Its parameters, those left out having their defaults.
     #[serde(default = "no_parameters")]
     pub parameters: Value,
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueLimit {
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(u64),
+    /// So many products of the link's rate and the longest base round-trip time of the flows that cross it.
+    BandwidthDelayProducts(f64),
 }
 
 /// Which of the data packets that come to a link are lost; the first is number 1.

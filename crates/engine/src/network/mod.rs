@@ -2,10 +2,12 @@
 
 mod forwarding;
 mod link;
+mod round_trips;
 mod routes;
 mod varying;
 
 pub use forwarding::Network;
 pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue, Special};
+pub use round_trips::RoundTrips;
 pub use routes::{END_OF_PATH, Hop, Routes};
 pub use varying::Varying;

@@ -48,6 +48,12 @@ impl Routes {
         Some(first)
     }
 
+    /// The links of the path that begins there.
+    pub fn links_from(&self, first: u32) -> impl Iterator<Item = usize> {
+        let rest = self.hops[first as usize..].iter();
+        rest.map(|hop| hop.link).take_while(|link| *link != END_OF_PATH).map(|link| link as usize)
+    }
+
     /// Every path, its end left out.
     pub fn paths(&self) -> impl Iterator<Item = &[Hop]> {
         self.hops.split(|hop| hop.link == END_OF_PATH).filter(|path| !path.is_empty())

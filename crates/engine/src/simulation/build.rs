@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
-use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, Routes, Varying};
+use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, RoundTrips, Routes, Varying};
 use crate::packet::OptionsPool;
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, FlowTable, Outcome, QueueDiscipline};
@@ -25,10 +25,10 @@ use crate::units::Rate;
 /// One line that says what in the specification is wrong and what is allowed.
 pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>), String> {
     check(specification)?;
-    let mut builder = Builder { specification, routes: Routes::default(), stacks: Vec::new(), flows: Vec::new() };
+    let mut builder = Builder::new(specification);
     builder.build_stacks()?;
     builder.build_flows()?;
-    let (links, mut sources) = build_links(specification, &mut builder.routes)?;
+    let (links, mut sources) = build_links(specification, &mut builder.routes, &builder.round_trips)?;
     add_pacing(&mut builder.flows, &mut sources);
     if sources.len() > MOST_SOURCES {
         return Err(format!(
@@ -129,11 +129,17 @@ fn unknown_source(name: &str) -> String {
 struct Builder<'a> {
     specification: &'a Specification,
     routes: Routes,
+    round_trips: RoundTrips,
     stacks: Vec<StackProfile>,
     flows: Vec<Flow>,
 }
 
 impl Builder<'_> {
+    fn new(specification: &Specification) -> Builder<'_> {
+        let round_trips = RoundTrips::new(specification.links.len());
+        Builder { specification, routes: Routes::default(), round_trips, stacks: Vec::new(), flows: Vec::new() }
+    }
+
     fn build_stacks(&mut self) -> Result<(), String> {
         for (index, settings) in self.specification.stacks.iter().enumerate() {
             let profile = StackProfile::from_settings(settings).map_err(|error| format!("stacks[{index}]: {error}"))?;
@@ -160,7 +166,7 @@ impl Builder<'_> {
     /// Flows with a rate-based source.
     fn build_traffic(&mut self, group: usize, flow: &FlowSpecification, blueprint: &Blueprint) -> Result<(), String> {
         let first_hop = self.path(flow.from, flow.to, flow)?;
-        let first_hop_back = if blueprint.is_one_way() { None } else { Some(self.path(flow.to, flow.from, flow)?) };
+        let first_hop_back = if blueprint.is_one_way() { None } else { Some(self.path_back(first_hop, flow)?) };
         let profile = Arc::new(self.stacks[flow.source.stack].clone());
         for _ in 0..flow.count {
             let index = self.flows.len() as u32;
@@ -180,7 +186,7 @@ impl Builder<'_> {
     fn build_connections(&mut self, group: usize, flow: &FlowSpecification) -> Result<(), String> {
         let source = &flow.source;
         let first_hop = self.path(flow.from, flow.to, flow)?;
-        let first_hop_back = self.path(flow.to, flow.from, flow)?;
+        let first_hop_back = self.path_back(first_hop, flow)?;
         let algorithm =
             Algorithm::new(&source.name, &source.parameters).map_err(|error| misfit(group, flow, &error))?;
         let profile = Arc::new(self.stacks[source.stack].adapted_to(&algorithm.needs()));
@@ -205,8 +211,18 @@ impl Builder<'_> {
         let specification = self.specification;
         self.routes.path(from, to, specification.nodes.len(), &specification.links).ok_or_else(|| {
             let name = |node: usize| &specification.nodes[node];
-            format!("flow {}: there is no route from {} to {}", flow.group, name(from), name(to))
+            let (origin, target) = (name(flow.from), name(flow.to));
+            format!("flows from {origin:?} to {target:?}: there is no route from {:?} to {:?}", name(from), name(to))
         })
+    }
+
+    /// Where the answers' path begins, after that of the packets.
+    fn path_back(&mut self, first_hop: u32, flow: &FlowSpecification) -> Result<u32, String> {
+        let first_hop_back = self.path(flow.to, flow.from, flow)?;
+        let crossed: Vec<usize> =
+            self.routes.links_from(first_hop).chain(self.routes.links_from(first_hop_back)).collect();
+        self.round_trips.add(&crossed, &self.specification.links);
+        Ok(first_hop_back)
     }
 
     fn add_flow(&mut self, group: usize, flow: &FlowSpecification, endpoints: Endpoints) {
@@ -234,7 +250,11 @@ impl Builder<'_> {
 }
 
 /// The links, and the sources of events that they are.
-fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Vec<Link>, Vec<Due>), String> {
+fn build_links(
+    specification: &Specification,
+    routes: &mut Routes,
+    round_trips: &RoundTrips,
+) -> Result<(Vec<Link>, Vec<Due>), String> {
     let links = &specification.links;
     routes.find_followers(|index| {
         let link = &links[index as usize];
@@ -254,7 +274,9 @@ fn build_links(specification: &Specification, routes: &mut Routes) -> Result<(Ve
             Some(queue) => {
                 let name = |node: usize| &specification.nodes[node];
                 let misfit = |error| format!("queue {} -> {}: {error}", name(link.from), name(link.to));
-                let mut discipline = Discipline::new(&queue.name, queue.limit, &queue.parameters).map_err(misfit)?;
+                let limit = queue.limit.map(|limit| round_trips.limit(index, link.rate, limit)).transpose();
+                let limit = limit.map_err(misfit)?;
+                let mut discipline = Discipline::new(&queue.name, limit, &queue.parameters).map_err(misfit)?;
                 discipline.set_link_rate(link.rate);
                 discipline.set_flows(&flows).map_err(misfit)?;
                 Egress::Queue(Box::new(MeasuredQueue {
@@ -301,6 +323,56 @@ fn add_pacing(flows: &mut [Flow], sources: &mut Vec<Due>) {
         if flow.endpoints.is_paced() {
             flow.pacing = Source(sources.len() as u32);
             sources.push(Due::Pacing(index as u32));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::simulation::Simulation;
+
+    /// On random meshes the base round-trip time of a flow's links is the least that the flow measures: that of the route
+    /// that its packets take. Ten hops take a full packet 1.2 us.
+    #[test]
+    fn base_round_trips_are_measured() {
+        let mut random = Random::stream(1, Purpose::Source, 0);
+        for _ in 0..20 {
+            let pairs = (0..6).flat_map(|from| (from + 1..6).map(move |to| (from, to)));
+            let links: Vec<_> = pairs
+                .filter(|pair| random.unit() < 0.6 || *pair == (0, 5))
+                .collect::<Vec<_>>()
+                .into_iter()
+                .flat_map(|(from, to)| {
+                    let delay = if (from, to) == (0, 5) { 1_100 } else { 1 + random.index(999) } * 1_000_000;
+                    [(from, to), (to, from)].map(|(from, to)| {
+                        json!({"from": from, "to": to, "rate": 100_000_000_000u64, "delay": delay, "queue": null, "drop": null})
+                    })
+                })
+                .collect();
+            let specification: Specification = serde_json::from_value(json!({
+                "seed": 1, "duration": 1_000_000_000_000u64, "warm_up": 0, "sender_overhead": 0,
+                "nodes": ["a", "b", "c", "d", "e", "f"], "links": links, "stacks": [{}],
+                "flows": [{
+                    "count": 1, "from": 0, "to": 5, "group": "a-f", "start": 0, "start_within": 0, "size": 10_000,
+                    "source": {"name": "cubic", "slow_start": "standard", "stack": 0},
+                }],
+                "probe": {"queue_statistics": false, "queue_series": null, "flow_series": null},
+            }))
+            .expect("well formed");
+            let mut builder = Builder::new(&specification);
+            builder.build_stacks().and_then(|()| builder.build_flows()).expect("valid");
+            let crossed: Vec<Duration> = (0..links.len()).filter_map(|link| builder.round_trips.over(link)).collect();
+            let base = crossed[0];
+            assert!(crossed.iter().all(|round_trip| *round_trip == base), "one flow has one: {crossed:?}");
+            let simulation = Simulation::new(&specification).expect("valid");
+            let result = simulation.run(&AtomicBool::new(false)).expect("nobody cancels");
+            let measured = result.flows[0].tcp.as_ref().expect("a TCP flow").statistics.rtt_minimum;
+            assert!((base..=base + Duration::from_microseconds(2)).contains(&measured), "{measured:?}, base {base:?}");
         }
     }
 }

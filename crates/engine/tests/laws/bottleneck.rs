@@ -484,7 +484,7 @@ fn only_tcp_needs_a_route_back() {
     let mut specification = path.specification();
     specification.links.truncate(3);
     let error = Simulation::new(&specification).expect_err("no way for acknowledgements");
-    assert!(error.contains("no route from receiver to sender"), "{error}");
+    assert!(error.contains("no route from \"receiver\" to \"sender\""), "{error}");
 }
 
 /// A link that several others feed serves packets in the order in which they reach it: a far sender's packets do not
