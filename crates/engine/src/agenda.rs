@@ -211,8 +211,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Events at the same instant are returned in the order of their sequence numbers. A cleared event is not returned.
     #[test]
-    fn events_at_one_instant_come_in_the_order_they_were_scheduled() {
+    fn simultaneous_events() {
         let mut agenda = Agenda::new(vec![Due::Arrival(0), Due::DeviceHasRoom(1)]);
         let drawn_first = agenda.sequence();
         agenda.set_timer(Timer::WindowOpens, Time(5));
@@ -227,9 +228,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is scheduled comes out sorted by time, whole and once.
+        /// All scheduled events are returned sorted by time, each exactly once.
         #[test]
-        fn drains_in_order_of_time(times in prop::collection::vec(0u64..1000, 0..60), sources in 0usize..40) {
+        fn time_order(times in prop::collection::vec(0u64..1000, 0..60), sources in 0usize..40) {
             let mut agenda = Agenda::new((0..sources as u32).map(Due::Arrival).collect());
             let mut expected = times.clone();
             for (index, time) in times.iter().enumerate() {

@@ -111,9 +111,9 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Whatever comes and goes, it is what a `VecDeque` would give, and a long line has few slots to spare.
+        /// Any sequence of operations gives the same values as with a `VecDeque`, and a long line has few unused slots.
         #[test]
-        fn is_a_deque(steps in prop::collection::vec(prop::option::of(1usize..600), 0..60)) {
+        fn agrees_with_deque(steps in prop::collection::vec(prop::option::of(1usize..600), 0..60)) {
             let (mut line, mut deque, mut next) = (Line::default(), VecDeque::new(), 0u32);
             let mut longest = 0;
             for step in steps {

@@ -311,8 +311,8 @@ mod tests {
         }
     }
 
-    /// Nested parameters are described and set beside the others, with the defaults, limits and sources that override
-    /// theirs; those excepted are unknown.
+    /// Nested parameters are described and set like the others, with the defaults, limits and sources that override
+    /// theirs. Excepted ones are unknown.
     #[test]
     fn nested_parameters() {
         let descriptions = Outer::describe();

@@ -79,12 +79,13 @@ mod tests {
 
     /// The reference output of SplitMix64 from state 1234567 (Vigna's splitmix64.c).
     #[test]
-    fn split_mix_gives_its_published_output() {
+    fn splitmix_reference() {
         assert_eq!(split_mix(1_234_567), 6_457_827_717_110_365_317);
     }
 
+    /// Streams of different purposes and of different indices have different first values.
     #[test]
-    fn streams_differ_by_purpose_and_by_index() {
+    fn distinct_streams() {
         let mut first = Vec::new();
         for purpose in [
             Purpose::FlowStart,
@@ -104,8 +105,9 @@ mod tests {
         assert_eq!(first.len(), 350);
     }
 
+    /// The means of uniform and exponential samples are within three standard errors of the expected ones.
     #[test]
-    fn uniform_and_exponential_have_their_means() {
+    fn sample_means() {
         let mut random = Random::stream(1, Purpose::Source, 0);
         let draws = 200_000;
         let mean = Duration::from_milliseconds(10);

@@ -108,16 +108,17 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Seconds become the picoseconds that `f64::round` gives, halves away from zero.
+        /// Seconds are converted to the picoseconds that `f64::round` gives, with halves rounded away from zero.
         #[test]
-        fn seconds_are_rounded_as_the_library_rounds(seconds in prop_oneof![-1.0..1e7f64, 0.0..1e-10f64]) {
+        fn rounding_of_seconds(seconds in prop_oneof![-1.0..1e7f64, 0.0..1e-10f64]) {
             let rounded = (seconds * PICOSECONDS_PER_SECOND as f64).round() as u64;
             prop_assert_eq!(Duration::from_seconds_f64(seconds), Duration(rounded));
         }
     }
 
+    /// Infinity saturates. NaN and negative numbers give zero.
     #[test]
-    fn no_number_of_seconds_overflows() {
+    fn extreme_seconds() {
         assert_eq!(Duration::from_seconds_f64(f64::INFINITY), Duration(u64::MAX));
         assert_eq!(Duration::from_seconds_f64(f64::NAN), Duration::ZERO);
         assert_eq!(Duration::from_seconds_f64(-1.0), Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Captures against the packets that they are of, and against the RFCs' formats as etherparse reads them.
+//! Captures compared with the packets recorded, and with the RFCs' formats as parsed by etherparse.
 
 #[path = "../../engine/tests/support/mod.rs"]
 mod support;
@@ -70,10 +70,10 @@ fn stacks() -> Vec<StackProfile> {
     ]
 }
 
-/// Whatever the stack, the real headers are as long as the simulated packets said, their checksums are right for a payload of
-/// zeros, and they say what the packets say.
+/// For any stack the headers are as long as those of the simulated packets, their checksums are right for a payload of
+/// zeros, and their fields agree with the packets.
 #[test]
-fn headers_are_as_long_as_the_engine_counts_them_and_say_the_same() {
+fn headers_match_packets() {
     let zeros = [0; 1 << 16];
     for stack in stacks() {
         let (captured, passages) = capture(&path(stack.clone()).specification(), FIRST);
@@ -101,9 +101,9 @@ fn headers_are_as_long_as_the_engine_counts_them_and_say_the_same() {
     }
 }
 
-/// The blocks of an answer are those that its sender gave it, in the same order.
+/// The SACK blocks of an acknowledgement are those of the simulated packet, in the same order.
 #[test]
-fn sack_blocks_are_those_of_the_answers() {
+fn sack_blocks() {
     for stack in [StackProfile::default(), StackProfile { timestamps: false, ..StackProfile::default() }] {
         let (captured, passages) = capture(&path(stack).specification(), FIRST);
         let mut blocks = 0;
@@ -126,9 +126,10 @@ fn sack_blocks_are_those_of_the_answers() {
     }
 }
 
-/// RFC 7323 section 3.2: an answer echoes what its segment showed, and what a sender echoes, it had been shown before.
+/// RFC 7323 section 3.2: an acknowledgement echoes the timestamp of its segment, and a sender echoes only timestamps
+/// that it received.
 #[test]
-fn timestamps_echo_what_was_shown() {
+fn timestamp_echo() {
     let (captured, passages) = capture(&path(StackProfile::default()).specification(), FIRST);
     let mut shown: [Vec<u32>; 2] = Default::default();
     for ((_, _, data), passage) in captured.iter().zip(&passages).filter(|(_, passage)| passage.packet.flow == 0) {
@@ -147,9 +148,9 @@ fn timestamps_echo_what_was_shown() {
     }
 }
 
-/// Packets of sources without a connection are UDP, and one smaller than the headers is of these alone.
+/// Packets of sources without a connection are UDP. One smaller than the headers consists of headers only.
 #[test]
-fn rate_based_sources_are_udp() {
+fn udp_of_rate_based_sources() {
     for (size, length) in [(1000, 1000), (20, 28)] {
         let mut path = path(StackProfile::default());
         path.flows = vec![constant_rate(1_000_000, size, false)];
@@ -164,9 +165,9 @@ fn rate_based_sources_are_udp() {
     }
 }
 
-/// A link that is none is told in a line.
+/// An unknown link is an error of one line.
 #[test]
-fn a_link_must_exist() {
+fn unknown_link() {
     let specification = path(StackProfile::default()).specification();
     let mut simulation = Simulation::new(&specification).expect("valid");
     let begun = Capture::begin(Vec::new(), &specification, &mut simulation, 6, "");

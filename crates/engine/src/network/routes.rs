@@ -162,15 +162,18 @@ mod tests {
         routes.paths().next().map(|path| path.iter().map(|hop| hop.link).collect())
     }
 
+    /// The path with the least total delay is chosen, even if it has more hops. Between equal links the first named is
+    /// chosen.
     #[test]
-    fn the_shortest_delay_wins_over_fewer_hops_and_the_first_named_link_over_an_equal() {
+    fn least_delay_path() {
         let links = [link(0, 3, 100), link(0, 1, 10), link(1, 3, 10), link(1, 3, 10), link(3, 4, 1)];
         assert_eq!(path(0, 4, &links), Some(vec![1, 2, 4]));
         assert_eq!(path(0, 3, &links[..2]), Some(vec![0]));
     }
 
+    /// A link connects its nodes in one direction only. A node without links has no path.
     #[test]
-    fn links_lead_one_way_only() {
+    fn links_are_unidirectional() {
         let links = [link(0, 1, 10)];
         assert_eq!(path(0, 1, &links), Some(vec![0]));
         assert_eq!(path(1, 0, &links), None);

@@ -48,8 +48,9 @@ impl<T: Copy> Varying<T> {
 mod tests {
     use super::*;
 
+    /// Each value applies from its time on. Of two changes at the same time the later one applies.
     #[test]
-    fn each_value_holds_from_its_moment_on() {
+    fn change_times() {
         let mut value = Varying::new('a', [(Time(10), 'b'), (Time(20), 'c'), (Time(20), 'd'), (Time(30), 'e')]);
         let read: String = [0, 9, 10, 19, 20, 25, 40].into_iter().map(|time| value.at(Time(time))).collect();
         assert_eq!(read, "aabbdde");

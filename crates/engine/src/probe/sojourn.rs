@@ -63,9 +63,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// No bucket is wider than one of the histogram's, so quantiles are the same as if it had recorded every value.
+        /// The buckets agree with those of a histogram that recorded every value, so quantiles are the same.
         #[test]
-        fn buckets_are_those_of_the_histogram(nanoseconds in prop::collection::vec(0u64..2_000_000_000_000, 1..50)) {
+        fn histogram_buckets(nanoseconds in prop::collection::vec(0u64..2_000_000_000_000, 1..50)) {
             let mut counts = SojournCounts::default();
             let mut recorded = Histogram::<u64>::new_with_bounds(1, LONGEST, SIGNIFICANT_DIGITS).expect("bounds");
             for value in nanoseconds {
@@ -78,9 +78,9 @@ mod tests {
             prop_assert_eq!(buckets(&counts.histogram()), buckets(&recorded));
         }
 
-        /// Every value is in the bucket whose least value is the nearest below.
+        /// Every value lies between the least value of its bucket and that of the next bucket.
         #[test]
-        fn a_bucket_starts_at_its_least_value(nanoseconds in 0u64..=LONGEST) {
+        fn bucket_bounds(nanoseconds in 0u64..=LONGEST) {
             let bucket = bucket(nanoseconds);
             prop_assert!(least_value(bucket) <= nanoseconds && nanoseconds < least_value(bucket + 1));
         }

@@ -119,10 +119,10 @@ mod tests {
         pie
     }
 
-    /// RFC 8033 section 4.1: nothing is dropped early while the delay was below half the target and the drop
-    /// probability below 20 %, nor while at most two packets are queued.
+    /// RFC 8033 section 4.1: no early drop if the previous delay was below half the target and the drop probability is
+    /// below 20 %, or if at most two packets are queued. Tested at these bounds.
     #[test]
-    fn safeguards_hold_up_to_their_bounds() {
+    fn safeguard_bounds() {
         let drops = |probability, delay_before_us, queued| {
             let parameters = PieParameters { maximum_burst: Duration::ZERO, ..PieParameters::default() };
             let mut dropped = 0;
@@ -141,10 +141,10 @@ mod tests {
         assert!(drops(0.9, 100_000, 3) > 0, "three packets");
     }
 
-    /// RFC 8033 section 4.4: an arrival renews the burst allowance if there is no drop probability and both delays
-    /// are below half the target.
+    /// RFC 8033 section 4.4: an arrival resets the burst allowance if the drop probability is zero and both delays are
+    /// below half the target.
     #[test]
-    fn burst_allowance_is_renewed_when_congestion_is_gone() {
+    fn burst_allowance_reset() {
         let renewed = |probability, delay_us, delay_before_us| {
             let mut pie = pie_holding(10, Limit::Packets(u64::MAX), PieParameters::default());
             pie.control.burst_allowance = Duration::ZERO;
@@ -160,10 +160,10 @@ mod tests {
         assert!(!renewed(1e-9, 7_499, 7_499));
     }
 
-    /// RFC 8033 section 5.4 and appendix B: derandomised, an arrival at a drop probability of zero and an overflow
-    /// start the sum anew.
+    /// RFC 8033 section 5.4 and appendix B: with derandomisation, an arrival at a drop probability of zero and an
+    /// overflow reset the accumulated probability.
     #[test]
-    fn sum_of_probabilities_starts_anew() {
+    fn accumulated_probability_reset() {
         for seed in 0..20 {
             let drops_after = |disturb: fn(&mut Pie)| {
                 let parameters =

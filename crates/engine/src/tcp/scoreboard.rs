@@ -589,8 +589,10 @@ mod tests {
         }
     }
 
+    /// RFC 6675 section 4, IsLost: three SACKed segments above a segment make it lost, two do not. Pipe excludes the
+    /// lost segment until it is retransmitted.
     #[test]
-    fn three_segments_above_make_a_loss_and_two_do_not() {
+    fn loss_after_three_sacks() {
         let mut scoreboard = sent(10);
         scoreboard.on_sacks(&[block(1, 3)], |_| ());
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (8, None));
@@ -601,9 +603,10 @@ mod tests {
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (7, None));
     }
 
-    /// Each loss is told once, a retransmission's too, in the order in which they are found.
+    /// Each loss is reported once, in the order of detection, including lost retransmissions, and only if reports are
+    /// enabled.
     #[test]
-    fn losses_are_reported() {
+    fn loss_reports() {
         let mut scoreboard = sent(10);
         scoreboard.on_sacks(&[block(5, 8)], |_| ());
         assert_eq!(scoreboard.next_unreported_loss(), None, "nobody asked");
@@ -622,8 +625,9 @@ mod tests {
         assert_eq!(told(&mut scoreboard), [5]);
     }
 
+    /// RFC 6675 section 4, NextSeg(): rule 3 selects the gaps below the highest SACKed segment, rule 4 one above it.
     #[test]
-    fn next_seg_rules_three_and_four_fill_gaps_below_and_above_the_highest_sack() {
+    fn next_seg_rules() {
         let mut scoreboard = sent(6);
         scoreboard.on_sacks(&[block(1, 2), block(3, 4)], |_| ());
         assert_eq!(scoreboard.next_hole(), Some(0));
@@ -634,8 +638,9 @@ mod tests {
         assert_eq!(scoreboard.last_hole(), Some(5));
     }
 
+    /// After a timeout all segments that are not SACKed are lost, and retransmitted in order.
     #[test]
-    fn a_timeout_leaves_only_sacked_segments_unlost() {
+    fn timeout_marks_unsacked_lost() {
         let mut scoreboard = sent(6);
         scoreboard.on_sacks(&[block(2, 3)], |_| ());
         scoreboard.mark_all_lost();
@@ -650,10 +655,10 @@ mod tests {
     }
 
     proptest! {
-        /// Under any sequence of blocks and acknowledgements, also ones no receiver would send, losses and pipe are
-        /// those of the RFC's definitions.
+        /// For any sequence of SACK blocks and acknowledgements, including ones that no receiver would send, losses and
+        /// pipe agree with a slow implementation of the RFC's definitions.
         #[test]
-        fn losses_and_pipe_are_those_of_the_definitions(
+        fn agrees_with_definitions(
             steps in prop::collection::vec((0u64..40, 1u64..12, 0u64..40, any::<bool>()), 1..60)
         ) {
             let mut scoreboard = sent(40);

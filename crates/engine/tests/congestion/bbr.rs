@@ -1,4 +1,4 @@
-//! BBR version 1: Linux 5.x net/ipv4/tcp_bbr.c, and the gains that ns-3's tests expect.
+//! BBR version 1: Linux 5.x net/ipv4/tcp_bbr.c, and the gains expected by ns-3's tests.
 
 use serde_json::{Value, json};
 use sojourn_engine::tcp::congestion::{CongestionControl, CongestionEvent};
@@ -28,7 +28,7 @@ fn probing_path(parameters: &Value, seed: u64) -> Path {
     path
 }
 
-/// Pacing and window gains of each mode, those of ns-3's test. Quanta add less than 2 % of the BDP to the window.
+/// Pacing and window gains of each mode, from ns-3's test. Quanta add less than 2 % of the BDP to the window.
 #[test]
 fn gains_by_mode() {
     let figures: Value = serde_json::from_str(include_str!("../data/model.json")).expect("the figures are JSON");
@@ -57,19 +57,19 @@ fn gains_by_mode() {
     }
 }
 
-/// The first pacing rate is high_gain times the window in a round trip, or in a millisecond while none is known, less
-/// one percent (bbr_init_pacing_rate_from_rtt).
+/// The initial pacing rate is high_gain times the window per RTT, less one percent. Before the first RTT sample the RTT
+/// is taken as one millisecond (bbr_init_pacing_rate_from_rtt).
 #[test]
-fn the_first_pacing_rate() {
+fn initial_pacing_rate() {
     let path = path(&json!({}), 1);
     let rate = |srtt| path.algorithm.pacing_rate(&path.window, srtt).expect("it paces").0 as f64;
     assert_close("known", rate(milliseconds(50.0)), 2.885 * 0.99 * (10 * MSS * 8) as f64 / 0.05, 1.0);
     assert_close("unknown", rate(Duration::ZERO), 2.885 * 0.99 * (10 * MSS * 8) as f64 / 0.001, 1.0);
 }
 
-/// STARTUP lasts while the bandwidth grows by a quarter a round, and three rounds more (bbr_check_full_bw_reached).
+/// STARTUP lasts while the bandwidth grows by a quarter per round, and three rounds more (bbr_check_full_bw_reached).
 #[test]
-fn startup_ends_after_three_rounds_without_growth() {
+fn startup_exit() {
     let mut path = path(&json!({}), 1);
     path.rate = 100.0;
     for _ in 0..8 {
@@ -91,9 +91,10 @@ fn startup_ends_after_three_rounds_without_growth() {
     );
 }
 
-/// PROBE_BW begins in any phase but the draining one, each as likely (bbr_cycle_rand): 1.25 in a seventh of the cases.
+/// PROBE_BW begins in any phase except the draining one, with equal probability (bbr_cycle_rand): with a gain of 1.25
+/// in a seventh of the cases.
 #[test]
-fn probe_bw_begins_in_a_random_phase() {
+fn random_first_phase() {
     let gains: Vec<f64> = (0..700).map(|seed| probing_path(&json!({}), seed).pacing_gain()).collect();
     let probing = gains.iter().filter(|gain| (**gain - 1.25).abs() < 0.001).count();
     let cruising = gains.iter().filter(|gain| (**gain - 1.0).abs() < 0.001).count();
@@ -102,9 +103,9 @@ fn probe_bw_begins_in_a_random_phase() {
     assert_close("begin by probing", probing as f64, 100.0, 28.0);
 }
 
-/// The cycle of PROBE_BW: a round trip at 1.25, one at 0.75, six at 1 (bbr_pacing_gain).
+/// The cycle of PROBE_BW: one round trip at 1.25, one at 0.75, six at 1 (bbr_pacing_gain).
 #[test]
-fn a_cycle_of_eight_phases() {
+fn gain_cycle() {
     let mut path = probing_path(&json!({}), 1);
     path.in_flight = 2 * path.bdp(); // Enough for the probe, too much to be drained early.
     path.until_gain(0.75);
@@ -116,10 +117,10 @@ fn a_cycle_of_eight_phases() {
     }
 }
 
-/// The probe goes on until the gain's multiple of the BDP is in flight, or a loss says that the path does not hold it;
-/// the drain ends when the BDP is in flight (bbr_is_next_cycle_phase).
+/// The probing phase lasts until the gain's multiple of the BDP is in flight or a packet is lost. The draining phase
+/// ends when the BDP is in flight (bbr_is_next_cycle_phase).
 #[test]
-fn phases_end_by_what_is_in_flight() {
+fn phase_end() {
     let mut path = probing_path(&json!({}), 1);
     path.until_gain(1.25);
     (0..5).for_each(|_| path.round());
@@ -130,9 +131,9 @@ fn phases_end_by_what_is_in_flight() {
     assert_close("the BDP is in flight", path.pacing_gain(), 1.0, 1e-6);
 }
 
-/// Samples that the sender limited say nothing, unless they are of a greater bandwidth (bbr_update_bw).
+/// Application-limited samples count only if their bandwidth is greater than the estimate (bbr_update_bw).
 #[test]
-fn limited_samples_do_not_lower_the_bandwidth() {
+fn application_limited_samples() {
     let mut path = probing_path(&json!({"probing_gain": 1.0, "draining_gain": 1.0}), 1);
     let before = path.pacing_rate();
     (path.rate, path.app_limited) = (500.0, true);
@@ -149,8 +150,8 @@ fn limited_samples_do_not_lower_the_bandwidth() {
     assert_close("thirteen rounds later", path.pacing_rate(), before / 2.0, 1e-3);
 }
 
-/// PROBE_RTT: after ten seconds without a round trip as short as the least, four segments for 200 ms and a round, and
-/// then the window of before (bbr_update_min_rtt).
+/// PROBE_RTT begins ten seconds after the last sample of the minimum RTT, and keeps four segments in flight for 200 ms
+/// and a round. The window is then restored (bbr_update_min_rtt).
 #[test]
 fn probe_rtt() {
     let mut path = Path::new("bbr", &json!({}), 1, 1000.0, milliseconds(100.0));
@@ -171,8 +172,8 @@ fn probe_rtt() {
     assert!(path.segments() > 2 * path.bdp(), "the window is given back: {}", path.segments());
 }
 
-/// The first round of a recovery sends no more than arrives; its end gives the window back
-/// (bbr_set_cwnd_to_recover_or_restore). The threshold stays where it was.
+/// Packet conservation in the first round of a recovery: the window is what is in flight and what was delivered. The
+/// end of the recovery restores the window (bbr_set_cwnd_to_recover_or_restore). The threshold does not change.
 #[test]
 fn recovery() {
     let mut path = probing_path(&json!({}), 1);
@@ -193,7 +194,8 @@ fn recovery() {
     assert!(path.window.cwnd >= window - 2 * MSS, "{} of {window}", path.window.cwnd);
 }
 
-/// After a timeout the window grows from one segment, at once to four, and is given back at the end of the recovery.
+/// After a timeout the window grows from one segment, to four with the first acknowledgement. The end of the recovery
+/// restores it.
 #[test]
 fn timeout() {
     let mut path = probing_path(&json!({}), 1);

@@ -1,4 +1,4 @@
-//! BBR version 3: draft-ietf-ccwg-bbr-06, whose appendix "BBR Example Test Cases" most tests follow.
+//! BBR version 3: draft-ietf-ccwg-bbr-06. Most tests follow its appendix "BBR Example Test Cases".
 
 use serde_json::{Value, json};
 use sojourn_engine::tcp::congestion::{CongestionControl, CongestionEvent};
@@ -42,9 +42,9 @@ fn probing_path(parameters: &Value, seed: u64) -> Path {
     path
 }
 
-/// Exiting STARTUP on Bandwidth Plateau: after three rounds of less than a quarter's growth.
+/// Exiting STARTUP on Bandwidth Plateau: after three rounds in which the bandwidth grows by less than a quarter.
 #[test]
-fn startup_ends_at_the_plateau() {
+fn startup_exit_on_plateau() {
     let mut path = path(&without_probe_rtt(), 1);
     for _ in 0..6 {
         path.rate = (1.26 * path.rate).ceil();
@@ -60,17 +60,17 @@ fn startup_ends_at_the_plateau() {
 
 /// Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss.
 #[test]
-fn startup_does_not_end_while_the_application_limits() {
+fn startup_while_application_limited() {
     let mut path = path(&without_probe_rtt(), 1);
     path.app_limited = true;
     (0..100).for_each(|_| path.round());
     assert_close("gain", path.pacing_gain(), STARTUP, 1e-3);
 }
 
-/// Exiting STARTUP on Loss When Application-Limited: six ranges and more than 2 % lost in a round of recovery, not
-/// less.
+/// Exiting STARTUP on Loss When Application-Limited: after a round of recovery with more than 2 % lost in at least six
+/// ranges.
 #[test]
-fn startup_ends_by_loss() {
+fn startup_exit_on_loss() {
     for (lost, ends) in [(10, true), (5, false)] {
         let mut path = path(&without_probe_rtt(), 1);
         path.app_limited = true;
@@ -89,7 +89,7 @@ fn startup_ends_by_loss() {
 
 /// Exiting DRAIN Based on Inflight, and Based on Time: when the BDP is in flight, or after three rounds.
 #[test]
-fn drain_ends() {
+fn drain_exit() {
     let mut path = path(&without_probe_rtt(), 1);
     path.in_flight = 2 * path.bdp();
     path.until_gain(DRAIN);
@@ -108,10 +108,10 @@ fn drain_ends() {
     assert_close("the BDP", path.pacing_gain(), CRUISE, 1e-6);
 }
 
-/// Exiting PROBE_DOWN on Inflight: to CRUISE once the BDP is in flight. After Max Time: to REFILL all the same, which
-/// is a round at 1.0 before the next UP.
+/// Exiting PROBE_DOWN on Inflight: to CRUISE once the BDP is in flight. After Max Time: to REFILL in any case, which
+/// lasts one round at 1.0 before the next UP.
 #[test]
-fn down_ends() {
+fn down_exit() {
     let mut path = draining_path(&without_probe_rtt(), 1);
     path.ack();
     assert_close("drained", path.pacing_gain(), CRUISE, 1e-6);
@@ -125,16 +125,16 @@ fn down_ends() {
 
 /// Exiting PROBE_UP on Bandwidth Plateau: after three rounds.
 #[test]
-fn up_ends_at_the_plateau() {
+fn up_exit_on_plateau() {
     let mut path = probing_path(&without_probe_rtt(), 1);
     let rounds = path.until_gain(DOWN).seconds() / 0.1;
     assert_close("rounds of UP", rounds, 3.0, 0.1);
 }
 
-/// Handling Loss During PROBE_UP: more than 2 % of what was in flight ends it at once, and what was in flight then
-/// bounds the window, with 15 % of headroom while cruising.
+/// Handling Loss During PROBE_UP: a loss of more than 2 % of the data in flight ends it immediately. The data in flight
+/// at that time limits the window, with 15 % of headroom in CRUISE.
 #[test]
-fn up_ends_by_loss() {
+fn up_exit_on_loss() {
     let mut path = probing_path(&without_probe_rtt(), 1);
     path.in_flight = 150;
     path.lose(3);
@@ -151,9 +151,9 @@ fn up_ends_by_loss() {
     assert_close("bound with headroom", path.window.cwnd as f64 / MSS as f64, 0.85 * 148.98, 0.01);
 }
 
-/// Marks are congestion as losses are (section 3.7): more than 2 % of what was in flight end the probe.
+/// Marks signal congestion like losses (section 3.7): marks on more than 2 % of the data in flight end PROBE_UP.
 #[test]
-fn up_ends_by_marks() {
+fn up_exit_on_marks() {
     for (marked, gain) in [(3, UP), (4, DOWN)] {
         let mut path = probing_path(&without_probe_rtt(), 1);
         path.in_flight = 150;
@@ -163,9 +163,9 @@ fn up_ends_by_marks() {
     }
 }
 
-/// The bound falls to no less than 0.7 of the BDP (section 5.5.10.2), of which CRUISE leaves 15 %.
+/// The long-term bound is at least 0.7 of the BDP (section 5.5.10.2). CRUISE keeps 15 % of it as headroom.
 #[test]
-fn the_bound_is_at_least_beta_of_the_bdp() {
+fn inflight_bound_minimum() {
     let mut path = probing_path(&without_probe_rtt(), 1);
     path.in_flight = 20;
     path.lose(1);
@@ -173,10 +173,10 @@ fn the_bound_is_at_least_beta_of_the_bdp() {
     assert_close("bound", path.window.cwnd as f64 / MSS as f64, 0.85 * 70.0, 0.1);
 }
 
-/// After a probe that lost too much the next is precautionary: it ends as soon as the bound is in flight, and if that
-/// goes well the next follows without a pause (section 5.3.3.6).
+/// After a probe with too much loss the next one is precautionary: it ends as soon as the bound is in flight. If it
+/// causes no loss, the next probe follows without a pause (section 5.3.3.6).
 #[test]
-fn a_precautionary_probe() {
+fn precautionary_probe() {
     let mut path = probing_path(&without_probe_rtt(), 1);
     path.in_flight = 150;
     path.lose(4);
@@ -192,9 +192,9 @@ fn a_precautionary_probe() {
     assert_close("which persists", path.pacing_gain(), UP, 1e-6);
 }
 
-/// The bound grows by 1, 2, 4... segments a round of ProbeBW_UP while the window is full (section 5.3.3.5).
+/// The bound grows by 1, 2, 4... segments per round of ProbeBW_UP while the window is fully used (section 5.3.3.5).
 #[test]
-fn the_bound_grows_faster_each_round() {
+fn inflight_bound_growth() {
     let mut path = probing_path(
         &json!({"probe_rtt_interval": Duration::from_seconds(100_000), "cwnd_gain": 4.0, "up_cwnd_gain": 4.0}),
         1,
@@ -222,10 +222,10 @@ fn the_bound_grows_faster_each_round() {
     }
 }
 
-/// While not probing, a round with losses lowers the bandwidth to what was delivered, by 30 % at most (section
-/// 5.5.10.3); the next probe forgets that (section 5.3.3.3).
+/// Outside of probing, a round with losses lowers the bandwidth bound to the delivery rate, by at most 30 % (section
+/// 5.5.10.3). The next probe resets the bound (section 5.3.3.3).
 #[test]
-fn losses_lower_the_short_term_bounds() {
+fn short_term_bounds() {
     let mut path = draining_path(&without_probe_rtt(), 1);
     path.until_gain(CRUISE);
     path.round();
@@ -247,7 +247,8 @@ fn losses_lower_the_short_term_bounds() {
     assert!(forgotten, "REFILL paces at the full bandwidth");
 }
 
-/// The time between probes: 2 to 3 s, or as many rounds as the BDP has segments, or 62 to 63 (section 5.3.3.8.2).
+/// The time between probes is 2 to 3 s, or as many rounds as the BDP has segments, or 62 to 63 rounds (section
+/// 5.3.3.8.2).
 #[test]
 fn time_between_probes() {
     for (rate, rtt, least, most) in [
@@ -270,7 +271,8 @@ fn time_between_probes() {
     }
 }
 
-/// Entering and Exiting PROBE_RTT: five seconds after the least round trip, for 200 ms and a round, with half the BDP.
+/// Entering and Exiting PROBE_RTT: five seconds after the last sample of the minimum RTT, for 200 ms and a round, with
+/// half the BDP in flight.
 #[test]
 fn probe_rtt() {
     let mut path = draining_path(&json!({}), 1);
@@ -291,7 +293,7 @@ fn probe_rtt() {
     assert!(path.segments() >= 2 * path.bdp(), "the window is given back: {}", path.segments());
 }
 
-/// Entering and Exiting PROBE_RTT During STARTUP: back to STARTUP.
+/// Entering and Exiting PROBE_RTT During STARTUP: STARTUP continues afterwards.
 #[test]
 fn probe_rtt_in_startup() {
     let mut path = path(&json!({}), 1);
@@ -308,9 +310,9 @@ fn probe_rtt_in_startup() {
     assert_close("gain", path.pacing_gain(), STARTUP, 1e-3);
 }
 
-/// Correctly Managing Sub-Packet BDPs: the window is four segments at least, here quanta at both ends.
+/// Correctly Managing Sub-Packet BDPs: the window is at least four segments, here for quanta at both ends.
 #[test]
-fn a_bdp_of_less_than_a_segment() {
+fn sub_packet_bdp() {
     let mut path = Path::new("bbr3", &json!({}), 1, 10.0, milliseconds(100.0));
     path.in_flight = 1;
     for _ in 0..500 {
@@ -320,9 +322,9 @@ fn a_bdp_of_less_than_a_segment() {
     assert!(path.segments() <= 12 && path.pacing_rate() < 15.0, "{} at {}", path.segments(), path.pacing_rate());
 }
 
-/// Handling Spurious Fast Recovery: a loss that was none gives the window and the bound back, and probing goes on.
+/// Handling Spurious Fast Recovery: a spurious loss restores the window and the bound, and probing continues.
 #[test]
-fn a_needless_recovery_is_taken_back() {
+fn spurious_recovery_undo() {
     let mut path = probing_path(&without_probe_rtt(), 1);
     path.round();
     let window = path.window.cwnd;

@@ -24,10 +24,10 @@ fn flow(mut parameters: Value, segments: f64, last_max: f64) -> Flow {
     flow
 }
 
-/// Segments that have to be acknowledged for a segment of growth (whole ones, as ns-3 counts), and whether one comes of
-/// what is acknowledged at once; ns-3 gives no more than one for a call.
+/// Segments acknowledged per segment of growth (whole ones, as ns-3 counts), and whether the given acknowledgement
+/// grows the window by a segment. ns-3 grows it by at most one segment per call.
 #[test]
-fn bic_increase() {
+fn increase() {
     for vector in vectors("highspeed", "bic-increase") {
         let (inputs, expected) = (&vector["inputs"], &vector["expected"]);
         let segments = number(&inputs["cwnd_segments"]);
@@ -46,10 +46,10 @@ fn bic_increase() {
     }
 }
 
-/// ssthresh after a loss, and W_max after it, in whole segments: seen in the growth at 30 segments, beyond it, which is
-/// a third of the distance.
+/// ssthresh and W_max after a loss, in whole segments. W_max follows from the growth at 30 segments, which is a third
+/// of the distance beyond W_max.
 #[test]
-fn bic_ssthresh() {
+fn ssthresh() {
     for vector in vectors("highspeed", "bic-ssthresh") {
         let (inputs, expected) = (&vector["inputs"], &vector["expected"]);
         let mut parameters = parameters(&vector);
@@ -65,11 +65,11 @@ fn bic_ssthresh() {
     }
 }
 
-/// After a loss at 1000 segments the window grows by 16 segments a round trip until a quarter of the distance is less,
-/// then by that quarter, by a fifth of a segment over the last four and the first four beyond, and then by a third of
-/// the distance gone, to 16 again.
+/// After a loss at 1000 segments the window grows by 16 segments per round trip until a quarter of the distance is
+/// less, then by that quarter, by a fifth of a segment over the last four segments and the first four beyond, and then
+/// by a third of the distance covered, up to 16 again.
 #[test]
-fn bic_searches_for_the_window_of_the_last_loss() {
+fn binary_search_growth() {
     let rows = [
         (800.0, 16.0),
         (936.0, 16.0),
@@ -88,9 +88,9 @@ fn bic_searches_for_the_window_of_the_last_loss() {
     }
 }
 
-/// The last four segments up to the window of the last loss take smooth_part round trips.
+/// Growth over the last four segments below the window of the last loss takes smooth_part round trips.
 #[test]
-fn bic_takes_its_time_near_the_window_of_the_last_loss() {
+fn smooth_part() {
     for smooth_part in [5, 20] {
         let mut flow = flow(json!({"smooth_part": smooth_part}), 996.0, 1000.0);
         flow.rounds(smooth_part);
@@ -98,9 +98,10 @@ fn bic_takes_its_time_near_the_window_of_the_last_loss() {
     }
 }
 
-/// A loss leaves 0.8 of the window, and half of one of up to 14 segments; two segments at least.
+/// A loss reduces the window to 0.8 of its size, to half for windows of up to 14 segments, and to at least two
+/// segments.
 #[test]
-fn bic_decrease() {
+fn decrease() {
     let rows = [(1000.0, 799.8), (15.0, 11.997), (14.0, 7.0), (4.0, 2.0), (2.0, 2.0)];
     for (segments, left) in rows {
         let mut flow = flow(json!({}), segments, 0.0);
@@ -109,10 +110,9 @@ fn bic_decrease() {
     }
 }
 
-/// A flow that loses at 80 after 100 gives way: its next search is for 0.9 of 80 (beta 0.8), and for 80 without fast
-/// convergence.
+/// After losses at 100 and then at 80 segments, W_max is 0.9 * 80 (beta 0.8) with fast convergence, and 80 without.
 #[test]
-fn bic_fast_convergence() {
+fn fast_convergence() {
     for (fast_convergence, w_max) in [(true, 72.0), (false, 80.0)] {
         let parameters = json!({"beta": 0.8, "fast_convergence": fast_convergence});
         let mut flow = flow(parameters, 80.0, 100.0);
@@ -122,10 +122,10 @@ fn bic_fast_convergence() {
     }
 }
 
-/// Before the first loss, and after a timeout, there is nothing to search for: the window grows by a third to 16
-/// segments, and by a twentieth where that is more.
+/// Before the first loss, and after a timeout, there is no W_max: the window grows by a third, up to 16 segments per
+/// round trip, or by a twentieth if that is more.
 #[test]
-fn bic_without_a_last_loss() {
+fn growth_without_loss() {
     for (segments, growth) in [(14.0, 1.0), (15.0, 5.0), (30.0, 10.0), (100.0, 16.0), (320.0, 16.0), (1000.0, 50.0)] {
         assert_close(&format!("at {segments}"), flow(json!({}), segments, 0.0).leap(), growth, 0.001);
         let mut timed_out = flow(json!({}), 500.0, 800.0);

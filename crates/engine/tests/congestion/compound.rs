@@ -5,10 +5,10 @@ use sojourn_engine::tcp::window::Window;
 
 use super::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
 
-/// Without a queue Compound's window grows by alpha win^k = win^(3/4) / 8 in a round trip (Tan et al. 2006), and by
-/// Reno's one segment at and below the low window of 38 (draft section 6). A backlog below gamma changes nothing.
+/// Without a queue Compound's window grows by alpha win^k = win^(3/4) / 8 per round trip (Tan et al. 2006), and by
+/// Reno's one segment at and below the low window of 38 (draft section 6). A backlog below gamma has no effect.
 #[test]
-fn compound_growth() {
+fn growth_without_queue() {
     let rows = [(10000.0, 125.0), (1296.0, 27.0), (256.0, 8.0), (81.0, 3.375), (38.0, 1.0), (16.0, 1.0)];
     for (window, growth) in rows {
         let mut flow = Flow::new("compound", json!({}), window, milliseconds(100.0));
@@ -28,11 +28,11 @@ fn compound_growth() {
     }
 }
 
-/// At a backlog of gamma and more the delay window falls by zeta times the backlog, to nothing at most, and the
-/// sender does not go back to slow start. After one round from 10000 segments: delay window 124 of 10125; a backlog
-/// of 0.4 % is 40.5 segments.
+/// At a backlog of at least gamma the delay window falls by zeta times the backlog, at most to zero, and the sender
+/// does not return to slow start. After one round from 10000 segments the delay window is 124 of 10125. A backlog of
+/// 0.4 % is 40.5 segments.
 #[test]
-fn compound_yields_to_a_backlog() {
+fn delay_window_decrease() {
     for (zeta, backlog, expected) in
         [(1.0, 0.004, 10125.0 + 1.0 - 40.5), (0.5, 0.004, 10125.0 + 1.0 - 20.25), (1.0, 0.5, 10125.0 + 1.0 - 124.0)]
     {
@@ -59,10 +59,10 @@ fn compound_with_a_delay_window(parameters: Value) -> Flow {
     flow
 }
 
-/// At a loss the window becomes (1 - beta) win and the loss window half of what it was: dwnd = win (1 - beta) - cwnd
-/// / 2. What remains once a long queue has taken the delay window is the loss window, a round later one segment more.
+/// A loss reduces the window to (1 - beta) win and halves the loss window: dwnd = win (1 - beta) - cwnd / 2. After a
+/// long queue has removed the delay window only the loss window remains, one segment larger after a round.
 #[test]
-fn compound_loss() {
+fn reduction_on_loss() {
     for beta in [0.5, 0.25] {
         let mut flow = compound_with_a_delay_window(json!({"beta": beta}));
         let before = flow.segments();
@@ -75,10 +75,10 @@ fn compound_loss() {
     }
 }
 
-/// A timeout ends the delay window and the base RTT (draft section 3): on a path become longer the window then grows
-/// as fast as ever, from a loss window that is all of the window.
+/// A timeout resets the delay window and the base RTT (draft section 3). If the path has become longer, the window then
+/// grows at the full rate. The loss window is the whole window.
 #[test]
-fn compound_timeout() {
+fn timeout() {
     let mut flow = compound_with_a_delay_window(json!({}));
     flow.rtt = milliseconds(1000.0);
     flow.time_out();
@@ -91,9 +91,10 @@ fn compound_timeout() {
     assert_close("window without its delay window of 7", flow.segments(), 264.0 + 2.0 - 7.0, 1.0);
 }
 
-/// A loss that leads to the low window leaves half the window and no delay window: a queue takes nothing from it, then or later.
+/// A loss that reduces the window to the low window halves it and removes the delay window, so a queue reduces it no
+/// further.
 #[test]
-fn compound_is_reno_at_the_low_window() {
+fn reno_at_low_window() {
     let mut flow = Flow::new("compound", json!({}), 50.0, milliseconds(100.0));
     flow.ack();
     flow.rounds(9);
@@ -107,10 +108,10 @@ fn compound_is_reno_at_the_low_window() {
     assert_close("window ten rounds later", flow.segments(), after + 10.0, 1.0);
 }
 
-/// On a loss gamma becomes (1 - lambda) gamma + lambda 3/4 diff_reno, from 5 to 30 (draft section 5); a fixed gamma
-/// stays 30. Seen in whether a backlog just below it, or just above, still lets the delay window grow.
+/// On a loss gamma becomes (1 - lambda) gamma + lambda 3/4 diff_reno, from 5 to 30 (draft section 5). A fixed gamma
+/// stays 30. Tested by whether the delay window grows with a backlog just below, and just above gamma.
 #[test]
-fn compound_gamma_tuning() {
+fn gamma_tuning() {
     let rows = [
         ("tuned", 1.0, 0.0, 5.0),
         ("tuned", 1.0, 20.0, 15.0),
@@ -137,10 +138,10 @@ fn compound_gamma_tuning() {
     }
 }
 
-/// diff_reno is the backlog of the loss window alone (draft section 5): with 276 of some 460 segments and a backlog of
-/// 20 of them, gamma becomes 15, not 25.
+/// diff_reno is the backlog of the loss window alone (draft section 5): with a loss window of 276 of about 460 segments
+/// and 20 of them queued, gamma becomes 15, not 25.
 #[test]
-fn compound_gamma_is_tuned_by_the_loss_window() {
+fn gamma_from_loss_window() {
     for (backlog, grows) in [(14.5, true), (15.5, false)] {
         let mut flow = compound_with_a_delay_window(json!({"lambda": 1.0}));
         flow.rtt = milliseconds(100.0 / (1.0 - 20.0 / 276.0));
@@ -154,10 +155,10 @@ fn compound_gamma_is_tuned_by_the_loss_window() {
     }
 }
 
-/// A recovery that ends with less than the delay window leaves a loss window of two segments, to which a queue brings
-/// the window down.
+/// After a recovery that ends with less than the delay window, the loss window is two segments, and a queue reduces the
+/// window to that.
 #[test]
-fn compound_after_a_recovery_that_left_little() {
+fn loss_window_minimum() {
     let mut flow = compound_with_a_delay_window(json!({"low_window": 0}));
     flow.lose();
     flow.window = Window { cwnd: 50 * MSS, ssthresh: 50 * MSS, mss: MSS };
@@ -167,10 +168,9 @@ fn compound_after_a_recovery_that_left_little() {
     assert!((2.0..=6.0).contains(&flow.segments()), "{:?}", flow.window);
 }
 
-/// A second loss without a round in between does not tune gamma again, since there is no new measurement (draft
-/// section 5).
+/// A second loss within a round does not tune gamma again, since there is no new measurement (draft section 5).
 #[test]
-fn compound_gamma_is_tuned_once_for_a_measurement() {
+fn gamma_needs_new_measurement() {
     let mut flow = Flow::new("compound", json!({}), 800.0, milliseconds(100.0));
     flow.ack();
     flow.round();
@@ -183,9 +183,9 @@ fn compound_gamma_is_tuned_once_for_a_measurement() {
     assert!(flow.segments() > window + 2.0, "gamma is 22.5 after one tuning, 18.1 after two");
 }
 
-/// The average window under a loss every 1/p segments and no queue is that of the draft's table 1.
+/// The average window with a loss every 1/p segments and no queue agrees with table 1 of the draft.
 #[test]
-fn compound_average_window() {
+fn average_window() {
     for row in rows("congestion", "compound_average_window") {
         let (p, expected) = (number(&row["p"]), number(&row["window"]));
         let average = Flow::new("compound", json!({}), expected, milliseconds(100.0)).average_window(p);

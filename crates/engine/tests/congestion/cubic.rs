@@ -5,10 +5,10 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, rows};
 
-/// After a loss at W_max CUBIC's window goes through the published points of its curve: 0.7 W_max at once, W_max
+/// After a loss at W_max the window passes through the published points of the curve: 0.7 W_max after the loss, W_max
 /// after K and 1.3 W_max after 2 K.
 #[test]
-fn cubic_follows_its_curve() {
+fn published_curve() {
     for row in rows("congestion", "cubic_curve") {
         let w_max = number(&row["W_max"]);
         let k = number(&row["K_s"]);
@@ -22,10 +22,10 @@ fn cubic_follows_its_curve() {
     }
 }
 
-/// After a timeout, and after a slow start that ended without loss, K is zero and W_max the window at which
-/// congestion avoidance begins (RFC 9438 sections 4.8 and 4.10): 70 + 0.4 t^3 segments.
+/// After a timeout, and after a slow start that ended without loss, K is zero and W_max the window at which congestion
+/// avoidance begins (RFC 9438 sections 4.8 and 4.10): 70 + 0.4 t^3 segments.
 #[test]
-fn cubic_without_w_max_starts_convex() {
+fn convex_without_w_max() {
     let parameters = json!({"reno_friendly": false});
     let mut after_timeout = Flow::new("cubic", parameters.clone(), 100.0, milliseconds(20.0));
     after_timeout.time_out();
@@ -38,21 +38,20 @@ fn cubic_without_w_max_starts_convex() {
     }
 }
 
-/// A stage that starts above W_max (here by the least threshold, two segments, after a loss at one) starts convex too:
-/// 2 + 0.4 t^3.
+/// A stage that starts above W_max is convex too: 2 + 0.4 t^3. Here it is above W_max because a loss at one segment
+/// sets ssthresh to its minimum, two segments.
 #[test]
-fn cubic_above_w_max_starts_convex() {
+fn convex_above_w_max() {
     let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), 1.0, milliseconds(20.0));
     flow.lose();
     flow.run_until(Time::ZERO + Duration::from_seconds(5));
     assert_close("window after 5 s", flow.segments(), 52.0, 1.0);
 }
 
-/// A flow that loses below its last W_max gives way: the plateau is at 0.85 of the window, with fast convergence only
-/// (RFC 9438 section 4.7). Loss at 80 after one at 100: K = cbrt((68 - 56) / 0.4) = 3.107 s; without, W_cubic(3.107)
-/// = 79.79.
+/// If a flow loses below its last W_max, the plateau is at 0.85 of the window, with fast convergence only (RFC 9438
+/// section 4.7). Loss at 80 after one at 100: K = cbrt((68 - 56) / 0.4) = 3.107 s. Without it, W_cubic(3.107) = 79.79.
 #[test]
-fn cubic_fast_convergence() {
+fn fast_convergence() {
     for (fast_convergence, expected) in [(true, 68.0), (false, 79.79)] {
         let parameters = json!({"reno_friendly": false, "fast_convergence": fast_convergence});
         let mut flow = Flow::new("cubic", parameters, 100.0, milliseconds(20.0));
@@ -65,11 +64,11 @@ fn cubic_fast_convergence() {
     }
 }
 
-/// In the Reno-friendly region the window grows by alpha = 0.529 segments a round trip up to the window before the
-/// loss, and by one from there (RFC 9438 section 4.3); without the region it follows the slower curve, 74.08 segments
-/// after 0.2 s.
+/// In the Reno-friendly region the window grows by alpha = 0.529 segments per round trip up to the window before the
+/// loss, and by one above it (RFC 9438 section 4.3). With the region disabled it follows the slower curve, 74.08
+/// segments after 0.2 s.
 #[test]
-fn cubic_reno_friendly_region() {
+fn reno_friendly_region() {
     let mut flow = Flow::new("cubic", json!({}), 100.0, milliseconds(10.0));
     flow.lose();
     flow.rounds(40);
@@ -87,10 +86,10 @@ fn cubic_reno_friendly_region() {
     assert_close("window after 0.2 s", unfriendly.segments(), 74.08, 0.1);
 }
 
-/// The average window under a loss every 1/p segments is that of RFC 9438's tables 1 and 2, in the cubic and in the
+/// The average window with a loss every 1/p segments agrees with RFC 9438's tables 1 and 2, in the cubic and in the
 /// Reno-friendly region.
 #[test]
-fn cubic_average_window() {
+fn average_window() {
     for row in rows("congestion", "cubic_average_window") {
         let (p, expected) = (number(&row["p"]), number(&row["window"]));
         let rtt = Duration::from_seconds_f64(number(&row["rtt_s"]));
@@ -99,10 +98,10 @@ fn cubic_average_window() {
     }
 }
 
-/// The window grows by at most half a segment for a segment acknowledged (target at most 1.5 cwnd), by nothing while
-/// the curve is below it, and twice as fast where a stack credits twice the segments.
+/// The window grows by at most half a segment per segment acknowledged (the target is at most 1.5 cwnd), not at all
+/// while the curve is below it, and twice as fast if a stack credits twice the segments.
 #[test]
-fn cubic_growth_for_an_acknowledgement() {
+fn growth_per_acknowledgement() {
     let start = || {
         let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), 100.0, milliseconds(100.0));
         flow.lose();
@@ -131,10 +130,10 @@ fn cubic_growth_for_an_acknowledgement() {
     assert_close("growth by twice the credit", growth(2 * MSS) as f64, 2.0 * growth(MSS) as f64, 1.0);
 }
 
-/// Growth of less than a byte is not lost: at 1 ms and 1000 segments an acknowledgement is worth 0.03 bytes, and
-/// CUBIC still comes within a tenth of a segment of W_max.
+/// Growth of less than a byte accumulates: at 1 ms and 1000 segments an acknowledgement adds 0.03 bytes, and the window
+/// still reaches W_max within a tenth of a segment.
 #[test]
-fn cubic_keeps_fractions() {
+fn fractional_growth() {
     let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), 1000.0, milliseconds(1.0));
     flow.lose();
     flow.run_until(Time::ZERO + Duration::from_seconds_f64(9.0856));
@@ -143,17 +142,16 @@ fn cubic_keeps_fractions() {
 
 /// ssthresh is 0.7 of the flight size and at least two segments (RFC 9438 section 4.6).
 #[test]
-fn cubic_multiplicative_decrease() {
+fn multiplicative_decrease() {
     for (flight, ssthresh) in [(100 * MSS, 70 * MSS), (10 * MSS, 7 * MSS), (2 * MSS, 2 * MSS), (0, 2 * MSS)] {
         let mut flow = Flow::new("cubic", json!({}), 100.0, milliseconds(100.0));
         assert_eq!(after_loss(&mut flow.algorithm, &flow.window, flight, flow.now), ssthresh, "flight size {flight}");
     }
 }
 
-/// Time in which the window was not used is not part of t (RFC 9438 sections 4.2 and 5.8): 100 s of it leave the
-/// curve where it was.
+/// Application-limited time does not count in t (RFC 9438 sections 4.2 and 5.8): 100 s of it do not move the curve.
 #[test]
-fn cubic_time_stands_while_application_limited() {
+fn application_limited_time() {
     let curve = |idle: u64| {
         let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), 100.0, milliseconds(20.0));
         flow.lose();

@@ -1,4 +1,4 @@
-//! DCTCP: RFC 8257, ns-3's worked figures.
+//! DCTCP: RFC 8257, and worked examples of ns-3.
 
 use std::sync::Arc;
 
@@ -31,9 +31,9 @@ fn window_of_data(flow: &mut Flow, segments: u64, marked: u64) {
     }
 }
 
-/// Without marks DCTCP's window is New Reno's, in slow start and after.
+/// Without marks DCTCP's window equals New Reno's, in slow start and in congestion avoidance.
 #[test]
-fn without_marks_it_is_reno() {
+fn reno_without_marks() {
     let vector = &vectors("marks", "dctcp-no_ecn_equals_reno")[0];
     let figure = |name: &str| vector["inputs"][name].as_u64().unwrap();
     let mss = figure("mss");
@@ -58,7 +58,7 @@ fn without_marks_it_is_reno() {
     assert_eq!(dctcp, reno);
 }
 
-/// DCTCP's SYNs, acknowledgements and data are ECN-capable, of a classic sender data alone.
+/// All packets of DCTCP are ECN-capable: SYNs, acknowledgements and data. With a classic sender only data are.
 #[test]
 fn codepoints() {
     let vector = &vectors("marks", "dctcp-codepoints")[0];
@@ -95,10 +95,10 @@ fn codepoints() {
     assert_eq!(codepoints("newreno", classic).map(|word| json!(word)), expected("classic_ecn", names));
 }
 
-/// RFC 8257 section 3.3, steps 5 and 6: where a share M of each window is marked, alpha after n of them is
-/// M + (1 - M) (1 - g)^n, whose fixed point is M.
+/// RFC 8257 section 3.3, steps 5 and 6: if a share M of each window is marked, alpha after n windows is M + (1 - M) (1
+/// - g)^n, with the fixed point M.
 #[test]
-fn alpha_nears_the_share_of_marks() {
+fn alpha_convergence() {
     for (marked, share) in [(0, 0.0), (10, 0.1), (50, 0.5), (100, 1.0)] {
         for g in [1.0 / 16.0, 0.25] {
             let mut flow = Flow::new("dctcp", json!({"g": g}), 100.0, milliseconds(10.0));
@@ -115,10 +115,10 @@ fn alpha_nears_the_share_of_marks() {
     }
 }
 
-/// RFC 8257 section 3.3, step 9: marks leave 1 - alpha / 2 of the window, but two segments; section 3.5: losses a half
-/// of what is in flight, whatever alpha.
+/// RFC 8257 section 3.3, step 9: marks reduce the window to 1 - alpha / 2 of its size, but to at least two segments.
+/// Section 3.5: losses halve the flight size, for any alpha.
 #[test]
-fn marks_take_half_of_alpha_and_losses_a_half() {
+fn reduction_on_marks_and_losses() {
     for share in [0.0, 0.1, 0.5, 1.0] {
         let mut flow = Flow::new("dctcp", json!({"initial_alpha": share}), 100.0, milliseconds(10.0));
         let half = after_loss(&mut flow.algorithm, &flow.window, 80 * MSS, flow.now);

@@ -1,4 +1,4 @@
-//! A sender whose losses and acknowledgements a test decides, and the published figures.
+//! A sender whose losses and acknowledgements are decided by a test, and the published values.
 
 use serde_json::Value;
 use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, CongestionEvent};

@@ -11,10 +11,10 @@ fn flow(segments: f64) -> Flow {
     Flow::new("hstcp", json!({}), segments, milliseconds(100.0))
 }
 
-/// Growth in a round trip and the share that a loss takes are a(w) and b(w) of appendix B, in every row of its table;
-/// a(w) to 0.06, since there the row is where the formula reaches the next whole segment.
+/// Growth per round trip and the reduction by a loss equal a(w) and b(w) in every row of the table in appendix B. a(w)
+/// is compared to 0.06, since each row gives the window at which the formula reaches the next whole segment.
 #[test]
-fn hstcp_parameters() {
+fn published_parameters() {
     for row in rows("highspeed", "highspeed_parameters") {
         let w = number(&row["w"]);
         assert_close(&format!("a({w})"), flow(w).leap(), number(&row["a"]), 0.06);
@@ -24,10 +24,10 @@ fn hstcp_parameters() {
     }
 }
 
-/// Acknowledgements until the window has grown by a segment, and the window after a loss, as worked from appendix B;
-/// the latter within a segment and the rounding of b(w), which the vectors leave at two decimals.
+/// Acknowledgements per segment of growth, and the window after a loss, from appendix B. The latter is compared within
+/// a segment and the rounding of b(w), of which the vectors have two decimals.
 #[test]
-fn hstcp_increase_and_decrease() {
+fn increase_and_decrease() {
     for vector in vectors("highspeed", "highspeed-increase_and_decrease") {
         let w = number(&vector["inputs"]["cwnd_segments"]);
         let tolerance = number(&vector["tolerance"]);
@@ -46,9 +46,9 @@ fn hstcp_increase_and_decrease() {
     }
 }
 
-/// The average window under a loss every 1/p segments is that of the response function.
+/// The average window with a loss every 1/p segments agrees with the response function.
 #[test]
-fn hstcp_average_window() {
+fn average_window() {
     for row in rows("highspeed", "highspeed_response") {
         let (p, expected) = (number(&row["p"]), number(&row["window"]));
         if p >= 1e-6 {
@@ -57,10 +57,10 @@ fn hstcp_average_window() {
     }
 }
 
-/// At any window of the response function, also those that would take too long to run, growth and decrease balance at
-/// its loss rate: p = a (2 - b) / (2 b w^2) (RFC 3649 section 7).
+/// At windows of the response function that are too large to simulate, too, growth and decrease balance at its loss
+/// rate: p = a (2 - b) / (2 b w^2) (RFC 3649 section 7).
 #[test]
-fn hstcp_balances_at_the_loss_rate_of_its_response_function() {
+fn response_function_balance() {
     for row in rows("highspeed", "highspeed_response") {
         let (p, w) = (number(&row["p"]), number(&row["window"]));
         let a = flow(w).leap();
@@ -71,9 +71,10 @@ fn hstcp_balances_at_the_loss_rate_of_its_response_function() {
     }
 }
 
-/// Up to Low_Window it is Reno (RFC 3649 section 5): a segment in a round trip, half at a loss, two segments at least.
+/// Up to Low_Window it behaves like Reno (RFC 3649 section 5): one segment per round trip, half after a loss, at least
+/// two segments.
 #[test]
-fn hstcp_is_reno_at_low_windows() {
+fn reno_at_low_windows() {
     for segments in [3.0, 10.0, 38.0] {
         assert_close("growth", flow(segments).leap(), 1.0, 0.001);
         let mut flow = flow(segments);
@@ -82,19 +83,19 @@ fn hstcp_is_reno_at_low_windows() {
     }
 }
 
-/// Just above Low_Window, where the formula of a(w) gives 0.95, growth is no less than Reno's.
+/// Just above Low_Window, where the formula of a(w) gives 0.95, growth is at least Reno's.
 #[test]
-fn hstcp_grows_no_slower_than_reno() {
+fn minimum_growth() {
     for segments in [39.0, 40.0, 41.0] {
         assert_close("growth", flow(segments).leap(), 1.0, 0.05);
         assert!(flow(segments).leap() >= 0.999);
     }
 }
 
-/// The response function and the decrease can be set: with High_Decrease 0.5 the window falls by half at any size, and
-/// the growth of 1000 segments is w^2 p(w) 2/3 with p(w) = 0.078 / w^1.5.
+/// The response function and the decrease are parameters: with High_Decrease 0.5 the window is halved at any size, and
+/// the growth at 1000 segments is w^2 p(w) 2/3 with p(w) = 0.078 / w^1.5.
 #[test]
-fn hstcp_can_be_set() {
+fn parameters() {
     let parameters = json!({"high_decrease": 0.5, "p_exponent": 1.5});
     let mut flow = Flow::new("hstcp", parameters, 1000.0, milliseconds(100.0));
     assert_close("growth", flow.leap(), 0.078 * f64::sqrt(1000.0) * 2.0 / 3.0, 0.001);

@@ -14,9 +14,10 @@ fn growth_at(parameters: Value, rtt: f64, seconds: f64) -> f64 {
     flow.leap()
 }
 
-/// alpha is a segment for the first second and then 1 + 10 (D - 1) + ((D - 1) / 2)^2, as worked.
+/// alpha is one segment for the first second and then 1 + 10 (D - 1) + ((D - 1) / 2)^2, compared with calculated
+/// values.
 #[test]
-fn htcp_increase() {
+fn increase() {
     for row in rows("highspeed", "htcp_increase") {
         let alpha = number(&row["alpha"]);
         assert_close(&row.to_string(), growth_at(json!({}), 100.0, number(&row["D"])), alpha, 0.02 * alpha);
@@ -26,7 +27,7 @@ fn htcp_increase() {
 /// After T seconds without loss the window has grown by the integral of alpha: (T + 5 (T - 1)^2 + (T - 1)^3 / 12) /
 /// RTT.
 #[test]
-fn htcp_window_without_loss() {
+fn window_without_loss() {
     let mut flow = Flow::new("htcp", json!({}), 1000.0, milliseconds(100.0));
     for (seconds, growth) in [(1, 10.0), (2, 70.83), (5, 903.3), (10, 4757.5)] {
         flow.run_until(Time::ZERO + Duration::from_seconds(seconds));
@@ -34,9 +35,9 @@ fn htcp_window_without_loss() {
     }
 }
 
-/// Growth is in proportion to RTTmin / 100 ms, from a tenth to twice, and no less than Reno's; alpha(5 s) is 45.
+/// Growth is proportional to RTTmin / 100 ms, with a factor from 0.1 to 2, and at least Reno's. alpha(5 s) is 45.
 #[test]
-fn htcp_rtt_scaling() {
+fn rtt_scaling() {
     for (rtt, growth) in [(1.0, 4.5), (10.0, 4.5), (50.0, 22.5), (100.0, 45.0), (200.0, 90.0), (400.0, 90.0)] {
         assert_close(&format!("{rtt} ms"), growth_at(json!({}), rtt, 5.0), growth, 0.001);
         assert_close("unscaled", growth_at(json!({"rtt_scaling": false}), rtt, 5.0), 45.0, 0.001);
@@ -44,9 +45,9 @@ fn htcp_rtt_scaling() {
     assert_close("10 ms in the first second", growth_at(json!({}), 10.0, 0.5), 1.0, 0.001);
 }
 
-/// The window does not grow by more than what is credited, however long there was no loss.
+/// The window grows by at most what is credited, however long ago the last loss was.
 #[test]
-fn htcp_grows_no_faster_than_slow_start() {
+fn maximum_growth() {
     let mut flow = Flow::new("htcp", json!({}), 10.0, milliseconds(100.0));
     flow.ack();
     flow.now += Duration::from_seconds(1000);
@@ -68,10 +69,10 @@ fn lose_at(flow: &mut Flow, segments: u64, rtt: f64) -> f64 {
     flow.segments() / before
 }
 
-/// A loss leaves RTTmin / RTTmax of the window, from 0.5 to 0.8, the second time that the throughput before it is the
-/// same within 20 %; half otherwise, and where the backoff is not adaptive.
+/// A loss reduces the window to RTTmin / RTTmax of its size, from 0.5 to 0.8, if the throughput differs from that
+/// before the previous loss by at most 20 %, and to half otherwise or if the backoff is not adaptive.
 #[test]
-fn htcp_backoff() {
+fn adaptive_backoff() {
     for (rtt, beta) in [(110.0, 0.8), (150.0, 1.0 / 1.5), (180.0, 1.0 / 1.8), (300.0, 0.5)] {
         let mut flow = Flow::new("htcp", json!({}), 100.0, milliseconds(100.0));
         assert_close("first loss", lose_at(&mut flow, 100, rtt), 0.5, 0.001);
@@ -86,18 +87,18 @@ fn htcp_backoff() {
     }
 }
 
-/// A smaller backoff comes with smaller growth: alpha is multiplied by 2 (1 - beta), 2/3 for beta = 2/3.
+/// With a smaller reduction growth is smaller too: alpha is multiplied by 2 (1 - beta), 2/3 for beta = 2/3.
 #[test]
-fn htcp_growth_makes_up_for_the_backoff() {
+fn growth_after_adaptive_backoff() {
     let mut flow = Flow::new("htcp", json!({}), 100.0, milliseconds(100.0));
     lose_at(&mut flow, 100, 150.0);
     lose_at(&mut flow, 100, 150.0);
     assert_close("growth", flow.leap(), 2.0 / 3.0, 0.001);
 }
 
-/// A queue that is gone is forgotten by 5 % at each congestion: RTTmax 147.5 ms one loss after 150.
+/// RTTmax decays towards the current maximum by 5 % with each congestion: from 150 ms to 147.5 ms.
 #[test]
-fn htcp_forgets_a_queue() {
+fn maximum_rtt_decay() {
     let mut flow = Flow::new("htcp", json!({}), 100.0, milliseconds(100.0));
     lose_at(&mut flow, 100, 150.0);
     lose_at(&mut flow, 100, 150.0);
@@ -105,10 +106,10 @@ fn htcp_forgets_a_queue() {
     assert_close("two losses later", lose_at(&mut flow, 100, 100.0), 100.0 / 145.125, 0.001);
 }
 
-/// Neither a loss that comes before a round trip has passed since the last, nor an acknowledgement that leaps over what
-/// was delivered long before, as after a timeout, is taken for a change of the throughput.
+/// A loss within a round trip of the previous one does not change the throughput estimate. Nor does an acknowledgement
+/// that covers data delivered long before, as after a timeout.
 #[test]
-fn htcp_takes_neither_haste_nor_leaps_for_a_change_of_the_throughput() {
+fn throughput_estimate() {
     let mut hasty = Flow::new("htcp", json!({}), 100.0, milliseconds(100.0));
     lose_at(&mut hasty, 100, 150.0);
     hasty.lose();

@@ -30,9 +30,9 @@ fn slow_start(flow: &mut Flow, credit: u64) -> u64 {
     flow.algorithm.increase_in_slow_start(&mut flow.window, &ack).expect("Hybla has a slow start of its own")
 }
 
-/// The window after an acknowledgement in slow start.
+/// The window after one acknowledgement in slow start.
 #[test]
-fn hybla_slow_start() {
+fn slow_start_growth() {
     for vector in vectors("highspeed", "hybla-slow_start_one_ack") {
         let mut flow = flow_of(&vector);
         let mss = flow.window.mss;
@@ -42,9 +42,9 @@ fn hybla_slow_start() {
     }
 }
 
-/// The growth by an acknowledgement in congestion avoidance, and ns-3's bound of the window after it.
+/// The growth per acknowledgement in congestion avoidance, and ns-3's upper bound of the window after it.
 #[test]
-fn hybla_congestion_avoidance() {
+fn congestion_avoidance() {
     for vector in vectors("highspeed", "hybla-cong_avoid_one_ack") {
         let mut flow = flow_of(&vector);
         let (before, mss) = (flow.window.cwnd, flow.window.mss);
@@ -56,9 +56,10 @@ fn hybla_congestion_avoidance() {
     }
 }
 
-/// In slow start the window is multiplied by 2^rho in a round trip: doubled in RTT0, whatever the round-trip time.
+/// In slow start the window is multiplied by 2^rho per round trip: it doubles in RTT0, for any round-trip time above
+/// that.
 #[test]
-fn hybla_doubles_in_a_reference_round_trip_time() {
+fn slow_start_doubling_time() {
     for (rtt, factor) in [(10.0, 2.0), (25.0, 2.0), (50.0, 4.0), (75.0, 8.0), (150.0, 64.0)] {
         let mut flow = flow(10.0, rtt);
         flow.window.ssthresh = u64::MAX;
@@ -69,10 +70,10 @@ fn hybla_doubles_in_a_reference_round_trip_time() {
     }
 }
 
-/// In congestion avoidance the throughput W / RTT grows by 1 / RTT0^2 in a second, whatever the round-trip time: by
-/// 1600 segments a second in one of them.
+/// In congestion avoidance the throughput W / RTT grows by 1 / RTT0^2 = 1600 segments/s per second, for any round-trip
+/// time.
 #[test]
-fn hybla_throughput_grows_independently_of_the_round_trip_time() {
+fn throughput_growth() {
     for rtt in [25.0, 50.0, 100.0, 600.0] {
         let mut flow = flow(2000.0, rtt);
         let before = flow.segments();
@@ -82,10 +83,10 @@ fn hybla_throughput_grows_independently_of_the_round_trip_time() {
     }
 }
 
-/// Slow start ends at ssthresh and leaves the credit that it did not need: of four segments two at rho = 1, and 4 - 2/3
-/// at rho = 2, where each is worth three.
+/// Slow start ends at ssthresh and returns the remaining credit: two of four segments at rho = 1, and 4 - 2/3 of them
+/// at rho = 2, where each grows the window by three.
 #[test]
-fn hybla_slow_start_ends_at_ssthresh() {
+fn slow_start_end() {
     for (rtt, left) in [(25.0, 2000), (50.0, 3333)] {
         let mut flow = flow(8.0, rtt);
         flow.window.ssthresh = 10 * MSS;
@@ -94,9 +95,9 @@ fn hybla_slow_start_ends_at_ssthresh() {
     }
 }
 
-/// However long the path, slow start leads to 65535 segments at most, which can be set.
+/// For any round-trip time slow start ends at 65535 segments, or at the ceiling that is set.
 #[test]
-fn hybla_slow_start_has_a_ceiling() {
+fn slow_start_ceiling() {
     for (parameters, ceiling) in [(json!({}), 65_535), (json!({"slow_start_ceiling": 1000}), 1000)] {
         let mut flow = Flow::new("hybla", parameters, 10.0, milliseconds(5000.0));
         flow.window.ssthresh = u64::MAX;
@@ -107,9 +108,9 @@ fn hybla_slow_start_has_a_ceiling() {
     }
 }
 
-/// Nothing credited is no growth, however great rho.
+/// Without credited bytes the window does not grow, for any rho.
 #[test]
-fn hybla_needs_credit() {
+fn growth_needs_credit() {
     let mut flow = Flow::new("hybla", json!({"rtt0": milliseconds(1.0)}), 10.0, milliseconds(5000.0));
     flow.window.ssthresh = u64::MAX;
     flow.ack_credited(1, 0, false);
@@ -117,19 +118,19 @@ fn hybla_needs_credit() {
     assert_eq!(flow.window.cwnd, 10 * MSS);
 }
 
-/// rho is of the least round-trip time, so that a queue does not raise it: at 50 ms growth is four segments a round
-/// trip.
+/// rho uses the minimum RTT, so a queue does not raise it: at 50 ms growth is four segments per round trip.
 #[test]
-fn hybla_takes_no_account_of_queues() {
+fn queues_do_not_raise_rho() {
     let mut flow = flow(1000.0, 50.0);
     assert_close("growth", flow.leap(), 4.0, 0.001);
     flow.rtt = milliseconds(500.0);
     assert_close("growth with a queue", flow.leap(), 4.0, 0.001);
 }
 
-/// Up to the reference round-trip time growth is Reno's; a loss takes half at any, and leaves two segments.
+/// Up to the reference round-trip time growth is Reno's. A loss halves the window at any round-trip time, to at least
+/// two segments.
 #[test]
-fn hybla_is_reno_on_short_paths() {
+fn reno_on_short_paths() {
     for rtt in [1.0, 25.0] {
         assert_close(&format!("growth at {rtt} ms"), flow(100.0, rtt).leap(), 1.0, 0.001);
     }

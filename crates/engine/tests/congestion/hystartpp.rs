@@ -57,10 +57,10 @@ impl Sender {
     }
 }
 
-/// Slow start becomes conservative when the least RTT of a round is above the last round's by the threshold, and not for
-/// less.
+/// Conservative slow start begins when the minimum RTT of a round exceeds that of the last round by at least the
+/// threshold.
 #[test]
-fn hystartpp_threshold() {
+fn rtt_threshold() {
     for row in rows("delay", "hystartpp_rtt_threshold") {
         let (last, threshold) = (number(&row["last_ms"]), number(&row["threshold_ms"]));
         for (rise, growth) in [(threshold - 0.01, MSS), (threshold, MSS / 4)] {
@@ -72,9 +72,9 @@ fn hystartpp_threshold() {
     }
 }
 
-/// It takes N_RTT_SAMPLE = 8 samples of the round, whose least counts.
+/// It needs N_RTT_SAMPLE = 8 samples in the round, and compares their minimum.
 #[test]
-fn hystartpp_samples() {
+fn minimum_samples() {
     for (low_sample, growth) in [(false, MSS / 4), (true, MSS)] {
         let mut sender = Sender::new();
         sender.round(milliseconds(100.0));
@@ -86,9 +86,9 @@ fn hystartpp_samples() {
     }
 }
 
-/// There is nothing to compare with in the first round.
+/// In the first round there is no earlier round to compare with, so slow start continues.
 #[test]
-fn hystartpp_first_round() {
+fn first_round() {
     let mut sender = Sender::new();
     for segment in 0..16 {
         let rtt = milliseconds(if segment == 0 { 20.0 } else { 200.0 });
@@ -97,10 +97,10 @@ fn hystartpp_first_round() {
     assert_eq!(sender.window.cwnd, 32 * MSS);
 }
 
-/// An acknowledgement counts with L = 8 segments at most, and with a CSS_GROWTH_DIVISOR-th of them, 2 segments, in
-/// conservative slow start; bytes that do not divide by four are not lost.
+/// An acknowledgement grows the window by at most L = 8 segments, and in conservative slow start by
+/// 1/CSS_GROWTH_DIVISOR of that, two segments. Fractions of a byte accumulate.
 #[test]
-fn hystartpp_growth() {
+fn growth() {
     let mut sender = Sender::new();
     for (segments, growth) in [(1, 1), (2, 2), (8, 8), (9, 8), (20, 8)] {
         assert_eq!(sender.acknowledge(segments * MSS, milliseconds(100.0)), growth * MSS, "{segments} segments");
@@ -112,11 +112,12 @@ fn hystartpp_growth() {
     assert_eq!(growth, 1);
 }
 
-/// Conservative slow start lasts CSS_ROUNDS = 5 rounds, the one in which it began among them; ssthresh is then cwnd. It
-/// begins at 40 segments with 22 of its round left. A round of n segments grows the window by n / 4. The next round is what
-/// had been sent when the last acknowledgement of this one came: the window without those bytes and their quarter.
+/// Conservative slow start lasts CSS_ROUNDS = 5 rounds, including the one in which it began. ssthresh is then cwnd. It
+/// begins at 40 segments with 22 left in its round. A round of n segments grows the window by n / 4. The next round is
+/// the data in flight when the last acknowledgement of this one arrives: the window without the acknowledged bytes and
+/// a quarter of them.
 #[test]
-fn hystartpp_ends_after_five_rounds() {
+fn conservative_rounds() {
     let mut sender = Sender::conservative();
     let (mut expected, mut in_round): (f64, f64) = (40.0, 22.0);
     for round in 1..=5 {
@@ -130,10 +131,10 @@ fn hystartpp_ends_after_five_rounds() {
     assert_eq!(sender.window.ssthresh, sender.window.cwnd);
 }
 
-/// Slow start resumes, with HyStart++, when the RTT of a later round falls below that of the round in which conservative
+/// Slow start with HyStart++ resumes when the RTT of a later round is below that of the round in which conservative
 /// slow start began.
 #[test]
-fn hystartpp_resumes() {
+fn slow_start_resumes() {
     for (rtt, growth) in [(119.0, MSS), (120.0, MSS / 4)] {
         let mut sender = Sender::conservative();
         sender.round(milliseconds(120.0));
@@ -150,9 +151,9 @@ fn hystartpp_resumes() {
     assert_eq!(sender.window.ssthresh, sender.window.cwnd);
 }
 
-/// With a threshold, slow start is the standard one (RFC 9406 section 4.3).
+/// With a finite ssthresh, slow start is the standard one (RFC 9406 section 4.3).
 #[test]
-fn hystartpp_is_for_the_first_slow_start() {
+fn first_slow_start_only() {
     let mut sender = Sender::conservative();
     sender.slow_start.restart();
     sender.window = Window { cwnd: MSS, ssthresh: 1000 * MSS, mss: MSS };

@@ -37,10 +37,10 @@ fn window(segments: u64) -> Window {
     Window { cwnd: segments * MSS, ssthresh: segments * MSS, mss: MSS }
 }
 
-/// alpha and beta by the delays, and in whole segments the window after two are acknowledged and after a loss from
-/// there.
+/// ns-3's test: alpha and beta for given delays, and in whole segments the window after two segments are acknowledged
+/// and after a subsequent loss.
 #[test]
-fn illinois_ack_update_and_loss() {
+fn ns3_vectors() {
     for vector in vectors("highspeed", "illinois-ack_update_and_loss") {
         let (inputs, params, expected) = (&vector["inputs"], &vector["params"], &vector["expected"]);
         let parameters = json!({
@@ -69,11 +69,11 @@ fn illinois_ack_update_and_loss() {
     }
 }
 
-/// Growth is 10 segments a round trip up to a hundredth of the greatest delay and falls as a hyperbola to 0.3 at the
-/// greatest; what a loss takes is an eighth up to a tenth of it, and rises evenly to half at eight tenths. In between,
-/// with d the share of the greatest delay: alpha = 9.9 / (0.99 + 97 (d - 0.01) / 3).
+/// Growth is 10 segments per round trip up to 1 % of the maximum delay, and falls as a hyperbola to 0.3 at the maximum.
+/// The reduction is 1/8 up to 10 % of the maximum delay, and rises linearly to 1/2 at 80 %. In between, with d the
+/// share of the maximum delay: alpha = 9.9 / (0.99 + 97 (d - 0.01) / 3).
 #[test]
-fn illinois_follows_its_curves() {
+fn alpha_and_beta_curves() {
     let hyperbola = |d: f64| 10.0 * 0.99 / (0.99 + (d - 0.01) * 9.7 / 0.3);
     let rows = [
         (0.0, 10.0, 0.125),
@@ -93,9 +93,9 @@ fn illinois_follows_its_curves() {
     }
 }
 
-/// After delay it takes theta round trips without it for growth to be greatest again.
+/// After a round with delay, growth returns to its maximum after theta rounds without delay.
 #[test]
-fn illinois_waits_for_theta_fast_rounds() {
+fn theta_fast_rounds() {
     for theta in [1, 5, 8] {
         let mut flow = flow(json!({"theta": theta}), window(100), 50.0, 50.0);
         for _ in 1..theta {
@@ -116,9 +116,9 @@ fn illinois_waits_for_theta_fast_rounds() {
     }
 }
 
-/// Below 15 segments, and for the first round after a timeout, it is Reno.
+/// Below 15 segments, and for the first round after a timeout, it behaves like Reno.
 #[test]
-fn illinois_is_reno_at_small_windows_and_after_timeouts() {
+fn reno_at_small_windows() {
     let mut small = flow(json!({}), window(14), 0.0, 50.0);
     let mut timed_out = flow(json!({}), window(28), 0.0, 50.0);
     timed_out.time_out();
@@ -130,10 +130,9 @@ fn illinois_is_reno_at_small_windows_and_after_timeouts() {
     }
 }
 
-/// The window does not grow by more than what is credited: with 10 segments a round trip still in force after a fall to
-/// 5.
+/// The window grows by at most what is credited: by 5 segments after a reduction to 5, though alpha is still 10.
 #[test]
-fn illinois_grows_no_faster_than_slow_start() {
+fn maximum_growth() {
     let mut flow = flow(json!({"theta": 1}), window(20), 0.0, 50.0);
     flow.window.cwnd = 5 * MSS;
     assert_close("growth", growth(flow), 5.0, 0.001);

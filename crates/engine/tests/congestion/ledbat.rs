@@ -54,10 +54,10 @@ impl Sender {
     }
 }
 
-/// Windows after an acknowledgement are those of the worked vectors: below the target, above it, and held by what is in
-/// flight.
+/// Windows after an acknowledgement agree with the worked vectors: below the target, above it, and limited by the data
+/// in flight.
 #[test]
-fn ledbat_congestion_avoidance() {
+fn worked_windows() {
     for vector in vectors("delay", "ledbat-cong_avoid") {
         let (inputs, set) = (&vector["inputs"], &vector["parameters"]);
         let integer = |name: &str| inputs[name].as_u64().unwrap_or_else(|| panic!("{name} of {vector}"));
@@ -78,10 +78,10 @@ fn ledbat_congestion_avoidance() {
     }
 }
 
-/// In a round trip the window changes by GAIN off_target segments, off_target = (TARGET - queueing delay) / TARGET: up to
-/// a segment, nothing at the target (RFC 6817 section 2.4.2).
+/// In a round trip the window changes by GAIN off_target segments, off_target = (TARGET - queueing delay) / TARGET: by
+/// at most one segment, and not at all at the target (RFC 6817 section 2.4.2).
 #[test]
-fn ledbat_follows_its_target() {
+fn growth_by_delay() {
     for (gain, queueing, expected) in [
         (1.0, 0.0, 1.0),
         (1.0, 50.0, 0.5),
@@ -98,19 +98,19 @@ fn ledbat_follows_its_target() {
     }
 }
 
-/// Growth of less than a byte is not lost: 10000 segments and a delay of 99 % of the target, 0.001 bytes for each
-/// acknowledgement, make ten bytes of a round trip.
+/// Growth of less than a byte accumulates: with 10000 segments and a delay of 99 % of the target, 0.001 bytes per
+/// acknowledgement add ten bytes per round trip.
 #[test]
-fn ledbat_keeps_fractions() {
+fn fractional_growth() {
     let mut sender = Sender::of_segments(&json!({"current_filter": 1}), 10_000);
     sender.measure(0.0);
     sender.round(99.0);
     assert_close("growth in bytes", sender.window.cwnd as f64 - 1e7, 10.0, 1.0);
 }
 
-/// The window is at most ALLOWED_INCREASE segments above what was in flight, and at least MIN_CWND segments.
+/// The window is at most ALLOWED_INCREASE segments above the data in flight, and at least MIN_CWND segments.
 #[test]
-fn ledbat_bounds() {
+fn window_bounds() {
     for (parameters, expected) in [(json!({}), 6.0), (json!({"allowed_increase": 3.0}), 8.0)] {
         let mut sender = Sender::of_segments(&parameters, 100);
         sender.acknowledge(2 * MSS, 3 * MSS, 20.0);
@@ -124,9 +124,9 @@ fn ledbat_bounds() {
     }
 }
 
-/// The current delay is the least of the last CURRENT_FILTER ones, 4, none older than a round trip.
+/// The current delay is the minimum of the last CURRENT_FILTER = 4 delays that are at most a round trip old.
 #[test]
-fn ledbat_current_delay() {
+fn current_delay() {
     // 40 ms of queueing delay, then 100 ms: a segment acknowledged at 100 segments makes 6 bytes or none.
     let growth = |later_delays: usize, pause: Duration| {
         let mut sender = Sender::of_segments(&json!({}), 100);
@@ -144,10 +144,10 @@ fn ledbat_current_delay() {
     assert_eq!(growth(1, milliseconds(100.1)), 0, "an older one does not");
 }
 
-/// The base delay is the least of the last BASE_HISTORY minutes, 10: a path that has become longer is taken for a queue
-/// until then (RFC 6817 section 2.5), one that has become shorter is known at once.
+/// The base delay is the minimum of the last BASE_HISTORY = 10 minutes. So a longer path counts as a queue for that
+/// time (RFC 6817 section 2.5), and a shorter path is recognised immediately.
 #[test]
-fn ledbat_base_delay() {
+fn base_delay() {
     for (base_history, minutes) in [(10, 10), (2, 2)] {
         let mut sender = Sender::of_segments(&json!({"base_history": base_history}), 100);
         sender.now += Duration::from_seconds(30);
@@ -173,9 +173,9 @@ fn ledbat_base_delay() {
     }
 }
 
-/// The window begins to follow the target at once, without a slow start, unless that is chosen.
+/// The window follows the target from the start, without slow start, unless slow start is enabled.
 #[test]
-fn ledbat_without_slow_start() {
+fn slow_start_option() {
     let window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
     let mut sender = Sender::new(&json!({}), window);
     sender.round(20.0);
@@ -187,9 +187,9 @@ fn ledbat_without_slow_start() {
     assert_eq!(sender.algorithm.increase_in_slow_start(&mut sender.window, &ack), None);
 }
 
-/// A loss halves, down to MIN_CWND segments (RFC 6817 section 2.4.2).
+/// A loss halves the window, to at least MIN_CWND segments (RFC 6817 section 2.4.2).
 #[test]
-fn ledbat_on_loss() {
+fn reduction_on_loss() {
     for (parameters, segments, expected) in
         [(json!({}), 100, 50), (json!({}), 3, 2), (json!({"minimum_window": 10}), 12, 10)]
     {
@@ -199,8 +199,8 @@ fn ledbat_on_loss() {
     }
 }
 
-/// It asks for one-way delays.
+/// LEDBAT requests one-way delays.
 #[test]
-fn ledbat_needs_one_way_delays() {
+fn needs_one_way_delays() {
     assert!(Sender::of_segments(&json!({}), 10).algorithm.needs().one_way_delay);
 }

@@ -52,10 +52,10 @@ impl Sender {
     }
 }
 
-/// Windows after the delays of the worked vectors, a round trip apart: the first indication halves the window, the second
-/// within the inference phase leaves a segment.
+/// Windows after the delays of the worked vectors, a round trip apart: the first indication halves the window, the
+/// second one, within the inference phase, reduces it to one segment.
 #[test]
-fn lp_inference() {
+fn worked_windows() {
     for vector in vectors("delay", "lp-inference") {
         let inputs = &vector["inputs"];
         let segments = inputs["cwnd_segments"].as_u64().unwrap();
@@ -67,11 +67,11 @@ fn lp_inference() {
     }
 }
 
-/// Congestion is indicated by a smoothed delay of more than d_min + delta (d_max - d_min), 35 ms of 20 to 120 ms, where a
-/// sample weighs an eighth: after one of 139 ms the smoothed delay is 34.9 ms, after one of 141 ms 35.1 ms, and d_max is the
-/// greatest delay but one.
+/// Congestion is indicated by a smoothed delay above d_min + delta (d_max - d_min), 35 ms for 20 to 120 ms. A sample
+/// has a weight of 1/8: after one of 139 ms the smoothed delay is 34.9 ms, after one of 141 ms 35.1 ms. d_max is the
+/// second greatest delay.
 #[test]
-fn lp_indicates_congestion() {
+fn congestion_indication() {
     for (parameters, delay, gives_way) in [
         (json!({}), 139.0, false),
         (json!({}), 141.0, true),
@@ -85,10 +85,10 @@ fn lp_indicates_congestion() {
     }
 }
 
-/// In the inference phase of three round trips the window does not grow; a second indication leaves a segment, unless it
-/// comes within a round trip of the first. After the phase an indication halves again.
+/// In the inference phase of three round trips the window does not grow. A second indication reduces it to one segment,
+/// unless it is within a round trip of the first. After the phase an indication halves the window again.
 #[test]
-fn lp_second_indication() {
+fn second_indication() {
     for (parameters, pause, expected) in [
         (json!({}), 50.0, 50.0),
         (json!({}), 101.0, 1.0),
@@ -102,9 +102,9 @@ fn lp_second_indication() {
     }
 }
 
-/// Without indications the window is Reno's: a segment for each window's worth of acknowledgements.
+/// Without indications the window grows like Reno's: by one segment per window of acknowledgements.
 #[test]
-fn lp_is_reno_without_congestion() {
+fn reno_without_congestion() {
     let mut sender = Sender::new(&json!({}), 10, MSS);
     let windows: Vec<f64> = (0..10 + 11).map(|_| sender.acknowledge(10.0, 20.0)).collect();
     assert_eq!((windows[8], windows[9], windows[19], windows[20]), (10.0, 11.0, 11.0, 12.0));
@@ -117,9 +117,10 @@ fn lp_is_reno_without_congestion() {
     assert_close("window 55 acknowledgements later", sender.window.segments(), 51.0, 0.0);
 }
 
-/// A loss halves as Reno's does, and what delays indicate within the next round trip is the same congestion.
+/// A loss halves the window as in Reno. Delays within the next round trip indicate the same congestion and change
+/// nothing.
 #[test]
-fn lp_on_loss() {
+fn reduction_on_loss() {
     for (later, expected) in [(99.0, 50.0), (100.0, 25.0)] {
         let mut sender = Sender::with_range(&json!({}), 100);
         sender.window.ssthresh = after_loss(&mut sender.algorithm, &sender.window, sender.window.cwnd, sender.now);
@@ -129,8 +130,8 @@ fn lp_on_loss() {
     }
 }
 
-/// It asks for one-way delays.
+/// TCP-LP requests one-way delays.
 #[test]
-fn lp_needs_one_way_delays() {
+fn needs_one_way_delays() {
     assert!(Sender::new(&json!({}), 10, MSS).algorithm.needs().one_way_delay);
 }

@@ -1,5 +1,5 @@
-//! Congestion controls, slow starts and the retransmission timeout against published figures: `tests/data`, and the equations
-//! of the papers where a test names them.
+//! Congestion controls, slow starts and the retransmission timeout compared with published values (`tests/data`) and
+//! with the equations of the papers that a test cites.
 
 mod bbr;
 mod bbr3;

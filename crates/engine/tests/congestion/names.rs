@@ -1,4 +1,4 @@
-//! The names by which congestion controls are asked for.
+//! Names of congestion controls.
 
 use serde_json::json;
 use sojourn_engine::simulation::Simulation;
@@ -6,9 +6,9 @@ use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::congestion::Algorithm;
 use sojourn_engine::traffic::Traffic;
 
-/// A wrong name is answered with all the right ones, those of rate-based sources too.
+/// The error for an unknown name lists all known names, including those of rate-based sources.
 #[test]
-fn an_unknown_name_is_answered_with_all_names() {
+fn unknown_name() {
     let specification: Specification = serde_json::from_value(json!({
         "seed": 1, "duration": 1, "warm_up": 0, "sender_overhead": 0, "nodes": ["a", "b"],
         "links": [{"from": 0, "to": 1, "rate": 1, "delay": 0, "queue": null, "drop": null}],

@@ -8,8 +8,8 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{Flow, MSS, after_loss, after_marks, assert_close, milliseconds, numbers, vectors};
 
-/// New Reno grows by one segment in each round trip of congestion avoidance, never by more, and by half as much where
-/// two segments are credited as one.
+/// New Reno grows by one segment per round trip in congestion avoidance, never by more, and by half as much if two
+/// segments are credited as one.
 #[test]
 fn congestion_avoidance_increment() {
     for vector in vectors("congestion", "newreno-cong_avoid_increment") {
@@ -59,10 +59,10 @@ fn ssthresh_after_rto() {
     }
 }
 
-/// Acknowledgements of whole segments, each or every second one, grow the window as Linux counts: in slow start by what they
-/// acknowledge, in congestion avoidance by one segment a window.
+/// Acknowledgements of one or two whole segments grow the window as in Linux: in slow start by the segments
+/// acknowledged, in congestion avoidance by one segment per window.
 #[test]
-fn transfers_of_a_few_segments() {
+fn linux_window_counting() {
     for vector in vectors("congestion", "linux-reno-") {
         let input = |name: &str| vector["inputs"][name].as_u64();
         let mss = input("mss").unwrap();
@@ -90,8 +90,8 @@ fn transfers_of_a_few_segments() {
     }
 }
 
-/// What marks leave of a window, with and without ABE. ns-3 keeps 0.7 with New Reno, where RFC 8511 section 3.1, and our
-/// default, keep 0.8.
+/// The reduction on marks, with and without ABE. ns-3 uses 0.7 with New Reno, where RFC 8511 section 3.1, and our
+/// default, use 0.8.
 #[test]
 fn reduction_on_marks() {
     for vector in vectors("congestion", "abe-ssthresh_on_ece") {
@@ -111,10 +111,10 @@ fn reduction_on_marks() {
     assert_eq!(after_marks(&mut algorithm, &window, 1000, true, Time::ZERO), 800);
 }
 
-/// Law jain-convergence (Chiu and Jain 1989): of two flows that grow alike and lose together, the difference halves at each
-/// loss, and so the shares become equal.
+/// Law jain-convergence (Chiu and Jain 1989): if two flows grow equally and lose at the same time, each loss halves the
+/// difference of their windows, so the shares become equal.
 #[test]
-fn windows_that_lose_together_converge() {
+fn synchronised_losses() {
     let mut flows = [140.0, 60.0].map(|segments| Flow::new("newreno", json!({}), segments, milliseconds(100.0)));
     let segments = |flows: &[Flow; 2]| (flows[0].segments(), flows[1].segments());
     let mut expected = 80.0;

@@ -1,4 +1,4 @@
-//! A path of a known bandwidth and round-trip time, for algorithms that measure both: one acknowledgement a segment,
+//! A path of known bandwidth and round-trip time, for algorithms that measure both: one acknowledgement per segment,
 //! evenly spaced, whatever the algorithm does.
 
 use serde_json::Value;

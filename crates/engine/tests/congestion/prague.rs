@@ -1,4 +1,4 @@
-//! Prague: the reference implementation's constants, and the laws that it states.
+//! Prague: the constants of the reference implementation, and the laws that it states.
 
 use serde_json::json;
 use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl};
@@ -19,15 +19,16 @@ fn alpha(flow: &Flow) -> f64 {
 
 /// The draft's requirements for L4S (RFC 9331 section 4): ECT(1), Accurate ECN, pacing.
 #[test]
-fn it_asks_for_l4s() {
+fn l4s_requirements() {
     let needs = flow(10.0, 10.0).algorithm.needs();
     assert_eq!((needs.ecn, needs.pacing), (Some(Codepoint::Ect1), true));
 }
 
-/// Without marks the window grows by (rtt / 25 ms)^2 segments in a round trip below 25 ms, so that rates grow by the
-/// same in the same time, and by one segment above, or until the transition of 500 round trips.
+/// Without marks the window grows by (rtt / 25 ms)^2 segments per round trip below 25 ms, so that the growth of the
+/// rate does not depend on the round-trip time. It grows by one segment above 25 ms, and until the transition after 500
+/// round trips.
 #[test]
-fn growth_is_that_of_the_virtual_round_trip_time() {
+fn virtual_round_trip_growth() {
     for (rtt_ms, segments) in [(5.0, 0.04), (12.5, 0.25), (25.0, 1.0), (100.0, 1.0)] {
         let mut independent = flow(100.0, rtt_ms);
         independent.rounds(25);
@@ -41,10 +42,10 @@ fn growth_is_that_of_the_virtual_round_trip_time() {
     assert_close("500 round trips by one, 1500 by 0.04", aging.segments(), 100.0 + 500.0 + 1500.0 * 0.04, 4.0);
 }
 
-/// The first mark halves the window however long there were none; from then on alpha follows the share of marks, by a
-/// sixteenth for each virtual round trip.
+/// The first mark halves the window, however late it is. From then on alpha follows the share of marks with a gain of
+/// 1/16 per virtual round trip.
 #[test]
-fn alpha_starts_with_the_first_mark() {
+fn first_mark() {
     let mut flow = flow(100.0, 25.0);
     flow.rounds(100);
     assert_eq!(alpha(&flow), 1.0);
@@ -58,9 +59,9 @@ fn alpha_starts_with_the_first_mark() {
     }
 }
 
-/// Marks take alpha / 2 of the window, but not again before a virtual round trip is over, and losses a half.
+/// Marks reduce the window by alpha / 2, at most once per virtual round trip. Losses halve it.
 #[test]
-fn marks_take_their_part_once_in_a_virtual_round_trip() {
+fn reduction_per_virtual_round_trip() {
     let mut flow = flow(100.0, 5.0);
     flow.mark();
     assert_close("window", flow.segments(), 50.0, 0.001);
@@ -99,11 +100,11 @@ fn rate(rtt_ms: f64, interval: u64) -> f64 {
     200_000.0 * 0.025 / flow.now.since(start).seconds()
 }
 
-/// tcp_prague.c: the rate is 1 / p - 1 Mbit/s for round-trip times up to 25 ms, and 25 ms / RTT of it above; that is,
-/// of the growth of a segment in each virtual round trip for what is not marked, and the reduction by p / 2, 2 (1 / p
-/// - 1) segments in it. The windows are well above two segments.
+/// tcp_prague.c: the rate is 1 / p - 1 Mbit/s for round-trip times up to 25 ms, and 25 ms / RTT of that above. This is
+/// the balance of growth by one segment per virtual round trip for unmarked segments, and of reduction by p / 2: 2 (1 /
+/// p - 1) segments per virtual round trip. The windows are well above two segments.
 #[test]
-fn the_rate_is_that_of_the_marks_whatever_the_round_trip_time() {
+fn rate_by_marks() {
     for interval in [20, 50, 100] {
         let expected = 2.0 * (interval as f64 - 1.0);
         for rtt_ms in [5.0, 10.0, 20.0, 25.0] {
@@ -118,9 +119,9 @@ fn the_rate_is_that_of_the_marks_whatever_the_round_trip_time() {
     }
 }
 
-/// Segments leave at the window in a round-trip time, in slow start at twice that.
+/// The pacing rate is one window per round-trip time, and twice that in slow start.
 #[test]
-fn it_is_paced_by_its_window() {
+fn pacing_rate() {
     let mut flow = flow(100.0, 10.0);
     let rate = |flow: &Flow| flow.algorithm.pacing_rate(&flow.window, flow.rtt).expect("a rate").0 as f64;
     assert_close("rate", rate(&flow), 100.0 * MSS as f64 * 8.0 / 0.010, 1.0);

@@ -68,10 +68,10 @@ impl Sender {
     }
 }
 
-/// A loss after waves received at the same rate is an error of transmission: the window stays. One after a wave received
-/// slower, by more than the share `contention`, halves it.
+/// A loss after waves received at the same rate is a transmission error and does not change the window. A loss after a
+/// wave received more slowly, by more than the share `contention`, halves it.
 #[test]
-fn real_tells_errors_from_congestion() {
+fn transmission_errors() {
     for (parameters, spacing, contends) in [
         (json!({}), 1.0, false),
         (json!({}), 0.5, false),
@@ -90,10 +90,10 @@ fn real_tells_errors_from_congestion() {
     }
 }
 
-/// A queue that overflows loses again at once: the next loss halves the window if fewer than two waves have arrived since one
-/// was taken for an error.
+/// An overflowing queue loses repeatedly: the next loss halves the window if fewer than two waves have arrived since a
+/// loss that was taken for an error.
 #[test]
-fn real_takes_one_loss_in_succession_for_an_error() {
+fn repeated_losses() {
     for (waves, is_error) in [(0, false), (1, false), (2, true), (5, true)] {
         let mut sender = Sender::new(&json!({}), 100);
         (0..3).for_each(|_| sender.wave(1.0));
@@ -106,9 +106,9 @@ fn real_takes_one_loss_in_succession_for_an_error() {
     }
 }
 
-/// Only what arrives counts: acknowledgements that take longer, more and more or to and fro, change nothing.
+/// Only arrival times at the receiver count: changing delays of acknowledgements have no effect.
 #[test]
-fn real_takes_no_notice_of_the_way_back() {
+fn reverse_path_delay() {
     let mut undisturbed = Sender::new(&json!({}), 20);
     let mut disturbed = Sender::new(&json!({}), 20);
     for round in 0..40 {
@@ -121,9 +121,9 @@ fn real_takes_no_notice_of_the_way_back() {
     assert_eq!(undisturbed.window.cwnd, disturbed.window.cwnd, "after a loss");
 }
 
-/// A smaller window is received more slowly by itself: the wave after a reduction shows no contention.
+/// A smaller window is received more slowly. The wave after a reduction does not indicate contention.
 #[test]
-fn real_does_not_take_its_own_reduction_for_contention() {
+fn own_reduction() {
     let mut sender = Sender::new(&json!({}), 100);
     sender.wave(1.0);
     sender.wave(1.5);
@@ -136,9 +136,9 @@ fn real_does_not_take_its_own_reduction_for_contention() {
     assert_eq!(sender.segments(), before);
 }
 
-/// Where no two waves are measured, in slow start, and for marks a reduction is Reno's.
+/// Before two waves are measured, in slow start, and for marks the reduction is Reno's.
 #[test]
-fn real_is_reno_where_it_knows_nothing() {
+fn reno_without_measurement() {
     let mut fresh = Sender::new(&json!({}), 100);
     fresh.wave(1.0);
     let before = fresh.segments();
@@ -159,9 +159,9 @@ fn real_is_reno_where_it_knows_nothing() {
     assert_eq!(ssthresh, window.cwnd / 2, "marks");
 }
 
-/// Growth is Reno's, and it asks for times of arrival.
+/// Growth is Reno's. TCP Real requests arrival times.
 #[test]
-fn real_grows_as_reno() {
+fn reno_growth() {
     let mut sender = Sender::new(&json!({}), 100);
     (0..10).for_each(|_| sender.wave(1.0));
     assert_close("growth of ten waves", sender.segments(), 110.0, 1.0);

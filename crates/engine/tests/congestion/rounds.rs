@@ -1,4 +1,5 @@
-//! A sender whose rounds a test measures: a few acknowledgements each, of the round-trip time that the test says.
+//! A sender whose rounds are measured by a test: a few acknowledgements each, with the round-trip time that the test
+//! sets.
 
 use serde_json::Value;
 use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};

@@ -6,7 +6,7 @@ use sojourn_engine::time::Duration;
 
 use super::flow::{assert_close, milliseconds, number, numbers, vectors};
 
-/// SRTT and RTTVAR follow the published samples, and with RFC 6298's gains the timeout is SRTT + 4 RTTVAR.
+/// SRTT and RTTVAR follow the published samples. With RFC 6298's gains the timeout is SRTT + 4 RTTVAR.
 #[test]
 fn rtt_estimator() {
     for vector in vectors("congestion", "rtt-estimator") {
@@ -35,9 +35,9 @@ fn rtt_estimator() {
     }
 }
 
-/// Unanswered, the timeout doubles up to its bound and stays there; an answer ends the back-off.
+/// The timeout doubles with each expiry up to its maximum and stays there. An RTT sample ends the backoff.
 #[test]
-fn rto_backoff() {
+fn backoff() {
     for vector in vectors("congestion", "rto-backoff") {
         let limits = RtoLimits {
             initial: Duration::from_seconds_f64(number(&vector["inputs"]["initial_rto_s"])),
@@ -58,10 +58,9 @@ fn rto_backoff() {
     }
 }
 
-/// RFC 6298 (2.2) and (2.4): the timeout is no less than its minimum, and above it SRTT and at least the clock
-/// granularity.
+/// RFC 6298 (2.2) and (2.4): the timeout is at least its minimum, and at least SRTT plus the clock granularity.
 #[test]
-fn rto_bounds() {
+fn bounds() {
     let limits = |minimum| RtoLimits {
         initial: Duration::from_seconds(1),
         minimum,
@@ -76,9 +75,10 @@ fn rto_bounds() {
     }
 }
 
-/// Linux's timeout is 200 ms above a steady round trip, not 200 ms at least (tcp_input.c, tcp_rtt_estimator).
+/// In Linux the minimum of 200 ms applies to the margin above the RTT, not to the whole timeout (tcp_input.c,
+/// tcp_rtt_estimator).
 #[test]
-fn linux_rto_is_above_the_round_trip() {
+fn linux_minimum() {
     let limits = StackProfile::of_name("linux-6").expect("a profile").rto_limits();
     let mut rto = Rto::new(&limits);
     for _ in 0..200 {

@@ -5,10 +5,10 @@ use sojourn_engine::tcp::window::Window;
 
 use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, vectors};
 
-/// The window after so many segments are acknowledged at once, where a is one over the greatest number of them that a
-/// segment of growth takes.
+/// The window after the given number of segments is acknowledged at once. 1/a is the greatest number of acknowledged
+/// segments per segment of growth.
 #[test]
-fn scalable_increase() {
+fn increase() {
     for vector in vectors("highspeed", "scalable-increase") {
         let inputs = &vector["inputs"];
         let bytes = |key: &str| inputs[key].as_u64().unwrap();
@@ -23,7 +23,7 @@ fn scalable_increase() {
 
 /// ssthresh after a loss, in whole segments.
 #[test]
-fn scalable_ssthresh() {
+fn ssthresh() {
     for vector in vectors("highspeed", "scalable-ssthresh") {
         let (cwnd, mss) = (vector["inputs"]["cwnd_bytes"].as_u64().unwrap(), vector["inputs"]["mss"].as_u64().unwrap());
         let mut flow = Flow::new("scalable", json!({"b": vector["params"]["md_factor"]}), 1.0, milliseconds(100.0));
@@ -33,10 +33,10 @@ fn scalable_ssthresh() {
     }
 }
 
-/// After a loss the window is back after -log(1 - b) / log(1 + a) = 13.4 round trips, whatever its size (Kelly 2003):
-/// not after 13, but after 14.
+/// After a loss the window is restored after -log(1 - b) / log(1 + a) = 13.4 round trips, for any window (Kelly 2003):
+/// after 14, not after 13.
 #[test]
-fn scalable_recovers_in_the_same_number_of_round_trips_at_any_window() {
+fn recovery_time() {
     for segments in [200.0, 1_000.0, 10_000.0] {
         let mut flow = Flow::new("scalable", json!({}), segments, milliseconds(100.0));
         flow.lose();
@@ -47,11 +47,11 @@ fn scalable_recovers_in_the_same_number_of_round_trips_at_any_window() {
     }
 }
 
-/// Under a loss every 1/p segments the window swings between (1 - b) a / (b p) and a / (b p), since a cycle's growth a
-/// / p is what a loss takes. A cycle lasts -ln(1 - b) / a round trips, so that the average window is a / (-p ln(1 -
-/// b)).
+/// With a loss every 1/p segments the window oscillates between (1 - b) a / (b p) and a / (b p), since the growth of a
+/// cycle, a / p, equals the reduction by a loss. A cycle lasts -ln(1 - b) / a round trips, so the average window is a /
+/// (-p ln(1 - b)).
 #[test]
-fn scalable_average_window() {
+fn average_window() {
     let (a, b) = (0.01, 0.125);
     for p in [1e-4, 1e-5] {
         let expected = a / (-p * f64::ln(1.0 - b));
@@ -60,9 +60,9 @@ fn scalable_average_window() {
     }
 }
 
-/// Up to 1/a segments growth is Reno's; a loss leaves two segments at least.
+/// Up to 1/a segments growth is Reno's. A loss leaves at least two segments.
 #[test]
-fn scalable_is_reno_at_small_windows() {
+fn reno_at_small_windows() {
     for (segments, growth) in [(10.0, 1.0), (100.0, 1.0), (150.0, 1.5), (1000.0, 10.0)] {
         let mut flow = Flow::new("scalable", json!({}), segments, milliseconds(100.0));
         assert_close(&format!("growth at {segments}"), flow.leap(), growth, 0.001);

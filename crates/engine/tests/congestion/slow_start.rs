@@ -1,4 +1,4 @@
-//! Slow starts.
+//! Standard slow start and HyStart.
 
 use sojourn_engine::tcp::congestion::Ack;
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
@@ -7,10 +7,10 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{MSS, milliseconds, vectors};
 
-/// Slow start grows the window by all bytes acknowledged, by at most a segment for an acknowledgement and for a full
-/// segment acknowledged, also when the receiver splits acknowledgements.
+/// Slow start grows the window by all bytes acknowledged, by at most one segment per acknowledgement and per full
+/// segment acknowledged, also if the receiver splits acknowledgements.
 #[test]
-fn slow_start_increment() {
+fn standard_increment() {
     for vector in vectors("congestion", "newreno-slow_start_increment") {
         let inputs = &vector["inputs"];
         let mss = inputs["mss"].as_u64().unwrap();
@@ -62,10 +62,10 @@ fn hystart(mut segments: u64, spacing: Duration, rtt_of_round: impl Fn(u64) -> D
     None
 }
 
-/// Slow start ends at the eighth sample of a round whose RTT is above the least one by more than an eighth of it,
-/// kept between 4 and 16 ms; not for less.
+/// Slow start ends at the eighth sample of a round if its RTT exceeds the minimum RTT by more than 1/8, with limits of
+/// 4 and 16 ms for this threshold.
 #[test]
-fn hystart_ends_on_delay() {
+fn hystart_delay() {
     for (base, less, more) in [(20.0, 3.9, 4.1), (100.0, 12.4, 12.6), (400.0, 15.9, 16.1)] {
         let rising = |rise: f64| move |round| milliseconds(if round < 2 { base } else { base + rise });
         assert_eq!(hystart(16, milliseconds(3.0), rising(less)), None, "{base} ms and {less}");
@@ -73,17 +73,17 @@ fn hystart_ends_on_delay() {
     }
 }
 
-/// Slow start ends when acknowledgements no more than 2 ms apart have come for more than half the RTT: with 1 ms and
-/// 100 ms, at the 52nd of a round. Wider apart they are no train.
+/// Slow start ends when acknowledgements at most 2 ms apart have arrived for more than half the RTT: with 1 ms and 100
+/// ms, at the 52nd of a round. Acknowledgements farther apart are no train.
 #[test]
-fn hystart_ends_on_a_train() {
+fn hystart_train() {
     let constant = |_| milliseconds(100.0);
     assert_eq!(hystart(16, milliseconds(1.0), constant), Some(64 + 52));
     assert_eq!(hystart(16, milliseconds(2.0), constant), Some(32 + 27));
     assert_eq!(hystart(16, milliseconds(2.1), constant), None);
 }
 
-/// Below 16 segments slow start goes on, whatever the train; at 16 it ends.
+/// Below 16 segments a train does not end slow start. At 16 it does.
 #[test]
 fn hystart_low_window() {
     assert_eq!(hystart(4, milliseconds(2.0), |_| milliseconds(10.0)), Some(16));

@@ -27,10 +27,10 @@ fn round(flow: &mut Flow, load: LoadFactor) {
     }
 }
 
-/// At low load the window grows by xi in each t_rho, whatever the round-trip time: by (1 + xi)^(rtt / t_rho) in each
-/// round trip, which counts for 2.5 t_rho at most. There is no slow start besides.
+/// At low load the window grows by xi per t_rho for any round-trip time: by (1 + xi)^(rtt / t_rho) per round trip, with
+/// rtt limited to 2.5 t_rho. There is no separate slow start.
 #[test]
-fn low_load_is_multiplicative_increase() {
+fn low_load() {
     for (rtt_ms, intervals) in [(20.0, 0.1), (100.0, 0.5), (200.0, 1.0), (500.0, 2.5), (900.0, 2.5)] {
         for in_slow_start in [false, true] {
             let mut flow = flow(1000.0, rtt_ms);
@@ -51,10 +51,10 @@ fn low_load_is_multiplicative_increase() {
     }
 }
 
-/// At high load the window grows by the square of the round-trip time in units of 100 ms in each of them, so that rates
-/// grow alike; below 20 ms and above 500 ms by a straight line.
+/// At high load the window grows per round trip by the square of the round-trip time in units of 100 ms, so that the
+/// growth of the rate is independent of it. Below 20 ms and above 500 ms it is linear.
 #[test]
-fn high_load_is_additive_increase() {
+fn high_load() {
     for (rtt_ms, segments) in
         [(10.0, 0.02), (20.0, 0.04), (50.0, 0.25), (100.0, 1.0), (200.0, 4.0), (500.0, 25.0), (600.0, 26.0)]
     {
@@ -66,10 +66,10 @@ fn high_load_is_additive_increase() {
     }
 }
 
-/// At overload the window falls to 0.875 of itself once, stays for t_rho, grows as at high load for a round trip, and
-/// then falls again; low and high load are answered at any time.
+/// Overload reduces the window to 0.875 of its size once. The window is then constant for t_rho, grows as at high load
+/// for a round trip, and is reduced again. Low and high load have their effect at any time.
 #[test]
-fn overload_is_multiplicative_decrease() {
+fn overload() {
     let rtt = Duration::from_milliseconds(100);
     let mut flow = flow(1000.0, 100.0);
     let mut tell = |milliseconds: u64, load| {
@@ -91,19 +91,19 @@ fn overload_is_multiplicative_decrease() {
     assert_eq!(tell(301, LoadFactor::Overload), 1.0);
 }
 
-/// The window is a segment at least, and a loss takes half of it as Reno's.
+/// The window is at least one segment. A loss halves it as in Reno.
 #[test]
-fn the_least_window_and_losses() {
+fn minimum_window_and_loss() {
     let mut flow = flow(1.0, 100.0);
     round(&mut flow, LoadFactor::Overload);
     assert_eq!(flow.window.cwnd, MSS);
     assert_eq!(after_loss(&mut flow.algorithm, &flow.window, 80 * MSS, flow.now), 40 * MSS);
 }
 
-/// Data goes out with code 01, new or sent again, and nothing else does; the receiver echoes what it came with, and
-/// only for senders that ask. No code is taken for a congestion mark, whatever the stack's ECN.
+/// Data packets, and only these, carry code 01, also when retransmitted. The receiver echoes the code that arrives,
+/// only for senders that request it. No code counts as a congestion mark, with any ECN setting of the stack.
 #[test]
-fn the_code_goes_to_the_receiver_and_back() {
+fn load_factor_echo() {
     for ecn in [EcnKind::Off, EcnKind::Classic, EcnKind::Accurate] {
         let algorithm = Algorithm::new("vcp", &json!({})).expect("a known algorithm");
         let stack = StackProfile { delayed_ack_count: 1, ecn, ..StackProfile::default() };

@@ -14,9 +14,9 @@ fn vegas(parameters: &Value, segments: u64, slow_start: bool) -> Rounds {
     Rounds::new("vegas", parameters, Window { cwnd, ssthresh, mss: MSS }, milliseconds(100.0))
 }
 
-/// Windows and thresholds at the end of a round are those of the worked vectors.
+/// Windows and thresholds at the end of a round agree with the worked vectors.
 #[test]
-fn vegas_end_of_round() {
+fn end_of_round() {
     for vector in vectors("delay", "vegas-end_of_rtt_update") {
         let mut rounds = Rounds::of_vector("vegas", &vector, &vector["parameters"]);
         let samples = vector["inputs"]["rtt_samples_in_round"].as_u64().unwrap();
@@ -27,11 +27,11 @@ fn vegas_end_of_round() {
     }
 }
 
-/// The window grows by a segment with a backlog below alpha, falls by one above beta, and waits between: Diff =
-/// (expected - actual) base RTT (Brakmo and Peterson 1995 section III.B). For a backlog of b of 20 segments the RTT is
-/// 100 ms / (1 - b / 20).
+/// The window grows by one segment with a backlog below alpha, shrinks by one above beta, and is constant between: Diff
+/// = (expected - actual) base RTT (Brakmo and Peterson 1995 section III.B). For a backlog of b of 20 segments the RTT
+/// is 100 ms / (1 - b / 20).
 #[test]
-fn vegas_keeps_the_backlog_between_alpha_and_beta() {
+fn backlog_limits() {
     for (alpha, beta) in [(2, 4), (1, 3)] {
         for backlog in 0..10 {
             let mut rounds = vegas(&json!({"alpha": alpha, "beta": beta}), 20, false);
@@ -50,9 +50,9 @@ fn vegas_keeps_the_backlog_between_alpha_and_beta() {
     }
 }
 
-/// A window of two segments falls no further (Linux tcp_vegas.c).
+/// The window does not shrink below two segments (Linux tcp_vegas.c).
 #[test]
-fn vegas_has_a_least_window() {
+fn minimum_window() {
     let mut rounds = vegas(&json!({"alpha": 0, "beta": 0}), 8, false);
     for _ in 0..20 {
         rounds.round(3, milliseconds(10_000.0));
@@ -61,19 +61,19 @@ fn vegas_has_a_least_window() {
     assert!(!rounds.window.in_slow_start());
 }
 
-/// The least sample of a round counts, the others are of delayed acknowledgements.
+/// Vegas uses the minimum RTT sample of a round, since delayed acknowledgements raise the others.
 #[test]
-fn vegas_takes_the_least_sample_of_a_round() {
+fn minimum_sample() {
     let mut rounds = vegas(&json!({}), 20, false);
     rounds.measure(4, milliseconds(300.0));
     rounds.round(3, milliseconds(101.0));
     assert_eq!(rounds.window.cwnd, 21 * MSS);
 }
 
-/// With fewer than three samples a round is Reno's: the acknowledgement that ends it is credited, a segment for each
-/// window's worth (Linux tcp_vegas.c). A window of two segments thus grows in every second round, whatever the RTT.
+/// With fewer than three samples a round is Reno's: the acknowledgement that ends it is credited, one segment per
+/// window (Linux tcp_vegas.c). A window of two segments thus grows in every second round, for any RTT.
 #[test]
-fn vegas_without_samples_is_reno() {
+fn reno_without_samples() {
     let mut rounds = vegas(&json!({}), 2, false);
     rounds.round(2, milliseconds(500.0));
     assert_eq!(rounds.window.cwnd, 2 * MSS);
@@ -81,10 +81,10 @@ fn vegas_without_samples_is_reno() {
     assert_eq!(rounds.window.cwnd, 3 * MSS);
 }
 
-/// Slow start doubles every other round trip where that is chosen, and compares rates after a round in which the window
-/// stood still; it does both in every round otherwise (Brakmo and Peterson 1995 section III.C, Linux tcp_vegas.c).
+/// With the original slow start the window doubles every other round trip, and rates are compared after a round with a
+/// constant window. Otherwise it does both in every round (Brakmo and Peterson 1995 section III.C, Linux tcp_vegas.c).
 #[test]
-fn vegas_slow_start() {
+fn slow_start() {
     let growing = |rounds: &mut Rounds| {
         let before = rounds.window.cwnd;
         rounds.acknowledge(1, MSS, milliseconds(100.0));
@@ -108,10 +108,10 @@ fn vegas_slow_start() {
     }
 }
 
-/// A loss takes half the flight size, or the share set, and leaves two segments (Linux tcp_vegas.c; ns-2 takes a
-/// quarter).
+/// A loss reduces the flight size by half, or by the share set, to at least two segments (Linux tcp_vegas.c; a quarter
+/// in ns-2).
 #[test]
-fn vegas_on_loss() {
+fn reduction_on_loss() {
     for (parameters, flight, ssthresh) in [
         (json!({}), 20 * MSS, 10 * MSS),
         (json!({}), 3 * MSS, 2 * MSS),
@@ -126,9 +126,9 @@ fn vegas_on_loss() {
     }
 }
 
-/// The round in which a loss fell is not measured, the next one is (Linux tcp_vegas.c, vegas_enable).
+/// A round with a loss is not measured, the next one is (Linux tcp_vegas.c, vegas_enable).
 #[test]
-fn vegas_begins_a_round_after_a_loss() {
+fn round_after_loss() {
     let mut rounds = vegas(&json!({}), 40, false);
     rounds.measure(10, milliseconds(300.0));
     let window = rounds.window;

@@ -16,10 +16,9 @@ fn flow(parameters: Value, segments: f64, backlog: f64) -> Flow {
     flow
 }
 
-/// The window after an acknowledgement, in slow start or congestion avoidance, and ssthresh after the loss of a segment
-/// from it.
+/// The window after an acknowledgement, in slow start or congestion avoidance, and ssthresh after a subsequent loss.
 #[test]
-fn veno_loss_and_increase() {
+fn worked_windows() {
     for vector in vectors("highspeed", "veno-loss_and_increase") {
         let (inputs, expected) = (&vector["inputs"], &vector["expected"]);
         let mss = inputs["mss"].as_u64().unwrap();
@@ -42,10 +41,10 @@ fn veno_loss_and_increase() {
     }
 }
 
-/// A loss with a backlog of less than beta segments is taken for random and leaves 4/5 of the window, any other half;
-/// two segments at least.
+/// A loss with a backlog below beta segments counts as random and leaves 4/5 of the window. Any other loss leaves half.
+/// Both leave at least two segments.
 #[test]
-fn veno_tells_random_losses_from_congestion() {
+fn random_losses() {
     for (beta, backlog, left) in
         [(3.0, 0.0, 80.0), (3.0, 2.9, 80.0), (3.0, 3.1, 50.0), (5.0, 4.9, 80.0), (5.0, 5.1, 50.0)]
     {
@@ -61,9 +60,9 @@ fn veno_tells_random_losses_from_congestion() {
     assert_close("window of two segments", least.segments(), 2.0, 0.001);
 }
 
-/// The window grows by a segment in a round trip, and by one in two on a path that is congested.
+/// The window grows by one segment per round trip, and every second round trip if the path is congested.
 #[test]
-fn veno_increase() {
+fn increase() {
     for (backlog, growth) in [(0.0, 10.0), (2.5, 10.0), (20.0, 5.0)] {
         let mut flow = flow(json!({}), 100.0, backlog);
         flow.rounds(10);

@@ -1,4 +1,4 @@
-//! Westwood+: Mascolo et al. 2001, Grieco and Mascolo 2004; constants of its filter as in Linux.
+//! Westwood+: Mascolo et al. 2001, Grieco and Mascolo 2004, with the filter constants of Linux.
 
 use serde_json::json;
 use sojourn_engine::time::Duration;
@@ -17,10 +17,10 @@ fn flow(segments: f64, rtt: f64) -> Flow {
     Flow::new("westwood", json!({}), segments, milliseconds(rtt))
 }
 
-/// A loss leaves what the path carries, BWE x RTTmin, whatever is queued: 1000 segments a second and 100 ms are 100
-/// segments.
+/// A loss reduces the window to the bandwidth-delay product BWE x RTTmin, for any queue: 1000 segments/s and 100 ms are
+/// 100 segments.
 #[test]
-fn westwood_falls_to_the_bandwidth_delay_product() {
+fn reduction_to_bdp() {
     for (segments, rtt) in [(100.0, 100.0), (110.0, 110.0), (150.0, 150.0), (300.0, 300.0)] {
         let mut flow = flow(100.0, 100.0);
         steady_rounds(&mut flow, 20);
@@ -32,10 +32,10 @@ fn westwood_falls_to_the_bandwidth_delay_product() {
     }
 }
 
-/// The estimate goes through two filters of 7/8: n samples after the bandwidth has doubled it lacks q^n (1 + n (1 - q))
-/// of the difference. A sample takes a round-trip time, and at least 50 ms.
+/// The estimate passes two filters with a weight of 7/8: n samples after the bandwidth doubles it lacks q^n (1 + n (1 -
+/// q)) of the difference. A sample takes a round-trip time, and at least 50 ms.
 #[test]
-fn westwood_filters_the_bandwidth() {
+fn bandwidth_filter() {
     for (rtt, rounds_a_sample) in [(100.0, 1), (50.0, 1), (25.0, 2), (10.0, 5)] {
         for samples in [1, 4, 8, 16] {
             let mut flow = flow(100.0, rtt);
@@ -54,15 +54,15 @@ fn westwood_filters_the_bandwidth() {
 
 /// Growth is Reno's.
 #[test]
-fn westwood_grows_as_reno() {
+fn reno_growth() {
     let mut flow = flow(100.0, 100.0);
     flow.rounds(10);
     assert_close("growth of ten round trips", flow.segments(), 110.0, 0.5);
 }
 
-/// Without an estimate a loss takes half; an estimate above the window does not raise it.
+/// Without an estimate a loss halves the window. An estimate above the window does not raise it.
 #[test]
-fn westwood_limits() {
+fn reduction_limits() {
     let mut fresh = flow(100.0, 100.0);
     fresh.lose();
     assert_close("without an estimate", fresh.segments(), 50.0, 0.001);
@@ -79,9 +79,9 @@ fn westwood_limits() {
     assert_close("estimate of one segment", idle.segments(), 2.0, 0.001);
 }
 
-/// Time in fast recovery, whose acknowledgements are not seen, does not count as time in which nothing arrived.
+/// Time in fast recovery, whose acknowledgements are not observed, does not count as time without deliveries.
 #[test]
-fn westwood_leaves_recovery_out() {
+fn time_in_recovery() {
     let mut flow = flow(100.0, 100.0);
     steady_rounds(&mut flow, 20);
     flow.lose();
@@ -91,9 +91,9 @@ fn westwood_leaves_recovery_out() {
     assert_close("window after the second loss", flow.segments(), 100.0, 0.5);
 }
 
-/// After a timeout RTTmin is taken anew: the same 1000 segments a second on a path of 200 ms are 200 segments.
+/// A timeout resets RTTmin: then 1000 segments/s on a path of 200 ms are 200 segments.
 #[test]
-fn westwood_measures_the_path_anew_after_a_timeout() {
+fn minimum_rtt_after_timeout() {
     let mut flow = flow(100.0, 100.0);
     steady_rounds(&mut flow, 20);
     flow.time_out();
@@ -104,10 +104,9 @@ fn westwood_measures_the_path_anew_after_a_timeout() {
     assert_close("window after a loss", flow.segments(), 200.0, 1.0);
 }
 
-/// An acknowledgement that leaps over what was delivered long before, as after a timeout, counts for one window at
-/// most.
+/// An acknowledgement that covers data delivered long before, as after a timeout, counts as at most one window.
 #[test]
-fn westwood_counts_a_leap_as_a_window() {
+fn large_acknowledgement() {
     let mut flow = flow(100.0, 100.0);
     flow.ack_credited(MSS, MSS, false);
     steady_rounds(&mut flow, 20);

@@ -24,9 +24,9 @@ fn lose(rounds: &mut Rounds) {
     rounds.window.cwnd = rounds.window.ssthresh;
 }
 
-/// Windows after an acknowledgement in slow start, in fast mode and in slow mode are those of the worked vectors.
+/// Windows after an acknowledgement in slow start, in fast mode and in slow mode agree with the worked vectors.
 #[test]
-fn yeah_ack_update() {
+fn worked_windows() {
     for vector in vectors("delay", "yeah-ack_update") {
         let inputs = &vector["inputs"];
         let mut rounds = Rounds::of_vector("yeah", &vector, &vector["parameters"]);
@@ -43,9 +43,9 @@ fn yeah_ack_update() {
     }
 }
 
-/// Thresholds after a loss are those of the worked vectors.
+/// Thresholds after a loss agree with the worked vectors.
 #[test]
-fn yeah_ssthresh() {
+fn ssthresh() {
     for vector in vectors("delay", "yeah-ssthresh") {
         let inputs = &vector["inputs"];
         let mut parameters = vector["parameters"].clone();
@@ -58,10 +58,10 @@ fn yeah_ssthresh() {
     }
 }
 
-/// In fast mode the window grows by a segment for 100 acknowledged, a hundredth in a round trip, and by no less than one
-/// in a round trip, which is Reno's growth (Linux tcp_yeah.c, TCP_SCALABLE_AI_CNT).
+/// In fast mode the window grows by one segment per 100 acknowledged, 1 % per round trip, and at least by Reno's one
+/// segment per round trip (Linux tcp_yeah.c, TCP_SCALABLE_AI_CNT).
 #[test]
-fn yeah_fast_mode() {
+fn fast_mode() {
     for (segments, growth) in [(10_000.0, 100.0), (1_000.0, 10.0), (200.0, 2.0), (50.0, 1.0), (10.0, 1.0)] {
         let mut flow = Flow::new("yeah", json!({}), segments, milliseconds(100.0));
         flow.round();
@@ -69,10 +69,10 @@ fn yeah_fast_mode() {
     }
 }
 
-/// The mode is slow, which is Reno's growth, from a backlog of more than alpha = 80 packets or a queueing delay of more
-/// than an eighth of the base RTT on; a round trip later it may be fast again.
+/// The mode is slow, with Reno's growth, at a backlog above alpha = 80 packets or a queueing delay above 1/8 of the
+/// base RTT. It may be fast again a round trip later.
 #[test]
-fn yeah_slow_mode() {
+fn slow_mode() {
     let growth = |rtt: f64, parameters: Value| {
         let mut flow = Flow::new("yeah", parameters, 600.0, milliseconds(100.0));
         flow.ack();
@@ -97,10 +97,10 @@ fn yeah_slow_mode() {
     assert_close("growth of a fast round trip", flow.segments() - before, (before / 100.0).floor(), 1.0);
 }
 
-/// A backlog Q above 80 packets is taken out of the window, Q / gamma but at most half the window, and the sender stays in
-/// congestion avoidance.
+/// A backlog Q above 80 packets reduces the window by Q / gamma, by at most half, and the sender stays in congestion
+/// avoidance.
 #[test]
-fn yeah_decongests() {
+fn decongestion() {
     for (parameters, segments, backlog, expected) in [
         (json!({}), 1000, 80.0, 1000),
         (json!({}), 1000, 81.0, 919),
@@ -117,9 +117,9 @@ fn yeah_decongests() {
     }
 }
 
-/// Slow start ends with the decongestion.
+/// Decongestion ends slow start.
 #[test]
-fn yeah_leaves_slow_start_when_it_decongests() {
+fn decongestion_ends_slow_start() {
     for (backlog, ends) in [(79.0, false), (100.0, true)] {
         let window = Window { cwnd: 400 * MSS, ssthresh: u64::MAX, mss: MSS };
         let mut rounds = Rounds::new("yeah", &json!({}), window, milliseconds(100.0));
@@ -129,10 +129,10 @@ fn yeah_leaves_slow_start_when_it_decongests() {
     }
 }
 
-/// Decongestion goes no lower than the window that a competing Reno flow would have: half the window of the first slow
-/// round, and one more in each slow round after it, until more than zeta = 50 rounds were fast.
+/// Decongestion does not reduce the window below that of a competing Reno flow: half the window of the first slow
+/// round, plus one segment for each slow round since, until more than zeta = 50 rounds were fast.
 #[test]
-fn yeah_does_not_decongest_below_reno() {
+fn decongestion_minimum() {
     for (slow_rounds, fast_rounds, expected) in [(1, 0, 250), (4, 0, 253), (1, 50, 250), (1, 51, 2)] {
         let mut rounds = yeah(&json!({"epsilon": 0}), 500);
         // Slow by its delay, with a backlog below alpha.
@@ -147,10 +147,10 @@ fn yeah_does_not_decongest_below_reno() {
     }
 }
 
-/// A loss takes the backlog, at least an eighth and at most half of the window; half from the sixteenth slow round in a
-/// row on, when others seem to fill the queue.
+/// A loss reduces the window by the backlog, by at least 1/8 and at most half. From the sixteenth slow round in a row
+/// on it is halved, since other flows seem to fill the queue.
 #[test]
-fn yeah_on_loss() {
+fn reduction_on_loss() {
     for (backlog, slow_rounds, expected) in
         [(0.0, 1, 350), (30.0, 1, 350), (60.0, 1, 340), (79.0, 15, 321), (79.0, 16, 200)]
     {

@@ -1,4 +1,4 @@
-//! What the authors of CoDel's relatives claim of them, over a whole path.
+//! Claims of the authors of CoDel's variants, over a whole path.
 
 use std::sync::atomic::AtomicBool;
 
@@ -46,28 +46,28 @@ impl Contest {
     }
 }
 
-/// Hanai et al. 2016, section V: where a congestion control takes too much, it is fairer to drop rather from it, as told
-/// or as guessed.
+/// Hanai et al. 2016, section V: against an aggressive congestion control it is fairer to prefer drops from the
+/// hungriest flows, whether named or guessed.
 #[test]
-fn dropping_from_the_hungriest_is_fairer() {
+fn fairness_of_hungriest_drops() {
     for hungriest in ["scalable", "bic"] {
         let [codel, told, guessed] = Contest { hungriest, rtt: 64 * MS }.outcomes();
         assert!(told > codel + 0.03 && guessed > codel + 0.03, "{hungriest}: {codel}, told {told}, guessed {guessed}");
     }
 }
 
-/// Hanai et al. 2016, section V: at short round-trip times, where CUBIC hardly takes more than others, being told to drop
-/// from it does harm, and guessing does none.
+/// Hanai et al. 2016, section V: at short round-trip times, where CUBIC hardly exceeds its share, naming it as the
+/// hungriest reduces fairness, and guessing does not.
 #[test]
-fn guessing_does_no_harm_where_all_is_fair() {
+fn guess_between_fair_flows() {
     let [codel, told, guessed] = Contest { hungriest: "cubic", rtt: 16 * MS }.outcomes();
     assert!(codel > 0.97 && told < codel && guessed >= codel, "{codel}, told {told}, guessed {guessed}");
 }
 
-/// Piotrowska 2021, Table 8 and Figure 7: with 900 flows over 100 Mbit/s CoDel's queue swings between full and its target.
-/// More drops from a longer mean queue keep it short and steadier (section 5.2), and the link busy.
+/// Piotrowska 2021, Table 8 and Figure 7: with 900 flows over 100 Mbit/s CoDel's queue oscillates between full and its
+/// target. With more drops for a longer mean queue it is shorter and steadier (section 5.2), and the link stays busy.
 #[test]
-fn more_drops_from_a_longer_queue_hold_it_under_heavy_load() {
+fn heavy_load() {
     for algorithm in ["newreno", "cubic"] {
         let queue_under = |name: &str| {
             let mut path = Path::new(100_000_000, 100 * MS);

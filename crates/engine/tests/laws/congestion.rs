@@ -1,4 +1,4 @@
-//! Laws of whole runs that single congestion controls obey.
+//! Laws of individual congestion controls in whole runs.
 
 use std::sync::atomic::AtomicBool;
 
@@ -17,10 +17,10 @@ fn random_losses(p: f64, packets: u64, seed: u64) -> Value {
     json!({"listed": lost})
 }
 
-/// westwood-ssthresh: at a loss Westwood+ falls to about the bandwidth-delay product, so at random losses of p = 0.001,
-/// 100 ms and 10 Mbit/s it has more than 1.3 times Reno's throughput (mean of ten seeds).
+/// westwood-ssthresh: Westwood+ reduces its window to about the bandwidth-delay product, so with random losses of p =
+/// 0.001, 100 ms and 10 Mbit/s it has more than 1.3 times Reno's throughput (mean of ten seeds).
 #[test]
-fn westwood_bears_random_losses() {
+fn westwood_random_losses() {
     let goodput = |algorithm: &str| {
         let of_seed = |seed| {
             let mut path = Path::new(10_000_000, 100 * MS);
@@ -36,10 +36,10 @@ fn westwood_bears_random_losses() {
     assert!(westwood > 1.3 * reno, "Westwood+ {westwood} bit/s, Reno {reno} bit/s");
 }
 
-/// Losses at random are no sign of contention to TCP Real: at p = 0.002, 100 ms and 10 Mbit/s it has more than 1.5 times New
-/// Reno's throughput on a path of its own (mean of ten seeds), where the receiving rate is always the link's.
+/// Random losses do not indicate contention to TCP Real: at p = 0.002, 100 ms and 10 Mbit/s it has more than 1.5 times
+/// New Reno's throughput if it is alone on the path (mean of ten seeds), where the receiving rate is always the link's.
 #[test]
-fn real_bears_random_losses() {
+fn real_random_losses() {
     let goodput = |algorithm: &str| {
         let of_seed = |seed| {
             let mut path = Path::new(10_000_000, 100 * MS);
@@ -55,10 +55,10 @@ fn real_bears_random_losses() {
     assert!(real > 1.5 * reno, "TCP Real {real} bit/s, New Reno {reno} bit/s");
 }
 
-/// westwood-ssthresh: what a loss leaves still fills the link, so one flow uses it whole with any buffer, where halving
-/// uses 0.82 with a tenth and 0.96 with half of a bandwidth-delay product (geometry of the sawtooth).
+/// westwood-ssthresh: the window after a loss still fills the link, so one flow has full utilisation with any buffer.
+/// By the geometry of the sawtooth halving gives 0.82 with a tenth and 0.96 with half of a bandwidth-delay product.
 #[test]
-fn westwood_fills_the_link_with_a_small_buffer() {
+fn westwood_small_buffer() {
     for (buffer, halving) in [(20, 0.8176), (50, 0.8929), (100, 0.9643)] {
         let mut path = Path::new(24_000_000, 100 * MS); // 1500 B in 0.5 ms: BDP 200 packets.
         path.queue = droptail(buffer);
@@ -71,10 +71,10 @@ fn westwood_fills_the_link_with_a_small_buffer() {
     }
 }
 
-/// An algorithm that a loss costs at most half its window uses a link whole with a buffer of a bandwidth-delay product,
-/// since half of twice that product is the product (geometry of the sawtooth).
+/// An algorithm that reduces its window by at most half has full utilisation with a buffer of one bandwidth-delay
+/// product, since half of twice the product is the product (geometry of the sawtooth).
 #[test]
-fn what_loses_half_at_most_fills_the_link_with_a_buffer_of_its_product() {
+fn full_utilisation_with_bdp_buffer() {
     for algorithm in ["hstcp", "htcp", "westwood", "bic", "veno", "illinois", "hybla", "scalable"] {
         let mut path = Path::new(24_000_000, 100 * MS); // 1500 B in 0.5 ms: BDP 200 packets.
         path.queue = droptail(200);
@@ -87,10 +87,10 @@ fn what_loses_half_at_most_fills_the_link_with_a_buffer_of_its_product() {
     }
 }
 
-/// mathis-random: at random losses of p one flow has 1.31 / sqrt(p) segments in a round trip, if every segment is
+/// mathis-random: with random losses of p one flow has 1.31 / sqrt(p) segments per round trip, if every segment is
 /// acknowledged (Mathis, Semke, Mahdavi and Ott 1997; mean of ten seeds).
 #[test]
-fn reno_bears_random_losses_as_mathis_says() {
+fn reno_random_losses() {
     for (p, seconds) in [(1e-2, 100), (1e-3, 100), (1e-4, 200)] {
         let of_seed = |seed| {
             let mut path = Path::new(100_000_000, 100 * MS);
@@ -105,9 +105,9 @@ fn reno_bears_random_losses_as_mathis_says() {
     }
 }
 
-/// jain-convergence: a second Reno flow comes to its share of a bottleneck with one BDP of buffer (mean of ten seeds).
+/// jain-convergence: a second Reno flow reaches its share of a bottleneck with one BDP of buffer (mean of ten seeds).
 #[test]
-fn a_late_reno_flow_comes_to_its_share() {
+fn late_reno_flow() {
     let jain_of = |seed| {
         let mut path = Path::new(10_000_000, 40 * MS);
         path.queue = droptail(33);
@@ -154,12 +154,12 @@ fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f6
     (delivered[0] + delivered[1]) / (delivered[2] + delivered[3])
 }
 
-/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds), where
-/// Reno's share as the ratio of the round-trip times, 4, to its square. CUBIC's windows grow in time and not in round trips: its
-/// shares lie in between, where the law puts them at a power of up to 0.75, within 20 %. (That is of its curve; in its
-/// Reno-friendly region it shares as Reno.)
+/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds).
+/// With Reno the ratio of shares is between the ratio of round-trip times, 4, and its square. CUBIC's windows grow in
+/// time and not in round trips: its ratio is between these, where the law gives a power of up to 0.75, within 20 %. (In
+/// its Reno-friendly region it shares like Reno.)
 #[test]
-fn round_trip_times_matter_less_to_hybla_and_cubic_than_to_reno() {
+fn rtt_fairness() {
     let mean = |algorithm: &str, parameters: Value| {
         let advantages: Vec<f64> = (1..=10).map(|seed| advantage_of_near_flows(algorithm, &parameters, seed)).collect();
         advantages.iter().sum::<f64>() / 10.0

@@ -1,5 +1,5 @@
-//! Laws of delay-based congestion controls over a bottleneck: what they keep in its queue, and how they share it. The
-//! worked figures and tolerances were set before the algorithms were written.
+//! Laws of delay-based congestion controls over a bottleneck: their queue, and their shares. The expected values and
+//! tolerances were set before the algorithms were written.
 
 use crate::support::{MS, Path, S, acknowledge_every_segment, droptail, tcp};
 use serde_json::{Value, json};
@@ -14,10 +14,10 @@ fn vegas(start: u64, every_other_round: bool) -> Value {
 }
 
 /// vegas-queue: N flows that all know the base RTT keep N alpha to N beta packets in the queue (2 and 4), within one
-/// packet a flow, and lose none; the RTT is the base RTT and the time that the queue takes. The flows start within a
-/// round trip, with a packet each that meets no other.
+/// packet per flow, without losses. The RTT is the base RTT plus the queueing delay. The flows start within a round
+/// trip, each with one packet that meets no other.
 #[test]
-fn vegas_keeps_a_few_packets_of_each_flow_in_the_queue() {
+fn vegas_queue_length() {
     for every_other_round in [false, true] {
         for flows in 1..=10 {
             let mut path = Path::new(12_000_000, 50 * MS); // 1500 B in 1 ms: BDP 50 packets.
@@ -38,11 +38,11 @@ fn vegas_keeps_a_few_packets_of_each_flow_in_the_queue() {
     }
 }
 
-/// vegas-late: a flow that comes 20 s after another takes the queue that it meets for part of the base RTT, and has more
-/// than half (mean of ten seeds). The first flow's slow start has left a queue that it works off by a packet in each
-/// round trip, so that there is one to be mistaken.
+/// vegas-late: a flow that starts 20 s after another counts the existing queue as part of the base RTT, and gets more
+/// than half (mean of ten seeds). The queue exists since the first flow reduces the queue of its slow start by only one
+/// packet per round trip.
 #[test]
-fn a_late_vegas_flow_takes_more() {
+fn late_vegas_flow() {
     let mut share = 0.0;
     for seed in 1..=10 {
         let mut path = Path::new(24_000_000, 100 * MS); // BDP 200 packets.
@@ -70,9 +70,9 @@ fn ledbat_path(seed: u64) -> Path {
     path
 }
 
-/// ledbat-target: one flow brings the queueing delay to its target of 100 ms, within a tenth, and loses nothing.
+/// ledbat-target: one flow keeps the queueing delay at its target of 100 ms, within 10 %, without losses.
 #[test]
-fn ledbat_brings_the_queueing_delay_to_its_target() {
+fn ledbat_target_delay() {
     let mut mean = 0.0;
     for seed in 1..=10 {
         let mut path = ledbat_path(seed);
@@ -86,8 +86,8 @@ fn ledbat_brings_the_queueing_delay_to_its_target() {
     assert!((mean - 0.100).abs() <= 0.010, "queueing delay {mean}");
 }
 
-/// ledbat-target: where a Reno flow keeps more than the target in the queue, a LEDBAT flow has less than 5 % (mean of
-/// ten seeds).
+/// ledbat-target: if a Reno flow keeps more than the target in the queue, a LEDBAT flow gets less than 5 % (mean of ten
+/// seeds).
 #[test]
 fn ledbat_yields_to_reno() {
     let mut share = 0.0;

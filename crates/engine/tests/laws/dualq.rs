@@ -1,5 +1,5 @@
-//! What RFC 9332 claims of the coupled dual queue, over a whole path: L4S flows and Classic flows get like rates, each
-//! with the delay of its own queue.
+//! Claims of RFC 9332 for the coupled dual queue, over a whole path: L4S flows and Classic flows get similar rates,
+//! each with the delay of its own queue.
 
 use crate::support::{MS, Path, S, constant_rate, tcp, tcp_flows};
 use serde_json::{Value, json};
@@ -29,10 +29,10 @@ fn sojourn(result: &RunResult) -> SojournTimes {
     result.queues[0].statistics.sojourn.expect("packets were sent")
 }
 
-/// RFC 9332: p_C = (p_CL / k)^2 balances the square root of Classic congestion controls, so that a flow's rate does not
-/// depend on its queue: within a factor of two, whichever flows there are, and the link is used.
+/// RFC 9332: p_C = (p_CL / k)^2 compensates for the square root law of Classic congestion controls, so a flow's rate
+/// does not depend on its queue: within a factor of two, for any mix of flows, with high utilisation.
 #[test]
-fn l4s_and_classic_flows_get_like_rates() {
+fn l4s_and_classic_rates() {
     for rate in [40_000_000, 100_000_000] {
         for classic in ["newreno", "cubic"] {
             for (l4s_flows, classic_flows) in [(1, 1), (4, 1), (1, 4), (5, 5)] {
@@ -49,10 +49,10 @@ fn l4s_and_classic_flows_get_like_rates() {
     }
 }
 
-/// Appendix A: the Classic queue is held at its target of 15 ms, the L4S queue at its threshold of 1 ms; in company too,
-/// where most packets are L4S. Prague loses nothing, as only overload drops from its queue.
+/// Appendix A: the delay of the Classic queue is at its target of 15 ms, that of the L4S queue at its threshold of 1
+/// ms, also if both have flows and most packets are L4S. Prague loses nothing, as only overload drops from its queue.
 #[test]
-fn each_queue_has_its_own_delay() {
+fn delay_of_each_queue() {
     for scheduler in ["wrr", "time_shifted_fifo"] {
         let l4s = run(40_000_000, vec![tcp_flows("prague", 5, S)], scheduler);
         assert!(sojourn(&l4s).mean < 0.001 && sojourn(&l4s).p99 < 0.002, "{scheduler}: {:?}", sojourn(&l4s));
@@ -68,10 +68,10 @@ fn each_queue_has_its_own_delay() {
     }
 }
 
-/// Unresponsive Classic traffic of 1.1 times the link's rate is dropped down to it; the delay stays at the
-/// target, and who answers marks is not starved.
+/// Unresponsive Classic traffic of 1.1 times the link's rate is dropped down to that rate. The delay stays at the
+/// target, and flows that respond to marks are not starved.
 #[test]
-fn unresponsive_traffic_starves_nobody() {
+fn unresponsive_traffic() {
     let flood = constant_rate(44_000_000, 1500, false);
     let result = run(40_000_000, vec![tcp("prague"), flood], "wrr");
     let (queue, prague) = (&result.queues[0].statistics, goodput(&result, 0));

@@ -1,4 +1,4 @@
-//! Links that change while a run lasts: what queues, transports and loss ratios make of it.
+//! Links that change during a run: their effect on queues, transports and loss ratios.
 
 use std::sync::atomic::AtomicBool;
 
@@ -22,10 +22,10 @@ fn steps() -> Value {
     json!([{"at": 20 * S, "rate": 50_000_000}, {"at": 40 * S, "rate": 10_000_000}])
 }
 
-/// Unresponsive 20 Mbit/s of packets of 1500 bytes fill DropTail at 10 Mbit/s by 1 / 0.6 - 1 / 1.2 packets a millisecond,
-/// and it drains at 50 Mbit/s by 1 / 0.24 - 1 / 0.6 of them, until it is empty.
+/// Unresponsive 20 Mbit/s in packets of 1500 bytes fill DropTail at 10 Mbit/s by 1 / 0.6 - 1 / 1.2 packets per
+/// millisecond. At 50 Mbit/s it drains by 1 / 0.24 - 1 / 0.6 of them per millisecond, until it is empty.
 #[test]
-fn droptails_queue_fills_and_drains_at_the_rate_of_the_moment() {
+fn queue_growth_at_current_rate() {
     let mut path = Path::new(10_000_000, 20 * MS);
     path.queue = droptail(1_000_000);
     path.flows = vec![constant_rate(20_000_000, 1500, false)];
@@ -64,10 +64,10 @@ fn between(discipline: &str, start: u64, end: u64) -> (f64, f64) {
     (statistics.sojourn.expect("packets were sent").mean, statistics.busy_share)
 }
 
-/// Before the rate changes, five seconds after it rose and five after it fell, queues are held at the same delay, though
-/// nothing was set for the rate, and the link is used.
+/// Before the rate changes, five seconds after an increase and five after a decrease, AQMs keep the same delay without
+/// being configured for the rate, and the link is used.
 #[test]
-fn managed_queues_keep_their_delay_at_any_rate() {
+fn aqm_delay_at_any_rate() {
     // CoDel's is above its target of 5 ms as each flow's share of the path, at 10 Mbit/s, is four packets.
     for (discipline, least, greatest) in [("codel", 0.005, 0.020), ("pie", 0.0135, 0.0165), ("dualpi2", 0.0135, 0.0165)]
     {
@@ -82,10 +82,10 @@ fn managed_queues_keep_their_delay_at_any_rate() {
     assert!(between("droptail", 45, 60).0 > 0.5, "a queue that nobody manages");
 }
 
-/// Packets do not overtake those ahead when the delay falls: nothing is sent again where nothing is lost. At most fifty
-/// packets are under way, so that the queue adds no more than 60 ms to the delays there and back.
+/// Packets do not overtake earlier ones when the delay falls: there are no retransmissions without losses. At most
+/// fifty packets are in flight, so the queue adds at most 60 ms to the delays of both directions.
 #[test]
-fn changes_of_delay_reorder_nothing() {
+fn delay_change_without_reordering() {
     for (first, second) in [(100, 5), (5, 100), (200, 1)] {
         let mut path = Path::new(10_000_000, 2 * first * MS);
         path.queue = droptail(100);
@@ -107,10 +107,11 @@ fn changes_of_delay_reorder_nothing() {
     }
 }
 
-/// A thousand packets a second over a link whose delay falls from 40 to 5 ms at 2 s: those sent before that arrive as they
-/// would have, those after it behind them. So at 2.02 s those have arrived that were sent by 1.98 s, at 2.045 s those of 2.04 s.
+/// 1000 packets/s over a link whose delay falls from 40 to 5 ms at 2 s: packets sent before that keep their arrival
+/// times, and later ones arrive behind them. So the packets sent by 1.98 s have arrived at 2.02 s, and those sent by
+/// 2.04 s at 2.045 s.
 #[test]
-fn nothing_arrives_earlier_than_what_was_sent_before() {
+fn arrivals_after_delay_decrease() {
     let mut source = constant_rate(8_000_000, 1000, false);
     source["to"] = json!(1);
     let specification: Specification = serde_json::from_value(json!({
@@ -135,10 +136,10 @@ fn nothing_arrives_earlier_than_what_was_sent_before() {
     }
 }
 
-/// Of 75 000 packets, half of them after the loss ratio changed, so many are lost as five standard deviations of the
-/// binomial allow; what is not lost arrives.
+/// Of 75 000 packets, half of them after a change of the loss ratio, the number lost is within five standard deviations
+/// of the binomial distribution. All others arrive.
 #[test]
-fn random_losses_have_their_ratio() {
+fn random_loss_ratio() {
     for (seed, (before, after)) in (1..).zip([(0.0, 0.01), (0.01, 0.0), (0.001, 0.02), (0.1, 0.1), (0.5, 0.001)]) {
         let mut path = Path::new(10_000_000, 20 * MS);
         path.queue = droptail(100);

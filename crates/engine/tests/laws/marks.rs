@@ -1,4 +1,4 @@
-//! Laws of congestion controls that answer marks, over a bottleneck that makes them.
+//! Laws of congestion controls that respond to marks, over a bottleneck that marks.
 
 use std::sync::atomic::AtomicBool;
 
@@ -79,10 +79,10 @@ fn times(check: &Value, row: &Value) -> std::ops::Range<f64> {
     time(0, 0.0)..time(1, f64::INFINITY)
 }
 
-/// ns-3's validation of DCTCP: throughput of 200 ms at a time, and alpha at every instant, but for the checks that
-/// `docs/differences.md` lists.
+/// ns-3's validation of DCTCP: throughput over 200 ms, and alpha after each event, except for the checks listed in
+/// `docs/differences.md`.
 #[test]
-fn dctcp_does_as_ns3s_validation_says() {
+fn dctcp_validation_of_ns3() {
     let figures: Value = serde_json::from_str(include_str!("../data/marks.json")).expect("the figures are JSON");
     let rows = figures["vectors"].as_array().expect("vectors").iter();
     for row in rows.filter(|row| row["id"].as_str().is_some_and(|id| id.starts_with("dctcp-validation"))) {
@@ -111,10 +111,11 @@ fn dctcp_does_as_ns3s_validation_says() {
     }
 }
 
-/// Without dynamic queue limits, which we do not have, ns-3's alpha is ours within 15 %, if every segment is acknowledged.
-/// With them its link takes packets in lumps, not all of which have waited as long, and alpha is half of that.
+/// Without dynamic queue limits, which we do not have, ns-3's mean alpha and ours agree within 15 %, if every segment
+/// is acknowledged. With them its link takes packets in batches with different waiting times, and alpha is half of
+/// that.
 #[test]
-fn dctcps_alpha_is_ns3s_where_nothing_takes_packets_in_lumps() {
+fn dctcp_alpha_of_ns3() {
     let figures: Value = serde_json::from_str(include_str!("../data/marks.json")).expect("the figures are JSON");
     let rows = figures["vectors"].as_array().expect("vectors");
     let row = rows.iter().find(|row| row["id"] == "dctcp-without_queue_limits-1").expect("the row");
@@ -124,11 +125,11 @@ fn dctcps_alpha_is_ns3s_where_nothing_takes_packets_in_lumps() {
     assert!((alpha.mean / expected - 1.0).abs() <= 0.15, "mean alpha {}, expected {expected}", alpha.mean);
 }
 
-/// Where ns-3's threshold lies, alpha is between what a threshold gives that all packets of a round trip exceed,
-/// sqrt(2 / W) (Alizadeh et al. 2010, section 3.3), and what marks give that come in every round trip, where alpha W
-/// / 2 is the segment by which the window grows. W is the window with which the queue reaches the threshold.
+/// On ns-3's path alpha lies between two bounds: sqrt(2 / W), if all packets of a round trip exceed the threshold
+/// (Alizadeh et al. 2010, section 3.3), and the value for marks in every round trip, where alpha W / 2 is the segment
+/// by which the window grows. W is the window with which the queue reaches the threshold.
 #[test]
-fn dctcps_alpha_on_ns3s_path_is_between_its_bounds() {
+fn dctcp_alpha_bounds() {
     let figures: Value = serde_json::from_str(include_str!("../data/marks.json")).expect("the figures are JSON");
     let rows = figures["vectors"].as_array().expect("vectors");
     let row = rows.iter().find(|row| row["id"] == "dctcp-validation_10ms-3").expect("the row");
@@ -138,14 +139,14 @@ fn dctcps_alpha_on_ns3s_path_is_between_its_bounds() {
     assert!(alpha.mean < (2.0 / window).sqrt(), "mean alpha {}", alpha.mean);
 }
 
-/// Alizadeh et al. 2010, section 3.3: with one flow the window saws between W + 1 and (1 - alpha / 2) (W + 1), where
-/// W fills the path and the queue up to its threshold, and in one round trip of a tooth all is marked, so that a
-/// tooth has 1 / alpha of them: sqrt(W / 2). The paper's window grows in the marked round trip too. Where it does not
-/// (RFC 3168 section 6.1.2), alpha (1 + alpha W / 2) = 1, which is half a round trip more; and as windows are of
-/// whole segments, up to one more. The gain keeps alpha from following the teeth: equation 15 wants it well below
-/// 1.386 / sqrt(2 W).
+/// Alizadeh et al. 2010, section 3.3: with one flow the window oscillates between W + 1 and (1 - alpha / 2) (W + 1),
+/// where W fills the path and the queue up to its threshold. All packets of one round trip per tooth are marked, so a
+/// tooth has 1 / alpha round trips: sqrt(W / 2). In the paper the window also grows in the marked round trip. If it
+/// does not (RFC 3168 section 6.1.2), alpha (1 + alpha W / 2) = 1, which is half a round trip more, and up to one more
+/// as windows are whole segments. The gain keeps alpha from following the teeth: equation 15 requires it to be well
+/// below 1.386 / sqrt(2 W).
 #[test]
-fn dctcps_alpha_is_that_of_its_sawtooth() {
+fn dctcp_alpha_of_sawtooth() {
     for (packets, threshold) in [(50, 10), (100, 20), (200, 40), (400, 80)] {
         let mut path = dctcp_path(packets, 20 * MS, threshold, 1);
         path.flows[0]["source"]["parameters"] = json!({"g": 1.0 / 128.0});
@@ -157,9 +158,9 @@ fn dctcps_alpha_is_that_of_its_sawtooth() {
 }
 
 /// Alizadeh et al. 2010, equations 10 and 11: the queue of N synchronised flows rises to K + N and falls from there by
-/// A = sqrt(2 N (C RTT + K)) / 2. Above K + N are only packets of the same burst, one a flow.
+/// A = sqrt(2 N (C RTT + K)) / 2. Above K + N are only packets of the same burst, one per flow.
 #[test]
-fn dctcps_queue_stays_near_the_threshold() {
+fn dctcp_queue_range() {
     for (flows, threshold) in [(1, 20), (2, 20), (5, 40), (10, 60)] {
         let mut path = dctcp_path(100, 20 * MS, threshold, flows);
         path.queue_series = Some(MS);
@@ -175,10 +176,10 @@ fn dctcps_queue_stays_near_the_threshold() {
     }
 }
 
-/// Alizadeh, Javanmard and Prabhakar 2011, section 3: the utilisation is above 0.94 however low the threshold, and 1
-/// from a threshold of 0.17 of the bandwidth-delay product on (a seventh in the paper of 2010, equation 13).
+/// Alizadeh, Javanmard and Prabhakar 2011, section 3: the utilisation is above 0.94 for any threshold, and 1 from a
+/// threshold of 0.17 of the bandwidth-delay product on (1/7 in the paper of 2010, equation 13).
 #[test]
-fn dctcp_uses_the_link_with_a_low_threshold() {
+fn dctcp_utilisation_by_threshold() {
     for (packets, threshold, utilisation) in [(100, 1, 0.94), (400, 1, 0.94), (100, 17, 0.999), (400, 68, 0.999)] {
         let path = dctcp_path(packets, 20 * MS, threshold, 1);
         let share = path.run().queues[0].statistics.busy_share;
@@ -186,9 +187,9 @@ fn dctcp_uses_the_link_with_a_low_threshold() {
     }
 }
 
-/// The same path with drops instead of marks: DCTCP's goodput is New Reno's (RFC 8257 section 3.5).
+/// On the same path with drops instead of marks DCTCP's goodput is New Reno's (RFC 8257 section 3.5).
 #[test]
-fn dctcp_answers_losses_as_new_reno() {
+fn dctcp_with_losses() {
     let goodput = |algorithm: &str| {
         let mut path = Path::new(100_000_000_000, 100 * MS);
         path.stack = acknowledge_every_segment();
@@ -218,10 +219,10 @@ fn vcp_path(rate: u64, rtt: u64, flows: u64) -> Path {
 /// The authors' target utilisation at 100 Mbit/s (ns-2 vcp-queue.cc).
 const VCP_TARGET: f64 = 0.975;
 
-/// Xia et al. 2005, section 5: at one bottleneck, whatever its rate, round-trip time and number of flows, VCP uses more
-/// than 0.9 of the link with a queue of a small share of the buffer and no losses, and shares it fairly.
+/// Xia et al. 2005, section 5: at one bottleneck, for any rate, round-trip time and number of flows, VCP uses more than
+/// 0.9 of the link with a queue of a small share of the buffer, without losses and with fair shares.
 #[test]
-fn vcp_uses_the_link_fairly_with_no_queue() {
+fn vcp_utilisation_and_fairness() {
     for (megabits, rtt_ms, flows) in [(20, 80, 2), (100, 80, 2), (100, 20, 10), (100, 200, 10), (100, 80, 20)] {
         let path = vcp_path(megabits * 1_000_000, rtt_ms * MS, flows);
         let result = path.run();
@@ -238,11 +239,11 @@ fn vcp_uses_the_link_fairly_with_no_queue() {
     }
 }
 
-/// The geometry of VCP's sawtooth, for a beta at which the load stays high: overload at the target gamma, decrease to
-/// beta of it, and as long at each rate between, as long as a tooth lasts for many measuring intervals: utilisation
-/// gamma (1 + beta) / 2.
+/// The geometry of VCP's sawtooth, for a beta at which the load stays high: the load decreases from the target gamma to
+/// beta gamma and all loads between are equally frequent, if a tooth lasts for many measuring intervals. So the
+/// utilisation is gamma (1 + beta) / 2.
 #[test]
-fn vcps_utilisation_is_that_of_its_sawtooth() {
+fn vcp_utilisation_of_sawtooth() {
     for beta in [0.875, 0.8] {
         let mut path = vcp_path(100_000_000, 40 * MS, 1);
         path.flows[0]["source"]["parameters"] = json!({"beta": beta});
@@ -252,10 +253,10 @@ fn vcps_utilisation_is_that_of_its_sawtooth() {
     }
 }
 
-/// A flow that comes to another, which has the whole link, ends with the same share: additive increase and
-/// multiplicative decrease converge (Chiu and Jain 1989).
+/// A flow that starts when another has the whole link reaches the same share: additive increase and multiplicative
+/// decrease converge (Chiu and Jain 1989).
 #[test]
-fn a_late_vcp_flow_gets_its_share() {
+fn late_vcp_flow() {
     let mut path = vcp_path(20_000_000, 80 * MS, 1);
     let mut late = tcp("vcp");
     late["start"] = json!(50 * S);
@@ -293,19 +294,20 @@ fn advantage_of_a_near_flow(algorithm: &str, seed: u64) -> f64 {
     result.flows[0].bytes_delivered as f64 / result.flows[1].bytes_delivered as f64
 }
 
-/// The draft, section 2.4.4: flows with round-trip times below 25 ms share a bottleneck about equally, where DCTCP's
-/// are as the ratio of the round-trip times, 6 and 21 ms with the queue, to its square (mean of five seeds).
+/// The draft, section 2.4.4: flows with round-trip times below 25 ms share a bottleneck about equally. With DCTCP the
+/// ratio of shares is between that of the round-trip times, 6 and 21 ms with the queue, and its square (mean of five
+/// seeds).
 #[test]
-fn prague_is_fair_whatever_the_round_trip_time() {
+fn prague_rtt_fairness() {
     let mean = |algorithm: &str| (1..=5).map(|seed| advantage_of_a_near_flow(algorithm, seed)).sum::<f64>() / 5.0;
     let (prague, dctcp) = (mean("prague"), mean("dctcp"));
     assert!((0.75..=1.33).contains(&prague), "Prague's near flow has {prague} times the goodput of the far one");
     assert!((3.5..=12.25).contains(&dctcp), "DCTCP's near flow has {dctcp} times the goodput of the far one");
 }
 
-/// A paced flow keeps its queue at the threshold, and uses the link as DCTCP does.
+/// A paced flow keeps its queue at the threshold, and uses the link as much as DCTCP.
 #[test]
-fn pragues_queue_stays_near_the_threshold() {
+fn prague_queue() {
     for (packets, threshold) in [(50, 4), (100, 10), (400, 20)] {
         let mut path = dctcp_path(packets, 20 * MS, threshold, 1);
         path.flows = vec![tcp("prague")];

@@ -1,4 +1,4 @@
-//! Laws of whole runs: each test states its law, and compares with figures and tolerances set beforehand.
+//! Laws of whole runs: each test states its law, and compares with expected values and tolerances set in advance.
 
 mod bottleneck;
 mod codel;

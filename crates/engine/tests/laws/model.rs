@@ -1,5 +1,5 @@
-//! Laws of algorithms that model the path, over one bottleneck: how much they have in flight, what they make of random
-//! loss, how they share. Worked figures and tolerances were set before the algorithms were written.
+//! Laws of algorithms that model the path, over one bottleneck: data in flight, response to random loss, shares. The
+//! expected values and tolerances were set before the algorithms were written.
 
 use crate::support::{MS, Path, S, droptail, tcp, tcp_flows};
 use serde_json::{Value, json};
@@ -70,11 +70,10 @@ fn one_flow(algorithm: &str, duration: u64, warm_up: u64) -> (Path, RunResult) {
     (path, result)
 }
 
-/// bbr-inflight: a flow alone has 1.0 to 1.1 BDP in flight on average while it probes for bandwidth (law: +- 10 %),
-/// never more than 2 BDP and three quanta, here of two segments, by its window, and loses 2 % of the link to PROBE_RTT
-/// at most.
+/// bbr-inflight: a single flow has 1.0 to 1.1 BDP in flight on average in PROBE_BW (law: +- 10 %). Its window limits it
+/// to 2 BDP and three quanta, here of two segments. PROBE_RTT costs at most 2 % of the link.
 #[test]
-fn bbr_alone_keeps_about_a_bdp_in_flight() {
+fn bbr_data_in_flight() {
     // PROBE_RTT comes 10 s after the least round trip and ends within another second.
     for (from, to) in [(2, 9), (12, 19)] {
         let (path, result) = one_flow("bbr", to * S, from * S);
@@ -88,10 +87,10 @@ fn bbr_alone_keeps_about_a_bdp_in_flight() {
     between(utilisation(&path, &result), 0.97, 1.0, "utilisation, PROBE_RTT included");
 }
 
-/// bbr-inflight: STARTUP leaves a queue of no more than about 2 BDP (law: +- 10 %), and DRAIN takes it away in about
-/// two round trips, of those that the queue lengthens.
+/// bbr-inflight: STARTUP leaves a queue of at most about 2 BDP (law: +- 10 %), and DRAIN removes it in about two round
+/// trips, including the queueing delay.
 #[test]
-fn bbr_drains_what_its_startup_queued() {
+fn bbr_startup_and_drain() {
     let (path, result) = one_flow("bbr", 4 * S, 0);
     let peak = result.series.queues.iter().max_by_key(|sample| sample.packets).expect("samples");
     between(peak.packets as f64 / bdp(&path), 0.5, 2.2, "queue at the end of STARTUP in BDPs");
@@ -101,10 +100,10 @@ fn bbr_drains_what_its_startup_queued() {
     between(took, 0.0, 1.1 * 2.0 * longest, "seconds to drain it");
 }
 
-/// bbr-inflight: PROBE_RTT, four packets for 200 ms every 10 s. Two flows, since one alone sees the least round trip
-/// again and again by itself.
+/// bbr-inflight: PROBE_RTT, four packets for 200 ms every 10 s. With two flows, since a single flow measures the
+/// minimum RTT again and again without it.
 #[test]
-fn bbr_probes_for_the_round_trip_every_ten_seconds() {
+fn bbr_probe_rtt_interval() {
     let mut path = Path::new(20_000_000, 100 * MS);
     path.queue = droptail(1000);
     path.flows = vec![tcp_flows("bbr", 2, S)];
@@ -131,19 +130,18 @@ fn bbr_probes_for_the_round_trip_every_ten_seconds() {
     }
 }
 
-/// bbr-throughput: loss at random does not slow it, 93 % of the link at 1 % (worked figure), until it is as much as the
-/// probing gain adds, 20 %.
+/// bbr-throughput: random loss does not reduce the throughput, 93 % of the link at 1 % (calculated value), until it
+/// reaches the probing gain of about 20 %.
 #[test]
-fn bbr_does_not_heed_random_loss() {
+fn bbr_random_loss() {
     between(utilisation_at_loss("bbr", 0.01), 0.93, 1.0, "utilisation at 1 %");
     let (below, above) = (utilisation_at_loss("bbr", 0.1), utilisation_at_loss("bbr", 0.25));
     assert!(above < 0.5 * below, "{above} of the link at 25 % and {below} at 10 %");
 }
 
-/// The law that sets it apart: at 1 % of loss it has ten times the throughput of CUBIC or more, if the BDP is large
-/// enough.
+/// At 1 % of random loss BBR has at least ten times the throughput of CUBIC, if the BDP is large enough.
 #[test]
-fn bbr_outruns_cubic_where_packets_are_lost_at_random() {
+fn bbr_and_cubic_random_loss() {
     let goodput = |algorithm| {
         let mut path = Path::new(50_000_000, 100 * MS);
         path.queue = droptail(417);
@@ -157,10 +155,10 @@ fn bbr_outruns_cubic_where_packets_are_lost_at_random() {
     assert!(bbr > 10.0 * cubic, "{bbr} and {cubic} bit/s");
 }
 
-/// bbr-multi: several flows fill a deep buffer up to the cap of their windows, so that the round trip is 1.5 to 2.2
-/// times the propagation delay. Each adds its quanta, which count for little where the BDP is 417 packets.
+/// bbr-multi: several flows fill a deep buffer up to the limit of their windows, so that the RTT is 1.5 to 2.2 times
+/// the propagation delay. The quanta of each flow are negligible at a BDP of 417 packets.
 #[test]
-fn several_bbrs_double_the_round_trip() {
+fn several_bbr_flows() {
     for flows in [2, 4] {
         let run = |seed| {
             let mut path = Path::new(50_000_000, 100 * MS);
@@ -177,29 +175,29 @@ fn several_bbrs_double_the_round_trip() {
     }
 }
 
-/// Random loss below the threshold of 2 % slows version 3 down between probes only: each round leaves 0.99 of the rate
-/// by the pacing margin and 0.99 by the losses, for 3 s at most (sections 5.6.2, 5.5.10.3 and 5.3.3.8.2), so that of 30
-/// round trips the mean is (1 - 0.98^30) / (30 * 0.02) = 0.757. Loss above the threshold does slow it.
+/// Random loss below the threshold of 2 % slows version 3 only between probes: each round reduces the rate to 0.99 by
+/// the pacing margin and to 0.99 by the losses, for at most 3 s (sections 5.6.2, 5.5.10.3 and 5.3.3.8.2), so the mean
+/// over 30 round trips is (1 - 0.98^30) / (30 * 0.02) = 0.757. Loss above the threshold slows it throughout.
 #[test]
-fn bbr3_heeds_random_loss_above_its_threshold() {
+fn bbr3_random_loss() {
     let (below, above) = (utilisation_at_loss("bbr3", 0.01), utilisation_at_loss("bbr3", 0.05));
     between(below, 0.757, 1.0, "utilisation at 1 %");
     assert!(above < 0.5 * below, "{above} of the link at 5 % and {below} at 1 %");
 }
 
-/// Version 3 alone uses the link but for what ProbeRTT costs, 2 % by section 5.3.4.2, and ProbeBW_DOWN, a tenth of the
-/// rate for no longer than ProbeBW_UP's queue lasts; and the queue is less than the BDP.
+/// A single flow of version 3 uses the link except for the cost of ProbeRTT, 2 % by section 5.3.4.2, and of
+/// ProbeBW_DOWN, 10 % of the rate for at most as long as ProbeBW_UP's queue lasts. The queue is less than the BDP.
 #[test]
-fn bbr3_alone_uses_the_link() {
+fn bbr3_utilisation() {
     let (path, result) = one_flow("bbr3", 42 * S, 2 * S);
     between(utilisation(&path, &result), 0.95, 1.0, "utilisation");
     between(result.queues[0].statistics.mean_packets / bdp(&path), 0.0, 0.5, "mean queue in BDPs");
 }
 
-/// Version 3 does not persist in losing more than 2 %, in any buffer of a quarter of the BDP or more, where the first
-/// one loses several times as much (section 2.8, BBR.LossThresh).
+/// Version 3 does not persistently lose more than 2 % in any buffer of at least a quarter of the BDP, where version 1
+/// loses several times as much (section 2.8, BBR.LossThresh).
 #[test]
-fn bbr3_loses_little_in_shallow_buffers() {
+fn bbr3_shallow_buffers() {
     for buffer in [16, 33, 66] {
         let run = |algorithm: &str| {
             let mut path = Path::new(20_000_000, 40 * MS);
@@ -216,10 +214,10 @@ fn bbr3_loses_little_in_shallow_buffers() {
     }
 }
 
-/// A second flow that starts later gets its share: DOWN's gain of 0.9 is the least that lets bandwidths converge
-/// (section 5.3.3.1). The mean over ten seeds, since each flow probes at random times.
+/// A second flow that starts later gets its share: DOWN's gain of 0.9 is the least with which bandwidths converge
+/// (section 5.3.3.1). Mean over ten seeds, since each flow probes at random times.
 #[test]
-fn two_bbr3s_converge() {
+fn bbr3_convergence() {
     let share_of_late = |seed| {
         let mut path = Path::new(20_000_000, 40 * MS);
         path.queue = droptail(3 * 67);

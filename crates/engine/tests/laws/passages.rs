@@ -1,4 +1,4 @@
-//! Laws of what is recorded as packets pass the ends of links.
+//! Laws of the records of packets that pass the ends of links.
 
 use std::sync::atomic::AtomicBool;
 
@@ -37,9 +37,9 @@ fn times(passages: &[Passage], link: usize) -> Vec<Time> {
     passages.iter().filter(|passage| passage.link == link).map(|passage| passage.time).collect()
 }
 
-/// A run that is recorded everywhere is the same run: nothing that a result holds differs, the number of events included.
+/// A run with recording on all links gives the same result, including the number of events.
 #[test]
-fn recording_changes_nothing() {
+fn recording_has_no_effect() {
     let mut lossy = short_path().specification();
     lossy.links[BOTTLENECK].loss = 0.01;
     for specification in [short_path().specification(), lossy] {
@@ -57,10 +57,10 @@ fn recording_changes_nothing() {
     }
 }
 
-/// A link is its transmitter and its wire: what passes the near end passes the far end a delay later, in the same order,
-/// and packets at the near end are at least their transmission apart.
+/// A packet passes the far end of a link one delay after the near end, in the same order. At the near end packets are
+/// at least their transmission time apart.
 #[test]
-fn packets_take_a_links_delay_and_keep_their_distance() {
+fn link_delay_and_spacing() {
     let mut path = short_path();
     path.flows = vec![tcp("newreno"), constant_rate(1_000_000, 500, true)];
     for (link, delay) in [(FIRST, 0), (BOTTLENECK, 10 * MS), (LAST, 0)] {
@@ -80,10 +80,10 @@ fn packets_take_a_links_delay_and_keep_their_distance() {
     }
 }
 
-/// What reaches a host is what it counts, whether the last link's passage is computed with the one before or not, and what
-/// enters the bottleneck's queue leaves it or is dropped there.
+/// Recorded arrivals at a host equal its counters, whether the passage of the last link is computed with the previous
+/// one or not. Packets that enter the bottleneck's queue leave it or are dropped there.
 #[test]
-fn what_is_recorded_is_what_is_counted() {
+fn records_match_counters() {
     let path = short_path();
     let result = path.run();
     let mut simulation = path.simulation();
@@ -103,9 +103,9 @@ fn what_is_recorded_is_what_is_counted() {
     assert!(counts.departures - times(&passages, BOTTLENECK).iter().filter(|time| **time < end).count() as u64 <= 1);
 }
 
-/// A packet that a link loses on its wire passes its near end and not the far one; one that a plan takes passes neither.
+/// A packet lost on a link's wire passes its near end but not the far end. A packet dropped by a plan passes neither.
 #[test]
-fn lost_packets_pass_no_farther() {
+fn lost_packets() {
     let loss = |pattern: Value, ratio: f64| {
         let mut path = short_path();
         path.drop = pattern;
@@ -124,9 +124,10 @@ fn lost_packets_pass_no_farther() {
     assert_eq!(times(&passages, BOTTLENECK).len(), 2 * times(&passages, LAST).len());
 }
 
-/// Passages are told once each and in order of time, however often they are asked for, and only those that have happened.
+/// Each passage is reported once, in order of time and only after it has happened, however often passages are
+/// requested.
 #[test]
-fn passages_come_in_order_and_once() {
+fn order_of_passages() {
     let path = short_path();
     let ends = [(FIRST, End::Near), (BOTTLENECK, End::Far), (LAST, End::Near), (4, End::Far)];
     let all: Vec<_> =
@@ -153,9 +154,9 @@ fn passages_come_in_order_and_once() {
     assert_eq!(sorted(told), sorted(all));
 }
 
-/// What a connection tells of itself agrees with what is counted of its packets on its first link.
+/// The counters of a connection agree with its packets recorded on its first link.
 #[test]
-fn a_connections_account_is_that_of_its_packets() {
+fn connection_counters() {
     let mut path = short_path();
     path.flows = vec![tcp("cubic")];
     path.queue = droptail(10);

@@ -1,4 +1,4 @@
-//! What the authors of queue disciplines claim of them when TCP answers: whole paths over one bottleneck.
+//! Claims of the authors of queue disciplines for TCP traffic: whole paths over one bottleneck.
 
 use crate::support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ fn bottleneck(queue: Value, flows: u64, rtt: u64, ecn: bool) -> QueueStatistics 
 }
 
 /// Hollot et al. 2001: the PI controller, designed for at least 60 flows and round-trip times up to 240 ms, keeps the
-/// queue at its reference whatever the load, on which that of RED depends.
+/// queue at its reference for any load. With RED the queue depends on the load.
 #[test]
-fn pi_keeps_the_queue_at_its_reference_under_tcp() {
+fn pi_queue_reference() {
     for (reference, flows) in [(200, 60), (200, 120), (300, 60)] {
         let queue = json!({"name": "pi", "limit": {"packets": 800}, "parameters": {"reference": reference, "w": 160}});
         let statistics = bottleneck(queue, flows, 200 * MS, false);
@@ -29,10 +29,10 @@ fn pi_keeps_the_queue_at_its_reference_under_tcp() {
     }
 }
 
-/// Athuraliya et al. 2001: REM matches the rate and clears the buffer: marking, it keeps the queue at its target of 20
-/// packets and the link busy, whatever the number of flows.
+/// Athuraliya et al. 2001: REM matches the rate and clears the buffer: with marks it keeps the queue at its target of
+/// 20 packets and the link busy, for any number of flows.
 #[test]
-fn rem_matches_the_rate_and_clears_the_buffer() {
+fn rem_rate_and_queue() {
     for flows in [30, 60, 90] {
         let queue = json!({"name": "rem", "limit": {"packets": 800}, "parameters": {"ecn": true}});
         let statistics = bottleneck(queue, flows, 80 * MS, true);
@@ -43,10 +43,10 @@ fn rem_matches_the_rate_and_clears_the_buffer() {
     }
 }
 
-/// Kunniyur and Srikant 2004: AVQ keeps the link as busy as desired, whatever the number of flows, and loses nothing to
+/// Kunniyur and Srikant 2004: AVQ keeps the utilisation at the desired value for any number of flows, without losses at
 /// the limit.
 #[test]
-fn avq_keeps_the_link_as_busy_as_desired_under_tcp() {
+fn avq_utilisation() {
     for (flows, gamma) in [(30, 0.98), (60, 0.98), (120, 0.98), (120, 0.9)] {
         let queue = json!({"name": "avq", "limit": {"packets": 200}, "parameters": {"gamma": gamma}});
         let statistics = bottleneck(queue, flows, 80 * MS, false);
@@ -68,11 +68,11 @@ fn unresponsive_share(queue: Value, times: f64) -> f64 {
     result.flows.last().expect("the unresponsive flow").bytes_delivered as f64 * 8.0 / (100.0 * 10e6)
 }
 
-/// Tang, Wang and Low, "Understanding CHOKe" (2004): with many TCP flows no unresponsive one gets more than 1 / (e + 1) =
-/// 26.9 % of the link whatever it sends, and less and less the more it sends beyond the link's rate; RED leaves it
-/// nearly everything (Pan et al. 2000).
+/// Tang, Wang and Low, "Understanding CHOKe" (2004): with many TCP flows an unresponsive flow gets at most 1 / (e + 1)
+/// = 26.9 % of the link at any rate, and the less the more it exceeds the link's rate. RED leaves it nearly everything
+/// (Pan et al. 2000).
 #[test]
-fn choke_bounds_the_share_of_an_unresponsive_flow() {
+fn choke_unresponsive_flow() {
     let share = |name: &str, times| {
         let parameters = json!({"min": {"packets": 100}, "max": {"packets": 200}});
         unresponsive_share(json!({"name": name, "limit": {"packets": 300}, "parameters": parameters}), times)
@@ -88,10 +88,11 @@ fn choke_bounds_the_share_of_an_unresponsive_flow() {
     assert!(with_red > 0.8, "{with_red} of the link with RED");
 }
 
-/// With the comparison in PIE and CoDel, which drops the arrival alone, of lambda times the link's rate passes what finds
-/// another flow's packet: a share mu = lambda (1 - mu) of the link. A little more, since they do not compare all the time.
+/// With CHOKe's comparison in PIE and CoDel, which drops only the arrival, those packets of an unresponsive flow of
+/// lambda times the link's rate pass that are compared with another flow's: a share mu = lambda (1 - mu) of the link.
+/// It is slightly more, since they do not compare all the time.
 #[test]
-fn the_comparison_reins_in_an_unresponsive_flow() {
+fn choke_pie_and_choke_codel() {
     for (name, plain) in [("choke_pie", "pie"), ("choke_codel", "codel")] {
         for times in [0.5, 0.8, 1.2, 2.0, 4.0] {
             let share = |name: &str| unresponsive_share(json!({"name": name, "limit": {"packets": 300}}), times);
@@ -102,10 +103,10 @@ fn the_comparison_reins_in_an_unresponsive_flow() {
     }
 }
 
-/// Feng et al. 2001: with SFB a flow that does not respond gets no more than the others by much, whatever it sends: less than
-/// three times its fair share of one in 33, where tail drop leaves it nearly everything.
+/// Feng et al. 2001: with SFB an unresponsive flow gets little more than the others at any rate: less than three times
+/// its fair share of 1/33, where tail drop leaves it nearly everything.
 #[test]
-fn sfb_keeps_an_unresponsive_flow_near_its_fair_share() {
+fn sfb_unresponsive_flow() {
     for times in [0.5, 1.0, 2.0, 4.0] {
         let share = |name: &str| unresponsive_share(json!({"name": name, "limit": {"packets": 300}}), times);
         let (with_sfb, without) = (share("sfb"), share("droptail"));
@@ -114,10 +115,9 @@ fn sfb_keeps_an_unresponsive_flow_near_its_fair_share() {
     }
 }
 
-/// Law fq-maxmin: under AFpFT a flow that sends at the link's rate gets no more than the three TCP flows beside it, a
-/// quarter.
+/// Law fq-maxmin: with AFpFT a flow that sends at the link's rate gets no more than each of three TCP flows, a quarter.
 #[test]
-fn afpft_holds_an_unresponsive_flow_to_its_share() {
+fn afpft_unresponsive_flow() {
     let mut path = Path::new(10_000_000, 20 * MS);
     path.queue = json!({"name": "afpft", "limit": {"packets": 100}});
     path.flows = vec![tcp_flows("newreno", 3, S), constant_rate(10_000_000, 1500, true)];
@@ -130,10 +130,10 @@ fn afpft_holds_an_unresponsive_flow_to_its_share() {
     assert!(shares[..3].iter().all(|share| (share / (0.25 * 1448.0 / 1500.0) - 1.0).abs() < 0.03), "{shares:?}");
 }
 
-/// Law md1: Poisson arrivals of one size wait rho / (2 (1 - rho)) transmissions in the mean (Pollaczek and Khinchine);
-/// within 2 % over ten seeds, through the whole simulation.
+/// Law md1: Poisson arrivals of one size wait rho / (2 (1 - rho)) transmission times on average (Pollaczek and
+/// Khinchine), within 2 % over ten seeds, in the whole simulation.
 #[test]
-fn poisson_arrivals_wait_as_m_d_1() {
+fn md1_waiting_time() {
     let data: Value = serde_json::from_str(include_str!("../data/queue.json")).unwrap();
     for row in data["laws"]["md1"]["worked"].as_array().unwrap() {
         let (rho, law) = (row["rho"].as_f64().unwrap(), row["wait"].as_f64().unwrap());

@@ -32,10 +32,9 @@ fn sent_at(path: &Path) -> Vec<u64> {
     times
 }
 
-/// on-off: in each period of 50 ms on and 150 ms off there are 50 packets a millisecond apart, all of them while it is
-/// on.
+/// on-off: each period of 50 ms on and 150 ms off has 50 packets, a millisecond apart and all in the time on.
 #[test]
-fn an_on_off_source_sends_nothing_while_it_is_off() {
+fn on_off_periods() {
     let (on, off) = (50 * MS, 150 * MS);
     let mut path = on_off(on, off, false);
     path.duration = 10 * S;
@@ -48,10 +47,10 @@ fn an_on_off_source_sends_nothing_while_it_is_off() {
     }
 }
 
-/// on-off: a gap that the end of a time on cuts short is made up in the next. With 2.5 gaps on there are five packets
-/// in two periods, and the mean rate is exactly rate * on / (on + off).
+/// on-off: a gap that is cut short by the end of a time on continues in the next. With 2.5 gaps per time on there are
+/// five packets in two periods, and the mean rate is exactly rate * on / (on + off).
 #[test]
-fn the_rest_of_a_gap_is_made_up_after_the_pause() {
+fn on_off_gap_across_pause() {
     let (on, off) = (5 * GAP / 2, 7 * GAP);
     let mut path = on_off(on, off, false);
     path.duration = 2000 * (on + off);
@@ -69,7 +68,7 @@ fn the_rest_of_a_gap_is_made_up_after_the_pause() {
 /// on-off with exponential times: the share of time on has the mean on / (on + off), and over n periods a standard
 /// error of sqrt(2 / n) * on * off / (on + off)^2 (the delta method for a ratio of two exponential means).
 #[test]
-fn exponential_on_off_has_its_mean_rate() {
+fn exponential_on_off_mean_rate() {
     let (on, off) = (100 * MS, 300 * MS);
     let mut path = on_off(on, off, true);
     path.duration = 8000 * S;
@@ -81,10 +80,10 @@ fn exponential_on_off_has_its_mean_rate() {
     assert!((share - 0.25).abs() < 3.0 * standard_error, "{share}, 3 standard errors are {}", 3.0 * standard_error);
 }
 
-/// Poisson gaps within times on, equally long or not, leave the mean rate as it is. Counts over n periods of m packets
-/// on average vary by sqrt(n m) with fixed times on.
+/// Poisson gaps within times on, constant or exponential, do not change the mean rate. Counts over n periods of m
+/// packets on average have a standard deviation of sqrt(n m) with constant times on.
 #[test]
-fn poisson_packets_keep_to_the_times_on() {
+fn poisson_on_off() {
     let (on, off) = (50 * MS, 150 * MS);
     let mut path = on_off(on, off, false);
     path.flows[0]["source"]["parameters"]["poisson"] = json!(true);
@@ -98,9 +97,9 @@ fn poisson_packets_keep_to_the_times_on() {
     assert!((times.len() as f64 - expected).abs() < 3.0 * f64::sqrt(expected), "{} packets", times.len());
 }
 
-/// A time on in which not one packet can be sent is refused in one line.
+/// A time on that is too short for one packet is rejected with an error of one line.
 #[test]
-fn a_time_on_holds_a_packet_or_more() {
+fn minimum_time_on() {
     let mut path = on_off(GAP - 1, GAP, false);
     let refused = |path: &Path| sojourn_engine::simulation::Simulation::new(&path.specification()).err();
     let error = refused(&path).expect("too short");
@@ -128,9 +127,9 @@ fn equation(p: f64, rtt: f64) -> f64 {
     1.0 / (rtt * (f64::sqrt(2.0 * p / 3.0) + 12.0 * f64::sqrt(3.0 * p / 8.0) * p * (1.0 + 32.0 * p * p)))
 }
 
-/// tfrc-equation: under a fixed loss rate TFRC sends at the rate of the equation, within 10 %.
+/// tfrc-equation: with a constant loss rate TFRC sends at the rate of the equation, within 10 %.
 #[test]
-fn tfrc_keeps_to_the_equation_under_a_fixed_loss_rate() {
+fn tfrc_periodic_loss() {
     for (interval, rtt) in [(50, 50), (100, 100), (1000, 100), (1000, 20), (10_000, 100)] {
         let (rate, measured_rtt) = under_periodic_loss(interval, rtt * MS, json!({}));
         let expected = equation(1.0 / interval as f64, measured_rtt);
@@ -174,10 +173,10 @@ fn coefficient_of_variation(values: &[f64]) -> f64 {
     f64::sqrt(self::mean(&squares)) / mean
 }
 
-/// tfrc-fairness and tfrc-smoothness, RFC 5348 section 1: "reasonably fair" is a rate within a factor of two of what
-/// TCP has under the same conditions, and the throughput varies much less over time than TCP's.
+/// tfrc-fairness and tfrc-smoothness, RFC 5348 section 1: "reasonably fair" is a rate within a factor of two of TCP's
+/// under the same conditions, and the throughput varies much less over time than TCP's.
 #[test]
-fn tfrc_shares_with_new_reno_within_a_factor_of_two_and_varies_less() {
+fn tfrc_and_new_reno() {
     for (flows, rate, rtt) in [(1, 5, 50), (4, 10, 50), (8, 20, 50), (8, 40, 100), (16, 40, 50)] {
         let mut ratios = Vec::new();
         for seed in 1..=3 {
@@ -197,10 +196,10 @@ fn tfrc_shares_with_new_reno_within_a_factor_of_two_and_varies_less() {
     }
 }
 
-/// conservation: as in laws.rs, with TFRC's data and feedback packets, which hold options, dropped by AQMs and by tail
-/// drop.
+/// conservation as in bottleneck.rs, with TFRC's data and feedback packets, which have options, dropped by AQMs and by
+/// tail drop.
 #[test]
-fn every_packet_of_rate_based_sources_is_somewhere_at_every_instant() {
+fn packet_conservation() {
     for queue in ["droptail", "pie", "codel"] {
         let mut path = Path::new(10_000_000, 20 * MS);
         path.queue = json!({"name": queue, "limit": {"packets": 20}});
@@ -213,9 +212,9 @@ fn every_packet_of_rate_based_sources_is_somewhere_at_every_instant() {
     }
 }
 
-/// A flow with a size sends so much, once, and falls silent; over a clean path all of it is delivered.
+/// A flow with a size sends that amount once and stops. Over a path without loss all of it is delivered.
 #[test]
-fn a_rate_based_flow_sends_its_size_once() {
+fn finite_rate_based_flow() {
     for name in ["tfrc", "cbr"] {
         let mut path = Path::new(10_000_000, 20 * MS);
         path.flows = vec![tcp(name)];
@@ -228,10 +227,10 @@ fn a_rate_based_flow_sends_its_size_once() {
     }
 }
 
-/// TFRC on an ECN-capable stack is slowed by marks as by losses (RFC 5348 section 5.1): with CoDel, which marks, it
-/// sends at the link's rate and loses nothing.
+/// On an ECN-capable stack TFRC responds to marks as to losses (RFC 5348 section 5.1): with CoDel, which marks, it
+/// sends at the link's rate without losses.
 #[test]
-fn tfrc_answers_marks() {
+fn tfrc_with_marks() {
     let mut path = Path::new(10_000_000, 50 * MS);
     path.queue = json!({"name": "codel", "limit": {"packets": 1000}, "parameters": {"ecn": true}});
     path.flows = vec![tcp_flows("tfrc", 4, S)];
@@ -251,12 +250,12 @@ fn independent_losses(probability: f64, packets: u64) -> Vec<u64> {
     (1..=packets).filter(|_| random.unit() < probability).collect()
 }
 
-/// tfrc-equation with independent losses: an event takes in those of the round-trip time after its first loss, of which
-/// N packets are sent, so intervals have 1/p + N packets on average and the rate is the equation's at 1 / (1/p + N),
-/// where N is that rate in a round-trip time. Within 15 %: the mean of eight random intervals is uncertain, and the
+/// tfrc-equation with independent losses: a loss event includes the losses among the N packets sent in the round-trip
+/// time after its first loss, so intervals have 1/p + N packets on average and the rate is the equation's at 1 / (1/p +
+/// N), where N is that rate times the round-trip time. Within 15 %: the mean of eight random intervals varies, and the
 /// rate is not linear in it.
 #[test]
-fn tfrc_keeps_to_the_equation_under_independent_losses() {
+fn tfrc_random_loss() {
     for p in [0.02, 0.01, 0.001] {
         let mut path = Path::new(100_000_000_000, 100 * MS);
         path.flows = vec![tcp("tfrc")];

@@ -1,5 +1,5 @@
-//! What tells the recoveries apart: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", SIGCOMM
-//! CCR 26 (1996), sections 4 and 5. And explicit congestion notification, which spares the repair (RFC 3168).
+//! Differences between loss recoveries: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP",
+//! SIGCOMM CCR 26 (1996), sections 4 and 5. Also explicit congestion notification, which needs no recovery (RFC 3168).
 
 use crate::support::{MS, Path, S, acknowledge_every_segment, finite, tcp_flows};
 use serde_json::json;
@@ -36,9 +36,9 @@ fn counts_of(algorithm: &str, result: &RunResult) -> (u64, u64, u64) {
     (tcp.statistics.retransmissions, tcp.statistics.fast_recoveries, tcp.statistics.timeouts)
 }
 
-/// Section 4: of one loss all recover without a timeout, and all but Tahoe send just that segment again.
+/// Section 4: all recover from one loss without a timeout, and all except Tahoe retransmit only the lost segment.
 #[test]
-fn one_loss_in_a_window() {
+fn single_loss() {
     for algorithm in ["reno", "newreno", "sack", "fack"] {
         assert_eq!(counts(algorithm, &[40]), (1, 1, 0), "{algorithm}");
     }
@@ -47,10 +47,10 @@ fn one_loss_in_a_window() {
     assert!(retransmissions >= 1, "{retransmissions}");
 }
 
-/// Section 4: Reno's first partial acknowledgement ends its recovery, each further loss halves the window again until too few
-/// duplicates come, and it waits for the timer. The others never do.
+/// Section 4: Reno's first partial acknowledgement ends its recovery. Each further loss halves the window again until
+/// there are too few duplicates, and Reno waits for a timeout. The others never do.
 #[test]
-fn four_losses_in_a_window() {
+fn four_losses() {
     let lost = [40, 42, 44, 46];
     let (_, episodes, timeouts) = counts("reno", &lost);
     assert!(timeouts >= 1, "{timeouts} timeouts after {episodes} recoveries");
@@ -61,10 +61,11 @@ fn four_losses_in_a_window() {
     assert_eq!(timeouts, 0);
 }
 
-/// Two losses in a window: Reno halves it twice, unless it may not retransmit fast again before what it had sent at the first
-/// is acknowledged (RFC 6582 section 3.2 step 2; bugFix_ of ns-2): then the second waits for the timer.
+/// Two losses in a window: Reno halves it twice, unless it may not repeat fast retransmit before the data sent before
+/// the first one are acknowledged (RFC 6582 section 3.2 step 2; bugFix_ of ns-2): then the second loss waits for a
+/// timeout.
 #[test]
-fn two_losses_in_a_window_of_renos_that_repeat_fast_retransmit_and_of_those_that_do_not() {
+fn reno_two_losses() {
     assert_eq!(counts("reno", &[40, 42]), (2, 2, 0));
     let once = StackProfile { repeated_fast_retransmit: false, ..acknowledge_every_segment() };
     let (_, episodes, timeouts) = counts_of("reno", &transfer_over(once.clone(), "reno", 300, &[40, 42]));
@@ -72,10 +73,10 @@ fn two_losses_in_a_window_of_renos_that_repeat_fast_retransmit_and_of_those_that
     assert_eq!(counts_of("reno", &transfer_over(once, "reno", 300, &[40])), (1, 1, 0));
 }
 
-/// Section 5: without SACK a sender repairs one loss in a round trip, with it many; Tahoe's slow start is in between. The
-/// stream ends with the flight that has the losses, so that it lasts as long as their repair.
+/// Section 5: without SACK a sender repairs one loss per round trip, with SACK many. Tahoe's slow start is between
+/// these. The stream ends with the flight that has the losses, so that its duration is that of the repair.
 #[test]
-fn many_losses_take_newreno_a_round_trip_each() {
+fn many_losses() {
     let lost: Vec<u64> = (40..56).step_by(2).collect();
     let completed = |algorithm: &str| {
         let completed = transfer(algorithm, 64, &lost).flows[0].tcp.as_ref().and_then(|tcp| tcp.completed);
@@ -102,11 +103,11 @@ fn completion(stack: StackProfile, lost: &[u64]) -> (f64, u64) {
     (tcp.completed.expect("it finishes").seconds(), tcp.statistics.timeouts)
 }
 
-/// RFC 8985 section 7.2: a lost tail of one segment is probed after two round trips and the longest delay of an
-/// acknowledgement, 200 ms. Where the probe is the repair it takes those and one more round trip; without it the timer of a
-/// second would be waited for.
+/// RFC 8985 section 7.2: a lost tail of one segment is probed after two round trips and the maximum delay of an
+/// acknowledgement, 200 ms. If the probe repairs the loss, it takes one more round trip. Without the probe the timeout
+/// would be one second.
 #[test]
-fn a_lost_tail_is_probed() {
+fn tail_loss_probe() {
     let (undisturbed, _) = completion(rack(), &[]);
     let (probed, timeouts) = completion(rack(), &[100]);
     assert_eq!(timeouts, 0);
@@ -116,18 +117,18 @@ fn a_lost_tail_is_probed() {
     assert!(waited - undisturbed > 1.0, "{} s later", waited - undisturbed);
 }
 
-/// Section 3.1 of RFC 8985: the loss of many segments at the tail, too, is found by the probe's acknowledgement.
+/// Section 3.1 of RFC 8985: the acknowledgement of the probe also reveals the loss of many segments at the tail.
 #[test]
-fn a_tail_of_many_losses_needs_no_timeout() {
+fn long_tail_loss() {
     let lost: Vec<u64> = (92..=99).collect();
     let (_, timeouts) = completion(rack(), &lost);
     assert_eq!(timeouts, 0);
 }
 
-/// RFC 8985 section 3.2: a retransmission that is lost again is found by time; counting SACKs never finds it. Of the 100
-/// segments number 40 is lost, and what is sent after it, up to and with its retransmission, is known by a run without loss of that.
+/// RFC 8985 section 3.2: RACK detects a lost retransmission by time, counting SACKs never does. Of 100 segments number
+/// 40 is lost. Its retransmission is the transmission whose loss as well costs a timeout with counting.
 #[test]
-fn a_lost_retransmission_is_repaired_without_a_timeout() {
+fn lost_retransmission() {
     let find_retransmission = |stack: StackProfile| {
         (41..101)
             .find(|again| completion(stack.clone(), &[40, *again]).1 > 0 && completion(stack.clone(), &[*again]).1 == 0)
@@ -140,10 +141,10 @@ fn a_lost_retransmission_is_repaired_without_a_timeout() {
 }
 
 /// Law ecn-equals-drop (RFC 3168 section 6.1.2): a flow whose packets are marked instead of dropped loses none, and
-/// reduces its window once for each round of marks. CoDel marks one packet at a time, so there are as many reductions as
-/// marks, but for those that fall into one window.
+/// reduces its window once per round trip with marks. CoDel marks single packets, so there are as many reductions as
+/// marks, except for marks in the same window.
 #[test]
-fn marks_reduce_the_window_and_lose_nothing() {
+fn reductions_by_marks() {
     for ecn in [EcnKind::Classic, EcnKind::Accurate] {
         let mut path = Path::new(10_000_000, 40 * MS);
         path.queue = json!({"name": "codel", "limit": {"packets": 1000}, "parameters": {"ecn": true}});
@@ -162,9 +163,10 @@ fn marks_reduce_the_window_and_lose_nothing() {
     }
 }
 
-/// The same queue and flows without ECN drop what was marked before, and the sender's share of the link is the same.
+/// With the same queue and flows without ECN packets are dropped instead of marked, and the sender's share of the link
+/// is the same.
 #[test]
-fn marks_do_what_drops_do() {
+fn marks_and_drops() {
     let run = |ecn: EcnKind| {
         let mut path = Path::new(10_000_000, 40 * MS);
         path.queue = json!({"name": "codel", "limit": {"packets": 1000}, "parameters": {"ecn": true}});
@@ -178,9 +180,9 @@ fn marks_do_what_drops_do() {
     assert!((queue_with / queue_without - 1.0).abs() < 0.3, "{queue_with} and {queue_without} packets");
 }
 
-/// RFC 8511: a sender with ABE keeps more of its window at a mark, and so more of a path with a short queue.
+/// RFC 8511: a sender with ABE reduces its window less at a mark, and so uses more of a path with a short queue.
 #[test]
-fn alternative_backoff_keeps_more_of_a_shallow_queue() {
+fn alternative_backoff() {
     for algorithm in ["newreno", "cubic"] {
         let goodput = |abe: bool| {
             let mut path = Path::new(20_000_000, 100 * MS);

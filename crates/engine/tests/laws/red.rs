@@ -1,4 +1,4 @@
-//! What the authors of RED's descendants claim of them, over a whole path.
+//! Claims of the authors of RED's variants, over a whole path.
 
 use crate::support::{MS, Path, S, constant_rate, tcp_flows};
 use serde_json::{Value, json};
@@ -15,10 +15,10 @@ fn mean_queue(queue: &str, flows: u64, seed: u64) -> f64 {
     path.run().queues.remove(0).statistics.mean_bytes
 }
 
-/// Adaptive RED keeps the average queue within its target, 0.4 to 0.6 of the way between the thresholds, whatever the load
-/// (Floyd, Gummadi and Shenker 2001); RED's follows the load. Automatic thresholds: 2.5 ms and three times that.
+/// Adaptive RED keeps the average queue in its target range, 0.4 to 0.6 of the way between the thresholds, for any load
+/// (Floyd, Gummadi and Shenker 2001). RED's follows the load. Automatic thresholds: 2.5 ms and three times that.
 #[test]
-fn adaptive_red_keeps_the_queue_at_its_target_whatever_the_load() {
+fn adaptive_red_queue_target() {
     let minimum = 50e6 / 8.0 * 2.5e-3;
     let way = |mean: f64| (mean - minimum) / (2.0 * minimum);
     let ways = |queue: &str| [10, 30, 60].map(|flows| way(mean_queue(queue, flows, 1)));
@@ -27,11 +27,10 @@ fn adaptive_red_keeps_the_queue_at_its_target_whatever_the_load() {
     assert!(fixed[2] - fixed[0] > 0.3, "{fixed:?}");
 }
 
-/// SRED keeps the buffer between a sixth and a little over a third full, by early drops alone, whatever the number of flows up
-/// to 256 (Ott, Lakshman and Wong 1999, section VI.A: 45 Mbit/s, 42 ms, 0.5 Mbyte,
-/// segments of 536 bytes).
+/// SRED keeps the buffer between 1/6 and slightly over 1/3 full, by early drops alone, for any number of flows up to
+/// 256 (Ott, Lakshman and Wong 1999, section VI.A: 45 Mbit/s, 42 ms, 0.5 Mbyte, segments of 536 bytes).
 #[test]
-fn sred_keeps_the_buffer_below_a_third_whatever_the_number_of_flows() {
+fn sred_buffer_occupancy() {
     let buffer = 500_000u64;
     let shares = [10, 50, 100, 200].map(|flows| {
         let mut path = Path::new(45_000_000, 42 * MS);
@@ -63,10 +62,10 @@ fn share_of_constant_rate(queue: &str) -> f64 {
     delivered[0] as f64 / delivered.iter().sum::<u64>() as f64
 }
 
-/// FRED holds a flow that does not slow down to the average flow's queue, and so about to its bandwidth, an eleventh; RED lets it
-/// have most of what it sends (Lin and Morris 1997).
+/// FRED limits an unresponsive flow to the queue of the average flow, and so to about its bandwidth, 1/11. With RED it
+/// gets most of what it sends (Lin and Morris 1997).
 #[test]
-fn fred_holds_an_unresponsive_flow_to_its_share() {
+fn fred_unresponsive_flow() {
     let (fred, red) = (share_of_constant_rate("fred"), share_of_constant_rate("red"));
     assert!(fred < 2.0 / 11.0 && red > 0.5, "{fred} with FRED, {red} with RED");
 }
@@ -87,10 +86,11 @@ fn share_of_scalable(name: &str, parameters: &Value, flows: u64, rtt: u64) -> f6
     (share(1) + share(2)) / 2.0
 }
 
-/// Active packet dropping makes flows of different algorithms fairer (Akiyama, Kozu and Yamaguchi 2014, as told by Hanai et al. 2016):
-/// those that take more than their half lose much of the excess if they are named, and some if the hungriest single flow is guessed.
+/// Active packet dropping makes flows of different algorithms fairer (Akiyama, Kozu and Yamaguchi 2014, according to
+/// Hanai et al. 2016): flows that exceed their half lose much of the excess if they are named, and some of it if the
+/// hungriest single flow is guessed.
 #[test]
-fn active_packet_dropping_takes_from_the_hungriest() {
+fn active_packet_dropping() {
     let none = json!({});
     let named = json!({"hungriest": "scalable", "multiple": 4.0});
     let guess = json!({"connection": "flow", "multiple": 4.0});
@@ -102,10 +102,10 @@ fn active_packet_dropping_takes_from_the_hungriest() {
     assert!(dynamic < 0.95 * red, "{red} with RED, {dynamic} dynamic");
 }
 
-/// With more flows than the thresholds leave room for, RED with dynamic thresholds loses fewer packets than RED, and keeps a longer
-/// queue.
+/// With more flows than the thresholds allow for, RED with dynamic thresholds loses fewer packets than RED, with a
+/// longer queue.
 #[test]
-fn dynamic_thresholds_leave_room_for_many_flows() {
+fn dynamic_thresholds() {
     let run = |queue: &str| {
         let mut path = Path::new(10_000_000, 40 * MS);
         path.queue = json!({"name": queue, "limit": {"packets": 400}});

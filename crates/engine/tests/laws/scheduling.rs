@@ -21,9 +21,9 @@ fn rates(path: &Path, result: &RunResult) -> Vec<f64> {
     result.flows.iter().map(|flow| flow.bytes_delivered as f64 * wire(flow) * 8.0 / seconds).collect()
 }
 
-/// Law fq-maxmin: one source at the link's rate that nothing slows and three TCP flows have a quarter of the link each.
+/// Law fq-maxmin: an unresponsive source at the link's rate and three TCP flows get a quarter of the link each.
 #[test]
-fn an_unresponsive_flow_gets_no_more_than_its_share() {
+fn max_min_shares() {
     for queue in SCHEDULERS {
         let mut path = Path::new(20_000_000, 20 * MS);
         path.queue = json!({"name": queue, "limit": {"packets": 200}});
@@ -41,9 +41,9 @@ fn an_unresponsive_flow_gets_no_more_than_its_share() {
     assert!(rates(&path, &path.run())[0] > 15e6);
 }
 
-/// Every packet is somewhere after every single event, and none is lost by a scheduler or shaper.
+/// Packets are conserved after every event. Schedulers and shapers lose none.
 #[test]
-fn schedulers_keep_every_packet() {
+fn packet_conservation() {
     for queue in ["fq_codel", "fq_pie", "sfq", "drr", "cake", "cobalt", "tbf"] {
         let mut path = Path::new(10_000_000, 20 * MS);
         path.queue = json!({"name": queue, "limit": {"packets": 20}});
@@ -54,10 +54,10 @@ fn schedulers_keep_every_packet() {
     }
 }
 
-/// A shaper at half the link's rate: that is what comes through, whatever the device holds, and a run takes no more steps than
-/// one over a link of that rate.
+/// A shaper at half the link's rate has that throughput, for any device queue, and a run takes no more steps than one
+/// over a link of that rate.
 #[test]
-fn shapers_give_their_rate() {
+fn shaper_rate() {
     let parameters = json!({"rate": 5_000_000, "burst": 3_000});
     for (queue, parameters) in [("tbf", parameters), ("cake", json!({"bandwidth": 5_000_000}))] {
         for device_queue in [0, 1, 20] {
@@ -114,11 +114,11 @@ fn two_hosts(queue: Value) -> Vec<f64> {
     rates(&path, &simulation.run(&std::sync::atomic::AtomicBool::new(false)).unwrap())
 }
 
-/// Between hosts first, then between flows: the host with one flow has half the link under CAKE, and a part in eleven where
-/// only flows count. The target is such that a host has always something to send: of the usual 5 ms the other's ten flows can
-/// take more in one turn. FQ-CoDel has so many queues that no two flows share one.
+/// CAKE shares between hosts first, then between flows: a host with one flow gets half the link, and 1/11 if only flows
+/// count. The target is such that a host always has packets to send: with the default 5 ms the other host's ten flows
+/// can use more in one turn. FQ-CoDel has so many queues that no two flows share one.
 #[test]
-fn cake_shares_between_hosts() {
+fn cake_host_fairness() {
     let cake = |isolation: &str| {
         let parameters = json!({"isolation": isolation, "target": 50 * MS});
         json!({"name": "cake", "limit": {"packets": 1000}, "parameters": parameters})

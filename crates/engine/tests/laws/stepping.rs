@@ -1,4 +1,4 @@
-//! A run that is carried out bit by bit and looked at is the run that it would have been.
+//! A run that is advanced in steps and inspected in between gives the same result as an uninterrupted one.
 
 use crate::support::{MS, Path, S, constant_rate, tcp};
 use proptest::prelude::*;
@@ -19,9 +19,9 @@ fn path() -> Path {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
-    /// However long the strides and however few events at once, the result has the same figures to the last digit.
+    /// For any strides and numbers of events per step the result is the same to the last digit.
     #[test]
-    fn strides_and_looks_change_nothing(strides in prop::collection::vec(1..500 * MS, 1..20), most_events in 1..5_000u64) {
+    fn stepping_has_no_effect(strides in prop::collection::vec(1..500 * MS, 1..20), most_events in 1..5_000u64) {
         let mut simulation = path().simulation();
         let mut until = Time::ZERO;
         for stride in strides.into_iter().cycle() {
@@ -38,9 +38,9 @@ proptest! {
     }
 }
 
-/// What a look shows at the end is what the result tells of the whole run.
+/// The values that a look shows at the end equal those of the result for the whole run.
 #[test]
-fn looks_count_from_the_start_of_the_run() {
+fn final_look() {
     let mut simulation = path().simulation();
     assert!(simulation.advance(Time(9 * S), u64::MAX));
     let queue = simulation.queues().next().expect("there is one queue");

@@ -1,4 +1,4 @@
-//! Flows that are stopped: whatever sends, nothing leaves it any more, and the others have the link.
+//! Flows that are stopped: they send nothing more, and the others get the link.
 
 use crate::support::{MS, Path, S, constant_rate, droptail, finite, tcp};
 use serde_json::{Value, json};
@@ -23,10 +23,10 @@ fn path(flow: Value) -> Path {
     path
 }
 
-/// Windows and rates, with and without pacing, whose every fiftieth packet is lost so that all of them have something to
-/// send again when they are stopped: nothing leaves them, not even by a timer.
+/// Window-based and rate-based flows, with and without pacing, send nothing after they are stopped, not even by a
+/// timer. Every fiftieth packet is lost, so that all have something to retransmit when they are stopped.
 #[test]
-fn nothing_leaves_a_flow_that_is_stopped() {
+fn stopped_flow_is_silent() {
     let senders = [tcp("newreno"), tcp("bbr"), tcp("tfrc"), constant_rate(2_000_000, 1500, false)];
     for (flow, recovery) in senders.into_iter().flat_map(|flow| {
         [RecoveryKind::Sack, RecoveryKind::Rack, RecoveryKind::Tahoe].map(|recovery| (flow.clone(), recovery))
@@ -47,17 +47,19 @@ fn nothing_leaves_a_flow_that_is_stopped() {
     }
 }
 
+/// Packets of a stopped flow are conserved after every event.
 #[test]
-fn every_packet_of_a_stopped_flow_is_accounted_for() {
+fn packet_conservation() {
     let mut path = path(tcp("cubic"));
     path.sender_overhead = MS;
     path.flows.push(tcp("bbr"));
     assert!(path.run_with_census("stopped") > 0, "the run must have losses to prove anything");
 }
 
-/// One of two is stopped: the other, which had about half of the link, has all of it, less headers of 52 in 1500 bytes.
+/// One of two flows is stopped: the other, which had about half of the link, then gets all of it, less headers of 52 in
+/// 1500 bytes.
 #[test]
-fn those_that_stay_have_the_link() {
+fn remaining_flow_rate() {
     let mut path = path(tcp("newreno"));
     path.flows.push(tcp("newreno"));
     path.warm_up = 8 * S;
@@ -69,8 +71,9 @@ fn those_that_stay_have_the_link() {
     assert!((0.97 * expected..=1.001 * expected).contains(&goodput), "{goodput} of {expected}");
 }
 
+/// A flow that completed before its stop time is reported as completed, not as stopped.
 #[test]
-fn what_has_ended_is_not_stopped() {
+fn completed_flow() {
     let result = path(finite("newreno", 100_000)).run();
     let flow = &result.flows[0];
     let tcp = flow.tcp.as_ref().expect("a TCP flow");
@@ -78,9 +81,9 @@ fn what_has_ended_is_not_stopped() {
     assert!(tcp.completed.is_some_and(|time| time < Time(5 * S)));
 }
 
-/// The SYN's answer comes after 8 s, to nobody.
+/// The SYN-ACK arrives after 8 s, when the flow has been stopped, and is not answered.
 #[test]
-fn a_connection_that_is_stopped_while_it_opens_sends_nothing() {
+fn stop_during_handshake() {
     let mut path = path(tcp("newreno"));
     path.rtt = 8 * S;
     path.warm_up = 1;
@@ -92,8 +95,9 @@ fn a_connection_that_is_stopped_while_it_opens_sends_nothing() {
     assert_eq!(result.queues[0].statistics.window.arrivals, 3);
 }
 
+/// A stop time before the latest possible start is an error.
 #[test]
-fn a_stop_before_the_last_start_is_an_error() {
+fn stop_before_start() {
     let mut path = path(tcp("newreno"));
     path.flows[0]["start"] = json!(3 * S);
     path.flows[0]["start_within"] = json!(2 * S);

@@ -1,4 +1,4 @@
-//! What holds for every congestion control, whatever it is told.
+//! Properties of every congestion control under any input.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -261,10 +261,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// For every algorithm, with any parameters within their bounds, and any acknowledgements, losses, marks and
-    /// timeouts: no panic and no overflow, the window at least one segment, the threshold after congestion at least
-    /// two, congestion avoidance never leads back to slow start, loss-based windows never shrink on an
-    /// acknowledgement, by default none but Hybla grows faster than in slow start, and a second run gives the same
-    /// windows.
+    /// timeouts: no panic and no overflow; a window of at least one segment; a threshold after congestion of at least
+    /// two; congestion avoidance never returns to slow start; loss-based windows never shrink on an acknowledgement; by
+    /// default none except Hybla grows faster than in slow start; a second run gives the same windows.
     #[test]
     fn invariants(
         (name, parameters) in algorithm(),
@@ -276,11 +275,11 @@ proptest! {
         prop_assert_eq!(windows, run(name, &parameters, mss, kind, &events)?);
     }
 
-    /// After a loss or marks with the whole window in flight the threshold is at most that window, if it was of two
-    /// segments or more, with any parameters within their bounds. What governs is exempt: its window does not follow the
-    /// threshold.
+    /// After a loss or marks with the whole window in flight the threshold is at most that window, if it had at least
+    /// two segments, with any parameters within their bounds. Algorithms that govern the window are exempt, since it
+    /// does not follow the threshold.
     #[test]
-    fn a_loss_never_raises_the_window((name, parameters) in algorithm(), segments in 2..100_000u64, rounds in 0..20u64) {
+    fn loss_never_raises_window((name, parameters) in algorithm(), segments in 2..100_000u64, rounds in 0..20u64) {
         let mss = 1000;
         let mut algorithm = Algorithm::new(name, &parameters).map_err(TestCaseError::fail)?;
         prop_assume!(!algorithm.needs().governs);

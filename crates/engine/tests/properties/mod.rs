@@ -1,4 +1,4 @@
-//! What holds whatever happens: every algorithm of the catalogue on random and fuzzed inputs.
+//! Properties of every algorithm in the catalogue under random and fuzzed input.
 
 mod congestion;
 mod connection;

@@ -1,4 +1,4 @@
-//! What holds for TFRC whatever becomes of its packets: data and feedback lost, late, out of order.
+//! Properties of TFRC for any fates of its packets: data and feedback lost, late or reordered.
 
 use std::sync::Arc;
 
@@ -130,10 +130,10 @@ fn parameters() -> impl Strategy<Value = serde_json::Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// No panic and no overflow, a packet in every 64 s (t_mbi of RFC 5348 section 4.3), nothing delivered that was not
-    /// sent, and a second run gives the same.
+    /// No panic and no overflow, at least one packet in 64 s (t_mbi of RFC 5348 section 4.3), no deliveries of packets
+    /// that were not sent, and a second run gives the same.
     #[test]
-    fn tfrc_goes_on_whatever_is_lost_or_late(parameters in parameters(), fates in vec(fate(), 1..200)) {
+    fn tfrc_progress(parameters in parameters(), fates in vec(fate(), 1..200)) {
         let run = || {
             let mut channel = Channel::new(&parameters, None, fates.clone());
             channel.run(4000, Time::ZERO + Duration::from_seconds(2000));
@@ -148,9 +148,9 @@ proptest! {
         prop_assert_eq!((sent, delivered), run());
     }
 
-    /// A flow with a size sends all of it, once, and then nothing is left to be done, whatever was lost.
+    /// A flow with a size sends all of it, once, and then has no pending timer, for any losses.
     #[test]
-    fn tfrc_sends_its_size_and_ends(size in 1..100_000u64, fates in vec(fate(), 1..200)) {
+    fn tfrc_finite_flow(size in 1..100_000u64, fates in vec(fate(), 1..200)) {
         let mut channel = Channel::new(&json!({}), Some(size), fates);
         channel.run(usize::MAX, Time::ZERO + Duration::from_seconds(64 * 80));
         prop_assert_eq!(channel.sent.len() as u64, size.div_ceil(1448));
@@ -158,9 +158,9 @@ proptest! {
     }
 }
 
-/// Without any feedback the rate halves until a packet leaves every 64 s (sections 4.2 and 4.4).
+/// Without any feedback the rate is halved repeatedly, down to one packet in 64 s (sections 4.2 and 4.4).
 #[test]
-fn without_feedback_a_packet_leaves_every_64_seconds() {
+fn tfrc_without_feedback() {
     let mut channel = Channel::new(&json!({}), None, vec![Fate::Lost]);
     channel.run(usize::MAX, Time::ZERO + Duration::from_seconds(1000));
     let pauses: Vec<f64> = channel.sent.windows(2).map(|pair| pair[1].since(pair[0]).seconds()).collect();

@@ -1,4 +1,4 @@
-//! AFpFT: Eshete and Jiang 2011, as far as it is known.
+//! AFpFT: Eshete and Jiang 2011, as far as published.
 
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{Afpft, AfpftParameters, DropCause, Limit, QueueDiscipline};
@@ -18,10 +18,10 @@ fn drain(bench: &mut Bench<Afpft>) -> Vec<u32> {
     std::iter::from_fn(|| bench.dequeue(Time::ZERO)).map(|sent| sent.packet.flow).collect()
 }
 
-/// Finish times worked by hand: three packets of 1000 bytes of one flow finish at 1000, 2000 and 3000; two of 500 and 400 of
-/// another at 500 and 900. A flow that comes later starts at the time of the packet sent last.
+/// Finish times calculated by hand: three packets of 1000 bytes of one flow finish at 1000, 2000 and 3000, two of 500
+/// and 400 of another at 500 and 900. A flow that starts later starts at the time of the last packet sent.
 #[test]
-fn afpft_sends_in_the_order_of_finish_times() {
+fn finish_time_order() {
     let mut bench = bench(UNLIMITED);
     for packet in [of(0, 1000), of(0, 1000), of(0, 1000), of(1, 500), of(1, 400)] {
         bench.enqueue(Time::ZERO, packet);
@@ -34,10 +34,10 @@ fn afpft_sends_in_the_order_of_finish_times() {
     assert_eq!(drain(&mut bench), [2, 0, 2, 0]);
 }
 
-/// At the limit the packet that would finish last goes, and its flow is as if it had never come; an arrival that would
-/// finish last itself takes nobody's place.
+/// At the limit the packet with the latest finish time is dropped, and its flow's time is restored. An arrival with the
+/// latest finish time is dropped itself.
 #[test]
-fn afpft_drops_what_would_finish_last() {
+fn drops_latest_finish_time() {
     let mut bench = bench(Limit::Packets(3));
     for packet in [of(0, 1000), of(0, 1000), of(0, 1000), of(1, 1500)] {
         bench.enqueue(Time::ZERO, packet);
@@ -53,10 +53,10 @@ fn afpft_drops_what_would_finish_last() {
     assert_eq!(drain(&mut bench), [2, 0, 1]);
 }
 
-/// Flows with packets queued all the time, of any sizes, are never further apart than a packet of each, in bytes
-/// (Golestani 1994, for equal weights).
+/// Flows that are always backlogged, with any packet sizes, differ in bytes by at most a packet of each (Golestani
+/// 1994, for equal weights).
 #[test]
-fn afpft_gives_backlogged_flows_the_same() {
+fn backlogged_flows() {
     let mut bench = bench(UNLIMITED);
     let sizes = [1500, 1000, 576, 40];
     let mut sent = [0u64; 4];
@@ -76,10 +76,10 @@ fn afpft_gives_backlogged_flows_the_same() {
     }
 }
 
-/// Law fq-maxmin: with a buffer of 50 packets, flows at 2, 1, 0.3 and 0.1 times the link's rate get max-min shares: those
-/// below the fair share all that they send, the others the same.
+/// Law fq-maxmin: with a buffer of 50 packets, flows at 2, 1, 0.3 and 0.1 times the link's rate get max-min shares:
+/// those below the fair share get what they send, the others equal shares.
 #[test]
-fn afpft_gives_max_min_shares() {
+fn max_min_shares() {
     let mut bench = bench(Limit::Packets(50));
     let transmission = Duration::from_milliseconds(1);
     let spacings = [500, 1000, 3333, 10_000].map(Duration::from_microseconds);

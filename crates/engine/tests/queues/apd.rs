@@ -1,4 +1,5 @@
-//! Active packet dropping: the hungriest's packets are n times as likely to be dropped as RED's (Hanai et al. 2016, Fig. 3).
+//! Active packet dropping: packets of the hungriest are n times as likely to be dropped as by RED (Hanai et al. 2016,
+//! Fig. 3).
 
 use serde_json::{Value, json};
 use sojourn_engine::packet::Packet;
@@ -41,10 +42,11 @@ fn ratio_of_drops(queue: impl QueueDiscipline, tenths: u64) -> f64 {
     (lost[0] / sent[0]) / (lost[1] / sent[1])
 }
 
-/// Static: the group that is named, be it the hungriest or not. Where spacing makes a drop all but sure, n times is not more: a few
-/// per cent. Some 3000 drops of the flow that loses least have a standard deviation of 2 %.
+/// Static: the named group is dropped n times as often, whether it is the hungriest or not. If spacing makes a drop
+/// almost certain, the ratio is a few per cent lower. About 3000 drops of the flow with the fewest have a standard
+/// deviation of 2 %.
 #[test]
-fn the_named_are_dropped_n_times_as_often() {
+fn named_drop_ratio() {
     for wait in [false, true] {
         let run = |hungriest: &str, tenths: u64| {
             let set = parameters(json!({"hungriest": hungriest, "wait": wait}));
@@ -58,9 +60,9 @@ fn the_named_are_dropped_n_times_as_often() {
     }
 }
 
-/// Dynamic: the flow that sends most, whichever that is.
+/// Dynamic: the flow that sends most is dropped n times as often.
 #[test]
-fn the_guessed_are_dropped_n_times_as_often() {
+fn guessed_drop_ratio() {
     let run = |tenths: u64| {
         let parameters: ApdDynamicParameters =
             serde_json::from_value(parameters(json!({"connection": "flow"}))).unwrap();
@@ -70,9 +72,9 @@ fn the_guessed_are_dropped_n_times_as_often() {
     assert!((first - 3.0).abs() < 0.3 && (second - 3.0).abs() < 0.3, "{first} {second}");
 }
 
-/// The static one must be told a group of the scenario.
+/// Static: the name must be that of a group in the scenario. The error lists the groups.
 #[test]
-fn the_hungriest_must_be_named() {
+fn unknown_group() {
     for name in ["", "video"] {
         let parameters = ApdStaticParameters { hungriest: name.to_owned(), ..ApdStaticParameters::default() };
         let error = ApdStatic::new(UNLIMITED, parameters).set_flows(&two_groups()).unwrap_err();

@@ -1,4 +1,4 @@
-//! Adaptive RED: figures of ns-3's tests, and the paper's rule for the maximum drop probability.
+//! Adaptive RED: results of ns-3's tests, and the paper's rule for the maximum drop probability.
 
 use serde_json::{Value, json};
 use sojourn_engine::packet::flags;
@@ -28,10 +28,11 @@ fn drops_of_a_burst(rate: u64, set: &Value) -> u64 {
     bench.drops(DropCause::Early)
 }
 
-/// The automatic weight of a link of 1.5 Mbit/s does not see a burst of 300 packets; that of a link a hundred times as slow
-/// does, and one for a tenth of the round-trip time (ns-2's and ns-3's q_weight of -2) does on either.
+/// With the automatic weight of a link of 1.5 Mbit/s the average does not follow a burst of 300 packets. With that of a
+/// link a hundred times as slow it does, and on both with the weight for a tenth of the round-trip time (q_weight of -2
+/// in ns-2 and ns-3).
 #[test]
-fn ared_weighs_by_the_rate_of_the_link() {
+fn automatic_weight() {
     let inputs = &vector("ared-auto_qw-1")["inputs"];
     let thresholds = |round_trip_ms: u64| {
         json!({
@@ -45,9 +46,9 @@ fn ared_weighs_by_the_rate_of_the_link() {
     assert!(fast > 0 && slow != fast, "{fast} and {slow}");
 }
 
-/// The automatic thresholds let the burst through on a fast link only.
+/// The automatic thresholds let the burst pass on a fast link only.
 #[test]
-fn ared_sets_its_thresholds_by_the_rate_of_the_link() {
+fn automatic_thresholds() {
     let row = vector("ared-auto_thresholds-3");
     let weight = json!({"weight": row["inputs"]["qw"]});
     for (rate, drops) in rows(&row["inputs"]["link_bit_s"]).iter().zip(rows(&row["expected"]["drops"])) {
@@ -56,10 +57,10 @@ fn ared_sets_its_thresholds_by_the_rate_of_the_link() {
     }
 }
 
-/// From the same maximum drop probability Adaptive RED drops less of 300 packets, one every 10 ms, at random than RED. At
-/// random: up to twice the maximum threshold, which both have at 15 packets; what ns-3 calls unforced.
+/// From the same maximum drop probability Adaptive RED drops fewer of 300 packets, one every 10 ms, at random than RED.
+/// Random drops (ns-3: unforced) are those up to twice the maximum threshold, which is 15 packets for both.
 #[test]
-fn ared_drops_fewer_at_random() {
+fn fewer_random_drops() {
     let max_p = number(&vector("ared-fewer_drops-2")["inputs"]["max_p"]);
     let common = json!({
         "mean_packet_size": 500, "maximum_probability": max_p, "queue_in_bytes": false, "byte_mode": false,
@@ -117,10 +118,10 @@ fn same(got: &[f64], expected: &[f64]) {
     );
 }
 
-/// The paper's rule worked by hand: above the target 0.01 is added, or a quarter if that is less; below it a tenth is taken;
-/// within it nothing changes; from `top` on it is not raised, from `bottom` on not lowered.
+/// The paper's rule calculated by hand: above the target max_p rises by 0.01 or a quarter, whichever is less. Below it
+/// max_p falls by a tenth, and within it max_p is constant. It does not rise from `top` on, nor fall from `bottom` on.
 #[test]
-fn ared_adapts_by_the_papers_rule() {
+fn adaptation_rule() {
     same(&probabilities(0.1, 23, 3, json!({})), &[0.11, 0.12, 0.13]);
     same(&probabilities(0.02, 23, 3, json!({})), &[0.025, 0.03125, 0.0390625]);
     same(&probabilities(0.1, 17, 3, json!({})), &[0.09, 0.081, 0.0729]);
@@ -132,9 +133,9 @@ fn ared_adapts_by_the_papers_rule() {
     same(&probabilities(0.0089, 17, 3, json!({})), &[0.00801, 0.007209, 0.007209]);
 }
 
-/// While the link is idle the average falls, so that the maximum probability does not rise for what has gone.
+/// While the link is idle the average falls, so that the maximum probability does not rise for a queue that is gone.
 #[test]
-fn ared_sees_an_idle_link() {
+fn average_while_idle() {
     let parameters =
         json!({"min": {"packets": 10}, "max": {"packets": 30}, "weight": 0.01, "maximum_probability": 0.1});
     let mut bench = ared(UNLIMITED, Rate(10_000_000), parameters);

@@ -15,10 +15,10 @@ fn avq(limit: Limit, parameters: AvqParameters) -> Bench<Avq> {
     Bench::new(avq, 1)
 }
 
-/// The algorithm worked by hand: a virtual buffer of two packets, a virtual capacity of 0.8 * 1.5 MB/s to begin with, of
-/// which each packet let in takes 0.15 * 1500 and each millisecond gives back 0.15 * 0.98 * 1500.
+/// The algorithm calculated by hand: a virtual buffer of two packets and an initial virtual capacity of 0.8 * 1.5 MB/s.
+/// Each packet admitted reduces it by 0.15 * 1500 and each millisecond restores 0.15 * 0.98 * 1500.
 #[test]
-fn avq_follows_its_equations() {
+fn equations() {
     let mut bench = avq(Limit::Packets(2), AvqParameters::default());
     assert_eq!(bench.queue.virtual_capacity(), 1_200_000.0);
     let rows = [
@@ -50,17 +50,17 @@ fn avq_follows_its_equations() {
 
 /// When the link's rate changes, the virtual capacity keeps its share of it.
 #[test]
-fn avq_follows_the_link_rate() {
+fn link_rate_change() {
     let mut bench = avq(Limit::Packets(2), AvqParameters::default());
     bench.enqueue(Time::ZERO, packet(1500, 0));
     bench.queue.set_link_rate(Rate(6_000_000));
     assert!((bench.queue.virtual_capacity() - 1_199_775.0 / 2.0).abs() < 1e-6);
 }
 
-/// Under an unresponsive overload the rate of what is let in tends to gamma times the link's, whatever the load and gamma,
-/// which is what the virtual capacity is steered for; so the link, never overloaded, queues but a few packets.
+/// Under an unresponsive overload the admitted rate tends to gamma times the link's, for any load and gamma. So the
+/// link is never overloaded and queues only a few packets.
 #[test]
-fn avq_keeps_the_link_as_busy_as_desired() {
+fn desired_utilisation() {
     for (rho, gamma) in [(1.05, 0.98), (1.2, 0.98), (2.0, 0.98), (1.2, 0.9)] {
         let parameters = AvqParameters { gamma, ..AvqParameters::default() };
         let mut queue = Avq::new(Limit::Packets(100), parameters);
@@ -93,9 +93,9 @@ fn avq_keeps_the_link_as_busy_as_desired() {
     }
 }
 
-/// With ECN what can be marked is marked instead of dropped, and counts as arrived.
+/// With ECN, ECN-capable packets are marked instead of dropped, and count as arrivals.
 #[test]
-fn avq_marks_instead_of_dropping() {
+fn marks() {
     let fates = |ecn: bool, ecn_flag: u8| {
         let mut bench = avq(Limit::Packets(1), AvqParameters { ecn, ..AvqParameters::default() });
         bench.enqueue(Time::ZERO, packet(1500, 0));

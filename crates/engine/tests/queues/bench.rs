@@ -1,4 +1,4 @@
-//! A bench for one discipline: published figures in, what it does out.
+//! A bench for one discipline: offers packets and records their fates, for comparison with published values.
 
 use serde_json::Value;
 use sojourn_engine::packet::{OptionsHandle, Packet, flags};

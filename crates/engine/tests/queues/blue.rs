@@ -21,10 +21,10 @@ fn overflowing(parameters: BlueParameters, end: u64) -> Bench<Blue> {
     bench
 }
 
-/// A loss more than freeze_time after the last change adds delta_1: with losses each millisecond at 101, 202, 303 ms and
-/// so on, the 60th at 6060 ms. Law blue-step: 60 steps of 1/256 are 0.234375.
+/// A loss more than freeze_time after the last change adds delta_1: with losses each millisecond at 101, 202, 303 ms
+/// and so on, the 60th at 6060 ms. Law blue-step: 60 steps of 1/256 are 0.234375.
 #[test]
-fn blue_rises_by_a_step_a_freeze_time_under_losses() {
+fn increase_on_loss() {
     let row = vector("cobalt-blue_pdrop-1");
     let increment = number(&row["inputs"]["increment"]);
     let parameters = BlueParameters { increment, ..BlueParameters::default() };
@@ -41,10 +41,10 @@ fn blue_rises_by_a_step_a_freeze_time_under_losses() {
     assert_eq!(bench.queue.drop_probability(), number(&row["expected"]["p_drop"]));
 }
 
-/// An idle link takes delta_2 once freeze_time has passed since the last change, and again after each freeze_time: the
-/// loss at 101 ms leaves the first step for 201 ms, whether the link was idle before or not.
+/// An idle link subtracts delta_2 once freeze_time has passed since the last change, and again after each freeze_time:
+/// after the loss at 101 ms the first step is at 201 ms, whether the link was idle before or not.
 #[test]
-fn blue_falls_by_a_step_a_freeze_time_while_idle() {
+fn decrease_while_idle() {
     let parameters = BlueParameters { increment: 0.5, decrement: 0.0625, ..BlueParameters::default() };
     let after = |idle_from: u64, arrival: u64| {
         let mut bench = overflowing(parameters.clone(), 102);
@@ -64,9 +64,9 @@ fn blue_falls_by_a_step_a_freeze_time_while_idle() {
     assert_eq!(after(250, 10_000), 8.0, "to zero");
 }
 
-/// While the link is busy, or the queue merely empty with a packet under way, the drop probability stays.
+/// While the link is busy, or the queue is empty with a packet in transmission, the drop probability is constant.
 #[test]
-fn blue_falls_only_while_the_link_is_idle() {
+fn constant_while_busy() {
     let mut bench = overflowing(BlueParameters::default(), 102);
     for _ in 0..5 {
         bench.dequeue(at(110));
@@ -76,10 +76,10 @@ fn blue_falls_only_while_the_link_is_idle() {
     assert_eq!(bench.queue.drop_probability(), 0.0025);
 }
 
-/// Law pie-track holds for BLUE as for any that sets one drop probability: under an unresponsive load rho it settles at
-/// 1 - 1/rho, give or take two steps up, and losses and idleness are rare there, which is its authors' claim.
+/// Law pie-track applies to BLUE as to any discipline with one drop probability: under an unresponsive load rho it
+/// settles at 1 - 1/rho, within two steps up. Losses and idle times are rare there, as its authors claim.
 #[test]
-fn blue_settles_where_losses_and_idleness_are_rare() {
+fn steady_state() {
     for rho in [1.1, 1.5, 2.0] {
         let parameters = BlueParameters::default();
         let tolerance = 2.0 * parameters.increment;
@@ -110,9 +110,9 @@ fn blue_settles_where_losses_and_idleness_are_rare() {
     }
 }
 
-/// With ECN what can be marked is marked in place of an early drop; the limit drops all the same.
+/// With ECN, ECN-capable packets are marked instead of dropped early. The limit still drops.
 #[test]
-fn blue_marks_instead_of_dropping() {
+fn marks() {
     let fates = |ecn, ecn_flag: u8| {
         let parameters = BlueParameters { increment: 1.0, decrement: 0.0, ecn, ..BlueParameters::default() };
         let mut bench = overflowing(parameters, 102);

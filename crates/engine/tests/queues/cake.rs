@@ -18,10 +18,10 @@ fn cake(parameters: Value) -> Bench<Cake> {
     Bench::new(Cake::new(UNLIMITED, serde_json::from_value(parameters).unwrap()), 1)
 }
 
-/// The shaper has no bursts: packets go exactly as far apart as their sizes and overheads take at its bandwidth, also after
-/// it has been idle.
+/// The shaper has no bursts: the spacing of packets is exactly the time that their sizes and overheads take at its
+/// bandwidth, also after an idle time.
 #[test]
-fn cake_shapes_exactly() {
+fn shaper_spacing() {
     for overhead in [0, 38] {
         let bandwidth = Rate(12_345_678);
         let mut bench = cake(json!({"bandwidth": bandwidth.0, "overhead": overhead}));
@@ -73,9 +73,9 @@ fn shares(isolation: &str, hosts: &[(u64, u64)], packets: u64) -> Vec<u64> {
     bytes
 }
 
-/// A host with ten flows and one with one: each isolation divides the link as it says.
+/// A host with ten flows and one with a single flow: each isolation mode divides the link as specified.
 #[test]
-fn cake_divides_between_hosts_and_flows() {
+fn host_isolation() {
     let share_of_last = |isolation: &str, hosts: &[(u64, u64)]| {
         let bytes = shares(isolation, hosts, 40_000);
         let (last, others) = bytes.split_last().unwrap();
@@ -112,9 +112,10 @@ fn cake_divides_between_hosts_and_flows() {
 }
 
 /// Flows that share a queue get less. Among 1024 queues a plain hash has 100 flows share in expectation 100 (1 - (1 -
-/// 1/1024)^99) = 9.2 of them; sets of eight spare practically all (Høiland-Jørgensen et al. 2018, figure on collisions).
+/// 1/1024)^99) = 9.2 of them. Sets of eight avoid nearly all collisions (Høiland-Jørgensen et al. 2018, figure on
+/// collisions).
 #[test]
-fn cake_has_fewer_collisions() {
+fn hash_collisions() {
     fn sharing<Q: QueueDiscipline>(bench: &mut Bench<Q>) -> usize {
         for number in 0..100 {
             for flow in 0..100 {
@@ -138,9 +139,9 @@ fn cake_has_fewer_collisions() {
     assert_eq!(sets, 0);
 }
 
-/// A sparse flow goes before the bulk: law fq-sparse through ten bulk flows.
+/// A sparse flow is served before bulk flows: law fq-sparse with ten bulk flows.
 #[test]
-fn cake_lets_sparse_flows_through() {
+fn sparse_flows() {
     let mut bench = cake(json!({"isolation": "flows", "target": 1_000_000_000_000_000_u64}));
     let mut longest = Duration::ZERO;
     for slot in 0..5_000u64 {
@@ -161,10 +162,10 @@ fn cake_lets_sparse_flows_through() {
     assert!(longest <= TRANSMISSION * 2 && longest > TRANSMISSION, "{longest:?}");
 }
 
-/// At low bandwidths the target is one and a half packets' transmission, and nothing is dropped within four packets of delay
-/// (Linux, net/sched/sch_cake.c): at 1 Mbit/s 18 and 48 ms.
+/// At low bandwidths the target is the transmission time of one and a half packets, and nothing is dropped within four
+/// packets of delay (Linux, net/sched/sch_cake.c): 18 and 48 ms at 1 Mbit/s.
 #[test]
-fn cake_bears_with_low_bandwidths() {
+fn low_bandwidths() {
     let drops = |bandwidth: u64, packets: u64| {
         let mut bench = cake(json!({"bandwidth": bandwidth}));
         let spacing = Rate(1_000_000).transmission_time(1500);
@@ -183,9 +184,9 @@ fn cake_bears_with_low_bandwidths() {
     assert!(drops(0, 4) > 10, "without a bandwidth 5 ms is the target");
 }
 
-/// ECN-capable packets are marked in place of CoDel's drops, and the longest queue pays at the limit, from its head.
+/// ECN-capable packets are marked instead of CoDel's drops. At the limit the longest queue loses packets from its head.
 #[test]
-fn cake_marks_and_overflows() {
+fn marks_and_overflow() {
     for (ecn, flag) in [(false, flags::ECT_0), (true, flags::ECT_0), (true, 0)] {
         let mut bench = cake(json!({"ecn": ecn}));
         for step in 0..1_000u64 {

@@ -24,10 +24,10 @@ fn choke(seed: u64) -> Bench<Choke> {
     Bench::new(choke, seed)
 }
 
-/// Up to the minimum threshold nothing is compared; above it an arrival of the only flow there is always goes, and a
-/// packet of the queue with it.
+/// Up to the minimum threshold nothing is compared. Above it each arrival of a single flow is dropped together with a
+/// queued packet.
 #[test]
-fn choke_drops_both_of_a_match_above_the_minimum_threshold() {
+fn match_drops_both() {
     let mut bench = choke(1);
     for _ in 0..5 {
         bench.enqueue(Time::ZERO, of(0));
@@ -46,10 +46,10 @@ fn choke_drops_both_of_a_match_above_the_minimum_threshold() {
     }
 }
 
-/// An arrival is dropped with its flow's share of the queue: 3 of 12 packets, over 4000 trials with a standard deviation
-/// of 27.
+/// An arrival is dropped with probability equal to its flow's share of the queue: 3 of 12 packets, over 4000 trials
+/// with a standard deviation of 27.
 #[test]
-fn choke_drops_in_proportion_to_the_share_of_the_queue() {
+fn drop_probability_by_share() {
     let mut matches = 0;
     for seed in 0..4000 {
         let mut bench = choke(seed);
@@ -68,10 +68,11 @@ fn choke_drops_in_proportion_to_the_share_of_the_queue() {
     assert!((matches as f64 - law).abs() < 90.0, "{matches}, by the law {law}");
 }
 
-/// The comparison in PIE: none while PIE would drop nothing, be it for the burst allowance; then an arrival of the only
-/// flow there is always goes, alone, and one of another flow with no more than PIE's drop probability.
+/// In PIE nothing is compared while PIE would drop nothing, for example during the burst allowance. Then each arrival
+/// of a single flow is dropped, without a queued packet, and arrivals of other flows with at most PIE's drop
+/// probability.
 #[test]
-fn choke_pie_compares_while_pie_may_drop() {
+fn comparison_in_pie() {
     let mut bench = Bench::new(ChokePie::new(UNLIMITED, ChokePieParameters::default()), 1);
     for _ in 0..100 {
         bench.enqueue(Time::ZERO, of(0));
@@ -97,10 +98,10 @@ fn choke_pie_compares_while_pie_may_drop() {
     assert!(dropped < 25, "{dropped} of 100 of other flows at p {}", bench.queue.drop_probability());
 }
 
-/// The comparison in CoDel: from its first drop on, 100 ms after the sojourn time passed 5 ms, an arrival of the only
-/// flow there is always goes, alone; none of another flow does.
+/// In CoDel arrivals are compared from its first drop on, 100 ms after the sojourn time exceeded 5 ms: each arrival of
+/// a single flow is dropped, without a queued packet, and none of another flow.
 #[test]
-fn choke_codel_compares_while_codel_drops() {
+fn comparison_in_codel() {
     let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
     let mut bench = Bench::new(ChokeCoDel::new(UNLIMITED, ChokeCoDelParameters::default()), 1);
     for _ in 0..20 {

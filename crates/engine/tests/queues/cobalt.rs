@@ -1,4 +1,4 @@
-//! COBALT: figures of ns-3 and the steps of BLUE.
+//! COBALT: results of ns-3's tests, and the steps of BLUE.
 
 use sojourn_engine::packet::flags;
 use sojourn_engine::queue::{Cobalt, CobaltParameters, DropCause, Limit, QueueDiscipline};
@@ -10,7 +10,7 @@ use super::bench::{
 
 /// BLUE's drop probability rises by a step with each packet that waited for longer than the threshold.
 #[test]
-fn cobalt_raises_its_probability_as_in_ns3() {
+fn probability_of_ns3() {
     let row = vector("cobalt-blue_pdrop-1");
     let inputs = &row["inputs"];
     let after = |blue_threshold: Duration| {
@@ -32,10 +32,10 @@ fn cobalt_raises_its_probability_as_in_ns3() {
     assert_eq!(after(Duration::ZERO), (0.0, 0), "without a threshold all is marked");
 }
 
-/// Law blue-step: a step of 1/256 up when the buffer is full and of 1/4096 down when the link finds it empty, each no sooner
-/// than the target after the step before.
+/// Law blue-step: a step of 1/256 up when the buffer is full and of 1/4096 down when the queue is empty, each at least
+/// one target after the previous step.
 #[test]
-fn cobalt_steps_as_blue() {
+fn blue_steps() {
     let mut bench = Bench::new(Cobalt::new(Limit::Packets(1), CobaltParameters::default()), 1);
     let at = |milliseconds: u64| Time::ZERO + Duration::from_milliseconds(milliseconds);
     bench.enqueue(at(9), packet(1500, 0));
@@ -54,9 +54,9 @@ fn cobalt_steps_as_blue() {
     assert_eq!(bench.queue.drop_probability(), 0.0);
 }
 
-/// Marks come at CoDel's instants, and a packet of another transport is dropped in place of the mark.
+/// Marks are at CoDel's times. A packet that is not ECN-capable is dropped instead of marked.
 #[test]
-fn cobalt_signals_as_in_ns3() {
+fn codel_marks_of_ns3() {
     let row = vector("cobalt-mark-2");
     let (inputs, expected) = (&row["inputs"], &row["expected"]);
     let run = |ecn_flag: u8| {
@@ -80,10 +80,10 @@ fn cobalt_signals_as_in_ns3() {
     assert!(marks == 0 && drops >= 3, "{drops} drops");
 }
 
-/// What BLUE is for: a load of twice the link that does not respond. BLUE finds the half to drop and keeps the queue near
-/// its threshold, where CoDel alone lets it grow for a long time.
+/// The purpose of BLUE: an unresponsive load of twice the link's rate. BLUE drops half of it and keeps the queue near
+/// its threshold, while with CoDel alone it grows for a long time.
 #[test]
-fn cobalt_holds_an_unresponsive_load() {
+fn unresponsive_load() {
     let longest = |blue_threshold: Duration| {
         let parameters = CobaltParameters { blue_threshold, ..CobaltParameters::default() };
         let mut bench = Bench::new(Cobalt::new(UNLIMITED, parameters), 1);

@@ -1,4 +1,4 @@
-//! CoDel: RFC 8289 and figures of ns-3.
+//! CoDel: RFC 8289 and results of ns-3's tests.
 
 use sojourn_engine::packet::{Packet, flags};
 use sojourn_engine::queue::{CoDel, CoDelParameters, DropCause, Limit, QueueDiscipline};
@@ -10,10 +10,10 @@ use super::bench::{
     vector,
 };
 
-/// CoDel drops at its instants (RFC 8289 section 5.5): none before an interval above the target, then one, then the
-/// two that are due.
+/// CoDel's drop times (RFC 8289 section 5.5): none before the sojourn time was above the target for an interval, then
+/// one, then the two that are due.
 #[test]
-fn codel_drops_the_packets_of_the_worked_example() {
+fn worked_example_drops() {
     let row = vector("codel-basic_drop-1");
     let (inputs, expected) = (&row["inputs"], &row["expected"]);
     let parameters = CoDelParameters {
@@ -32,10 +32,10 @@ fn codel_drops_the_packets_of_the_worked_example() {
     }
 }
 
-/// With ECN the packets that would be dropped are marked and sent, so that none is taken in their place; a packet whose
-/// transport is not capable is dropped all the same.
+/// With ECN the packets that would be dropped are marked and sent, and no others are dropped instead. A packet that is
+/// not ECN-capable is dropped.
 #[test]
-fn codel_marks_the_packets_of_the_worked_example() {
+fn worked_example_marks() {
     let row = vector("codel-basic_mark-2");
     let (inputs, expected) = (&row["inputs"], &row["expected"]);
     let run = |ecn, ecn_flag: u8| {
@@ -67,9 +67,9 @@ fn codel_marks_the_packets_of_the_worked_example() {
     assert_eq!(run(false, flags::ECT_0).last(), Some(&(13, 3, 0)), "ECN off");
 }
 
-/// With a threshold for marks each ECN-capable packet that waited for longer is marked, once, and none that is not.
+/// With a mark threshold each ECN-capable packet that waited for longer is marked, once, and no other packet.
 #[test]
-fn codel_marks_above_its_threshold() {
+fn mark_threshold() {
     for id in ["codel-ce_threshold-3", "codel-ce_threshold-4"] {
         let row = vector(id);
         let (inputs, expected) = (&row["inputs"], &row["expected"]);
@@ -94,10 +94,10 @@ fn codel_marks_above_its_threshold() {
     }
 }
 
-/// Linux, include/net/codel_impl.h: marked is what waited for longer than the threshold, not for just as long, be
-/// `ecn` on or off; what came marked is not marked again.
+/// Linux, include/net/codel_impl.h: a packet is marked if it waited for longer than the threshold, not for exactly as
+/// long, with `ecn` on or off. A packet that arrives marked is not marked again.
 #[test]
-fn codel_marks_what_waited_for_longer_than_its_threshold() {
+fn mark_threshold_bound() {
     for ecn in [false, true] {
         let parameters =
             CoDelParameters { ce_threshold: Duration::from_milliseconds(1), ecn, ..CoDelParameters::default() };
@@ -116,9 +116,10 @@ fn codel_marks_what_waited_for_longer_than_its_threshold() {
     }
 }
 
-/// RFC 8289 section 5.6: a sojourn time of just the target is above it, and the interval is over at its last instant.
+/// RFC 8289 section 5.6: a sojourn time equal to the target counts as above it, and the interval ends at its last
+/// instant.
 #[test]
-fn codel_drops_at_the_end_of_the_interval() {
+fn target_and_interval_bounds() {
     let drops_at = |above_us: u64, drop_us: u64| {
         let mut bench = Bench::new(CoDel::new(UNLIMITED, CoDelParameters::default()), 1);
         for _ in 0..10 {
@@ -133,9 +134,9 @@ fn codel_drops_at_the_end_of_the_interval() {
     assert_eq!(drops_at(4_999, 105_000), 0);
 }
 
-/// What arrives at a full buffer is dropped as overflow.
+/// Arrivals at a full buffer are dropped as overflow.
 #[test]
-fn codel_drops_what_overflows() {
+fn overflow() {
     let row = vector("codel-overflow-3");
     let limit = Limit::Packets(count(&row["inputs"]["limit_packets"]));
     let mut bench = Bench::new(CoDel::new(limit, CoDelParameters::default()), 1);
@@ -146,9 +147,9 @@ fn codel_drops_what_overflows() {
     assert_eq!(bench.drops(DropCause::Overflow), count(&row["expected"]["drops"]));
 }
 
-/// The control law (RFC 8289 section 5.6) gives both tables of offsets, and repeated the table of drop times.
+/// The control law (RFC 8289 section 5.6) gives both tables of offsets, and applied repeatedly the table of drop times.
 #[test]
-fn codel_control_law_gives_the_published_offsets() {
+fn control_law() {
     let data = data();
     let parameters = CoDelParameters::default();
     let start = Time(7_000_000_000_001);
@@ -187,7 +188,7 @@ fn codel_drop_times(arrivals: impl Iterator<Item = (Time, Packet)>, transmission
 
 /// Law codel-law: under unresponsive overload of 2 the n-th drop, or mark, is at t1 + I * (sum of 1/sqrt(k), k < n).
 #[test]
-fn codel_drops_by_its_law_under_unresponsive_overload() {
+fn unresponsive_overload() {
     let data = data();
     // 100 Mbit/s: a drop waits for the link to ask, so a packet's time is how exact a drop can be.
     let transmission = Duration::from_microseconds(120);
@@ -211,10 +212,10 @@ fn codel_drops_by_its_law_under_unresponsive_overload() {
     }
 }
 
-/// RFC 8289 section 5.5: a cycle that starts within 16 intervals of the last one takes up at as many drops as that
-/// one added (`count - lastcount`), a later one at one.
+/// RFC 8289 section 5.5: a dropping state that begins within 16 intervals of the last one resumes with the number of
+/// drops that the last one added (`count - lastcount`). A later one starts with one.
 #[test]
-fn codel_takes_up_its_drop_rate_within_sixteen_intervals() {
+fn resumed_drop_rate() {
     let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
     // Overload of 1.25 in bursts; the queue of one is gone well before the next.
     let drops_of_bursts = |first: u64, third: u64| {
@@ -248,10 +249,10 @@ fn codel_takes_up_its_drop_rate_within_sixteen_intervals() {
     starts_at_count(&second, 2);
 }
 
-/// RFC 8289 section 5.6: a single packet below the target starts the interval anew, so that bursts shorter than it
+/// RFC 8289 section 5.6: a single packet below the target restarts the interval, so bursts shorter than the interval
 /// lose nothing.
 #[test]
-fn codel_forgives_bursts_shorter_than_the_interval() {
+fn short_bursts() {
     let drops = |burst: u64| {
         let bursts = (0..100).map(move |index| Time::ZERO + Duration::from_milliseconds(300 * index));
         // All at once, so that the queue is above the target for the burst's transmission time less 5 ms.
@@ -262,9 +263,9 @@ fn codel_forgives_bursts_shorter_than_the_interval() {
     assert!(drops(95) >= 100, "114 ms: {}", drops(95));
 }
 
-/// RFC 8289 section 5.6: no drop while at most an MTU stays behind, however long packets wait.
+/// RFC 8289 section 5.6: no drop if at most one MTU remains queued, however long packets wait.
 #[test]
-fn codel_never_drops_while_an_mtu_stays_behind() {
+fn last_mtu() {
     let drops = |mtu| {
         let parameters = CoDelParameters { mtu: Bytes(mtu), ..CoDelParameters::default() };
         let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);

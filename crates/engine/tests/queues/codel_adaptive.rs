@@ -1,4 +1,4 @@
-//! CoDel that drops more packets at a time the longer the mean queue.
+//! A CoDel variant that drops more packets at a time the longer the mean queue.
 
 use sojourn_engine::packet::flags;
 use sojourn_engine::queue::{
@@ -30,9 +30,9 @@ fn drop_times<Q: QueueDiscipline>(queue: Q, watch: impl Fn(&Q)) -> Vec<Time> {
     drops
 }
 
-/// While the mean is below two targets it is CoDel, drop for drop.
+/// While the mean is below two targets the drops are CoDel's.
 #[test]
-fn with_a_short_queue_it_is_codel() {
+fn codel_at_short_queues() {
     let adaptive = CoDelAdaptive::new(UNLIMITED, CoDelAdaptiveParameters::default());
     let adaptive = drop_times(adaptive, |queue| assert!(queue.mean_sojourn() < Duration::from_milliseconds(10)));
     let codel = drop_times(CoDel::new(UNLIMITED, CoDelParameters::default()), |_| {});
@@ -40,12 +40,12 @@ fn with_a_short_queue_it_is_codel() {
     assert!(codel.len() >= 40, "{} drops", codel.len());
 }
 
-/// Worked by hand: a standing queue from which the link takes a packet each millisecond, and of which all have waited
-/// since the start. The mean of a ramp in steps of 1 ms with weight 1/101 is k - 100 + 100 (100/101)^k ms. The first drop
-/// is due at 110 ms, when the mean is 43 ms: four targets of 10 ms, so four drops within CoDel's 100 ms. At 210 ms it is
-/// 122 ms: twelve drops within 100 / sqrt(2) ms, one every 5.893 ms.
+/// Calculated by hand: a standing queue from which the link takes a packet each millisecond, and in which all have
+/// waited since the start. The mean of a ramp in steps of 1 ms with weight 1/101 is k - 100 + 100 (100/101)^k ms. The
+/// first drop is due at 110 ms, when the mean is 43 ms: four targets of 10 ms, so four drops within CoDel's 100 ms. At
+/// 210 ms it is 122 ms: twelve drops within 100 / sqrt(2) ms, one every 5.893 ms.
 #[test]
-fn a_long_queue_has_its_drops_spaced_evenly() {
+fn evenly_spaced_drops() {
     let due = [110, 135, 160, 185, 210, 216, 222, 228, 234, 240, 246, 252];
     for (flag, ecn) in [(0, true), (flags::ECT_0, true), (flags::ECT_0, false)] {
         let target = Duration::from_milliseconds(10);
@@ -68,9 +68,9 @@ fn a_long_queue_has_its_drops_spaced_evenly() {
     }
 }
 
-/// After an idle time the mean is that of the time: it falls by the share that the idle time has in it.
+/// An idle time counts in the mean as zero, with a weight by its length.
 #[test]
-fn the_mean_forgets_while_idle() {
+fn mean_while_idle() {
     let mut bench = Bench::new(CoDelAdaptive::new(Limit::Packets(1), CoDelAdaptiveParameters::default()), 1);
     bench.enqueue(Time::ZERO, packet(1500, 0));
     bench.dequeue(at(100));

@@ -1,4 +1,4 @@
-//! CoDel that drops from the hungriest connection, told or guessed: Hanai, Yamaguchi and Kobayashi 2016.
+//! A CoDel variant that drops from the hungriest connection, named or guessed: Hanai, Yamaguchi and Kobayashi 2016.
 
 use std::sync::Arc;
 
@@ -36,9 +36,9 @@ fn of(flow: u32, packet: Packet) -> Packet {
     Packet { flow, ..packet }
 }
 
-/// All packets being of the hungriest, it is CoDel: the worked example, with drops and with marks.
+/// If all packets are of the hungriest, it is CoDel: the worked example, with drops and with marks.
 #[test]
-fn the_hungriest_is_treated_as_by_codel() {
+fn codel_for_the_hungriest() {
     for (id, ecn) in [("codel-basic_drop-1", false), ("codel-basic_mark-2", true)] {
         let row = vector(id);
         let (inputs, expected) = (&row["inputs"], &row["expected"]);
@@ -91,10 +91,10 @@ fn drop_times<Q: QueueDiscipline>(queue: Q, flow_of: impl Fn(u64) -> u32, flag: 
     times
 }
 
-/// Section II.H and IV.B: of the drops from other connections one in three is made; CoDel's instants (RFC 8289 section
-/// 5.6) are those at which it would drop, made or not.
+/// Sections II.H and IV.B: one in three of CoDel's drops is made if the packet is of another connection. CoDel's drop
+/// times (RFC 8289 section 5.6) do not depend on whether the drop is made.
 #[test]
-fn others_lose_every_third_packet_that_codel_drops() {
+fn drops_of_others() {
     let data = data();
     for flag in [0, flags::ECT_0] {
         let parameters = CoDelStaticParameters {
@@ -112,9 +112,9 @@ fn others_lose_every_third_packet_that_codel_drops() {
     }
 }
 
-/// The probability for others is the share of their drops that are made; at 1 all are, and it is CoDel.
+/// The probability for others is the share of their drops that are made. At 1 all are, which is CoDel.
 #[test]
-fn the_probability_is_the_share_of_the_others_drops() {
+fn probability_parameter() {
     let made = |probability| {
         let parameters = CoDelStaticParameters { others_drop_probability: probability, ..Default::default() };
         drop_times(told("big", parameters), |_| 2, 0).len() as f64
@@ -126,10 +126,10 @@ fn the_probability_is_the_share_of_the_others_drops() {
     }
 }
 
-/// Where both come alike, three in four drops are from the hungriest. Told or guessed, by hosts or by flows, it is the
-/// same one; the guess knows nobody before its first.
+/// If both send equally, three in four drops are from the hungriest. Named or guessed, by hosts or by flows, it is the
+/// same connection. Before the first guess there is no hungriest.
 #[test]
-fn most_drops_are_from_the_hungriest() {
+fn drops_of_the_hungriest() {
     let dynamic = |connection| {
         let mut queue = CoDelDynamic::new(
             UNLIMITED,
@@ -161,9 +161,9 @@ fn most_drops_are_from_the_hungriest() {
     }
 }
 
-/// What overflows is dropped and no drop of CoDel's; it counts for the guess all the same.
+/// Overflows are dropped and do not count as CoDel's drops, but count for the guess.
 #[test]
-fn what_overflows_is_dropped() {
+fn overflow() {
     let parameters = CoDelDynamicParameters {
         guess: GuessParameters { record_interval: 1, statistics_interval: 1, ..Default::default() },
         ..Default::default()
@@ -175,9 +175,9 @@ fn what_overflows_is_dropped() {
     assert_eq!((bench.queue.packets(), bench.drops(DropCause::Overflow)), (1, 2));
 }
 
-/// A group that is not there, or none, is refused in a line that names those there are.
+/// An unknown or empty group name is an error of one line that lists the groups.
 #[test]
-fn an_unknown_group_is_refused() {
+fn unknown_group() {
     for name in ["", "huge"] {
         let parameters = CoDelStaticParameters { hungriest: name.to_owned(), ..CoDelStaticParameters::default() };
         let error = CoDelStatic::new(UNLIMITED, parameters).set_flows(&flows()).unwrap_err();

@@ -14,10 +14,10 @@ fn holding(limit: Limit, packets: u64) -> Bench<DropHead> {
     bench
 }
 
-/// The packet sent after a loss is the one behind it, so that the receiver sees the gap at once and not after the whole
-/// buffer: what the strategy is for.
+/// The packet sent after a loss is the one behind it, so that the receiver detects the gap immediately and not one
+/// buffer later, which is the purpose of head drop.
 #[test]
-fn the_next_packet_sent_follows_the_one_dropped() {
+fn gap_at_head() {
     let mut bench = holding(Limit::Packets(50), 51);
     assert_eq!(bench.queue.packets(), 50);
     let dropped: Vec<u64> = bench.outcome.dropped.iter().map(|dropped| dropped.packet.number).collect();
@@ -26,10 +26,10 @@ fn the_next_packet_sent_follows_the_one_dropped() {
     assert_eq!(sent, (1..=50).collect::<Vec<u64>>());
 }
 
-/// With a limit in bytes as many packets go as the arrival takes the place of; one that would not fit into an empty
-/// queue takes nobody's.
+/// With a limit in bytes as many packets are dropped as the arrival needs room for. An arrival that does not fit into
+/// an empty queue is dropped itself.
 #[test]
-fn as_many_packets_go_as_make_room() {
+fn room_in_bytes() {
     let mut bench = holding(Limit::Bytes(3000), 0);
     for size in [100, 200, 300, 2400] {
         bench.enqueue(Time::ZERO, packet(size, 0));
@@ -42,10 +42,10 @@ fn as_many_packets_go_as_make_room() {
     assert_eq!(bench.outcome.dropped.last().unwrap().queued_since, None);
 }
 
-/// Overloaded by a constant rate rho, as much is lost as with tail drop, 1 - 1/rho, but what is sent waited only as long
-/// as rho times the link's rate takes for the buffer: places in line are vacated at the rate of the arrivals.
+/// With a constant rate of rho > 1 the loss is that of tail drop, 1 - 1/rho, but departures have waited only as long as
+/// the buffer takes at rho times the link's rate, since packets leave the queue at the rate of arrivals.
 #[test]
-fn drophead_loses_as_tail_drop_and_delays_less() {
+fn loss_and_delay() {
     for rho in [1.1, 1.5, 2.0, 3.0] {
         let spacing = Duration::from_seconds_f64(TRANSMISSION.seconds() / rho);
         let mut bench = holding(Limit::Packets(50), 0);

@@ -7,10 +7,10 @@ use sojourn_engine::units::Rate;
 
 use super::bench::{Bench, Event, TRANSMISSION, constant, count, data, drive, number, packet};
 
-/// Law cbr-droptail: overloaded by a constant rate, DropTail loses 1 - 1/rho and delays by what it holds: a packet
-/// that takes the place of one just sent waits for the whole buffer, any other for less by the time since then.
+/// Law cbr-droptail: overloaded by a constant rate rho, DropTail loses 1 - 1/rho and delays by its queue: a packet that
+/// takes the place of one just sent waits for the whole buffer, any other for less by the time since then.
 #[test]
-fn droptail_loses_and_delays_by_its_law() {
+fn constant_rate_overload() {
     let data = data();
     let row = &data["laws"]["cbr-droptail"]["worked"][0];
     assert_eq!(number(&row["loss"]), 1.0 - 1.0 / number(&row["rho"]));
@@ -71,10 +71,10 @@ fn loss_of_exponential_sizes(rho: f64, capacity: u64, seed: u64) -> f64 {
     bench.drops(DropCause::Overflow) as f64 / f64::from(count)
 }
 
-/// Law mm1k: the loss is (1 - r) r^K / (1 - r^(K+1)), the packet being transmitted among the K; to within three standard
-/// errors over 40 runs.
+/// Law mm1k: the loss is (1 - r) r^K / (1 - r^(K+1)), with the packet in transmission included in K, within three
+/// standard errors over 40 runs.
 #[test]
-fn droptail_loses_as_m_m_1_k() {
+fn mm1k_loss() {
     let data = data();
     for row in data["laws"]["mm1k"]["worked"].as_array().unwrap() {
         let (rho, capacity, law) = (number(&row["rho"]), count(&row["K"]), number(&row["loss"]));

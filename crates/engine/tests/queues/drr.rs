@@ -8,10 +8,10 @@ use sojourn_engine::units::Bytes;
 use super::bench::{Bench, UNLIMITED};
 use super::flows::{dropped, numbered};
 
-/// Law drr-bound: what flows that are backlogged from the same time on have been sent differs by no more than a quantum and
-/// the largest packet, at any time, however large their packets are and whether or not these fit into a quantum.
+/// Law drr-bound: the bytes sent of flows that are backlogged from the same time on differ by at most a quantum and the
+/// largest packet, at any time and for any packet sizes, whether or not packets fit into a quantum.
 #[test]
-fn drr_keeps_flows_within_its_bound() {
+fn fairness_bound() {
     for quantum in [100, 1500, 5000] {
         let parameters = DrrParameters { quantum: Bytes(quantum), ..DrrParameters::default() };
         let mut bench = Bench::new(Drr::new(UNLIMITED, parameters), 1);
@@ -41,9 +41,9 @@ fn drr_keeps_flows_within_its_bound() {
     }
 }
 
-/// Section 3 of the paper: what a queue could not use in its turn it has in the next, and nothing when it has been empty.
+/// Section 3 of the paper: a queue keeps its unused deficit for the next turn, and loses it when it is empty.
 #[test]
-fn drr_carries_deficits_over_until_a_queue_is_empty() {
+fn deficit() {
     let parameters = DrrParameters { quantum: Bytes(500), ..DrrParameters::default() };
     let mut bench = Bench::new(Drr::new(UNLIMITED, parameters), 1);
     // The figures 2 and 3 of the paper: 200 of 500 bytes leave 300, and with 500 more 750 fit.
@@ -65,9 +65,10 @@ fn drr_carries_deficits_over_until_a_queue_is_empty() {
     assert_eq!(bench.dequeue(Time::ZERO).unwrap().packet.flow, 0);
 }
 
-/// At the limit the longest queue pays, whoever's packet comes, and a packet larger than the limit displaces nobody.
+/// At the limit the longest queue loses packets, for an arrival of any flow. A packet larger than the limit displaces
+/// none.
 #[test]
-fn drr_takes_buffers_from_the_longest_queue() {
+fn drops_from_longest_queue() {
     let mut bench = Bench::new(Drr::new(Limit::Bytes(6_000), DrrParameters::default()), 1);
     for number in 0..4 {
         bench.enqueue(Time::ZERO, numbered(0, number, 1000, 0));

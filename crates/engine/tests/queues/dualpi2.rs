@@ -38,10 +38,11 @@ fn pass(bench: &mut Bench<DualPi2>, packets: u64, ecn: u8) -> (u64, u64) {
     (bench.outcome.marks - before.0, bench.drops(DropCause::Early) - before.1)
 }
 
-/// Appendix A, `dualpi2_update`, by hand: a delay of 30 ms after none adds 0.15 * 0.015 + 3 * 0.030 = 0.09225, one of 45
-/// ms after that 0.15 * 0.030 + 3 * 0.015 = 0.0495. Then 0 ms: 0.15 * -0.015 - 3 * 0.045 = -0.13725, and no less than zero.
+/// Appendix A, `dualpi2_update`, by hand: a delay of 30 ms after none adds 0.15 * 0.015 + 3 * 0.030 = 0.09225, one of
+/// 45 ms after that 0.15 * 0.030 + 3 * 0.015 = 0.0495. Then 0 ms: 0.15 * -0.015 - 3 * 0.045 = -0.13725, with a minimum
+/// of zero. The delay is that of the longer queue.
 #[test]
-fn the_base_probability_follows_the_longer_delay() {
+fn base_probability() {
     for ecn in [NOT_ECT, L4S] {
         let mut bench = bench(DualPi2Parameters::default());
         bench.enqueue(at(0), packet(1500, ecn));
@@ -66,10 +67,10 @@ fn the_base_probability_follows_the_longer_delay() {
     }
 }
 
-/// At p' = 0.2 and k = 2, 40 % of L4S packets are marked, and 4 % of Classic ones, those that are capable, or
-/// dropped, those that are not.
+/// At p' = 0.2 and k = 2, 40 % of L4S packets are marked. 4 % of Classic packets are marked if they are ECN-capable,
+/// and dropped otherwise.
 #[test]
-fn classic_probability_is_squared_and_l4s_probability_is_coupled() {
+fn coupled_probabilities() {
     let mut bench = bench_at(0.2);
     assert_near(pass(&mut bench, 1000, L4S), (400, 0));
     assert_near(pass(&mut bench, 1000, flags::ECT_0), (40, 0));
@@ -81,9 +82,9 @@ fn assert_near(seen: (u64, u64), expected: (u64, u64)) {
     assert!(seen.0.abs_diff(expected.0) <= 1 && seen.1.abs_diff(expected.1) <= 1, "{seen:?}, not {expected:?}");
 }
 
-/// What came marked is L4S and is not counted again.
+/// Packets that arrive marked are queued as L4S and not counted as marks again.
 #[test]
-fn what_came_marked_waits_with_l4s() {
+fn packets_arriving_marked() {
     let mut bench = bench_at(0.2);
     assert_eq!(pass(&mut bench, 1000, flags::CONGESTION_EXPERIENCED), (0, 0));
     bench.enqueue(at(10_000), packet(1500, NOT_ECT));
@@ -94,10 +95,10 @@ fn what_came_marked_waits_with_l4s() {
     assert_eq!(order, [L4S, 0, L4S, 0], "L4S first, then in turns as the weights say");
 }
 
-/// Appendix A: from k p' = 1 on L4S packets are dropped as Classic ones are, with p'^2, before the rest is marked, and
-/// ECN-capable Classic packets are dropped too; below no ECN-capable packet is.
+/// Appendix A: from k p' = 1 on L4S packets are dropped with p'^2 like Classic ones, before the rest is marked, and
+/// ECN-capable Classic packets are dropped too. Below that no ECN-capable packet is dropped.
 #[test]
-fn overload_turns_marks_into_drops() {
+fn overload() {
     let mut below = bench_at(0.499);
     assert_near(pass(&mut below, 1000, L4S), (998, 0));
     assert_near(pass(&mut below, 1000, flags::ECT_0), (249, 0));
@@ -110,10 +111,11 @@ fn overload_turns_marks_into_drops() {
     assert_near(pass(&mut above, 1000, flags::ECT_0), (0, 640));
 }
 
-/// Appendix A, `laqm`: an L4S packet that waited 800 us is not marked, one that waited 1 ms with probability 1/2, one
-/// that waited 1.2 ms always; without a range it is a step. None is while at most one stays behind.
+/// Appendix A, `laqm`: an L4S packet that waited 800 us is not marked, one that waited 1 ms is with probability 1/2,
+/// one that waited 1.2 ms always. Without a range the ramp is a step. No packet is marked if at most one remains
+/// queued.
 #[test]
-fn the_l4s_queue_marks_on_a_ramp() {
+fn l4s_mark_ramp() {
     let marked = |waited: u64, behind: usize, range: u64| {
         let mut bench = bench(DualPi2Parameters { range: Duration::from_microseconds(range), ..Default::default() });
         for index in 0..100 {
@@ -154,9 +156,9 @@ fn served(parameters: DualPi2Parameters, l4s_size: u16, classic_size: u16) -> (f
     (l4s, classic)
 }
 
-/// Under weighted round robin the Classic queue gets its share of the bytes, whatever the packets' sizes.
+/// With weighted round robin the Classic queue gets its share of the bytes, for any packet sizes.
 #[test]
-fn the_classic_queue_is_not_starved() {
+fn classic_share() {
     for (l4s_size, classic_size) in [(1500, 1500), (1500, 100), (100, 1500)] {
         for share in [0.1, 0.5] {
             let parameters = DualPi2Parameters { classic_share: share, ..Default::default() };
@@ -167,9 +169,9 @@ fn the_classic_queue_is_not_starved() {
     }
 }
 
-/// What a queue sends while the other is empty is not held against it.
+/// Packets sent while the other queue is empty do not count in the turn.
 #[test]
-fn only_company_uses_up_a_turn() {
+fn turns_while_other_queue_empty() {
     for (first, other) in [(L4S, NOT_ECT), (NOT_ECT, L4S)] {
         let mut bench = bench(DualPi2Parameters::default());
         for _ in 0..20 {
@@ -192,9 +194,10 @@ fn only_company_uses_up_a_turn() {
     }
 }
 
-/// A time-shifted FIFO serves first the L4S queue, until the other's head has waited for longer by the shift.
+/// A time-shifted FIFO serves the L4S queue first, until the head of the Classic queue has waited longer by more than
+/// the shift.
 #[test]
-fn a_time_shifted_fifo_serves_who_waited_longer() {
+fn time_shifted_fifo() {
     let scheduler = DualQueueScheduler::TimeShiftedFifo;
     let first = |l4s_since: u64| {
         let mut bench = bench(DualPi2Parameters { scheduler, ..Default::default() });
@@ -206,9 +209,9 @@ fn a_time_shifted_fifo_serves_who_waited_longer() {
     assert_eq!(first(50_001), 0);
 }
 
-/// The limit is that of both queues together; what overflows is dropped whatever its ECN field.
+/// The limit applies to both queues together. Overflows are dropped for any ECN field.
 #[test]
-fn both_queues_share_the_limit() {
+fn shared_limit() {
     for limit in [Limit::Packets(4), Limit::Bytes(6_100)] {
         let mut bench = Bench::new(DualPi2::new(limit, DualPi2Parameters::default()), 1);
         for ecn in [L4S, NOT_ECT, L4S, flags::ECT_0, L4S, NOT_ECT] {
@@ -221,9 +224,9 @@ fn both_queues_share_the_limit() {
     }
 }
 
-/// Each side keeps the order of its packets, and all that come are sent or dropped.
+/// Each queue keeps the order of its packets, and all arrivals are sent or dropped.
 #[test]
-fn each_queue_keeps_its_order() {
+fn order_and_conservation() {
     let mut bench = bench(DualPi2Parameters::default());
     let (mut sent, mut number) = ([Vec::new(), Vec::new()], 0);
     for step in 0..20_000u64 {
@@ -247,10 +250,10 @@ fn each_queue_keeps_its_order() {
     assert!(bench.outcome.marks > 0 && bench.drops(DropCause::Early) > 0);
 }
 
-/// Whatever queue an unresponsive overload comes to, and even if it says that it answers marks, so much of
-/// it is dropped that the rest fits into the link, and the delay is held at the target.
+/// In either queue, and even if an unresponsive overload is ECN-capable, so much of it is dropped that the rest fits
+/// into the link, and the delay stays at the target.
 #[test]
-fn unresponsive_overload_is_dropped() {
+fn unresponsive_overload() {
     let (warm_up, end) = (at(20_000_000), at(80_000_000));
     for ecn in [NOT_ECT, flags::ECT_0, L4S] {
         let arrivals = constant(at(0), end, Duration(TRANSMISSION.0 / 2)).map(|(time, _)| (time, packet(1500, ecn)));

@@ -1,4 +1,4 @@
-//! Packets of many flows, for the disciplines that tell them apart.
+//! Packets of many flows, for disciplines that distinguish flows.
 
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{DropCause, QueueDiscipline, Queued};

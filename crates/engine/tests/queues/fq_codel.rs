@@ -1,4 +1,4 @@
-//! FQ-CoDel: RFC 8290 and figures of ns-3.
+//! FQ-CoDel: RFC 8290 and results of ns-3's tests.
 
 use sojourn_engine::packet::flags;
 use sojourn_engine::queue::{CoDelParameters, DropCause, FqCoDel, FqCoDelParameters, Limit, QueueDiscipline, Rotation};
@@ -8,10 +8,10 @@ use sojourn_engine::units::Bytes;
 use super::bench::{Bench, TRANSMISSION, UNLIMITED, count, rows, vector};
 use super::flows::{Tally, dropped, numbered};
 
-/// Deficit round robin with new and old queues, step by step (RFC 8290 section 4.2): who is served, what credit is left
-/// and when a queue that was new becomes old.
+/// Deficit round robin with new and old queues, step by step (RFC 8290 section 4.2): which queue is served, its
+/// remaining credit and when a new queue becomes old.
 #[test]
-fn fq_codel_takes_the_turns_of_the_worked_example() {
+fn worked_example_turns() {
     let row = vector("fq-codel-deficit_drr-1");
     let (quantum, size) = (count(&row["inputs"]["quantum"]), count(&row["inputs"]["packet_bytes"]));
     let steps = rows(&row["expected"]["deficits"]);
@@ -51,10 +51,10 @@ fn fq_codel_takes_the_turns_of_the_worked_example() {
     assert!(rotation.is_empty() && !rotation.is_active(0) && !rotation.is_active(1));
 }
 
-/// The same script through the discipline: two flows take turns, and the flow that came second goes before the first's
-/// later packets.
+/// The same script through the discipline: two flows take turns, and the flow that starts second is served before the
+/// first's later packets.
 #[test]
-fn fq_codel_serves_as_in_the_worked_example() {
+fn worked_example_order() {
     let row = vector("fq-codel-deficit_drr-1");
     let parameters =
         FqCoDelParameters { quantum: Bytes(count(&row["inputs"]["quantum"])), ..FqCoDelParameters::default() };
@@ -72,9 +72,9 @@ fn fq_codel_serves_as_in_the_worked_example() {
     assert!(bench.queue.is_at_rest());
 }
 
-/// A new queue that is found empty becomes old, and leaves only when its turn as an old one comes (section 4.2).
+/// A new queue that is found empty becomes old, and is removed only at its turn as an old one (section 4.2).
 #[test]
-fn an_emptied_new_queue_waits_behind_the_old_ones() {
+fn empty_new_queue() {
     let mut rotation = Rotation::new(2);
     rotation.join(0, 100);
     rotation.charge(0, 150);
@@ -91,12 +91,12 @@ fn an_emptied_new_queue_waits_behind_the_old_ones() {
     assert!(rotation.is_empty());
 }
 
-/// CoDel in each queue by itself: ECN-capable flows are marked and lose nothing, the others lose, until no more than an MTU
-/// stays in a queue. ns-3 drops four packets of each of the others, since its first Newton step takes 1/sqrt(2) for a half; by
-/// the control law itself they are three, at 220, 330 and 440 ms of a flow's turn: the third is due at 320 + 70.7 ms, the
-/// fourth would be at 448.4, and at 550 ms no more than an MTU stays behind.
+/// Each queue has its own CoDel: ECN-capable flows are marked and lose nothing, the others lose packets until at most
+/// an MTU remains in a queue. ns-3 drops four packets of each of the others, since its first Newton step takes
+/// 1/sqrt(2) as 1/2. By the control law itself they are three, at 220, 330 and 440 ms of a flow's turn: the third is
+/// due at 320 + 70.7 ms, the fourth would be at 448.4, and at 550 ms at most an MTU remains.
 #[test]
-fn fq_codel_marks_and_drops_as_in_ns3() {
+fn marks_and_drops_of_ns3() {
     let row = vector("fq-codel-ecn_mark_vs_drop-2");
     let inputs = &row["inputs"];
     let flows = count(&inputs["flows"]) as u32;
@@ -129,9 +129,10 @@ fn fq_codel_marks_and_drops_as_in_ns3() {
     }
 }
 
-/// At the limit the queue with the most bytes loses packets from its head until half of them are gone (section 4.1.3).
+/// At the limit the queue with the most bytes loses packets from its head until half of its bytes are dropped (section
+/// 4.1.3).
 #[test]
-fn fq_codel_drops_half_of_the_fattest_queue() {
+fn drops_half_of_longest_queue() {
     let row = vector("fq-codel-flow_separation-3");
     let limit = Limit::Packets(count(&row["inputs"]["limit_packets"]));
     let mut bench = Bench::new(FqCoDel::new(limit, FqCoDelParameters::default()), 1);
@@ -146,9 +147,9 @@ fn fq_codel_drops_half_of_the_fattest_queue() {
     assert_eq!(dropped(&bench, 0, DropCause::Overflow), [0, 1], "from the head");
 }
 
-/// No more than 64 at once, and the fattest queue is that with the most bytes, not the most packets.
+/// At most 64 packets are dropped at once. The longest queue is that with the most bytes, not the most packets.
 #[test]
-fn fq_codel_drops_at_most_a_batch() {
+fn drop_batch() {
     let mut bench = Bench::new(FqCoDel::new(Limit::Packets(700), FqCoDelParameters::default()), 1);
     for number in 0..200 {
         bench.enqueue(Time::ZERO, numbered(0, number, 1500, 0));
@@ -162,10 +163,10 @@ fn fq_codel_drops_at_most_a_batch() {
     assert_eq!(bench.queue.bytes(), 136 * 1500 + 500 * 500 + 40);
 }
 
-/// Law fq-sparse: through ten flows that fill the link, packets of sparse flows wait for the one in service and at most one
-/// of each other sparse flow, never for the bulk.
+/// Law fq-sparse: with ten flows that fill the link, packets of sparse flows wait for the one in transmission and at
+/// most one of each other sparse flow, never for the bulk flows.
 #[test]
-fn fq_codel_lets_sparse_flows_through() {
+fn sparse_flows() {
     let (bulk, sparse) = (10, 4);
     let mut bench = Bench::new(FqCoDel::new(UNLIMITED, FqCoDelParameters::default()), 1);
     let (mut number, mut longest) = (0, Duration::ZERO);

@@ -1,4 +1,4 @@
-//! FQ-PIE: what each queue does is PIE's, figure for figure.
+//! FQ-PIE: each queue's probability is PIE's.
 
 use sojourn_engine::packet::flags;
 use sojourn_engine::queue::{DropCause, FqPie, FqPieParameters, Limit, Pie, PieParameters, QueueDiscipline};
@@ -7,10 +7,10 @@ use sojourn_engine::time::{Duration, Time};
 use super::bench::{Bench, TRANSMISSION, UNLIMITED, packet};
 use super::flows::{dropped, numbered};
 
-/// PIE is told apart from FQ-PIE by one flow only if the latter is wrong: the same arrivals lead to as many drops within
-/// what chance allows, and to a delay near the target. An update that were skipped would show in both.
+/// With a single flow FQ-PIE is PIE: the same arrivals cause equally many drops in each interval, within random
+/// variation. A skipped update would be visible in them.
 #[test]
-fn fq_pie_is_pie_to_a_single_flow() {
+fn pie_for_a_single_flow() {
     // Loads of 1.2 and 0.5 in turn, so that the queue runs empty and the drop probability decays.
     let arrivals = || {
         let mut now = Time::ZERO;
@@ -60,7 +60,7 @@ fn fq_pie_is_pie_to_a_single_flow() {
 
 /// Each queue has its own drop probability: a flow below its share loses nothing beside one far above.
 #[test]
-fn fq_pie_spares_the_flow_below_its_share() {
+fn flow_below_its_share() {
     for ecn in [false, true] {
         let parameters = FqPieParameters {
             pie: PieParameters { ecn, mark_threshold: 1.0, ..PieParameters::default() },
@@ -93,9 +93,9 @@ fn fq_pie_spares_the_flow_below_its_share() {
     }
 }
 
-/// At the limit, which is for all queues together, arrivals are dropped.
+/// At the limit, which applies to all queues together, arrivals are dropped.
 #[test]
-fn fq_pie_drops_arrivals_at_the_limit() {
+fn overflow() {
     let mut bench = Bench::new(FqPie::new(Limit::Packets(5), FqPieParameters::default()), 1);
     for number in 0..4 {
         bench.enqueue(Time::ZERO, numbered(0, number, 1500, 0));

@@ -1,4 +1,4 @@
-//! FRED: the rules of Lin and Morris 1997, each by hand.
+//! FRED: the rules of Lin and Morris 1997, calculated by hand.
 
 use serde_json::{Value, json};
 use sojourn_engine::packet::{Packet, flags};
@@ -29,10 +29,10 @@ fn offer(bench: &mut Bench<Fred>, flow: u32, packets: u64) -> u64 {
     bench.queue.packets() - before
 }
 
-/// A flow may have up to min packets queued; a flow that tried more often than once to have more is held to the average, until it
-/// has none queued. An average that hardly moves is a packet a flow.
+/// A flow may have up to min packets queued. A flow that has tried more than once to exceed that is limited to the
+/// average, until it has none queued. With an average that hardly moves this is one packet.
 #[test]
-fn fred_holds_a_flow_that_does_not_slow_down() {
+fn unresponsive_flow() {
     let mut bench = fred(UNLIMITED, json!({"min": {"packets": 10}, "weight": 1e-9}));
     assert_eq!(offer(&mut bench, 0, 11), 10);
     bench.dequeue(Time::ZERO);
@@ -47,9 +47,9 @@ fn fred_holds_a_flow_that_does_not_slow_down() {
     assert_eq!(bench.drops(DropCause::Overflow), 0);
 }
 
-/// At random only packets of flows are dropped that have as many queued as the average flow, and as many as are spared.
+/// Random drops are only of flows that have at least as many packets queued as the average flow, and at least `spared`.
 #[test]
-fn fred_spares_flows_with_few_packets() {
+fn flows_with_few_packets() {
     // Twenty packets of flow 0 and one of each of twenty others; the average is what is queued, less the arrival.
     let run = |spared: u64| {
         let set = json!({
@@ -79,10 +79,10 @@ fn fred_spares_flows_with_few_packets() {
     assert_eq!(offer(&mut bench, 1, 1), 0, "four queued");
 }
 
-/// From max on everything is dropped; with thresholds of its own choice that is at half the limit, as long as the link sends
-/// that in 100 ms.
+/// From max on all arrivals are dropped. With automatic thresholds max is half the limit, or what the link sends in 100
+/// ms if that is less.
 #[test]
-fn fred_drops_everything_above_the_maximum() {
+fn maximum_threshold() {
     let mut bench = fred(Limit::Packets(200), json!({"weight": 1.0, "maximum_probability": 0.0}));
     for flow in 0..300 {
         offer(&mut bench, flow, 1);
@@ -96,9 +96,9 @@ fn fred_drops_everything_above_the_maximum() {
     assert_eq!(bench.queue.packets(), 201, "100 and 200 packets: 100 ms");
 }
 
-/// The average takes in departures too, and falls while the link is idle: by hand with a weight of a half.
+/// The average is updated at departures too, and falls while the link is idle: calculated by hand with a weight of 1/2.
 #[test]
-fn fred_averages_at_departures() {
+fn average_at_departures() {
     let mut bench = fred(UNLIMITED, json!({"min": {"packets": 10}, "weight": 0.5}));
     let at = |bench: &mut Bench<Fred>, milliseconds: Option<u64>, expected: f64| {
         match milliseconds {
@@ -120,9 +120,9 @@ fn fred_averages_at_departures() {
     at(&mut bench, Some(4), 0.65625 / 16.0);
 }
 
-/// What is dropped at random is marked if it can be; what is not at random is dropped.
+/// Random drops of ECN-capable packets become marks. All other drops remain drops.
 #[test]
-fn fred_marks_what_it_can() {
+fn marks() {
     let run = |ecn_flag: u8, min: u64, max: u64| {
         let set = json!({
             "min": {"packets": min}, "max": {"packets": max}, "weight": 1.0, "maximum_probability": 1.0, "ecn": true, "spared": 0,

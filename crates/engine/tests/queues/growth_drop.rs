@@ -1,4 +1,4 @@
-//! Drop on growth: its rule by hand.
+//! Drop on growth: its rule calculated by hand.
 
 use serde_json::{Value, json};
 use sojourn_engine::packet::flags;
@@ -18,9 +18,10 @@ fn arrive(bench: &mut Bench<GrowthDrop>, packets: u64, ecn_flag: u8) {
     }
 }
 
-/// Growth by the threshold drops nothing, by more one packet, the next; a queue that stays or shrinks loses none.
+/// An interval with growth above the threshold causes one drop, of the next arrival. Growth equal to the threshold
+/// causes none, nor does a queue that is constant or shrinks.
 #[test]
-fn one_packet_is_dropped_for_each_interval_of_sharp_growth() {
+fn drop_per_interval() {
     for growth in [json!({"packets": 10}), json!({"bytes": 15_000})] {
         let mut bench = growth_drop(UNLIMITED, json!({"growth": growth}));
         let mut step = |arrivals: u64, departures: u64, drops: u64| {
@@ -42,10 +43,10 @@ fn one_packet_is_dropped_for_each_interval_of_sharp_growth() {
     }
 }
 
-/// A growth that nothing follows drops nothing, and what is due passes no idle queue by; what can be marked is; at the limit it
-/// overflows.
+/// Without a later arrival growth causes no drop. A pending drop also applies to an arrival at an idle queue.
+/// ECN-capable packets are marked instead. At the limit arrivals overflow.
 #[test]
-fn the_drop_is_of_the_next_arrival() {
+fn drop_of_next_arrival() {
     let mut bench = growth_drop(Limit::Packets(12), json!({"ecn": true}));
     assert!(bench.queue.lets_pass(&packet(1500, 0)));
     arrive(&mut bench, 20, 0);

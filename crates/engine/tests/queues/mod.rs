@@ -1,4 +1,4 @@
-//! Queue disciplines against published figures: the rows of `data/queue.json`, each with its source.
+//! Queue disciplines compared with published values: the rows of `data/queue.json`, each with its source.
 
 mod afpft;
 mod apd;

@@ -8,10 +8,11 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::bench::{Bench, Event, UNLIMITED, drive, packet};
 
-/// p(k) = p(k-1) + a (q(k) - q_ref) - b (q(k-1) - q_ref), worked by hand with a = 1.822e-5, b = 1.816e-5 and q_ref = 50: a
-/// queue of 100 that comes at once makes 50 a + 50 b; each update that it stays adds 50 (a - b); and so on down to zero.
+/// p(k) = p(k-1) + a (q(k) - q_ref) - b (q(k-1) - q_ref), calculated by hand with a = 1.822e-5, b = 1.816e-5 and q_ref
+/// = 50: a queue of 100 that arrives at once adds 50 a + 50 b, each update while it stays 50 (a - b), and so on down to
+/// zero.
 #[test]
-fn pi_follows_its_equation() {
+fn equation() {
     let mut bench = Bench::new(Pi::new(UNLIMITED, PiParameters::default()), 1);
     assert_eq!(bench.queue.timer_interval(), Some(Duration(5_882_352_941)));
     let rows = [(100, 1.819e-3), (100, 1.822e-3), (20, 3.674e-4), (0, 1.2e-6), (0, 0.0), (50, 9.08e-4), (50, 9.08e-4)];
@@ -28,11 +29,11 @@ fn pi_follows_its_equation() {
     }
 }
 
-/// Law pie-track: under an unresponsive load rho the drop probability tends to 1 - 1/rho and the queue to its reference,
-/// whatever the load: the steady-state error of an integral controller is zero (Hollot et al.). The gains are a hundred
-/// times those of the paper's link, since there is no round trip for which they would have to be low.
+/// Law pie-track: under an unresponsive load rho the drop probability tends to 1 - 1/rho and the queue to its
+/// reference, for any load: the steady-state error of an integral controller is zero (Hollot et al.). The gains are a
+/// hundred times those of the paper's link, since without a round trip they need not be low.
 #[test]
-fn pi_keeps_the_queue_at_its_reference() {
+fn queue_reference() {
     let transmission = Duration::from_microseconds(120);
     let parameters: PiParameters =
         serde_json::from_value(json!({"a": 0.001822, "b": 0.001816, "reference": 200.0})).unwrap();
@@ -57,9 +58,9 @@ fn pi_keeps_the_queue_at_its_reference() {
     }
 }
 
-/// With ECN what can be marked is marked instead of dropped.
+/// With ECN, ECN-capable packets are marked instead of dropped.
 #[test]
-fn pi_marks_instead_of_dropping() {
+fn marks() {
     let fates = |ecn: bool, ecn_flag: u8| {
         let parameters: PiParameters = serde_json::from_value(json!({"a": 1.0, "reference": 0, "ecn": ecn})).unwrap();
         let mut bench = Bench::new(Pi::new(UNLIMITED, parameters), 1);

@@ -1,4 +1,4 @@
-//! PIE: RFC 8033 and figures of ns-3.
+//! PIE: RFC 8033 and results of ns-3's tests.
 
 use serde_json::{Value, json};
 use sojourn_engine::packet::flags;
@@ -11,10 +11,10 @@ use super::bench::{
     vector,
 };
 
-/// PIE's controller (RFC 8033 section 4.2) on the worked rows. The RFC has no rule for high delays: its last row
-/// holds with Linux's of 250 ms, and without it the step is the cap's two points.
+/// PIE's controller (RFC 8033 section 4.2) on the worked rows. The RFC has no rule for high delays: its last row agrees
+/// with Linux's rule for 250 ms. Without that rule the step is the cap of two points.
 #[test]
-fn pie_updates_its_probability_as_worked() {
+fn worked_updates() {
     let data = data();
     let worked = rows(&data["rfc8033-pie"]["worked"]);
     let next = |parameters: &PieParameters, row: &Value| {
@@ -39,9 +39,9 @@ fn pie_updates_its_probability_as_worked() {
     assert!((rfc.next_probability(0.5, five, Duration::ZERO) - filled).abs() < 1e-12);
 }
 
-/// Every step of both tables of gains, just below and at its bound, and that the probability stays within [0, 1].
+/// Every step of both tables of gains, just below and at its bound. The probability stays within [0, 1].
 #[test]
-fn pie_scales_its_gains_by_every_step() {
+fn gain_scaling() {
     let data = data();
     let (delay, before) = (Duration::from_milliseconds(16), Duration::from_microseconds(15_900));
     let unscaled = 0.125 * 0.001 + 1.25 * 0.0001;
@@ -120,9 +120,10 @@ fn pie_parameters(inputs: &Value) -> PieParameters {
     }
 }
 
-/// Early drops: some, fewer with a higher target, more with a slower link, fewer with rarer updates; none by overflow.
+/// Early drops: some by default, fewer with a higher target, more with a slower link, fewer with rarer updates. No
+/// overflow.
 #[test]
-fn pie_drops_in_the_published_order() {
+fn published_order_of_drops() {
     let inputs = &vector("pie-ordering-1")["inputs"];
     let drops = |dequeue_every_ms, parameters: &PieParameters| {
         (0..10)
@@ -142,9 +143,9 @@ fn pie_drops_in_the_published_order() {
     assert!(t2 > 0 && t3 < t2 && t4 > t2 && t5 < t4, "{t2} {t3} {t4} {t5}");
 }
 
-/// RFC 8033 section 5.1: ECN-capable packets are marked below the threshold and dropped above, others only dropped.
+/// RFC 8033 section 5.1: ECN-capable packets are marked below the threshold and dropped above. Others are only dropped.
 #[test]
-fn pie_marks_below_its_threshold_only() {
+fn mark_threshold() {
     let row = vector("pie-ecn_threshold-2");
     let inputs = &row["inputs"];
     let dequeue_every = milliseconds(&inputs["dequeue_every_ms"]);
@@ -162,9 +163,9 @@ fn pie_marks_below_its_threshold_only() {
     }
 }
 
-/// RFC 8033 section 5.5: from 10 % on, an update raises the drop probability by at most two points, if the cap is on.
+/// RFC 8033 section 5.5: with the cap, from 10 % on an update raises the drop probability by at most two points.
 #[test]
-fn pie_caps_the_rise_of_its_probability() {
+fn probability_cap() {
     let row = vector("pie-cap_drop_adjust-3");
     let inputs = &row["inputs"];
     let rise = |cap_adjustment| {
@@ -176,9 +177,9 @@ fn pie_caps_the_rise_of_its_probability() {
     assert!(rise(false) > 0.02, "not capped: {}", rise(false));
 }
 
-/// RFC 8033 section 4.4: a burst from idle is let through for MAX_BURST, though the drop probability rises meanwhile.
+/// RFC 8033 section 4.4: a burst after an idle time passes for MAX_BURST, though the drop probability rises meanwhile.
 #[test]
-fn pie_lets_a_burst_through() {
+fn burst_allowance() {
     let overload = |maximum_burst: u64| {
         let parameters =
             PieParameters { maximum_burst: Duration::from_milliseconds(maximum_burst), ..PieParameters::default() };
@@ -201,10 +202,10 @@ fn pie_lets_a_burst_through() {
     assert!((0.585..0.65).contains(&overload(600)), "{}", overload(600));
 }
 
-/// The two estimators on a growing queue: the departure rate tells how long an arrival will wait (RFC 8033 section
-/// 5.2), timestamps how long the last packet sent has (section 4.3).
+/// The two estimators on a growing queue: the departure rate gives the time that an arrival will wait (RFC 8033 section
+/// 5.2), timestamps give the sojourn time of the last departure (section 4.3).
 #[test]
-fn pie_estimates_the_delay_in_both_ways() {
+fn delay_estimators() {
     let delays = |estimator: &str| {
         let parameters: PieParameters = serde_json::from_value(json!({"estimator": estimator})).unwrap();
         let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), 1);
@@ -227,9 +228,9 @@ fn pie_estimates_the_delay_in_both_ways() {
     assert_eq!(delays("sojourn")[8], Duration::from_microseconds(67_200));
 }
 
-/// RFC 8033 section 5.2: measurements are smoothed with a weight of a quarter, and an idle queue has no delay.
+/// RFC 8033 section 5.2: measurements are smoothed with a weight of 1/4, and an empty queue has no delay.
 #[test]
-fn pie_smooths_departure_measurements() {
+fn departure_rate_smoothing() {
     let parameters: PieParameters = serde_json::from_value(json!({"estimator": "departure_rate"})).unwrap();
     let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), 1);
     for _ in 0..49 {
@@ -257,10 +258,10 @@ fn pie_smooths_departure_measurements() {
     assert_eq!(bench.queue.delay().seconds(), 0.031 / 16.0);
 }
 
-/// With timestamps the delay is the one of the packet sent last, and none once the queue is empty: so that the drop
-/// probability of an idle queue decays by 2 % an update (RFC 8033 section 4.2).
+/// With timestamps the delay is the sojourn time of the last departure, and zero once the queue is empty, so that the
+/// drop probability of an idle queue decays by 2 % per update (RFC 8033 section 4.2).
 #[test]
-fn pie_forgets_while_idle() {
+fn decay_while_idle() {
     let mut bench = Bench::new(Pie::new(UNLIMITED, PieParameters::default()), 1);
     let second = Time::ZERO + Duration::from_seconds(1);
     bench.enqueue(Time::ZERO, packet(1500, 0));
@@ -282,10 +283,10 @@ fn pie_forgets_while_idle() {
     }
 }
 
-/// RFC 8033 section 5.4: derandomised, no drop comes before the drop probabilities since the last add up to 0.85, and
-/// one comes at 8.5 at the latest; without, both happen.
+/// RFC 8033 section 5.4: with derandomisation there is no drop before the probabilities since the last drop sum to
+/// 0.85, and one by 8.5 at the latest. Without it there are sums below and above this range.
 #[test]
-fn pie_derandomises_the_distances_of_drops() {
+fn derandomisation() {
     let sums = |derandomise| {
         let parameters = PieParameters { derandomise, ..PieParameters::default() };
         let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), 1);
@@ -373,15 +374,15 @@ fn assert_pie_tracks(estimator: &str) {
     }
 }
 
-/// Law pie-track: under unresponsive overload the drop probability tends to what has to be dropped, the delay to its
-/// target.
+/// Law pie-track: under unresponsive overload the drop probability tends to the share that must be dropped, and the
+/// delay to its target.
 #[test]
-fn pie_tracks_its_target_by_sojourn_times() {
+fn target_with_sojourn_times() {
     assert_pie_tracks("sojourn");
 }
 
 /// Law pie-track with the departure-rate estimator.
 #[test]
-fn pie_tracks_its_target_by_the_departure_rate() {
+fn target_with_departure_rate() {
     assert_pie_tracks("departure_rate");
 }

@@ -1,4 +1,4 @@
-//! RED: laws of Floyd and Jacobson 1993, and figures of ns-3's and ns-2.35's.
+//! RED: laws of Floyd and Jacobson 1993, and results of ns-3's tests and of ns-2.35.
 
 use serde_json::{Value, json};
 use sojourn_engine::packet::flags;
@@ -36,9 +36,9 @@ fn burst(bench: &mut Bench<impl QueueDiscipline>, packets: u64, ecn_flag: u8) ->
     (bench.drops(DropCause::Early), bench.outcome.marks)
 }
 
-/// A slow average does not see a burst.
+/// With a small weight the average does not follow a burst, and nothing is dropped.
 #[test]
-fn red_lets_a_burst_through() {
+fn burst_without_drops() {
     let row = vector("red-no_drop_slow_average-1");
     let inputs = &row["inputs"];
     let number_of = |name: &str| count(&inputs[name]);
@@ -55,10 +55,10 @@ fn red_lets_a_burst_through() {
     }
 }
 
-/// More is dropped with thresholds nearer to each other, with a greater maximum probability, without gentleness and
-/// without waiting.
+/// There are more drops with thresholds nearer to each other, with a greater maximum probability, without gentle mode
+/// and without waiting.
 #[test]
-fn red_drops_more_when_set_so() {
+fn published_order_of_drops() {
     let row = vector("red-ordering-2");
     let packets = count(&row["inputs"]["packets"]);
     let drops = |max: u64, more: Value| -> u64 {
@@ -81,9 +81,10 @@ fn red_drops_more_when_set_so() {
     assert!(t3 > 0 && others.iter().all(|other| *other > t3), "{t3} and {others:?}");
 }
 
-/// What can be marked is not dropped, unless the average is above the maximum threshold and drops are hard.
+/// ECN-capable packets are marked instead of dropped, unless the average is above the maximum threshold and hard drops
+/// are on.
 #[test]
-fn red_marks_what_it_can() {
+fn marks() {
     let row = vector("red-ecn-3");
     let inputs = &row["inputs"];
     let run = |weight: f64, ecn_flag: u8, more: Value| {
@@ -131,7 +132,7 @@ fn mean_rate_of_drops(drop_probability: f64, wait: bool) -> f64 {
 
 /// Law red-uniform: intervals between drops are uniform on 1 to 1/p, so the rate is between 2p/(1 + p) and 2p.
 #[test]
-fn red_spaces_drops_uniformly() {
+fn uniform_drop_intervals() {
     let law = &data()["laws"]["red-uniform"];
     for row in rows(&law["worked"]) {
         let (p, rate) = (number(&row["p_b"]), mean_rate_of_drops(number(&row["p_b"]), false));
@@ -140,10 +141,10 @@ fn red_spaces_drops_uniformly() {
     }
 }
 
-/// Law red-wait: with waiting they are uniform on 1/p to 2/p, so the rate is 2p/3, with a tolerance of 3 %; at 0.1, where
-/// intervals are whole numbers of packets, it is what was simulated.
+/// Law red-wait: with waiting the intervals are uniform on 1/p to 2/p, so the rate is 2p/3, with a tolerance of 3 %. At
+/// 0.1, where intervals are whole numbers of packets, the expected rate is simulated.
 #[test]
-fn red_waits_between_drops() {
+fn drop_intervals_with_waiting() {
     let law = &data()["laws"]["red-wait"];
     for row in rows(&law["worked"]) {
         let (p, rate) = (number(&row["p_b"]), mean_rate_of_drops(number(&row["p_b"]), true));
@@ -152,10 +153,10 @@ fn red_waits_between_drops() {
     }
 }
 
-/// Law red-ewma: after n arrivals that find q packets the average is q (1 - (1 - w)^n), and after an idle time in which m
-/// packets could have been sent (1 - w)^m of what it was.
+/// Law red-ewma: after n arrivals that find q packets the average is q (1 - (1 - w)^n). An idle time in which m packets
+/// could have been sent multiplies it by (1 - w)^m.
 #[test]
-fn red_averages_the_queue() {
+fn average_queue() {
     let law = &data()["laws"]["red-ewma"];
     for row in rows(&law["worked"]) {
         let (weight, arrivals) = (number(&row["w"]), count(&row["n"]));
@@ -185,10 +186,10 @@ fn red_averages_the_queue() {
     }
 }
 
-/// ns-2.35's automatic thresholds: half of what the link sends in 5 ms, at least five packets, and three times that; they
-/// follow the link's rate. By hand: at 622 Mbit/s 622e6 / 8 * 2.5e-3 = 194 375 bytes.
+/// ns-2.35's automatic thresholds: half of what the link sends in 5 ms, at least five packets, and three times that.
+/// They follow the link's rate. By hand: at 622 Mbit/s 622e6 / 8 * 2.5e-3 = 194 375 bytes.
 #[test]
-fn red_chooses_its_thresholds() {
+fn automatic_thresholds() {
     let mut bench = red(UNLIMITED, Rate(622_000_000), json!({}), 1);
     assert_eq!(bench.queue.thresholds(), (194_375.0, 583_125.0));
     bench.queue.set_link_rate(Rate(10_000_000));
@@ -206,10 +207,10 @@ fn red_chooses_its_thresholds() {
     assert_eq!(red(UNLIMITED, LINK, set, 1).queue.thresholds(), (9_000.0, 15_000.0));
 }
 
-/// The automatic weight has a time constant of ten round-trip times, so that an idle second, ten times 100 ms, leaves 1/e of
-/// the average whatever the rate.
+/// The automatic weight has a time constant of ten round-trip times, so an idle second, ten times 100 ms, reduces the
+/// average to 1/e for any rate.
 #[test]
-fn red_chooses_its_weight() {
+fn automatic_weight() {
     for (rate, round_trip_ms, idle_ms) in [(1_500_000, 100, 1_000), (150_000_000, 100, 1_000), (10_000_000, 30, 300)] {
         let set = json!({"round_trip_time": round_trip_ms * 1_000_000_000u64, "min": {"packets": 1000}});
         let mut bench = red(UNLIMITED, Rate(rate), set, 1);
@@ -222,9 +223,9 @@ fn red_chooses_its_weight() {
     }
 }
 
-/// In byte mode a packet's drop probability is in proportion to its size; else all are alike.
+/// In byte mode a packet's drop probability is proportional to its size. Otherwise it does not depend on it.
 #[test]
-fn red_drops_large_packets_more_often_in_byte_mode() {
+fn byte_mode() {
     let shares = |byte_mode: bool| {
         let parameters =
             in_packets(25, 75, 1.0, json!({"byte_mode": byte_mode, "mean_packet_size": 1000, "wait": false}));
@@ -249,10 +250,10 @@ fn red_drops_large_packets_more_often_in_byte_mode() {
     assert!((large / small - 1.0).abs() < 0.13, "{large} and {small}");
 }
 
-/// Gentle: the drop probability rises from max_p at the maximum threshold to 1 at twice that; else it is 1 from the maximum
-/// on.
+/// Gentle mode: the drop probability rises from max_p at the maximum threshold to 1 at twice that. Otherwise it is 1
+/// from the maximum threshold on.
 #[test]
-fn red_is_gentle_up_to_twice_the_maximum() {
+fn gentle_slope() {
     let rate = |held: u64, max: u64, gentle: bool| {
         // Marks leave the queue as it is.
         let parameters = json!({
@@ -280,9 +281,9 @@ fn red_is_gentle_up_to_twice_the_maximum() {
     assert!((2.0 * p / (1.0 + p)..1.02 * 2.0 * p).contains(&on_the_way), "{on_the_way}");
 }
 
-/// Nothing is dropped early that comes to an empty queue, however great the average; overflow is overflow.
+/// An arrival at an empty queue is not dropped early, for any average. Overflows are counted as overflow.
 #[test]
-fn red_drops_nothing_from_an_empty_queue() {
+fn no_early_drop_at_empty_queue() {
     let mut bench = red(UNLIMITED, LINK, in_packets(5, 15, 0.02, json!({})), 1);
     burst(&mut bench, 100, 0);
     assert!(bench.queue.average() > 15.0);

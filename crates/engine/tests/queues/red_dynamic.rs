@@ -1,4 +1,4 @@
-//! RED with dynamic thresholds: its rule by hand.
+//! RED with dynamic thresholds: its rule calculated by hand.
 
 use serde_json::json;
 use sojourn_engine::packet::flags;
@@ -8,10 +8,10 @@ use sojourn_engine::units::Rate;
 
 use super::bench::{Bench, packet};
 
-/// From 10 and 30 packets, a queue of 40 raises the thresholds by a tenth at a time until the maximum is above it, one of 49 until it
-/// is half the limit; once the queue is gone they come back.
+/// From 10 and 30 packets, a queue of 40 raises the thresholds by a tenth at a time until the maximum is above it, and
+/// one of 49 until it is half the limit. When the queue is gone they return.
 #[test]
-fn thresholds_follow_the_average_queue() {
+fn dynamic_thresholds() {
     let parameters: RedDynamicParameters = serde_json::from_value(json!({
         "min": {"packets": 10}, "max": {"packets": 30}, "weight": 1.0, "queue_in_bytes": false, "ecn": true, "hard_drop": false,
     }))

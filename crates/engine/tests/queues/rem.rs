@@ -15,10 +15,10 @@ fn rem(parameters: RemParameters) -> Bench<Rem> {
     Bench::new(rem, 1)
 }
 
-/// The price, worked by hand: ten packets come and stay, so that it becomes gamma (alpha (10 - 20) + 10 - 2) = 0.007;
-/// with none coming after them each update takes gamma (1 + 2) = 0.003, and it does not fall below zero.
+/// The price, calculated by hand: ten packets arrive and stay, so it becomes gamma (alpha (10 - 20) + 10 - 2) = 0.007.
+/// Without further arrivals each update subtracts gamma (1 + 2) = 0.003, down to zero.
 #[test]
-fn rem_follows_its_equation() {
+fn price_equation() {
     let mut bench = rem(RemParameters::default());
     for _ in 0..10 {
         bench.enqueue(Time::ZERO, packet(1500, 0));
@@ -38,9 +38,9 @@ fn rem_follows_its_equation() {
     assert!((got - price).abs() < 1e-12, "{got} and {price}");
 }
 
-/// A link that becomes twice as fast sends twice as much in an update.
+/// A link that becomes twice as fast sends twice as much per update.
 #[test]
-fn rem_follows_the_link_rate() {
+fn link_rate_change() {
     let mut bench = rem(RemParameters::default());
     bench.queue.set_link_rate(Rate(24_000_000));
     for _ in 0..10 {
@@ -50,10 +50,10 @@ fn rem_follows_the_link_rate() {
     assert!((bench.queue.price() - 0.005).abs() < 1e-12, "{}", bench.queue.price());
 }
 
-/// p = 1 - phi^-price: one half at a price of ln 2 / ln 1.001 = 693.49; and what gets through two links gets through one
-/// whose price is their sum, which is what the exponential is for.
+/// p = 1 - phi^-price: 1/2 at a price of ln 2 / ln 1.001 = 693.49. The share that passes two links equals that of one
+/// link with the sum of their prices, which is the purpose of the exponential.
 #[test]
-fn prices_add_up_over_a_path() {
+fn prices_add_up() {
     let parameters = RemParameters::default();
     assert_eq!(parameters.drop_probability(0.0), 0.0);
     let half = parameters.drop_probability(693.49);
@@ -65,9 +65,9 @@ fn prices_add_up_over_a_path() {
     }
 }
 
-/// With ECN what can be marked is marked instead of dropped.
+/// With ECN, ECN-capable packets are marked instead of dropped.
 #[test]
-fn rem_marks_instead_of_dropping() {
+fn marks() {
     let fates = |ecn: bool, ecn_flag: u8| {
         let parameters: RemParameters = serde_json::from_value(json!({"gamma": 1000, "phi": 10, "ecn": ecn})).unwrap();
         let mut bench = rem(parameters);

@@ -1,12 +1,12 @@
-//! What a discipline is told.
+//! Errors in the settings of disciplines.
 
 use serde_json::json;
 use sojourn_engine::queue::{Discipline, Limit};
 
-/// A limit of nothing, an unknown parameter or discipline and values out of range are refused in one line that names
-/// what is wrong.
+/// A limit of zero, an unknown parameter or discipline and values out of range are errors of one line that name the
+/// mistake.
 #[test]
-fn bad_settings_are_refused_in_one_line() {
+fn invalid_settings() {
     let cases = [
         ("droptail", Some(Limit::Packets(0)), json!({}), "limit"),
         ("pie", Some(Limit::Bytes(0)), json!({}), "limit"),

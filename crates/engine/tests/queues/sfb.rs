@@ -29,9 +29,9 @@ fn quick() -> SfbParameters {
     SfbParameters { increment: 1.0, maximum: 1_000_000, ..SfbParameters::default() }
 }
 
-/// No flow has more than 25 packets in the queue, as many flows as there may be. Until a bin has 20, nothing is dropped.
+/// No flow has more than 25 packets in the queue, for any number of flows. Until a bin has 20, nothing is dropped.
 #[test]
-fn sfb_bounds_each_flow() {
+fn packets_per_flow() {
     let mut bench = Bench::new(Sfb::new(UNLIMITED, SfbParameters::default()), 1);
     for flow in 0..10 {
         assert_eq!(let_in(&mut bench, Time::ZERO, of(flow), 20), 20);
@@ -47,10 +47,10 @@ fn sfb_bounds_each_flow() {
     }
 }
 
-/// A flow that does not respond is let in at the penalty rate: a burst of 20, then ten packets a second, gathered for no
-/// more than another burst. Other flows are let in as before.
+/// An unresponsive flow is admitted at the penalty rate: a burst of 20, then ten packets per second, with at most one
+/// further burst accumulated. Other flows are admitted as before.
 #[test]
-fn sfb_limits_flows_that_do_not_respond() {
+fn penalty_rate() {
     let mut bench = Bench::new(Sfb::new(UNLIMITED, quick()), 1);
     assert_eq!(let_in(&mut bench, at(0), of(0), 20 + 30), 20 + 20);
     assert_eq!(let_in(&mut bench, at(0), of(1), 20), 20);
@@ -62,10 +62,10 @@ fn sfb_limits_flows_that_do_not_respond() {
     assert_eq!(let_in(&mut bench, at(110_000), of(2), 20), 20);
 }
 
-/// An arrival that finds its bins empty lowers their drop probability by 1/6000: half of the flow's packets are let in
-/// after 3000 of them, all after 6000.
+/// An arrival that finds its bins empty lowers their drop probability by 1/6000: half of the flow's packets are
+/// admitted after 3000 of them, all after 6000.
 #[test]
-fn sfb_forgives() {
+fn probability_decrease() {
     let mut bench = Bench::new(Sfb::new(UNLIMITED, quick()), 1);
     let_in(&mut bench, at(0), of(0), 21);
     while bench.dequeue(at(0)).is_some() {}
@@ -82,10 +82,10 @@ fn sfb_forgives() {
     assert_eq!(passed[6], 1000);
 }
 
-/// Hashes change, and packets queued before leave the bins that they were counted in. The next hash's bins learn of flows
-/// that do not respond while the hash before is still used; without the warm-up such a flow starts anew.
+/// Hashes change, and packets queued before are removed from the bins in which they were counted. The bins of the next
+/// hash learn unresponsive flows while the previous hash is still in use. Without the warm-up such a flow starts anew.
 #[test]
-fn sfb_changes_its_hash() {
+fn hash_change() {
     let let_in_after = |warmup_time| {
         let parameters = SfbParameters {
             rehash_interval: Duration::from_seconds(1),
@@ -107,10 +107,10 @@ fn sfb_changes_its_hash() {
     assert_eq!(let_in_after(Duration::ZERO), 10);
 }
 
-/// With ECN what can be marked is marked up to a drop probability of one half; beyond, the share 2 p - 1 of all arrivals
+/// With ECN, ECN-capable packets are marked up to a drop probability of 1/2. Above, the share 2 p - 1 of all arrivals
 /// is dropped and the rest of p marked.
 #[test]
-fn sfb_marks_less_the_more_it_would_drop() {
+fn marks_and_drops_by_probability() {
     for (probability, ecn_flag) in [(0.25, flags::ECT_0), (0.5, flags::ECT_0), (0.75, flags::ECT_0), (0.75, 0)] {
         let parameters = SfbParameters {
             increment: probability,

@@ -12,7 +12,7 @@ fn bench(limit: Limit, parameters: SfqParameters) -> Bench<Sfq> {
 
 /// Backlogged queues get equal bytes: a flow with packets a fifth as large sends five times as many.
 #[test]
-fn sfq_shares_by_bytes() {
+fn shares_in_bytes() {
     let mut bench = bench(UNLIMITED, SfqParameters { depth: 10_000, ..SfqParameters::default() });
     for number in 0..1_000 {
         bench.enqueue(Time::ZERO, numbered(0, number, 1500, 0));
@@ -29,9 +29,9 @@ fn sfq_shares_by_bytes() {
     }
 }
 
-/// At the limit the longest queue loses its last packet; if no queue has two, the one that would go next is dropped.
+/// At the limit the longest queue loses its last packet. If no queue has two, the next packet to be sent is dropped.
 #[test]
-fn sfq_drops_from_the_longest_queue() {
+fn drops_from_longest_queue() {
     let mut bench = bench(Limit::Packets(6), SfqParameters::default());
     let mut tally = Tally([0; 10]);
     for (number, flow) in [0, 0, 0, 1, 2, 3].into_iter().enumerate() {
@@ -49,9 +49,9 @@ fn sfq_drops_from_the_longest_queue() {
     assert!(bench.queue.is_at_rest());
 }
 
-/// A queue holds no more than its depth (127 packets), though the limit is far away.
+/// A queue holds at most its depth, 127 packets, though the limit is much higher.
 #[test]
-fn sfq_bounds_each_queue() {
+fn queue_depth() {
     let mut bench = bench(UNLIMITED, SfqParameters::default());
     for number in 0..130 {
         bench.enqueue(Time::ZERO, numbered(0, number, 1500, 0));
@@ -63,10 +63,10 @@ fn sfq_bounds_each_queue() {
     }
 }
 
-/// Perturbation: who shares a queue changes, so that no flow is kept to half a share for ever; the packets that wait keep
-/// their order and their time.
+/// Perturbation changes which flows share a queue, so that no flow is limited to half a share for ever. Waiting packets
+/// keep their order and their arrival times.
 #[test]
-fn sfq_hashes_anew() {
+fn perturbation() {
     let run = |perturbation: Duration| {
         // Three flows and two queues: two flows share one.
         let parameters = SfqParameters { queues: 2, depth: 1_000, perturbation, ..SfqParameters::default() };

@@ -12,7 +12,7 @@ fn of_flow(flow: u32, ecn_flag: u8) -> Packet {
 
 /// Equation 4.3, with p_max = 0.15.
 #[test]
-fn sred_has_three_levels_of_occupancy() {
+fn occupancy_levels() {
     let parameters = SredParameters::default();
     for (share, expected) in
         [(0.0, 0.0), (0.166, 0.0), (1.0 / 6.0, 0.0375), (0.333, 0.0375), (1.0 / 3.0, 0.15), (0.99, 0.15)]
@@ -23,7 +23,7 @@ fn sred_has_three_levels_of_occupancy() {
 
 /// Equations 4.4 to 4.8: p_sred N^2 / 65536 up to 256 flows, p_sred beyond.
 #[test]
-fn sred_drops_by_the_square_of_the_number_of_flows() {
+fn probability_by_number_of_flows() {
     let parameters = SredParameters::default();
     for flows in [1.0, 2.0, 16.0, 100.0, 256.0, 257.0, 1e4, f64::INFINITY] {
         let got = parameters.drop_probability(0.5, 1.0 / flows, false);
@@ -32,19 +32,19 @@ fn sred_drops_by_the_square_of_the_number_of_flows() {
     }
 }
 
-/// Equation 5.1: a hit is dropped 1 + 1/P times as likely, and never more than surely.
+/// Equation 5.1: a hit has 1 + 1/P times the drop probability, at most 1.
 #[test]
-fn sred_drops_hits_more_often() {
+fn probability_of_hits() {
     let parameters = SredParameters::default();
     let ratio = parameters.drop_probability(0.5, 0.1, true) / parameters.drop_probability(0.5, 0.1, false);
     assert!((ratio - 11.0).abs() < 1e-9, "{ratio}");
     assert_eq!(parameters.drop_probability(0.5, 1e-3, true), 1.0);
 }
 
-/// Equation 3.5: among N like flows packets hit with frequency 1/N. An average over the weight's 1000 packets has the
-/// standard deviation sqrt(P (1 - P) / 2000).
+/// Equation 3.5: among N equal flows packets are hits with frequency 1/N. An average over the weight's 1000 packets has
+/// the standard deviation sqrt(P (1 - P) / 2000).
 #[test]
-fn sred_counts_flows_by_hits() {
+fn number_of_flows() {
     for flows in [1u32, 4, 20] {
         let mut bench = Bench::new(Sred::new(UNLIMITED, SredParameters::default()), 1);
         let (mut sum, mut samples) = (0.0, 0.0);
@@ -63,10 +63,11 @@ fn sred_counts_flows_by_hits() {
     }
 }
 
-/// Equation 5.2: a flow that sends the share s of all packets loses 1 + s / P times what it would without hits. One flow that
-/// sends half, and fifty that send 1 % each: P = 0.255, and the one loses 2.85 times as large a share of its packets.
+/// Equation 5.2: a flow that sends the share s of all packets loses 1 + s / P times what it would without hits. With
+/// one flow that sends half, and fifty that send 1 % each: P = 0.255, and the one loses 2.85 times as large a share of
+/// its packets.
 #[test]
-fn sred_punishes_the_flow_that_sends_most() {
+fn unequal_flows() {
     let mut bench = Bench::new(Sred::new(Limit::Packets(100), SredParameters::default()), 1);
     // From a third of the buffer on.
     let mut sent = [0.0f64; 2];
@@ -93,9 +94,9 @@ fn sred_punishes_the_flow_that_sends_most() {
     assert!((ratio / expected - 1.0).abs() < 0.25, "{ratio}, not {expected}: {lost:?} of {sent:?}");
 }
 
-/// It marks what it can; the limit holds all the same.
+/// ECN-capable packets are marked instead of dropped. The limit still applies.
 #[test]
-fn sred_marks_what_it_can() {
+fn marks() {
     let run = |ecn: bool, ecn_flag: u8| {
         let parameters = SredParameters { ecn, ..SredParameters::default() };
         let mut bench = Bench::new(Sred::new(Limit::Packets(300), parameters), 1);

@@ -1,4 +1,4 @@
-//! The token bucket filter's law.
+//! The law of the token bucket filter.
 
 use sojourn_engine::queue::{DropCause, Limit, QueueDiscipline, Tbf, TbfParameters};
 use sojourn_engine::random::{Purpose, Random};
@@ -9,10 +9,10 @@ use super::bench::{Bench, UNLIMITED, packet};
 
 const PICOBITS: u128 = 8_000_000_000_000;
 
-/// Law tbf, exact: in no interval does more go than the bucket and what comes into it in that time. And no less can: a
-/// packet goes at the first picosecond at which it may.
+/// Law tbf, exact: in no interval more is sent than the bucket and the tokens of that time. It is not less either: a
+/// packet is sent at the first picosecond at which it may be.
 #[test]
-fn tbf_keeps_to_its_law() {
+fn exact_rate_and_burst() {
     for (rate, burst) in [(1_234_567, 3_001), (10_000_000, 1_500), (999_999_999, 20_000)] {
         let parameters = TbfParameters { rate: Rate(rate), burst: Bytes(burst) };
         let mut bench = Bench::new(Tbf::new(UNLIMITED, parameters), 1);
@@ -49,9 +49,9 @@ fn tbf_keeps_to_its_law() {
     }
 }
 
-/// A full bucket goes at once, then packets at the rate; tokens beyond the bucket are lost.
+/// A full bucket is sent at once, then packets at the rate. Tokens beyond the bucket are lost.
 #[test]
-fn tbf_lets_a_burst_through_and_then_the_rate() {
+fn burst_then_rate() {
     let parameters = TbfParameters { rate: Rate(12_000_000), burst: Bytes(4_500) };
     for idle in [0, 5_000] {
         let mut bench = Bench::new(Tbf::new(UNLIMITED, parameters.clone()), 1);
@@ -72,9 +72,9 @@ fn tbf_lets_a_burst_through_and_then_the_rate() {
     }
 }
 
-/// What overflows is dropped as such; what is larger than the bucket could never go.
+/// Overflows are counted as such, and packets larger than the bucket are dropped, since they could never be sent.
 #[test]
-fn tbf_drops_what_it_cannot_hold() {
+fn overflow() {
     let parameters = TbfParameters { rate: Rate(1_000_000), burst: Bytes(1_000) };
     let mut bench = Bench::new(Tbf::new(Limit::Packets(2), parameters), 1);
     bench.enqueue(Time::ZERO, packet(1_001, 0));

@@ -34,7 +34,7 @@ fn load_router(bench: &mut Bench<VcpRouter>, arrivals: impl Fn(u64) -> u64, depa
 /// The load factor of a constant rate is its share of the link's, exactly: lambda / (C t_rho) without a queue (Xia et
 /// al. 2005). Codes: low below 0.8, high below 1, overload from 1 on.
 #[test]
-fn vcp_measures_a_constant_rate_exactly() {
+fn load_factor_of_constant_rate() {
     for (in_ten, code) in [(0, LoadFactor::Low), (7, LoadFactor::Low), (8, LoadFactor::High), (9, LoadFactor::High)] {
         let mut bench = vcp_router(VcpRouterParameters::default());
         load_router(&mut bench, |millisecond| u64::from(millisecond % 10 < in_ten), true);
@@ -53,10 +53,10 @@ fn vcp_measures_a_constant_rate_exactly() {
     assert!((bench.queue.load_factor() - 0.75).abs() < 1e-12, "{}", bench.queue.load_factor());
 }
 
-/// The persistent queue counts by kappa_q: 40 packets that stay weigh, after two intervals of a filter that takes in a
-/// quarter, 0.5 (1 - 0.75^2) 40 = 8.75 packets, of the 200 that the link sends in an interval.
+/// The persistent queue is weighted by kappa_q: after two intervals of a filter with weight 1/4, 40 packets that stay
+/// count as 0.5 (1 - 0.75^2) 40 = 8.75 packets, of the 200 that the link sends in an interval.
 #[test]
-fn vcp_counts_the_persistent_queue() {
+fn persistent_queue() {
     let mut bench = vcp_router(VcpRouterParameters::default());
     for _ in 0..40 {
         bench.enqueue(Time::ZERO, packet(1500, flags::ECT_1));
@@ -70,10 +70,11 @@ fn vcp_counts_the_persistent_queue() {
     assert_eq!(bench.queue.load_factor(), 0.0);
 }
 
-/// Under overload what passes carries code 11, counted as a mark if it did not come with it; what is not capable
-/// carries nothing. A greater code of a router before stays (Xia et al. 2005: the most congested link of the path).
+/// A packet gets the router's code unless it carries a greater one from an earlier router (Xia et al. 2005: the most
+/// congested link of the path). Code 11 counts as a mark unless the packet arrived with it. Packets that are not
+/// capable are not changed.
 #[test]
-fn vcp_writes_the_greatest_code_of_the_path() {
+fn greatest_code_of_path() {
     let passing = |arrivals: u64| {
         let mut bench = vcp_router(VcpRouterParameters::default());
         load_router(&mut bench, |millisecond| if millisecond % 10 < arrivals { 1 } else { 0 }, true);

@@ -1,4 +1,4 @@
-//! WRED: Cisco's thresholds by precedence, and what they do.
+//! WRED: Cisco's thresholds by precedence, and their effect.
 
 use std::sync::Arc;
 
@@ -35,9 +35,9 @@ fn of_flow(flow: u32, ecn_flag: u8) -> Packet {
     Packet { flow, ..packet(1500, ecn_flag) }
 }
 
-/// Half of the maximum for precedence 0, and evenly spaced up to it, in ninths of the half.
+/// The minimum threshold is half of the maximum for precedence 0, and rises by a ninth of the half per precedence.
 #[test]
-fn wreds_minimum_rises_with_the_precedence() {
+fn minimum_by_precedence() {
     let parameters = WredParameters { max: Limit::Packets(36), ..WredParameters::default() };
     let minima: Vec<f64> = (0..=7).map(|precedence| parameters.minimum(precedence)).collect();
     assert_eq!(minima, [18.0, 20.0, 22.0, 24.0, 26.0, 28.0, 30.0, 32.0]);
@@ -62,10 +62,10 @@ fn rates_of_drops(favoured: &str) -> [f64; 2] {
     drops
 }
 
-/// At 33 packets, with thresholds of 18 and 30, the probabilities are 0.1 * 15 / 18 and 0.1 * 3 / 6; drops come at a rate of 2p /
-/// (1 + p) to 2p (law red-uniform), with 2 % on either side.
+/// At 33 packets, with thresholds of 18 and 30, the probabilities are 0.1 * 15 / 18 and 0.1 * 3 / 6. The drop rate is
+/// 2p / (1 + p) to 2p (law red-uniform), with 2 % on either side.
 #[test]
-fn wred_spares_the_favoured() {
+fn favoured_group() {
     let within = |rate: f64, p: f64| (0.98 * 2.0 * p / (1.0 + p)..1.02 * 2.0 * p).contains(&rate);
     let rates = rates_of_drops("voice");
     assert!(within(rates[0], 0.05) && within(rates[1], 0.1 * 15.0 / 18.0), "{rates:?}");
@@ -74,9 +74,9 @@ fn wred_spares_the_favoured() {
     assert!(within((rates[0] + rates[1]) / 2.0, 0.1 * 15.0 / 18.0), "{rates:?}");
 }
 
-/// From max on everything is dropped, and nothing is marked; below, what can be marked is.
+/// From max on all arrivals are dropped, and none is marked. Below, ECN-capable packets are marked.
 #[test]
-fn wred_drops_everything_above_the_maximum() {
+fn maximum_threshold() {
     let run = |ecn_flag: u8| {
         let mut bench =
             wred(UNLIMITED, json!({"max": {"packets": 36}, "weight": 1.0, "ecn": true, "favoured": "voice"}));
@@ -100,9 +100,9 @@ fn wred_drops_everything_above_the_maximum() {
     assert!(bench.drops(DropCause::Early) == 0 && bench.outcome.marks > 50, "{}", bench.outcome.marks);
 }
 
-/// A favoured group must be one of the scenario's.
+/// A favoured group must be a group of the scenario.
 #[test]
-fn wred_refuses_a_group_that_is_not_there() {
+fn unknown_group() {
     let parameters = WredParameters { favoured: "video".to_owned(), ..WredParameters::default() };
     let error = Wred::new(UNLIMITED, parameters).set_flows(&two_groups()).unwrap_err();
     assert!(error.contains("favoured") && error.contains("video") && error.contains("voice, bulk"), "{error}");

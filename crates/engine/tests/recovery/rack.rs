@@ -1,5 +1,5 @@
-//! RACK-TLP by the rules of RFC 8985, acknowledgement by acknowledgement. Segments are numbered from zero, the round-trip
-//! time is 100 ms, and of it a quarter is the reordering window's step.
+//! RACK-TLP by the rules of RFC 8985, acknowledgement by acknowledgement. Segments are numbered from zero. The
+//! round-trip time is 100 ms, so the reordering window grows in steps of 25 ms.
 
 use std::sync::Arc;
 
@@ -91,10 +91,10 @@ impl Rig {
     }
 }
 
-/// Section 7.2: the probe comes after two round trips, 200 ms more if only one segment is in flight, a second where no
-/// round trip is known, and not after the retransmission timer.
+/// Section 7.2: the probe is sent after two round trips, plus 200 ms if only one segment is in flight, or after a
+/// second if no RTT is known, and not later than the retransmission timeout.
 #[test]
-fn the_probe_timeout() {
+fn probe_timeout() {
     Rig::new(2, Some(2)).assert_due(100 + 2 * 100);
     Rig::new(1, Some(1)).assert_due(100 + 2 * 100 + 200);
 
@@ -112,10 +112,10 @@ fn the_probe_timeout() {
     assert_eq!(early.sender.statistics.timeouts, 1);
 }
 
-/// Section 7.3: a probe is new data if there is some, whatever the window, and else the last segment; after it the
-/// retransmission timer starts anew, and until it is answered there is no other.
+/// Section 7.3: a probe is new data if available, regardless of the window, and otherwise the last segment. It restarts
+/// the retransmission timer, and there is no second probe until it is acknowledged.
 #[test]
-fn the_probe() {
+fn probe_contents() {
     for (segments, probe) in [(None, 10), (Some(11), 10), (Some(10), 9)] {
         let mut rig = Rig::new(10, segments);
         assert_eq!(rig.expire(300), [probe], "{segments:?} segments in all");
@@ -133,9 +133,9 @@ fn the_probe() {
     assert!(answered.sender.deadline() < at(1000), "{:?}", answered.sender.deadline());
 }
 
-/// Section 7.2: no probe while a hole is open: RACK sees to it.
+/// Section 7.2: no probe while there is a hole, which RACK repairs.
 #[test]
-fn no_probe_where_something_is_missing() {
+fn no_probe_with_hole() {
     let mut rig = Rig::new(3, Some(3));
     rig.ack(200, 0, &[(2, 3)]);
     rig.assert_due(225);
@@ -143,9 +143,10 @@ fn no_probe_where_something_is_missing() {
     assert!(rig.sender.deadline() >= at(1000), "{:?}", rig.sender.deadline());
 }
 
-/// Section 7.4.2: a loss that the probe repaired takes half the flight; a probe that came twice, or of new data, repaired none.
+/// Section 7.4.2: a loss repaired by the probe halves the flight size. A probe acknowledged as duplicate, or with new
+/// data, repaired no loss.
 #[test]
-fn the_answer_to_a_probe() {
+fn probe_acknowledgement() {
     // The receiver's window leaves no room for new data.
     let full = json!({"receive_buffer": 10 * MSS});
     for (changes, probe, next, duplicate, expected) in
@@ -159,10 +160,10 @@ fn the_answer_to_a_probe() {
     }
 }
 
-/// Section 6.2 step 4: before anything was reordered, less than three segments that arrived out of order may just be early, and
-/// RACK waits for a quarter of the least round trip; with three it does not.
+/// Section 6.2 step 4: before any reordering was observed, RACK waits for a quarter of the minimum RTT if less than
+/// three segments arrived out of order. With three it does not wait.
 #[test]
-fn the_reordering_window() {
+fn reordering_window() {
     for sacked in [1, 2] {
         let mut rig = Rig::new(10, Some(10));
         assert!(rig.ack(200, 0, &[(1, 1 + sacked)]).is_empty());
@@ -182,10 +183,10 @@ fn the_reordering_window() {
     assert!(rig.sender.deadline() > at(400), "{:?}", rig.sender.deadline());
 }
 
-/// The same: none in recovery, however few have arrived out of order; and an arrival of what was sent again is no reordering
-/// (step 3).
+/// Section 6.2 step 4: no wait in recovery, however few segments have arrived out of order. The arrival of a
+/// retransmission is not reordering (step 3).
 #[test]
-fn there_is_no_reordering_window_in_recovery() {
+fn no_reordering_window_in_recovery() {
     let mut rig = Rig::new(20, Some(20));
     rig.ack(200, 0, &[(1, 2)]);
     assert_eq!(rig.expire(225), [0]);
@@ -200,9 +201,9 @@ fn there_is_no_reordering_window_in_recovery() {
     assert!(rig.sender.deadline() > at(500), "{:?}", rig.sender.deadline());
 }
 
-/// The same: once something was reordered, three or more are waited for too.
+/// Section 6.2 step 4: once reordering was observed, RACK waits with three and more segments too.
 #[test]
-fn reordering_is_remembered() {
+fn reordering_remembered() {
     let mut rig = Rig::new(20, Some(20));
     rig.ack(200, 0, &[(1, 2)]);
     rig.ack(201, 2, &[]);
@@ -211,10 +212,10 @@ fn reordering_is_remembered() {
     assert_eq!(rig.expire(235), [2]);
 }
 
-/// The same: each round in which something came twice adds a quarter of the least round trip, also if a later acknowledgement
-/// has overtaken the one that tells.
+/// Section 6.2 step 4: each round trip with a DSACK adds a quarter of the minimum RTT, also if a later acknowledgement
+/// has overtaken the one with the DSACK.
 #[test]
-fn duplicates_widen_the_reordering_window() {
+fn window_growth_on_duplicates() {
     for told_with in [5, 3] {
         let mut rig = Rig::new(20, Some(20));
         rig.ack(200, 5, &[]);
@@ -224,10 +225,10 @@ fn duplicates_widen_the_reordering_window() {
     }
 }
 
-/// Section 6.3: a timeout takes for lost the first segment and what was sent as long ago as RACK waits, and leaves the others
+/// Section 6.3: a timeout marks as lost the first segment and those sent longer ago than RACK waits. The others remain
 /// in flight.
 #[test]
-fn a_timeout_spares_what_was_sent_of_late() {
+fn timeout_spares_recent_segments() {
     let mut rig = Rig::new(4, None);
     assert_eq!(rig.expire(300), [4]);
     // The round trip of what arrived last is 1150 ms: by 1300 ms segments 2 and 3 are late, and segment 4 is not.
@@ -240,9 +241,9 @@ fn a_timeout_spares_what_was_sent_of_late() {
     assert_eq!(rig.ack(1320, 2, &[]), [2]);
 }
 
-/// Section 9.4 (RFC 3708): once all that was sent again has come twice, the reduction is taken back.
+/// Section 9.4 (RFC 3708): when all retransmissions are reported as duplicates, the reduction is undone.
 #[test]
-fn a_needless_recovery_is_taken_back() {
+fn spurious_recovery_undo() {
     let mut rig = Rig::new(20, Some(40));
     assert_eq!(rig.ack(200, 0, &[(2, 5)]), [0, 1]);
     assert_eq!(rig.sender.window().ssthresh, 10 * MSS);

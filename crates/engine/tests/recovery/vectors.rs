@@ -1,5 +1,5 @@
-//! Fast recovery, proportional rate reduction and SACK generation against figures that others published:
-//! `data/recovery.json` (read from ns-3's unit tests) and RFC 9937 section 8.
+//! Fast recovery, proportional rate reduction and SACK generation compared with published values: `data/recovery.json`
+//! (from ns-3's unit tests) and RFC 9937 section 8.
 
 use std::sync::Arc;
 
@@ -43,10 +43,10 @@ fn number(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or_else(|| panic!("{key} of {value}"))
 }
 
-/// Entering fast recovery inflates the window by the duplicate acknowledgements, each further one by a segment, and
-/// leaving it deflates the window to ssthresh (RFC 5681, RFC 6582).
+/// Entering fast recovery inflates the window by the duplicate acknowledgements and each further one by a segment. The
+/// end of recovery deflates the window to ssthresh (RFC 5681, RFC 6582).
 #[test]
-fn the_window_is_inflated_and_deflated_as_published() {
+fn window_inflation() {
     for row in rows("newreno-recovery") {
         let (mss, ssthresh) = (number(&row.inputs, "mss"), number(&row.inputs, "ssthresh_bytes"));
         let mut inflation = Inflation::enter(ssthresh, number(&row.inputs, "dupack_threshold"), mss);
@@ -62,7 +62,7 @@ fn the_window_is_inflated_and_deflated_as_published() {
 /// The three rows of PRR: proportional reduction, the reduction bound, and that the window does not grow above
 /// ssthresh.
 #[test]
-fn proportional_rate_reduction_gives_the_published_windows() {
+fn proportional_rate_reduction() {
     for row in rows("prr") {
         let input = |key| number(&row.inputs, key);
         let mut reduction = ProportionalRateReduction::new(input("recover_fs"));
@@ -83,9 +83,9 @@ fn proportional_rate_reduction_gives_the_published_windows() {
     }
 }
 
-/// The receiver's SACK blocks for out-of-order arrivals: the most recent first, merged where they touch (RFC 2018).
+/// The receiver's SACK blocks for out-of-order arrivals: the most recent first, merged if adjacent (RFC 2018).
 #[test]
-fn sack_blocks_are_those_published_arrival_by_arrival() {
+fn sack_generation() {
     let profile = StackProfile { timestamps: false, ..StackProfile::default() }.receiver(false);
     assert_eq!((profile.delayed_ack_count, profile.maximum_sack_blocks), (2, 4));
     for row in rows("receiver-sack") {
@@ -114,9 +114,9 @@ fn sack_blocks_are_those_published_arrival_by_arrival() {
     }
 }
 
-/// RFC 2883 section 4.1, examples 1 to 3: what came twice is the first block, below the acknowledgement or above it.
+/// RFC 2883 section 4.1, examples 1 to 3: the duplicate is the first block, below the acknowledgement or above it.
 #[test]
-fn duplicates_are_reported_as_rfc_2883_shows() {
+fn dsack_examples() {
     let profile = StackProfile { duplicate_sack: true, ..StackProfile::default() }.receiver(false);
     let examples = [
         (vec![3000, 3500, 3000], 4000, vec![(3000, 3500)]),
@@ -184,11 +184,11 @@ fn replay(recovery: &str, lost: std::ops::Range<u64>, acknowledgements: u64) -> 
     steps
 }
 
-/// RFC 9937 figure 1: segment 0 of 20 is lost. PRR sends on every other acknowledgement, RFC 6675 falls silent for half
-/// a round trip. The window at ack 20 is where the figure departs from the pseudo-code of section 6.2, which we follow
-/// (at inflight = ssthresh the latter takes the second branch); compared up to ack 18.
+/// RFC 9937 figure 1: segment 0 of 20 is lost. PRR sends on every other acknowledgement, RFC 6675 is silent for half a
+/// round trip. The window at ack 20 differs between the figure and the pseudo-code of section 6.2, which we follow (at
+/// inflight = ssthresh it takes the second branch). Compared up to ack 18.
 #[test]
-fn one_loss_is_repaired_as_in_figure_1_of_rfc_9937() {
+fn rfc_9937_figure_1() {
     let cwnd = [20, 20, 19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11];
     let sent = ["N", "N", "R", "-", "N", "-", "N", "-", "N", "-", "N", "-", "N", "-", "N", "-", "N", "-"];
     let steps = replay("prr", 0..1, 18);
@@ -203,10 +203,10 @@ fn one_loss_is_repaired_as_in_figure_1_of_rfc_9937() {
     }
 }
 
-/// RFC 9937 figure 2: segments 0 to 14 of 20 are lost. PRR retransmits one for each acknowledgement, RFC 6675 sends a
-/// burst of six at once.
+/// RFC 9937 figure 2: segments 0 to 14 of 20 are lost. PRR retransmits one per acknowledgement, RFC 6675 sends a burst
+/// of six at once.
 #[test]
-fn a_burst_of_losses_is_repaired_as_in_figure_2_of_rfc_9937() {
+fn rfc_9937_figure_2() {
     let by_prr = replay("prr", 0..15, 5);
     assert_eq!(by_prr.iter().map(|(_, sent)| sent.as_str()).collect::<Vec<_>>(), ["N", "N", "R", "R", "R"]);
     assert_eq!(by_prr.iter().map(|(cwnd, _)| *cwnd).collect::<Vec<_>>(), [20, 20, 5, 5, 5]);
@@ -228,7 +228,7 @@ fn sender_with(changes: Value, size: Option<u64>) -> (Sender, Vec<Packet>) {
 
 /// RFC 6675 section 5 (4.3): the rescue retransmission waits until the first retransmission is acknowledged.
 #[test]
-fn no_rescue_before_the_first_retransmission_is_acknowledged() {
+fn rescue_retransmission() {
     for recovery in ["sack", "prr"] {
         let changes = json!({"initial_window": 10, "recovery": recovery});
         let (mut sender, mut outbox) = sender_with(changes, Some(10 * MSS));
@@ -245,9 +245,9 @@ fn no_rescue_before_the_first_retransmission_is_acknowledged() {
     }
 }
 
-/// RFC 6582 section 3.2 step 2: after a timeout, duplicates that answer needless retransmissions start no recovery.
+/// RFC 6582 section 3.2 step 2: after a timeout, duplicates caused by spurious retransmissions start no recovery.
 #[test]
-fn duplicates_of_what_a_timeout_repeated_start_no_recovery() {
+fn duplicates_after_timeout() {
     let changes = json!({"initial_window": 20, "sack": false, "recovery": "newreno"});
     let (mut sender, mut outbox) = sender_with(changes, None);
     sender.open(Time(0), &mut outbox);
@@ -261,9 +261,9 @@ fn duplicates_of_what_a_timeout_repeated_start_no_recovery() {
     assert_eq!(sender.statistics.fast_recoveries, 0);
 }
 
-/// RFC 6298 (5.7): data starts with a timeout of 3 s after a lost SYN, whatever the SYN's back-off had come to.
+/// RFC 6298 (5.7): after a lost SYN data starts with a timeout of 3 s, for any backoff of the SYN.
 #[test]
-fn data_starts_with_three_seconds_after_lost_syns() {
+fn rto_after_lost_syn() {
     let (mut sender, mut outbox) = sender_with(json!({"timestamps": false}), None);
     sender.open(Time(0), &mut outbox);
     for _ in 0..5 {
@@ -275,9 +275,9 @@ fn data_starts_with_three_seconds_after_lost_syns() {
     assert_eq!(sender.deadline().since(now), Duration::from_seconds(3));
 }
 
-/// New data lost during an episode, and known to be lost when it ends, starts the next episode without waiting for a timeout.
+/// New data known to be lost at the end of a recovery episode start the next episode without waiting for a timeout.
 #[test]
-fn an_episode_that_ends_before_a_known_loss_is_followed_by_another() {
+fn consecutive_episodes() {
     let (mut sender, mut outbox) = sender_with(json!({"initial_window": 20}), Some(40 * MSS));
     sender.open(Time(0), &mut outbox);
     sender.on_syn_ack(Time(0), Time(100), &mut outbox);

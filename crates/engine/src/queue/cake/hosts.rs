@@ -68,9 +68,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whoever comes and goes, the least load is what a scan over all hosts finds.
+        /// After any sequence of arrivals and departures, the least load equals the result of a scan over all hosts.
         #[test]
-        fn least_is_what_a_scan_finds(steps in prop::collection::vec((0u32..5, any::<bool>()), 0..300)) {
+        fn least_load(steps in prop::collection::vec((0u32..5, any::<bool>()), 0..300)) {
             let mut loads = HostLoads::new(5);
             for (host, joins) in steps {
                 if joins {

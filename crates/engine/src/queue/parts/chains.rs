@@ -81,9 +81,9 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Whatever joins and leaves, the chains are what deques would be.
+        /// After any sequence of operations the chains hold the same as one deque each.
         #[test]
-        fn are_deques(steps in prop::collection::vec((0usize..8, prop::option::of(0usize..2)), 0..200)) {
+        fn agree_with_deques(steps in prop::collection::vec((0usize..8, prop::option::of(0usize..2)), 0..200)) {
             let mut chains: Chains<2> = Chains::new(8);
             let mut deques = [VecDeque::new(), VecDeque::new()];
             for (queue, chain) in steps {

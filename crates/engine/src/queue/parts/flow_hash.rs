@@ -55,9 +55,10 @@ mod tests {
         Packet { number: 0, stamp: Time::ZERO, flow, hop: 0, options: OptionsHandle::NONE, size: 1500, flags }
     }
 
-    /// Flows spread over the buckets as balls thrown at random: each bucket's share has the binomial's spread.
+    /// Flows are distributed uniformly over the buckets: the count in each bucket is within five standard deviations of
+    /// the binomial distribution.
     #[test]
-    fn flows_spread_evenly() {
+    fn uniform_spread() {
         let mut random = Random::stream(1, Purpose::Queue, 0);
         for _ in 0..20 {
             let mut hash = FlowHash::default();
@@ -70,8 +71,10 @@ mod tests {
         }
     }
 
+    /// A flow keeps its bucket until the hash is perturbed. The ECN field does not change the bucket. Acknowledgements
+    /// hash as a separate flow.
     #[test]
-    fn a_flow_keeps_its_bucket_until_perturbed_and_acknowledgements_are_a_flow_of_their_own() {
+    fn stable_until_perturbed() {
         let mut random = Random::stream(1, Purpose::Queue, 0);
         let mut hash = FlowHash::default();
         let data: Vec<u64> =

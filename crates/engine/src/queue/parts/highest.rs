@@ -91,9 +91,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever rises and falls, the value on top is as high as the highest that a scan finds.
+        /// After any sequence of updates the value on top equals the maximum found by a scan.
         #[test]
-        fn is_what_a_scan_finds(steps in prop::collection::vec((0usize..20, 0u64..10), 0..300)) {
+        fn agrees_with_scan(steps in prop::collection::vec((0usize..20, 0u64..10), 0..300)) {
             let mut highest = Highest::default();
             let mut values = [0; 20];
             for (owner, value) in steps {

@@ -167,8 +167,10 @@ mod tests {
         Arc::new(FlowTable::new(&[group("big", 2, 0, 9), group("small", 1, 1, 9), group("other", 1, 0, 8)]))
     }
 
+    /// Packets of the named group, and only these, are of the hungriest. An unknown name is an error that lists the
+    /// groups.
     #[test]
-    fn the_named_group_is_the_hungriest() {
+    fn named_group() {
         assert!(!NamedHungriest::default().sent(&data(0)), "before the flows are told");
         let named = NamedHungriest::new("big", &flows()).unwrap();
         assert_eq!([0, 1, 2, 3].map(|flow| named.sent(&data(flow))), [true, true, false, false]);
@@ -186,9 +188,10 @@ mod tests {
         [0, 1, 2, 3].map(|flow| guess.sent(&data(flow)))
     }
 
-    /// Every second packet is recorded, four records are kept, and every sixth packet the most frequent is taken.
+    /// With a record of every second packet and room for four records, every sixth packet selects the most frequent
+    /// connection.
     #[test]
-    fn the_most_frequent_of_the_latest_records_is_taken() {
+    fn most_frequent_record() {
         let mut guess = GuessedHungriest::new(&parameters(ConnectionKind::Flow, 2, 4, 6));
         guess.set_flows(&flows());
         // Recorded: 1, 1. Nothing has been taken.
@@ -202,9 +205,10 @@ mod tests {
         assert_eq!(hungriest_after(&mut guess, &[2, 0, 2, 3, 2, 3]), [false, false, false, true]);
     }
 
-    /// Between the same hosts flows count together, and by themselves when connections are flows or no hosts are known.
+    /// Flows between the same hosts count as one connection. They count separately if connections are flows, or if the
+    /// hosts are unknown.
     #[test]
-    fn connections_are_pairs_of_hosts_or_flows() {
+    fn connection_identity() {
         let arrivals = [2, 0, 2, 1, 0, 1, 2, 3];
         let guess = |kind, told: bool| {
             let mut guess = GuessedHungriest::new(&parameters(kind, 1, 8, 8));
@@ -218,9 +222,9 @@ mod tests {
         assert_eq!(guess(ConnectionKind::Hosts, false), [false, false, true, false]);
     }
 
-    /// What goes the other way is another connection, as its addresses are the other way round.
+    /// Packets in the reverse direction belong to another connection, since their addresses are swapped.
     #[test]
-    fn acknowledgements_are_another_connection() {
+    fn reverse_direction() {
         for kind in [ConnectionKind::Hosts, ConnectionKind::Flow] {
             let mut guess = GuessedHungriest::new(&parameters(kind, 1, 4, 1));
             guess.set_flows(&flows());

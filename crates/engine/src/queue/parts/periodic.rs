@@ -25,8 +25,9 @@ impl Periodic {
 mod tests {
     use super::*;
 
+    /// The given share of packets is chosen, evenly spaced.
     #[test]
-    fn the_share_is_chosen_evenly() {
+    fn evenly_spaced_choices() {
         let chosen = |share, count: u64| {
             let mut periodic = Periodic::new(share);
             (1..=count).filter(|_| periodic.chooses()).collect::<Vec<u64>>()

@@ -216,9 +216,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The maximum is that of all values that are not too old.
+        /// The filter's maximum is that of all values within the window.
         #[test]
-        fn the_maximum_is_of_the_values_of_late(
+        fn windowed_maximum(
             steps in proptest::collection::vec((0..50u32, 0..3u64), 1..100),
             age in 0..8u64,
         ) {

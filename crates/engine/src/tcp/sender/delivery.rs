@@ -184,10 +184,10 @@ mod tests {
         Time::ZERO + Duration::from_milliseconds(milliseconds)
     }
 
-    /// A segment every 10 ms for 100 ms of round trip: the rate is that of sending, however much the acknowledgements are
-    /// compressed on their way (section 2.2 of the draft: the lesser of send rate and acknowledgement rate).
+    /// With a segment every 10 ms and an RTT of 100 ms, the delivery rate is the send rate, however compressed the
+    /// acknowledgements are (section 2.2 of the draft: the lesser of send rate and acknowledgement rate).
     #[test]
-    fn compressed_acknowledgements_do_not_raise_the_rate() {
+    fn acknowledgement_compression() {
         let mut estimator = DeliveryEstimator::new(MSS);
         // Acknowledgements of segments 30 to 39 all come with the last of them.
         let acknowledged_at = |index: u64| 10 * if (30..40).contains(&index) { 39 } else { index } + 100;
@@ -212,10 +212,10 @@ mod tests {
         assert_eq!(next, 50);
     }
 
-    /// A segment counts once, however often it is acknowledged; what was sent while the sender was limited says so until
-    /// all that was in flight then has arrived.
+    /// A segment counts as delivered once, even if acknowledged repeatedly. Samples of segments sent while the sender
+    /// was application-limited are flagged, until all data in flight at that time are delivered.
     #[test]
-    fn deliveries_count_once_and_app_limited_samples_say_so() {
+    fn application_limited_samples() {
         let mut estimator = DeliveryEstimator::new(MSS);
         estimator.on_sent(0, 0, 0, at(0));
         estimator.on_app_limited(MSS);

@@ -32,9 +32,9 @@ pub fn loss_event_rate(response_sought: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// f(p) as Linux 2.6.24 tabulates it in net/dccp/ccids/lib/tfrc_equation.c, in millionths, cut off.
+    /// f(p) as tabulated in Linux 2.6.24, net/dccp/ccids/lib/tfrc_equation.c, in millionths, truncated.
     #[test]
-    fn the_response_is_that_of_linuxs_table() {
+    fn linux_table() {
         for (p, millionths) in [
             (0.0001, 8_172),
             (0.001, 26_052),
@@ -51,9 +51,9 @@ mod tests {
         }
     }
 
-    /// For small p timeouts do not weigh: X = sqrt(3/2) s / (R sqrt(p)), the law of Mathis et al. 1997.
+    /// For small p timeouts are negligible: X = sqrt(3/2) s / (R sqrt(p)), the law of Mathis et al. 1997.
     #[test]
-    fn with_few_losses_it_is_the_square_root_law() {
+    fn square_root_law() {
         for p in [1e-8, 1e-7, 1e-6] {
             let rate = throughput(1000.0, 0.1, p);
             let law = 1000.0 / 0.1 * f64::sqrt(1.5 / p);
@@ -61,9 +61,9 @@ mod tests {
         }
     }
 
-    /// Section 6.3.1 asks for a rate within 5 % of the target.
+    /// The equation at the inverse of a rate gives a rate within 5 % of it (section 6.3.1).
     #[test]
-    fn the_inverse_leads_back() {
+    fn inverse() {
         for p in [1e-9, 1e-6, 1e-3, 0.01, 0.1, 0.5, 1.0] {
             let found = loss_event_rate(response(p));
             assert!((found / p - 1.0).abs() < 1e-6, "{p} came back as {found}");

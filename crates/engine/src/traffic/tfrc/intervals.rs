@@ -113,57 +113,59 @@ mod tests {
         intervals
     }
 
-    /// Printed in section 5.4.
+    /// The eight weights printed in section 5.4.
     #[test]
-    fn eight_weights_are_those_of_section_5_4() {
+    fn published_weights() {
         for (weight, printed) in weights(8).into_iter().zip([1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2]) {
             close(weight, printed);
         }
         assert_eq!(weights(8).len(), 8);
     }
 
+    /// Without a loss event the loss event rate is zero.
     #[test]
-    fn without_a_loss_event_the_rate_is_zero() {
+    fn rate_without_losses() {
         assert!(ended(&[], None).loss_event_rate(1e6) < f64::MIN_POSITIVE);
     }
 
-    /// The weights add up to 6; of eight intervals of 100 packets the mean is 100.
+    /// The weights sum to 6, and the mean of eight intervals of 100 packets is 100.
     #[test]
-    fn equal_intervals_have_their_length_as_the_mean() {
+    fn equal_intervals() {
         close(ended(&[100.0; 8], None).loss_event_rate(1.0), 0.01);
         close(ended(&[100.0; 3], None).loss_event_rate(100.0), 0.01);
         close(ended(&[100.0], None).loss_event_rate(50.0), 0.01);
     }
 
-    /// Section 5.4: of the newest, 80, to the oldest, 10, the weighted sum is
-    /// 80 + 70 + 60 + 50 + 0.8 * 40 + 0.6 * 30 + 0.4 * 20 + 0.2 * 10 = 320.
+    /// Section 5.4: for intervals from 80 (the newest) to 10 (the oldest) the weighted sum is 80 + 70 + 60 + 50 + 0.8 *
+    /// 40 + 0.6 * 30 + 0.4 * 20 + 0.2 * 10 = 320.
     #[test]
-    fn newer_intervals_weigh_more() {
+    fn weighted_mean() {
         let intervals = ended(&[1000.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0], None);
         close(intervals.loss_event_rate(1.0), 6.0 / 320.0);
     }
 
-    /// Section 5.4: the current interval counts only where it raises the mean. With 10 intervals of 100 that is from
-    /// 100 on: (200 + 5 * 100) / 6, since it takes a weight of 1 and the oldest of 0.2 falls out.
+    /// Section 5.4: the current interval counts only if it raises the mean. With ten intervals of 100 it does from a
+    /// length of 100 on: (200 + 5 * 100) / 6, since it has a weight of 1 and the oldest interval, of weight 0.2, is
+    /// dropped.
     #[test]
-    fn the_current_interval_counts_only_if_it_raises_the_mean() {
+    fn current_interval() {
         let intervals = ended(&[100.0; 10], None);
         close(intervals.loss_event_rate(99.0), 0.01);
         close(intervals.loss_event_rate(200.0), 6.0 / 700.0);
     }
 
-    /// Section 5.4: the newest interval has 1 / (0.75 n) of the weight, so the mean follows it slowly.
+    /// Section 5.4: the newest interval has 1 / (0.75 n) of the total weight, so that the mean changes slowly.
     #[test]
-    fn the_newest_interval_has_a_sixth_of_the_weight() {
+    fn newest_interval_weight() {
         let mut intervals = ended(&[100.0; 8], None);
         intervals.end(160.0);
         close(intervals.loss_event_rate(1.0), 1.0 / 110.0);
     }
 
-    /// Section 5.5 with a current interval of 4 I_mean: DF = 2 I_mean / I_0 = 0.5, and the others' weight of 5 counts
-    /// half: (400 + 0.5 * 500) / (1 + 0.5 * 5).
+    /// Section 5.5 with a current interval of 4 I_mean: DF = 2 I_mean / I_0 = 0.5 halves the other intervals' weight of
+    /// 5: (400 + 0.5 * 500) / (1 + 0.5 * 5).
     #[test]
-    fn a_long_current_interval_discounts_the_history() {
+    fn history_discounting() {
         let intervals = ended(&[100.0; 8], Some(0.25));
         close(intervals.loss_event_rate(400.0), 3.5 / 650.0);
         // Up to twice the mean nothing is discounted.
@@ -172,10 +174,10 @@ mod tests {
         close(intervals.loss_event_rate(4000.0), 2.25 / 4125.0);
     }
 
-    /// The end of section 5.5: when the interval of 400 ends, the older ones keep the discount of 0.5 that it brought.
-    /// So I_1 = 400 with weight 1 and seven of 100 with half of 1, 1, 1, 0.8, 0.6, 0.4, 0.2.
+    /// End of section 5.5: when the interval of 400 ends, the older ones keep its discount of 0.5. So I_1 = 400 has
+    /// weight 1, and seven intervals of 100 have half of 1, 1, 1, 0.8, 0.6, 0.4, 0.2.
     #[test]
-    fn a_discount_stays_with_the_intervals_it_met() {
+    fn persistent_discount() {
         let mut intervals = ended(&[100.0; 8], Some(0.25));
         intervals.end(400.0);
         close(intervals.loss_event_rate(1.0), (1.0 + 2.5) / (400.0 + 250.0));

@@ -168,9 +168,10 @@ mod tests {
         found
     }
 
-    /// Section 5.1: lost when three higher ones have come, not before; what comes late but sooner is not lost.
+    /// Section 5.1: a packet is lost once three packets with higher sequence numbers have arrived. One that arrives
+    /// late, but before that, is not lost.
     #[test]
-    fn three_later_packets_make_a_loss() {
+    fn loss_after_three_packets() {
         assert_eq!(events_after(&[0, 1, 3, 4]), [0; 0]);
         assert_eq!(events_after(&[0, 1, 3, 4, 5]), [5]);
         assert_eq!(events_after(&[0, 1, 3, 4, 2, 5, 6]), [0; 0]);
@@ -179,26 +180,27 @@ mod tests {
         assert_eq!(events_after(&[0, 1, 4, 2, 5, 6]), [6]);
     }
 
-    /// Section 5.2: what is lost within a round-trip time of the first loss belongs to its event, and no longer after.
+    /// Section 5.2: losses within a round-trip time of the first loss belong to its loss event, later ones do not.
     #[test]
-    fn losses_within_a_round_trip_time_are_one_event() {
+    fn loss_event_duration() {
         let without = |lost: &[u64]| (0..400).filter(|number| !lost.contains(number)).collect::<Vec<u64>>();
         assert_eq!(events_after(&without(&[100, 101, 150, 190])), [104]);
         // Packets come a millisecond apart but for the lost ones: 250 would have come some 148 ms after 100.
         assert_eq!(events_after(&without(&[100, 101, 150, 250])), [104, 253]);
     }
 
-    /// Section 5.2: T_loss lies on the line between those before and after.
+    /// Section 5.2: T_loss is interpolated linearly between the arrivals before and after the loss.
     #[test]
-    fn the_time_of_a_loss_is_interpolated() {
+    fn interpolated_loss_time() {
         let at = |number, milliseconds: u64| Arrival { number, time: Time(milliseconds * 1_000_000_000) };
         let hole = Hole { start: 11, end: 15, before: at(10, 100), after: at(15, 200), later: 1 };
         assert_eq!(hole.time_of(12), at(12, 140).time);
     }
 
-    /// Section 5.3: the interval from 100 to 250 has 150 packets, the current one counts to the highest number.
+    /// Section 5.3: the interval from 100 to 250 has 150 packets. The current one extends to the highest sequence
+    /// number.
     #[test]
-    fn intervals_are_counted_from_loss_to_loss() {
+    fn loss_interval_lengths() {
         let mut losses = Losses::new(Intervals::new(8, None));
         for number in (0..=2000).filter(|number| ![100, 250].contains(number)) {
             let now = Time::ZERO + Duration::from_milliseconds(number);
@@ -210,9 +212,10 @@ mod tests {
         assert!((measured / expected - 1.0).abs() < 1e-12, "{measured}, expected {expected}");
     }
 
-    /// Section 5.1: a mark counts at once, together with what is missing below it, which begins the event.
+    /// Section 5.1: a mark is a loss event immediately. Packets missing below it belong to the event, which starts with
+    /// them.
     #[test]
-    fn a_mark_is_a_loss_event_at_once() {
+    fn mark_is_loss_event() {
         let mut losses = Losses::new(Intervals::new(8, None));
         let mut come = |number, marked| losses.on_packet(number, marked, Time(number), RTT, f64::from);
         assert!(!come(0, false));
@@ -221,9 +224,9 @@ mod tests {
         assert_eq!(losses.event.map(|event| event.number), Some(1));
     }
 
-    /// Section 6.3.1: the interval before the first loss is null if the first packet of all is lost.
+    /// Section 6.3.1: the interval before the first loss is empty if the very first packet is lost.
     #[test]
-    fn the_loss_of_the_first_packet_is_told() {
+    fn first_packet_lost() {
         for (numbers, is_null) in [([1, 2, 3], true), ([0, 2, 3], false)] {
             let mut losses = Losses::new(Intervals::new(8, None));
             let told = std::cell::Cell::new(None);

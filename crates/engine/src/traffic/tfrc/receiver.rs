@@ -178,10 +178,10 @@ mod tests {
         assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured}, expected {expected}");
     }
 
-    /// Sections 6.2 and 6.3: the first packet is answered with X_recv = 0; then feedback once a round-trip time with
-    /// what came in it: ten packets of 1000 bytes in 100 ms.
+    /// Sections 6.2 and 6.3: the first packet is answered with X_recv = 0. Feedback then follows once per round-trip
+    /// time with the rate received in it, here ten packets of 1000 bytes in 100 ms.
     #[test]
-    fn feedback_comes_once_a_round_trip() {
+    fn feedback_interval() {
         let reports = receive(&mut receiver(), (0..35).map(|number| (number, 10 * number)));
         assert_eq!(reports.iter().map(|(time, _)| *time).collect::<Vec<_>>(), [0, 100, 200, 300]);
         close(reports[0].1.receive_rate, 0.0);
@@ -191,9 +191,9 @@ mod tests {
         }
     }
 
-    /// Section 6.3: until packets tell a round-trip time each is answered.
+    /// Section 6.3: each packet is answered until packets carry a round-trip time.
     #[test]
-    fn without_a_round_trip_time_every_packet_is_answered() {
+    fn feedback_without_round_trip_time() {
         let mut receiver = receiver();
         for number in 0..3 {
             let (report, stamp) = receiver.on_data(&data(number, None), at(1000 * number)).expect("feedback");
@@ -205,19 +205,19 @@ mod tests {
         assert_eq!(receiver.deadline, at(2600));
     }
 
-    /// Section 6.1, step 4: when the timer has expired with nothing to report, the next packet is answered at once;
-    /// section 6.2: X_recv is then one packet a round-trip time.
+    /// Section 6.1, step 4: if the timer expired with nothing to report, the next packet is answered immediately. Its
+    /// X_recv is one packet per round-trip time (section 6.2).
     #[test]
-    fn less_than_a_packet_a_round_trip_is_answered_each() {
+    fn feedback_at_low_rates() {
         let reports = receive(&mut receiver(), (0..5).map(|number| (number, 350 * number)));
         assert_eq!(reports.iter().map(|(time, _)| *time).collect::<Vec<_>>(), [0, 350, 700, 1050, 1400]);
         close(reports[2].1.receive_rate, 10_000.0);
     }
 
-    /// Sections 6.1 and 6.3.1: the first loss is reported at once, with the loss event rate at which the equation gives
-    /// the greatest receive rate so far.
+    /// Sections 6.1 and 6.3.1: the first loss is reported immediately, with the loss event rate at which the equation
+    /// gives the greatest receive rate so far.
     #[test]
-    fn the_first_loss_fits_the_equation_to_the_greatest_receive_rate() {
+    fn first_loss() {
         let lossy = (0..400).filter(|number| *number != 255).map(|number| (number, number));
         let reports = receive(&mut receiver(), lossy);
         let (time, report) = reports.iter().find(|(_, report)| report.loss_event_rate > 0.0).expect("a loss");
@@ -227,9 +227,10 @@ mod tests {
         assert!((rate / 1e6 - 1.0).abs() < 0.05, "{rate} at p = {}", report.loss_event_rate);
     }
 
-    /// Section 6.3.1: if the very first packet is lost the rate is to be half a segment a round-trip time.
+    /// Section 6.3.1: if the very first packet is lost, the reported loss event rate gives half a segment per
+    /// round-trip time.
     #[test]
-    fn a_lost_first_packet_asks_for_half_a_segment_a_round_trip() {
+    fn first_packet_lost() {
         let reports = receive(&mut receiver(), (1..10).map(|number| (number, 20 * number)));
         let (_, report) = reports.iter().find(|(_, report)| report.loss_event_rate > 0.0).expect("a loss");
         let rate = equation::throughput(1000.0, RTT.seconds(), report.loss_event_rate);

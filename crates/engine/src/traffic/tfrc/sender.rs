@@ -280,9 +280,9 @@ mod tests {
         assert!((measured / expected - 1.0).abs() < 1e-9, "{measured}, expected {expected}");
     }
 
-    /// Section 4.2: one segment a second, then min(4 s, max(2 s, 4380)) bytes a round-trip time.
+    /// Section 4.2: one segment per second, then min(4 s, max(2 s, 4380)) bytes per round-trip time.
     #[test]
-    fn it_starts_with_the_initial_window() {
+    fn initial_rate() {
         for (segment, window) in [(500, 2000.0), (1000.0 as u64, 4000.0), (1460, 4380.0), (3000, 6000.0)] {
             let mut sender = Sender::new(segment, Arc::new(TfrcParameters::default()));
             sender.start(Time::ZERO);
@@ -293,9 +293,10 @@ mod tests {
         }
     }
 
-    /// Section 4.3, step 4, with p = 0: doubled once a round-trip time, up to twice the receive rate of the last two.
+    /// Section 4.3, step 4, with p = 0: the rate doubles once per round-trip time, up to twice the greater of the last
+    /// two receive rates.
     #[test]
-    fn slow_start_doubles_once_a_round_trip_up_to_twice_the_receive_rate() {
+    fn slow_start_doubling() {
         let mut sender = started(TfrcParameters::default());
         feedback(&mut sender, 100, 100, 0.0, 0.0);
         for (now, receive_rate, expected) in [
@@ -314,10 +315,10 @@ mod tests {
         }
     }
 
-    /// Section 4.3: while X_recv_set holds Infinity, for two round-trip times, nothing limits; and never below W_init /
-    /// R.
+    /// Section 4.3: the rate is unlimited for two round-trip times, while X_recv_set contains Infinity, and never below
+    /// W_init / R.
     #[test]
-    fn slow_start_never_falls_below_the_initial_rate() {
+    fn slow_start_minimum() {
         let mut sender = started(TfrcParameters::default());
         feedback(&mut sender, 100, 100, 0.0, 0.0);
         feedback(&mut sender, 200, 100, 0.0, 10_000.0);
@@ -338,18 +339,19 @@ mod tests {
     /// The rate of the equation: Linux tabulates f(0.01) = 0.089021.
     const EQUATION: f64 = 1000.0 / (0.1 * 0.089_021);
 
-    /// Section 4.3, step 4, with p > 0: the equation's rate or twice the receive rate, whichever is less; at least a
+    /// Section 4.3, step 4, with p > 0: the lesser of the equation's rate and twice the receive rate, and at least one
     /// segment in 64 s.
     #[test]
-    fn after_a_loss_it_keeps_to_the_equation_or_twice_the_receive_rate() {
+    fn rate_after_loss() {
         assert!((after_losses(1e6).allowed_rate() / EQUATION - 1.0).abs() < 1e-4);
         close(after_losses(20_000.0).allowed_rate(), 40_000.0);
         close(after_losses(0.0).allowed_rate(), 1000.0 / 64.0);
     }
 
-    /// Section 4.4 without a round-trip time: halved, the timer doubled with 2 s / X, down to a segment in 64 s.
+    /// Section 4.4 without a round-trip time: each expiry halves the rate and doubles the timer of 2 s / X, down to one
+    /// segment in 64 s.
     #[test]
-    fn without_any_feedback_the_rate_is_halved_to_a_segment_in_64_seconds() {
+    fn no_feedback_at_start() {
         let mut sender = started(TfrcParameters::default());
         let mut rate = 1000.0;
         for _ in 0..6 {
@@ -366,10 +368,10 @@ mod tests {
         assert_eq!(sender.statistics.timeouts, 9);
     }
 
-    /// Section 4.4: four round-trip times without feedback halve the rate, in slow start as well as where the equation
-    /// or the receive rate limits it.
+    /// Section 4.4: four round-trip times without feedback halve the rate, in slow start and where the equation or the
+    /// receive rate limits it.
     #[test]
-    fn four_round_trips_without_feedback_halve_the_rate() {
+    fn no_feedback_halving() {
         let mut slow_start = started(TfrcParameters::default());
         feedback(&mut slow_start, 100, 100, 0.0, 0.0);
         feedback(&mut slow_start, 200, 100, 0.0, 1e6);
@@ -385,9 +387,9 @@ mod tests {
         assert_eq!(after_losses(1e6).deadline, at(300 + 400));
     }
 
-    /// Section 4.5: with a round-trip time of twice the long-term one the rate is reduced by a factor of roughly 0.7.
+    /// Section 4.5: at twice the long-term round-trip time the rate is reduced by a factor of about 0.7.
     #[test]
-    fn a_round_trip_time_of_twice_the_mean_slows_down_by_the_square_root() {
+    fn oscillation_prevention() {
         let steady = TfrcParameters { root_rtt_weight: 1.0, ..TfrcParameters::default() };
         for (oscillation_prevention, factor) in [(true, f64::sqrt(0.5)), (false, 1.0)] {
             let mut sender = started(TfrcParameters { oscillation_prevention, ..steady.clone() });
@@ -401,7 +403,7 @@ mod tests {
 
     /// Section 4.3, step 2: R = 0.9 R + 0.1 R_sample.
     #[test]
-    fn the_round_trip_time_is_a_moving_average() {
+    fn round_trip_time_average() {
         let mut sender = started(TfrcParameters::default());
         feedback(&mut sender, 100, 100, 0.0, 0.0);
         feedback(&mut sender, 400, 200, 0.0, 0.0);
@@ -429,10 +431,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever is reported or not: at least a segment in 64 s, and with losses never more than twice the greatest
-        /// receive rate that was reported of late, once the first two round-trip times are over.
+        /// For any feedback, or none, the rate is at least one segment in 64 s. With losses it is at most twice the
+        /// greatest recent receive rate, after the first two round-trip times.
         #[test]
-        fn the_rate_stays_between_its_limits(
+        fn rate_limits(
             events in prop::collection::vec((event(), 1..1_000_000_000_000u64), 1..60),
         ) {
             let mut sender = started(TfrcParameters::default());

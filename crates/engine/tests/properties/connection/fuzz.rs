@@ -1,5 +1,5 @@
-//! A fuzz target: the fate of each packet is a byte of the input. `cargo test` runs it on random inputs, `cargo bolero test
-//! properties::connection::fuzz::every_byte_arrives_once_and_in_order` (with cargo-bolero) lets a fuzzer look for worse.
+//! A fuzz target: the fate of each packet is a byte of the input. `cargo test` runs it on random inputs. `cargo bolero
+//! test properties::connection::fuzz::in_order_delivery` (with cargo-bolero) runs it with a fuzzer.
 
 use bolero::TypeGenerator;
 use sojourn_engine::tcp::congestion::Algorithm;
@@ -43,10 +43,10 @@ impl Channel for Script {
     }
 }
 
-/// Whatever becomes of the packets: every byte arrives once and in order, or the connection is recorded as given up after
-/// as many losses as it takes.
+/// For any fates of the packets every byte arrives once and in order, or the connection is recorded as aborted after at
+/// least the losses that this needs.
 #[test]
-fn every_byte_arrives_once_and_in_order() {
+fn in_order_delivery() {
     let algorithms: Vec<&str> = Algorithm::catalogue().into_iter().map(|(about, _)| about.name).collect();
     let profiles: Vec<StackProfile> =
         StackProfile::named().iter().filter_map(|profile| StackProfile::of_name(profile.name)).collect();

@@ -1,5 +1,5 @@
-//! A connection's two ends together: whatever happens between them, every byte arrives once and in order, or the connection
-//! is recorded as given up.
+//! Both ends of a connection together: for any loss, reordering and duplication every byte arrives once and in order,
+//! or the connection is recorded as aborted.
 
 mod fuzz;
 mod properties;

@@ -75,9 +75,9 @@ fn algorithm() -> impl Strategy<Value = &'static str> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Every stack and algorithm over every kind of bad channel: complete, to the byte, or given up after its retries.
+    /// Every stack and algorithm over any faulty channel delivers every byte in order, or aborts after its retries.
     #[test]
-    fn every_byte_arrives_once_and_in_order_or_the_connection_is_given_up(
+    fn in_order_delivery(
         size in 1u64..400_000,
         loss in prop_oneof![Just(0.0), 0.0..0.1, 0.1..0.5],
         duplication in prop_oneof![Just(0.0), 0.0..0.3],
@@ -106,9 +106,10 @@ proptest! {
     }
 }
 
-/// The rig itself: packets are data, acknowledgements and one handshake, and over a clean channel none is sent twice.
+/// Test of the rig: packets are data, acknowledgements and one handshake, and over a clean channel none is
+/// retransmitted.
 #[test]
-fn a_clean_channel_carries_each_segment_once() {
+fn clean_channel() {
     let channel = Noisy { loss: 0.0, duplication: 0.0, jitter: Duration::ZERO, marking: 0.0, random: random(1) };
     let settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
     let mut rig = Rig::new(&settings, "newreno", 100_000, channel, 1);
@@ -117,11 +118,11 @@ fn a_clean_channel_carries_each_segment_once() {
     assert_eq!(data as u64, 100_000u64.div_ceil(1448));
 }
 
-/// A channel that only reorders, by up to a quarter of the least round trip: RACK learns to wait (RFC 8985 section 6.2, step 4),
-/// takes back what it did before it had (RFC 3708), and sends next to nothing again. Counting SACKs goes on to take each
-/// late segment for lost.
+/// On a channel that only reorders, by up to a quarter of the minimum RTT, RACK adapts its reordering window (RFC 8985
+/// section 6.2, step 4), undoes the reductions made before that (RFC 3708), and retransmits almost nothing. Recovery
+/// that counts SACKs keeps retransmitting late segments.
 #[test]
-fn rack_learns_to_wait_for_late_segments() {
+fn rack_with_reordering() {
     let run = |recovery: &str| {
         let channel = Noisy {
             loss: 0.0,

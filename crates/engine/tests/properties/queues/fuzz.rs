@@ -1,5 +1,5 @@
-//! A fuzz target: each step is three bytes of the input. `cargo test` runs it on random inputs, `cargo bolero test
-//! properties::queues::fuzz::any_sequence_keeps_the_rules` (with cargo-bolero) lets a fuzzer look for worse.
+//! A fuzz target: each step is three bytes of the input. `cargo test` runs it on random inputs. `cargo bolero test
+//! properties::queues::fuzz::any_sequence` (with cargo-bolero) runs it with a fuzzer.
 
 use bolero::TypeGenerator;
 use sojourn_engine::queue::{Discipline, Limit};
@@ -39,9 +39,9 @@ fn limit(byte: u8) -> Option<Limit> {
     }
 }
 
-/// Whatever sequence of arrivals, departures, idle times and rates: the rules that `run` checks hold.
+/// For any sequence of arrivals, departures, idle times and rates the properties that `run` checks are satisfied.
 #[test]
-fn any_sequence_keeps_the_rules() {
+fn any_sequence() {
     let catalogue = Discipline::catalogue();
     bolero::check!().with_type::<Input>().cloned().for_each(|input| {
         let (about, descriptions) = &catalogue[usize::from(input.discipline) % catalogue.len()];

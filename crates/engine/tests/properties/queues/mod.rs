@@ -1,5 +1,5 @@
-//! What holds for every discipline of the catalogue: conservation, limits, order within a flow, marks only where they may be, and
-//! the same fates for the same seed.
+//! Properties of every discipline in the catalogue: conservation, limits, order within a flow, marks only on
+//! ECN-capable packets, and the same fates for the same seed.
 
 mod fuzz;
 mod properties;

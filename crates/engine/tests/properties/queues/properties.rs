@@ -1,4 +1,4 @@
-//! Every discipline of the catalogue, whatever arrives and however it is set.
+//! Every discipline in the catalogue, with any arrivals and parameters.
 
 use std::cell::Cell;
 
@@ -40,12 +40,12 @@ fn case(descriptions: Vec<Description>) -> impl Strategy<Value = Case> {
     })
 }
 
-/// For every discipline: each packet that arrives is sent, dropped or still queued, and only one of these; counts and
-/// bytes agree; no limit is passed, and nothing overflows below it; what is sent keeps its order; a queue that holds
-/// packets sends one; only what would not wait passes by; marks are on ECN-capable packets and counted. An AQM drops and marks early in some cases, so
-/// that these were tried.
+/// For every discipline: each arrival is either sent, dropped or still queued; counters and bytes agree; no limit is
+/// exceeded, and nothing overflows below it; departures keep their order; a queue that holds packets sends one; only
+/// packets that would not wait pass an idle queue directly; marks are on ECN-capable packets and counted. Each AQM has
+/// early drops and marks in some cases, so that these are tested.
 #[test]
-fn packets_are_conserved_ordered_and_within_limits() {
+fn conservation_order_and_limits() {
     for (about, descriptions) in Discipline::catalogue() {
         let (early_drops, overflows, marks) = (Cell::new(0), Cell::new(0), Cell::new(0));
         // VCP and DualPI2 are made for marks, so nothing turns them on.
@@ -73,9 +73,9 @@ fn packets_are_conserved_ordered_and_within_limits() {
     }
 }
 
-/// For every discipline: the same packets and the same seed give the same fates.
+/// For every discipline the same packets and the same seed give the same fates.
 #[test]
-fn the_same_seed_gives_the_same_fates() {
+fn determinism_by_seed() {
     for (about, descriptions) in Discipline::catalogue() {
         let mut runner = TestRunner::new(Config { cases: 32, failure_persistence: None, ..Config::default() });
         runner

@@ -1,4 +1,4 @@
-//! Runs a discipline through a sequence of steps, and checks after each what holds for every discipline.
+//! Runs a discipline through a sequence of steps, and after each checks the properties of every discipline.
 
 use std::collections::BTreeMap;
 

@@ -153,9 +153,10 @@ mod tests {
     const MODES: [Mode; 7] =
         [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up, Mode::ProbeRtt];
 
-    /// The diagram of section 5.1.1, of which section 5.5.11.2 leads back to Startup and Refill.
+    /// The allowed transitions are those of the diagram in section 5.1.1, and those of section 5.5.11.2 back to Startup
+    /// and Refill.
     #[test]
-    fn transitions_of_the_draft() {
+    fn draft_transitions() {
         let successors = |from: Mode| MODES.into_iter().filter(|to| from.may_become(*to)).collect::<Vec<_>>();
         assert_eq!(successors(Mode::Startup), [Mode::Drain, Mode::ProbeRtt]);
         assert_eq!(successors(Mode::Drain), [Mode::Startup, Mode::Down, Mode::ProbeRtt]);

@@ -193,10 +193,10 @@ mod tests {
         detector.reordering_window(false, Duration::from_microseconds(300)).0 / Duration::from_microseconds(1).0
     }
 
-    /// Step 2 of section 6.2: of all that arrived the segment sent last counts; an earlier one that comes after it is
-    /// reordering (step 3).
+    /// Step 2 of section 6.2: the state follows the delivered segment that was sent last. Delivery of an earlier one
+    /// after it is reordering (step 3).
     #[test]
-    fn the_segment_sent_last_counts() {
+    fn latest_sent_segment() {
         let mut detector = detector_of(4);
         detector.on_delivered(1, None, microseconds(120));
         detector.on_delivered(2, None, microseconds(121));
@@ -207,9 +207,9 @@ mod tests {
         assert_eq!(detector.latest, Some((microseconds(20), 2)));
     }
 
-    /// Step 3: what was sent again comes below what has arrived, and was not reordered.
+    /// Step 3: a retransmission delivered below the highest delivered segment is not reordering.
     #[test]
-    fn what_was_sent_again_was_not_reordered() {
+    fn retransmission_not_reordering() {
         let mut detector = detector_of(2);
         detector.on_delivered(1, None, microseconds(120));
         detector.on_sent(0, 0, true, microseconds(130));
@@ -218,9 +218,10 @@ mod tests {
         assert_eq!(detector.latest, Some((microseconds(130), 0)));
     }
 
-    /// Step 2 without timestamps: what seems to have arrived within less than the minimum RTT is the first transmission.
+    /// Step 2 without timestamps: an acknowledgement less than the minimum RTT after the retransmission is attributed
+    /// to the original transmission.
     #[test]
-    fn a_retransmission_takes_a_round_trip() {
+    fn spurious_sample_filter() {
         for (after, counts) in [(99, false), (100, true)] {
             let mut detector = detector_of(1);
             detector.on_sent(0, 0, true, microseconds(500));
@@ -230,9 +231,10 @@ mod tests {
         }
     }
 
-    /// Step 4: each round trip in which something came twice adds a quarter of the minimum RTT, up to the smoothed one.
+    /// Step 4: each round trip with a DSACK adds a quarter of the minimum RTT to the reordering window, up to the
+    /// smoothed RTT.
     #[test]
-    fn duplicates_widen_the_reordering_window_once_a_round() {
+    fn window_growth_on_duplicates() {
         let mut detector = detector_of(1);
         assert_eq!(window(&detector), 25);
         detector.on_duplicate(10, 20);
@@ -244,9 +246,9 @@ mod tests {
         assert_eq!(window(&detector), 300);
     }
 
-    /// Step 4: after 16 recoveries without duplicates the window is a quarter again.
+    /// Step 4: after 16 recoveries without a DSACK the reordering window is again a quarter of the minimum RTT.
     #[test]
-    fn a_widened_reordering_window_lasts_sixteen_recoveries() {
+    fn window_reset_after_recoveries() {
         let mut detector = detector_of(1);
         detector.on_duplicate(10, 20);
         (0..15).for_each(|_| detector.on_recovered());
@@ -258,10 +260,10 @@ mod tests {
         assert_eq!(window(&detector), 25);
     }
 
-    /// RACK_update() of section 6.2, with a timestamp clock of a millisecond: the echo shows which transmission is
-    /// acknowledged, also when the retransmission left in the middle of a tick.
+    /// RACK_update() of section 6.2, with a timestamp clock of a millisecond: the echoed timestamp identifies the
+    /// acknowledged transmission, also if the retransmission was sent in the middle of a tick.
     #[test]
-    fn only_the_retransmissions_own_acknowledgement_counts() {
+    fn timestamp_echo() {
         for (tick_echoed, counts) in [(0, false), (5_000, true)] {
             let mut detector = Detector::new();
             detector.on_rtt(Duration::from_microseconds(100));

@@ -46,9 +46,10 @@ impl Undo {
 mod tests {
     use super::*;
 
-    /// RFC 2883 section 4: what came twice is the first block, if it is acknowledged already or part of the second.
+    /// RFC 2883 section 4: the first SACK block reports a duplicate if it is below the cumulative acknowledgement or
+    /// contained in the second block.
     #[test]
-    fn first_block_reports_duplicates() {
+    fn dsack_detection() {
         let block = |start, end| Block { start, end };
         for (acknowledgement, sacks, expected) in [
             (20, vec![block(10, 20)], true),
