@@ -81,7 +81,8 @@ def _length(queue: dict[str, float]) -> str:
 
 
 @pytest.mark.long
-def test_behaviour_is_what_it_was(snapshot: SnapshotAssertion) -> None:
+def test_control_snapshot(snapshot: SnapshotAssertion) -> None:
+    """A snapshot of every congestion control, alone and against New Reno, behind buffers of 0.5, 1 and 4 BDP."""
     assert "\n".join(line.rstrip() for line in lines(BUFFERS)) + "\n" == snapshot(extension_class=Table)
 
 
@@ -91,9 +92,10 @@ def kept(test: str, place: slice, value: str) -> list[str]:
     return [line for line in table.read_text(encoding="utf-8").splitlines() if line[place].strip() == value]
 
 
-def test_behaviour_behind_one_bdp() -> None:
+def test_control_snapshot_one_bdp() -> None:
+    """The rows of the snapshot of congestion controls for a buffer of 1 BDP."""
     _, _, *now = lines(["1"])
-    assert now == kept("test_behaviour_is_what_it_was", slice(12, 19), "1")
+    assert now == kept("test_control_snapshot", slice(12, 19), "1")
 
 
 #: What queues have to bear: names of congestion controls and how many flows of each.
@@ -152,10 +154,12 @@ def queue_lines(loads: Iterable[str]) -> Iterator[str]:
 
 
 @pytest.mark.long
-def test_queues_behave_as_they_did(snapshot: SnapshotAssertion) -> None:
+def test_queue_snapshot(snapshot: SnapshotAssertion) -> None:
+    """A snapshot of every queue discipline under seven loads."""
     assert "\n".join(queue_lines(LOADS)) + "\n" == snapshot(extension_class=Table)
 
 
-def test_queues_behave_under_ten_cubics() -> None:
+def test_queue_snapshot_ten_cubic() -> None:
+    """The rows of the snapshot of queue disciplines for ten CUBIC flows."""
     _, *now = queue_lines(["cubic 10"])
-    assert now == kept("test_queues_behave_as_they_did", slice(16, 30), "cubic 10")
+    assert now == kept("test_queue_snapshot", slice(16, 30), "cubic 10")

@@ -21,7 +21,8 @@ RUNS = pl.DataFrame(
 )
 
 
-def test_cells_are_compared_over_the_seeds_they_share() -> None:
+def test_common_seeds_are_compared() -> None:
+    """Cells are compared in pairs over the seeds that both have values for."""
     jain, drops = comparison.compare_cells(RUNS, {"tcp": "cubic beta=0.8"}, {"tcp": "newreno"})
     assert jain.metric.name == "jain"
     assert jain.comparison is not None
@@ -33,7 +34,8 @@ def test_cells_are_compared_over_the_seeds_they_share() -> None:
     assert (drops.comparison.pairs, drops.comparison.first, drops.comparison.second) == (1, 2.0, 4.0)
 
 
-def test_a_cell_is_written_as_its_axes() -> None:
+def test_cell_condition() -> None:
+    """A cell is written as AXIS=VALUE pairs; values may contain commas and equals signs."""
     axes = comparison.axes_of(RUNS)
     assert axes == ["tcp", "queue"]
     assert comparison.condition("tcp=cubic beta=0.8,queue=codel", axes) == {"tcp": "cubic beta=0.8", "queue": "codel"}
@@ -52,14 +54,16 @@ def test_a_cell_is_written_as_its_axes() -> None:
         ("tcp=newreno", "tcp=newreno", ["jane"], 'unknown metric "jane", did you mean "jain"?'),
     ],
 )
-def test_what_cannot_be_compared_is_told(first: str, second: str, metrics: list[str] | None, message: str) -> None:
+def test_bad_comparison(first: str, second: str, metrics: list[str] | None, message: str) -> None:
+    """A comparison that cannot be made is an error that says why."""
     axes = comparison.axes_of(RUNS)
     with pytest.raises(InputError) as error:
         comparison.compare_cells(RUNS, comparison.condition(first, axes), comparison.condition(second, axes), metrics)
     assert message in str(error.value)
 
 
-def test_compare_shows_a_row_a_metric(tmp_path: Path, capsys: Capture) -> None:
+def test_compare_shows_metrics(tmp_path: Path, capsys: Capture) -> None:
+    """`compare` shows one row for each metric asked for, and one-line errors."""
     path, out = tmp_path / "swept.toml", tmp_path / "out"
     sweep = '[sweep]\nseeds = 3\n[sweep.axes]\n"network.dumbbell.bottleneck.queue.name" = ["codel", "pie"]\n'
     path.write_text(SMALL_TOML + sweep, encoding="utf-8")

@@ -17,7 +17,8 @@ from sojourn.scenario import Scenario
 from sojourn.specification import specify
 
 
-def test_two_flows_fill_the_bottleneck(scenario: Callable[..., Scenario]) -> None:
+def test_two_flows_fill_bottleneck(scenario: Callable[..., Scenario]) -> None:
+    """Two flows use the whole bottleneck, throughput is bytes over time, and packets of the queue are conserved."""
     result = sojourn.run(scenario(duration="20 s", warm_up="5 s"))
     (run,) = result.runs.iter_rows(named=True)
     assert 9.0 < run["total_mbps"] < 10.0
@@ -28,7 +29,8 @@ def test_two_flows_fill_the_bottleneck(scenario: Callable[..., Scenario]) -> Non
     assert queue["total_arrivals"] == queue["total_departures"] + queue["total_drops"] + queue["queued_at_end"]
 
 
-def test_seeds_and_nothing_else_make_runs_differ(scenario: Callable[..., Scenario]) -> None:
+def test_only_seeds_change_runs(scenario: Callable[..., Scenario]) -> None:
+    """Two seeds give different runs, and the same seeds the same runs."""
     flows = [{"from": "a", "to": "b", "count": 3, "start_within": "1 s", "tcp": "cubic"}]
     result = sojourn.run(scenario(flows=flows), seeds=2)
     first, second = (frame.drop("key", "seed") for frame in result.flows.partition_by("seed"))
@@ -37,7 +39,8 @@ def test_seeds_and_nothing_else_make_runs_differ(scenario: Callable[..., Scenari
     assert again.flows.equals(result.flows)
 
 
-def test_files_are_the_same_for_any_number_of_workers(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+def test_files_independent_of_workers(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    """The simulator's results have the same bytes for one and two workers."""
     sampled = scenario(
         probe={"queue_series": "100 ms", "flow_series": "50 ms"},
         flows=[{"from": "a", "to": "b", "count": 3, "start_within": "1 s", "tcp": "compound"}],
@@ -51,7 +54,8 @@ def test_files_are_the_same_for_any_number_of_workers(scenario: Callable[..., Sc
     assert len(written[0]) == 4
 
 
-def test_series_are_sampled_as_asked(scenario: Callable[..., Scenario]) -> None:
+def test_series_intervals(scenario: Callable[..., Scenario]) -> None:
+    """Series have all measures at the intervals given, and the bytes delivered never fall."""
     series = sojourn.run(scenario(probe={"queue_series": "500 ms", "flow_series": "1 s"})).series
     assert set(series.filter(kind="queue")["measure"]) == {"packets", "bytes", "drops"}
     assert set(series.filter(kind="flow")["measure"]) == {"cwnd", "ssthresh", "rtt", "bytes_delivered"}
@@ -62,8 +66,8 @@ def test_series_are_sampled_as_asked(scenario: Callable[..., Scenario]) -> None:
     assert delivered[-1] > 0
 
 
-def test_series_count_drops_from_the_start(scenario: Callable[..., Scenario]) -> None:
-    """What the series gains over the measuring window are the drops of the window, and what it has before are the others."""
+def test_series_count_drops(scenario: Callable[..., Scenario]) -> None:
+    """The series of drops counts from the start; its increase over the measuring window is the drops of the window."""
     flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "12 Mbit/s", "packet_size": "1500 B"}}]
     result = sojourn.run(scenario(flows=flows, duration="10 s", warm_up="4.05 s", probe={"queue_series": "50 ms"}))
     counted = result.series.filter(measure="drops").sort("time")
@@ -77,7 +81,8 @@ def test_series_count_drops_from_the_start(scenario: Callable[..., Scenario]) ->
     assert queue["drops"] > 500
 
 
-def test_rate_based_flows_fill_the_columns_that_mean_something(scenario: Callable[..., Scenario]) -> None:
+def test_rate_based_flow_columns(scenario: Callable[..., Scenario]) -> None:
+    """Constant-rate and TFRC flows have null in the columns that only apply to TCP."""
     sources = [{"name": "cbr", "rate": "1 Mbit/s", "packet_size": "1250 B"}, "tfrc"]
     flows = [{"from": "a", "to": "b", "tcp": source} for source in sources]
     result = sojourn.run(scenario(flows=flows, duration="31 s", warm_up="1 s", probe={"flow_series": "1 s"}))
@@ -96,7 +101,8 @@ def test_rate_based_flows_fill_the_columns_that_mean_something(scenario: Callabl
     assert result.series.filter(kind="flow")["which"].unique().to_list() == ["1"]
 
 
-def test_a_flow_that_is_stopped_delivers_no_more(scenario: Callable[..., Scenario]) -> None:
+def test_stopped_flow(scenario: Callable[..., Scenario]) -> None:
+    """A flow delivers nothing after its stop, and the other flow takes over the link."""
     leaving = {"from": "a", "to": "b", "group": "leaving", "tcp": "newreno", "stop": "2 s"}
     staying = {"from": "a", "to": "b", "group": "staying", "tcp": "newreno"}
     # 100 packets of queue and 14 ms of round trip are over 134 ms after the stop.
@@ -110,7 +116,8 @@ def test_a_flow_that_is_stopped_delivers_no_more(scenario: Callable[..., Scenari
     assert result.runs["aborted"].to_list() == [0]
 
 
-def test_base_round_trips_are_of_the_routes_that_packets_take(scenario: Callable[..., Scenario]) -> None:
+def test_base_round_trips(scenario: Callable[..., Scenario]) -> None:
+    """In 20 random graphs, the base round-trip time is the minimum RTT measured, but for transmission times."""
     random = Random(1)
     for _ in range(20):
         pairs = [pair for pair in itertools.combinations("abcdef", 2) if random.random() < 0.6 or pair == ("a", "f")]
@@ -127,7 +134,8 @@ def test_base_round_trips_are_of_the_routes_that_packets_take(scenario: Callable
         assert base * 1e-12 <= measured <= base * 1e-12 + 2e-6
 
 
-def test_a_time_on_too_short_for_a_packet_is_one_clear_line(scenario_file: Callable[..., Path]) -> None:
+def test_too_short_on_time(scenario_file: Callable[..., Path]) -> None:
+    """An `on` time shorter than the interval between packets is a one-line error."""
     source = 'tcp = { name = "cbr", rate = "1 kbit/s", packet_size = "1500 B", on = "1 s", off = "1 s" }'
     path = scenario_file(('tcp = "newreno"', source))
     with pytest.raises(InputError) as caught:
@@ -136,7 +144,8 @@ def test_a_time_on_too_short_for_a_packet_is_one_clear_line(scenario_file: Calla
     assert str(caught.value) == f"{path}: {expected}"
 
 
-def test_queues_go_unmeasured_and_all_else_stays(scenario: Callable[..., Scenario]) -> None:
+def test_without_queue_statistics(scenario: Callable[..., Scenario]) -> None:
+    """Without queue statistics there are no queue rows, and flows are the same."""
     measured = sojourn.run(scenario())
     unmeasured = sojourn.run(scenario(probe={"queue_statistics": False}))
     assert measured.queues.height > 0
@@ -145,7 +154,8 @@ def test_queues_go_unmeasured_and_all_else_stays(scenario: Callable[..., Scenari
     assert unmeasured.flows.select(keys).equals(measured.flows.select(keys))
 
 
-def test_planned_losses_happen(scenario: Callable[..., Scenario]) -> None:
+def test_listed_losses(scenario: Callable[..., Scenario]) -> None:
+    """The listed packets are lost and retransmitted, and the transfer completes."""
     links = [{"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "5 ms", "queue": "droptail", "drop": {"listed": [3, 50]}}]
     flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "300 kB"}]
     result = sojourn.run(scenario(network={"links": links}, flows=flows, warm_up="0 s"))
@@ -156,7 +166,8 @@ def test_planned_losses_happen(scenario: Callable[..., Scenario]) -> None:
     assert flow["completed"] is not None
 
 
-def test_what_the_engine_refuses_is_bad_input(scenario: Callable[..., Scenario]) -> None:
+def test_engine_errors_are_input_errors(scenario: Callable[..., Scenario]) -> None:
+    """A specification that the engine refuses is an input error."""
     impossible = scenario(stack={"minimum_rto": "90 s", "maximum_rto": "60 s"})
     with pytest.raises(InputError, match="minimum_rto"):
         sojourn.run(impossible)
@@ -166,7 +177,8 @@ def test_what_the_engine_refuses_is_bad_input(scenario: Callable[..., Scenario])
         backends.named("simulator").run(broken)
 
 
-def test_a_long_run_can_be_cancelled(scenario: Callable[..., Scenario]) -> None:
+def test_run_can_be_cancelled(scenario: Callable[..., Scenario]) -> None:
+    """A long run ends soon after it is cancelled."""
     backend = backends.named("simulator")
     threading.Timer(0.2, backend.cancel).start()
     started = time.monotonic()
@@ -175,8 +187,8 @@ def test_a_long_run_can_be_cancelled(scenario: Callable[..., Scenario]) -> None:
     assert time.monotonic() - started < 20
 
 
-def test_two_workers_work_at_the_same_time(scenario: Callable[..., Scenario]) -> None:
-    """The engine lets go of the interpreter: a second thread is not kept waiting by a run."""
+def test_runs_release_interpreter_lock(scenario: Callable[..., Scenario]) -> None:
+    """The engine releases the interpreter lock: a run finishes while another one goes on in a second thread."""
     backend = backends.named("simulator")
 
     def endless() -> None:

@@ -25,7 +25,8 @@ def loaded(program: str, *arguments: str) -> set[str]:
     return {name.partition(".")[0] for name in shown.stderr.split()}
 
 
-def test_the_package_loads_nothing() -> None:
+def test_package_loads_lazily() -> None:
+    """`import sojourn` loads no large package until a function that needs it is used."""
     assert not loaded("import sojourn") & {*HEAVY, "click", "rich"}
     assert "polars" in loaded("import sojourn; sojourn.run")
 
@@ -47,10 +48,12 @@ def test_the_package_loads_nothing() -> None:
     ids=" ".join,
 )
 def test_small_commands_load_little(arguments: list[str]) -> None:
+    """Help, `list` and `describe` load none of the large packages."""
     assert not loaded(MAIN, *arguments) & HEAVY
 
 
 def test_completion_loads_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Completion loads none of the large packages, and completes names of backends."""
     monkeypatch.setenv("_SOJOURN_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", "sojourn run --backend s")
     monkeypatch.setenv("COMP_CWORD", "3")
@@ -60,8 +63,8 @@ def test_completion_loads_little(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("milliseconds", [0, 20, 50, 100, 150, 200, 300, 400, 500, 700, 1000])
-def test_an_interrupt_is_one_line(milliseconds: int, tmp_path: Path) -> None:
-    """From when Python has come to the command line; before that it has no say."""
+def test_interrupt_is_one_line(milliseconds: int, tmp_path: Path) -> None:
+    """An interrupt at any time after Python has reached the command line is one line and status 130."""
     program = MAIN.replace("main()", "__import__('os').write(1, b'.'); main()")
     arguments = ["reproduce", "piotrowska", "--seeds", "50", "--out", str(tmp_path / "out")]
     process = subprocess.Popen(

@@ -55,7 +55,8 @@ def seeds_by_cell(runs: Any) -> dict[str, list[int]]:
     return {str(wait): sorted(frame["seed"]) for (wait,), frame in runs.partition_by(["wait"], as_dict=True).items()}
 
 
-def test_each_cell_gets_as_many_seeds_as_it_needs(swept_file: Path) -> None:
+def test_seeds_per_cell(swept_file: Path) -> None:
+    """Each cell gets the number of seeds that the definition of the stopping rule gives, and no run is repeated."""
     backend = Known()
     found = sojourn.run(swept_file, backend=backend)
     seeds = {cell: expected_seeds(cell) for cell in DELIVERED}
@@ -64,7 +65,8 @@ def test_each_cell_gets_as_many_seeds_as_it_needs(swept_file: Path) -> None:
     assert len(backend.started) == sum(seeds.values())  # none is run twice
 
 
-def test_a_store_goes_on_and_makes_nothing_again(swept_file: Path, tmp_path: Path) -> None:
+def test_store_continues(swept_file: Path, tmp_path: Path) -> None:
+    """A second campaign on the same store runs nothing and has the same result."""
     first = sojourn.run(swept_file, out=tmp_path / "out", backend=Known())
     backend = Known()
     again = sojourn.run(swept_file, out=tmp_path / "out", backend=backend)
@@ -72,11 +74,13 @@ def test_a_store_goes_on_and_makes_nothing_again(swept_file: Path, tmp_path: Pat
     assert again.runs.equals(first.runs)
 
 
-def test_a_number_of_seeds_comes_before_the_condition(swept_file: Path) -> None:
+def test_seeds_override_condition(swept_file: Path) -> None:
+    """A number of seeds overrides the stopping rule."""
     assert set(map(len, seeds_by_cell(sojourn.run(swept_file, 4, backend=Known()).runs).values())) == {4}
 
 
-def test_cells_that_stay_uncertain_are_told(swept_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_uncertain_cells_are_reported(swept_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Cells that reach the maximum of seeds without meeting the bound are reported on stderr."""
     register(monkeypatch, Known)
     assert status(["run", str(swept_file)]) == 0
     shown = capsys.readouterr()
@@ -88,9 +92,8 @@ def test_cells_that_stay_uncertain_are_told(swept_file: Path, monkeypatch: pytes
     assert shown.err == f"wait=3 ms: after {MOST} seeds ci(total_mbps) is {half:.3g}, and not below {BOUND_MBPS}\n"
 
 
-def test_a_failure_ends_it_and_keeps_what_is_done(
-    swept_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_failure_keeps_finished_runs(swept_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A failed run ends the campaign after its batch and keeps the finished runs."""
     register(monkeypatch, lambda: Known(failing={4: RunFailed("it broke")}))
     assert status(["run", str(swept_file), "--out", str(tmp_path / "out")]) == 1
     told = capsys.readouterr().err.splitlines()

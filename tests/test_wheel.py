@@ -39,14 +39,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_cargo
-def test_one_wheel_for_all_pythons(wheel: Path) -> None:
-    """PEP 600: the stable interface of 3.11 and later, and a version of the C library."""
+def test_wheel_name(wheel: Path) -> None:
+    """One wheel for Python 3.11 and later (abi3), for a given version of the C library (PEP 600)."""
     assert re.fullmatch(rf"sojourn-{re.escape(sojourn.__version__)}-cp311-abi3-manylinux_2_\d+_\w+\.whl", wheel.name)
 
 
 @needs_cargo
-def test_wheel_holds_every_file(wheel: Path) -> None:
-    """The studies, which are reached by a link, the report's templates and the mark of a typed package included."""
+def test_wheel_is_complete(wheel: Path) -> None:
+    """The wheel has every tracked file, including the linked studies, the report's templates and py.typed."""
     tracked = run("git", "-C", str(ROOT), "ls-files", "python/sojourn", "studies", **os.environ).splitlines()
     files = {name.replace("python/sojourn", "sojourn", 1) for name in tracked if name.startswith("python/sojourn/")}
     files |= {f"sojourn/{name}" for name in tracked if name.startswith("studies/")}
@@ -59,7 +59,7 @@ def test_wheel_holds_every_file(wheel: Path) -> None:
 
 
 def test_locks_agree() -> None:
-    """A clone for developers has the same versions as one for users, and more packages."""
+    """The lock for developers has the users' packages at the same versions, and more."""
     users, developers = (
         {line for line in (ROOT / name).read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
         for name in ("requirements.lock", "requirements-dev.lock")
@@ -69,7 +69,8 @@ def test_locks_agree() -> None:
 
 @pytest.mark.long
 @needs_cargo
-def test_wheel_works_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
+def test_wheel_without_compiler(wheel: Path, tmp_path: Path) -> None:
+    """In a fresh environment without a compiler, the installed wheel runs, reproduces and reports."""
     fresh = tmp_path / "fresh"
     run(TOOLS / "uv", "venv", "--quiet", "--python", sys.executable, fresh, **os.environ)
     packages = ("--constraint", ROOT / "requirements.lock", wheel)
