@@ -1,10 +1,10 @@
-"""The simulator against ns-3: New Reno under PIE and CoDel on the access link, with the stack of ns-3.48."""
+"""The simulator compared with ns-3: New Reno under PIE and CoDel on the access link, with the stack of ns-3.48."""
 
 import pytest
 
 import sojourn
 
-#: What was asked for before the first comparison.
+#: Set before the first comparison.
 TOLERANCE = 0.15
 
 

@@ -51,7 +51,7 @@ Measured = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def measured(tmp_path: Path, capsys: Capture) -> Measured:
-    """Measures one part by the command line and returns it as in the JSON file."""
+    """Measures one part with the command line and returns it as in the JSON file."""
 
     def measure(name: str) -> dict[str, Any]:
         out = tmp_path / "bench.json"
@@ -78,7 +78,7 @@ def measured(tmp_path: Path, capsys: Capture) -> Measured:
 
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts that make many runs make them here: starting a process takes longer than a short run. The yardstick is short too."""
+    """Makes runs in this process, since starting one takes longer than a short run, and shortens the yardstick."""
 
     def measure(specification: RunSpecification) -> process.Execution:
         began = time.process_time()
@@ -198,9 +198,9 @@ def test_without_valgrind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setenv("PATH", str(tmp_path))
     assert status(["bench", "--only", "instructions"]) == 2
     assert complaint(capsys) == f"sojourn: {instructions.NEEDED}\n"
-    said: list[str] = []
-    assert parts.measurable(said.append) == [name for name in PARTS if name != "instructions"]
-    assert said == [f"{instructions.NEEDED}; left out"]
+    messages: list[str] = []
+    assert parts.measurable(messages.append) == [name for name in PARTS if name != "instructions"]
+    assert messages == [f"{instructions.NEEDED}; left out"]
 
 
 @pytest.mark.parametrize("flows", [10, 10_000])

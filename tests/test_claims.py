@@ -1,4 +1,4 @@
-"""Claims: what is said of bad ones, and verdicts on results that are known beforehand."""
+"""Claims: errors of wrong ones, and verdicts on results that are known beforehand."""
 
 import csv
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def claim(query: str = QUERY, *more: str, name: str = "C-1") -> str:
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    """Writes the study "small" with some claims, where studies are looked for; the directory is also the current one."""
+    """Writes the study "small" with some claims into the folder of studies, in the current directory."""
     folder = tmp_path / "studies"
     monkeypatch.setattr(library, "FOLDER", folder)
     monkeypatch.chdir(tmp_path)
@@ -150,7 +150,7 @@ def test_bundled_studies_are_valid(name: str) -> None:
 
 def test_clopper_pearson_interval() -> None:
     """The interval of a share is that of Clopper and Pearson (1934)."""
-    # All of n: the lower end is 0.025^(1/n). 8 and 9 of 10 are from any table of the interval.
+    # All of n: the lower end is 0.025^(1/n). 8 and 9 of 10 are from published tables of the interval.
     assert share(10, 10) == pytest.approx((1.0, 0.025**0.1, 1.0))
     assert share(0, 5) == pytest.approx((0.0, 0.0, 1 - 0.025**0.2))
     assert share(9, 10) == pytest.approx((0.9, 0.5550, 0.9975), abs=5e-5)
@@ -273,7 +273,7 @@ def test_latest_runs_are_judged(study: Study, capsys: Capture) -> None:
     sojourn.reproduce("small", 8, only={"load": "high"}, changes={"duration": "5 s"}, out="out", backend=Inventor())
     assert "1 claims on 8 seeds: 1 hold" in judged()
     assert "simulated 9" in api.judge(library.load("small"), "out")[0].shown
-    # The same runs anew, with other settings, and then one of the cells as at first.
+    # The same cells again with other settings, then one of them as at first.
     sojourn.reproduce("small", 20, changes={"duration": "6 s"}, out="out", backend=Inventor())
     assert "1 claims on 20 seeds" in judged()
     sojourn.reproduce("small", 8, only={"load": "low"}, out="out", backend=Inventor())
@@ -286,10 +286,10 @@ def test_one_seed_is_undecided(study: Study, capsys: Capture) -> None:
     study(claim())
     sojourn.reproduce("small", out="results/small", backend=Inventor())
     assert status(["claims", "small"]) == 0
-    told = (
+    expected = (
         "1 claims on 1 seed: 0 hold, 0 fail, 1 are undecided (1 held on most of their seeds; fewer than 6 seeds decide nothing)"
     )
-    assert told in capsys.readouterr().out
+    assert expected in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_run_writes_and_shows(scenario_file: ScenarioFile, tmp_path: Path, capsy
     shown = capsys.readouterr()
     assert "newreno" in shown.out
     assert "left->right" in shown.out
-    assert shown.err == ""  # progress is for terminals
+    assert shown.err == ""  # progress is only shown on terminals
     files = {path.name for path in (tmp_path / "out").iterdir()}
     frames = {"runs.parquet", "flows.parquet", "queues.parquet", "series.parquet"}
     assert files == {"sojourn.json", "journal.sqlite", "commands.jsonl", *frames}
@@ -187,12 +187,12 @@ def test_reproduce_tables_and_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "727 | " in shown
     cells = pl.read_csv(tmp_path / "results" / "piotrowska" / "cells.csv")
     assert cells.height == 3 + 1 + 2 + 1 + 16 + 3
-    # The only thing that cannot be measured is how fairly flows share that got nothing.
+    # The only value that cannot be measured is Jain's index of flows that delivered nothing.
     assert set(cells.filter(pl.col("measured").is_null())["metric"]) <= {"jain"}
     agreeing = int(cells["agrees"].sum())
     assert f"│   all │{'':<75}│{agreeing:>6} │{cells.height:>6} │".replace(" ", "") in shown.replace(" ", "")
 
-    # The next results join the first.
+    # The next results are added to the first.
     assert status(["reproduce", "piotrowska", *ONLY, "--seeds", "2"]) == 0
     assert " ± " in capsys.readouterr().out
     again = pl.read_csv(tmp_path / "results" / "piotrowska" / "cells.csv")
@@ -212,7 +212,7 @@ def test_failed_run_status(scenario_file: ScenarioFile, tmp_path: Path, monkeypa
 
 
 def finished_runs(store: Path) -> int:
-    """How many runs another process has finished in a store; 0 while it makes the store."""
+    """Returns how many runs another process has finished in a store; 0 while it creates the store."""
     journal = store / "journal.sqlite"
     try:
         with contextlib.closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as database:
@@ -282,7 +282,7 @@ def test_progress_on_terminal(scenario_file: ScenarioFile) -> None:
     shown = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, check=True, env=environment)
     os.close(stderr)
     progress = b""
-    with contextlib.suppress(OSError):  # how the terminal says that the other end has gone
+    with contextlib.suppress(OSError):  # the terminal's other end has been closed
         while piece := os.read(terminal, 65536):
             progress += piece
     os.close(terminal)

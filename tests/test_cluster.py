@@ -1,4 +1,4 @@
-"""Campaigns on a Dask cluster: the same bytes, whatever happens to its workers."""
+"""Campaigns on a Dask cluster: the same bytes as without one, even if workers or the scheduler end."""
 
 import logging
 import os
@@ -26,7 +26,7 @@ SIMULATOR = backends.named("simulator")
 
 
 class Watching(Observer):
-    """Has something done after each run."""
+    """Calls a function after each run."""
 
     def __init__(self, on_progress: Callable[[Tally], None]) -> None:
         self._on_progress = on_progress
@@ -38,7 +38,7 @@ class Watching(Observer):
 @pytest.fixture
 def scheduler() -> Iterator[distributed.LocalCluster]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    # Workers are forked from a process that has everything loaded.
+    # Workers are forked from a process with all modules loaded.
     forked = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     with forked, distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster

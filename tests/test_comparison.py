@@ -28,8 +28,8 @@ def test_common_seeds_are_compared() -> None:
     assert jain.comparison is not None
     assert jain.comparison.pairs == 3
     assert (jain.comparison.first, jain.comparison.second) == pytest.approx((0.6, 0.8))
-    assert jain.comparison.difference == pytest.approx((0.2, 0.2, 0.2))  # each pair differs as much: no width
-    # Seed 1 has no value in the one cell, seed 2 none in the other.
+    assert jain.comparison.difference == pytest.approx((0.2, 0.2, 0.2))  # all pairs differ equally: no width
+    # Seed 1 has no value in the first cell, seed 2 none in the second.
     assert drops.comparison is not None
     assert (drops.comparison.pairs, drops.comparison.first, drops.comparison.second) == (1, 2.0, 4.0)
 
@@ -39,7 +39,7 @@ def test_cell_condition() -> None:
     axes = comparison.axes_of(RUNS)
     assert axes == ["tcp", "queue"]
     assert comparison.condition("tcp=cubic beta=0.8,queue=codel", axes) == {"tcp": "cubic beta=0.8", "queue": "codel"}
-    # A value may have commas, and what looks like an axis, in it.
+    # A value may contain commas, and text that looks like an axis.
     assert comparison.condition("queue=a,b tcp=3, tcp=x", axes) == {"queue": "a,b tcp=3", "tcp": "x"}
 
 

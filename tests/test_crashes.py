@@ -1,4 +1,4 @@
-"""A store in the hands of processes that are killed, have no room, or are two."""
+"""Stores used by processes that are killed, run out of space or run at the same time."""
 
 import random
 import subprocess

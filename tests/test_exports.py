@@ -1,4 +1,4 @@
-"""What other tools make of exported runs: tshark of captures, Flent of its data files."""
+"""Exported runs as read by other tools: captures by tshark, data files by Flent."""
 
 import csv
 import gzip
@@ -31,7 +31,7 @@ needs_flent = pytest.mark.skipif(
 
 ScenarioFile = Callable[..., Path]
 
-#: Frames that tshark takes exception to, with every checksum looked at.
+#: A filter for frames that tshark finds wrong, with all checksums verified.
 COMPLAINTS = (
     "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0 "
     "|| _ws.expert.severity == error || tcp.analysis.ack_lost_segment || tcp.analysis.zero_window || ip.bogus_header_length"
@@ -39,7 +39,7 @@ COMPLAINTS = (
 
 OTHER_LINKS = ("a->left", "left->a", "right->left", "right->b", "b->right")
 
-#: Losses at a short queue; the second flow ends.
+#: A scenario with losses at a short queue, whose second flow ends.
 LOSSY = (
     ('queue = { name = "codel", limit = "100 packets" }', 'queue = { name = "droptail", limit = "15 packets" }'),
     ('warm_up = "1 s"', 'warm_up = "0 s"'),
@@ -49,7 +49,7 @@ LOSSY = (
 
 
 def frames(capture: Path, what: str, *fields: str) -> list[dict[str, str]]:
-    """The frames of a capture that a filter leaves, with some fields of each; of several values the commas stay."""
+    """Returns some fields of the frames of a capture that match a filter; several values are joined by commas."""
     command = ["tshark", "-N", "n", "-r", str(capture), "-2", "-T", "fields", "-E", "header=y", "-E", "separator=;", "-Y", what]
     for checked in ("ip", "tcp", "udp"):
         command += ["-o", f"{checked}.check_checksum:TRUE"]
@@ -89,7 +89,7 @@ def test_handshake_options(scenario_file: ScenarioFile, tmp_path: Path) -> None:
     assert [(syn["ip.src_host"], syn["tcp.ack"]) for syn in syns] == [("a", "0"), ("b", "1")] * 2
     for syn in syns:
         assert (syn["tcp.len"], syn["tcp.hdr_len"]) == ("0", "40")
-        assert syn["tcp.options.mss_val"] == "1460"  # RFC 6691 section 2: options are not taken off
+        assert syn["tcp.options.mss_val"] == "1460"  # RFC 6691 section 2: without subtracting options
         assert syn["tcp.options.sack_perm"] != ""
         assert syn["tcp.options.wscale.shift"] == "9"
     # Bits 1, 2, 4 and 8 of the completeness are SYN, SYN-ACK, ACK and data; 16 is the FIN, which only the short flow sends.
@@ -134,7 +134,7 @@ def test_capture_matches_queue(scenario_file: ScenarioFile, tmp_path: Path) -> N
     capture = exported(file, tmp_path / "left.pcapng")
     sizes = [int(row["ip.len"]) for row in frames(capture, "frame.p2p_dir == 0 || ip.src_host == a", "ip.len")]
     queue = result.queues.row(0, named=True)
-    # The packet in the transmitter at the end has left the queue and not passed yet.
+    # At the end, a packet that has left the queue may still be in transmission.
     assert 0 <= queue["departures"] - len(sizes) <= 1
     assert 0 <= queue["bytes_sent"] - sum(sizes) <= 1500
     missing = frames(capture, "tcp.analysis.lost_segment")
@@ -175,7 +175,7 @@ def test_accurate_ecn_counter(scenario_file: ScenarioFile, tmp_path: Path) -> No
     assert answers[0] == 5
     marks = len(frames(capture, "ip.dsfield.ecn == 3"))
     assert marks > 3
-    # Those of the last round trip have not been told yet.
+    # Marks of the last round trip have not been echoed yet.
     assert marks - 2 <= sum(steps) <= marks
 
 

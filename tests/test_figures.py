@@ -33,7 +33,7 @@ delay = { key = "network.dumbbell.bottleneck.delay", values = ["20 ms", "5 ms"] 
 queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel", "pie"] }
 """
 
-#: What files of each format start with.
+#: The first bytes of a file of each format.
 STARTS: dict[Format, bytes] = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF"}
 
 ALONE = {"tcp": "cubic", "delay": "5 ms", "queue": "codel"}
@@ -61,23 +61,23 @@ def store(directory: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def invented(tmp_path: Path) -> Result:
-    """Six cells, two seeds each; queues repeat the seed, and flows 0 and 1 deliver 1000 times the seed, and one byte more."""
+    """Six cells, two seeds s each; all queue values are s, and flows 0 and 1 deliver 1000 s and 1000 s + 1 bytes."""
     return sojourn.run(sweep_file(tmp_path, SWEEP.replace('"20 ms", ', "")), 2, backend=Inventor())
 
 
-def held(numbers: Any) -> Any:
-    """What a chart holds of numbers: six digits."""
+def six_digits(numbers: Any) -> Any:
+    """Compares numbers with those of a chart, which have six digits."""
     return pytest.approx(numbers, rel=1e-5)
 
 
 def drawn(chart: figures.Chart) -> pl.DataFrame:
-    """The data of a chart, as Vega would read them."""
+    """Returns the data of a chart as Vega would read them."""
     (found,) = chart.to_dict()["datasets"].values()
     return pl.read_csv(io.StringIO(found), infer_schema_length=None)
 
 
 def objects(part: Any) -> Iterator[Mapping[str, Any]]:
-    """All objects in a chart."""
+    """Yields all objects in a chart."""
     if isinstance(part, Mapping):
         yield part
     for inner in part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ():
@@ -123,7 +123,7 @@ def test_axes_and_commands(name: str, store: Store) -> None:
 @pytest.mark.parametrize(
     ("name", "low", "mean", "high"),
     [
-        # The t quantile of one degree of freedom is 12.7062; of the values 1 and 2 the interval is 1.5 -+ 12.7062 / 2.
+        # The t quantile of one degree of freedom is 12.7062; the interval of the values 1 and 2 is 1.5 -+ 12.7062 / 2.
         ("heatmap-sojourn-median", 1500 - 12.7062 * 500, 1500, 1500 + 12.7062 * 500),
         ("heatmap-sojourn-p99", 1500 - 12.7062 * 500, 1500, 1500 + 12.7062 * 500),
         ("heatmap-drop-ratio", 1.5 - 12.7062 / 2, 1.5, 1.5 + 12.7062 / 2),
@@ -138,10 +138,10 @@ def test_means_and_intervals(name: str, low: float | None, mean: float, high: fl
     cells = drawn(figures.draw(name, invented))
     assert cells.height == 6
     assert cells["seeds"].to_list() == [2] * 6
-    assert cells["value"].to_list() == held([mean] * 6)
+    assert cells["value"].to_list() == six_digits([mean] * 6)
     if low is not None:
-        assert cells["low"].to_list() == held([low] * 6)
-        assert cells["high"].to_list() == held([high] * 6)
+        assert cells["low"].to_list() == six_digits([low] * 6)
+        assert cells["high"].to_list() == six_digits([high] * 6)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_cells_match_runs(name: str, column: str, store: Store) -> None:
     """The values drawn are the means of the runs of each cell."""
     expected = store.runs.group_by("tcp", "delay", "queue").agg(pl.col(column).mean())[column].sort().to_list()
     factor = 1e3 if column.endswith("_s") else 1
-    assert sorted(drawn(figures.draw(name, store))["value"]) == held([value * factor for value in expected])
+    assert sorted(drawn(figures.draw(name, store))["value"]) == six_digits([value * factor for value in expected])
 
 
 def test_heat_map_layout(store: Store) -> None:
@@ -167,7 +167,7 @@ def test_queue_over_time(store: Store) -> None:
     """The queue over time is that of the first seed unless another is given."""
     samples = drawn(figures.draw("queue-over-time", store, ALONE)).select("time", "value")
     expected = store.series.filter(**ALONE, seed=1, kind="queue", measure="packets").select("time", "value")
-    assert samples["time"].to_list() == held(expected["time"].to_list())
+    assert samples["time"].to_list() == six_digits(expected["time"].to_list())
     assert samples["value"].to_list() == expected["value"].to_list()
     other = drawn(figures.draw("queue-over-time", store, ALONE, seeds=[2]))["value"].to_list()
     assert other == store.series.filter(**ALONE, seed=2, kind="queue", measure="packets")["value"].to_list()
@@ -178,7 +178,7 @@ def test_throughput_over_time_adds_up(store: Store) -> None:
     rates = drawn(figures.draw("throughput-over-time", store, ALONE))
     last = store.series.filter(**ALONE, seed=1, measure="bytes_delivered").filter(pl.col("time") == pl.col("time").max())
     got = rates.group_by("colour", maintain_order=True).agg(pl.col("value").sum() * 0.1 * 1e6 / 8)
-    assert sorted(got["value"]) == held(sorted(last["value"]))
+    assert sorted(got["value"]) == six_digits(sorted(last["value"]))
 
 
 def test_drops_over_time_add_up(store: Store) -> None:
@@ -188,7 +188,7 @@ def test_drops_over_time_add_up(store: Store) -> None:
     (drops,) = store.queues.filter(**alone, seed=1)["total_drops"]
     sampled = store.series.filter(**alone, seed=1, measure="drops")["value"].max()
     assert drops > 0
-    assert (rates["value"] * 0.1).sum() == held(sampled)
+    assert (rates["value"] * 0.1).sum() == six_digits(sampled)
 
 
 def test_many_flows_are_averaged(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_many_flows_are_averaged(tmp_path: Path) -> None:
         result.series.filter(measure="cwnd").drop_nulls("value").group_by("time").agg(pl.col("value").mean() / 1e3).sort("time")
     )
     assert set(means["colour"]) == {"newreno"}
-    assert means["value"].to_list() == held(expected["value"].to_list())
+    assert means["value"].to_list() == six_digits(expected["value"].to_list())
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=1000), st.integers(1, 100))
@@ -233,7 +233,7 @@ def test_distribution_has_all_seeds(store: Store) -> None:
     """The distribution of throughputs has the flows of all seeds."""
     curve = drawn(figures.draw("flow-throughputs", store, ALONE))
     flows = store.flows.filter(**ALONE)["bytes_delivered"] * 8 / 1e6 / 3
-    assert curve["mbps"].to_list()[1:] == held(sorted(flows))
+    assert curve["mbps"].to_list()[1:] == six_digits(sorted(flows))
 
 
 def test_ellipse() -> None:
@@ -253,7 +253,7 @@ def test_delay_goodput_medians(store: Store) -> None:
     medians = rows.filter(part="median").sort("colour").select("x", "y").rows()
     runs = store.runs.filter(tcp="cubic", delay="5 ms").group_by("queue").agg(pl.col("sojourn_mean_s", "total_mbps").median())
     expected = runs.sort("queue").select(pl.col("sojourn_mean_s") * 1e3, "total_mbps").rows()
-    assert [value for row in medians for value in row] == held([value for row in expected for value in row])
+    assert [value for row in medians for value in row] == six_digits([value for row in expected for value in row])
     assert rows.filter(part="ellipse").height == 3 * tradeoffs.OUTLINE
 
 

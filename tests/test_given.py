@@ -1,4 +1,4 @@
-"""A backend can refuse exactly what somebody asked for."""
+"""Keys that the user set: a backend can refuse exactly those, and not defaults."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ REFUSED = ("stack.minimum_rto", "flows.*.stack.minimum_rto")
 
 
 class Picky(Inventor):
-    """Cannot set the least retransmission timeout."""
+    """A backend that cannot set the minimum retransmission timeout."""
 
     def check(self, _run: RunSpecification, given: Given, /) -> None:
         for key in (key for pattern in REFUSED for key in given.matching(pattern)):
@@ -55,20 +55,20 @@ def test_file_and_option_are_refused(
     register(monkeypatch, Picky)
     file = scenario_file()
     text = file.read_text(encoding="utf-8")
-    told = "stack.minimum_rto: the backend inventor cannot set it\n"
+    message = "stack.minimum_rto: the backend inventor cannot set it\n"
 
     assert status(["check", str(file)]) == 0
     capsys.readouterr()
     for command in (["run"], ["plan"], ["check"]):
         assert status([*command, str(file), "--set", "stack.minimum_rto='300 ms'"]) == 2
-        assert complaint(capsys) == f"sojourn: {file}: {told}"
+        assert complaint(capsys) == f"sojourn: {file}: {message}"
     file.write_text(f'{text}\n[stack]\nminimum_rto = "300 ms"\n', encoding="utf-8")
     assert status(["run", str(file)]) == 2
-    assert complaint(capsys) == f"sojourn: {file}: {told}"
+    assert complaint(capsys) == f"sojourn: {file}: {message}"
     axis = '[sweep.axes]\nrto = { key = "stack.minimum_rto", values = ["300 ms"] }\n'
     file.write_text(text + axis, encoding="utf-8")
     assert status(["run", str(file)]) == 2
-    assert complaint(capsys) == f"sojourn: {file}: cell rto=300 ms: {told}"
+    assert complaint(capsys) == f"sojourn: {file}: cell rto=300 ms: {message}"
 
 
 def test_explicit_default_keeps_key() -> None:

@@ -1,4 +1,4 @@
-"""A result says what made it: results of another build are stale, and made again; those of another backend stand beside."""
+"""The identity of backends: runs of another build are stale and made again; runs of another backend are kept beside."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ OTHER = Identity("other", "2.0", "99" * 32)
 
 
 class Watching(Observer):
-    """Notes what is stale."""
+    """Records which runs are stale."""
 
     def __init__(self) -> None:
         self.stale: Counter[Identity] = Counter()
@@ -44,7 +44,7 @@ def planned(scenario: MakeScenario, seeds: int, backend: Inventor) -> Plan:
 
 
 def make(scenario: MakeScenario, seeds: int, made_by: Identity, directory: Path) -> tuple[Inventor, Counter[Identity]]:
-    """Carries out runs of some seeds with a build; the backend, and what was stale."""
+    """Makes runs of some seeds with a build; returns the backend and the stale runs."""
     backend, watching = Inventor(identity=made_by), Watching()
     with Store(directory, create=True, notify=pytest.fail) as store:
         run(planned(scenario, seeds, backend), backend, store, observer=watching)
@@ -52,7 +52,7 @@ def make(scenario: MakeScenario, seeds: int, made_by: Identity, directory: Path)
 
 
 def builds(runs: pl.DataFrame) -> list[tuple[int, str, str]]:
-    """Seed, backend and digest of each run."""
+    """Returns seed, backend and digest of each run."""
     return sorted(runs.select("seed", "backend", "backend_digest").rows())
 
 
@@ -250,8 +250,8 @@ def test_report_of_latest_backend(scenario: MakeScenario, tmp_path: Path) -> Non
     page = report.write(tmp_path / "out").read_text(encoding="utf-8")
     assert f"{OTHER}: 2 runs" in page
     assert str(NEW) not in page.partition("How to do it again")[2].partition("<dt>Made by")[2]
-    told = (tmp_path / "out" / "commands.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["backend"]["name"] for line in told] == ["simulator", "other"]
+    commands = (tmp_path / "out" / "commands.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["backend"]["name"] for line in commands] == ["simulator", "other"]
 
 
 def test_unknown_backend(scenario: MakeScenario, scenario_file: Callable[..., Path], capsys: Capture) -> None:

@@ -1,4 +1,4 @@
-"""Links whose rate, delay and loss change while a scenario lasts, against arithmetic."""
+"""Links whose rate, delay and loss change during a run, compared with arithmetic."""
 
 import math
 from collections.abc import Callable
@@ -15,12 +15,12 @@ CBR = {"name": "cbr", "rate": "8 Mbit/s", "packet_size": "1000 B"}
 
 
 def one_link(**link: Any) -> dict[str, Any]:
-    """A network of one link, 10 Mbit/s and 5 ms unless told."""
+    """A network of one link, by default of 10 Mbit/s and 5 ms."""
     return {"links": [{"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "5 ms", "queue": "droptail"} | link]}
 
 
 def unresponsive(**keys: Any) -> list[dict[str, Any]]:
-    """A thousand packets a second of 1000 bytes, whatever happens to them."""
+    """A constant-rate source of 1000 packets/s of 1000 bytes."""
     return [{"from": "a", "to": "b", "tcp": CBR} | keys]
 
 
@@ -34,7 +34,7 @@ def test_rate_changes(scenario: Callable[..., Scenario]) -> None:
         assert packets == pytest.approx(should, abs=2), f"{time} s"
     (queue,) = result.queues.iter_rows(named=True)
     assert queue["departures"] == pytest.approx(4000, abs=3)
-    # Busy for 0.8 of the first second, two whole ones, one more, and none is left.
+    # Busy for 0.8 of the first second and for the three others; the queue is empty at the end.
     assert queue["utilisation"] == pytest.approx((0.8 + 2 + 1) / 4, abs=0.001)
 
 
@@ -52,7 +52,7 @@ def test_shorter_delay_keeps_order(scenario: Callable[..., Scenario]) -> None:
     result = sojourn.run(scenario(network=links, flows=flows, warm_up="0 s"))
     (flow,) = result.flows.iter_rows(named=True)
     assert flow["retransmissions"] == 0
-    # An acknowledgement answers two segments, of 1.2 ms each.
+    # An ACK covers two segments of 1.2 ms each.
     assert flow["rtt_min"] == pytest.approx(0.010 + 2 * 0.0012, abs=0.0001)
     assert flow["rtt_max"] >= 0.08
 

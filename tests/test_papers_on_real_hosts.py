@@ -1,4 +1,4 @@
-"""The studies of papers that measured real hosts: what they run is what the papers and the studies' READMEs say."""
+"""The studies of papers that measured real hosts: their cells are those that the papers and the studies' READMEs describe."""
 
 from typing import Any
 
@@ -21,13 +21,13 @@ def mareev(traffic: str, pair: str) -> RunSpecification:
 
 
 def ways(run: RunSpecification) -> list[tuple[str, str, str]]:
-    """Each group of flows: from where, to where, and the algorithm."""
+    """Returns origin, destination and algorithm of each group of flows."""
     nodes = run["nodes"]
     return [(nodes[flow["from"]], nodes[flow["to"]], flow["source"]["name"]) for flow in run["flows"]]
 
 
 def links(run: RunSpecification) -> dict[tuple[str, str], dict[str, Any]]:
-    """The links by their ends."""
+    """Returns the links by their ends."""
     return {(run["nodes"][link["from"]], run["nodes"][link["to"]]): link for link in run["links"]}
 
 

@@ -51,10 +51,10 @@ def test_python_calls_are_recorded(scenario: Callable[..., Scenario], tmp_path: 
     out = tmp_path / "out"
     sojourn.run(scenario(), seeds=2, out=out, backend=Inventor())
     sojourn.reproduce("piotrowska", only={"load": "UC", "queue": "pie", "scenario": "DC"}, out=out, backend=Inventor())
-    told = [line["command"] for line in lines(out)]
-    assert told[0] == f"sojourn.run(<scenario small>, seeds=2, out={str(out)!r}, backend='inventor')"
+    commands = [line["command"] for line in lines(out)]
+    assert commands[0] == f"sojourn.run(<scenario small>, seeds=2, out={str(out)!r}, backend='inventor')"
     only = "{'load': 'UC', 'queue': 'pie', 'scenario': 'DC'}"
-    assert told[1] == f"sojourn.reproduce('piotrowska', only={only}, out={str(out)!r}, backend='inventor')"
+    assert commands[1] == f"sojourn.reproduce('piotrowska', only={only}, out={str(out)!r}, backend='inventor')"
     assert lines(out)[1]["study"] == "piotrowska"
     assert lines(out)[1]["only"] == {"load": ["UC"], "queue": ["pie"], "scenario": ["DC"]}
 

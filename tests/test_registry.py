@@ -1,4 +1,4 @@
-"""One entry is enough: the examples of docs/add-a-*.md, added to the registries, are found by all that reads them."""
+"""Registries: the examples of docs/add-a-*.md, added as one entry each, appear wherever the registries are used."""
 
 import json
 import re
@@ -35,7 +35,7 @@ queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", 
 
 
 def example(page: str, beginning: str) -> str:
-    """The code of a page of docs/ that begins so."""
+    """Returns the block of code of a page of docs/ that begins with this text."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = (dedent(block).strip("\n") for block in re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.MULTILINE))
     (found,) = (block for block in blocks if block.startswith(beginning))
@@ -44,7 +44,7 @@ def example(page: str, beginning: str) -> str:
 
 @pytest.fixture
 def metric(monkeypatch: pytest.MonkeyPatch) -> Metric:
-    """The metric of docs/add-a-metric.md, as one that is also shown where there is room for few."""
+    """Registers the metric of docs/add-a-metric.md as a main metric, which is also shown where space is scarce."""
     made: Metric = eval(example("add-a-metric.md", "Metric("), dict(vars(metric_registry)))
     main = replace(made, main=True)
     monkeypatch.setitem(METRICS, main.name, main)
@@ -53,7 +53,7 @@ def metric(monkeypatch: pytest.MonkeyPatch) -> Metric:
 
 @pytest.fixture
 def figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
-    """The figure of docs/add-a-figure.md."""
+    """Registers the figure of docs/add-a-figure.md."""
     made: Figure = eval(example("add-a-figure.md", "Figure("), dict(vars(figure_registry)))
     module = ModuleType("sojourn.figures.retransmissions")
     exec(example("add-a-figure.md", '"""'), vars(module))
@@ -64,7 +64,7 @@ def figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
 
 @pytest.fixture
 def sweep(tmp_path: Path) -> Path:
-    """A file of four cells."""
+    """Writes a sweep of four cells."""
     path = tmp_path / "sweep.toml"
     path.write_text(SMALL_TOML + SWEEP, encoding="utf-8")
     return path
@@ -72,7 +72,7 @@ def sweep(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def result(sweep: Path) -> Result:
-    """The four cells, two seeds each, made after ``metric``. The slower flow delivers 1000 bytes times the seed."""
+    """The four cells, two seeds each, run with ``metric`` registered. The slower flow delivers 1000 bytes times the seed."""
     return sojourn.run(sweep, 2, out=sweep.parent / "results", backend=Inventor())
 
 
@@ -173,7 +173,7 @@ def test_registries_import_nothing_heavy() -> None:
 import sys
 from types import ModuleType
 
-package = ModuleType("sojourn")  # without what "import sojourn" itself imports
+package = ModuleType("sojourn")  # avoids running sojourn/__init__.py
 package.__path__ = [{str(ROOT / "python" / "sojourn")!r}]
 sys.modules["sojourn"] = package
 

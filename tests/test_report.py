@@ -1,4 +1,4 @@
-"""Reports: what they say of results that are known beforehand, and of results that make no report."""
+"""Reports of results that are known beforehand, and errors of results that cannot be reported."""
 
 import json
 import re
@@ -29,7 +29,7 @@ queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, sojourn.Reproduction]:
-    """A directory with a part of piotrowska, its results invented."""
+    """A directory with a part of piotrowska and invented results."""
     directory = tmp_path_factory.mktemp("report") / "study"
     found = sojourn.reproduce("piotrowska", 2, only={"load": "UC", "scenario": "DC"}, out=directory, backend=Inventor())
     return directory, found
@@ -59,16 +59,16 @@ def test_published_values(study: tuple[Path, sojourn.Reproduction]) -> None:
     """A study's report shows the published value, our interval and the agreement of each cell."""
     directory, found = study
     page = report.write(directory).read_text(encoding="utf-8")
-    told = tips(page)
-    assert sum("; published " in tip for tip in told) == found.cells.height
+    details = tips(page)
+    assert sum("; published " in tip for tip in details) == found.cells.height
     agreeing = int(found.cells["agrees"].sum())
-    assert sum(tip.endswith("; agrees") for tip in told) == agreeing
+    assert sum(tip.endswith("; agrees") for tip in details) == agreeing
     assert f"{agreeing} of {found.cells.height} agree" in page
-    # Inventor's queues repeat the seed: 1 and 2, whose interval is 1.5 ± 12.7 * 0.5.
+    # Inventor's queue lengths are the seeds, 1 and 2, whose interval is 1.5 ± 12.7 * 0.5.
     length = (
         "DC, UC, newreno, droptail, mean queue length: ours 1.5 packets, 95 % interval -4.9 to 7.9 packets; published 814 packets"
     )
-    assert f"{length}; does not agree" in told
+    assert f"{length}; does not agree" in details
 
 
 def test_study_sections(study: tuple[Path, sojourn.Reproduction]) -> None:
@@ -103,8 +103,8 @@ def test_campaign_cells_and_heat_maps(campaign: Path) -> None:
     assert labels == [(tcp, queue) for tcp in ("cubic", "newreno") for queue in ("codel", "droptail")]
     assert all(cell["seeds"] == [1, 2] for cell in cells)
     for title in ("Jain&#39;s index", "utilisation", "median sojourn time", "p99 sojourn time", "drop ratio"):
-        assert page.count(f"cubic, codel: {title}") == 2  # shown and for screen readers
-    # Seeds 1 and 2 as sojourn times in s.
+        assert page.count(f"cubic, codel: {title}") == 2  # once visible, once for screen readers
+    # The sojourn times are the seeds, 1 and 2 s.
     assert "cubic, codel: median sojourn time: 1500.00 ms; 95 % interval -4853.10 to 7853.10 ms, of 2 seeds" in tips(page)
     assert "Verdict" not in page
 

@@ -1,4 +1,4 @@
-"""Reports in a real browser: Debian's chromium, driven by Playwright. Skipped where there is none."""
+"""Reports in a real browser: Debian's chromium, driven by Playwright. Skipped if it is not installed."""
 
 import itertools
 import re
@@ -17,7 +17,7 @@ from sojourn import report
 
 CHROMIUM = shutil.which("chromium")
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look at reports in")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: reports are not opened")
 
 OPTIONS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -37,10 +37,10 @@ queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", 
 
 Scheme = Literal["light", "dark"]
 
-#: Least contrast of text with what is behind it (WCAG 2.2, success criterion 1.4.3).
+#: Minimum contrast of text with its background (WCAG 2.2, success criterion 1.4.3).
 LEAST_CONTRAST = 4.5
 
-#: What must have a name for those who do not see it.
+#: Roles that need an accessible name.
 NAMED = {
     "button",
     "link",
@@ -80,7 +80,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Watched:
-    """A page, and what went wrong on it."""
+    """A page, its errors and its requests."""
 
     def __init__(self, browser: Browser, file: Path, width: int = 1440, scheme: Scheme = "light") -> None:
         self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)

@@ -1,4 +1,4 @@
-"""The simulator as a backend: what only the real engine can show."""
+"""The simulator as a backend: what needs the real engine."""
 
 import itertools
 import threading
@@ -76,7 +76,7 @@ def test_series_count_drops(scenario: Callable[..., Scenario]) -> None:
     assert counted["value"].is_sorted()
     before = counted.filter(pl.col("time") <= 4.051)["value"][-1]
     assert before == pytest.approx(queue["total_drops"] - queue["drops"], abs=1)
-    # 1000 packets a second come, and the link takes 10 of 12 Mbit/s: no sample is more than 50 ms old.
+    # 1000 packets/s arrive, of which the link drops a sixth: the last sample, at most 50 ms old, lacks up to 10.
     assert counted["value"][-1] == pytest.approx(queue["total_drops"], abs=10)
     assert queue["drops"] > 500
 
@@ -88,10 +88,10 @@ def test_rate_based_flow_columns(scenario: Callable[..., Scenario]) -> None:
     result = sojourn.run(scenario(flows=flows, duration="31 s", warm_up="1 s", probe={"flow_series": "1 s"}))
     cbr, tfrc = result.flows.iter_rows(named=True)
     assert (cbr["algorithm"], tfrc["algorithm"]) == ("cbr", "tfrc")
-    # 100 packets in each second.
+    # 100 packets/s.
     assert cbr["segments_sent"] == 3000
     assert (cbr["rtt_samples"], cbr["rtt_mean"]) == (0, None)
-    # 9 Mbit/s are left, less headers of 52 in 1500 bytes; what was queued when the window opened may come on top.
+    # 9 Mbit/s remain, less 52 of 1500 bytes of headers; packets queued when the window opened may add to it.
     assert 0.85 * 9 < tfrc["bytes_delivered"] * 8 / 30e6 < 9 * 1448 / 1500 + 100 * 1448 * 8 / 30e6
     assert 0.014 < tfrc["rtt_min"] < tfrc["rtt_mean"] < tfrc["rtt_max"]
     for flow in (cbr, tfrc):
@@ -105,7 +105,7 @@ def test_stopped_flow(scenario: Callable[..., Scenario]) -> None:
     """A flow delivers nothing after its stop, and the other flow takes over the link."""
     leaving = {"from": "a", "to": "b", "group": "leaving", "tcp": "newreno", "stop": "2 s"}
     staying = {"from": "a", "to": "b", "group": "staying", "tcp": "newreno"}
-    # 100 packets of queue and 14 ms of round trip are over 134 ms after the stop.
+    # A queue of 100 packets and a round trip of 14 ms have ended 134 ms after the stop.
     result = sojourn.run(scenario(flows=[leaving, staying], duration="8 s", warm_up="2200 ms"))
     left, stayed = result.flows.iter_rows(named=True)
     assert (left["stopped"], left["completed"], left["aborted"]) == (2.0, None, None)
@@ -130,7 +130,7 @@ def test_base_round_trips(scenario: Callable[..., Scenario]) -> None:
         meshed = scenario(network={"links": links}, flows=flows, warm_up="0 s")
         (base,) = set(meshed.base_round_trips.values())
         measured = sojourn.run(meshed).flows["rtt_min"][0]
-        # Ten hops take a full packet 1.2 us.
+        # Ten hops of a full packet take 1.2 us.
         assert base * 1e-12 <= measured <= base * 1e-12 + 2e-6
 
 

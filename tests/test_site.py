@@ -1,4 +1,4 @@
-"""The site of docs/: it builds without a warning, asks for nothing from elsewhere, and holds what the code and results say."""
+"""The site of docs/: it builds without warnings, loads nothing from elsewhere, and agrees with the code and results."""
 
 import os
 import re

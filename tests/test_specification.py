@@ -18,7 +18,7 @@ def test_dumbbell(scenario: Callable[..., Scenario]) -> None:
     assert run["nodes"] == ["a", "left", "right", "b"]
     ways = [(link["from"], link["to"], link["rate"], link["delay"]) for link in run["links"]]
     assert ways == [
-        (1, 2, 10**7, 5 * MS),  # the bottleneck comes first: summaries are of the first queue
+        (1, 2, 10**7, 5 * MS),  # the bottleneck is first, since summaries describe the first queue
         (2, 1, 10**7, 5 * MS),
         (0, 1, 10**8, MS),
         (1, 0, 10**8, MS),
@@ -143,7 +143,7 @@ def test_bdp_of_longest_round_trip(scenario: Callable[..., Scenario]) -> None:
         run = specify(scenario(network=network, flows=flows), seed=1)
         return [link["queue"]["limit"] for link in run["links"] if link["queue"] is not None]
 
-    # 12 Mbit/s are a packet of 1500 bytes a millisecond, and the round trips are 20 and 58 ms.
+    # 12 Mbit/s are one packet of 1500 bytes each millisecond; the round trips are 20 and 58 ms.
     assert limits("near") == [{"packets": 40}, {"packets": 20}, {"packets": 84}]
     assert limits("near", "far") == [{"packets": 116}, {"packets": 58}, {"packets": 242}]
 

@@ -1,4 +1,4 @@
-"""The command line and the package start at once, and an interrupt is one line from the start."""
+"""The command line and the package load little at start, and an interrupt is one line at any time."""
 
 import os
 import signal
@@ -11,14 +11,14 @@ import pytest
 
 from sojourn.cli.commands import COMMANDS
 
-#: What takes long to load.
+#: Packages that take long to load.
 HEAVY = {"polars", "numpy", "scipy", "duckdb", "altair", "pydantic", "pyarrow", "distributed"}
 
 MAIN = "import sys; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"
 
 
 def loaded(program: str, *arguments: str) -> set[str]:
-    """The packages that a program has loaded when it ends."""
+    """Returns the packages that a program has loaded when it ends."""
     show = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
     command = [sys.executable, "-c", f"{show}; {program}", *arguments]
     shown = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -78,5 +78,5 @@ def test_interrupt_is_one_line(milliseconds: int, tmp_path: Path) -> None:
     lines = complaints.decode().splitlines()
     assert lines[-1] == "sojourn: interrupted"
     assert process.returncode == 130
-    # Once runs are being made, a line before it says how many have finished.
+    # During runs, a line before it says how many have finished.
     assert len(lines) == 1 or (len(lines) == 2 and "runs finished" in lines[0])

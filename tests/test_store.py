@@ -40,7 +40,7 @@ def keep(
 
 
 def journal_only(runs: Plan, directory: Path) -> None:
-    """What a crash before the end leaves."""
+    """Leaves a store as after a crash before its first consolidation: all runs are in the journal only."""
     with Store(directory, create=True) as store:
         store.begin(runs.axes)
         for outcome in execute(runs.runs(), Inventor()):
@@ -79,10 +79,10 @@ def test_damaged_records_are_refused(three: Plan) -> None:
             decode(encoded[:place])
         flipped = bytes([encoded[place] ^ 0x10])
         try:
-            # A few bits of the compressed form say nothing.
+            # A few bits of the compressed form have no meaning.
             assert encode(decode(encoded[:place] + flipped + encoded[place + 1 :])) == encoded
         except ValueError as error:
-            assert "no record" in str(error)  # noqa: PT017, since most raise and some need not
+            assert "no record" in str(error)  # noqa: PT017, since most raise, but not all
             refused += 1
     assert refused > 0.98 * len(encoded)
 
@@ -217,16 +217,16 @@ def test_damaged_file_is_set_aside(name: str, how: str, three: Plan, scenario: M
     before = parquet(tmp_path / "whole")
     out = tmp_path / "out"
     keep(planned(scenario, 2), out)
-    # The third is in the journal, and so is not lost.
+    # The third run is in the journal and so is not lost.
     journal_only(three, out)
     damage(out / f"{name}.parquet", how)
-    told: list[str] = []
+    messages: list[str] = []
     backend = Inventor()
-    keep(three, out, told.append, backend)
+    keep(three, out, messages.append, backend)
     assert sorted(run["seed"] for run in backend.started) == [1, 2]
-    assert len(told) == 1
-    assert f"{name}.parquet" in told[0]
-    assert "2 runs will be made again" in told[0]
+    assert len(messages) == 1
+    assert f"{name}.parquet" in messages[0]
+    assert "2 runs will be made again" in messages[0]
     assert parquet(out) == before
     if how != "missing":
         assert (out / "set-aside" / f"{name}.parquet").exists()
@@ -237,9 +237,9 @@ def test_file_of_another_store(three: Plan, scenario: MakeScenario, tmp_path: Pa
     keep(three, tmp_path / "out")
     keep(planned(scenario, 2), tmp_path / "other")
     shutil.copy(tmp_path / "other" / "flows.parquet", tmp_path / "out" / "flows.parquet")
-    told: list[str] = []
-    keep(three, tmp_path / "out", told.append)
-    assert "flows.parquet: is damaged or another store's" in told[0]
+    messages: list[str] = []
+    keep(three, tmp_path / "out", messages.append)
+    assert "flows.parquet: is damaged or another store's" in messages[0]
 
 
 @pytest.mark.parametrize("how", ["truncated", "foreign", "empty", "missing"])
@@ -250,11 +250,11 @@ def test_lost_journal(how: str, three: Plan, scenario: MakeScenario, tmp_path: P
     keep(planned(scenario, 2), out)
     journal_only(three, out)
     damage(out / "journal.sqlite", how)
-    told: list[str] = []
+    messages: list[str] = []
     backend = Inventor()
-    keep(three, out, told.append, backend)
+    keep(three, out, messages.append, backend)
     assert [run["seed"] for run in backend.started] == [3]
-    assert len(told) == (how in ("truncated", "foreign"))
+    assert len(messages) == (how in ("truncated", "foreign"))
     assert parquet(out) == parquet(tmp_path / "whole")
 
 
@@ -265,9 +265,9 @@ def test_foreign_database_is_set_aside(three: Plan, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "journal.sqlite") as database:
         database.execute("CREATE TABLE precious (thing TEXT)")
     database.close()
-    told: list[str] = []
-    keep(three, tmp_path, told.append)
-    assert "journal.sqlite: no journal of Sojourn's; moved to" in told[0]
+    messages: list[str] = []
+    keep(three, tmp_path, messages.append)
+    assert "journal.sqlite: no journal of Sojourn's; moved to" in messages[0]
     with sqlite3.connect(tmp_path / "set-aside" / "journal.sqlite") as database:
         assert database.execute("SELECT count(*) FROM precious").fetchall() == [(0,)]
     database.close()
@@ -279,10 +279,10 @@ def test_unreadable_record(three: Plan, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "out" / "journal.sqlite") as database:
         database.execute("UPDATE journal SET record = x'00' WHERE number = 2")
     database.close()
-    told: list[str] = []
-    with Store(tmp_path / "out", notify=told.append) as store:
+    messages: list[str] = []
+    with Store(tmp_path / "out", notify=messages.append) as store:
         assert store.runs.height == 2
-    assert told == [f"{tmp_path / 'out' / 'journal.sqlite'}: 1 run cannot be read and will be made again"]
+    assert messages == [f"{tmp_path / 'out' / 'journal.sqlite'}: 1 run cannot be read and will be made again"]
     backend = Inventor()
     keep(three, tmp_path / "out", backend=backend)
     assert len(backend.started) == 1
@@ -326,8 +326,8 @@ def test_crash_during_consolidation(
 def test_marker(tmp_path: Path) -> None:
     """sojourn.json has the schema, the metrics, and the version and digest of the engine."""
     Store(tmp_path / "new" / "store", create=True).close()
-    told = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
-    assert told == {
+    marker = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
+    assert marker == {
         "schema": 3,
         "metrics": [metric.name for metric in of_run()],
         "engine": sojourn.__version__,

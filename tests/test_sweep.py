@@ -24,7 +24,7 @@ QUEUE = {"key": "network.dumbbell.bottleneck.queue", "values": ["droptail", {"na
 
 
 def swept(**sweep: Any) -> Matrix:
-    """The small scenario with a sweep."""
+    """Returns the small scenario with a sweep."""
     return file.from_data({**scenario_data(), "sweep": sweep}, "small.toml")
 
 
@@ -105,7 +105,7 @@ def test_parameter_and_algorithm_axes() -> None:
         (["10 ms", "20 ms"], ["10 ms", "20 ms"]),
         ([1, 2.5, True], ["1", "2.5", "true"]),
         (["newreno", {"name": "cubic", "beta": 0.8}], ["newreno", "cubic beta=0.8"]),
-        # What all tables have in common tells none from another.
+        # Keys that all tables have in common are left out.
         ([{"name": "pie", "limit": "9 packets"}, {"name": "codel", "limit": "9 packets"}], ["pie", "codel"]),
         ([{"name": "pie", "target": "2 ms"}, {"name": "pie", "target": "5 ms"}], ["pie target=2 ms", "pie target=5 ms"]),
         ([{"label": "far", "value": "90 ms"}, {"label": "near", "value": "1 ms"}], ["far", "near"]),
@@ -122,7 +122,7 @@ def test_value_labels(values: list[Any], labels: list[str]) -> None:
     ("text", "steps", "spacing", "expected"),
     [
         ("10 ms..50 ms", 5, "linear", ["10 ms", "20 ms", "30 ms", "40 ms", "50 ms"]),
-        # 10 ms times 20 to the power of 0, 1/4, 1/2, 3/4 and 1, which the design's example calls for
+        # 10 ms times 20 to the power of 0, 1/4, 1/2, 3/4 and 1
         ("10 ms..200 ms", 5, "log", ["10 ms", "21.15 ms", "44.72 ms", "94.57 ms", "200 ms"]),
         ("1 Mbit/s..1 Gbit/s", 4, "log", ["1 Mbit/s", "10 Mbit/s", "100 Mbit/s", "1000 Mbit/s"]),
         ("0.1..0.9", 3, "linear", [0.1, 0.5, 0.9]),
@@ -308,7 +308,7 @@ def test_run_shows_cells(swept_file: Path, tmp_path: Path, capsys: Capture) -> N
 def test_seeds_option_overrides_file(swept_file: Path, capsys: Capture) -> None:
     """`--seeds` overrides the file; a single cell is shown as a scenario."""
     assert status(["run", str(swept_file), "--seeds", "1", "--only", "tcp=cubic", "--only", "queue=pie"]) == 0
-    assert "mean Mbit/s" in capsys.readouterr().out  # one cell is shown as a scenario is
+    assert "mean Mbit/s" in capsys.readouterr().out  # a single cell is shown as a scenario
 
 
 def test_check_covers_every_cell(swept_file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": ["pie", "codel"
 
 
 def rendered(table: Table) -> list[list[str]]:
-    """The printed rows as lists of their cells."""
+    """Returns the printed rows as lists of their cells."""
     output = io.StringIO()
     Console(file=output, width=200).print(table)
     rows = [line.strip("│┃") for line in output.getvalue().splitlines() if line.startswith(("│", "┃"))]

@@ -15,7 +15,7 @@ DIMENSIONS = [DURATION, RATE, SIZE, PACKETS]
     ("dimension", "text", "value"),
     [
         (DURATION, "2 ms", 2_000_000_000),
-        (DURATION, "0.1 ms", 100_000_000),  # not 99 999 999, as binary fractions would have it
+        (DURATION, "0.1 ms", 100_000_000),  # not 99 999 999, as with binary fractions
         (DURATION, "1e-3 s", 10**9),
         (DURATION, "10 µs", 10**7),
         (DURATION, " 3s ", 3 * 10**12),

@@ -13,7 +13,7 @@ from sojourn.cli.commands import status
 from sojourn.errors import RunFailed
 from sojourn.specification import RunSpecification
 
-#: Total throughput in kbit/s by seed: what the runs of each cell, told by its delay, deliver.
+#: Total throughput in kbit/s of each cell, named by its delay, by seed.
 DELIVERED = {
     "1 ms": [5000] * 40,
     "2 ms": [5000 + 37 * seed % 101 for seed in range(40)],
@@ -29,11 +29,11 @@ class Known(Inventor):
         super().run(run)
         cell = f"{run['links'][0]['delay'] // 10**9} ms"
         kilobits = DELIVERED[cell][run["seed"] - 1]
-        return invented(run, lambda _, flow: kilobits * 1000 * 3 // 8 if flow == 0 else 0)  # the window is of 3 s
+        return invented(run, lambda _, flow: kilobits * 1000 * 3 // 8 if flow == 0 else 0)  # the window is 3 s
 
 
 def expected_seeds(cell: str) -> int:
-    """By the definition: batches of 3, half as many again each time, until t s / sqrt(n) is below the bound."""
+    """Applies the definition: batches of 3, 5, 8, 12 and so on, until t s / sqrt(n) is below the bound."""
     for seeds in (3, 5, 8, 12, 18, MOST):
         values = [kilobits / 1000 for kilobits in DELIVERED[cell][:seeds]]
         half = stats.t.ppf(0.975, seeds - 1) * statistics.stdev(values) / seeds**0.5
@@ -96,8 +96,8 @@ def test_failure_keeps_finished_runs(swept_file: Path, tmp_path: Path, monkeypat
     """A failed run ends the campaign after its batch and keeps the finished runs."""
     register(monkeypatch, lambda: Known(failing={4: RunFailed("it broke")}))
     assert status(["run", str(swept_file), "--out", str(tmp_path / "out")]) == 1
-    told = capsys.readouterr().err.splitlines()
-    # The calm cell has its three seeds; of the other two five each are wanted, and the fourth of both fails.
-    assert told[0].startswith("11 of 13 runs succeeded")
-    assert told[-1] == "sojourn: run 2 ms/4: it broke (and 1 more)"
+    lines = capsys.readouterr().err.splitlines()
+    # The cell without variance has its three seeds; the other two need five each, and the fourth of both fails.
+    assert lines[0].startswith("11 of 13 runs succeeded")
+    assert lines[-1] == "sojourn: run 2 ms/4: it broke (and 1 more)"
     assert sojourn.open(tmp_path / "out").runs.height == 11

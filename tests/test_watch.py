@@ -1,4 +1,4 @@
-"""A run that is watched: the same run, at the pace asked for, with values that are what happened."""
+"""Watching a run: the results do not change, the speed is the one given, and the values shown are right."""
 
 import io
 import itertools
@@ -56,11 +56,11 @@ def test_values_of_known_run(scenario: Callable[..., Scenario]) -> None:
     (shown,) = recent.queues()
     assert shown.packets in (49, 50)
     assert shown.mbps == pytest.approx(10, rel=0.002)
-    # A packet that joins behind 49 waits for as many times 1.2 ms, and for the one on the wire.
+    # A packet that arrives behind 49 waits 49 times 1.2 ms, and for the one in transmission.
     assert shown.sojourn == pytest.approx(0.0595, abs=0.001)
     past = recent.history("left->right")
     assert [each.time for each in past] == [1, 2, 3, 4]
-    # A sixth of 1000.
+    # A sixth of 1000 packets/s.
     assert [each.drops for each in past[1:]] == pytest.approx([166.7] * 3, abs=1)
     assert sum(each.drops for each in past) == shown.drops
     flow = recent.flows().row(0, named=True)
@@ -86,7 +86,7 @@ def test_group_totals() -> None:
 
 
 class Clock:
-    """Time that passes only while somebody sleeps or works."""
+    """A clock that advances only in `sleep` and by assignment."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -133,7 +133,7 @@ def test_graph_keeps_peaks() -> None:
     assert max(map(len, drawn)) == 50
     assert all(max(columns) == 6 for columns in drawn[7:])
     for earlier, later in itertools.pairwise(drawn):
-        # But for the oldest and the newest column, a graph is the one before or that shifted by a column.
+        # Except for the oldest and the newest column, a graph equals the one before, or that shifted by a column.
         assert earlier[1:-1] in (later[1 : len(earlier) - 1], later[: len(earlier) - 2])
 
 

@@ -1,4 +1,4 @@
-"""The wheel: installed into a fresh environment where there is no compiler, it does what the clone does."""
+"""The wheel: installed into a fresh environment without a compiler, it works like the clone."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from conftest import ROOT
 
 TOOLS = Path(sys.executable).parent
 
-#: What the commands of the fresh environment find on their path: no cargo, no rustc.
+#: The path of commands in the fresh environment, without cargo and rustc.
 PATH = "/usr/bin:/bin"
 
 needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed: no wheel is built")
@@ -29,7 +29,7 @@ def run(*command: str | Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as ``make wheel`` builds it; in ``make setup``'s environment, or cargo would compile the engine again."""
+    """Builds the wheel like ``make wheel``, in the environment of ``make setup`` so that cargo reuses its build."""
     folder = tmp_path_factory.mktemp("wheel")
     environment = {name: value for name, value in os.environ.items() if name != "CONDA_PREFIX"} | {"VIRTUAL_ENV": sys.prefix}
     manifest = str(ROOT / "crates" / "python" / "Cargo.toml")
@@ -52,10 +52,10 @@ def test_wheel_is_complete(wheel: Path) -> None:
     files |= {f"sojourn/{name}" for name in tracked if name.startswith("studies/")}
     files.remove("sojourn/studies")  # the link
     assert {"sojourn/py.typed", "sojourn/report/templates/report.js", "sojourn/studies/piotrowska/study.toml"} <= files
-    held = set(zipfile.ZipFile(wheel).namelist())
-    assert sorted(files - held) == []
-    assert "sojourn/_engine.abi3.so" in held
-    assert not any(name.endswith((".pyc", ".unfinished")) for name in held)
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    assert sorted(files - packed) == []
+    assert "sojourn/_engine.abi3.so" in packed
+    assert not any(name.endswith((".pyc", ".unfinished")) for name in packed)
 
 
 def test_locks_agree() -> None:
