@@ -1,4 +1,4 @@
-"""Campaigns in processes of their own, for tests of what other processes and their ends do to a store."""
+"""Campaigns in separate processes, for tests of stores that several processes use or that crashes interrupt."""
 
 import multiprocessing
 import resource
@@ -15,7 +15,7 @@ from sojourn.runs import Cell
 from sojourn.scenario import from_data
 from sojourn.store import Store
 
-#: A process that has everything loaded and makes others by forking, which is much faster than to load it each time.
+#: A server process with all modules loaded; forking it is much faster than importing them in each process.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["sojourn.campaign", "sojourn.store", "sojourn.backends.simulator", "duckdb", "conftest"])
 
@@ -23,7 +23,7 @@ FAILED = 3
 
 
 def start(directory: Path, repetitions: int, complaint: Path | None = None, largest_file: int | None = None) -> BaseProcess:
-    """Starts a process that goes on with the campaign in a directory until it is finished, or writes down why it cannot."""
+    """Starts a process that continues the campaign in a directory to its end, or writes the error to ``complaint``."""
     process = CONTEXT.Process(target=_run, args=(directory, repetitions, complaint, largest_file))
     process.start()
     return process
@@ -55,5 +55,5 @@ def _run(directory: Path, repetitions: int, complaint: Path | None, largest_file
 
 
 def _refuse(message: str) -> None:
-    """Nothing is damaged by what ends a process."""
+    """Fails the test: a process that ends must leave nothing damaged."""
     raise AssertionError(message)

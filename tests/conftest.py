@@ -12,7 +12,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def complaint(capsys: Capture) -> str:
-    """The one line on stderr; nothing is on stdout."""
+    """Returns the only line on stderr, after checking that stdout is empty."""
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
@@ -21,7 +21,7 @@ def complaint(capsys: Capture) -> str:
 
 
 def scenario_data(**changes: Any) -> dict[str, Any]:
-    """A small scenario as plain data, with top-level keys changed."""
+    """Returns a small scenario as plain data, with top-level keys changed."""
     data = {
         "name": "small",
         "duration": "4 s",
@@ -64,7 +64,7 @@ tcp = "newreno"
 
 @pytest.fixture
 def scenario_file(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a small scenario file, with pieces of its text replaced."""
+    """Writes a small scenario file, with parts of its text replaced."""
 
     def write(*replacements: tuple[str, str]) -> Path:
         text = SMALL_TOML

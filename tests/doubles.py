@@ -1,4 +1,4 @@
-"""A backend that invents results at once, for tests of everything around a backend."""
+"""A backend that invents results instantly, for tests of everything around a backend."""
 
 import threading
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from sojourn.specification import RunSpecification
 def invented(
     run: RunSpecification, throughput_bytes: Callable[[int, int], int] = lambda seed, flow: 1000 * seed + flow
 ) -> RunResult:
-    """A result whose flows delivered what ``throughput_bytes(seed, flow)`` says, and whose queues repeat the seed."""
+    """Returns a result whose flows delivered ``throughput_bytes(seed, flow)`` bytes; all values of its queues are the seed."""
     nodes, seed = run["nodes"], run["seed"]
     flows = [group for group in run["flows"] for _ in range(group["count"])]
     links = [link for link in run["links"] if link["queue"] is not None]
@@ -47,14 +47,14 @@ def invented(
     )
 
 
-#: The identity of the real backend, for results that are to go on with it.
+#: The identity of the real backend, for results that it is to continue.
 SIMULATOR = backends.named("simulator").identity
 
 INVENTOR = Identity("inventor", "1.0", "0123456789abcdef")
 
 
 class Inventor:
-    """Invents results; fails, or waits to be cancelled, or refuses, on the seeds it is told to."""
+    """Invents results; fails, waits to be cancelled or refuses for the seeds given."""
 
     def __init__(
         self,
@@ -88,5 +88,5 @@ class Inventor:
 
 
 def register(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Inventor], name: str = backends.DEFAULT) -> None:
-    """Has the registry make such a backend under a name."""
+    """Registers a backend under a name for one test."""
     monkeypatch.setitem(backends.BACKENDS, name, make)

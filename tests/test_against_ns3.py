@@ -1,17 +1,17 @@
-"""The simulator against ns-3: New Reno under PIE and CoDel on the access link, with the stack of ns-3.48."""
+"""The simulator compared with ns-3: New Reno under PIE and CoDel on the access link, with the stack of ns-3.48."""
 
 import pytest
 
 import sojourn
 
-#: What was asked for before the first comparison.
+#: Set before the first comparison.
 TOLERANCE = 0.15
 
 
 @pytest.mark.parametrize("queue", ["pie", "codel"])
 @pytest.mark.parametrize("load", ["MC", "HC"])
-def test_queue_drop_ratio_and_median_are_ns3s(load: str, queue: str) -> None:
-    """Mean queue, drop ratio and median throughput over five seeds lie within 15 % of what ns-3.48 gives."""
+def test_results_match_ns3(load: str, queue: str) -> None:
+    """Mean queue, drop ratio and median throughput over five seeds are within 15 % of the results of ns-3.48."""
     cells = sojourn.reproduce("ns3-access", seeds=5, only={"load": load, "queue": queue}).cells
     values = {row["metric"]: (row["published"], row["measured"]) for row in cells.iter_rows(named=True)}
     for metric in ("queue_mean_pkts", "drop_pct", "median_mbps"):

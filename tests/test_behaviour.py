@@ -1,8 +1,8 @@
-"""How every congestion control and every queue discipline behaves, as tables that are kept: a change shows as changed lines.
+"""Snapshots of the behaviour of every congestion control and queue discipline: a change shows as changed rows.
 
-They are no expectation of what is right: ``docs/behaviour.md`` and the engine's tests against published values say that.
-After an intended change, ``pytest tests/test_behaviour.py --snapshot-update`` rewrites them. Computing all of them takes long:
-``make test`` checks some of their lines, ``make test-long`` all.
+They do not say what is right: ``docs/behaviour.md`` and the engine's tests against published values do. After an intended
+change, ``pytest tests/test_behaviour.py --snapshot-update`` rewrites them. To compute all rows takes long: ``make test`` checks
+some of them, ``make test-long`` all.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,23 +24,23 @@ from sojourn.scenario import from_data
 HOST_LINK = {"rate": "1 Gbit/s", "delay": "5 ms"}
 BOTTLENECK = {"rate": "50 Mbit/s", "delay": "10 ms"}
 
-#: 50 Mbit/s and 40 ms: a product of 166 packets of 1500 bytes.
+#: Buffers in BDP and packets: 50 Mbit/s times 40 ms are 166 packets of 1500 bytes.
 BUFFERS = {"0.5": 83, "1": 166, "4": 666}
 
 
 class Table(SingleFileSnapshotExtension):
-    """A text file of its own."""
+    """A snapshot in a separate text file."""
 
     _write_mode = WriteMode.TEXT
     file_extension = "txt"
 
 
 def behaviour(controls: list[str], buffer: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The flows and the bottleneck's queue of one run with a flow of each of these controls."""
+    """Runs one flow of each of these controls; returns the flows and the bottleneck's queue."""
     data = scenario_data(
         duration="80 s",
         warm_up="30 s",
-        # The time of a packet at the bottleneck, against phase effects; a flow alone has none.
+        # A packet's transmission time at the bottleneck, to avoid phase effects, which a single flow does not have.
         sender_overhead="240 us" if len(controls) > 1 else "0 s",
         network=dumbbell({"name": "droptail", "limit": f"{buffer} packets"}),
         flows=[{"from": "a", "to": "b", "start_within": "1 s", "tcp": control} for control in controls],
@@ -50,7 +50,7 @@ def behaviour(controls: list[str], buffer: int) -> tuple[pl.DataFrame, pl.DataFr
 
 
 def dumbbell(queue: dict[str, Any]) -> dict[str, Any]:
-    """A path of 50 Mbit/s and 40 ms with this queue."""
+    """Returns a path of 50 Mbit/s and 40 ms with this queue."""
     hosts = {"senders": [{"name": "a", **HOST_LINK}], "receivers": [{"name": "b", **HOST_LINK}]}
     return {"dumbbell": {"bottleneck": {**BOTTLENECK, "queue": queue}, **hosts}}
 
@@ -60,7 +60,7 @@ def lines(buffers: Iterable[str]) -> Iterator[str]:
     columns = f"{'util %':>8} {'queue pk':>10} {'drops %':>10}"
     yield f"{'':12} {'BDP':>6} | {columns} | {'share %':>8} {'queue pk':>10} {'drops %':>10}"
     for control in catalogue.load().congestion_controls:
-        # A source that only sends has no behaviour: its rate is whatever a scenario says.
+        # A source without feedback has no behaviour: the scenario sets its rate.
         if control.one_way:
             continue
         for name in buffers:
@@ -81,22 +81,24 @@ def _length(queue: dict[str, float]) -> str:
 
 
 @pytest.mark.long
-def test_behaviour_is_what_it_was(snapshot: SnapshotAssertion) -> None:
+def test_control_snapshot(snapshot: SnapshotAssertion) -> None:
+    """A snapshot of every congestion control, alone and against New Reno, behind buffers of 0.5, 1 and 4 BDP."""
     assert "\n".join(line.rstrip() for line in lines(BUFFERS)) + "\n" == snapshot(extension_class=Table)
 
 
-def kept(test: str, place: slice, value: str) -> list[str]:
-    """The lines of a table that is kept which have this value at this place."""
+def snapshot_rows(test: str, place: slice, value: str) -> list[str]:
+    """Returns the rows of a snapshot that have this value in these columns."""
     table = Path(__file__).parent / "__snapshots__" / "test_behaviour" / f"{test}.txt"
     return [line for line in table.read_text(encoding="utf-8").splitlines() if line[place].strip() == value]
 
 
-def test_behaviour_behind_one_bdp() -> None:
+def test_control_snapshot_one_bdp() -> None:
+    """The rows of the snapshot of congestion controls for a buffer of 1 BDP."""
     _, _, *now = lines(["1"])
-    assert now == kept("test_behaviour_is_what_it_was", slice(12, 19), "1")
+    assert now == snapshot_rows("test_control_snapshot", slice(12, 19), "1")
 
 
-#: What queues have to bear: names of congestion controls and how many flows of each.
+#: The loads: for each, congestion controls and their numbers of flows.
 LOADS: dict[str, dict[str, int]] = {
     "cubic 1": {"cubic": 1},
     "cubic 10": {"cubic": 10},
@@ -110,16 +112,16 @@ LOADS: dict[str, dict[str, int]] = {
 #: An unresponsive flow of 1.2 times the bottleneck's rate.
 CBR = {"name": "cbr", "rate": "60 Mbit/s", "packet_size": "1500 B"}
 
-#: Disciplines that are told which group of flows is the hungriest: that of the unresponsive flow, if there is one.
-TOLD = ("codel_static", "apd_static")
+#: Disciplines that need the hungriest group of flows as a parameter: that of the unresponsive flow, if there is one.
+NEED_HUNGRIEST = ("codel_static", "apd_static")
 
 
 def queue_behaviour(discipline: str, load: str) -> str:
-    """The line of one discipline under one load."""
+    """Returns the row of one discipline under one load."""
     queue = {"name": discipline, "limit": "666 packets"}
     if discipline == "tbf":
         queue["rate"] = "40 Mbit/s"
-    if discipline in TOLD:
+    if discipline in NEED_HUNGRIEST:
         queue["hungriest"] = next(iter(LOADS[load]))
     flows = [
         {
@@ -152,10 +154,12 @@ def queue_lines(loads: Iterable[str]) -> Iterator[str]:
 
 
 @pytest.mark.long
-def test_queues_behave_as_they_did(snapshot: SnapshotAssertion) -> None:
+def test_queue_snapshot(snapshot: SnapshotAssertion) -> None:
+    """A snapshot of every queue discipline under seven loads."""
     assert "\n".join(queue_lines(LOADS)) + "\n" == snapshot(extension_class=Table)
 
 
-def test_queues_behave_under_ten_cubics() -> None:
+def test_queue_snapshot_ten_cubic() -> None:
+    """The rows of the snapshot of queue disciplines for ten CUBIC flows."""
     _, *now = queue_lines(["cubic 10"])
-    assert now == kept("test_queues_behave_as_they_did", slice(16, 30), "cubic 10")
+    assert now == snapshot_rows("test_queue_snapshot", slice(16, 30), "cubic 10")

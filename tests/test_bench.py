@@ -51,7 +51,7 @@ Measured = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def measured(tmp_path: Path, capsys: Capture) -> Measured:
-    """Measures one part by the command line and returns it as in the JSON file."""
+    """Measures one part with the command line and returns it as in the JSON file."""
 
     def measure(name: str) -> dict[str, Any]:
         out = tmp_path / "bench.json"
@@ -78,7 +78,7 @@ def measured(tmp_path: Path, capsys: Capture) -> Measured:
 
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts that make many runs make them here: starting a process takes longer than a short run. The yardstick is short too."""
+    """Makes runs in this process, since starting one takes longer than a short run, and shortens the yardstick."""
 
     def measure(specification: RunSpecification) -> process.Execution:
         began = time.process_time()
@@ -96,8 +96,8 @@ def value(part: dict[str, Any], name: str) -> float:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_cells_of_the_study(measured: Measured) -> None:
-    """All cells with a single congestion control, and one without queue statistics."""
+def test_cells_of_study(measured: Measured) -> None:
+    """The part `cells` runs all cells with a single congestion control, and one without queue statistics."""
     part = measured("cells")
     *rows, without = part["rows"]
     assert [(row["scenario"], row["load"], row["tcp"], row["queue"]) for row in rows] == [
@@ -122,14 +122,14 @@ def test_cells_of_the_study(measured: Measured) -> None:
     assert value(part, "without queue statistics, share") == without["share_of_bare_loop"]
 
 
-def test_events_of_the_bare_loop() -> None:
-    """Three links for each data packet and three for each second one's acknowledgement, but for those under way at the end."""
+def test_events_of_bare_loop() -> None:
+    """A data packet crosses three links, and every second one's ACK three more; packets in flight at the end do not count."""
     assert _engine.bare_loop(9, 10, 100_000) / 100_000 == pytest.approx(4.5, rel=1e-3)
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_controls_of_the_catalogue(measured: Measured) -> None:
-    """Every congestion control that gets answers, relative to New Reno."""
+def test_controls_of_catalogue(measured: Measured) -> None:
+    """The part `controls` measures every congestion control that receives ACKs or feedback, relative to New Reno."""
     part = measured("controls")
     names = {control.name for control in catalogue.load().congestion_controls if not control.one_way}
     assert {row["control"] for row in part["rows"]} == names - {"newreno"}
@@ -139,8 +139,8 @@ def test_controls_of_the_catalogue(measured: Measured) -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_queues_of_the_catalogue(measured: Measured) -> None:
-    """Every discipline relative to DropTail, and schedulers by the number of flows."""
+def test_queues_of_catalogue(measured: Measured) -> None:
+    """The part `queues` measures every discipline relative to DropTail, and schedulers by the number of flows."""
     part = measured("queues")
     known = {discipline.name: discipline for discipline in catalogue.load().queues}
     shares = {(row["queue"], row["sources"]): row["share_of_droptails_speed"] for row in part["rows"]}
@@ -154,7 +154,7 @@ def test_queues_of_the_catalogue(measured: Measured) -> None:
 
 
 def test_cells_of_instructions() -> None:
-    """Three cells of the study, and one with Linux's stack, which detects losses by RACK, and FQ-CoDel."""
+    """Instructions are counted for three cells of the study and one with Linux's stack (recovery by RACK) and FQ-CoDel."""
     *study, linux = [cell.specification(1) for cell in instructions.CELLS]
     for specification, cell in zip(study, instructions.CELLS[:-1], strict=True):
         assert specification == piotrowska.specification(cell.axes, 1)
@@ -174,7 +174,7 @@ exec "$@"
 
 
 def test_instructions_of_one_run(measured: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python's start is left out."""
+    """Instructions are those of one run; the start of Python is subtracted."""
     (tmp_path / "valgrind").write_text(VALGRIND, encoding="utf-8")
     (tmp_path / "valgrind").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
@@ -188,24 +188,24 @@ def test_instructions_of_one_run(measured: Measured, tmp_path: Path, monkeypatch
 
 @pytest.mark.skipif(instructions.valgrind() is None, reason="valgrind is not installed")
 def test_valgrind_counts() -> None:
-    """More instructions than packets, whatever a packet costs."""
+    """A run takes more instructions than it delivers packets."""
     packets, count = instructions.counted(str(instructions.valgrind()), short_run.specification(), 1)
     assert 0 < packets < count
 
 
 def test_without_valgrind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """One line says what is needed; the other parts are measured."""
+    """Without valgrind, one line says what is needed, and the other parts are measured."""
     monkeypatch.setenv("PATH", str(tmp_path))
     assert status(["bench", "--only", "instructions"]) == 2
     assert complaint(capsys) == f"sojourn: {instructions.NEEDED}\n"
-    said: list[str] = []
-    assert parts.measurable(said.append) == [name for name in PARTS if name != "instructions"]
-    assert said == [f"{instructions.NEEDED}; left out"]
+    messages: list[str] = []
+    assert parts.measurable(messages.append) == [name for name in PARTS if name != "instructions"]
+    assert messages == [f"{instructions.NEEDED}; left out"]
 
 
 @pytest.mark.parametrize("flows", [10, 10_000])
 def test_load_of_unresponsive_sources(flows: int) -> None:
-    """They offer ten per cent more than the rate of the link, whatever their number."""
+    """The sources offer 10 % more than the link's rate, whatever their number."""
     specification = queues.unresponsive("codel", flows, 1)
     (group,) = specification["flows"]
     assert flow_count(specification) == flows
@@ -234,7 +234,7 @@ def test_packets_of_both_scenarios(scenario: str, packets_per_second: float) -> 
 
 @pytest.mark.parametrize("size", [growth.SMALL, *growth.LARGE], ids=lambda size: str(size.flows))
 def test_sizes_of_growth(size: growth.Size) -> None:
-    """Flows, rates and queue limits are those of the cell multiplied."""
+    """Flows, rates and queue limits are those of the cell, multiplied."""
     (cell, derived) = (growth.derived(growth.SMALL, 1), growth.derived(size, 1))
     assert flow_count(derived) == size.flows
     counts = [group["count"] for group in derived["flows"]]
@@ -265,7 +265,7 @@ def test_ratios_of_growth(measured: Measured) -> None:
 
 
 def test_loss_burst(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One loss episode of ten thousand packets, and the same packets without loss."""
+    """One loss episode of ten thousand packets is compared with the same transfer without loss."""
     monkeypatch.setattr(loss, "CALLS", 1)
     part = measured("loss")
     without, burst = part["rows"]
@@ -284,7 +284,7 @@ def test_loss_burst(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_startup_ratios(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each command relative to the imports, with its own target."""
+    """Each command is measured relative to the imports, and has its own target."""
     commands = [startup.Command("nothing", [startup.PYTHON, "-c", ""], 1.0), startup.COMMANDS[-1]]
     monkeypatch.setattr(startup, "COMMANDS", commands)
     part = measured("startup")
@@ -295,22 +295,22 @@ def test_startup_ratios(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> 
         assert measurement["target"] == {"bound": "at most", "value": command.target}
 
 
-def test_commands_that_fail() -> None:
+def test_failed_command() -> None:
     """A command that fails is not timed."""
     command = startup.Command("wrong", [startup.PYTHON, "-c", "raise SystemExit('not\\ntoday')"], 1.0)
     with pytest.raises(RunFailed, match=r"^bench: wrong failed: not today$"):
         startup.user_seconds(command)
 
 
-def test_without_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command is that of this Python, not one that happens to be in PATH."""
+def test_missing_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is the one installed beside this Python, not one found on PATH."""
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     with pytest.raises(InputError, match="there is no command sojourn in"):
         startup.sojourn()
 
 
 def test_short_run(measured: Measured) -> None:
-    """Nine flows for ten simulated milliseconds."""
+    """The short run has nine flows and ten simulated milliseconds."""
     part = measured("short-run")
     (row,) = part["rows"]
     assert value(part, "wall time of a call") == row["wall_milliseconds"] > 0
@@ -320,8 +320,8 @@ def test_short_run(measured: Measured) -> None:
     assert {group["start_within"] for group in specification["flows"]} == {PICOSECONDS // 1000}
 
 
-def test_bytes_of_packets_and_flows(measured: Measured) -> None:
-    """A packet: the mean over counts. A flow: the slope over flows, less its packets."""
+def test_bytes_per_packet_and_flow(measured: Measured) -> None:
+    """Bytes per packet are a mean over counts; bytes per flow are the slope over flows, less its packets."""
     part = measured("memory")
     *packets, fewer, more = part["rows"]
     assert [row["packets_in_flight"] for row in packets] == [10_000, 12_500, 15_000, 17_500, 20_000]
@@ -337,15 +337,16 @@ def test_bytes_of_packets_and_flows(measured: Measured) -> None:
 
 
 @pytest.mark.parametrize(("flows", "window"), [(4, 5_000), (1_000, 4)])
-def test_packets_in_flight_together(flows: int, window: int) -> None:
-    """300 ms after the start, before the first of them arrives, every segment has been sent."""
+def test_all_packets_in_flight(flows: int, window: int) -> None:
+    """300 ms after the start, before the first segment arrives, every segment has been sent."""
     specification: RunSpecification = {**memory.specification(flows, window), "duration": 3 * PICOSECONDS // 10}
     frames = _engine.run(text(specification))
     assert frames["summary"]["data_packets_delivered"] == 0
     assert frames["flows"]["segments_sent"] == [window] * flows
 
 
-def test_study_is_whole(measured: Measured) -> None:
+def test_whole_study(measured: Measured) -> None:
+    """The part `study` runs all 72 cells of the study."""
     part = measured("study")
     (row,) = part["rows"]
     assert row["runs"] == 72
@@ -356,12 +357,13 @@ def test_study_is_whole(measured: Measured) -> None:
 @pytest.mark.parametrize(
     ("bound", "met"), [("at least", (False, True, True)), ("at most", (True, True, False)), ("below", (True, False, False))]
 )
-def test_bounds_of_targets(bound: Bound, met: tuple[bool, ...]) -> None:
+def test_target_bounds(bound: Bound, met: tuple[bool, ...]) -> None:
+    """ "At least" and "at most" include the bound, "below" does not."""
     assert tuple(Target(bound, 2).met_by(value) for value in (1, 2, 3)) == met
 
 
 def test_numbers_in_80_columns() -> None:
-    """A terminal of 80 columns shows every number whole; longer names and units are wrapped."""
+    """A terminal of 80 columns shows every number in full; longer names and units are wrapped."""
     name = "a name of so many words that it has to be wrapped"
     measurement = Measurement(name, 3_999_999, "packets/CPU s", Target("at least", 4e6))
     part = Part("cells", "title", "method", [measurement], [{"value": 1}])
@@ -372,6 +374,7 @@ def test_numbers_in_80_columns() -> None:
 
 
 def test_geometric_mean() -> None:
+    """The geometric mean of 2 and 8 is 4."""
     assert geometric_mean([2, 8]) == pytest.approx(4)
 
 
@@ -388,7 +391,7 @@ def test_geometric_mean() -> None:
     ],
 )
 def test_bad_input(arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """One line on standard error, status 2, and no file."""
+    """Bad options give one line on standard error, status 2 and no file."""
     monkeypatch.chdir(tmp_path)
     assert status(["bench", *arguments]) == 2
     assert message in complaint(capsys)
@@ -396,6 +399,7 @@ def test_bad_input(arguments: list[str], message: str, tmp_path: Path, monkeypat
 
 
 def test_failed_run() -> None:
+    """A run that fails or delivers no packet is a one-line error."""
     specification = piotrowska.specification(cells.WITHOUT_STATISTICS, 0.01)
     wrong: RunSpecification = {**specification, "nodes": []}
     with pytest.raises(RunFailed, match=r"^bench: a run failed: [^\n]+$"):
@@ -404,13 +408,14 @@ def test_failed_run() -> None:
         process.measure({**specification, "duration": 1})
 
 
-def test_names_of_parts() -> None:
+def test_part_names() -> None:
+    """The parts have the names that `--only` and the documentation use, in this order."""
     names = "cells controls queues instructions growth loss startup short-run memory study campaign"
     assert " ".join(PARTS) == names
 
 
 def test_ns3_arguments() -> None:
-    """The cell as in study.toml."""
+    """The arguments of the ns-3 program are those of the cell in study.toml."""
     axes = {"scenario": "AL", "load": "MC", "tcp": "cubic", "queue": "codel"}
     given = dict(argument.removeprefix("--").split("=") for argument in ns3.arguments(piotrowska.specification(axes, 2)))
     assert given == {
@@ -459,7 +464,7 @@ def test_ns3_program_arguments() -> None:
 
 @pytest.mark.usefixtures("in_this_process")
 def test_ns3_packets_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cells are counted in which ns-3 delivers other packets: here CUBIC's, where it delivers twice as many."""
+    """Cells in which ns-3 delivers other packets are counted: here those of CUBIC, with twice as many."""
 
     def simulate(_program: Path, specification: RunSpecification) -> tuple[int, float]:
         packets = _engine.run(text(specification))["summary"]["data_packets_delivered"]
@@ -482,7 +487,7 @@ def test_ns3_packets_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("compiler", [None, "#!/bin/sh\nexit 1\n"], ids=["no compiler", "no library"])
 def test_without_ns3(compiler: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """One line says what is needed."""
+    """Without a compiler or ns-3's library, one line says what is needed."""
     if compiler is not None:
         (tmp_path / "c++").write_text(compiler, encoding="utf-8")
         (tmp_path / "c++").chmod(0o755)
@@ -491,15 +496,15 @@ def test_without_ns3(compiler: str | None, tmp_path: Path, monkeypatch: pytest.M
     assert complaint(capsys) == f"sojourn: {ns3.NEEDED}\n"
 
 
-def test_without_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """The program for ns-3 is not part of an installed package."""
+def test_without_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """An installed package, which lacks the ns-3 program, says that a clone is needed."""
     monkeypatch.setattr(ns3, "SOURCE", tmp_path / "dumbbell.cpp")
     assert status(["bench", "--against", "ns3"]) == 2
     assert "needs a clone of Sojourn's repository" in complaint(capsys)
 
 
-def test_shares_of_campaigns(measured: Measured) -> None:
-    """CPU time of the engine within that of the whole process."""
+def test_campaign_shares(measured: Measured) -> None:
+    """The engine's CPU time is less than that of the whole process, and measurements are computed from the rows."""
     part = measured("campaign")
     assert [(row["runs"], row["workers"]) for row in part["rows"]] == [(20, 2), (10, 1), (10, 2)]
     for row in part["rows"]:
@@ -510,7 +515,7 @@ def test_shares_of_campaigns(measured: Measured) -> None:
 
 
 def test_large_store(tmp_path: Path) -> None:
-    """The store that queries are timed on is a valid one."""
+    """The store on which queries are timed is valid."""
     Store(tmp_path, create=True).close()
     cell = campaign.make_files(tmp_path, 1000)
     with Store(tmp_path, notify=pytest.fail) as store:

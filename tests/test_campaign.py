@@ -30,7 +30,8 @@ def twelve(scenario: Callable[..., Scenario]) -> Plan:
     return planned(scenario, 4, *LENGTHS)
 
 
-def test_the_longest_runs_start_first(twelve: Plan) -> None:
+def test_longest_runs_start_first(twelve: Plan) -> None:
+    """Runs start in the order of their durations, the longest first, and each is made once."""
     backend = Inventor()
     outcomes = list(execute(twelve.runs(), backend, jobs=1))
     durations = [run["duration"] for run in backend.started]
@@ -38,7 +39,8 @@ def test_the_longest_runs_start_first(twelve: Plan) -> None:
     assert sorted(outcome.run.key for outcome in outcomes) == sorted(run.key for run in twelve.runs())
 
 
-def test_few_runs_are_made_before_they_are_needed(twelve: Plan) -> None:
+def test_runs_are_planned_lazily(twelve: Plan) -> None:
+    """With two workers, at most five runs have been taken from the plan when the first result comes."""
     taken = 0
 
     def source() -> Iterator[Run]:
@@ -56,7 +58,8 @@ def files(directory: Path) -> Files:
     return {path.name: path.read_bytes() for path in directory.glob("*.parquet")}
 
 
-def test_files_do_not_depend_on_workers_or_time(twelve: Plan, tmp_path: Path) -> None:
+def test_files_independent_of_workers(twelve: Plan, tmp_path: Path) -> None:
+    """The files of a store have the same bytes for any number of workers and at any time."""
     written: list[Files] = []
     for attempt, jobs in enumerate([1, 2, 4, 1]):
         directory = tmp_path / str(attempt)
@@ -66,7 +69,8 @@ def test_files_do_not_depend_on_workers_or_time(twelve: Plan, tmp_path: Path) ->
     assert all(other == written[0] for other in written[1:])
 
 
-def test_files_do_not_depend_on_how_a_store_grew(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+def test_files_independent_of_growth(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    """A store made in steps has the same bytes as one made at once."""
     run(twelve, Inventor(), Store(tmp_path / "at once", create=True))
     for repetitions, lengths in ((1, ("middle",)), (3, ("short", "middle")), (4, tuple(LENGTHS))):
         grown = run(planned(scenario, repetitions, *lengths), Inventor(), Store(tmp_path / "grown", create=True))
@@ -74,7 +78,8 @@ def test_files_do_not_depend_on_how_a_store_grew(twelve: Plan, scenario: Callabl
     assert files(tmp_path / "grown") == files(tmp_path / "at once")
 
 
-def test_what_is_there_is_not_run_again(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+def test_finished_runs_are_skipped(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    """A campaign runs only what the store lacks, and its result has all of its runs."""
     for store in (Memory(), Store(tmp_path / "out", create=True)):
         run(planned(scenario, 2, "short", "middle"), Inventor(), store)
         backend = Inventor()
@@ -84,7 +89,8 @@ def test_what_is_there_is_not_run_again(twelve: Plan, scenario: Callable[..., Sc
         assert outcome.result.runs.height == 12
 
 
-def test_a_result_has_only_its_own_campaigns_runs(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+def test_result_has_only_its_runs(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    """The result of a campaign leaves out other runs in the store."""
     for store in (Memory(), Store(tmp_path / "out", create=True)):
         run(twelve, Inventor(), store)
         result = run(planned(scenario, 2, "long"), Inventor(), store).result
@@ -93,7 +99,8 @@ def test_a_result_has_only_its_own_campaigns_runs(twelve: Plan, scenario: Callab
             assert frame["seed"].unique(maintain_order=True).to_list() == [1, 2]
 
 
-def test_frames_are_sorted_by_axes_and_seed(twelve: Plan, tmp_path: Path) -> None:
+def test_frames_are_sorted(twelve: Plan, tmp_path: Path) -> None:
+    """Frames are sorted by axes and seed, with the same columns and types from memory and from a store."""
     results = [run(twelve, Inventor(), store, jobs=3).result for store in (Memory(), Store(tmp_path / "out", create=True))]
     for result in results:
         assert result.runs["length"].to_list() == ["long"] * 4 + ["middle"] * 4 + ["short"] * 4
@@ -107,7 +114,8 @@ def test_frames_are_sorted_by_axes_and_seed(twelve: Plan, tmp_path: Path) -> Non
         assert getattr(results[0], name).schema == getattr(results[1], name).schema
 
 
-def test_a_failed_run_does_not_stop_the_others_and_is_made_again(twelve: Plan, tmp_path: Path) -> None:
+def test_failed_run_stops_no_other(twelve: Plan, tmp_path: Path) -> None:
+    """The other runs go on after a failure, and the next campaign makes the failed runs again."""
     backend = Inventor(failing={2: RunFailed("it broke"), 3: InputError("it made no sense")})
     outcome = run(twelve, backend, Store(tmp_path / "out", create=True), jobs=2)
     assert [failure.run.seed for failure in outcome.failures] == [2, 3] * 3
@@ -117,12 +125,14 @@ def test_a_failed_run_does_not_stop_the_others_and_is_made_again(twelve: Plan, t
     assert sorted(run["seed"] for run in backend.started) == [2] * 3 + [3] * 3
 
 
-def test_an_unforeseen_error_is_not_hidden(twelve: Plan) -> None:
+def test_unexpected_error_is_raised(twelve: Plan) -> None:
+    """An exception that is not one of Sojourn's errors is raised, not turned into a failure."""
     with pytest.raises(ZeroDivisionError):
         run(twelve, Inventor(failing={1: ZeroDivisionError()}), Memory(), jobs=2)
 
 
-def test_stopping_early_cancels_what_is_under_way(twelve: Plan) -> None:
+def test_stopping_cancels_runs(twelve: Plan) -> None:
+    """Closing the outcomes early cancels the backend and starts no more runs."""
     backend = Inventor(waiting=frozenset({2, 3, 4}))
     with closing(execute(twelve.runs(), backend, jobs=2)) as outcomes:
         assert next(outcomes).run.seed == 1
@@ -130,7 +140,9 @@ def test_stopping_early_cancels_what_is_under_way(twelve: Plan) -> None:
     assert len(backend.started) < len(twelve)
 
 
-def test_an_interrupt_leaves_what_is_done_readable(twelve: Plan, tmp_path: Path) -> None:
+def test_interrupt_keeps_finished_runs(twelve: Plan, tmp_path: Path) -> None:
+    """After an interrupt the files of the store have the runs finished before it."""
+
     class Interrupting(Observer):
         @contextmanager
         def running(self, _: Plan, /) -> Iterator[Callable[[Tally], None]]:
@@ -145,14 +157,16 @@ def test_an_interrupt_leaves_what_is_done_readable(twelve: Plan, tmp_path: Path)
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1]
 
 
-def test_a_cancelled_run_is_an_outcome(twelve: Plan) -> None:
+def test_cancelled_run_is_an_outcome(twelve: Plan) -> None:
+    """A cancelled run is returned as an outcome, not raised."""
     backend = Inventor(waiting=frozenset({1}))
     backend.cancel()
     (outcome,) = execute([next(twelve.runs())], backend, jobs=1)
     assert isinstance(outcome.result, RunCancelled)
 
 
-def test_bad_runs_are_found_before_anything_is_run_or_written(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+def test_bad_run_starts_nothing(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    """A run that the backend refuses is an error before any run starts or any file is written."""
     backend = Inventor(refused=frozenset({1}))
     with pytest.raises(InputError, match='scenario "small": it makes no sense'):
         sojourn.run(scenario(), seeds=3, out=tmp_path / "out", backend=backend)
@@ -160,14 +174,16 @@ def test_bad_runs_are_found_before_anything_is_run_or_written(scenario: Callable
     assert not (tmp_path / "out").exists()
 
 
-def test_cells_that_are_the_same_run_are_found_before_anything_is_run(scenario: Callable[..., Scenario]) -> None:
+def test_same_cells_are_refused(scenario: Callable[..., Scenario]) -> None:
+    """Two cells that are the same run are an error at planning."""
     cells = [Cell({"length": name}, scenario()) for name in ("short", "long")]
     with pytest.raises(InputError, match="test: the cells length=short and length=long are the same run; exclude one"):
         plan(Campaign.of_cells("test", cells), Inventor())
 
 
 @pytest.mark.parametrize("axis", ["seed", "Group", "jain", "value"])
-def test_an_axis_cannot_have_the_name_of_a_column(axis: str, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+def test_axis_named_like_column(axis: str, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    """An axis cannot have the name of a column, in upper or lower case."""
     cells = [Cell({axis: "x"}, scenario())]
     for store in (Memory(), Store(tmp_path / "out", create=True)):
         with pytest.raises(InputError, match=f'axis "{axis}": results have a column of that name'):

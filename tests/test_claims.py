@@ -1,4 +1,4 @@
-"""Claims: what is said of bad ones, and verdicts on results that are known beforehand."""
+"""Claims: errors of wrong ones, and verdicts on results that are known beforehand."""
 
 import csv
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def claim(query: str = QUERY, *more: str, name: str = "C-1") -> str:
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    """Writes the study "small" with some claims, where studies are looked for; the directory is also the current one."""
+    """Writes the study "small" with some claims into the folder of studies, in the current directory."""
     folder = tmp_path / "studies"
     monkeypatch.setattr(library, "FOLDER", folder)
     monkeypatch.chdir(tmp_path)
@@ -105,7 +105,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     ],
 )
 @pytest.mark.parametrize("command", ["check", "reproduce"])
-def test_a_bad_claim_is_told_before_any_run(study: Study, wrong: str, message: str, command: str, capsys: Capture) -> None:
+def test_bad_claim_starts_nothing(study: Study, wrong: str, message: str, command: str, capsys: Capture) -> None:
+    """A wrong claim is a one-line error of `check` and `reproduce` before any run."""
     study(claim(name="C-0"), wrong)
     with pytest.raises(InputError, match=message):
         api.check_study(library.load("small"))
@@ -123,7 +124,8 @@ def test_a_bad_claim_is_told_before_any_run(study: Study, wrong: str, message: s
         (VALUES.replace("load,", "laod,"), "values.csv: line 2: there is no column 'load'"),
     ],
 )
-def test_published_values_need_a_run(study: Study, values: str, message: str, capsys: Capture) -> None:
+def test_published_values_need_runs(study: Study, values: str, message: str, capsys: Capture) -> None:
+    """A published value that no run can give is a one-line error before any run."""
     study(claim(), values=values)
     backend = Inventor()
     with pytest.raises(InputError, match=f"study small: .*{message}"):
@@ -133,19 +135,22 @@ def test_published_values_need_a_run(study: Study, values: str, message: str, ca
     complaint(capsys)
 
 
-def test_check_says_what_a_study_is(study: Study, capsys: Capture) -> None:
+def test_check_summarises_study(study: Study, capsys: Capture) -> None:
+    """`check` counts the cells, values and claims of a valid study."""
     study(claim())
     assert status(["check", "small"]) == 0
     assert capsys.readouterr().out == "study small is valid: 2 cells, 2 values, 1 claim\n"
 
 
 @pytest.mark.parametrize("name", library.available())
-def test_every_study_that_comes_with_sojourn_is_fine(name: str) -> None:
+def test_bundled_studies_are_valid(name: str) -> None:
+    """Every study that comes with Sojourn passes `check`."""
     api.check_study(library.load(name))
 
 
-def test_the_interval_of_a_share_is_clopper_and_pearsons() -> None:
-    # All of n: the lower end is 0.025^(1/n). 8 and 9 of 10 are from any table of the interval.
+def test_clopper_pearson_interval() -> None:
+    """The interval of a share is that of Clopper and Pearson (1934)."""
+    # All of n: the lower end is 0.025^(1/n). 8 and 9 of 10 are from published tables of the interval.
     assert share(10, 10) == pytest.approx((1.0, 0.025**0.1, 1.0))
     assert share(0, 5) == pytest.approx((0.0, 0.0, 1 - 0.025**0.2))
     assert share(9, 10) == pytest.approx((0.9, 0.5550, 0.9975), abs=5e-5)
@@ -164,9 +169,8 @@ def test_the_interval_of_a_share_is_clopper_and_pearsons() -> None:
         (9, 10, Verdict.FAILS),  # 1 of 10
     ],
 )
-def test_a_verdict_is_only_given_where_the_interval_lies_on_one_side_of_one_half(
-    study: Study, above: int, seeds: int, verdict: Verdict
-) -> None:
+def test_verdict_needs_decisive_interval(study: Study, above: int, seeds: int, verdict: Verdict) -> None:
+    """A claim holds or fails only if the whole interval is on one side of one half."""
     # The invented queues' mean length is the seed.
     study(claim(QUERY.replace("> 0", f"> {above}")))
     (judged,) = sojourn.reproduce("small", seeds, backend=Inventor()).judged
@@ -174,14 +178,16 @@ def test_a_verdict_is_only_given_where_the_interval_lies_on_one_side_of_one_half
     assert judged.values == {"mean": list(range(1, 1 + seeds))}
 
 
-def test_figures_are_shown_over_seeds_numbers_by_mean_and_range_and_words_by_how_often(study: Study) -> None:
+def test_evidence_over_seeds(study: Study) -> None:
+    """Evidence shows numbers by mean and range, and text by how often each value occurs."""
     words = "if(max(queue_mean_pkts) < 3, 'short', 'long') as length, 'low' as load, null::double as nothing"
     study(claim(QUERY.replace("as mean", f"as mean, {words}, 2.5 as same")))
     (judged,) = sojourn.reproduce("small", 3, backend=Inventor()).judged
     assert judged.shown == "mean 2 (1 to 3), length short (2) / long (1), load low, same 2.5"
 
 
-def test_a_claim_sees_the_rows_of_its_own_cells_only(study: Study) -> None:
+def test_claim_sees_selected_cells(study: Study) -> None:
+    """The query of a claim reads only the rows of the cells it selects."""
     count = "select seed, count(*) = 1 as holds, count(*) as cells from runs group by seed"
     flows = "select seed, count(*) = 4 as holds, count(*) as flows from flows group by seed"
     series = "select seed, count(*) = 3 as holds, max(value) as most from series group by seed"
@@ -190,7 +196,8 @@ def test_a_claim_sees_the_rows_of_its_own_cells_only(study: Study) -> None:
     assert [each.held for each in sojourn.reproduce("small", backend=Inventor()).judged] == [1, 1, 1]
 
 
-def test_claims_of_cells_that_were_not_run_are_not_judged(study: Study) -> None:
+def test_claims_without_runs(study: Study) -> None:
+    """Claims on cells that were not run are not judged."""
     study(claim(name="all"), claim(QUERY, 'select = { load = "low" }', name="low"))
     found = sojourn.reproduce("small", only={"load": "low"}, backend=Inventor())
     assert found.claims["id"].to_list() == ["low"]
@@ -205,13 +212,15 @@ def test_claims_of_cells_that_were_not_run_are_not_judged(study: Study) -> None:
         ("select seed + 1 as seed, true as holds from runs group by seed", "returns 0 rows for seed 1"),
     ],
 )
-def test_a_claim_that_says_nothing_of_a_seed_is_an_error(study: Study, query: str, message: str) -> None:
+def test_claim_needs_one_row(study: Study, query: str, message: str) -> None:
+    """A query that does not return exactly one row for each seed is an error."""
     study(claim(query))
     with pytest.raises(InputError, match=f"study small: claim C-1: .*{message}"):
         sojourn.reproduce("small", backend=Inventor())
 
 
-def test_claims_are_judged_from_a_directory(study: Study, tmp_path: Path, capsys: Capture) -> None:
+def test_claims_of_directory(study: Study, tmp_path: Path, capsys: Capture) -> None:
+    """`claims` judges a results directory and writes the same claims.csv as `reproduce`."""
     study(claim(), claim(QUERY.replace("> 0", "> 8"), name="C-2"))
     out = tmp_path / "out"
     sojourn.reproduce("small", 8, out=out, backend=Inventor())
@@ -234,7 +243,8 @@ def test_claims_are_judged_from_a_directory(study: Study, tmp_path: Path, capsys
         assert list(csv.DictReader(file)) == written
 
 
-def test_a_seed_of_which_a_query_cannot_tell_counts_for_nothing(study: Study, capsys: Capture) -> None:
+def test_null_verdict_is_not_counted(study: Study, capsys: Capture) -> None:
+    """A seed for which the query returns null is not counted."""
     never, once = (f"if(seed > {seed}, true, null)" for seed in (9, 1))
     study(
         *(
@@ -250,7 +260,8 @@ def test_a_seed_of_which_a_query_cannot_tell_counts_for_nothing(study: Study, ca
     )
 
 
-def test_claims_are_judged_by_what_the_latest_commands_made_of_each_cell(study: Study, capsys: Capture) -> None:
+def test_latest_runs_are_judged(study: Study, capsys: Capture) -> None:
+    """Claims are judged on the runs of the latest command for each cell."""
     study(claim("select seed, count(*) = 2 as holds, sum(simulated_s) as simulated from runs group by seed"))
 
     def judged() -> str:
@@ -262,7 +273,7 @@ def test_claims_are_judged_by_what_the_latest_commands_made_of_each_cell(study: 
     sojourn.reproduce("small", 8, only={"load": "high"}, changes={"duration": "5 s"}, out="out", backend=Inventor())
     assert "1 claims on 8 seeds: 1 hold" in judged()
     assert "simulated 9" in api.judge(library.load("small"), "out")[0].shown
-    # The same runs anew, with other settings, and then one of the cells as at first.
+    # The same cells again with other settings, then one of them as at first.
     sojourn.reproduce("small", 20, changes={"duration": "6 s"}, out="out", backend=Inventor())
     assert "1 claims on 20 seeds" in judged()
     sojourn.reproduce("small", 8, only={"load": "low"}, out="out", backend=Inventor())
@@ -270,14 +281,15 @@ def test_claims_are_judged_by_what_the_latest_commands_made_of_each_cell(study: 
     assert "simulated 10" in api.judge(library.load("small"), "out")[0].shown
 
 
-def test_one_seed_is_said_to_decide_nothing(study: Study, capsys: Capture) -> None:
+def test_one_seed_is_undecided(study: Study, capsys: Capture) -> None:
+    """With one seed, claims are undecided, and the output says how many seeds are needed."""
     study(claim())
     sojourn.reproduce("small", out="results/small", backend=Inventor())
     assert status(["claims", "small"]) == 0
-    told = (
+    expected = (
         "1 claims on 1 seed: 0 hold, 0 fail, 1 are undecided (1 held on most of their seeds; fewer than 6 seeds decide nothing)"
     )
-    assert told in capsys.readouterr().out
+    assert expected in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -289,7 +301,8 @@ def test_one_seed_is_said_to_decide_nothing(study: Study, capsys: Capture) -> No
         (["reproduce", "all", "--only", "load=low"], "reproduce all: --only and --set need a single study"),
     ],
 )
-def test_what_is_wrong_with_a_command_is_told(study: Study, arguments: list[str], message: str, capsys: Capture) -> None:
+def test_bad_command(study: Study, arguments: list[str], message: str, capsys: Capture) -> None:
+    """A wrong command is a one-line error with status 2."""
     study(claim())
     study(claim(), name="second")
     sojourn.reproduce("second", changes={"duration": "5 s"}, out="other", backend=Inventor())
@@ -297,7 +310,8 @@ def test_what_is_wrong_with_a_command_is_told(study: Study, arguments: list[str]
     assert message in complaint(capsys)
 
 
-def test_a_study_without_claims_has_none_to_judge(study: Study, capsys: Capture) -> None:
+def test_study_without_claims(study: Study, capsys: Capture) -> None:
+    """A study without claims writes no claims.csv, and `claims` says that it has none."""
     (study() / "claims.toml").unlink()
     sojourn.reproduce("small", out="out", backend=Inventor())
     assert not Path("out/claims.csv").exists()
@@ -305,7 +319,8 @@ def test_a_study_without_claims_has_none_to_judge(study: Study, capsys: Capture)
     assert "study small: has no claims" in complaint(capsys)
 
 
-def test_reproduce_all_runs_the_study_of_every_paper(study: Study, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_reproduce_all_studies(study: Study, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """`reproduce all` runs every study that has claims, and summarises the agreement of each."""
     study(claim())
     study(claim(), name="second")
     (study(name="third") / "claims.toml").unlink()
@@ -320,7 +335,8 @@ def test_reproduce_all_runs_the_study_of_every_paper(study: Study, monkeypatch: 
     assert summary == [["second", "0", "0", "1", "2", "of", "2"], ["small", "0", "0", "1", "2", "of", "2"]]
 
 
-def test_piotrowskas_claims_are_forty_or_more() -> None:
+def test_piotrowska_has_forty_claims() -> None:
+    """The study piotrowska has at least 40 claims, and all can be bound to its cells."""
     claims = library.claims(library.load("piotrowska"))
     assert len(claims) >= 40
     verdicts.bind(library.load("piotrowska"), claims)

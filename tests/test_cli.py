@@ -28,19 +28,21 @@ def snapshot(directory: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
-def test_run_writes_four_files_and_shows_flows_and_queues(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+def test_run_writes_and_shows(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """`run` writes four Parquet files and shows flows and queues, without progress when stderr is no terminal."""
     assert status(["run", str(scenario_file()), "--seeds", "2", "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr()
     assert "newreno" in shown.out
     assert "left->right" in shown.out
-    assert shown.err == ""  # progress is for terminals
+    assert shown.err == ""  # progress is only shown on terminals
     files = {path.name for path in (tmp_path / "out").iterdir()}
     frames = {"runs.parquet", "flows.parquet", "queues.parquet", "series.parquet"}
     assert files == {"sojourn.json", "journal.sqlite", "commands.jsonl", *frames}
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 2]
 
 
-def test_check_says_what_a_scenario_is(scenario_file: ScenarioFile, capsys: Capture) -> None:
+def test_check_summarises_scenario(scenario_file: ScenarioFile, capsys: Capture) -> None:
+    """`check` counts the nodes, links and flows of a valid scenario."""
     assert status(["check", str(scenario_file())]) == 0
     assert capsys.readouterr().out.endswith('small.toml: scenario "small" is valid: 4 nodes, 6 one-way links, 2 flows, 4 s\n')
 
@@ -62,17 +64,16 @@ def test_check_says_what_a_scenario_is(scenario_file: ScenarioFile, capsys: Capt
         (["run", "--sede", "3"], "--sede"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(
-    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_bad_input(arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Bad input is a one-line error with status 2, and writes nothing."""
     monkeypatch.chdir(tmp_path)
     assert status(arguments) == 2
     assert message in complaint(capsys)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_store_goes_on(scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """More seeds add to what is there, of which nothing is run again; another scenario's runs do not show in its tables."""
+def test_store_continues(scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """More seeds are added without repeating runs; another scenario's runs do not show in the tables."""
     out = tmp_path / "out"
     assert status(["run", str(scenario_file()), "--seeds", "2", "--out", str(out)]) == 0
     backend = Inventor(identity=SIMULATOR)
@@ -85,7 +86,8 @@ def test_a_store_goes_on(scenario_file: ScenarioFile, tmp_path: Path, monkeypatc
     assert pl.read_parquet(out / "runs.parquet").height == 4
 
 
-def test_a_foreign_directory_is_left_alone(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+def test_foreign_directory_is_untouched(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """A directory with other files is refused and not changed."""
     out = tmp_path / "out"
     out.mkdir()
     (out / "flows.parquet").write_bytes(b"precious")
@@ -96,9 +98,8 @@ def test_a_foreign_directory_is_left_alone(scenario_file: ScenarioFile, tmp_path
     assert snapshot(out) == before
 
 
-def test_query_prints_what_it_finds(
-    scenario_file: ScenarioFile, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_query_formats(scenario_file: ScenarioFile, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """`query` prints a table, CSV, JSON or Parquet with the same values."""
     out = tmp_path / "out"
     assert status(["run", str(scenario_file()), "--seeds", "2", "--out", str(out)]) == 0
     capfdbinary.readouterr()
@@ -128,9 +129,8 @@ def test_query_prints_what_it_finds(
         ("", "asks nothing"),
     ],
 )
-def test_a_wrong_query_is_one_line_and_status_2(
-    sql: str, message: str, scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture
-) -> None:
+def test_bad_query(sql: str, message: str, scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """A wrong query or directory is a one-line error with status 2."""
     out = tmp_path / "out"
     assert status(["run", str(scenario_file()), "--out", str(out)]) == 0
     capsys.readouterr()
@@ -140,7 +140,8 @@ def test_a_wrong_query_is_one_line_and_status_2(
     assert "(no sojourn.json)" in complaint(capsys)
 
 
-def test_lists_and_descriptions_name_everything(capsys: Capture) -> None:
+def test_list_and_describe(capsys: Capture) -> None:
+    """`list` names every entry of the catalogue and every study, and `describe` describes each."""
     known = catalogue.load()
     for what, entries in (("tcp", known.congestion_controls), ("queues", known.queues), ("profiles", known.profiles)):
         assert status(["list", what]) == 0
@@ -156,7 +157,8 @@ def test_lists_and_descriptions_name_everything(capsys: Capture) -> None:
     assert "10.3390/app11177808" in capsys.readouterr().out
 
 
-def test_descriptions_tell_every_parameter(capsys: Capture) -> None:
+def test_describe_parameters(capsys: Capture) -> None:
+    """`describe` shows every parameter with its default."""
     codel = catalogue.load().queue("codel")
     assert status(["describe", "codel"]) == 0
     described = capsys.readouterr().out
@@ -165,7 +167,8 @@ def test_descriptions_tell_every_parameter(capsys: Capture) -> None:
         assert parameter.format(parameter.default) in described
 
 
-def test_schema_is_printed(capsys: Capture) -> None:
+def test_schema(capsys: Capture) -> None:
+    """`schema` prints the schema of scenarios."""
     assert status(["schema"]) == 0
     assert capsys.readouterr().out == schema.text()
 
@@ -173,7 +176,8 @@ def test_schema_is_printed(capsys: Capture) -> None:
 ONLY = ["--only", "scenario=AL", "--only", "load=UC", "--only", "queue=DT", "--only", "tcp=newreno", "--only", "tcp=mixed"]
 
 
-def test_reproduce_shows_tables_and_writes_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_reproduce_tables_and_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """`reproduce` shows the tables of the cells it ran, writes cells.csv and adds to earlier results."""
     monkeypatch.chdir(tmp_path)
     assert status(["reproduce", "piotrowska", *ONLY]) == 0
     shown = capsys.readouterr().out
@@ -183,12 +187,12 @@ def test_reproduce_shows_tables_and_writes_cells(tmp_path: Path, monkeypatch: py
     assert "727 | " in shown
     cells = pl.read_csv(tmp_path / "results" / "piotrowska" / "cells.csv")
     assert cells.height == 3 + 1 + 2 + 1 + 16 + 3
-    # The only thing that cannot be measured is how fairly flows share that got nothing.
+    # The only value that cannot be measured is Jain's index of flows that delivered nothing.
     assert set(cells.filter(pl.col("measured").is_null())["metric"]) <= {"jain"}
     agreeing = int(cells["agrees"].sum())
     assert f"│   all │{'':<75}│{agreeing:>6} │{cells.height:>6} │".replace(" ", "") in shown.replace(" ", "")
 
-    # The next results join the first.
+    # The next results are added to the first.
     assert status(["reproduce", "piotrowska", *ONLY, "--seeds", "2"]) == 0
     assert " ± " in capsys.readouterr().out
     again = pl.read_csv(tmp_path / "results" / "piotrowska" / "cells.csv")
@@ -198,9 +202,8 @@ def test_reproduce_shows_tables_and_writes_cells(tmp_path: Path, monkeypatch: py
     assert (again["measured"] <= again["ci_high"]).all()
 
 
-def test_a_failed_run_is_status_1(
-    scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_failed_run_status(scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A failed run gives status 1 and one line; the other runs are kept."""
     register(monkeypatch, lambda: Inventor(failing={2: RunFailed("it broke")}))
     assert status(["run", str(scenario_file()), "--seeds", "3", "--out", str(tmp_path / "out")]) == 1
     lines = capsys.readouterr().err.splitlines()
@@ -209,7 +212,7 @@ def test_a_failed_run_is_status_1(
 
 
 def finished_runs(store: Path) -> int:
-    """How many runs another process has finished in a store; 0 while it makes the store."""
+    """Returns how many runs another process has finished in a store; 0 while it creates the store."""
     journal = store / "journal.sqlite"
     try:
         with contextlib.closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as database:
@@ -219,8 +222,8 @@ def finished_runs(store: Path) -> int:
         return 0
 
 
-def test_ctrl_c_leaves_what_is_done_readable(tmp_path: Path) -> None:
-    """An interrupted reproduction keeps the finished runs, says so, and exits with 130."""
+def test_interrupt_keeps_finished_runs(tmp_path: Path) -> None:
+    """An interrupted reproduction keeps the finished runs, reports them, and exits with status 130."""
     command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "reproduce", "piotrowska", "--seeds", "50"]
     out = tmp_path / "out"
     process = subprocess.Popen(
@@ -246,18 +249,21 @@ def test_ctrl_c_leaves_what_is_done_readable(tmp_path: Path) -> None:
     assert not (out / "unfinished").exists()
 
 
-def test_a_reader_that_leaves_is_no_error() -> None:
+def test_closed_pipe_is_no_error() -> None:
+    """A reader that closes the pipe early, such as `head`, causes no error message."""
     command = f"{sys.executable} -c 'import sojourn.cli; sojourn.cli.main()' schema | head -n 1"
     shown = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, env={**os.environ})
     assert shown.stderr == ""
 
 
-def test_studies_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_studies_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The studies are found whatever the current directory is."""
     monkeypatch.chdir(tmp_path)
     assert library.available() == sorted(path.parent.name for path in (ROOT / "studies").glob("*/study.toml"))
 
 
-def test_progress_is_told_to_programs(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+def test_progress_as_json(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """With `--progress json`, the last line on stderr has the final counts."""
     for seeds, found in ((2, 0), (5, 2)):
         arguments = ["run", str(scenario_file()), "--out", str(tmp_path / "out"), "--seeds", str(seeds), "--progress", "json"]
         assert status(arguments) == 0
@@ -268,15 +274,15 @@ def test_progress_is_told_to_programs(scenario_file: ScenarioFile, tmp_path: Pat
         assert last == {"done": seeds, "total": seeds, "found": found, "failed": 0, "simulated_s": simulated, "left_s": 0.0}
 
 
-def test_progress_is_shown_on_a_terminal(scenario_file: ScenarioFile) -> None:
-    """Runs done and simulated seconds a second; the bar goes to stderr, which is a terminal here and stdout is not."""
+def test_progress_on_terminal(scenario_file: ScenarioFile) -> None:
+    """The bar shows finished runs and simulated seconds a second on stderr, here a terminal, and not on stdout."""
     terminal, stderr = pty.openpty()
     command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "run", str(scenario_file()), "--seeds", "3"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     shown = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, check=True, env=environment)
     os.close(stderr)
     progress = b""
-    with contextlib.suppress(OSError):  # how the terminal says that the other end has gone
+    with contextlib.suppress(OSError):  # the terminal's other end has been closed
         while piece := os.read(terminal, 65536):
             progress += piece
     os.close(terminal)

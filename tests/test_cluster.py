@@ -1,4 +1,4 @@
-"""Campaigns on a Dask cluster: the same bytes, whatever happens to its workers."""
+"""Campaigns on a Dask cluster: the same bytes as without one, even if workers or the scheduler end."""
 
 import logging
 import os
@@ -26,7 +26,7 @@ SIMULATOR = backends.named("simulator")
 
 
 class Watching(Observer):
-    """Has something done after each run."""
+    """Calls a function after each run."""
 
     def __init__(self, on_progress: Callable[[Tally], None]) -> None:
         self._on_progress = on_progress
@@ -38,7 +38,7 @@ class Watching(Observer):
 @pytest.fixture
 def scheduler() -> Iterator[distributed.LocalCluster]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    # Workers are forked from a process that has everything loaded.
+    # Workers are forked from a process with all modules loaded.
     forked = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     with forked, distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
@@ -48,7 +48,8 @@ def parquet(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.glob("*.parquet")}
 
 
-def test_results_are_the_same_bytes_though_a_worker_is_killed(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+def test_killed_worker_changes_nothing(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+    """A campaign on a cluster writes the same bytes as a local one, even if a worker is killed."""
     planned = campaigns.small(REPETITIONS)
     with Store(tmp_path / "here", create=True) as store:
         run(planned, SIMULATOR, store)
@@ -68,7 +69,8 @@ def test_results_are_the_same_bytes_though_a_worker_is_killed(scheduler: distrib
     assert parquet(tmp_path / "there") == parquet(tmp_path / "here")
 
 
-def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_unreachable_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A scheduler that cannot be reached is a one-line error, and no directory is made."""
     monkeypatch.setattr("sojourn.campaign.cluster.PATIENCE", 1)
     (tmp_path / "small.toml").write_text(SMALL_TOML)
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
@@ -78,7 +80,8 @@ def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path, monkeypatch: 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_scheduler_that_goes_loses_nothing_that_has_finished(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+def test_lost_scheduler_keeps_runs(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+    """If the scheduler ends, the error says so, and finished runs stay in the store."""
     planned = campaigns.small(REPETITIONS)
     cluster = Cluster(scheduler.scheduler_address)
 
@@ -93,7 +96,8 @@ def test_a_scheduler_that_goes_loses_nothing_that_has_finished(scheduler: distri
     cluster.close()
 
 
-def test_a_call_uses_the_cluster(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+def test_api_uses_cluster(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+    """`sojourn.run` on a cluster returns the same runs as without one."""
     (tmp_path / "small.toml").write_text(SMALL_TOML)
     there = sojourn.run(tmp_path / "small.toml", 2, cluster=scheduler.scheduler_address)
     assert there.runs.equals(sojourn.run(tmp_path / "small.toml", 2).runs)

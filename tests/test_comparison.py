@@ -21,23 +21,25 @@ RUNS = pl.DataFrame(
 )
 
 
-def test_cells_are_compared_over_the_seeds_they_share() -> None:
+def test_common_seeds_are_compared() -> None:
+    """Cells are compared in pairs over the seeds that both have values for."""
     jain, drops = comparison.compare_cells(RUNS, {"tcp": "cubic beta=0.8"}, {"tcp": "newreno"})
     assert jain.metric.name == "jain"
     assert jain.comparison is not None
     assert jain.comparison.pairs == 3
     assert (jain.comparison.first, jain.comparison.second) == pytest.approx((0.6, 0.8))
-    assert jain.comparison.difference == pytest.approx((0.2, 0.2, 0.2))  # each pair differs as much: no width
-    # Seed 1 has no value in the one cell, seed 2 none in the other.
+    assert jain.comparison.difference == pytest.approx((0.2, 0.2, 0.2))  # all pairs differ equally: no width
+    # Seed 1 has no value in the first cell, seed 2 none in the second.
     assert drops.comparison is not None
     assert (drops.comparison.pairs, drops.comparison.first, drops.comparison.second) == (1, 2.0, 4.0)
 
 
-def test_a_cell_is_written_as_its_axes() -> None:
+def test_cell_condition() -> None:
+    """A cell is written as AXIS=VALUE pairs; values may contain commas and equals signs."""
     axes = comparison.axes_of(RUNS)
     assert axes == ["tcp", "queue"]
     assert comparison.condition("tcp=cubic beta=0.8,queue=codel", axes) == {"tcp": "cubic beta=0.8", "queue": "codel"}
-    # A value may have commas, and what looks like an axis, in it.
+    # A value may contain commas, and text that looks like an axis.
     assert comparison.condition("queue=a,b tcp=3, tcp=x", axes) == {"queue": "a,b tcp=3", "tcp": "x"}
 
 
@@ -52,14 +54,16 @@ def test_a_cell_is_written_as_its_axes() -> None:
         ("tcp=newreno", "tcp=newreno", ["jane"], 'unknown metric "jane", did you mean "jain"?'),
     ],
 )
-def test_what_cannot_be_compared_is_told(first: str, second: str, metrics: list[str] | None, message: str) -> None:
+def test_bad_comparison(first: str, second: str, metrics: list[str] | None, message: str) -> None:
+    """A comparison that cannot be made is an error that says why."""
     axes = comparison.axes_of(RUNS)
     with pytest.raises(InputError) as error:
         comparison.compare_cells(RUNS, comparison.condition(first, axes), comparison.condition(second, axes), metrics)
     assert message in str(error.value)
 
 
-def test_compare_shows_a_row_a_metric(tmp_path: Path, capsys: Capture) -> None:
+def test_compare_shows_metrics(tmp_path: Path, capsys: Capture) -> None:
+    """`compare` shows one row for each metric asked for, and one-line errors."""
     path, out = tmp_path / "swept.toml", tmp_path / "out"
     sweep = '[sweep]\nseeds = 3\n[sweep.axes]\n"network.dumbbell.bottleneck.queue.name" = ["codel", "pie"]\n'
     path.write_text(SMALL_TOML + sweep, encoding="utf-8")

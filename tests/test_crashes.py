@@ -1,4 +1,4 @@
-"""A store in the hands of processes that are killed, have no room, or are two."""
+"""Stores used by processes that are killed, run out of space or run at the same time."""
 
 import random
 import subprocess
@@ -35,8 +35,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("times", [10, pytest.param(100, marks=pytest.mark.long)])
-def test_a_process_killed_at_any_moment_loses_nothing(times: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
-    """Killed many times and always started again, campaigns end with the same files as if nothing had been."""
+def test_killed_process_keeps_runs(times: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    """Killed at random times and restarted, campaigns end with the same files as without kills, and lose no finished run."""
     began = time.monotonic()
     finish(tmp_path / "timed")
     lasts = time.monotonic() - began
@@ -63,7 +63,8 @@ def test_a_process_killed_at_any_moment_loses_nothing(times: int, undisturbed: d
     print(f"{kills} kills over {stores + 1} stores in {time.monotonic() - began:.0f} s")
 
 
-def test_two_processes_at_once_count_every_run_once(undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+def test_two_processes_share_store(undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    """Two processes that fill a store at once leave the same files as one."""
     processes = [campaigns.start(tmp_path / "out", REPETITIONS) for _ in range(2)]
     for process in processes:
         process.join(60)
@@ -84,8 +85,8 @@ def small_disk(directory: Path, size: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("size", ["96k", "300k", "1400k", "1600k"])
-def test_a_full_disk_loses_nothing(size: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
-    """Some of the sizes suffice for part of the journal, some for all of it but not for the files."""
+def test_full_disk_keeps_runs(size: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    """A full disk is a one-line error, and the campaign can be continued; some sizes hold part of the journal, some all of it."""
     disk = tmp_path / "disk"
     with small_disk(disk, size):
         process = campaigns.start(disk / "out", REPETITIONS, tmp_path / "complaint")
@@ -101,7 +102,8 @@ def test_a_full_disk_loses_nothing(size: str, undisturbed: dict[str, bytes], tmp
 
 
 @pytest.mark.parametrize("largest", [40_000, 120_000, 200_000])
-def test_a_file_that_cannot_grow_loses_nothing(largest: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+def test_file_size_limit_keeps_runs(largest: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    """A limit on file sizes is a one-line error, and the campaign can be continued."""
     process = campaigns.start(tmp_path / "out", REPETITIONS, tmp_path / "complaint", largest)
     process.join(60)
     assert process.exitcode == campaigns.FAILED

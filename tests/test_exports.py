@@ -1,4 +1,4 @@
-"""What other tools make of exported runs: tshark of captures, Flent of its data files."""
+"""Exported runs as read by other tools: captures by tshark, data files by Flent."""
 
 import csv
 import gzip
@@ -31,7 +31,7 @@ needs_flent = pytest.mark.skipif(
 
 ScenarioFile = Callable[..., Path]
 
-#: Frames that tshark takes exception to, with every checksum looked at.
+#: A filter for frames that tshark finds wrong, with all checksums verified.
 COMPLAINTS = (
     "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0 "
     "|| _ws.expert.severity == error || tcp.analysis.ack_lost_segment || tcp.analysis.zero_window || ip.bogus_header_length"
@@ -39,7 +39,7 @@ COMPLAINTS = (
 
 OTHER_LINKS = ("a->left", "left->a", "right->left", "right->b", "b->right")
 
-#: Losses at a short queue; the second flow ends.
+#: A scenario with losses at a short queue, whose second flow ends.
 LOSSY = (
     ('queue = { name = "codel", limit = "100 packets" }', 'queue = { name = "droptail", limit = "15 packets" }'),
     ('warm_up = "1 s"', 'warm_up = "0 s"'),
@@ -49,7 +49,7 @@ LOSSY = (
 
 
 def frames(capture: Path, what: str, *fields: str) -> list[dict[str, str]]:
-    """The frames of a capture that a filter leaves, with some fields of each; of several values the commas stay."""
+    """Returns some fields of the frames of a capture that match a filter; several values are joined by commas."""
     command = ["tshark", "-N", "n", "-r", str(capture), "-2", "-T", "fields", "-E", "header=y", "-E", "separator=;", "-Y", what]
     for checked in ("ip", "tcp", "udp"):
         command += ["-o", f"{checked}.check_checksum:TRUE"]
@@ -70,7 +70,8 @@ def measured(file: Path) -> Result:
 
 @needs_tshark
 @pytest.mark.parametrize("link", ["left->right", *(pytest.param(link, marks=pytest.mark.long) for link in OTHER_LINKS)])
-def test_tshark_complains_of_no_frame_of_any_link(link: str, scenario_file: ScenarioFile, tmp_path: Path) -> None:
+def test_tshark_accepts_all_frames(link: str, scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """tshark finds no malformed frame, wrong checksum or error in the capture of any link."""
     file = scenario_file(*LOSSY)
     assert {"left->right", *OTHER_LINKS} == set(exports.link_names(single_run(file).specification))
     capture = exported(file, tmp_path / "all.pcapng", "--link", link)
@@ -79,8 +80,8 @@ def test_tshark_complains_of_no_frame_of_any_link(link: str, scenario_file: Scen
 
 
 @needs_tshark
-def test_a_handshake_offers_what_the_stack_has(scenario_file: ScenarioFile, tmp_path: Path) -> None:
-    """RFC 6691, RFC 2018 section 2, RFC 7323: 16 MiB are a window of 16 bits scaled by 2^9 at least."""
+def test_handshake_options(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """SYNs carry the stack's options (RFC 6691; RFC 2018 section 2; RFC 7323: a window of 16 MiB needs a shift of 9)."""
     capture = exported(scenario_file(*LOSSY), tmp_path / "a.pcapng", "--link", "a->left")
     options = ("tcp.options.mss_val", "tcp.options.sack_perm", "tcp.options.wscale.shift", "tcp.options.timestamp.tsval")
     fields = ("ip.src_host", "tcp.len", "tcp.ack", "tcp.stream", "tcp.hdr_len", *options)
@@ -88,7 +89,7 @@ def test_a_handshake_offers_what_the_stack_has(scenario_file: ScenarioFile, tmp_
     assert [(syn["ip.src_host"], syn["tcp.ack"]) for syn in syns] == [("a", "0"), ("b", "1")] * 2
     for syn in syns:
         assert (syn["tcp.len"], syn["tcp.hdr_len"]) == ("0", "40")
-        assert syn["tcp.options.mss_val"] == "1460"  # RFC 6691 section 2: options are not taken off
+        assert syn["tcp.options.mss_val"] == "1460"  # RFC 6691 section 2: without subtracting options
         assert syn["tcp.options.sack_perm"] != ""
         assert syn["tcp.options.wscale.shift"] == "9"
     # Bits 1, 2, 4 and 8 of the completeness are SYN, SYN-ACK, ACK and data; 16 is the FIN, which only the short flow sends.
@@ -98,8 +99,8 @@ def test_a_handshake_offers_what_the_stack_has(scenario_file: ScenarioFile, tmp_
 
 
 @needs_tshark
-def test_tshark_finds_the_retransmissions_that_were_counted(scenario_file: ScenarioFile, tmp_path: Path) -> None:
-    """On the sender's own link, before anything is lost; those of the last round trip may not have passed it."""
+def test_tshark_counts_retransmissions(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """On the sender's link, before any loss, tshark finds as many retransmissions as the run counts."""
     file = scenario_file(*LOSSY)
     counted = measured(file).flows["retransmissions"].to_list()
     capture = exported(file, tmp_path / "a.pcapng", "--link", "a->left")
@@ -109,8 +110,8 @@ def test_tshark_finds_the_retransmissions_that_were_counted(scenario_file: Scena
 
 
 @needs_tshark
-def test_sack_blocks_are_of_what_was_sent(scenario_file: ScenarioFile, tmp_path: Path) -> None:
-    """Every block lies above the acknowledgement, ends where segments end, and an answer has three at most."""
+def test_sack_blocks(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """SACK blocks are above the ACK number, have the edges of segments sent, and are at most three an ACK."""
     capture = exported(scenario_file(*LOSSY), tmp_path / "a.pcapng", "--link", "a->left")
     sent = frames(capture, "tcp.len > 0", "tcp.stream", "tcp.seq", "tcp.nxtseq")
     edges = {(row["tcp.stream"], int(row[edge])) for row in sent for edge in ("tcp.seq", "tcp.nxtseq")}
@@ -126,13 +127,14 @@ def test_sack_blocks_are_of_what_was_sent(scenario_file: ScenarioFile, tmp_path:
 
 
 @needs_tshark
-def test_what_passes_a_link_is_what_its_queue_sent(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+def test_capture_matches_queue(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """The packets and bytes of a link's capture are those that its queue sent."""
     file = scenario_file(*LOSSY)
     result = measured(file)
     capture = exported(file, tmp_path / "left.pcapng")
     sizes = [int(row["ip.len"]) for row in frames(capture, "frame.p2p_dir == 0 || ip.src_host == a", "ip.len")]
     queue = result.queues.row(0, named=True)
-    # The packet in the transmitter at the end has left the queue and not passed yet.
+    # At the end, a packet that has left the queue may still be in transmission.
     assert 0 <= queue["departures"] - len(sizes) <= 1
     assert 0 <= queue["bytes_sent"] - sum(sizes) <= 1500
     missing = frames(capture, "tcp.analysis.lost_segment")
@@ -140,8 +142,8 @@ def test_what_passes_a_link_is_what_its_queue_sent(scenario_file: ScenarioFile, 
 
 
 @needs_tshark
-def test_marks_and_their_echoes_are_in_the_capture(scenario_file: ScenarioFile, tmp_path: Path) -> None:
-    """RFC 3168: SYNs ask for ECN, CoDel's marks are CE, and CWR answers ECE."""
+def test_ecn_marks_and_echoes(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """RFC 3168: SYNs negotiate ECN, CoDel's marks are CE, and CWR answers ECE."""
     ecn = ('"100 packets"', '"100 packets", ecn = true'), ('warm_up = "1 s"', 'warm_up = "0 s"\nstack = { ecn = "classic" }')
     file = scenario_file(*ecn)
     marks = measured(file).queues["marks"].item()
@@ -156,8 +158,8 @@ def test_marks_and_their_echoes_are_in_the_capture(scenario_file: ScenarioFile, 
 
 
 @needs_tshark
-def test_accurate_ecn_counts_marks_in_three_bits(scenario_file: ScenarioFile, tmp_path: Path) -> None:
-    """RFC 9768 section 3.2.1: the ACE field begins at 5 and counts modulo 8; its bits are AE, CWR and ECE."""
+def test_accurate_ecn_counter(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """RFC 9768 section 3.2.1: the ACE field starts at 5 and counts modulo 8; its bits are AE, CWR and ECE."""
     accurate = (
         ('"100 packets"', '"100 packets", ecn = true'),
         ('warm_up = "1 s"', 'warm_up = "0 s"\nstack = { ecn = "accurate" }'),
@@ -173,12 +175,13 @@ def test_accurate_ecn_counts_marks_in_three_bits(scenario_file: ScenarioFile, tm
     assert answers[0] == 5
     marks = len(frames(capture, "ip.dsfield.ecn == 3"))
     assert marks > 3
-    # Those of the last round trip have not been told yet.
+    # Marks of the last round trip have not been echoed yet.
     assert marks - 2 <= sum(steps) <= marks
 
 
 @needs_tshark
 def test_rate_based_sources_are_udp(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """Constant-rate sources and TFRC are UDP datagrams of the right sizes and rate."""
     sources = (
         ('tcp = "newreno"', 'tcp = { name = "cbr", rate = "1 Mbit/s", packet_size = "200 B" }'),
         ('[[flows]]\nfrom = "a"', '[[flows]]\nfrom = "a"\nto = "b"\ntcp = "tfrc"\n\n[[flows]]\nfrom = "a"'),
@@ -192,7 +195,8 @@ def test_rate_based_sources_are_udp(scenario_file: ScenarioFile, tmp_path: Path)
     assert len(frames(capture, "ip.src_host == b")) > 10  # TFRC's feedback
 
 
-def test_a_capture_is_the_same_every_time_and_says_what_made_it(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+def test_captures_are_reproducible(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """A capture has the same bytes every time, contains its command and leaves no temporary file."""
     file = scenario_file()
     first, second = (exported(file, tmp_path / "a.pcapng", "--seed", "7").read_bytes() for _ in range(2))
     assert first == second
@@ -205,7 +209,8 @@ def tcp_info_of(file: Path) -> tuple[Run, pl.DataFrame]:
     return run, exports.tcp_info(run)
 
 
-def test_tcp_info_ends_with_what_results_hold(scenario_file: ScenarioFile) -> None:
+def test_final_tcp_info_matches_results(scenario_file: ScenarioFile) -> None:
+    """The last row of tcp_info agrees with the results of each flow."""
     file = scenario_file(*LOSSY)
     _, info = tcp_info_of(file)
     flows = measured(file).flows
@@ -219,8 +224,8 @@ def test_tcp_info_ends_with_what_results_hold(scenario_file: ScenarioFile) -> No
     assert 0 <= flows["total_bytes_delivered"][0] - last["tcpi_bytes_acked"][0] < 100_000
 
 
-def test_tcp_info_over_time_is_what_series_show(scenario_file: ScenarioFile) -> None:
-    """The same window at the same time, in segments; an event at the very moment may be before one look and after the other."""
+def test_tcp_info_matches_series(scenario_file: ScenarioFile) -> None:
+    """tcp_info has the window of the series at each sample; an event at the same instant may fall on either side."""
     probe = ('tcp = "newreno"\n', 'tcp = "newreno"\n[probe]\nflow_series = "50 ms"\n')
     file = scenario_file(*LOSSY, probe)
     _, info = tcp_info_of(file)
@@ -231,8 +236,8 @@ def test_tcp_info_over_time_is_what_series_show(scenario_file: ScenarioFile) -> 
     assert same.height >= both.height - 2
 
 
-def test_tcp_info_keeps_linuxs_laws(scenario_file: ScenarioFile) -> None:
-    """Counts never fall; what is sacked or lost is among what is unacknowledged; no smoothed time is below the least."""
+def test_tcp_info_invariants(scenario_file: ScenarioFile) -> None:
+    """Linux's invariants: counters never fall, sacked + lost <= unacked, rtt >= min_rtt, known CA states."""
     _, info = tcp_info_of(scenario_file(*LOSSY))
     for flow in info.partition_by("flow"):
         for count in ("tcpi_bytes_acked", "tcpi_total_retrans", "tcpi_data_segs_out"):
@@ -244,7 +249,8 @@ def test_tcp_info_keeps_linuxs_laws(scenario_file: ScenarioFile) -> None:
         assert 3 in flow["tcpi_ca_state"]
 
 
-def test_tcp_info_is_a_file_a_connection(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+def test_tcp_info_files(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """tcp_info is one CSV file for each connection, and existing files are not overwritten."""
     out = tmp_path / "info"
     file = scenario_file(("count = 2\n", "count = 3\n"))
     assert status(["export", str(file), "--format", "tcp-info", "--out", str(out)]) == 0
@@ -263,7 +269,8 @@ def flent_data(file: Path, out: Path) -> dict[str, Any]:
     return data
 
 
-def test_flents_throughputs_add_up_to_what_was_delivered(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+def test_flent_throughputs_add_up(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """The throughput series of a Flent file add up to the bytes delivered."""
     file = scenario_file(*LOSSY)
     data = flent_data(file, tmp_path / "a.flent.gz")
     delivered = measured(file).flows["total_bytes_delivered"].to_list()
@@ -289,7 +296,8 @@ MORE_PLOTS = ("upload", "ping_cdf", "tcp_rtt", "tcp_cwnd", "box_totals")
         *(pytest.param(plot, marks=pytest.mark.long) for plot in ("upload", "ping_cdf", "tcp_rtt", "tcp_cwnd", "box_totals")),
     ],
 )
-def test_flent_plots_what_was_exported(plot: str, scenario_file: ScenarioFile, tmp_path: Path) -> None:
+def test_flent_plots_export(plot: str, scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """Flent draws the exported file without an error or missing data."""
     data, picture = tmp_path / "a.flent.gz", tmp_path / "a.png"
     flent_data(scenario_file(*LOSSY), data)
     command = [sys.executable, "-m", "flent", "-i", str(data), "-p", plot, "-o", str(picture)]
@@ -310,16 +318,16 @@ def test_flent_plots_what_was_exported(plot: str, scenario_file: ScenarioFile, t
         (["--format", "pcapng", "--only", "tcp=cubic"], "tcp"),
     ],
 )
-def test_bad_input_is_one_line(
-    options: list[str], message: str, scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture
-) -> None:
+def test_bad_input(options: list[str], message: str, scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """Bad options are a one-line error, and no file is written."""
     out = tmp_path / "out"
     assert status(["export", str(scenario_file()), "--out", str(out), *options]) == 2
     assert message in complaint(capsys)
     assert not out.exists()
 
 
-def test_places_that_will_not_do_are_one_line(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+def test_bad_output_path(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """A missing directory, a directory for a file or a file for a directory is a one-line error."""
     file = str(scenario_file())
     for form in ("pcapng", "flent", "tcp-info"):
         assert status(["export", file, "--format", form, "--out", str(tmp_path / "no" / "out")]) == 2
@@ -330,7 +338,8 @@ def test_places_that_will_not_do_are_one_line(scenario_file: ScenarioFile, tmp_p
     assert "is a file" in complaint(capsys)
 
 
-def test_one_run_is_exported_at_a_time(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+def test_sweep_needs_one_cell(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """A sweep needs `--only` to choose the cell to export, and the capture records it."""
     sweep = ('tcp = "newreno"\n', 'tcp = "newreno"\n[sweep.axes]\ntcp = { key = "flows.*.tcp", values = ["cubic", "bbr"] }\n')
     file, out = scenario_file(sweep), tmp_path / "a.pcapng"
     assert status(["export", str(file), "--format", "pcapng", "--out", str(out)]) == 2
@@ -339,7 +348,8 @@ def test_one_run_is_exported_at_a_time(scenario_file: ScenarioFile, tmp_path: Pa
     assert b"--only tcp=bbr" in out.read_bytes()
 
 
-def test_without_connections_there_is_nothing_to_tell(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+def test_export_needs_connections(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """Exports of connections need a TCP flow; otherwise the error is one line."""
     file = scenario_file(('tcp = "newreno"', 'tcp = "cbr"'))
     for form in ("flent", "tcp-info"):
         assert status(["export", str(file), "--format", form, "--out", str(tmp_path / "out")]) == 2

@@ -33,7 +33,7 @@ delay = { key = "network.dumbbell.bottleneck.delay", values = ["20 ms", "5 ms"] 
 queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel", "pie"] }
 """
 
-#: What files of each format start with.
+#: The first bytes of a file of each format.
 STARTS: dict[Format, bytes] = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF"}
 
 ALONE = {"tcp": "cubic", "delay": "5 ms", "queue": "codel"}
@@ -61,23 +61,23 @@ def store(directory: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def invented(tmp_path: Path) -> Result:
-    """Six cells, two seeds each; queues repeat the seed, and flows 0 and 1 deliver 1000 times the seed, and one byte more."""
+    """Six cells, two seeds s each; all queue values are s, and flows 0 and 1 deliver 1000 s and 1000 s + 1 bytes."""
     return sojourn.run(sweep_file(tmp_path, SWEEP.replace('"20 ms", ', "")), 2, backend=Inventor())
 
 
-def held(numbers: Any) -> Any:
-    """What a chart holds of numbers: six digits."""
+def six_digits(numbers: Any) -> Any:
+    """Compares numbers with those of a chart, which have six digits."""
     return pytest.approx(numbers, rel=1e-5)
 
 
 def drawn(chart: figures.Chart) -> pl.DataFrame:
-    """The data of a chart, as Vega would read them."""
+    """Returns the data of a chart as Vega would read them."""
     (found,) = chart.to_dict()["datasets"].values()
     return pl.read_csv(io.StringIO(found), infer_schema_length=None)
 
 
 def objects(part: Any) -> Iterator[Mapping[str, Any]]:
-    """All objects in a chart."""
+    """Yields all objects in a chart."""
     if isinstance(part, Mapping):
         yield part
     for inner in part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ():
@@ -91,7 +91,8 @@ def objects(part: Any) -> Iterator[Mapping[str, Any]]:
         for name, form in itertools.product(figures.available(), STARTS)
     ],
 )
-def test_every_figure_is_drawn_in_every_format(name: str, form: Format, store: Store, tmp_path: Path) -> None:
+def test_figures_in_all_formats(name: str, form: Format, store: Store, tmp_path: Path) -> None:
+    """Every figure is saved as PNG, SVG and PDF, without other files."""
     path = tmp_path / f"figure.{form}"
     figures.save(figures.draw(name, store), path, form)
     assert path.read_bytes().startswith(STARTS[form])
@@ -99,7 +100,8 @@ def test_every_figure_is_drawn_in_every_format(name: str, form: Format, store: S
 
 
 @pytest.mark.parametrize("name", figures.available())
-def test_no_number_without_its_unit_and_no_figure_without_its_command(name: str, store: Store) -> None:
+def test_axes_and_commands(name: str, store: Store) -> None:
+    """Every quantitative axis has its unit, and every figure the commands and version that made it."""
     chart = figures.draw(name, store, {"tcp": "cubic"}, seeds=[1, 2]).to_dict()
     unit = re.compile(r".*\((Mbit/s|ms|s|%|packets|packets/s|kB|1: all equal)\)|95 % interval (from|to)|Seeds")
     numbers = [each for each in objects(chart) if each.get("type") == "quantitative" and each.get("title") is not None]
@@ -121,7 +123,7 @@ def test_no_number_without_its_unit_and_no_figure_without_its_command(name: str,
 @pytest.mark.parametrize(
     ("name", "low", "mean", "high"),
     [
-        # The t quantile of one degree of freedom is 12.7062; of the values 1 and 2 the interval is 1.5 -+ 12.7062 / 2.
+        # The t quantile of one degree of freedom is 12.7062; the interval of the values 1 and 2 is 1.5 -+ 12.7062 / 2.
         ("heatmap-sojourn-median", 1500 - 12.7062 * 500, 1500, 1500 + 12.7062 * 500),
         ("heatmap-sojourn-p99", 1500 - 12.7062 * 500, 1500, 1500 + 12.7062 * 500),
         ("heatmap-drop-ratio", 1.5 - 12.7062 / 2, 1.5, 1.5 + 12.7062 / 2),
@@ -131,28 +133,29 @@ def test_no_number_without_its_unit_and_no_figure_without_its_command(name: str,
         ("throughput-by-algorithm", None, (2001 + 4001) * 8e-6 / 3 / 2, None),
     ],
 )
-def test_cells_are_means_over_seeds_with_students_interval(
-    name: str, low: float | None, mean: float, high: float | None, invented: Result
-) -> None:
+def test_means_and_intervals(name: str, low: float | None, mean: float, high: float | None, invented: Result) -> None:
+    """Cells show the mean over seeds and Student's 95 % interval."""
     cells = drawn(figures.draw(name, invented))
     assert cells.height == 6
     assert cells["seeds"].to_list() == [2] * 6
-    assert cells["value"].to_list() == held([mean] * 6)
+    assert cells["value"].to_list() == six_digits([mean] * 6)
     if low is not None:
-        assert cells["low"].to_list() == held([low] * 6)
-        assert cells["high"].to_list() == held([high] * 6)
+        assert cells["low"].to_list() == six_digits([low] * 6)
+        assert cells["high"].to_list() == six_digits([high] * 6)
 
 
 @pytest.mark.parametrize(
     ("name", "column"), [("heatmap-fairness", "jain"), ("fairness", "jain"), ("sojourn-mean", "sojourn_mean_s")]
 )
-def test_cells_are_those_of_the_runs(name: str, column: str, store: Store) -> None:
+def test_cells_match_runs(name: str, column: str, store: Store) -> None:
+    """The values drawn are the means of the runs of each cell."""
     expected = store.runs.group_by("tcp", "delay", "queue").agg(pl.col(column).mean())[column].sort().to_list()
     factor = 1e3 if column.endswith("_s") else 1
-    assert sorted(drawn(figures.draw(name, store))["value"]) == held([value * factor for value in expected])
+    assert sorted(drawn(figures.draw(name, store))["value"]) == six_digits([value * factor for value in expected])
 
 
-def test_a_heat_map_has_a_congestion_control_a_row_and_a_queue_a_column(store: Store) -> None:
+def test_heat_map_layout(store: Store) -> None:
+    """A heat map has a row for each congestion control, a column for each queue and panels for other axes."""
     cells = drawn(figures.draw("heatmap-fairness", store))
     assert set(cells.select("panel_row", "row", "column").rows()) == {
         (delay, tcp, queue)
@@ -160,32 +163,36 @@ def test_a_heat_map_has_a_congestion_control_a_row_and_a_queue_a_column(store: S
     }
 
 
-def test_the_queue_over_time_is_that_of_the_bottleneck_and_of_the_first_seed(store: Store) -> None:
+def test_queue_over_time(store: Store) -> None:
+    """The queue over time is that of the first seed unless another is given."""
     samples = drawn(figures.draw("queue-over-time", store, ALONE)).select("time", "value")
     expected = store.series.filter(**ALONE, seed=1, kind="queue", measure="packets").select("time", "value")
-    assert samples["time"].to_list() == held(expected["time"].to_list())
+    assert samples["time"].to_list() == six_digits(expected["time"].to_list())
     assert samples["value"].to_list() == expected["value"].to_list()
     other = drawn(figures.draw("queue-over-time", store, ALONE, seeds=[2]))["value"].to_list()
     assert other == store.series.filter(**ALONE, seed=2, kind="queue", measure="packets")["value"].to_list()
 
 
-def test_what_flows_got_over_time_adds_up_to_what_they_got(store: Store) -> None:
+def test_throughput_over_time_adds_up(store: Store) -> None:
+    """Throughputs over time add up to the bytes that each flow delivered."""
     rates = drawn(figures.draw("throughput-over-time", store, ALONE))
     last = store.series.filter(**ALONE, seed=1, measure="bytes_delivered").filter(pl.col("time") == pl.col("time").max())
     got = rates.group_by("colour", maintain_order=True).agg(pl.col("value").sum() * 0.1 * 1e6 / 8)
-    assert sorted(got["value"]) == held(sorted(last["value"]))
+    assert sorted(got["value"]) == six_digits(sorted(last["value"]))
 
 
-def test_drops_over_time_add_up_to_all_drops(store: Store) -> None:
+def test_drops_over_time_add_up(store: Store) -> None:
+    """Drops over time add up to all drops sampled."""
     alone = ALONE | {"queue": "droptail"}
     rates = drawn(figures.draw("loss-over-time", store, alone))
     (drops,) = store.queues.filter(**alone, seed=1)["total_drops"]
     sampled = store.series.filter(**alone, seed=1, measure="drops")["value"].max()
     assert drops > 0
-    assert (rates["value"] * 0.1).sum() == held(sampled)
+    assert (rates["value"] * 0.1).sum() == six_digits(sampled)
 
 
-def test_many_flows_are_drawn_as_the_mean_of_each_algorithm(tmp_path: Path) -> None:
+def test_many_flows_are_averaged(tmp_path: Path) -> None:
+    """More flows than can be drawn are shown as the mean of each algorithm."""
     file = sweep_file(tmp_path, '[probe]\nflow_series = "500 ms"\n')
     result = sojourn.run(file, changes={"flows.0.count": 12})
     means = drawn(figures.draw("cwnd-over-time", result))
@@ -193,11 +200,12 @@ def test_many_flows_are_drawn_as_the_mean_of_each_algorithm(tmp_path: Path) -> N
         result.series.filter(measure="cwnd").drop_nulls("value").group_by("time").agg(pl.col("value").mean() / 1e3).sort("time")
     )
     assert set(means["colour"]) == {"newreno"}
-    assert means["value"].to_list() == held(expected["value"].to_list())
+    assert means["value"].to_list() == six_digits(expected["value"].to_list())
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=1000), st.integers(1, 100))
-def test_a_thinned_line_keeps_its_least_and_greatest_samples(values: list[int], stretches: int) -> None:
+def test_thinning_keeps_extremes(values: list[int], stretches: int) -> None:
+    """A thinned line keeps its minimum and maximum, only has samples of the line, and stays in order."""
     line = pl.DataFrame({"line": "a", "time": [0.1 * place for place in range(len(values))], "value": values})
     thinned = over_time.thinned(line, stretches)
     assert thinned.height <= 2 * stretches
@@ -208,7 +216,8 @@ def test_a_thinned_line_keeps_its_least_and_greatest_samples(values: list[int], 
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=2000))
-def test_a_distribution_rises_from_0_to_100_percent_and_is_nowhere_far_from_the_flows(values: list[int]) -> None:
+def test_cumulative_distribution(values: list[int]) -> None:
+    """A thinned distribution rises from 0 to 100 % and lies on the exact one."""
     steps = distributions.cumulative(pl.DataFrame({"cell": "a", "mbps": values}), ["cell"])
     share = steps["share"].to_list()
     assert (share[0], share[-1]) == (0, 100)
@@ -220,13 +229,15 @@ def test_a_distribution_rises_from_0_to_100_percent_and_is_nowhere_far_from_the_
     assert max(later - earlier for earlier, later in itertools.pairwise(share)) <= max(0.5, 100 / len(values)) + 0.5
 
 
-def test_flow_throughputs_are_those_of_all_seeds(store: Store) -> None:
+def test_distribution_has_all_seeds(store: Store) -> None:
+    """The distribution of throughputs has the flows of all seeds."""
     curve = drawn(figures.draw("flow-throughputs", store, ALONE))
     flows = store.flows.filter(**ALONE)["bytes_delivered"] * 8 / 1e6 / 3
-    assert curve["mbps"].to_list()[1:] == held(sorted(flows))
+    assert curve["mbps"].to_list()[1:] == six_digits(sorted(flows))
 
 
-def test_an_ellipse_lies_one_standard_deviation_around_the_mean() -> None:
+def test_ellipse() -> None:
+    """An ellipse is at one standard deviation (Mahalanobis distance 1) from the mean, and needs three points."""
     runs = pl.DataFrame({"x": [1.0, 2.0, 4.0, 3.0], "y": [10.0, 30.0, 20.0, 40.0]})
     points = runs.to_numpy()
     inverse = np.linalg.inv(np.cov(points.T, ddof=0))
@@ -236,23 +247,26 @@ def test_an_ellipse_lies_one_standard_deviation_around_the_mean() -> None:
     assert tradeoffs.ellipse(runs.head(2)) == []
 
 
-def test_delay_and_goodput_are_medians_over_seeds(store: Store) -> None:
+def test_delay_goodput_medians(store: Store) -> None:
+    """The points of delay and goodput are medians over seeds."""
     rows = drawn(figures.draw("delay-goodput", store, {"tcp": "cubic", "delay": "5 ms"}))
     medians = rows.filter(part="median").sort("colour").select("x", "y").rows()
     runs = store.runs.filter(tcp="cubic", delay="5 ms").group_by("queue").agg(pl.col("sojourn_mean_s", "total_mbps").median())
     expected = runs.sort("queue").select(pl.col("sojourn_mean_s") * 1e3, "total_mbps").rows()
-    assert [value for row in medians for value in row] == held([value for row in expected for value in row])
+    assert [value for row in medians for value in row] == six_digits([value for row in expected for value in row])
     assert rows.filter(part="ellipse").height == 3 * tradeoffs.OUTLINE
 
 
-def test_labels_are_in_the_order_of_their_sizes_or_of_their_study(store: Store) -> None:
+def test_label_order(store: Store) -> None:
+    """Labels are sorted by size, or in the order given by the study."""
     assert Drawn.of(store).axes["delay"] == ["5 ms", "20 ms"]
     known = Drawn.of(store, order={"queue": ["droptail", "pie", "codel"], "tcp": []})
     assert list(known.axes) == ["queue", "tcp", "delay"]
     assert known.axes["queue"] == ["droptail", "pie", "codel"]
 
 
-def test_a_panel_without_runs_is_drawn_empty(tmp_path: Path) -> None:
+def test_empty_panel(tmp_path: Path) -> None:
+    """A combination without runs has an empty panel."""
     file = sweep_file(tmp_path, f'{SWEEP}\n[[sweep.exclude]]\ntcp = "cubic"\ndelay = "5 ms"\n')
     rows = drawn(figures.draw("queue-over-time", sojourn.run(file, backend=Inventor())))
     empty = rows.filter(pl.col("value").is_null()).select("panel_row", "panel_column").rows()
@@ -260,7 +274,8 @@ def test_a_panel_without_runs_is_drawn_empty(tmp_path: Path) -> None:
     assert rows.height == 10
 
 
-def test_runs_of_another_campaign_are_no_part_of_a_cell(tmp_path: Path) -> None:
+def test_campaigns_are_separate(tmp_path: Path) -> None:
+    """Runs that lack an axis are not mixed with those of another campaign."""
     for text in (SWEEP, SWEEP.replace("delay =", "wait =").replace("20 ms", "30 ms").replace('"5 ms', '"7 ms')):
         sojourn.run(sweep_file(tmp_path, text), out=tmp_path / "out", backend=Inventor())
     with sojourn.open(tmp_path / "out") as opened:
@@ -269,14 +284,16 @@ def test_runs_of_another_campaign_are_no_part_of_a_cell(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", figures.available())
-def test_axes_may_be_called_what_figures_call_their_columns(name: str, store: Store) -> None:
+def test_axes_named_like_columns(name: str, store: Store) -> None:
+    """Axes may have the names of a figure's own columns."""
     given = ["colour", "x", "low"] if "over-time" in name else ["flows", "seeds", "y"]
     new = dict(zip(("tcp", "delay", "queue"), given, strict=True))
     renamed = Result(lambda frame, _: store.scan(frame).rename(new).collect())
     assert drawn(figures.draw(name, renamed)).height
 
 
-def test_the_results_that_a_notebook_shows_need_nothing_else(invented: Result) -> None:
+def test_notebook_is_self_contained(invented: Result) -> None:
+    """The HTML for notebooks has a table, a picture and the command, and loads nothing."""
     html = notebook.html(invented)
     assert html.count("<tr>") == 7
     assert "<th>Mean sojourn time (ms)</th>" in html
@@ -287,7 +304,8 @@ def test_the_results_that_a_notebook_shows_need_nothing_else(invented: Result) -
     assert "http" not in html
 
 
-def test_plot_writes_a_figure_as_wide_as_a_page(directory: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_plot_page_width(directory: Path, tmp_path: Path, capsys: Capture) -> None:
+    """`plot` writes a PNG that is about as wide as a page."""
     out = tmp_path / "fairness.png"
     assert status(["plot", str(directory), "--figure", "heatmap-fairness", "--only", "tcp=cubic", "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}\n"
@@ -295,7 +313,8 @@ def test_plot_writes_a_figure_as_wide_as_a_page(directory: Path, tmp_path: Path,
     assert 0.85 * figures.DOCUMENT <= points <= 1.15 * figures.DOCUMENT
 
 
-def test_plot_calls_its_file_after_the_figure(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plot_default_file(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`plot` names its file after the figure by default, and the file contains the command."""
     monkeypatch.chdir(tmp_path)
     assert status(["plot", str(directory), "--figure", "fairness", "--format", "svg"]) == 0
     text = (tmp_path / "fairness.svg").read_text(encoding="utf-8")
@@ -316,16 +335,18 @@ def test_plot_calls_its_file_after_the_figure(directory: Path, tmp_path: Path, m
         ([], "--figure"),
     ],
 )
-def test_what_is_wrong_is_told_on_one_line(
+def test_bad_input(
     arguments: list[str], message: str, directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
+    """Bad options of `plot` are a one-line error with status 2 and no file."""
     monkeypatch.chdir(tmp_path)
     assert status(["plot", str(directory), *arguments]) == 2
     assert message in complaint(capsys)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_figure_says_what_results_lack(tmp_path: Path) -> None:
+def test_missing_samples(tmp_path: Path) -> None:
+    """A figure of results without the samples it needs is an error that says how to record them."""
     result = sojourn.run(sweep_file(tmp_path, ""), backend=Inventor())
     with pytest.raises(InputError, match=r'figure cwnd-over-time: needs samples of flows over time; .* flow_series = "1 s"'):
         figures.draw("cwnd-over-time", result)
@@ -334,7 +355,8 @@ def test_a_figure_says_what_results_lack(tmp_path: Path) -> None:
         figures.draw("loss-over-time", unmeasured)
 
 
-def test_a_figure_that_could_not_be_read_is_not_drawn(tmp_path: Path) -> None:
+def test_unreadable_figure_is_refused(tmp_path: Path) -> None:
+    """Too many panels or colours are an error that says which axes to narrow."""
     counts = ", ".join(f'"{count} ms"' for count in range(1, 60))
     file = sweep_file(tmp_path, SWEEP.replace('"20 ms", "5 ms"', counts))
     result = sojourn.run(file, backend=Inventor())

@@ -1,4 +1,4 @@
-"""A backend can refuse exactly what somebody asked for."""
+"""Keys that the user set: a backend can refuse exactly those, and not defaults."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ REFUSED = ("stack.minimum_rto", "flows.*.stack.minimum_rto")
 
 
 class Picky(Inventor):
-    """Cannot set the least retransmission timeout."""
+    """A backend that cannot set the minimum retransmission timeout."""
 
     def check(self, _run: RunSpecification, given: Given, /) -> None:
         for key in (key for pattern in REFUSED for key in given.matching(pattern)):
@@ -31,8 +31,8 @@ OWN_STACK = [{"from": "a", "to": "b", "tcp": "newreno", "stack": {"minimum_rto":
 SET = {"stack": {"minimum_rto": "300 ms"}}
 
 
-def test_a_default_is_not_refused() -> None:
-    """The specification has a least timeout all the same; so has a profile that somebody chose."""
+def test_default_is_not_refused() -> None:
+    """A backend that cannot set a value does not refuse it if it is a default or part of a profile."""
     for changes in ({}, {"stack": "linux-6"}, {"stack": {"maximum_rto": "90 s"}}):
         assert sojourn.run(from_data(scenario_data(**changes), "test"), backend=Picky()).runs.height == 1
 
@@ -40,36 +40,39 @@ def test_a_default_is_not_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "key"), [(SET, "stack.minimum_rto"), ({"flows": OWN_STACK}, r"flows\.0\.stack\.minimum_rto")]
 )
-def test_the_api_sets_it(changes: dict[str, Any], key: str) -> None:
+def test_api_value_is_refused(changes: dict[str, Any], key: str) -> None:
+    """A value set in a scenario from Python is refused by its key, and nothing is run."""
     backend = Picky()
     with pytest.raises(InputError, match=f'^scenario "small": {key}: the backend inventor cannot set it$'):
         sojourn.run(from_data(scenario_data(**changes), "test"), backend=backend)
     assert backend.started == []
 
 
-def test_files_sweeps_and_options_set_it(
+def test_file_and_option_are_refused(
     scenario_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
+    """A value set by a file, a sweep or `--set` is refused by its key in one line."""
     register(monkeypatch, Picky)
     file = scenario_file()
     text = file.read_text(encoding="utf-8")
-    told = "stack.minimum_rto: the backend inventor cannot set it\n"
+    message = "stack.minimum_rto: the backend inventor cannot set it\n"
 
     assert status(["check", str(file)]) == 0
     capsys.readouterr()
     for command in (["run"], ["plan"], ["check"]):
         assert status([*command, str(file), "--set", "stack.minimum_rto='300 ms'"]) == 2
-        assert complaint(capsys) == f"sojourn: {file}: {told}"
+        assert complaint(capsys) == f"sojourn: {file}: {message}"
     file.write_text(f'{text}\n[stack]\nminimum_rto = "300 ms"\n', encoding="utf-8")
     assert status(["run", str(file)]) == 2
-    assert complaint(capsys) == f"sojourn: {file}: {told}"
+    assert complaint(capsys) == f"sojourn: {file}: {message}"
     axis = '[sweep.axes]\nrto = { key = "stack.minimum_rto", values = ["300 ms"] }\n'
     file.write_text(text + axis, encoding="utf-8")
     assert status(["run", str(file)]) == 2
-    assert complaint(capsys) == f"sojourn: {file}: cell rto=300 ms: {told}"
+    assert complaint(capsys) == f"sojourn: {file}: cell rto=300 ms: {message}"
 
 
-def test_an_explicit_default_is_the_same_run() -> None:
+def test_explicit_default_keeps_key() -> None:
+    """A default that is written out gives the same run, but counts as set by the user."""
     plain = Cell({}, from_data(scenario_data(), "test"))
     default = "1 s"  # RFC 6298
     explicit = Cell({}, from_data(scenario_data(stack={"profile": "rfc", "minimum_rto": default}, seed=1), "test"))
@@ -79,7 +82,8 @@ def test_an_explicit_default_is_the_same_run() -> None:
     assert explicit.given.matching("stack") == ["stack.profile", "stack.minimum_rto"]
 
 
-def test_all_keys_of_a_file_are_given() -> None:
+def test_nested_keys_are_recorded() -> None:
+    """Keys of nested tables and lists count as set, and no others."""
     flows = [{"from": "a", "to": "b", "tcp": {"name": "cubic", "slow_start": "hystart", "beta": 0.8}}]
     found = given(from_data(scenario_data(flows=flows), "test"))
     assert found.matching("flows.*.tcp") == ["flows.0.tcp.name", "flows.0.tcp.slow_start", "flows.0.tcp.beta"]

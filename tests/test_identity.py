@@ -1,4 +1,4 @@
-"""A result says what made it: results of another build are stale, and made again; those of another backend stand beside."""
+"""The identity of backends: runs of another build are stale and made again; runs of another backend are kept beside."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ OTHER = Identity("other", "2.0", "99" * 32)
 
 
 class Watching(Observer):
-    """Notes what is stale."""
+    """Records which runs are stale."""
 
     def __init__(self) -> None:
         self.stale: Counter[Identity] = Counter()
@@ -44,7 +44,7 @@ def planned(scenario: MakeScenario, seeds: int, backend: Inventor) -> Plan:
 
 
 def make(scenario: MakeScenario, seeds: int, made_by: Identity, directory: Path) -> tuple[Inventor, Counter[Identity]]:
-    """Carries out runs of some seeds with a build; the backend, and what was stale."""
+    """Makes runs of some seeds with a build; returns the backend and the stale runs."""
     backend, watching = Inventor(identity=made_by), Watching()
     with Store(directory, create=True, notify=pytest.fail) as store:
         run(planned(scenario, seeds, backend), backend, store, observer=watching)
@@ -52,7 +52,7 @@ def make(scenario: MakeScenario, seeds: int, made_by: Identity, directory: Path)
 
 
 def builds(runs: pl.DataFrame) -> list[tuple[int, str, str]]:
-    """Seed, backend and digest of each run."""
+    """Returns seed, backend and digest of each run."""
     return sorted(runs.select("seed", "backend", "backend_digest").rows())
 
 
@@ -60,8 +60,8 @@ def superseded(directory: Path, name: str = "runs") -> pl.DataFrame:
     return pl.concat(map(pl.read_parquet, sorted(directory.glob(f"superseded/*/{name}.parquet"))), how="diagonal")
 
 
-def test_digest_is_of_the_sources() -> None:
-    """SHA-256 over Cargo.lock and the sources, each as its path inside the crate and its text with their lengths."""
+def test_digest_covers_sources() -> None:
+    """The digest is SHA-256 over Cargo.lock and the sources, each as path and text with their lengths."""
     crate = ROOT / "crates" / "engine"
     files = {path.relative_to(crate).as_posix(): path for path in (crate / "src").rglob("*.rs")}
     files["Cargo.lock"] = ROOT / "Cargo.lock"
@@ -74,13 +74,15 @@ def test_digest_is_of_the_sources() -> None:
 
 @pytest.mark.parametrize("other", [OLD, OTHER, Identity("simulator", "0.2.0", NEW.digest)])
 def test_keys_differ_by_build(other: Identity, scenario: MakeScenario) -> None:
+    """Another digest, version or backend gives the same request another key."""
     cell = Cell({"tcp": "newreno"}, scenario())
     first, second = cell.run(0, NEW), cell.run(0, other)
     assert first.request == second.request
     assert first.key != second.key
 
 
-def test_runs_say_what_made_them(scenario: MakeScenario, tmp_path: Path) -> None:
+def test_runs_name_their_backend(scenario: MakeScenario, tmp_path: Path) -> None:
+    """Every run has the name, version and digest of its backend in columns."""
     for store in (Memory(), Store(tmp_path / "out", create=True)):
         backend = Inventor(identity=NEW)
         runs = run(planned(scenario, 1, backend), backend, store).result.runs
@@ -89,7 +91,8 @@ def test_runs_say_what_made_them(scenario: MakeScenario, tmp_path: Path) -> None
         assert runs.select(columns).row(0) == (1, NEW.name, NEW.version, NEW.digest)
 
 
-def test_only_stale_runs_are_made_again(scenario: MakeScenario, tmp_path: Path) -> None:
+def test_only_stale_runs_repeat(scenario: MakeScenario, tmp_path: Path) -> None:
+    """A new build makes again only the stale runs of the campaign."""
     make(scenario, 4, OLD, tmp_path)
     again, stale = make(scenario, 2, NEW, tmp_path)
     assert stale == {OLD: 2}
@@ -107,6 +110,7 @@ def test_only_stale_runs_are_made_again(scenario: MakeScenario, tmp_path: Path) 
 
 
 def test_superseded_runs_are_kept(scenario: MakeScenario, tmp_path: Path) -> None:
+    """Replaced runs are kept in `superseded`, where queries can read them."""
     make(scenario, 3, OLD, tmp_path)
     before = {name: pl.read_parquet(tmp_path / f"{name}.parquet") for name in NAMES}
     make(scenario, 1, NEW, tmp_path)
@@ -117,8 +121,8 @@ def test_superseded_runs_are_kept(scenario: MakeScenario, tmp_path: Path) -> Non
     assert status(["query", str(tmp_path), f"select count(*) from '{tmp_path}/superseded/*/runs.parquet'"]) == 0
 
 
-def test_going_back_to_an_old_build(scenario: MakeScenario, tmp_path: Path) -> None:
-    """The old build's runs are made again, and nothing is there twice but in ``superseded``."""
+def test_return_to_old_build(scenario: MakeScenario, tmp_path: Path) -> None:
+    """Going back to an old build makes its runs again; no run is duplicated except in `superseded`."""
     for made_by in (OLD, NEW, OLD):
         make(scenario, 2, made_by, tmp_path)
     with Store(tmp_path) as store:
@@ -127,8 +131,8 @@ def test_going_back_to_an_old_build(scenario: MakeScenario, tmp_path: Path) -> N
     assert sorted(superseded(tmp_path)["backend_digest"]) == [OLD.digest] * 2 + [NEW.digest] * 2
 
 
-def test_two_builds_before_the_files(scenario: MakeScenario, tmp_path: Path) -> None:
-    """Records of both builds are in the journal: neither had come to the files when its process ended."""
+def test_two_builds_in_journal(scenario: MakeScenario, tmp_path: Path) -> None:
+    """If the journal has the same runs by two builds, the later ones count and the earlier are superseded."""
     with Store(tmp_path, create=True, notify=pytest.fail) as store:
         for made_by in (OLD, NEW):
             backend = Inventor(identity=made_by)
@@ -143,10 +147,8 @@ def test_two_builds_before_the_files(scenario: MakeScenario, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("step", range(7))
-def test_a_crash_loses_no_superseded_run(
-    step: int, scenario: MakeScenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever the step of a consolidation at which the process ends: before, between and after the renamings."""
+def test_crash_keeps_superseded_runs(step: int, scenario: MakeScenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crash at any step of consolidation loses neither current nor superseded runs."""
     make(scenario, 3, OLD, tmp_path)
     steps = 0
 
@@ -175,7 +177,8 @@ def test_a_crash_loses_no_superseded_run(
     assert superseded(tmp_path, "flows").unique(["key", "flow"]).height == 4
 
 
-def test_a_lost_journal_knows_builds(scenario: MakeScenario, tmp_path: Path) -> None:
+def test_lost_journal_keeps_builds(scenario: MakeScenario, tmp_path: Path) -> None:
+    """Without its journal, a store still knows which builds made its runs."""
     make(scenario, 2, OLD, tmp_path)
     (tmp_path / "journal.sqlite").unlink()
     again, stale = make(scenario, 3, NEW, tmp_path)
@@ -183,9 +186,10 @@ def test_a_lost_journal_knows_builds(scenario: MakeScenario, tmp_path: Path) -> 
     assert len(again.started) == 3
 
 
-def test_commands_say_what_is_stale(
+def test_commands_report_stale_runs(
     scenario_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
+    """`plan` and `run` report how many runs are stale and which builds made them."""
     out, file = tmp_path / "out", str(scenario_file())
     register(monkeypatch, lambda: Inventor(identity=OLD))
     assert status(["run", file, "--seeds", "2", "--out", str(out)]) == 0
@@ -206,10 +210,8 @@ def test_commands_say_what_is_stale(
 STUDY = {"load": "MC", "queue": "pie", "scenario": "DC", "tcp": "newreno"}
 
 
-def test_results_of_an_old_build_can_be_read(
-    scenario_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Reports, claims, figures and queries use what is there."""
+def test_old_results_are_readable(scenario_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports, claims, comparisons, figures and queries read results of an older build."""
     small, study = tmp_path / "small", tmp_path / "study"
     sojourn.run(scenario_file(), 2, out=small, backend=Inventor(identity=OLD))
     sojourn.reproduce("piotrowska", 2, only=STUDY, out=study, backend=Inventor(identity=OLD))
@@ -224,7 +226,8 @@ def test_results_of_an_old_build_can_be_read(
         figures.draw("queue-over-time", store)
 
 
-def test_backends_stand_side_by_side(scenario: MakeScenario, tmp_path: Path, capsys: Capture) -> None:
+def test_backends_coexist(scenario: MakeScenario, tmp_path: Path, capsys: Capture) -> None:
+    """A store has the runs of two backends, and figures and `compare` treat the backend as an axis."""
     for made_by in (NEW, OTHER):
         _, stale = make(scenario, 2, made_by, tmp_path)
         assert not stale
@@ -240,26 +243,29 @@ def test_backends_stand_side_by_side(scenario: MakeScenario, tmp_path: Path, cap
     assert "total_mbps │     2 │" in capsys.readouterr().out
 
 
-def test_a_report_is_of_the_latest_backend(scenario: MakeScenario, tmp_path: Path) -> None:
+def test_report_of_latest_backend(scenario: MakeScenario, tmp_path: Path) -> None:
+    """A report has the runs of the backend that was used last."""
     for made_by in (NEW, OTHER):
         sojourn.run(scenario(), 2, out=tmp_path / "out", backend=Inventor(identity=made_by))
     page = report.write(tmp_path / "out").read_text(encoding="utf-8")
     assert f"{OTHER}: 2 runs" in page
     assert str(NEW) not in page.partition("How to do it again")[2].partition("<dt>Made by")[2]
-    told = (tmp_path / "out" / "commands.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["backend"]["name"] for line in told] == ["simulator", "other"]
+    commands = (tmp_path / "out" / "commands.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["backend"]["name"] for line in commands] == ["simulator", "other"]
 
 
-def test_an_unknown_backend_is_one_line(scenario: MakeScenario, scenario_file: Callable[..., Path], capsys: Capture) -> None:
+def test_unknown_backend(scenario: MakeScenario, scenario_file: Callable[..., Path], capsys: Capture) -> None:
+    """An unknown backend is a one-line error."""
     with pytest.raises(sojourn.InputError, match='unknown backend "simulater", did you mean "simulator"'):
         sojourn.run(scenario(), backend="simulater")
     assert status(["run", str(scenario_file()), "--backend", "nope"]) == 2
     assert complaint(capsys) == 'sojourn: unknown backend "nope" (known: simulator)\n'
 
 
-def test_watching_needs_a_backend_that_can(
+def test_backend_capabilities(
     scenario_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
+    """`watch` and `export` refuse a backend that cannot do it, in one line."""
     register(monkeypatch, lambda: Inventor(identity=OTHER), "other")
     file = str(scenario_file())
     assert status(["watch", file, "--backend", "other"]) == 2
@@ -268,8 +274,8 @@ def test_watching_needs_a_backend_that_can(
     assert "the backend other cannot record packets or connections" in capsys.readouterr().err
 
 
-def test_one_package_names_the_simulator() -> None:
-    """Everything else goes through the registry."""
+def test_only_backends_name_simulator() -> None:
+    """Only the package `backends` names the simulator's class; everything else uses the registry."""
     for folder in ("python/sojourn", "tests"):
         for path in (ROOT / folder).rglob("*.py"):
             if "backends" not in path.parts and path != Path(__file__):

@@ -1,4 +1,4 @@
-"""Links whose rate, delay and loss change while a scenario lasts, against arithmetic."""
+"""Links whose rate, delay and loss change during a run, compared with arithmetic."""
 
 import math
 from collections.abc import Callable
@@ -15,18 +15,17 @@ CBR = {"name": "cbr", "rate": "8 Mbit/s", "packet_size": "1000 B"}
 
 
 def one_link(**link: Any) -> dict[str, Any]:
-    """A network of one link, 10 Mbit/s and 5 ms unless told."""
+    """A network of one link, by default of 10 Mbit/s and 5 ms."""
     return {"links": [{"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "5 ms", "queue": "droptail"} | link]}
 
 
 def unresponsive(**keys: Any) -> list[dict[str, Any]]:
-    """A thousand packets a second of 1000 bytes, whatever happens to them."""
+    """A constant-rate source of 1000 packets/s of 1000 bytes."""
     return [{"from": "a", "to": "b", "tcp": CBR} | keys]
 
 
-def test_a_queue_builds_up_and_drains_at_the_rates_of_its_link(scenario: Callable[..., Scenario]) -> None:
-    """At 4 Mbit/s the link carries 500 of 1000 packets a second: in two seconds 1000 are left waiting. At 16 Mbit/s it
-    carries 2000, so that after another second none is."""
+def test_rate_changes(scenario: Callable[..., Scenario]) -> None:
+    """A source of 1000 packets/s fills the queue at 500 packets/s on 4 Mbit/s, and 16 Mbit/s drains it at 1000 packets/s."""
     network = one_link(changes=[{"at": "1 s", "rate": "4 Mbit/s"}, {"at": "3 s", "rate": "16 Mbit/s"}])
     result = sojourn.run(scenario(network=network, flows=unresponsive(), warm_up="0 s", probe={"queue_series": "500 ms"}))
     waiting = result.series.filter(kind="queue", measure="packets").sort("time")
@@ -35,31 +34,31 @@ def test_a_queue_builds_up_and_drains_at_the_rates_of_its_link(scenario: Callabl
         assert packets == pytest.approx(should, abs=2), f"{time} s"
     (queue,) = result.queues.iter_rows(named=True)
     assert queue["departures"] == pytest.approx(4000, abs=3)
-    # Busy for 0.8 of the first second, two whole ones, one more, and none is left.
+    # Busy for 0.8 of the first second and for the three others; the queue is empty at the end.
     assert queue["utilisation"] == pytest.approx((0.8 + 2 + 1) / 4, abs=0.001)
 
 
-def test_the_mean_rate_is_that_of_the_measuring_window(scenario: Callable[..., Scenario]) -> None:
-    """From 1 to 4 s: one second at 10, one at 4, one at 16 Mbit/s."""
+def test_mean_rate_over_window(scenario: Callable[..., Scenario]) -> None:
+    """The bottleneck's rate is the mean from 1 to 4 s: one second each at 10, 4 and 16 Mbit/s."""
     changes = [{"at": "2 s", "rate": "4 Mbit/s"}, {"at": "3 s", "rate": "16 Mbit/s"}]
     run = specify(scenario(network=one_link(changes=changes), flows=unresponsive()), 1)
     assert bottleneck_rate(run) == 10_000_000
 
 
-def test_a_path_that_gets_shorter_keeps_packets_in_order(scenario: Callable[..., Scenario]) -> None:
-    """New Reno sends nothing again when the delay falls from 40 to 5 ms under its packets, and sees both."""
+def test_shorter_delay_keeps_order(scenario: Callable[..., Scenario]) -> None:
+    """New Reno retransmits nothing when the delay falls from 40 to 5 ms, and its RTT samples include both."""
     links = one_link(delay="40 ms", changes=[{"at": "2 s", "delay": "5 ms"}])
     flows = [{"from": "a", "to": "b", "tcp": "newreno", "stack": {"receive_buffer": "30 kB"}}]
     result = sojourn.run(scenario(network=links, flows=flows, warm_up="0 s"))
     (flow,) = result.flows.iter_rows(named=True)
     assert flow["retransmissions"] == 0
-    # An acknowledgement answers two segments, of 1.2 ms each.
+    # An ACK covers two segments of 1.2 ms each.
     assert flow["rtt_min"] == pytest.approx(0.010 + 2 * 0.0012, abs=0.0001)
     assert flow["rtt_max"] >= 0.08
 
 
-def test_losses_are_of_the_ratio_that_holds_then_both_ways(scenario: Callable[..., Scenario]) -> None:
-    """1 % of the first 20 s and 10 % of the next 20: of 40,000 packets 2,200, within four binomial deviations."""
+def test_loss_ratio_changes(scenario: Callable[..., Scenario]) -> None:
+    """1 % for 20 s and 10 % for 20 s of 1000 packets/s lose 2200 packets, within four binomial deviations."""
     network = one_link(loss=0.01, reverse_loss=0.3, changes=[{"at": "20 s", "loss": 0.1}])
     back = {"from": "b", "to": "a", "tcp": CBR}
     result = sojourn.run(scenario(network=network, flows=[*unresponsive(), back], duration="40 s", warm_up="0 s"))
@@ -71,8 +70,8 @@ def test_losses_are_of_the_ratio_that_holds_then_both_ways(scenario: Callable[..
     assert backwards == pytest.approx(28_000, abs=4 * math.sqrt(40_000 * 0.3 * 0.7) + 10)
 
 
-def test_a_link_that_loses_all_is_down(scenario: Callable[..., Scenario]) -> None:
-    """TCP waits through an outage of three seconds and goes on; what was sent in those seconds is lost."""
+def test_outage(scenario: Callable[..., Scenario]) -> None:
+    """TCP survives an outage of three seconds: it times out, retransmits and completes."""
     changes = [{"at": "2 s", "loss": 1.0, "reverse_loss": 1.0}, {"at": "5 s", "loss": 0.0, "reverse_loss": 0.0}]
     flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "10 MB"}]
     result = sojourn.run(scenario(network=one_link(changes=changes), flows=flows, duration="30 s", warm_up="0 s"))
@@ -98,7 +97,8 @@ def test_a_link_that_loses_all_is_down(scenario: Callable[..., Scenario]) -> Non
         ({"one_way": True, "changes": [{"at": "1 s", "reverse_loss": 0.1}]}, "one-way"),
     ],
 )
-def test_impossible_changes_are_one_clear_line(scenario: Callable[..., Scenario], link: dict[str, Any], message: str) -> None:
+def test_bad_changes(scenario: Callable[..., Scenario], link: dict[str, Any], message: str) -> None:
+    """Impossible losses and changes are a one-line error."""
     with pytest.raises(sojourn.InputError, match=message) as caught:
         scenario(network=one_link(**link), flows=unresponsive())
     assert "\n" not in str(caught.value)

@@ -10,28 +10,33 @@ from sojourn.statistics import compare, estimate, quantiles, warm_up
 shares = st.lists(st.floats(0.001, 1e6), min_size=1, max_size=50)
 
 
-def test_throughput_is_payload_over_the_window() -> None:
+def test_throughput() -> None:
+    """Throughput is payload over the measuring window."""
     assert formulas.throughput_mbps([1_250_000, 0], 10).tolist() == [1.0, 0.0]
 
 
-def test_quantiles_interpolate_linearly() -> None:
+def test_quantiles_interpolate() -> None:
+    """Quantiles interpolate linearly between values."""
     values = [4.0, 1.0, 3.0, 2.0]
     assert [formulas.quantile(values, share) for share in (0.25, 0.5, 0.75)] == [1.75, 2.5, 3.25]
 
 
-def test_the_deviation_is_the_samples() -> None:
+def test_sample_deviation() -> None:
+    """The standard deviation is that of a sample (n - 1), and needs two values."""
     assert formulas.standard_deviation([1.0, 2.0, 3.0]) == pytest.approx(1.0)
     assert formulas.standard_deviation([1.0]) is None
 
 
 def test_jain_of_known_shares() -> None:
+    """Jain's index is 1 for equal shares and 1/n if one flow has all."""
     assert formulas.jain([1, 1, 1, 1]) == 1
     assert formulas.jain([1, 0, 0, 0]) == 0.25
     assert formulas.jain([0, 0]) is None
 
 
 @given(shares, st.floats(0.01, 100))
-def test_jain_is_bounded_and_has_no_unit(values: list[float], factor: float) -> None:
+def test_jain_bounds_and_scaling(values: list[float], factor: float) -> None:
+    """Jain's index is between 1/n and 1 and does not change with the unit."""
     index = formulas.jain(values)
     assert index is not None
     assert 1 / len(values) - 1e-9 <= index <= 1 + 1e-9
@@ -39,17 +44,20 @@ def test_jain_is_bounded_and_has_no_unit(values: list[float], factor: float) -> 
 
 
 @given(st.lists(st.floats(0.001, 1e6), min_size=2, max_size=50))
-def test_jain_is_told_by_the_coefficient_of_variation(values: list[float]) -> None:
+def test_jain_from_variation(values: list[float]) -> None:
+    """Jain's index is 1 / (1 + v^2), where v is the coefficient of variation."""
     variance = sum((value - formulas.mean(values)) ** 2 for value in values) / len(values)
     assert formulas.jain(values) == pytest.approx(1 / (1 + variance / formulas.mean(values) ** 2))
 
 
-def test_percentage_of_nothing_is_none() -> None:
+def test_percentage() -> None:
+    """A percentage of zero is none."""
     assert formulas.percentage(1, 8) == 12.5
     assert formulas.percentage(0, 0) is None
 
 
-def test_the_interval_is_students() -> None:
+def test_student_interval() -> None:
+    """The interval of a mean is Student's, and one value has none."""
     found = estimate([1.0, 2.0, 3.0])
     half = 4.302652729911275 / math.sqrt(3)  # the table's t for 2 degrees of freedom at 97.5 %, times s / sqrt(n)
     assert found == pytest.approx((2.0, 2.0 - half, 2.0 + half))
@@ -58,8 +66,8 @@ def test_the_interval_is_students() -> None:
         estimate([])
 
 
-def test_pairs_are_compared_by_their_differences() -> None:
-    """Differences 1, 2, 3: Student's interval of them, and the exact p of three ranks of one sign, 2 of 2^3 outcomes."""
+def test_paired_comparison() -> None:
+    """Differences 1, 2, 3: Student's interval, and the exact p of three ranks of one sign, 2 of 2^3 outcomes."""
     found = compare([10.0, 20.0, 30.0], [11.0, 22.0, 33.0])
     half = 4.302652729911275 / math.sqrt(3)
     assert (found.pairs, found.first, found.second) == (3, 20.0, 22.0)
@@ -67,26 +75,28 @@ def test_pairs_are_compared_by_their_differences() -> None:
     assert found.p == pytest.approx(2 / 2**3)
 
 
-def test_what_is_the_same_does_not_differ_and_one_pair_proves_nothing() -> None:
+def test_comparison_edge_cases() -> None:
+    """Equal values give p = 1, one pair gives no p, and lists of different lengths are an error."""
     assert compare([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]).p == 1.0
     assert compare([1.0], [2.0]) == (1, 1.0, 2.0, (1.0, None, None), None)
     with pytest.raises(ValueError, match="2 values cannot be paired with 1"):
         compare([1.0, 2.0], [1.0])
 
 
-def test_wilcoxons_own_example() -> None:
-    """Darwin's maize, as Wilcoxon's test is taught: differences in eighths of an inch, T = 24 and p = 0.0413 (scipy's manual)."""
+def test_wilcoxon_example() -> None:
+    """Darwin's maize, the example in scipy's manual of the Wilcoxon test: T = 24 and p = 0.0413."""
     differences = [6.0, 8.0, 14.0, 16.0, 23.0, 24.0, 28.0, 29.0, 41.0, -48.0, 49.0, 56.0, 60.0, -67.0, 75.0]
     assert compare([0.0] * 15, differences).p == pytest.approx(0.0413, abs=5e-5)
 
 
-def test_the_median_is_a_quantile() -> None:
+def test_statistics_quantiles() -> None:
+    """The quantiles of `statistics` interpolate linearly, too."""
     assert quantiles([4.0, 1.0, 3.0, 2.0], [0.25, 0.5, 0.75]) == [1.75, 2.5, 3.25]
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=10, max_size=120))
-def test_the_warm_up_is_where_the_rest_has_the_least_standard_error(values: list[float]) -> None:
-    """The definition of MSER-5 as it is written: sum of squared deviations of the rest over the square of its length."""
+def test_warm_up_is_mser5(values: list[float]) -> None:
+    """The warm-up minimises the standard error of the rest (MSER-5; White, 1997), computed here as defined."""
     means = [sum(values[start : start + 5]) / 5 for start in range(0, len(values) - 4, 5)]
 
     def error(left_out: int) -> float:
@@ -101,7 +111,8 @@ def test_the_warm_up_is_where_the_rest_has_the_least_standard_error(values: list
         assert error(found // 5) == pytest.approx(least, abs=1e-6)
 
 
-def test_a_transient_is_left_out_and_a_trend_has_no_end() -> None:
+def test_warm_up_examples() -> None:
+    """A transient is cut off exactly; a trend or too few values have no warm-up."""
     wave = [1.0 if index % 2 else -1.0 for index in range(200)]
     assert warm_up(wave) == 0
     assert warm_up([50.0] * 30 + wave) == 30

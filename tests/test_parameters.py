@@ -14,7 +14,8 @@ KNOWN = [
 ]
 
 
-def test_reads_each_kind_in_base_units() -> None:
+def test_kinds_in_base_units() -> None:
+    """Each kind of parameter is read into its base unit."""
     given = {"target": "2 ms", "beta": 1, "burst": 4, "fast": False, "mode": "delay", "segment": "1 kB", "pace": "2 kbit/s"}
     assert parameters.read(given, KNOWN, "it") == {
         "target": 2 * 10**9,
@@ -42,6 +43,7 @@ def test_reads_each_kind_in_base_units() -> None:
         ("pace", "2 Gbit/s", r"pace: 2 Gbit/s is out of range \(at most 1 Gbit/s\)"),
     ],
 )
-def test_says_which_parameter_is_wrong_and_what_is_allowed(name: str, value: object, message: str) -> None:
+def test_bad_parameters(name: str, value: object, message: str) -> None:
+    """The error of a wrong parameter has its name and what is allowed."""
     with pytest.raises(ValueError, match=message):
         parameters.read({name: value}, KNOWN, "it")

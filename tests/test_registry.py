@@ -1,4 +1,4 @@
-"""One entry is enough: the examples of docs/add-a-*.md, added to the registries, are found by all that reads them."""
+"""Registries: the examples of docs/add-a-*.md, added as one entry each, appear wherever the registries are used."""
 
 import json
 import re
@@ -35,7 +35,7 @@ queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", 
 
 
 def example(page: str, beginning: str) -> str:
-    """The code of a page of docs/ that begins so."""
+    """Returns the block of code of a page of docs/ that begins with this text."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = (dedent(block).strip("\n") for block in re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.MULTILINE))
     (found,) = (block for block in blocks if block.startswith(beginning))
@@ -44,7 +44,7 @@ def example(page: str, beginning: str) -> str:
 
 @pytest.fixture
 def metric(monkeypatch: pytest.MonkeyPatch) -> Metric:
-    """The metric of docs/add-a-metric.md, as one that is also shown where there is room for few."""
+    """Registers the metric of docs/add-a-metric.md as a main metric, which is also shown where space is scarce."""
     made: Metric = eval(example("add-a-metric.md", "Metric("), dict(vars(metric_registry)))
     main = replace(made, main=True)
     monkeypatch.setitem(METRICS, main.name, main)
@@ -53,7 +53,7 @@ def metric(monkeypatch: pytest.MonkeyPatch) -> Metric:
 
 @pytest.fixture
 def figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
-    """The figure of docs/add-a-figure.md."""
+    """Registers the figure of docs/add-a-figure.md."""
     made: Figure = eval(example("add-a-figure.md", "Figure("), dict(vars(figure_registry)))
     module = ModuleType("sojourn.figures.retransmissions")
     exec(example("add-a-figure.md", '"""'), vars(module))
@@ -64,7 +64,7 @@ def figure(monkeypatch: pytest.MonkeyPatch) -> Figure:
 
 @pytest.fixture
 def sweep(tmp_path: Path) -> Path:
-    """A file of four cells."""
+    """Writes a sweep of four cells."""
     path = tmp_path / "sweep.toml"
     path.write_text(SMALL_TOML + SWEEP, encoding="utf-8")
     return path
@@ -72,27 +72,31 @@ def sweep(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def result(sweep: Path) -> Result:
-    """The four cells, two seeds each, made after ``metric``. The slower flow delivers 1000 bytes times the seed."""
+    """The four cells, two seeds each, run with ``metric`` registered. The slower flow delivers 1000 bytes times the seed."""
     return sojourn.run(sweep, 2, out=sweep.parent / "results", backend=Inventor())
 
 
-def test_a_metric_is_a_column(metric: Metric, result: Result) -> None:
+def test_metric_is_a_column(metric: Metric, result: Result) -> None:
+    """A new metric is a column of the runs with the values its function computes."""
     assert metric.name in schema("runs", [])
     assert result.runs.filter(seed=2)[metric.name].to_list() == pytest.approx([2000 * 8e-6 / 3] * 4)
 
 
-def test_a_metric_is_drawn(metric: Metric, result: Result) -> None:
+def test_metric_is_drawn(metric: Metric, result: Result) -> None:
+    """A new metric has a plot and a heat map with its label."""
     for name in (metric.figure_name, f"heatmap-{metric.figure_name}"):
         assert metric.label in figures.svg(figures.draw(name, result)).replace("&#x27;", "'")
 
 
-def test_a_metric_is_in_tables(metric: Metric, sweep: Path, result: Result, capsys: Capture) -> None:
+def test_metric_is_in_tables(metric: Metric, sweep: Path, result: Result, capsys: Capture) -> None:
+    """A new main metric is in the tables of `run` and of notebooks."""
     assert status(["run", str(sweep)]) == 0
     assert "Lowest" in capsys.readouterr().out
     assert f"<th>{metric.label}</th>" in (result._repr_html_() or "")
 
 
-def test_a_metric_is_in_reports(metric: Metric, sweep: Path, result: Result) -> None:
+def test_metric_is_in_reports(metric: Metric, sweep: Path, result: Result) -> None:
+    """A new metric is in the data and the heat maps of reports."""
     assert result.runs.height
     page = report.write(sweep.parent / "results").read_text(encoding="utf-8")
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
@@ -101,45 +105,51 @@ def test_a_metric_is_in_reports(metric: Metric, sweep: Path, result: Result) -> 
     assert f"cubic, codel: {metric.title}" in page
 
 
-def test_a_metric_is_compared(metric: Metric, result: Result) -> None:
+def test_metric_is_compared(metric: Metric, result: Result) -> None:
+    """A new metric is one of those that are compared between cells."""
     cells = ({"tcp": "cubic", "queue": "codel"}, {"tcp": "newreno", "queue": "codel"})
     found = {each.metric.name: each.comparison for each in comparison.compare_cells(result.runs, *cells)}
     assert found[metric.name]
 
 
-def test_a_metric_has_its_floor_and_bound(metric: Metric) -> None:
+def test_metric_floor_and_bound(metric: Metric) -> None:
+    """A new metric has its floor of agreement, and a sweep can stop on it."""
     assert tolerance(metric.name, 0.0, 10.0) == pytest.approx(0.5)
     assert StoppingRule.of(f"ci({metric.name}) < 0.1").metric == metric.name
 
 
-def test_a_metric_is_documented(metric: Metric) -> None:
+def test_metric_is_documented(metric: Metric) -> None:
+    """A new metric and its heat map are in the tables of the documentation."""
     page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     assert f"| `{metric.name}` | Mbit/s | flows | {metric.definition} |" in registry_tables.written(page)
     shown = registry_tables.written((ROOT / "docs" / "figures.md").read_text(encoding="utf-8"))
     assert f"| `heatmap-{metric.figure_name}` |" in shown
 
 
-def test_runs_without_a_metric_are_refused(sweep: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that was made before a metric was added has no values of it."""
+def test_store_without_new_metric(sweep: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store made before a metric was added is refused."""
     sojourn.run(sweep, out=sweep.parent / "results", backend=Inventor())
     monkeypatch.setitem(METRICS, "other", replace(METRICS["jain"], name="other"))
     with pytest.raises(sojourn.InputError, match=r"differ in metrics \(other\)"):
         sojourn.open(sweep.parent / "results")
 
 
-def test_a_figure_is_drawn_and_documented(figure: Figure, sweep: Path) -> None:
+def test_figure_is_drawn_and_documented(figure: Figure, sweep: Path) -> None:
+    """A new figure is drawn and is in the table of the documentation."""
     assert "Retransmissions (segments)" in figures.svg(figures.draw(figure.name, sojourn.run(sweep, backend=Inventor())))
     page = registry_tables.written((ROOT / "docs" / "figures.md").read_text(encoding="utf-8"))
     assert f"| `{figure.name}` | {figure.help} |" in page
 
 
-def test_every_figure_has_its_function() -> None:
+def test_figures_have_functions() -> None:
+    """The function named by each figure's entry exists."""
     for figure in figures.available().values():
         module, _, function = figure.drawn_by.partition(":")
         assert callable(getattr(__import__(f"sojourn.figures.{module}", fromlist=[function]), function)), figure.name
 
 
-def test_a_study_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_study_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """The study of docs/add-a-study.md is found, checked, reproduced, documented and listed."""
     folder = tmp_path / "halving"
     (folder / "published").mkdir(parents=True)
     (folder / "study.toml").write_text(example("add-a-study.md", 'name = "halving"'), encoding="utf-8")
@@ -158,12 +168,12 @@ def test_a_study_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
 
 
 def test_registries_import_nothing_heavy() -> None:
-    """Commands that list or explain metrics and figures must not wait for what computes and draws."""
+    """Importing the registries loads no package that computes or draws, so that commands that list entries start fast."""
     code = f"""
 import sys
 from types import ModuleType
 
-package = ModuleType("sojourn")  # without what "import sojourn" itself imports
+package = ModuleType("sojourn")  # avoids running sojourn/__init__.py
 package.__path__ = [{str(ROOT / "python" / "sojourn")!r}]
 sys.modules["sojourn"] = package
 

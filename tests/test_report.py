@@ -1,4 +1,4 @@
-"""Reports: what they say of results that are known beforehand, and of results that make no report."""
+"""Reports of results that are known beforehand, and errors of results that cannot be reported."""
 
 import json
 import re
@@ -29,7 +29,7 @@ queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, sojourn.Reproduction]:
-    """A directory with a part of piotrowska, its results invented."""
+    """A directory with a part of piotrowska and invented results."""
     directory = tmp_path_factory.mktemp("report") / "study"
     found = sojourn.reproduce("piotrowska", 2, only={"load": "UC", "scenario": "DC"}, out=directory, backend=Inventor())
     return directory, found
@@ -55,22 +55,24 @@ def tips(page: str) -> list[str]:
     return [tip.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ") for tip in re.findall(r'data-tip="([^"]*)"', page)]
 
 
-def test_studies_show_published_values(study: tuple[Path, sojourn.Reproduction]) -> None:
+def test_published_values(study: tuple[Path, sojourn.Reproduction]) -> None:
+    """A study's report shows the published value, our interval and the agreement of each cell."""
     directory, found = study
     page = report.write(directory).read_text(encoding="utf-8")
-    told = tips(page)
-    assert sum("; published " in tip for tip in told) == found.cells.height
+    details = tips(page)
+    assert sum("; published " in tip for tip in details) == found.cells.height
     agreeing = int(found.cells["agrees"].sum())
-    assert sum(tip.endswith("; agrees") for tip in told) == agreeing
+    assert sum(tip.endswith("; agrees") for tip in details) == agreeing
     assert f"{agreeing} of {found.cells.height} agree" in page
-    # Inventor's queues repeat the seed: 1 and 2, whose interval is 1.5 ± 12.7 * 0.5.
+    # Inventor's queue lengths are the seeds, 1 and 2, whose interval is 1.5 ± 12.7 * 0.5.
     length = (
         "DC, UC, newreno, droptail, mean queue length: ours 1.5 packets, 95 % interval -4.9 to 7.9 packets; published 814 packets"
     )
-    assert f"{length}; does not agree" in told
+    assert f"{length}; does not agree" in details
 
 
-def test_a_studys_report_has_its_claims_command_figures_and_assumptions(study: tuple[Path, sojourn.Reproduction]) -> None:
+def test_study_sections(study: tuple[Path, sojourn.Reproduction]) -> None:
+    """A study's report has its claims, command, assumptions and the figures of the cells that were run."""
     directory, found = study
     page = report.write(directory).read_text(encoding="utf-8")
     for judged in found.judged:
@@ -83,7 +85,8 @@ def test_a_studys_report_has_its_claims_command_figures_and_assumptions(study: t
     assert page.count("sojourn plot ") == page.count('class="drawn"')
 
 
-def test_a_report_needs_no_network_and_is_small(study: tuple[Path, sojourn.Reproduction], campaign: Path) -> None:
+def test_report_is_self_contained(study: tuple[Path, sojourn.Reproduction], campaign: Path) -> None:
+    """A report loads nothing from elsewhere and is smaller than 5 MB."""
     for directory in (study[0], campaign):
         made = report.write(directory)
         assert made.stat().st_size < LARGEST
@@ -92,20 +95,22 @@ def test_a_report_needs_no_network_and_is_small(study: tuple[Path, sojourn.Repro
         assert not re.search(r"url\(|@import", page)
 
 
-def test_a_campaigns_report_has_every_cell_and_a_heat_map_of_each_measure(campaign: Path) -> None:
+def test_campaign_cells_and_heat_maps(campaign: Path) -> None:
+    """A campaign's report has every cell, and a heat map of each main metric."""
     page = report.write(campaign).read_text(encoding="utf-8")
     cells = embedded(page)["cells"]
     labels = [tuple(cell["axes"].values()) for cell in cells]
     assert labels == [(tcp, queue) for tcp in ("cubic", "newreno") for queue in ("codel", "droptail")]
     assert all(cell["seeds"] == [1, 2] for cell in cells)
     for title in ("Jain&#39;s index", "utilisation", "median sojourn time", "p99 sojourn time", "drop ratio"):
-        assert page.count(f"cubic, codel: {title}") == 2  # shown and for screen readers
-    # Seeds 1 and 2 as sojourn times in s.
+        assert page.count(f"cubic, codel: {title}") == 2  # once visible, once for screen readers
+    # The sojourn times are the seeds, 1 and 2 s.
     assert "cubic, codel: median sojourn time: 1500.00 ms; 95 % interval -4853.10 to 7853.10 ms, of 2 seeds" in tips(page)
     assert "Verdict" not in page
 
 
-def test_the_command_writes_where_it_is_told(campaign: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_report_output_file(campaign: Path, tmp_path: Path, capsys: Capture) -> None:
+    """`report` writes report.html into the directory, or the file given by `--out`."""
     assert status(["report", str(campaign)]) == 0
     assert (campaign / "report.html").exists()
     assert status(["report", str(campaign), "--out", str(tmp_path / "mine.html")]) == 0
@@ -121,15 +126,15 @@ def test_the_command_writes_where_it_is_told(campaign: Path, tmp_path: Path, cap
         (["report", "out", "--out", "."], "--out .: is a directory; give a file"),
     ],
 )
-def test_bad_input_is_one_line(
-    arguments: list[str], message: str, campaign: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_bad_input(arguments: list[str], message: str, campaign: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Bad input is a one-line error with status 2."""
     monkeypatch.chdir(campaign.parent)
     assert status(arguments) == 2
     assert message in complaint(capsys)
 
 
-def test_a_directory_without_runs_makes_no_report(capsys: Capture, tmp_path: Path) -> None:
+def test_directory_without_runs(capsys: Capture, tmp_path: Path) -> None:
+    """A store without runs is an error, and no report is written."""
     empty = tmp_path / "empty"
     with sojourn.Store(empty, create=True) as store:
         store.begin(["tcp"])
@@ -138,13 +143,15 @@ def test_a_directory_without_runs_makes_no_report(capsys: Capture, tmp_path: Pat
     assert not (empty / "report.html").exists()
 
 
-def test_two_settings_of_the_same_cells_are_told_apart_from_one_campaign(campaign: Path) -> None:
+def test_conflicting_campaigns(campaign: Path) -> None:
+    """Two runs of the same cell and seed with other settings are an error."""
     sojourn.run(campaign.parent / "sweep.toml", changes={"duration": "5 s"}, out=campaign, backend=Inventor())
     with pytest.raises(InputError, match="holds several runs of tcp=cubic,queue=codel with seed 1; keep each campaign by itself"):
         report.write(campaign)
 
 
-def test_of_campaigns_with_other_axes_the_larger_is_reported(campaign: Path, tmp_path: Path) -> None:
+def test_larger_campaign_is_reported(campaign: Path, tmp_path: Path) -> None:
+    """Of campaigns with different axes, the one with more runs is reported."""
     file = tmp_path / "other.toml"
     file.write_text(SMALL_TOML + '[sweep.axes]\nmss = { key = "stack.segment_size", values = ["1000 B"] }\n', encoding="utf-8")
     sojourn.run(file, out=campaign, backend=Inventor())
@@ -153,7 +160,8 @@ def test_of_campaigns_with_other_axes_the_larger_is_reported(campaign: Path, tmp
     assert len(found.cells) == 4
 
 
-def test_a_studys_report_is_of_the_runs_with_its_changes(tmp_path: Path) -> None:
+def test_report_of_changed_study(tmp_path: Path) -> None:
+    """A study's report has the runs of the latest command, with its changes."""
     only = {"scenario": "DC", "load": "UC", "tcp": "cubic", "queue": "pie"}
     for changes in ({}, {"duration": "90 s"}):
         sojourn.reproduce("piotrowska", only=only, changes=changes, out=tmp_path / "out", backend=Inventor())
@@ -163,7 +171,8 @@ def test_a_studys_report_is_of_the_runs_with_its_changes(tmp_path: Path) -> None
     assert specification["duration"] == 90 * 10**12
 
 
-def test_check_names_a_figure_that_there_is_not(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_unknown_figure(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """`check` names the entry of a study's figure that does not exist."""
     right = library.load("piotrowska")
     wrong = right.model_copy(update={"figures": [right.figures[0].model_copy(update={"figure": "queue-over-tim"})]})
     monkeypatch.setattr(library, "load", lambda _: wrong)
@@ -173,11 +182,13 @@ def test_check_names_a_figure_that_there_is_not(monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize("name", library.papers())
-def test_every_papers_figures_can_be_drawn_of_its_study(name: str) -> None:
+def test_figures_of_papers(name: str) -> None:
+    """The figures named by every paper's study exist."""
     sojourn.api.check_study(library.load(name))
 
 
-def test_no_link_of_a_readme_leads_to_a_file_beside_it() -> None:
+def test_readme_links() -> None:
+    """Relative links and images of a README are removed, since the report stands alone."""
     made = prose.html(
         "See [the rule](../docs/measures.md#x), [RFC](https://example.org/a) and ![a picture](x.png).\n\n|a|\n|-|\n|1|"
     )
@@ -187,7 +198,8 @@ def test_no_link_of_a_readme_leads_to_a_file_beside_it() -> None:
     assert '<div class="scroll"' in made
 
 
-def test_markup_in_a_readme_and_in_labels_is_text(tmp_path: Path) -> None:
+def test_markup_is_escaped(tmp_path: Path) -> None:
+    """Markup in a README or a label is shown as text."""
     assert "<script>" not in prose.html("<script>alert(1)</script>")
     file = tmp_path / "odd.toml"
     label = '{ label = "</script><b>", value = "cubic" }'
@@ -200,7 +212,8 @@ def test_markup_in_a_readme_and_in_labels_is_text(tmp_path: Path) -> None:
     assert embedded(page)["axes"]["tcp"] == ["</script><b>", "newreno"]
 
 
-def test_the_frames_of_a_report_are_those_of_the_store(campaign: Path) -> None:
+def test_report_matches_store(campaign: Path) -> None:
+    """The means in a report are those that SQL computes from the store."""
     found = contents.read(campaign)
     with sojourn.open(campaign) as store:
         expected = store.sql("SELECT tcp, queue, avg(jain) AS jain FROM runs GROUP BY ALL ORDER BY ALL")

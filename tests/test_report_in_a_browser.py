@@ -1,4 +1,4 @@
-"""Reports in a real browser: Debian's chromium, driven by Playwright. Skipped where there is none."""
+"""Reports in a real browser: Debian's chromium, driven by Playwright. Skipped if it is not installed."""
 
 import itertools
 import re
@@ -17,7 +17,7 @@ from sojourn import report
 
 CHROMIUM = shutil.which("chromium")
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look at reports in")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: reports are not opened")
 
 OPTIONS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -37,10 +37,10 @@ queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", 
 
 Scheme = Literal["light", "dark"]
 
-#: Least contrast of text with what is behind it (WCAG 2.2, success criterion 1.4.3).
+#: Minimum contrast of text with its background (WCAG 2.2, success criterion 1.4.3).
 LEAST_CONTRAST = 4.5
 
-#: What must have a name for those who do not see it.
+#: Roles that need an accessible name.
 NAMED = {
     "button",
     "link",
@@ -80,7 +80,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Watched:
-    """A page, and what went wrong on it."""
+    """A page, its errors and its requests."""
 
     def __init__(self, browser: Browser, file: Path, width: int = 1440, scheme: Scheme = "light") -> None:
         self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -108,9 +108,8 @@ class Watched:
         for way in itertools.product(("study", "campaign"), (1440, 390), ("light", "dark"))
     ],
 )
-def test_a_report_opens_without_error_or_request_and_fits(
-    what: str, width: int, scheme: Scheme, browser: Browser, request: pytest.FixtureRequest
-) -> None:
+def test_report_opens(what: str, width: int, scheme: Scheme, browser: Browser, request: pytest.FixtureRequest) -> None:
+    """A report opens without an error or a request, and fits the width of the window."""
     watched = Watched(browser, request.getfixturevalue(what), width, scheme)
     watched.scroll_through()
     assert watched.complaints == []
@@ -120,7 +119,8 @@ def test_a_report_opens_without_error_or_request_and_fits(
 
 
 @pytest.mark.parametrize("what", ["study", "campaign"])
-def test_every_control_has_a_name(what: str, browser: Browser, request: pytest.FixtureRequest) -> None:
+def test_controls_have_names(what: str, browser: Browser, request: pytest.FixtureRequest) -> None:
+    """Every control, region and image has an accessible name."""
     watched = Watched(browser, request.getfixturevalue(what))
     watched.scroll_through()
     watched.page.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
@@ -136,7 +136,8 @@ def test_every_control_has_a_name(what: str, browser: Browser, request: pytest.F
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_read_on_what_is_behind_it(scheme: Scheme, browser: Browser, campaign: Path) -> None:
+def test_text_contrast(scheme: Scheme, browser: Browser, campaign: Path) -> None:
+    """The contrast of text is at least 4.5 (WCAG 2.2, success criterion 1.4.3)."""
     watched = Watched(browser, campaign, scheme=scheme)
     style = "(name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()"
     colours = {name: watched.page.evaluate(style, f"--{name}") for name in _NAMES}
@@ -165,6 +166,7 @@ def _luminance(colour: str) -> float:
 
 
 def test_table_values_by_keyboard(browser: Browser, study: Path) -> None:
+    """Tab and the arrow keys move through the values of a table and show their details; Escape hides them."""
     page = Watched(browser, study).page
     tip, values = page.locator("#tip"), page.locator("#table-2 .value")
     expect(tip).to_be_hidden()
@@ -183,14 +185,16 @@ def test_table_values_by_keyboard(browser: Browser, study: Path) -> None:
     page.close()
 
 
-def test_values_show_their_interval(browser: Browser, study: Path) -> None:
+def test_value_details_on_hover(browser: Browser, study: Path) -> None:
+    """Hovering over a value shows the published value."""
     page = Watched(browser, study).page
     page.locator("#table-4 .value").first.hover()
     expect(page.locator("#tip")).to_contain_text("published 814")
     page.close()
 
 
-def test_claims_and_rows_can_be_chosen(browser: Browser, study: Path) -> None:
+def test_claim_and_row_filters(browser: Browser, study: Path) -> None:
+    """Claims can be filtered by verdict, and table rows by agreement."""
     page = Watched(browser, study).page
     page.get_by_role("button", name=re.compile("^Undecided")).click()
     assert page.locator("li[data-verdict=undecided]:visible").count() == page.locator("li[data-verdict=undecided]").count() > 0
@@ -202,7 +206,8 @@ def test_claims_and_rows_can_be_chosen(browser: Browser, study: Path) -> None:
     page.close()
 
 
-def test_a_filter_hides_other_cells_everywhere(browser: Browser, campaign: Path) -> None:
+def test_cell_filter(browser: Browser, campaign: Path) -> None:
+    """The filter hides cells in the matrix and in the charts, and can be reset."""
     watched = Watched(browser, campaign)
     page = watched.page
     page.locator("#filters summary").click()
@@ -219,7 +224,8 @@ def test_a_filter_hides_other_cells_everywhere(browser: Browser, campaign: Path)
     page.close()
 
 
-def test_a_field_of_a_heat_map_shows_its_cell_over_time(browser: Browser, campaign: Path) -> None:
+def test_heat_map_selects_cell(browser: Browser, campaign: Path) -> None:
+    """A click on a heat map shows that cell over time, and the menus select another."""
     watched = Watched(browser, campaign)
     page = watched.page
     page.get_by_role("tab", name="Drop ratio").click()
@@ -233,7 +239,8 @@ def test_a_field_of_a_heat_map_shows_its_cell_over_time(browser: Browser, campai
     page.close()
 
 
-def test_tabs_are_moved_between_by_arrow_keys(browser: Browser, campaign: Path) -> None:
+def test_tabs_by_arrow_keys(browser: Browser, campaign: Path) -> None:
+    """The arrow keys select the next tab and show its panel."""
     page = Watched(browser, campaign).page
     page.get_by_role("tab", name="Jain's index").focus()
     page.keyboard.press("ArrowRight")

@@ -101,7 +101,8 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize(("replacement", "message"), BAD_FILES.values(), ids=BAD_FILES)
-def test_bad_files_are_one_clear_line(scenario_file: ScenarioFile, replacement: tuple[str, str], message: str) -> None:
+def test_bad_files(scenario_file: ScenarioFile, replacement: tuple[str, str], message: str) -> None:
+    """A bad scenario file is a one-line error with the file, the key and what is allowed."""
     path = scenario_file(replacement)
     with pytest.raises(sojourn.InputError) as caught:
         sojourn.load(path)
@@ -111,7 +112,8 @@ def test_bad_files_are_one_clear_line(scenario_file: ScenarioFile, replacement: 
     assert "\n" not in line
 
 
-def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
+def test_unreadable_files(tmp_path: Path) -> None:
+    """A missing file, a file that is not UTF-8 and a directory are clear errors."""
     with pytest.raises(sojourn.InputError, match=r"missing\.toml: No such file"):
         sojourn.load(tmp_path / "missing.toml")
     (tmp_path / "latin.toml").write_bytes('name = "Köln"'.encode("latin-1"))
@@ -121,7 +123,8 @@ def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
         sojourn.load(tmp_path)
 
 
-def test_flows_need_a_route_and_those_that_listen_one_back(scenario: Callable[..., Scenario]) -> None:
+def test_flows_need_routes(scenario: Callable[..., Scenario]) -> None:
+    """Every flow needs a route, and every flow with feedback a route back."""
     links = [
         {"from": "a", "to": "r", "rate": "1 Mbit/s"},
         {"from": "r", "to": "b", "rate": "1 Mbit/s", "one_way": True},
@@ -137,7 +140,8 @@ def test_flows_need_a_route_and_those_that_listen_one_back(scenario: Callable[..
         sojourn.run(scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": "tfrc"}]))
 
 
-def test_a_limit_in_bandwidth_delay_products_needs_a_round_trip(scenario: Callable[..., Scenario]) -> None:
+def test_bdp_limit_needs_round_trip(scenario: Callable[..., Scenario]) -> None:
+    """A limit in BDP needs a flow with feedback and a round-trip time above zero."""
     network = scenario_data()["network"]
     network["dumbbell"]["bottleneck"]["queue"]["limit"] = "8 BDP"
     scenario(network=network)
@@ -154,7 +158,8 @@ def test_a_limit_in_bandwidth_delay_products_needs_a_round_trip(scenario: Callab
         sojourn.run(scenario(network=network))
 
 
-def test_a_device_queue_is_fed_by_a_queue(scenario: Callable[..., Scenario]) -> None:
+def test_device_queue_needs_queue(scenario: Callable[..., Scenario]) -> None:
+    """A device queue applies to the direction that has a queue, and needs one."""
     data = scenario_data()["network"]
     data["dumbbell"]["bottleneck"]["device_queue"] = "100 packets"
     first, second, *rest = scenario(network=data).network.directed_links
@@ -165,7 +170,8 @@ def test_a_device_queue_is_fed_by_a_queue(scenario: Callable[..., Scenario]) -> 
         scenario(network=data)
 
 
-def test_a_drop_pattern_is_one_of_two(scenario: Callable[..., Scenario]) -> None:
+def test_bad_drop_patterns(scenario: Callable[..., Scenario]) -> None:
+    """A drop pattern is either `every` or `listed`, with positive numbers."""
     patterns: list[dict[str, object]] = [{}, {"every": 10, "listed": [3]}, {"every": 0}, {"listed": []}, {"listed": [0]}]
     for drop in patterns:
         links = [{"from": "a", "to": "b", "rate": "1 Mbit/s", "drop": drop}]
@@ -174,9 +180,11 @@ def test_a_drop_pattern_is_one_of_two(scenario: Callable[..., Scenario]) -> None
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
-def test_examples_are_scenarios(path: Path) -> None:
+def test_examples_load(path: Path) -> None:
+    """Every example is a valid scenario with the name of its file."""
     assert {cell.scenario.name for cell in sojourn.expand(path).cells()} == {path.stem}
 
 
-def test_there_are_examples() -> None:
+def test_number_of_examples() -> None:
+    """The tests of all examples find the five that there are."""
     assert len(list((ROOT / "examples").glob("*.toml"))) == 5

@@ -18,12 +18,14 @@ def validator() -> Draft202012Validator:
     return Draft202012Validator(published)
 
 
-def test_the_published_schema_is_current() -> None:
+def test_published_schema_is_current() -> None:
+    """docs/scenario.schema.json is what `sojourn schema` prints."""
     assert PUBLISHED.read_text(encoding="utf-8") == schema.text(), "run: sojourn schema > docs/scenario.schema.json"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
-def test_examples_fit_the_schema(validator: Draft202012Validator, path: Path) -> None:
+def test_examples_fit_schema(validator: Draft202012Validator, path: Path) -> None:
+    """Every example is valid under the published schema."""
     validator.validate(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
@@ -38,7 +40,8 @@ def test_examples_fit_the_schema(validator: Draft202012Validator, path: Path) ->
         {"stack": {"minimum_rto": 1}},
     ],
 )
-def test_the_schema_knows_keys_units_and_algorithms(validator: Draft202012Validator, changes: dict[str, object]) -> None:
+def test_schema_rejects_errors(validator: Draft202012Validator, changes: dict[str, object]) -> None:
+    """The schema rejects unknown keys, units and algorithms, and values of the wrong type."""
     validator.validate(scenario_data())
     with pytest.raises(ValidationError):
         validator.validate(scenario_data(**changes))

@@ -1,4 +1,4 @@
-"""The simulator as a backend: what only the real engine can show."""
+"""The simulator as a backend: what needs the real engine."""
 
 import threading
 import time
@@ -15,7 +15,8 @@ from sojourn.scenario import Scenario
 from sojourn.specification import specify
 
 
-def test_two_flows_fill_the_bottleneck(scenario: Callable[..., Scenario]) -> None:
+def test_two_flows_fill_bottleneck(scenario: Callable[..., Scenario]) -> None:
+    """Two flows use the whole bottleneck, throughput is bytes over time, and packets of the queue are conserved."""
     result = sojourn.run(scenario(duration="20 s", warm_up="5 s"))
     (run,) = result.runs.iter_rows(named=True)
     assert 9.0 < run["total_mbps"] < 10.0
@@ -26,7 +27,8 @@ def test_two_flows_fill_the_bottleneck(scenario: Callable[..., Scenario]) -> Non
     assert queue["total_arrivals"] == queue["total_departures"] + queue["total_drops"] + queue["queued_at_end"]
 
 
-def test_seeds_and_nothing_else_make_runs_differ(scenario: Callable[..., Scenario]) -> None:
+def test_only_seeds_change_runs(scenario: Callable[..., Scenario]) -> None:
+    """Two seeds give different runs, and the same seeds the same runs."""
     flows = [{"from": "a", "to": "b", "count": 3, "start_within": "1 s", "tcp": "cubic"}]
     result = sojourn.run(scenario(flows=flows), seeds=2)
     first, second = (frame.drop("key", "seed") for frame in result.flows.partition_by("seed"))
@@ -35,7 +37,8 @@ def test_seeds_and_nothing_else_make_runs_differ(scenario: Callable[..., Scenari
     assert again.flows.equals(result.flows)
 
 
-def test_files_are_the_same_for_any_number_of_workers(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+def test_files_independent_of_workers(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    """The simulator's results have the same bytes for one and two workers."""
     sampled = scenario(
         probe={"queue_series": "100 ms", "flow_series": "50 ms"},
         flows=[{"from": "a", "to": "b", "count": 3, "start_within": "1 s", "tcp": "compound"}],
@@ -49,7 +52,8 @@ def test_files_are_the_same_for_any_number_of_workers(scenario: Callable[..., Sc
     assert len(written[0]) == 4
 
 
-def test_series_are_sampled_as_asked(scenario: Callable[..., Scenario]) -> None:
+def test_series_intervals(scenario: Callable[..., Scenario]) -> None:
+    """Series have all measures at the intervals given, and the bytes delivered never fall."""
     series = sojourn.run(scenario(probe={"queue_series": "500 ms", "flow_series": "1 s"})).series
     assert set(series.filter(kind="queue")["measure"]) == {"packets", "bytes", "drops"}
     assert set(series.filter(kind="flow")["measure"]) == {"cwnd", "ssthresh", "rtt", "bytes_delivered"}
@@ -60,8 +64,8 @@ def test_series_are_sampled_as_asked(scenario: Callable[..., Scenario]) -> None:
     assert delivered[-1] > 0
 
 
-def test_series_count_drops_from_the_start(scenario: Callable[..., Scenario]) -> None:
-    """What the series gains over the measuring window are the drops of the window, and what it has before are the others."""
+def test_series_count_drops(scenario: Callable[..., Scenario]) -> None:
+    """The series of drops counts from the start; its increase over the measuring window is the drops of the window."""
     flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "12 Mbit/s", "packet_size": "1500 B"}}]
     result = sojourn.run(scenario(flows=flows, duration="10 s", warm_up="4.05 s", probe={"queue_series": "50 ms"}))
     counted = result.series.filter(measure="drops").sort("time")
@@ -70,21 +74,22 @@ def test_series_count_drops_from_the_start(scenario: Callable[..., Scenario]) ->
     assert counted["value"].is_sorted()
     before = counted.filter(pl.col("time") <= 4.051)["value"][-1]
     assert before == pytest.approx(queue["total_drops"] - queue["drops"], abs=1)
-    # 1000 packets a second come, and the link takes 10 of 12 Mbit/s: no sample is more than 50 ms old.
+    # 1000 packets/s arrive, of which the link drops a sixth: the last sample, at most 50 ms old, lacks up to 10.
     assert counted["value"][-1] == pytest.approx(queue["total_drops"], abs=10)
     assert queue["drops"] > 500
 
 
-def test_rate_based_flows_fill_the_columns_that_mean_something(scenario: Callable[..., Scenario]) -> None:
+def test_rate_based_flow_columns(scenario: Callable[..., Scenario]) -> None:
+    """Constant-rate and TFRC flows have null in the columns that only apply to TCP."""
     sources = [{"name": "cbr", "rate": "1 Mbit/s", "packet_size": "1250 B"}, "tfrc"]
     flows = [{"from": "a", "to": "b", "tcp": source} for source in sources]
     result = sojourn.run(scenario(flows=flows, duration="31 s", warm_up="1 s", probe={"flow_series": "1 s"}))
     cbr, tfrc = result.flows.iter_rows(named=True)
     assert (cbr["algorithm"], tfrc["algorithm"]) == ("cbr", "tfrc")
-    # 100 packets in each second.
+    # 100 packets/s.
     assert cbr["segments_sent"] == 3000
     assert (cbr["rtt_samples"], cbr["rtt_mean"]) == (0, None)
-    # 9 Mbit/s are left, less headers of 52 in 1500 bytes; what was queued when the window opened may come on top.
+    # 9 Mbit/s remain, less 52 of 1500 bytes of headers; packets queued when the window opened may add to it.
     assert 0.85 * 9 < tfrc["bytes_delivered"] * 8 / 30e6 < 9 * 1448 / 1500 + 100 * 1448 * 8 / 30e6
     assert 0.014 < tfrc["rtt_min"] < tfrc["rtt_mean"] < tfrc["rtt_max"]
     for flow in (cbr, tfrc):
@@ -94,10 +99,11 @@ def test_rate_based_flows_fill_the_columns_that_mean_something(scenario: Callabl
     assert result.series.filter(kind="flow")["which"].unique().to_list() == ["1"]
 
 
-def test_a_flow_that_is_stopped_delivers_no_more(scenario: Callable[..., Scenario]) -> None:
+def test_stopped_flow(scenario: Callable[..., Scenario]) -> None:
+    """A flow delivers nothing after its stop, and the other flow takes over the link."""
     leaving = {"from": "a", "to": "b", "group": "leaving", "tcp": "newreno", "stop": "2 s"}
     staying = {"from": "a", "to": "b", "group": "staying", "tcp": "newreno"}
-    # 100 packets of queue and 14 ms of round trip are over 134 ms after the stop.
+    # A queue of 100 packets and a round trip of 14 ms have ended 134 ms after the stop.
     result = sojourn.run(scenario(flows=[leaving, staying], duration="8 s", warm_up="2200 ms"))
     left, stayed = result.flows.iter_rows(named=True)
     assert (left["stopped"], left["completed"], left["aborted"]) == (2.0, None, None)
@@ -108,8 +114,8 @@ def test_a_flow_that_is_stopped_delivers_no_more(scenario: Callable[..., Scenari
     assert result.runs["aborted"].to_list() == [0]
 
 
-def test_bandwidth_delay_products_of_the_longest_round_trip(scenario: Callable[..., Scenario]) -> None:
-    """Queues that sources without answers keep full hold as much as the round trips of the other flows make of their limits."""
+def test_bdp_of_longest_round_trip(scenario: Callable[..., Scenario]) -> None:
+    """A limit in BDP uses the longest round-trip time of the flows; queues flooded by unanswered sources reach it."""
     near, far = ({"name": name, "rate": "100 Mbit/s", "delay": delay} for name, delay in (("near", "1 ms"), ("far", "20 ms")))
     sink = {"name": "b", "rate": "100 Mbit/s", "delay": "4 ms", "queue": {"name": "droptail", "limit": "0.5 BDP"}}
     queues = {"queue": {"name": "droptail", "limit": "2 BDP"}, "reverse_queue": {"name": "droptail", "limit": "1 BDP"}}
@@ -124,12 +130,13 @@ def test_bandwidth_delay_products_of_the_longest_round_trip(scenario: Callable[.
         result = sojourn.run(scenario(network=network, flows=[*flows, *floods], duration="2 s", warm_up="1 s"))
         return result.queues["max_packets"].to_list()
 
-    # 12 Mbit/s are a packet of 1500 bytes a millisecond, and the round trips are 20 and 58 ms.
+    # 12 Mbit/s are one packet of 1500 bytes each millisecond; the round trips are 20 and 58 ms.
     assert longest("near") == [40, 20, 84]
     assert longest("near", "far") == [116, 58, 242]
 
 
-def test_a_time_on_too_short_for_a_packet_is_one_clear_line(scenario_file: Callable[..., Path]) -> None:
+def test_too_short_on_time(scenario_file: Callable[..., Path]) -> None:
+    """An `on` time shorter than the interval between packets is a one-line error."""
     source = 'tcp = { name = "cbr", rate = "1 kbit/s", packet_size = "1500 B", on = "1 s", off = "1 s" }'
     path = scenario_file(('tcp = "newreno"', source))
     with pytest.raises(InputError) as caught:
@@ -138,7 +145,8 @@ def test_a_time_on_too_short_for_a_packet_is_one_clear_line(scenario_file: Calla
     assert str(caught.value) == f"{path}: {expected}"
 
 
-def test_queues_go_unmeasured_and_all_else_stays(scenario: Callable[..., Scenario]) -> None:
+def test_without_queue_statistics(scenario: Callable[..., Scenario]) -> None:
+    """Without queue statistics there are no queue rows, and flows are the same."""
     measured = sojourn.run(scenario())
     unmeasured = sojourn.run(scenario(probe={"queue_statistics": False}))
     assert measured.queues.height > 0
@@ -147,7 +155,8 @@ def test_queues_go_unmeasured_and_all_else_stays(scenario: Callable[..., Scenari
     assert unmeasured.flows.select(keys).equals(measured.flows.select(keys))
 
 
-def test_planned_losses_happen(scenario: Callable[..., Scenario]) -> None:
+def test_listed_losses(scenario: Callable[..., Scenario]) -> None:
+    """The listed packets are lost and retransmitted, and the transfer completes."""
     links = [{"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "5 ms", "queue": "droptail", "drop": {"listed": [3, 50]}}]
     flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "300 kB"}]
     result = sojourn.run(scenario(network={"links": links}, flows=flows, warm_up="0 s"))
@@ -158,7 +167,8 @@ def test_planned_losses_happen(scenario: Callable[..., Scenario]) -> None:
     assert flow["completed"] is not None
 
 
-def test_what_the_engine_refuses_is_bad_input(scenario: Callable[..., Scenario]) -> None:
+def test_engine_errors_are_input_errors(scenario: Callable[..., Scenario]) -> None:
+    """A specification that the engine refuses is an input error."""
     impossible = scenario(stack={"minimum_rto": "90 s", "maximum_rto": "60 s"})
     with pytest.raises(InputError, match="minimum_rto"):
         sojourn.run(impossible)
@@ -168,7 +178,8 @@ def test_what_the_engine_refuses_is_bad_input(scenario: Callable[..., Scenario])
         backends.named("simulator").run(broken)
 
 
-def test_a_long_run_can_be_cancelled(scenario: Callable[..., Scenario]) -> None:
+def test_run_can_be_cancelled(scenario: Callable[..., Scenario]) -> None:
+    """A long run ends soon after it is cancelled."""
     backend = backends.named("simulator")
     threading.Timer(0.2, backend.cancel).start()
     started = time.monotonic()
@@ -177,8 +188,8 @@ def test_a_long_run_can_be_cancelled(scenario: Callable[..., Scenario]) -> None:
     assert time.monotonic() - started < 20
 
 
-def test_two_workers_work_at_the_same_time(scenario: Callable[..., Scenario]) -> None:
-    """The engine lets go of the interpreter: a second thread is not kept waiting by a run."""
+def test_runs_release_interpreter_lock(scenario: Callable[..., Scenario]) -> None:
+    """The engine releases the interpreter lock: a run finishes while another one goes on in a second thread."""
     backend = backends.named("simulator")
 
     def endless() -> None:

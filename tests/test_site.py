@@ -1,4 +1,4 @@
-"""The site of docs/: it builds without a warning, asks for nothing from elsewhere, and holds what the code and results say."""
+"""The site of docs/: it builds without warnings, loads nothing from elsewhere, and agrees with the code and results."""
 
 import os
 import re
@@ -31,7 +31,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_pages_ask_for_nothing_from_elsewhere(site: Path) -> None:
+def test_site_is_self_contained(site: Path) -> None:
+    """No page or style sheet loads anything from another site."""
     loads = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"' >]+)")
     pages = list(site.rglob("*.html"))
     assert len(pages) > 30
@@ -41,7 +42,8 @@ def test_pages_ask_for_nothing_from_elsewhere(site: Path) -> None:
         assert not re.search(r"(?:url\(|@import\s*)[\"']?(?:https?:)?//", style.read_text(encoding="utf-8")), style
 
 
-def test_every_study_and_every_algorithm_is_there(site: Path) -> None:
+def test_site_is_complete(site: Path) -> None:
+    """Every study has a page, and every algorithm and profile a section of the catalogue."""
     for name in library.available():
         assert (site / "studies" / f"{name}.html").is_file()
     shown = (site / "catalogue.html").read_text(encoding="utf-8")
@@ -50,7 +52,8 @@ def test_every_study_and_every_algorithm_is_there(site: Path) -> None:
         assert re.search(rf"<h3[^>]*>{re.escape(entry.name)}<", shown), entry.name
 
 
-def test_the_catalogue_tells_all_parameters() -> None:
+def test_catalogue_lists_parameters() -> None:
+    """The section of CoDel lists all its parameters."""
     known = catalogue.load()
     page = catalogue_page.page(known)
     codel = page[page.index("\n### codel\n") :].partition("\n### ")[2].partition("\n### ")[0]
@@ -58,7 +61,8 @@ def test_the_catalogue_tells_all_parameters() -> None:
         assert f"| `{parameter.name}` |" in codel
 
 
-def test_columns_and_metrics_are_defined() -> None:
+def test_columns_are_defined() -> None:
+    """docs/measures.md defines every column and metric."""
     defined = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     named = {*METRICS, *(column for frame in NAMES for column in columns(frame))}
     assert [name for name in sorted(named) if f"`{name}`" not in defined] == []
@@ -66,12 +70,13 @@ def test_columns_and_metrics_are_defined() -> None:
 
 @pytest.mark.parametrize("page", registry_tables.PAGES)
 def test_committed_tables_are_current(page: str) -> None:
-    """`python docs/hooks/registry_tables.py` writes them."""
+    """The generated tables are current; `python docs/hooks/registry_tables.py` writes them."""
     text = (registry_tables.DOCS / page).read_text(encoding="utf-8")
     assert registry_tables.written(text) == text
 
 
-def test_pages_find_their_sections() -> None:
+def test_navigation_sections() -> None:
+    """The navigation puts each page into its section."""
     found = navigation.navigation(["studies/new.md", "new.md", "add-a-thing.md", "index.md", "architecture.md", "tutorial.md"])
     assert found == [
         *("index.md", "tutorial.md"),
@@ -83,7 +88,8 @@ def test_pages_find_their_sections() -> None:
     ]
 
 
-def test_links_between_files_become_links_between_pages() -> None:
+def test_links_between_pages() -> None:
+    """Links between files become links between pages; links to other files become text."""
     pages = ["index.md", "measures.md", "studies/piotrowska.md", "decisions/index.md", "decisions/008-flight-size.md"]
     text = "[a](../../docs/measures.md#over-seeds), [b](study.toml), [c](https://x.org/y), [d](#here), [e](../../docs/decisions)"
     expected = "[a](../measures.md#over-seeds), b, [c](https://x.org/y), [d](#here), [e](../decisions/index.md)"
@@ -91,7 +97,8 @@ def test_links_between_files_become_links_between_pages() -> None:
     assert origins.relinked("[p](studies/piotrowska/README.md)", "index.md", pages) == "[p](studies/piotrowska.md)"
 
 
-def test_a_study_that_has_been_run_shows_its_verdicts(tmp_path: Path) -> None:
+def test_study_page_verdicts(tmp_path: Path) -> None:
+    """The page of a study with results shows agreement, values and verdicts; without results it says so."""
     results = tmp_path / "piotrowska"
     results.mkdir()
     cells = [

@@ -9,7 +9,8 @@ from sojourn.specification import bottleneck_rate, flow_count, specify, text
 MS = 10**9
 
 
-def test_a_dumbbell_becomes_nodes_and_directed_links(scenario: Callable[..., Scenario]) -> None:
+def test_dumbbell(scenario: Callable[..., Scenario]) -> None:
+    """A dumbbell becomes nodes and directed links, the bottleneck first, in base units."""
     run = specify(scenario(), seed=7)
     assert run["seed"] == 7
     assert run["duration"] == 4000 * MS
@@ -17,7 +18,7 @@ def test_a_dumbbell_becomes_nodes_and_directed_links(scenario: Callable[..., Sce
     assert run["nodes"] == ["a", "left", "right", "b"]
     ways = [(link["from"], link["to"], link["rate"], link["delay"]) for link in run["links"]]
     assert ways == [
-        (1, 2, 10**7, 5 * MS),  # the bottleneck comes first: summaries are of the first queue
+        (1, 2, 10**7, 5 * MS),  # the bottleneck is first, since summaries describe the first queue
         (2, 1, 10**7, 5 * MS),
         (0, 1, 10**8, MS),
         (1, 0, 10**8, MS),
@@ -29,7 +30,8 @@ def test_a_dumbbell_becomes_nodes_and_directed_links(scenario: Callable[..., Sce
     assert flow_count(run) == 2
 
 
-def test_every_default_is_filled_in(scenario: Callable[..., Scenario]) -> None:
+def test_defaults_are_filled_in(scenario: Callable[..., Scenario]) -> None:
+    """A specification has a value for every parameter and setting."""
     run = specify(scenario(flows=[{"from": "a", "to": "b", "tcp": {"name": "cubic", "c": 0.5}}]), seed=1)
     known = catalogue.load()
     defaults = {parameter.name: parameter.default for parameter in known.congestion_control("cubic").parameters}
@@ -41,7 +43,8 @@ def test_every_default_is_filled_in(scenario: Callable[..., Scenario]) -> None:
     assert run["stacks"] == [{setting.name: setting.value for setting in known.profile("rfc").settings}]
 
 
-def test_a_rate_based_source_is_specified_as_any_other(scenario: Callable[..., Scenario]) -> None:
+def test_rate_based_sources(scenario: Callable[..., Scenario]) -> None:
+    """Rate-based sources have the same keys in a specification as TCP."""
     sources = [{"name": "cbr", "rate": "64 kbit/s", "off": "1.35 s"}, {"name": "tfrc", "history_discounting": True}]
     run = specify(scenario(flows=[{"from": "a", "to": "b", "tcp": source} for source in sources]), seed=1)
     cbr, tfrc = (flow["source"] for flow in run["flows"])
@@ -62,7 +65,8 @@ def test_a_rate_based_source_is_specified_as_any_other(scenario: Callable[..., S
     assert tfrc["parameters"]["history_discounting"] is True
 
 
-def test_stacks_are_layered_and_shared(scenario: Callable[..., Scenario]) -> None:
+def test_stacks(scenario: Callable[..., Scenario]) -> None:
+    """A flow's stack overrides the scenario's, which overrides the profile; equal stacks are stored once."""
     pair = {"from": "a", "to": "b", "tcp": "newreno"}
     run = specify(
         scenario(
@@ -86,7 +90,8 @@ def test_stacks_are_layered_and_shared(scenario: Callable[..., Scenario]) -> Non
     ]
 
 
-def test_a_host_of_a_dumbbell_may_have_a_queue(scenario: Callable[..., Scenario]) -> None:
+def test_host_queue(scenario: Callable[..., Scenario]) -> None:
+    """A host of a dumbbell may have its own queue."""
     network = scenario_data()["network"]
     network["dumbbell"]["senders"][0]["queue"] = {"name": "droptail", "limit": "50 packets"}
     run = specify(scenario(network=network), seed=1)
@@ -94,14 +99,16 @@ def test_a_host_of_a_dumbbell_may_have_a_queue(scenario: Callable[..., Scenario]
     assert queued == [(1, 2, {"packets": 100}), (0, 1, {"packets": 50})]
 
 
-def test_several_hosts_mean_all_pairs(scenario: Callable[..., Scenario]) -> None:
+def test_all_pairs_of_hosts(scenario: Callable[..., Scenario]) -> None:
+    """Lists of hosts mean a group of flows for each pair."""
     network = scenario_data()["network"]
     network["dumbbell"]["receivers"].append({"name": "c", "rate": "1 Mbit/s"})
     run = specify(scenario(network=network, flows=[{"from": "a", "to": ["b", "c"], "count": 5, "tcp": "cubic"}]), seed=1)
     assert [(flow["group"], flow["count"]) for flow in run["flows"]] == [("a-b", 5), ("a-c", 5)]
 
 
-def test_a_graph_of_links(scenario: Callable[..., Scenario]) -> None:
+def test_graph_of_links(scenario: Callable[..., Scenario]) -> None:
+    """A network of links becomes nodes in order of appearance and two directed links each, unless one-way."""
     links = [
         {"from": "a", "to": "b", "rate": "1 Mbit/s", "queue": "droptail", "drop": {"listed": [3, 5]}},
         {"from": "b", "to": "c", "rate": "2 Mbit/s", "delay": "3 ms", "one_way": True, "drop": {"every": 9}},
@@ -116,12 +123,15 @@ def test_a_graph_of_links(scenario: Callable[..., Scenario]) -> None:
     assert run["links"][4]["queue"]["limit"] == {"bytes": 9000}
 
 
-def test_text_is_json_of_the_same(scenario: Callable[..., Scenario]) -> None:
+def test_text_is_json(scenario: Callable[..., Scenario]) -> None:
+    """The text of a specification is JSON of the same data."""
     run = specify(scenario(), seed=1)
     assert json.loads(text(run)) == run
 
 
-def test_bandwidth_delay_products_are_left_to_the_engine(scenario: Callable[..., Scenario]) -> None:
+def test_bdp_in_specification(scenario: Callable[..., Scenario]) -> None:
+    """Limits in BDP reach the engine as they are written; the engine resolves them."""
+
     def limit(text: str) -> object:
         link = {"from": "a", "to": "b", "rate": "1 Mbit/s", "queue": {"name": "red", "limit": text}}
         return specify(scenario(network={"links": [link]}), seed=1)["links"][0]["queue"]["limit"]
@@ -130,6 +140,7 @@ def test_bandwidth_delay_products_are_left_to_the_engine(scenario: Callable[...,
     assert json.dumps(limit("0.5 BDP")) == '{"bandwidth_delay_products": 0.5}'
 
 
-def test_a_stop_is_in_picoseconds(scenario: Callable[..., Scenario]) -> None:
+def test_stop_in_picoseconds(scenario: Callable[..., Scenario]) -> None:
+    """Stop times are in picoseconds, and null if not given."""
     flows = [{"from": "a", "to": "b", "tcp": "cubic", "stop": "3 s"}, {"from": "a", "to": "b", "tcp": "cubic"}]
     assert [flow["stop"] for flow in specify(scenario(flows=flows), seed=1)["flows"]] == [3000 * MS, None]

@@ -1,4 +1,4 @@
-"""The command line and the package start at once, and an interrupt is one line from the start."""
+"""The command line and the package load little at start, and an interrupt is one line at any time."""
 
 import os
 import signal
@@ -11,21 +11,22 @@ import pytest
 
 from sojourn.cli.commands import COMMANDS
 
-#: What takes long to load.
+#: Packages that take long to load.
 HEAVY = {"polars", "numpy", "scipy", "duckdb", "altair", "pydantic", "pyarrow", "distributed"}
 
 MAIN = "import sys; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"
 
 
 def loaded(program: str, *arguments: str) -> set[str]:
-    """The packages that a program has loaded when it ends."""
+    """Returns the packages that a program has loaded when it ends."""
     show = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
     command = [sys.executable, "-c", f"{show}; {program}", *arguments]
     shown = subprocess.run(command, capture_output=True, text=True, check=True)
     return {name.partition(".")[0] for name in shown.stderr.split()}
 
 
-def test_the_package_loads_nothing() -> None:
+def test_package_loads_lazily() -> None:
+    """`import sojourn` loads no large package until a function that needs it is used."""
     assert not loaded("import sojourn") & {*HEAVY, "click", "rich"}
     assert "polars" in loaded("import sojourn; sojourn.run")
 
@@ -47,10 +48,12 @@ def test_the_package_loads_nothing() -> None:
     ids=" ".join,
 )
 def test_small_commands_load_little(arguments: list[str]) -> None:
+    """Help, `list` and `describe` load none of the large packages."""
     assert not loaded(MAIN, *arguments) & HEAVY
 
 
 def test_completion_loads_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Completion loads none of the large packages, and completes names of backends."""
     monkeypatch.setenv("_SOJOURN_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", "sojourn run --backend s")
     monkeypatch.setenv("COMP_CWORD", "3")
@@ -60,8 +63,8 @@ def test_completion_loads_little(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("milliseconds", [0, 20, 50, 100, 150, 200, 300, 400, 500, 700, 1000])
-def test_an_interrupt_is_one_line(milliseconds: int, tmp_path: Path) -> None:
-    """From when Python has come to the command line; before that it has no say."""
+def test_interrupt_is_one_line(milliseconds: int, tmp_path: Path) -> None:
+    """An interrupt at any time after Python has reached the command line is one line and status 130."""
     program = MAIN.replace("main()", "__import__('os').write(1, b'.'); main()")
     arguments = ["reproduce", "piotrowska", "--seeds", "50", "--out", str(tmp_path / "out")]
     process = subprocess.Popen(
@@ -75,5 +78,5 @@ def test_an_interrupt_is_one_line(milliseconds: int, tmp_path: Path) -> None:
     lines = complaints.decode().splitlines()
     assert lines[-1] == "sojourn: interrupted"
     assert process.returncode == 130
-    # Once runs are being made, a line before it says how many have finished.
+    # During runs, a line before it says how many have finished.
     assert len(lines) == 1 or (len(lines) == 2 and "runs finished" in lines[0])

@@ -40,7 +40,7 @@ def keep(
 
 
 def journal_only(runs: Plan, directory: Path) -> None:
-    """What a crash before the end leaves."""
+    """Leaves a store as after a crash before its first consolidation: all runs are in the journal only."""
     with Store(directory, create=True) as store:
         store.begin(runs.axes)
         for outcome in execute(runs.runs(), Inventor()):
@@ -56,7 +56,8 @@ def parquet(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.glob("*.parquet")}
 
 
-def test_a_record_survives_encoding(three: Plan) -> None:
+def test_record_round_trip(three: Plan) -> None:
+    """A record that is encoded and decoded is the same, with short and long series."""
     first = next(three.runs())
     for repeat in (1, 20_000):
         record = results.of_run(first, Inventor().run(first.specification))
@@ -68,7 +69,8 @@ def test_a_record_survives_encoding(three: Plan) -> None:
             assert value.equals(other) and value.schema == other.schema if isinstance(value, pl.DataFrame) else value == other
 
 
-def test_no_damaged_record_is_taken_for_a_whole_one(three: Plan) -> None:
+def test_damaged_records_are_refused(three: Plan) -> None:
+    """A truncated record is always refused; a flipped bit is refused or changes nothing."""
     first = next(three.runs())
     encoded = encode(results.of_run(first, Inventor().run(first.specification)))
     refused = 0
@@ -77,15 +79,16 @@ def test_no_damaged_record_is_taken_for_a_whole_one(three: Plan) -> None:
             decode(encoded[:place])
         flipped = bytes([encoded[place] ^ 0x10])
         try:
-            # A few bits of the compressed form say nothing.
+            # A few bits of the compressed form have no meaning.
             assert encode(decode(encoded[:place] + flipped + encoded[place + 1 :])) == encoded
         except ValueError as error:
-            assert "no record" in str(error)  # noqa: PT017, since most raise and some need not
+            assert "no record" in str(error)  # noqa: PT017, since most raise, but not all
             refused += 1
     assert refused > 0.98 * len(encoded)
 
 
-def test_a_directory_with_a_foreign_file_is_left_alone(tmp_path: Path) -> None:
+def test_foreign_directory_is_untouched(tmp_path: Path) -> None:
+    """A directory with other files is refused and not changed."""
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(InputError, match=r'holds "thesis\.tex" and is not a results directory'):
         Store(tmp_path, create=True)
@@ -94,7 +97,8 @@ def test_a_directory_with_a_foreign_file_is_left_alone(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == {tmp_path / "thesis.tex": b"precious"}
 
 
-def test_a_file_is_no_directory(tmp_path: Path) -> None:
+def test_file_as_directory(tmp_path: Path) -> None:
+    """A file, or a path below one, is refused."""
     (tmp_path / "file").write_text("precious")
     with pytest.raises(InputError, match="File exists"):
         Store(tmp_path / "file", create=True)
@@ -110,7 +114,8 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
         ("{", "cannot be read"),
     ],
 )
-def test_a_store_of_another_version_is_left_alone(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
+def test_other_version_is_untouched(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
+    """A store with another schema, other metrics or a damaged marker is refused and not changed."""
     keep(three, tmp_path)
     (tmp_path / "sojourn.json").write_text(marker)
     before = snapshot(tmp_path)
@@ -120,13 +125,15 @@ def test_a_store_of_another_version_is_left_alone(marker: str, message: str, thr
     assert snapshot(tmp_path) == before
 
 
-def test_frames_convert_for_pandas(three: Plan) -> None:
+def test_pandas_conversion(three: Plan) -> None:
+    """Frames convert to pandas with the same values."""
     frame = run(three, Inventor(), Memory(), jobs=1).result.flows.to_pandas()
     assert frame["bytes_delivered"].tolist() == [1000, 1001, 2000, 2001, 3000, 3001]
     assert frame["completed"].isna().all()
 
 
-def test_runs_of_campaigns_with_other_axes_have_null_there(three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+def test_other_axes_are_null(three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+    """A run has null for axes of other campaigns; a campaign's result has only its own axes."""
     keep(three, tmp_path)
     other = planned(lambda: scenario(duration="5 s"), 1, tcp='it"s', queue="b")
     keep(other, tmp_path)
@@ -143,13 +150,15 @@ def test_runs_of_campaigns_with_other_axes_have_null_there(three: Plan, scenario
     assert result.runs.height == 3
 
 
-def test_axes_that_sql_does_not_tell_apart_are_refused(scenario: MakeScenario, tmp_path: Path) -> None:
+def test_axes_equal_in_sql(scenario: MakeScenario, tmp_path: Path) -> None:
+    """Axes that differ only in case are refused, since SQL ignores case."""
     keep(planned(scenario, 1, tcp="a"), tmp_path)
     with pytest.raises(InputError, match='axis "TCP": the results have an axis "tcp"'):
         keep(planned(scenario, 2, TCP="a"), tmp_path)
 
 
-def test_sql_sees_finished_runs_whether_or_not_their_campaign_has_ended(three: Plan, tmp_path: Path) -> None:
+def test_sql_reads_journal(three: Plan, tmp_path: Path) -> None:
+    """SQL also reads finished runs that are only in the journal."""
     journal_only(three, tmp_path)
     with sojourn.open(tmp_path) as store:
         assert store.sql("select scenario, sum(events) from runs group by all").rows() == [("small", 6)]
@@ -162,7 +171,8 @@ def test_sql_sees_finished_runs_whether_or_not_their_campaign_has_ended(three: P
         assert store.sql("select * from series").equals(store.series)
 
 
-def test_an_empty_store_has_empty_tables(tmp_path: Path) -> None:
+def test_empty_store(tmp_path: Path) -> None:
+    """An empty store has empty tables."""
     with Store(tmp_path, create=True) as store:
         for name in NAMES:
             assert store.sql(f"select * from {name}").height == 0
@@ -177,7 +187,8 @@ def test_an_empty_store_has_empty_tables(tmp_path: Path) -> None:
         ("", "the query asks nothing"),
     ],
 )
-def test_a_wrong_query_is_one_line(query: str, message: str, tmp_path: Path) -> None:
+def test_bad_query(query: str, message: str, tmp_path: Path) -> None:
+    """A wrong query is a one-line error."""
     with Store(tmp_path, create=True) as store, pytest.raises(InputError, match=message) as raised:
         store.sql(query)
     assert "\n" not in str(raised.value)
@@ -200,85 +211,88 @@ def damage(file: Path, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["truncated", "empty", "foreign", "missing", "a directory"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_damaged_file_is_set_aside_and_its_runs_are_made_again(
-    name: str, how: str, three: Plan, scenario: MakeScenario, tmp_path: Path
-) -> None:
+def test_damaged_file_is_set_aside(name: str, how: str, three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+    """A damaged file is moved to `set-aside` and its runs are made again; those in the journal are kept."""
     keep(three, tmp_path / "whole")
     before = parquet(tmp_path / "whole")
     out = tmp_path / "out"
     keep(planned(scenario, 2), out)
-    # The third is in the journal, and so is not lost.
+    # The third run is in the journal and so is not lost.
     journal_only(three, out)
     damage(out / f"{name}.parquet", how)
-    told: list[str] = []
+    messages: list[str] = []
     backend = Inventor()
-    keep(three, out, told.append, backend)
+    keep(three, out, messages.append, backend)
     assert sorted(run["seed"] for run in backend.started) == [1, 2]
-    assert len(told) == 1
-    assert f"{name}.parquet" in told[0]
-    assert "2 runs will be made again" in told[0]
+    assert len(messages) == 1
+    assert f"{name}.parquet" in messages[0]
+    assert "2 runs will be made again" in messages[0]
     assert parquet(out) == before
     if how != "missing":
         assert (out / "set-aside" / f"{name}.parquet").exists()
 
 
-def test_another_stores_file_is_set_aside(three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+def test_file_of_another_store(three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+    """A file of another store is set aside."""
     keep(three, tmp_path / "out")
     keep(planned(scenario, 2), tmp_path / "other")
     shutil.copy(tmp_path / "other" / "flows.parquet", tmp_path / "out" / "flows.parquet")
-    told: list[str] = []
-    keep(three, tmp_path / "out", told.append)
-    assert "flows.parquet: is damaged or another store's" in told[0]
+    messages: list[str] = []
+    keep(three, tmp_path / "out", messages.append)
+    assert "flows.parquet: is damaged or another store's" in messages[0]
 
 
 @pytest.mark.parametrize("how", ["truncated", "foreign", "empty", "missing"])
-def test_a_lost_journal_loses_only_what_is_nowhere_else(how: str, three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+def test_lost_journal(how: str, three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+    """Without its journal, a store loses only the runs that were not in the files yet."""
     keep(three, tmp_path / "whole")
     out = tmp_path / "out"
     keep(planned(scenario, 2), out)
     journal_only(three, out)
     damage(out / "journal.sqlite", how)
-    told: list[str] = []
+    messages: list[str] = []
     backend = Inventor()
-    keep(three, out, told.append, backend)
+    keep(three, out, messages.append, backend)
     assert [run["seed"] for run in backend.started] == [3]
-    assert len(told) == (how in ("truncated", "foreign"))
+    assert len(messages) == (how in ("truncated", "foreign"))
     assert parquet(out) == parquet(tmp_path / "whole")
 
 
-def test_a_foreign_database_is_set_aside(three: Plan, tmp_path: Path) -> None:
+def test_foreign_database_is_set_aside(three: Plan, tmp_path: Path) -> None:
+    """A database that is no journal is moved to `set-aside` unchanged."""
     Store(tmp_path, create=True).close()
     (tmp_path / "journal.sqlite").unlink()
     with sqlite3.connect(tmp_path / "journal.sqlite") as database:
         database.execute("CREATE TABLE precious (thing TEXT)")
     database.close()
-    told: list[str] = []
-    keep(three, tmp_path, told.append)
-    assert "journal.sqlite: no journal of Sojourn's; moved to" in told[0]
+    messages: list[str] = []
+    keep(three, tmp_path, messages.append)
+    assert "journal.sqlite: no journal of Sojourn's; moved to" in messages[0]
     with sqlite3.connect(tmp_path / "set-aside" / "journal.sqlite") as database:
         assert database.execute("SELECT count(*) FROM precious").fetchall() == [(0,)]
     database.close()
 
 
-def test_a_record_that_cannot_be_read_is_made_again(three: Plan, tmp_path: Path) -> None:
+def test_unreadable_record(three: Plan, tmp_path: Path) -> None:
+    """A record that cannot be read is reported, and its run is made again."""
     journal_only(three, tmp_path / "out")
     with sqlite3.connect(tmp_path / "out" / "journal.sqlite") as database:
         database.execute("UPDATE journal SET record = x'00' WHERE number = 2")
     database.close()
-    told: list[str] = []
-    with Store(tmp_path / "out", notify=told.append) as store:
+    messages: list[str] = []
+    with Store(tmp_path / "out", notify=messages.append) as store:
         assert store.runs.height == 2
-    assert told == [f"{tmp_path / 'out' / 'journal.sqlite'}: 1 run cannot be read and will be made again"]
+    assert messages == [f"{tmp_path / 'out' / 'journal.sqlite'}: 1 run cannot be read and will be made again"]
     backend = Inventor()
     keep(three, tmp_path / "out", backend=backend)
     assert len(backend.started) == 1
 
 
 @pytest.mark.parametrize("replaced", range(5))
-def test_a_crash_while_files_are_replaced_loses_nothing(
+def test_crash_during_consolidation(
     replaced: int, three: Plan, scenario: MakeScenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some files are new and some old, and the journal still has the new runs; each counts once."""
+    """After a crash between the files, some are new and some old: every run still counts once."""
     keep(three, tmp_path / "whole")
     for begun in (0, 2):
         out = tmp_path / str(begun)
@@ -309,10 +323,11 @@ def test_a_crash_while_files_are_replaced_loses_nothing(
         assert parquet(out) == parquet(tmp_path / "whole")
 
 
-def test_the_marker_says_schema_and_engine(tmp_path: Path) -> None:
+def test_marker(tmp_path: Path) -> None:
+    """sojourn.json has the schema, the metrics, and the version and digest of the engine."""
     Store(tmp_path / "new" / "store", create=True).close()
-    told = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
-    assert told == {
+    marker = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
+    assert marker == {
         "schema": 3,
         "metrics": [metric.name for metric in of_run()],
         "engine": sojourn.__version__,

@@ -26,7 +26,8 @@ def specification(**axes: str) -> RunSpecification:
     return STUDY.matrix.cell(axes).specification
 
 
-def test_runs_and_published_values() -> None:
+def test_numbers_of_cells_and_values() -> None:
+    """The study piotrowska has 72 cells and 720 published values, in the paper's tables 2 to 13."""
     assert STUDY.matrix.size == len(list(STUDY.matrix.points())) == 72
     assert len(PUBLISHED) == 720
     assert Counter(value.table.number for value in PUBLISHED) == {
@@ -36,6 +37,7 @@ def test_runs_and_published_values() -> None:
 
 
 def test_published_values_have_cells() -> None:
+    """Every published value belongs to a cell, a metric and an algorithm of the study."""
     cells = list(STUDY.matrix.points())
     controls = {"newreno", "cubic", "compound", None}
     for value in PUBLISHED:
@@ -44,7 +46,8 @@ def test_published_values_have_cells() -> None:
         assert value.algorithm in controls
 
 
-def test_the_file_is_the_papers_tables() -> None:
+def test_published_values_as_printed() -> None:
+    """Published values are kept as printed; ">1" and "~99" are read as numbers."""
     path = ROOT / "studies" / "piotrowska" / "published" / "tables.csv"
     with path.open(encoding="utf-8", newline="") as file:
         printed = [row["value"] for row in csv.DictReader(file)]
@@ -54,11 +57,13 @@ def test_the_file_is_the_papers_tables() -> None:
 
 
 @pytest.mark.parametrize(("load", "flows"), [("UC", 9), ("MC", 90), ("HC", 900)])
-def test_loads_are_flows(load: str, flows: int) -> None:
+def test_loads(load: str, flows: int) -> None:
+    """The loads UC, MC and HC are 9, 90 and 900 flows."""
     assert flow_count(specification(scenario="AL", load=load, tcp="cubic", queue="pie")) == flows
 
 
-def test_the_access_links_round_trips_are_table_1s() -> None:
+def test_access_link_round_trips() -> None:
+    """The round-trip times of the access link are those of the paper's Table 1."""
     run = specification(scenario="AL", load="UC", tcp="newreno", queue="droptail")
     delays = {(link["from"], link["to"]): link["delay"] for link in run["links"]}
     left, right = run["nodes"].index("left"), run["nodes"].index("right")
@@ -91,7 +96,8 @@ def test_the_access_links_round_trips_are_table_1s() -> None:
         ("AL", "droptail", None),
     ],
 )
-def test_queues_hold_900_packets_and_have_the_papers_targets(scenario: str, queue: str, target: int | None) -> None:
+def test_queue_limits_and_targets(scenario: str, queue: str, target: int | None) -> None:
+    """Queues have a limit of 900 packets, and PIE and CoDel the paper's targets."""
     run = specification(scenario=scenario, load="UC", tcp="newreno", queue=queue)
     bottleneck = run["links"][0]
     assert bottleneck["rate"] == {"DC": 10**9, "AL": 10**8}[scenario]
@@ -100,13 +106,15 @@ def test_queues_hold_900_packets_and_have_the_papers_targets(scenario: str, queu
     assert bottleneck["queue"]["parameters"].get("target") == (None if target is None else target * 10**9)
 
 
-def test_mixed_runs_give_each_sender_its_algorithm() -> None:
+def test_mixed_senders() -> None:
+    """In mixed runs each sender has its own algorithm."""
     run = specification(scenario="DC", load="MC", tcp="mixed", queue="codel")
     senders = {(run["nodes"][flow["from"]], flow["source"]["name"]) for flow in run["flows"]}
     assert senders == {("n1", "newreno"), ("n2", "compound"), ("n3", "cubic")}
 
 
-def test_only_narrows_the_matrix() -> None:
+def test_only_selects_cells() -> None:
+    """`only` selects cells by names and aliases, in upper or lower case."""
     assert STUDY.part({"load": ["UC", "mc"], "queue": ["CoDel"]}).size == 2 * 2 * 4
     assert {axes["queue"] for axes in STUDY.part({"queue": ["DT"]}).points()} == {"droptail"}
 
@@ -118,12 +126,14 @@ def test_only_narrows_the_matrix() -> None:
         ({"load": ["XC"]}, r'unknown value of axis load "XC", did you mean "\wC"\? \(known: UC, MC, HC\)'),
     ],
 )
-def test_only_names_what_there_is(only: dict[str, list[str]], message: str) -> None:
+def test_bad_only(only: dict[str, list[str]], message: str) -> None:
+    """An unknown axis or value is an error that lists the known ones."""
     with pytest.raises(sojourn.InputError, match=message):
         STUDY.part(only)
 
 
-def test_changes_are_made_in_every_scenario_and_after_all_else() -> None:
+def test_changes_apply_last() -> None:
+    """Changes apply to every cell, after the study's own settings."""
     changes = {"network.dumbbell.bottleneck.queue.target": "3 ms", "stack.minimum_rto": "200 ms"}
     only = {"load": "UC", "tcp": "newreno", "queue": "codel"}
     runs = list(api.study_campaign(STUDY, 1, only, changes).cells())
@@ -133,14 +143,16 @@ def test_changes_are_made_in_every_scenario_and_after_all_else() -> None:
         assert run.specification["stacks"][0]["minimum_rto"] == 200 * 10**9
 
 
-def test_a_change_that_leads_nowhere_is_bad_input() -> None:
+def test_bad_changes() -> None:
+    """A change of a key that does not exist is an input error."""
     with pytest.raises(InputError, match=r'--set flows\.9\.tcp: the scenario has nothing at "flows\.9\.tcp" to set'):
         list(api.study_campaign(STUDY, changes={"flows.9.tcp": "cubic"}).cells())
     with pytest.raises(InputError, match=r'network\.dumbbell\.bottleneck: unknown key "bandwidth"'):
         api.study_campaign(STUDY, changes={"network.dumbbell.bottleneck.bandwidth": "1 Gbit/s"})
 
 
-def test_an_unknown_study_is_answered_with_those_there_are() -> None:
+def test_unknown_study() -> None:
+    """An unknown study is an error that suggests the nearest one."""
     with pytest.raises(sojourn.InputError, match='unknown study "piotrovska", did you mean "piotrowska"'):
         library.load("piotrovska")
 
@@ -163,7 +175,8 @@ def test_an_unknown_study_is_answered_with_those_there_are() -> None:
         ({"tables": [{"number": 1, "title": "", "select": {}, "metrics": [], "algorithms": "tcp"}]}, "selects one value"),
     ],
 )
-def test_a_study_that_contradicts_itself_is_an_error(change: dict[str, object], message: str) -> None:
+def test_contradictory_study(change: dict[str, object], message: str) -> None:
+    """A table with an unknown axis, value or metric, or by algorithm for several values, is an error."""
     with pytest.raises(ValidationError, match=message):
         Study.of(STUDY.model_dump(by_alias=True) | change)
 
@@ -183,7 +196,8 @@ def test_a_study_that_contradicts_itself_is_an_error(change: dict[str, object], 
         ("share_pct", 60.0, 1.0, 9.0),
     ],
 )
-def test_the_rule_of_agreement(metric: str, published: float, fair_share: float, expected: float) -> None:
+def test_agreement_tolerance(metric: str, published: float, fair_share: float, expected: float) -> None:
+    """A value agrees if it is within 15 % of the published one, or within its metric's floor."""
     assert tolerance(metric, published, fair_share) == pytest.approx(expected)
     assert agrees(metric, published, published + 0.999 * expected, fair_share)
     assert agrees(metric, published, published - 0.999 * expected, fair_share)
@@ -202,7 +216,8 @@ class RatePerAlgorithm(Inventor):
         return invented(run, lambda seed, flow: by_flow[flow] * seed * window * 10**6 // 8)
 
 
-def test_algorithms_are_measured_apart() -> None:
+def test_values_by_algorithm() -> None:
+    """In mixed runs, values of each algorithm and of all flows are computed with Student's interval."""
     only = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": "pie"}
     found = sojourn.reproduce("piotrowska", 3, only=only, backend=RatePerAlgorithm())
     cells = {(cell.published.algorithm, cell.published.metric): cell.measured for cell in found.comparison}
@@ -219,7 +234,8 @@ def test_algorithms_are_measured_apart() -> None:
     assert everyone.mean == pytest.approx(36 / (3 * 14))
 
 
-def test_cells_hold_the_papers_labels() -> None:
+def test_cells_have_paper_labels() -> None:
+    """cells.csv has the paper's axes, and the algorithm or `all` in tables by algorithm."""
     only = {"scenario": "DC", "load": "HC", "tcp": "mixed", "queue": "droptail"}
     frame = sojourn.reproduce("piotrowska", only=only, backend=RatePerAlgorithm()).cells
     assert frame.columns == [
@@ -231,7 +247,8 @@ def test_cells_hold_the_papers_labels() -> None:
     assert frame["ci_low"].null_count() == frame.height
 
 
-def test_the_python_api_checks_its_arguments(scenario: Callable[..., Scenario]) -> None:
+def test_seeds_must_be_positive(scenario: Callable[..., Scenario]) -> None:
+    """The API refuses a number of seeds below 1."""
     with pytest.raises(sojourn.InputError, match="seeds must be 1 or more"):
         sojourn.reproduce("piotrowska", 0, backend=Inventor())
     with pytest.raises(sojourn.InputError, match="seeds must be 1 or more"):

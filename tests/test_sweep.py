@@ -24,7 +24,7 @@ QUEUE = {"key": "network.dumbbell.bottleneck.queue", "values": ["droptail", {"na
 
 
 def swept(**sweep: Any) -> Matrix:
-    """The small scenario with a sweep."""
+    """Returns the small scenario with a sweep."""
     return file.from_data({**scenario_data(), "sweep": sweep}, "small.toml")
 
 
@@ -32,7 +32,8 @@ def names(matrix: Matrix) -> list[str]:
     return [called(axes) for axes in matrix.points()]
 
 
-def test_all_values_are_combined_the_last_axis_fastest() -> None:
+def test_axes_are_crossed() -> None:
+    """All values are combined, the last axis varying fastest, and set in the scenarios."""
     matrix = swept(axes={"tcp": TCP, "queue": QUEUE})
     assert matrix.axes == ("tcp", "queue")
     assert names(matrix) == [
@@ -50,7 +51,8 @@ def test_all_values_are_combined_the_last_axis_fastest() -> None:
     ]
 
 
-def test_zipped_axes_go_together_and_the_others_are_crossed() -> None:
+def test_zipped_axes() -> None:
+    """Zipped axes vary together, and are crossed with the others."""
     rate = {"key": "network.dumbbell.bottleneck.rate", "values": ["10 Mbit/s", "20 Mbit/s"]}
     wait = {"key": "network.dumbbell.bottleneck.delay", "values": ["1 ms", "2 ms"]}
     matrix = swept(axes={"rate": rate, "tcp": TCP, "wait": wait}, zip=[["wait", "rate"]])
@@ -63,19 +65,22 @@ def test_zipped_axes_go_together_and_the_others_are_crossed() -> None:
     ]
 
 
-def test_exclusions_leave_combinations_out() -> None:
+def test_exclusions() -> None:
+    """`exclude` removes the combinations that match."""
     matrix = swept(axes={"tcp": TCP, "queue": QUEUE}, exclude=[{"tcp": "cubic", "queue": ["droptail"]}])
     assert matrix.size == len(names(matrix)) == 3
     assert "tcp=cubic beta=0.8,queue=droptail" not in names(matrix)
 
 
-def test_labels_mean_what_overrides_say() -> None:
+def test_overrides_define_labels() -> None:
+    """The values of an axis without a key mean what the overrides set."""
     overrides = [{"when": {"load": "heavy"}, "set": {"flows.*.count": 100}}]
     matrix = swept(axes={"load": ["light", "heavy"]}, overrides=overrides)
     assert [flow_count(cell.specification) for cell in matrix.cells()] == [2, 100]
 
 
-def test_an_axis_may_be_named_by_its_key() -> None:
+def test_axis_named_by_key() -> None:
+    """An axis without a `key` sets the key that is its name."""
     matrix = swept(axes={"network.dumbbell.bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"], "duration": ["5 s", "6 s"]})
     runs = [cell.specification for cell in matrix.cells()]
     assert [(run["links"][0]["rate"], run["duration"]) for run in runs] == [
@@ -86,7 +91,8 @@ def test_an_axis_may_be_named_by_its_key() -> None:
     ]
 
 
-def test_parameters_are_set_in_the_algorithm_that_another_axis_sets_whichever_comes_first() -> None:
+def test_parameter_and_algorithm_axes() -> None:
+    """An axis of a parameter applies to the algorithms of another axis, in either order."""
     start = {"key": "flows.*.tcp.slow_start", "values": ["standard", "hystart"]}
     for axes in ({"tcp": TCP, "begin": start}, {"begin": start, "tcp": TCP}):
         chosen = {(flows.tcp.name, flows.tcp.slow_start) for cell in swept(axes=axes).cells() for flows in cell.scenario.flows}
@@ -99,14 +105,15 @@ def test_parameters_are_set_in_the_algorithm_that_another_axis_sets_whichever_co
         (["10 ms", "20 ms"], ["10 ms", "20 ms"]),
         ([1, 2.5, True], ["1", "2.5", "true"]),
         (["newreno", {"name": "cubic", "beta": 0.8}], ["newreno", "cubic beta=0.8"]),
-        # What all tables have in common tells none from another.
+        # Keys that all tables have in common are left out.
         ([{"name": "pie", "limit": "9 packets"}, {"name": "codel", "limit": "9 packets"}], ["pie", "codel"]),
         ([{"name": "pie", "target": "2 ms"}, {"name": "pie", "target": "5 ms"}], ["pie target=2 ms", "pie target=5 ms"]),
         ([{"label": "far", "value": "90 ms"}, {"label": "near", "value": "1 ms"}], ["far", "near"]),
         ([{"profile": "rfc", "sack": False}, "linux-6"], ["rfc sack=false", "linux-6"]),
     ],
 )
-def test_values_are_called_by_what_tells_them_apart(values: list[Any], labels: list[str]) -> None:
+def test_value_labels(values: list[Any], labels: list[str]) -> None:
+    """Tables are labelled by the keys in which they differ."""
     matrix = swept(axes={"what": {"key": "description", "values": values}})
     assert [axes["what"] for axes in matrix.points()] == labels
 
@@ -115,7 +122,7 @@ def test_values_are_called_by_what_tells_them_apart(values: list[Any], labels: l
     ("text", "steps", "spacing", "expected"),
     [
         ("10 ms..50 ms", 5, "linear", ["10 ms", "20 ms", "30 ms", "40 ms", "50 ms"]),
-        # 10 ms times 20 to the power of 0, 1/4, 1/2, 3/4 and 1, which the design's example calls for
+        # 10 ms times 20 to the power of 0, 1/4, 1/2, 3/4 and 1
         ("10 ms..200 ms", 5, "log", ["10 ms", "21.15 ms", "44.72 ms", "94.57 ms", "200 ms"]),
         ("1 Mbit/s..1 Gbit/s", 4, "log", ["1 Mbit/s", "10 Mbit/s", "100 Mbit/s", "1000 Mbit/s"]),
         ("0.1..0.9", 3, "linear", [0.1, 0.5, 0.9]),
@@ -125,7 +132,8 @@ def test_values_are_called_by_what_tells_them_apart(values: list[Any], labels: l
         ("1 KiB..2 KiB", 4, "linear", ["1 KiB", "1365 B", "1707 B", "2 KiB"]),
     ],
 )
-def test_ranges_are_even_between_their_ends(text: str, steps: int, spacing: Any, expected: list[object]) -> None:
+def test_ranges(text: str, steps: int, spacing: Any, expected: list[object]) -> None:
+    """Ranges have even steps, linear or logarithmic, between their ends."""
     assert spread(text, steps, spacing) == expected
 
 
@@ -197,7 +205,8 @@ def test_ranges_are_even_between_their_ends(text: str, steps: int, spacing: Any,
         ({"most_seeds": 5}, 'most_seeds: it is a bound of "until", which is not given'),
     ],
 )
-def test_a_sweep_that_makes_no_sense_is_one_line(sweep: Mapping[str, Any], message: str) -> None:
+def test_bad_sweeps(sweep: Mapping[str, Any], message: str) -> None:
+    """A wrong sweep is a one-line error with the key and what is allowed."""
     with pytest.raises(InputError) as error:
         swept(**sweep)
     assert str(error.value).startswith("small.toml: sweep")
@@ -205,7 +214,8 @@ def test_a_sweep_that_makes_no_sense_is_one_line(sweep: Mapping[str, Any], messa
     assert "\n" not in str(error.value)
 
 
-def test_an_unknown_key_of_a_file_may_be_a_misspelt_sweep() -> None:
+def test_misspelt_sweep() -> None:
+    """An unknown top-level key like "sewep" suggests "sweep"."""
     with pytest.raises(InputError, match='unknown key "sewep", did you mean "sweep"'):
         file.from_data({**scenario_data(), "sewep": {}}, "small.toml")
 
@@ -216,18 +226,20 @@ def refused(matrix: Matrix) -> str:
     return str(error.value)
 
 
-def test_a_cell_that_makes_no_scenario_is_named() -> None:
+def test_invalid_cell_is_named() -> None:
+    """The error of a cell that is no valid scenario names the cell."""
     matrix = swept(axes={"duration": ["5 s", "1 s"]})
     assert refused(matrix).startswith("small.toml: cell duration=1 s: warm_up: ")
 
 
-def test_an_axis_of_what_the_scenario_does_not_have_is_an_error() -> None:
+def test_axis_without_target() -> None:
+    """An axis that sets something the scenario does not have is an error."""
     matrix = swept(axes={"far": {"key": "network.links.0.delay", "values": ["1 ms", "2 ms"]}})
     assert 'the scenario has nothing at "network.links.0.delay" to set' in refused(matrix)
 
 
-def test_cells_that_are_the_same_run_are_an_error() -> None:
-    """Spelt differently, and an override that undoes what an axis sets."""
+def test_same_cells_are_refused() -> None:
+    """Cells with the same specification are an error: one value spelt twice, or an override that undoes an axis."""
     assert "the cells duration=5 s and duration=5000 ms are the same run; exclude one" in refused(
         swept(axes={"duration": ["5 s", "5000 ms"]})
     )
@@ -235,7 +247,8 @@ def test_cells_that_are_the_same_run_are_an_error() -> None:
     assert "are the same run" in refused(swept(axes={"tcp": TCP}, overrides=undone))
 
 
-def test_only_and_changes_are_those_of_studies() -> None:
+def test_only_and_changes() -> None:
+    """`only` and changes select and change the cells of a sweep."""
     matrix = swept(axes={"tcp": TCP, "queue": QUEUE})
     assert names(matrix.only({"tcp": ["CUBIC"], "queue": ["droptail"]})) == ["tcp=cubic beta=0.8,queue=droptail"]
     with pytest.raises(InputError, match='--only: unknown value of axis tcp "bbr"'):
@@ -244,7 +257,8 @@ def test_only_and_changes_are_those_of_studies() -> None:
     assert {cell.scenario.duration for cell in changed.cells()} == {7 * 10**12}
 
 
-def test_paths_reach_into_tables_and_lists_and_change_only_what_they_return() -> None:
+def test_key_paths() -> None:
+    """Key paths set values in tables, list elements and names given as text, and leave the original as it was."""
     before: dict[str, Any] = {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
     data = before
     for path, value in (
@@ -279,7 +293,8 @@ def swept_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_run_shows_a_row_a_cell_and_labels_results_with_the_axes(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_run_shows_cells(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
+    """`run` shows a row for each cell, and the results have the axes as columns."""
     assert status(["run", str(swept_file), "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("4 cells, 3 seeds each: 12 runs, 48 simulated seconds\n")
@@ -290,12 +305,14 @@ def test_run_shows_a_row_a_cell_and_labels_results_with_the_axes(swept_file: Pat
     assert runs.height == 12
 
 
-def test_seeds_of_the_command_line_come_before_the_files(swept_file: Path, capsys: Capture) -> None:
+def test_seeds_option_overrides_file(swept_file: Path, capsys: Capture) -> None:
+    """`--seeds` overrides the file; a single cell is shown as a scenario."""
     assert status(["run", str(swept_file), "--seeds", "1", "--only", "tcp=cubic", "--only", "queue=pie"]) == 0
-    assert "mean Mbit/s" in capsys.readouterr().out  # one cell is shown as a scenario is
+    assert "mean Mbit/s" in capsys.readouterr().out  # a single cell is shown as a scenario
 
 
-def test_check_looks_at_every_cell(swept_file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_covers_every_cell(swept_file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`check` checks every cell with the backend and names the one it refuses."""
     assert status(["check", str(swept_file)]) == 0
     assert 'scenario "small" is valid: 4 cells, the first with 4 nodes' in capsys.readouterr().out
     register(monkeypatch, lambda: Inventor(refused=frozenset({1})))
@@ -303,24 +320,28 @@ def test_check_looks_at_every_cell(swept_file: Path, capsys: Capture, monkeypatc
     assert f"{swept_file}: cell tcp=newreno,queue=codel: it makes no sense" in complaint(capsys)
 
 
-def test_a_file_of_many_scenarios_is_not_loaded_as_one(swept_file: Path) -> None:
+def test_load_refuses_sweeps(swept_file: Path) -> None:
+    """`load` refuses a file of several scenarios, and `expand` returns them."""
     with pytest.raises(InputError, match="the file holds 4 scenarios"):
         sojourn.load(swept_file)
     assert sojourn.expand(swept_file).size == 4
 
 
-def test_a_scenario_without_a_sweep_is_one_cell(scenario_file: Callable[..., Path]) -> None:
+def test_scenario_without_sweep(scenario_file: Callable[..., Path]) -> None:
+    """A scenario without a sweep is one cell with its name."""
     assert names(sojourn.expand(scenario_file())) == ["scenario=small"]
 
 
-def test_seeds_do_not_count_past_the_largest(scenario: Callable[..., sojourn.Scenario]) -> None:
+def test_largest_seed(scenario: Callable[..., sojourn.Scenario]) -> None:
+    """Seeds beyond 2^63 - 1 are an error."""
     largest = 2**63 - 1
     assert len(plan(Campaign.of_scenario(scenario(seed=largest - 1), 2), Inventor())) == 2
     with pytest.raises(InputError, match=f"seed: {largest} is too large to count 2 seeds up from"):
         plan(Campaign.of_scenario(scenario(seed=largest), 2), Inventor())
 
 
-def test_the_keys_of_a_cell_are_those_of_its_runs() -> None:
+def test_keys_of_cells() -> None:
+    """The keys computed for a cell at once are those of its runs."""
     for cell in swept(axes={"tcp": TCP, "queue": QUEUE}).cells():
         first, *others = cell.runs(3, INVENTOR)
         runs = [first, *others]
@@ -331,8 +352,8 @@ def test_the_keys_of_a_cell_are_those_of_its_runs() -> None:
 
 @pytest.mark.parametrize("speed", [10.0, 1e4, 1e7])
 @pytest.mark.parametrize("overhead", [0.0, 0.004, 1.0])
-def test_the_speed_is_what_two_beginnings_differ_by(speed: float, overhead: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that goes on by so much for each run, and by a second for so many packets that the slowest link can carry."""
+def test_speed_estimate(speed: float, overhead: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Speed and overhead are recovered from a clock that adds a fixed time a run and a time a packet."""
     now = 0.0
 
     def carry_out(run: Run) -> None:
@@ -349,7 +370,8 @@ def test_the_speed_is_what_two_beginnings_differ_by(speed: float, overhead: floa
     assert found.seconds(3, 1000) == pytest.approx(3 * overhead + 1000 / speed, rel=1e-5)
 
 
-def test_plan_tells_what_a_run_would_mean(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_plan(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
+    """`plan` shows the axes, the runs that are missing, and an estimate of their packets."""
     out = str(tmp_path / "out")
     assert status(["run", str(swept_file), "--only", "tcp=cubic", "--only", "queue=pie", "--out", out]) == 0
     capsys.readouterr()
@@ -366,5 +388,6 @@ def test_plan_tells_what_a_run_would_mean(swept_file: Path, tmp_path: Path, caps
     ("seconds", "text"),
     [(0.2, "1 s"), (59.6, "1 min"), (61, "1 min 1 s"), (7200, "2 h"), (7261, "2 h 1 min"), (90000, "1 d 1 h")],
 )
-def test_times_are_in_two_units(seconds: float, text: str) -> None:
+def test_durations_in_two_units(seconds: float, text: str) -> None:
+    """Durations are shown in at most two units."""
     assert show.duration(seconds) == text

@@ -15,14 +15,15 @@ ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": ["pie", "codel"
 
 
 def rendered(table: Table) -> list[list[str]]:
-    """The printed rows as lists of their cells."""
+    """Returns the printed rows as lists of their cells."""
     output = io.StringIO()
     Console(file=output, width=200).print(table)
     rows = [line.strip("│┃") for line in output.getvalue().splitlines() if line.startswith(("│", "┃"))]
     return [[cell.strip() for cell in row.replace("┃", "│").split("│")] for row in rows]
 
 
-def test_cells_stand_as_in_the_paper_and_misses_are_marked() -> None:
+def test_layout_of_paper() -> None:
+    """Tables have the paper's layout, and values that do not agree have an asterisk."""
     found = sojourn.reproduce("piotrowska", only=ONLY, backend=RatePerAlgorithm())
     ten, eleven = tables.study_tables(found.study, found.comparison)
     rows = rendered(ten)
@@ -35,13 +36,15 @@ def test_cells_stand_as_in_the_paper_and_misses_are_marked() -> None:
     assert rendered(eleven)[2] == ["MC", "queue_mean_pkts", "167 | 1.0 *", "209 | 1.0 *"]
 
 
-def test_intervals_are_shown_when_there_are_several_seeds() -> None:
+def test_intervals() -> None:
+    """With several seeds, tables show half the width of the interval."""
     found = sojourn.reproduce("piotrowska", 3, only=ONLY, backend=RatePerAlgorithm())
     ten, _ = tables.study_tables(found.study, found.comparison)
     assert rendered(ten)[2][3] == "9.85 | 2.00 ± 2.48 *"
 
 
-def test_agreement_is_counted_by_table_and_in_all() -> None:
+def test_agreement_counts() -> None:
+    """Agreement is counted for each table and in total."""
     found = sojourn.reproduce("piotrowska", only=ONLY, backend=RatePerAlgorithm())
     counted = {row[0]: (int(row[2]), int(row[3])) for row in rendered(tables.agreement_table(found.comparison))[1:]}
     assert counted == {
@@ -55,7 +58,7 @@ def test_agreement_is_counted_by_table_and_in_all() -> None:
     assert 0 < counted["all"][0] < counted["all"][1] == 38
 
 
-def test_unpublished_values_stand_alone() -> None:
+def test_unpublished_values() -> None:
     """A study without published values has a value for each metric of each cell its tables select."""
     study = library.load("piotrowska").model_copy(
         update={
@@ -81,7 +84,8 @@ def test_unpublished_values_stand_alone() -> None:
     assert not cells.agreement(compared)
 
 
-def test_unpublished_tables_of_algorithms() -> None:
+def test_unpublished_values_by_algorithm() -> None:
+    """A table by algorithm without published values has a row for each algorithm and for all."""
     study = library.load("piotrowska").model_copy(
         update={
             "published": None,

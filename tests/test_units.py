@@ -15,7 +15,7 @@ DIMENSIONS = [DURATION, RATE, SIZE, PACKETS]
     ("dimension", "text", "value"),
     [
         (DURATION, "2 ms", 2_000_000_000),
-        (DURATION, "0.1 ms", 100_000_000),  # not 99 999 999, as binary fractions would have it
+        (DURATION, "0.1 ms", 100_000_000),  # not 99 999 999, as with binary fractions
         (DURATION, "1e-3 s", 10**9),
         (DURATION, "10 µs", 10**7),
         (DURATION, " 3s ", 3 * 10**12),
@@ -26,17 +26,20 @@ DIMENSIONS = [DURATION, RATE, SIZE, PACKETS]
         (PACKETS, "1 packet", 1),
     ],
 )
-def test_reads_quantities_exactly(dimension: units.Dimension, text: str, value: int) -> None:
+def test_exact_quantities(dimension: units.Dimension, text: str, value: int) -> None:
+    """Quantities are read exactly, without binary rounding."""
     assert dimension.parse(text) == value
 
 
 @given(st.sampled_from(DIMENSIONS), st.integers(-units.LARGEST, units.LARGEST))
-def test_what_is_written_reads_back(dimension: units.Dimension, value: int) -> None:
+def test_format_and_parse(dimension: units.Dimension, value: int) -> None:
+    """Any value that is written is read back the same."""
     assert dimension.parse(dimension.format(value)) == value
 
 
 @given(st.sampled_from(DIMENSIONS), st.data(), st.decimals(min_value=-(10**6), max_value=10**6, places=3))
-def test_reading_is_decimal_arithmetic(dimension: units.Dimension, data: st.DataObject, number: Decimal) -> None:
+def test_decimal_arithmetic(dimension: units.Dimension, data: st.DataObject, number: Decimal) -> None:
+    """A quantity is the decimal product of number and unit, or an error if that is no whole number."""
     unit, factor = data.draw(st.sampled_from(sorted(dimension.units.items())))
     exact = number * factor
     if exact == exact.to_integral_value():
@@ -47,7 +50,8 @@ def test_reading_is_decimal_arithmetic(dimension: units.Dimension, data: st.Data
 
 
 @given(st.sampled_from(DIMENSIONS), st.text())
-def test_other_text_is_a_clear_error_or_a_number(dimension: units.Dimension, text: str) -> None:
+def test_arbitrary_text(dimension: units.Dimension, text: str) -> None:
+    """Any text is a whole number or a ValueError, never another exception."""
     with contextlib.suppress(ValueError):  # and no other kind of exception
         assert isinstance(dimension.parse(text), int)
 
@@ -64,22 +68,26 @@ def test_other_text_is_a_clear_error_or_a_number(dimension: units.Dimension, tex
         ("nan bit/s", "is no rate"),
     ],
 )
-def test_says_what_is_wrong_with_a_rate(text: object, message: str) -> None:
+def test_bad_rates(text: object, message: str) -> None:
+    """The error of a wrong rate says what is wrong."""
     with pytest.raises(ValueError, match=message):
         RATE.parse(text)
 
 
-def test_queue_limits_are_packets_or_bytes() -> None:
+def test_queue_limits() -> None:
+    """Queue limits are read in packets or bytes."""
     assert parse_queue_limit("900 packets") == QueueLimit(900, "packets")
     assert parse_queue_limit("64 KiB") == QueueLimit(65536, "bytes")
 
 
 def test_bandwidth_delay_products() -> None:
+    """Limits in BDP are decimal numbers of bandwidth-delay products."""
     assert parse_queue_limit("8 BDP") == BandwidthDelayProducts(Decimal(8))
     assert parse_queue_limit("0.5 BDP") == BandwidthDelayProducts(Decimal("0.5"))
 
 
 @pytest.mark.parametrize("text", ["0 packets", "-3 packets", "0 B", "5 ms", "1.5 packets", "0 BDP", "-1 BDP", "1 bdp", 900])
-def test_other_queue_limits_are_errors(text: object) -> None:
+def test_bad_queue_limits(text: object) -> None:
+    """Limits that are not positive, not whole or in another unit are errors."""
     with pytest.raises(ValueError, match=r"packets|bytes|unit|BDP"):
         parse_queue_limit(text)

@@ -13,7 +13,7 @@ from sojourn.cli.commands import status
 from sojourn.errors import RunFailed
 from sojourn.specification import RunSpecification
 
-#: Total throughput in kbit/s by seed: what the runs of each cell, told by its delay, deliver.
+#: Total throughput in kbit/s of each cell, named by its delay, by seed.
 DELIVERED = {
     "1 ms": [5000] * 40,
     "2 ms": [5000 + 37 * seed % 101 for seed in range(40)],
@@ -29,11 +29,11 @@ class Known(Inventor):
         super().run(run)
         cell = f"{run['links'][0]['delay'] // 10**9} ms"
         kilobits = DELIVERED[cell][run["seed"] - 1]
-        return invented(run, lambda _, flow: kilobits * 1000 * 3 // 8 if flow == 0 else 0)  # the window is of 3 s
+        return invented(run, lambda _, flow: kilobits * 1000 * 3 // 8 if flow == 0 else 0)  # the window is 3 s
 
 
 def expected_seeds(cell: str) -> int:
-    """By the definition: batches of 3, half as many again each time, until t s / sqrt(n) is below the bound."""
+    """Applies the definition: batches of 3, 5, 8, 12 and so on, until t s / sqrt(n) is below the bound."""
     for seeds in (3, 5, 8, 12, 18, MOST):
         values = [kilobits / 1000 for kilobits in DELIVERED[cell][:seeds]]
         half = stats.t.ppf(0.975, seeds - 1) * statistics.stdev(values) / seeds**0.5
@@ -55,7 +55,8 @@ def seeds_by_cell(runs: Any) -> dict[str, list[int]]:
     return {str(wait): sorted(frame["seed"]) for (wait,), frame in runs.partition_by(["wait"], as_dict=True).items()}
 
 
-def test_each_cell_gets_as_many_seeds_as_it_needs(swept_file: Path) -> None:
+def test_seeds_per_cell(swept_file: Path) -> None:
+    """Each cell gets the number of seeds that the definition of the stopping rule gives, and no run is repeated."""
     backend = Known()
     found = sojourn.run(swept_file, backend=backend)
     seeds = {cell: expected_seeds(cell) for cell in DELIVERED}
@@ -64,7 +65,8 @@ def test_each_cell_gets_as_many_seeds_as_it_needs(swept_file: Path) -> None:
     assert len(backend.started) == sum(seeds.values())  # none is run twice
 
 
-def test_a_store_goes_on_and_makes_nothing_again(swept_file: Path, tmp_path: Path) -> None:
+def test_store_continues(swept_file: Path, tmp_path: Path) -> None:
+    """A second campaign on the same store runs nothing and has the same result."""
     first = sojourn.run(swept_file, out=tmp_path / "out", backend=Known())
     backend = Known()
     again = sojourn.run(swept_file, out=tmp_path / "out", backend=backend)
@@ -72,11 +74,13 @@ def test_a_store_goes_on_and_makes_nothing_again(swept_file: Path, tmp_path: Pat
     assert again.runs.equals(first.runs)
 
 
-def test_a_number_of_seeds_comes_before_the_condition(swept_file: Path) -> None:
+def test_seeds_override_condition(swept_file: Path) -> None:
+    """A number of seeds overrides the stopping rule."""
     assert set(map(len, seeds_by_cell(sojourn.run(swept_file, 4, backend=Known()).runs).values())) == {4}
 
 
-def test_cells_that_stay_uncertain_are_told(swept_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_uncertain_cells_are_reported(swept_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Cells that reach the maximum of seeds without meeting the bound are reported on stderr."""
     register(monkeypatch, Known)
     assert status(["run", str(swept_file)]) == 0
     shown = capsys.readouterr()
@@ -88,13 +92,12 @@ def test_cells_that_stay_uncertain_are_told(swept_file: Path, monkeypatch: pytes
     assert shown.err == f"wait=3 ms: after {MOST} seeds ci(total_mbps) is {half:.3g}, and not below {BOUND_MBPS}\n"
 
 
-def test_a_failure_ends_it_and_keeps_what_is_done(
-    swept_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_failure_keeps_finished_runs(swept_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A failed run ends the campaign after its batch and keeps the finished runs."""
     register(monkeypatch, lambda: Known(failing={4: RunFailed("it broke")}))
     assert status(["run", str(swept_file), "--out", str(tmp_path / "out")]) == 1
-    told = capsys.readouterr().err.splitlines()
-    # The calm cell has its three seeds; of the other two five each are wanted, and the fourth of both fails.
-    assert told[0].startswith("11 of 13 runs succeeded")
-    assert told[-1] == "sojourn: run 2 ms/4: it broke (and 1 more)"
+    lines = capsys.readouterr().err.splitlines()
+    # The cell without variance has its three seeds; the other two need five each, and the fourth of both fails.
+    assert lines[0].startswith("11 of 13 runs succeeded")
+    assert lines[-1] == "sojourn: run 2 ms/4: it broke (and 1 more)"
     assert sojourn.open(tmp_path / "out").runs.height == 11

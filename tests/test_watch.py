@@ -1,4 +1,4 @@
-"""A run that is watched: the same run, at the pace asked for, with values that are what happened."""
+"""Watching a run: the results do not change, the speed is the one given, and the values shown are right."""
 
 import io
 import itertools
@@ -30,7 +30,8 @@ ScenarioFile = Callable[..., Path]
 
 
 @pytest.mark.parametrize("interval", [PICOSECONDS // 7, PICOSECONDS, 10 * PICOSECONDS])
-def test_a_watched_run_is_the_run_that_it_would_have_been(scenario: Callable[..., Scenario], interval: int) -> None:
+def test_watching_changes_nothing(scenario: Callable[..., Scenario], interval: int) -> None:
+    """A run in steps has the same result as a run at once, whatever the step."""
     flows = [{"from": "a", "to": "b", "count": 3, "start_within": "1 s", "tcp": tcp} for tcp in ("cubic", "bbr", "tfrc")]
     run = specify(scenario(flows=flows, probe={"queue_series": "100 ms", "flow_series": "50 ms"}), seed=5)
     stepped = backends.stepping("simulator").step(run)
@@ -42,8 +43,8 @@ def test_a_watched_run_is_the_run_that_it_would_have_been(scenario: Callable[...
     assert watched.events == unwatched.events
 
 
-def test_figures_are_what_happens(scenario: Callable[..., Scenario]) -> None:
-    """1000 packets of 1500 bytes a second come to a link that carries 10 of their 12 Mbit/s, behind a buffer of 50."""
+def test_values_of_known_run(scenario: Callable[..., Scenario]) -> None:
+    """The values shown are those of 12 Mbit/s of constant-rate packets on a link of 10 Mbit/s with a buffer of 50."""
     queue = {"name": "droptail", "limit": "50 packets"}
     hosts = {name: [{"name": name[0], "rate": "1 Gbit/s", "delay": "1 ms"}] for name in ("senders", "receivers")}
     bottleneck = {"rate": "10 Mbit/s", "delay": "1 ms", "queue": queue}
@@ -55,11 +56,11 @@ def test_figures_are_what_happens(scenario: Callable[..., Scenario]) -> None:
     (shown,) = recent.queues()
     assert shown.packets in (49, 50)
     assert shown.mbps == pytest.approx(10, rel=0.002)
-    # A packet that joins behind 49 waits for as many times 1.2 ms, and for the one on the wire.
+    # A packet that arrives behind 49 waits 49 times 1.2 ms, and for the one in transmission.
     assert shown.sojourn == pytest.approx(0.0595, abs=0.001)
     past = recent.history("left->right")
     assert [each.time for each in past] == [1, 2, 3, 4]
-    # A sixth of 1000.
+    # A sixth of 1000 packets/s.
     assert [each.drops for each in past[1:]] == pytest.approx([166.7] * 3, abs=1)
     assert sum(each.drops for each in past) == shown.drops
     flow = recent.flows().row(0, named=True)
@@ -69,7 +70,8 @@ def test_figures_are_what_happens(scenario: Callable[..., Scenario]) -> None:
     assert "; dear cbr 10.0" in line(recent)
 
 
-def test_groups_add_rates_and_average_windows() -> None:
+def test_group_totals() -> None:
+    """A group has the sum of rates and the means of windows and round-trip times."""
     flows = pl.DataFrame(
         {
             "flow": [0, 1, 2],
@@ -84,7 +86,7 @@ def test_groups_add_rates_and_average_windows() -> None:
 
 
 class Clock:
-    """Time that passes only while somebody sleeps or works."""
+    """A clock that advances only in `sleep` and by assignment."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -93,7 +95,8 @@ class Clock:
         self.now += seconds
 
 
-def test_a_run_goes_by_at_the_speed_asked_for() -> None:
+def test_speed_is_kept() -> None:
+    """At speed 4, four simulated seconds take one second, work included."""
     clock = Clock()
     pace = Pace(4, lambda: clock.now, clock.sleep)
     for moment in (1, 2, 3, 4):
@@ -104,7 +107,8 @@ def test_a_run_goes_by_at_the_speed_asked_for() -> None:
     assert not pace.is_behind
 
 
-def test_a_run_that_fell_behind_does_not_catch_up() -> None:
+def test_late_run_keeps_pace() -> None:
+    """A run that falls behind goes on at the speed given and does not catch up."""
     clock = Clock()
     pace = Pace(1, lambda: clock.now, clock.sleep)
     clock.now = 5
@@ -114,35 +118,40 @@ def test_a_run_that_fell_behind_does_not_catch_up() -> None:
     assert clock.now == 6
 
 
-def test_a_run_without_a_speed_never_waits() -> None:
+def test_no_speed_never_waits() -> None:
+    """Without a speed, the run never waits."""
     clock = Clock()
     pace = Pace(None, lambda: clock.now, clock.sleep)
     pace.keep(100)
     assert clock.now == 0
 
 
-def test_a_graph_keeps_peaks_and_does_not_flicker() -> None:
+def test_graph_keeps_peaks() -> None:
+    """A graph keeps peaks, and moves by whole columns as values are added."""
     values = [float(n % 7) for n in range(300)]
     drawn = [graph.columns(values[:seen][-200:], seen, 50, 200) for seen in range(1, 301)]
     assert max(map(len, drawn)) == 50
     assert all(max(columns) == 6 for columns in drawn[7:])
     for earlier, later in itertools.pairwise(drawn):
-        # But for the oldest and the newest column, a graph is the one before or that shifted by a column.
+        # Except for the oldest and the newest column, a graph equals the one before, or that shifted by a column.
         assert earlier[1:-1] in (later[1 : len(earlier) - 1], later[: len(earlier) - 2])
 
 
-def test_an_area_is_as_high_as_its_values() -> None:
+def test_area_height() -> None:
+    """The height of an area is proportional to its values, and values above zero are visible."""
     assert graph.area([0, 4, 8, 16], top=16, rows=2, width=5) == ["    █", "  ▄██"]
     assert graph.area([0.01], top=100, rows=1, width=1) == ["▁"]
 
 
 @pytest.mark.parametrize(("greatest", "top"), [(0, 1), (0.03, 0.05), (1, 1), (1.01, 2), (50, 50), (51, 100), (870, 1000)])
-def test_scales_end_at_round_numbers(greatest: float, top: float) -> None:
+def test_scale_ends(greatest: float, top: float) -> None:
+    """Scales end at 1, 2 or 5 times a power of ten."""
     assert graph.round_top(greatest) == pytest.approx(top)
 
 
 @pytest.mark.parametrize(("width", "height", "flows"), [(80, 24, 2), (60, 24, 300), (160, 60, 300)])
-def test_a_page_keeps_to_the_terminal(scenario: Callable[..., Scenario], width: int, height: int, flows: int) -> None:
+def test_page_fits_terminal(scenario: Callable[..., Scenario], width: int, height: int, flows: int) -> None:
+    """A page fits the terminal's width and shows the run, its queue and its groups."""
     groups = [{"from": "a", "to": "b", "count": flows, "group": f"[group] {n}", "tcp": "newreno"} for n in range(2)]
     run = specify(scenario(flows=groups), seed=3)
     recent, pace = Recent(run, lately=10), Pace(None)
@@ -160,7 +169,8 @@ def test_a_page_keeps_to_the_terminal(scenario: Callable[..., Scenario], width: 
     assert ("The fastest of 600 flows" in text) == (flows == 300)
 
 
-def test_watch_prints_a_line_a_simulated_second_and_then_what_run_shows(scenario_file: ScenarioFile, capsys: Capture) -> None:
+def test_watch_without_terminal(scenario_file: ScenarioFile, capsys: Capture) -> None:
+    """Without a terminal, `watch` prints a line a simulated second, then what `run` prints."""
     path = str(scenario_file())
     assert status(["watch", path, "--speed", "max", "--seed", "7"]) == 0
     watched = capsys.readouterr()
@@ -183,9 +193,8 @@ def test_watch_prints_a_line_a_simulated_second_and_then_what_run_shows(scenario
         (["SWEEP"], "has 12 cells; choose one with --only (axes: tcp, queue)"),
     ],
 )
-def test_what_cannot_be_watched_is_one_clear_line(
-    scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture, arguments: list[str], message: str
-) -> None:
+def test_bad_input(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture, arguments: list[str], message: str) -> None:
+    """Bad input is a one-line error with status 2."""
     path = scenario_file()
     sweep = tmp_path / "sweep.toml"
     axes = """
@@ -199,7 +208,8 @@ queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", 
     assert message in complaint(capsys)
 
 
-def test_one_cell_of_a_sweep_is_a_run(scenario_file: ScenarioFile) -> None:
+def test_one_cell_of_sweep(scenario_file: ScenarioFile) -> None:
+    """A cell of a sweep is chosen with `only`, a seed and changes."""
     path = scenario_file()
     axes = '\n[sweep.axes]\ntcp = { key = "flows.*.tcp", values = ["cubic", "bbr"] }\n'
     path.write_text(path.read_text(encoding="utf-8") + axes, encoding="utf-8")
@@ -208,8 +218,8 @@ def test_one_cell_of_a_sweep_is_a_run(scenario_file: ScenarioFile) -> None:
     assert run.specification["flows"][0]["source"]["name"] == "bbr"
 
 
-def test_a_view_is_left_by_an_interrupt(scenario_file: ScenarioFile) -> None:
-    """On a terminal: pages until the interrupt, then the cursor is back and one line says so."""
+def test_interrupt_restores_terminal(scenario_file: ScenarioFile) -> None:
+    """On a terminal, an interrupt ends the view, restores the cursor and prints one line."""
     path = scenario_file(('"4 s"', '"1000 s"'))
     terminal, inside = pty.openpty()
     program = "import sys; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"

@@ -1,4 +1,4 @@
-"""The wheel: installed into a fresh environment where there is no compiler, it does what the clone does."""
+"""The wheel: installed into a fresh environment without a compiler, it works like the clone."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from conftest import ROOT
 
 TOOLS = Path(sys.executable).parent
 
-#: What the commands of the fresh environment find on their path: no cargo, no rustc.
+#: The path of commands in the fresh environment, without cargo and rustc.
 PATH = "/usr/bin:/bin"
 
 needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed: no wheel is built")
@@ -29,7 +29,7 @@ def run(*command: str | Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as ``make wheel`` builds it; in ``make setup``'s environment, or cargo would compile the engine again."""
+    """Builds the wheel like ``make wheel``, in the environment of ``make setup`` so that cargo reuses its build."""
     folder = tmp_path_factory.mktemp("wheel")
     environment = {name: value for name, value in os.environ.items() if name != "CONDA_PREFIX"} | {"VIRTUAL_ENV": sys.prefix}
     manifest = str(ROOT / "crates" / "python" / "Cargo.toml")
@@ -39,27 +39,27 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_cargo
-def test_one_wheel_for_all_pythons(wheel: Path) -> None:
-    """PEP 600: the stable interface of 3.11 and later, and a version of the C library."""
+def test_wheel_name(wheel: Path) -> None:
+    """One wheel for Python 3.11 and later (abi3), for a given version of the C library (PEP 600)."""
     assert re.fullmatch(rf"sojourn-{re.escape(sojourn.__version__)}-cp311-abi3-manylinux_2_\d+_\w+\.whl", wheel.name)
 
 
 @needs_cargo
-def test_wheel_holds_every_file(wheel: Path) -> None:
-    """The studies, which are reached by a link, the report's templates and the mark of a typed package included."""
+def test_wheel_is_complete(wheel: Path) -> None:
+    """The wheel has every tracked file, including the linked studies, the report's templates and py.typed."""
     tracked = run("git", "-C", str(ROOT), "ls-files", "python/sojourn", "studies", **os.environ).splitlines()
     files = {name.replace("python/sojourn", "sojourn", 1) for name in tracked if name.startswith("python/sojourn/")}
     files |= {f"sojourn/{name}" for name in tracked if name.startswith("studies/")}
     files.remove("sojourn/studies")  # the link
     assert {"sojourn/py.typed", "sojourn/report/templates/report.js", "sojourn/studies/piotrowska/study.toml"} <= files
-    held = set(zipfile.ZipFile(wheel).namelist())
-    assert sorted(files - held) == []
-    assert "sojourn/_engine.abi3.so" in held
-    assert not any(name.endswith((".pyc", ".unfinished")) for name in held)
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    assert sorted(files - packed) == []
+    assert "sojourn/_engine.abi3.so" in packed
+    assert not any(name.endswith((".pyc", ".unfinished")) for name in packed)
 
 
 def test_locks_agree() -> None:
-    """A clone for developers has the same versions as one for users, and more packages."""
+    """The lock for developers has the users' packages at the same versions, and more."""
     users, developers = (
         {line for line in (ROOT / name).read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
         for name in ("requirements.lock", "requirements-dev.lock")
@@ -69,7 +69,8 @@ def test_locks_agree() -> None:
 
 @pytest.mark.long
 @needs_cargo
-def test_wheel_works_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
+def test_wheel_without_compiler(wheel: Path, tmp_path: Path) -> None:
+    """In a fresh environment without a compiler, the installed wheel runs, reproduces and reports."""
     fresh = tmp_path / "fresh"
     run(TOOLS / "uv", "venv", "--quiet", "--python", sys.executable, fresh, **os.environ)
     packages = ("--constraint", ROOT / "requirements.lock", wheel)
