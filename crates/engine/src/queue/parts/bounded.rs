@@ -2,7 +2,8 @@
 
 use super::{Fifo, Queued};
 use crate::packet::Packet;
-use crate::queue::{Context, DropCause, Limit};
+use crate::queue::discipline::{Context, DropCause};
+use crate::queue::limit::Limit;
 use crate::time::Time;
 
 /// Whether a queue of this limit has room for an arrival beside what it holds; if not it is dropped.

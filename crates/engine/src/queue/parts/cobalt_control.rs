@@ -4,7 +4,7 @@
 
 use super::Queued;
 use crate::parameters;
-use crate::queue::Context;
+use crate::queue::discipline::Context;
 use crate::time::{Duration, Time};
 
 /// What BLUE adds to its drop probability (Linux, net/sched/sch_cake.c, `p_inc`).

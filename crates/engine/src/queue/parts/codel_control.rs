@@ -5,7 +5,7 @@
 use super::{Fifo, Queued};
 use crate::packet::Packet;
 use crate::parameters;
-use crate::queue::Context;
+use crate::queue::discipline::Context;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
 

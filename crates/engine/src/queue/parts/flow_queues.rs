@@ -3,7 +3,8 @@
 
 use super::{Fifo, Highest, Queued, admits};
 use crate::packet::Packet;
-use crate::queue::{Context, Limit};
+use crate::queue::discipline::Context;
+use crate::queue::limit::Limit;
 use crate::time::Time;
 
 /// What makes a line the longest.

@@ -4,7 +4,7 @@
 
 use super::{Fifo, Queued};
 use crate::packet::Packet;
-use crate::queue::Context;
+use crate::queue::discipline::Context;
 use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;

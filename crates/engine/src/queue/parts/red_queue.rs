@@ -3,7 +3,8 @@
 use super::{AverageQueue, BoundedFifo, DropCurve, DropSpacing, Fifo, Queued};
 use crate::packet::Packet;
 use crate::parameters;
-use crate::queue::{Context, Limit};
+use crate::queue::discipline::Context;
+use crate::queue::limit::Limit;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 

@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
-use super::TfrcParameters;
 use super::equation;
 use super::intervals::Intervals;
 use super::losses::Losses;
+use super::parameters::TfrcParameters;
 use crate::packet::Report;
 use crate::time::{Duration, Time};
 

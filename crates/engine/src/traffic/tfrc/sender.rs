@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::TfrcParameters;
 use super::equation;
+use super::parameters::TfrcParameters;
 use crate::packet::Report;
 use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
