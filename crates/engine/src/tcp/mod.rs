@@ -9,6 +9,7 @@ pub mod receiver;
 pub mod recovery;
 pub mod rto;
 pub mod scoreboard;
+mod segment_ring;
 pub mod sender;
 pub mod slow_start;
 pub mod window;

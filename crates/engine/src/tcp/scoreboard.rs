@@ -13,6 +13,7 @@
 
 use std::collections::VecDeque;
 
+use super::segment_ring::SegmentRing;
 use crate::packet::Block;
 
 /// One segment: 4 bytes. Three bits say what is known of it, the others hold the tag of its run.
@@ -83,7 +84,7 @@ pub struct Scoreboard {
     mss: u64,
     duplicate_threshold: u64,
     rule: LossRule,
-    ring: Vec<Segment>,
+    ring: SegmentRing<Segment>,
     /// Index of the first segment not acknowledged.
     una: u64,
     /// Index of the next segment to be sent for the first time.
@@ -126,7 +127,7 @@ impl Scoreboard {
             mss,
             duplicate_threshold,
             rule,
-            ring: vec![Segment::default(); 16],
+            ring: SegmentRing::new(),
             una: 0,
             nxt: 0,
             sacked: 0,
@@ -168,17 +169,12 @@ impl Scoreboard {
         }
     }
 
-    fn slot(&self, index: u64) -> usize {
-        index as usize & (self.ring.len() - 1)
-    }
-
     fn segment(&self, index: u64) -> Segment {
-        self.ring[self.slot(index)]
+        self.ring[index]
     }
 
     fn segment_mut(&mut self, index: u64) -> &mut Segment {
-        let slot = self.slot(index);
-        &mut self.ring[slot]
+        &mut self.ring[index]
     }
 
     /// Sequence number of a segment's first byte.
@@ -207,20 +203,9 @@ impl Scoreboard {
 
     /// The next segment to be sent for the first time has been sent.
     pub fn on_sent(&mut self) {
-        if (self.nxt - self.una) as usize == self.ring.len() {
-            self.grow();
-        }
+        self.ring.hold(self.una, self.nxt);
         *self.segment_mut(self.nxt) = Segment::default();
         self.nxt += 1;
-    }
-
-    fn grow(&mut self) {
-        let mut ring = vec![Segment::default(); 2 * self.ring.len()];
-        for index in self.una..self.nxt {
-            let slot = index as usize & (ring.len() - 1);
-            ring[slot] = self.segment(index);
-        }
-        self.ring = ring;
     }
 
     /// A lost segment, or a hole under NextSeg rule 3, has been retransmitted.

@@ -3,6 +3,7 @@
 //! under way.
 
 use crate::tcp::congestion::{LostSegment, RateSample};
+use crate::tcp::segment_ring::SegmentRing;
 use crate::time::{Duration, Time};
 
 /// What is noted of a segment when it is sent (section 3.1.2 of the draft).
@@ -27,8 +28,7 @@ struct Record {
 #[derive(Debug)]
 pub(super) struct DeliveryEstimator {
     mss: u64,
-    /// A ring: a segment's record is found by its index.
-    records: Vec<Record>,
+    records: SegmentRing<Record>,
     /// C.delivered: bytes delivered so far.
     delivered: u64,
     /// C.delivered_time.
@@ -50,7 +50,7 @@ impl DeliveryEstimator {
     pub(super) fn new(mss: u64) -> DeliveryEstimator {
         DeliveryEstimator {
             mss,
-            records: vec![Record::default(); 16],
+            records: SegmentRing::new(),
             delivered: 0,
             delivered_at: Time::ZERO,
             first_sent: Time::ZERO,
@@ -62,22 +62,15 @@ impl DeliveryEstimator {
         }
     }
 
-    fn slot(&self, index: u64) -> usize {
-        index as usize & (self.records.len() - 1)
-    }
-
     /// A segment is sent, whether new or again. `una` is the first segment not acknowledged, `in_flight` what is in flight
     /// besides it.
     pub(super) fn on_sent(&mut self, index: u64, una: u64, in_flight: u64, now: Time) {
-        while index - una >= self.records.len() as u64 {
-            self.grow(una, index);
-        }
+        self.records.hold(una, index);
         if in_flight == 0 {
             self.first_sent = now;
             self.delivered_at = now;
         }
-        let slot = self.slot(index);
-        self.records[slot] = Record {
+        self.records[index] = Record {
             sent: now,
             first_sent: self.first_sent,
             delivered: self.delivered,
@@ -91,23 +84,13 @@ impl DeliveryEstimator {
         self.nxt = self.nxt.max(index + 1);
     }
 
-    fn grow(&mut self, una: u64, nxt: u64) {
-        let mut records = vec![Record::default(); 2 * self.records.len()];
-        for index in una..nxt {
-            let slot = index as usize & (records.len() - 1);
-            records[slot] = self.records[self.slot(index)];
-        }
-        self.records = records;
-    }
-
     /// The acknowledgement at hand delivers a segment (section 3.3, UpdateRateSample).
     pub(super) fn on_delivered(&mut self, index: u64, now: Time) {
-        let slot = self.slot(index);
-        let record = self.records[slot];
+        let record = self.records[index];
         if !record.pending {
             return;
         }
-        self.records[slot].pending = false;
+        self.records[index].pending = false;
         self.delivered += self.mss;
         self.delivered_at = now;
         if self.newest.is_none_or(|(other, newest)| (record.sent, index) > (newest.sent, other)) {
@@ -119,7 +102,7 @@ impl DeliveryEstimator {
     /// A segment was found lost.
     pub(super) fn on_lost(&mut self, index: u64, now: Time) -> LostSegment {
         self.lost += self.mss;
-        let record = self.records[self.slot(index)];
+        let record = self.records[index];
         LostSegment {
             now,
             segment: index,

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::Scoreboard;
+use crate::tcp::segment_ring::SegmentRing;
 use crate::time::{Duration, Time};
 
 /// Recoveries after which a widened reordering window narrows again: step 4.
@@ -22,8 +23,8 @@ struct Transmission {
 /// The state of section 5.2.
 #[derive(Debug)]
 pub(super) struct Detector {
-    /// A ring: a segment's last transmission is found by its index.
-    transmissions: Vec<Transmission>,
+    /// Of each segment the last.
+    transmissions: SegmentRing<Transmission>,
     /// Segments in the order in which they were sent, those sent again at their latest time; earlier entries of theirs
     /// are passed over.
     order: VecDeque<(Time, u64)>,
@@ -47,7 +48,7 @@ pub(super) struct Detector {
 impl Detector {
     pub(super) fn new() -> Detector {
         Detector {
-            transmissions: vec![Transmission::default(); 16],
+            transmissions: SegmentRing::new(),
             order: VecDeque::new(),
             latest: None,
             rtt: Duration::ZERO,
@@ -60,22 +61,10 @@ impl Detector {
         }
     }
 
-    fn slot(&self, index: u64) -> usize {
-        index as usize & (self.transmissions.len() - 1)
-    }
-
     /// A segment is sent, `again` or for the first time; `una` is the first that is not acknowledged.
     pub(super) fn on_sent(&mut self, index: u64, una: u64, again: bool, now: Time) {
-        while index - una >= self.transmissions.len() as u64 {
-            let mut wider = vec![Transmission::default(); 2 * self.transmissions.len()];
-            for held in una..index {
-                let slot = held as usize & (wider.len() - 1);
-                wider[slot] = self.transmissions[self.slot(held)];
-            }
-            self.transmissions = wider;
-        }
-        let slot = self.slot(index);
-        self.transmissions[slot] = Transmission { sent: now, again };
+        self.transmissions.hold(una, index);
+        self.transmissions[index] = Transmission { sent: now, again };
         self.order.push_back((now, index));
     }
 
@@ -87,7 +76,7 @@ impl Detector {
     /// A segment arrived: steps 2 and 3. `echo_ended` is when the tick of the timestamp that the acknowledgement echoes was over,
     /// if it echoes one.
     pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
-        let Transmission { sent, again } = self.transmissions[self.slot(index)];
+        let Transmission { sent, again } = self.transmissions[index];
         if index >= self.highest {
             self.highest = index + 1;
         } else if !again {
@@ -142,7 +131,7 @@ impl Detector {
         let Some(latest) = self.latest else { return (0, None) };
         let mut lost = 0;
         while let Some((sent, index)) = self.order.front().copied() {
-            if scoreboard.is_under_way(index) && self.transmissions[self.slot(index)].sent == sent {
+            if scoreboard.is_under_way(index) && self.transmissions[index].sent == sent {
                 // What follows was sent later and is due later: waiting for the first is enough.
                 if (sent, index) >= latest {
                     break;
@@ -164,7 +153,7 @@ impl Detector {
         let window = self.reordering_window(false, srtt);
         let una = scoreboard.una();
         for index in una..scoreboard.nxt() {
-            let sent = self.transmissions[self.slot(index)].sent;
+            let sent = self.transmissions[index].sent;
             if scoreboard.is_under_way(index) && (index == una || sent + self.rtt + window <= now) {
                 scoreboard.mark_lost_anew(index);
             }
