@@ -371,7 +371,7 @@ mod tests {
             assert!(crossed.iter().all(|round_trip| *round_trip == base), "one flow has one: {crossed:?}");
             let simulation = Simulation::new(&specification).expect("valid");
             let result = simulation.run(&AtomicBool::new(false)).expect("nobody cancels");
-            let measured = result.flows[0].tcp.as_ref().expect("a TCP flow").statistics.rtt_minimum;
+            let measured = result.flows[0].tcp.as_ref().expect("a TCP flow").statistics.min_rtt;
             assert!((base..=base + Duration::from_microseconds(2)).contains(&measured), "{measured:?}, base {base:?}");
         }
     }
