@@ -75,8 +75,8 @@ fn packets(amount: f64, rate: Rate, round_trip: Duration) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// 12 Mbit/s are a packet of 1500 bytes in a millisecond. Decimal amounts are exact: 0.1 of 70 packets are 7, not the 8 that
-    /// binary fractions rounded up would give.
+    /// 12 Mbit/s are one packet of 1500 bytes per millisecond. Decimal amounts are exact: 0.1 of 70 packets are 7, not
+    /// the 8 that binary fractions rounded up would give.
     #[test]
     fn bandwidth_delay_products() {
         let of = |amount, milliseconds| packets(amount, Rate(12_000_000), Duration::from_milliseconds(milliseconds));

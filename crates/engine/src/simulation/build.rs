@@ -336,10 +336,10 @@ mod tests {
     use super::*;
     use crate::simulation::Simulation;
 
-    /// On random meshes the base round-trip time of a flow's links is the least that the flow measures: that of the route
-    /// that its packets take. Ten hops take a full packet 1.2 us.
+    /// On random meshes the base round-trip time over the links of a flow's route is the minimum RTT that the flow
+    /// measures. The transmission of a full packet over ten hops adds 1.2 us.
     #[test]
-    fn base_round_trips_are_measured() {
+    fn base_round_trip_time() {
         let mut random = Random::stream(1, Purpose::Source, 0);
         for _ in 0..20 {
             let pairs = (0..6).flat_map(|from| (from + 1..6).map(move |to| (from, to)));

@@ -20,7 +20,7 @@ fn alpha(flow: &Flow) -> f64 {
     dctcp.alpha()
 }
 
-/// A window of data, of which so many segments were marked; the window stays as it is.
+/// A window of data with the given number of marked segments. The window does not change.
 fn window_of_data(flow: &mut Flow, segments: u64, marked: u64) {
     for index in 0..segments {
         if index < marked {

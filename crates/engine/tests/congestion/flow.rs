@@ -8,7 +8,7 @@ use sojourn_engine::time::{Duration, Time};
 /// Segment size of the tests.
 pub const MSS: u64 = 1000;
 
-/// The published figures of `tests/data/<file>.json`.
+/// The published values of `tests/data/<file>.json`.
 pub fn figures(file: &str) -> Value {
     let path = format!("{}/tests/data/{file}.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -19,7 +19,7 @@ pub fn rows(file: &str, table: &str) -> Vec<Value> {
     figures(file)[table]["rows"].as_array().expect("a table has rows").clone()
 }
 
-/// The worked vectors whose id begins so.
+/// The worked vectors whose id has this prefix.
 pub fn vectors(file: &str, prefix: &str) -> Vec<Value> {
     let all = figures(file)["vectors"].as_array().expect("vectors").clone();
     let chosen: Vec<Value> =
@@ -45,12 +45,12 @@ pub fn milliseconds(milliseconds: f64) -> Duration {
     Duration::from_seconds_f64(milliseconds / 1000.0)
 }
 
-/// The threshold after a loss with so many bytes in flight.
+/// The threshold after a loss with this flight size.
 pub fn after_loss(algorithm: &mut Algorithm, window: &Window, flight_size: u64, now: Time) -> u64 {
     after(algorithm, window, CongestionEvent::Loss { flight_size }, now)
 }
 
-/// The threshold after marks with so many bytes in flight.
+/// The threshold after marks with this flight size.
 pub fn after_marks(algorithm: &mut Algorithm, window: &Window, flight_size: u64, abe: bool, now: Time) -> u64 {
     after(algorithm, window, CongestionEvent::Ecn { flight_size, abe }, now)
 }
@@ -93,7 +93,7 @@ impl Flow {
         self.take(Ack { acked: MSS, credit: MSS, marked: MSS, ..Ack::default() }, false);
     }
 
-    /// Takes an acknowledgement of so many bytes when it is their time.
+    /// Processes an acknowledgement at the time at which its bytes are acknowledged.
     pub fn take(&mut self, ack: Ack, may_grow: bool) {
         let nxt = self.una + self.window.cwnd;
         self.now += Duration((u128::from(self.rtt.0) * u128::from(ack.acked) / u128::from(self.window.cwnd)) as u64);
@@ -152,7 +152,7 @@ impl Flow {
         self.window.cwnd = self.window.ssthresh;
     }
 
-    /// Marks are told: the window is the threshold.
+    /// Reports marks: the window falls to the threshold.
     pub fn mark(&mut self) {
         self.window.ssthresh = after_marks(&mut self.algorithm, &self.window, self.window.cwnd, false, self.now);
         self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);

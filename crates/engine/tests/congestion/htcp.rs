@@ -5,7 +5,7 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
 
-/// Growth in the round trip that ends so many seconds after the start, in segments.
+/// Growth in the round trip that ends this many seconds after the start, in segments.
 fn growth_at(parameters: Value, rtt: f64, seconds: f64) -> f64 {
     let mut flow = Flow::new("htcp", parameters, 10_000.0, milliseconds(rtt));
     flow.ack_credited(1, 0, true);

@@ -24,7 +24,7 @@ fn flow_of(vector: &Value) -> Flow {
     flow
 }
 
-/// Slow start on so many credited bytes, and the credit left.
+/// Credits bytes in slow start, and returns the remaining credit.
 fn slow_start(flow: &mut Flow, credit: u64) -> u64 {
     let ack = Ack { now: flow.now, acked: credit, credit, ..Ack::default() };
     flow.algorithm.increase_in_slow_start(&mut flow.window, &ack).expect("Hybla has a slow start of its own")

@@ -7,7 +7,7 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{MSS, after_loss, assert_close, milliseconds, number, vectors};
 
-/// A sender told of one-way delays.
+/// A sender that receives one-way delays.
 struct Sender {
     algorithm: Algorithm,
     window: Window,

@@ -7,7 +7,7 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{MSS, after_loss, assert_close, milliseconds, numbers, vectors};
 
-/// A sender in congestion avoidance that is told of one-way delays; its RTT is 100 ms.
+/// A sender in congestion avoidance that receives one-way delays. Its RTT is 100 ms.
 struct Sender {
     algorithm: Algorithm,
     window: Window,

@@ -22,7 +22,7 @@ pub struct Path {
     /// Whether the sender does not use its window.
     pub app_limited: bool,
     pub delivered: u64,
-    /// Segments whose marks the next acknowledgement tells.
+    /// The number of marked segments that the next acknowledgement reports.
     pub marked: u64,
 }
 
@@ -54,7 +54,7 @@ impl Path {
         (self.rate * self.rtt.seconds()).round() as u64
     }
 
-    /// A segment is acknowledged; that sent a round-trip time ago, when so many are delivered as then were.
+    /// A segment is acknowledged: the one sent a round-trip time ago.
     pub fn ack(&mut self) {
         self.ack_with_losses(0);
     }

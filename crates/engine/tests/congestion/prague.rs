@@ -76,8 +76,8 @@ fn reduction_per_virtual_round_trip() {
     assert_eq!(after_loss(&mut flow.algorithm, &flow.window, 80 * MSS, flow.now), 40 * MSS);
 }
 
-/// The mean rate, in segments in 25 ms, of a flow of which each so manieth segment is marked. A window of data is
-/// reduced once, as the sender sees to.
+/// The mean rate, in segments per 25 ms, of a flow of which one segment per `interval` is marked. Like the sender, it
+/// reduces a window of data once.
 fn rate(rtt_ms: f64, interval: u64) -> f64 {
     let mut flow = flow(20.0, rtt_ms);
     let mut answered = 0;

@@ -49,7 +49,7 @@ impl Sender {
         self.sent = self.sent.max(self.una + self.window.cwnd);
     }
 
-    /// A wave whose segments arrive so many milliseconds apart, after a pause.
+    /// A wave whose segments arrive at a spacing in milliseconds, after a pause.
     fn wave(&mut self, spacing: f64) {
         let end = self.sent;
         self.acknowledge(20.0);

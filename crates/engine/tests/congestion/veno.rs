@@ -7,7 +7,7 @@ use sojourn_engine::tcp::window::Window;
 
 use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, vectors};
 
-/// A flow whose least round-trip time was 100 ms and whose backlog is now so many segments.
+/// A flow with a minimum RTT of 100 ms and the given backlog in segments.
 fn flow(parameters: Value, segments: f64, backlog: f64) -> Flow {
     let mut flow = Flow::new("veno", parameters, segments, milliseconds(100.0));
     flow.ack_credited(MSS, 0, false);

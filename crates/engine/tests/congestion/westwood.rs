@@ -5,7 +5,7 @@ use sojourn_engine::time::Duration;
 
 use super::flow::{Flow, MSS, assert_close, milliseconds};
 
-/// Acknowledges so many windows that are not allowed to grow.
+/// Acknowledges `count` windows, which may not grow.
 fn steady_rounds(flow: &mut Flow, count: u64) {
     let end = flow.una + count * flow.window.cwnd;
     while flow.una < end {

@@ -13,7 +13,7 @@ fn yeah(parameters: &Value, segments: u64) -> Rounds {
     Rounds::new("yeah", parameters, Window { cwnd, ssthresh: cwnd, mss: MSS }, milliseconds(100.0))
 }
 
-/// The RTT at which so many of a window's segments are in the queue. A thousandth more, so that rounding down gives them.
+/// The RTT at which `backlog` of the window's segments are queued, plus 0.001 so that rounding down gives that number.
 fn rtt_of(backlog: f64, segments: u64) -> Duration {
     milliseconds(100.0 / (1.0 - (backlog + 0.001) / segments as f64))
 }

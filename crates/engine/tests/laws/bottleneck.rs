@@ -262,7 +262,7 @@ fn ns3s_cubic(row: &Value, device_queue: u64, stack: StackProfile) -> Vec<(f64, 
     result.series.flows.iter().map(|sample| (sample.time.seconds(), sample.cwnd as f64 / 1448.0)).collect()
 }
 
-/// The rows of ns-3's tests whose id begins so, each with those of its checks that we hold to.
+/// The rows of ns-3's tests whose id has this prefix, each with those of its checks that apply to us.
 fn ns3_rows(prefix: &str, checks: &str) -> Vec<(Value, Vec<Value>)> {
     let figures: Value = serde_json::from_str(include_str!("../data/congestion.json")).expect("the figures are JSON");
     let rows = figures["vectors"].as_array().expect("vectors").iter();
@@ -274,7 +274,7 @@ fn ns3_rows(prefix: &str, checks: &str) -> Vec<(Value, Vec<Value>)> {
     rows.map(|row| (row.clone(), held(row))).collect()
 }
 
-/// Holds the windows at the times of a check to its bounds.
+/// Checks that the windows at the times of a check are within its range.
 fn hold_to(check: &Value, windows: &[(f64, f64)], row: &Value) {
     let during = check["t"][0].as_f64().expect("a time")..check["t"][1].as_f64().expect("a time");
     let margin = row["margin"].as_f64().unwrap_or(0.0);

@@ -36,7 +36,7 @@ impl Contest {
         sum * sum / (4.0 * squares)
     }
 
-    /// Under CoDel, under CoDel that is told the hungriest, and under CoDel that guesses it.
+    /// Fairness with CoDel, with CoDel that drops from the named hungriest, and with CoDel that guesses it.
     fn outcomes(&self) -> [f64; 3] {
         [
             self.fairness("codel", json!({})),

@@ -9,7 +9,7 @@ use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::recovery::RecoveryKind;
 
-/// Which of so many packets are lost, each with probability p.
+/// The numbers of the lost packets, of which each is lost with probability p.
 fn random_losses(p: f64, packets: u64, seed: u64) -> Value {
     let mut random = Random::stream(seed, Purpose::Source, 0);
     // The handshake is spared.

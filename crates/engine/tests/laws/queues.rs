@@ -56,7 +56,7 @@ fn avq_utilisation() {
     }
 }
 
-/// The share of a link of 10 Mbit/s that an unresponsive flow gets of what passes, sending at so many times its rate
+/// The share of the throughput of a link of 10 Mbit/s that an unresponsive flow gets with a rate of `times` the link's,
 /// against 32 NewReno flows as in Pan, Prabhakar and Psounis 2000.
 fn unresponsive_share(queue: Value, times: f64) -> f64 {
     let mut path = Path::new(10_000_000, 100 * MS);

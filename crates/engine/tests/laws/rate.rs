@@ -108,7 +108,7 @@ fn minimum_time_on() {
     assert_eq!(refused(&path), None, "without pauses it does not matter");
 }
 
-/// TFRC's flow over a path that loses every so many packets and nothing else limits.
+/// A TFRC flow over a path that loses one packet per `interval` and has no other limit.
 fn under_periodic_loss(interval: u64, rtt: u64, parameters: serde_json::Value) -> (f64, f64) {
     let mut path = Path::new(100_000_000_000, rtt);
     path.flows = vec![tcp("tfrc")];
@@ -244,7 +244,7 @@ fn tfrc_with_marks() {
     assert!(median < 0.020, "median sojourn {median} s");
 }
 
-/// Numbers of the data packets that independent losses of this probability take, of the first so many.
+/// The numbers of lost data packets, with independent losses.
 fn independent_losses(probability: f64, packets: u64) -> Vec<u64> {
     let mut random = Random::stream(7, Purpose::Queue, 0);
     (1..=packets).filter(|_| random.unit() < probability).collect()

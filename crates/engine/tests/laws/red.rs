@@ -4,7 +4,7 @@ use crate::support::{MS, Path, S, constant_rate, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::units::Bytes;
 
-/// The mean queue in bytes with so many flows of NewReno over 50 Mbit/s and 100 ms.
+/// The mean queue in bytes with the given number of NewReno flows over 50 Mbit/s and 100 ms.
 fn mean_queue(queue: &str, flows: u64, seed: u64) -> f64 {
     let mut path = Path::new(50_000_000, 100 * MS);
     path.queue = json!({"name": queue, "limit": {"packets": 400}});
@@ -70,7 +70,8 @@ fn fred_unresponsive_flow() {
     assert!(fred < 2.0 / 11.0 && red > 0.5, "{fred} with FRED, {red} with RED");
 }
 
-/// The share of 50 Mbit/s that so many flows of Scalable TCP get beside as many of NewReno; the mean of two seeds.
+/// The share of 50 Mbit/s that the given number of Scalable TCP flows gets against as many of NewReno, as the mean of
+/// two seeds.
 fn share_of_scalable(name: &str, parameters: &Value, flows: u64, rtt: u64) -> f64 {
     let share = |seed| {
         let mut path = Path::new(50_000_000, rtt);

@@ -17,7 +17,7 @@ use sojourn_engine::time::{Duration, Time};
 enum Event {
     /// An acknowledgement of a share of the window, a part of it credited, after a pause and with a round-trip time;
     /// the sender may be limited by its application, and what is acknowledged may have been marked or
-    /// have told a load factor.
+    /// have reported a load factor.
     Ack {
         share: u64,
         credited: u64,
@@ -31,7 +31,7 @@ enum Event {
     /// A loss repaired without a timeout, with this flight size and with this share of the threshold as the window
     /// after it.
     Loss { flight: u64, after: u64 },
-    /// Marks are told, with this flight size.
+    /// Marks are reported, with this flight size.
     Marks { flight: u64, abe: bool },
     /// A timeout with this flight size.
     Timeout { flight: u64 },
@@ -92,8 +92,7 @@ fn algorithm() -> impl Strategy<Value = (&'static str, Value)> {
         .prop_map(|((name, parameters), defaults)| (name, if defaults { json!({}) } else { parameters }))
 }
 
-/// What an acknowledgement tells an algorithm that asks for deliveries, in whole segments; a share of 0 delivers
-/// nothing.
+/// The delivery sample for an algorithm that requests deliveries, in whole segments. A share of 0 delivers nothing.
 fn delivery(
     window: &Window,
     share: u64,
@@ -198,7 +197,7 @@ fn run(
                 let rate = algorithm.pacing_rate(&window, srtt);
                 prop_assert_eq!(rate.is_some_and(|rate| rate.0 > 0), needs.pacing, "{:?}", rate);
                 if limited || marked || needs.governs {
-                    // What governs sets its window as it is told of deliveries, and has no rule for slow start.
+                    // An algorithm that governs its window sets it by deliveries, and has no rule for slow start.
                     prop_assert!(window.cwnd >= mss, "{window:?}");
                     continue;
                 }

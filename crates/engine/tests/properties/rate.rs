@@ -76,7 +76,7 @@ impl Channel {
         }
     }
 
-    /// Lets so many things happen, up to a time.
+    /// Processes up to `events` events, until a time.
     fn run(&mut self, events: usize, end: Time) {
         let mut outbox = Vec::new();
         self.source.start(Time::ZERO, &mut outbox, &mut self.options);

@@ -20,8 +20,8 @@ fn parameters(more: Value) -> Value {
     set
 }
 
-/// How many times as large a share of flow 0's packets is dropped as of flow 1's, while 50 packets are queued. Flow 0 sends so many
-/// tenths.
+/// The ratio of the drop ratios of flows 0 and 1, while 50 packets are queued. Flow 0 sends `tenths` tenths of the
+/// packets.
 fn ratio_of_drops(queue: impl QueueDiscipline, tenths: u64) -> f64 {
     let mut bench = Bench::new(queue, 1);
     bench.queue.set_link_rate(Rate(10_000_000));

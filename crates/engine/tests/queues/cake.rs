@@ -44,7 +44,7 @@ fn shaper_spacing() {
     }
 }
 
-/// Runs with a backlog of every flow and tells the bytes of each. Flows have a source and a destination each.
+/// The bytes sent of each flow while all are backlogged. Each flow has a source and a destination.
 fn shares(isolation: &str, hosts: &[(u64, u64)], packets: u64) -> Vec<u64> {
     let flows: Vec<FlowSpecification> = hosts
         .iter()

@@ -38,7 +38,7 @@ fn of(flow: u32, packet: Packet) -> Packet {
 
 /// If all packets are of the hungriest, it is CoDel: the worked example, with drops and with marks.
 #[test]
-fn codel_for_the_hungriest() {
+fn codel_for_hungriest() {
     for (id, ecn) in [("codel-basic_drop-1", false), ("codel-basic_mark-2", true)] {
         let row = vector(id);
         let (inputs, expected) = (&row["inputs"], &row["expected"]);
@@ -129,7 +129,7 @@ fn probability_parameter() {
 /// If both send equally, three in four drops are from the hungriest. Named or guessed, by hosts or by flows, it is the
 /// same connection. Before the first guess there is no hungriest.
 #[test]
-fn drops_of_the_hungriest() {
+fn drops_of_hungriest() {
     let dynamic = |connection| {
         let mut queue = CoDelDynamic::new(
             UNLIMITED,

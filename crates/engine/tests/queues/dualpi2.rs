@@ -140,7 +140,7 @@ fn l4s_mark_ramp() {
     assert!(marked(801, 2, 0) >= 99);
 }
 
-/// Bytes sent of each queue while both hold packets, of these sizes.
+/// Bytes sent from each queue while both are backlogged, with packets of these sizes.
 fn served(parameters: DualPi2Parameters, l4s_size: u16, classic_size: u16) -> (f64, f64) {
     let mut bench = bench(parameters);
     for _ in 0..2_000 {

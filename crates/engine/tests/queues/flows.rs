@@ -11,7 +11,7 @@ pub fn numbered(flow: u32, number: u64, size: u16, flags: u8) -> Packet {
     Packet { flow, number, ..packet(size, flags) }
 }
 
-/// How many packets of each flow are queued, as what came and what went tell.
+/// The number of packets queued of each flow, counted from arrivals and departures.
 pub struct Tally<const N: usize>(pub [u64; N]);
 
 impl<const N: usize> Tally<N> {

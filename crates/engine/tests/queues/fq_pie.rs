@@ -10,7 +10,7 @@ use super::flows::{dropped, numbered};
 /// With a single flow FQ-PIE is PIE: the same arrivals cause equally many drops in each interval, within random
 /// variation. A skipped update would be visible in them.
 #[test]
-fn pie_for_a_single_flow() {
+fn pie_for_single_flow() {
     // Loads of 1.2 and 0.5 in turn, so that the queue runs empty and the drop probability decays.
     let arrivals = || {
         let mut now = Time::ZERO;

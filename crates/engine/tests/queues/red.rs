@@ -283,7 +283,7 @@ fn gentle_slope() {
 
 /// An arrival at an empty queue is not dropped early, for any average. Overflows are counted as overflow.
 #[test]
-fn no_early_drop_at_empty_queue() {
+fn empty_queue_early_drops() {
     let mut bench = red(UNLIMITED, LINK, in_packets(5, 15, 0.02, json!({})), 1);
     burst(&mut bench, 100, 0);
     assert!(bench.queue.average() > 15.0);

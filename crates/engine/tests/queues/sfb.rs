@@ -14,7 +14,7 @@ fn at(milliseconds: u64) -> Time {
     Time::ZERO + Duration::from_milliseconds(milliseconds)
 }
 
-/// How many of so many packets that come at once are let in.
+/// The number of packets admitted of those that arrive together.
 fn let_in(bench: &mut Bench<Sfb>, now: Time, packet: Packet, count: u64) -> u64 {
     let before = bench.queue.packets();
     for _ in 0..count {

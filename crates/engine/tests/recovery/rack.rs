@@ -41,7 +41,7 @@ impl Rig {
         rig
     }
 
-    /// A sender that knows a round trip of 100 ms and has just sent its initial window, so many segments.
+    /// A sender that knows an RTT of 100 ms and has just sent its initial window.
     fn new(initial_window: u64, segments: Option<u64>) -> Rig {
         Rig::with(&json!({}), initial_window, segments)
     }
@@ -234,7 +234,7 @@ fn timeout_spares_recent_segments() {
     // The round trip of what arrived last is 1150 ms: by 1300 ms segments 2 and 3 are late, and segment 4 is not.
     rig.ack(1250, 0, &[(1, 2)]);
     assert_eq!(rig.expire(1275), [0]);
-    // RFC 6298 (5.4): the first goes out whatever is in flight.
+    // RFC 6298 (5.4): the first segment is retransmitted regardless of the data in flight.
     assert_eq!(rig.expire(1300), [0]);
     assert_eq!(rig.sender.statistics.timeouts, 1);
     // A window of two, of which segment 4 is one.

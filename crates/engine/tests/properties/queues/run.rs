@@ -40,7 +40,8 @@ pub struct Case {
     pub seed: u64,
 }
 
-/// Parameters of a discipline: each switch and choice as `choose` picks it of so many, the rest as it is.
+/// Parameters of a discipline: `choose` selects the value of each switch and choice from their number, the others keep
+/// their defaults.
 pub fn parameters(descriptions: &[Description], mut choose: impl FnMut(usize) -> usize) -> Value {
     let mut set = Map::new();
     for description in descriptions {
