@@ -285,9 +285,6 @@ def test_flent_throughputs_add_up(scenario_file: ScenarioFile, tmp_path: Path) -
     assert {len(series) for series in data["results"].values()} == {len(data["x_values"])} == {40}
 
 
-MORE_PLOTS = ("upload", "ping_cdf", "tcp_rtt", "tcp_cwnd", "box_totals")
-
-
 @needs_flent
 @pytest.mark.parametrize(
     "plot",

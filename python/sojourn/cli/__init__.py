@@ -10,8 +10,8 @@ from sojourn.cli import interrupts
 
 def main() -> None:
     """Runs the command line and exits; an error is one line on stderr, never a traceback."""
-    interrupts.catch()
     try:
+        interrupts.catch()
         # Here, because an interrupt may come while the libraries are being loaded.
         from sojourn.cli.commands import status
 
