@@ -1,5 +1,6 @@
 """The wheel: installed into a fresh environment without a compiler, it works like the clone."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -33,7 +34,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     environment = {name: value for name, value in os.environ.items() if name != "CONDA_PREFIX"} | {"VIRTUAL_ENV": sys.prefix}
     manifest = str(ROOT / "crates" / "python" / "Cargo.toml")
-    run(TOOLS / "maturin", "build", "--release", "--locked", "--manifest-path", manifest, "--out", folder, **environment)
+    # Two workers of pytest must not build at once: maturin moves files within target/.
+    with (tmp_path_factory.getbasetemp().parent / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run(TOOLS / "maturin", "build", "--release", "--locked", "--manifest-path", manifest, "--out", folder, **environment)
     (built,) = folder.glob("*.whl")
     return built
 
