@@ -39,7 +39,10 @@ def _parts(_context: click.Context, option: click.Parameter, wanted: tuple[str, 
 )
 @option("--out", section=RESULTS, metavar="FILE", type=click.Path(path_type=Path), help="Write the measurements to FILE as JSON.")
 def command(only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None) -> None:
-    """Measure speed, instructions, start-up and memory, and compare them with their targets."""
+    """Measure speed, instructions, start-up and memory.
+
+    Every measurement is shown with its target.
+    """
     if against is not None and only:
         raise InputError(f"--only {only[0]}: cannot be combined with --against {against}")
     if out is not None and not out.parent.is_dir():
