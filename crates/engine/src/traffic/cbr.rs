@@ -126,7 +126,7 @@ impl RateBased for Cbr {
         // Times on that hold no packet would only be waded through.
         if parameters.off > Duration::ZERO && parameters.on < gap(parameters) {
             return Err(format!(
-                "on: {} s is less than the {} s from packet to packet at this rate and packet_size",
+                "on: {} s is shorter than the gap of {} s between packets at this rate and packet_size",
                 parameters.on.seconds(),
                 gap(parameters).seconds()
             ));

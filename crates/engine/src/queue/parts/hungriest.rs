@@ -176,7 +176,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|flow| named.sent(&data(flow))), [true, true, false, false]);
         for name in ["", "bigger"] {
             let error = NamedHungriest::new(name, &flows()).unwrap_err();
-            assert!(error.contains(&format!("{name:?}; there are: big, small, other")), "{error}");
+            assert!(error.contains(&format!("{name:?}; known: big, small, other")), "{error}");
         }
     }
 

@@ -99,9 +99,7 @@ impl StackProfile {
         check_limits(settings, &StackProfile::describe())?;
         let profile: StackProfile = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
         if profile.recovery.uses_sack() && !profile.sack {
-            return Err(
-                "recovery: without sack = true only \"tahoe\", \"reno\" and \"newreno\" are possible".to_owned()
-            );
+            return Err("recovery: must be \"tahoe\", \"reno\" or \"newreno\" without sack = true".to_owned());
         }
         if profile.duplicate_sack && !profile.sack {
             return Err("duplicate_sack: needs sack = true".to_owned());
@@ -115,7 +113,7 @@ impl StackProfile {
             }
         }
         if profile.minimum_rto > profile.maximum_rto {
-            return Err("minimum_rto: is above maximum_rto".to_owned());
+            return Err("minimum_rto: must be at most maximum_rto".to_owned());
         }
         Ok(profile)
     }
