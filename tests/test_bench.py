@@ -381,8 +381,8 @@ def test_geometric_mean() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--out", "nowhere/bench.json"], "there is no directory nowhere"),
-        (["--out", "."], "--out .: is a directory; give a file"),
+        (["--out", "nowhere/bench.json"], "no directory nowhere"),
+        (["--out", "."], "--out .: a directory; give a file"),
         (["--only", "speed"], "'speed' is not one of cells"),
         (["--against", "ns2"], "'ns2' is not 'ns3'"),
         (["--against", "ns3", "--only", "cells"], "--only cells: cannot be combined with --against ns3"),

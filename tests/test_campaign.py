@@ -186,5 +186,5 @@ def test_axis_named_like_column(axis: str, scenario: Callable[..., Scenario], tm
     """An axis cannot have the name of a column, in upper or lower case."""
     cells = [Cell({axis: "x"}, scenario())]
     for store in (Memory(), Store(tmp_path / "out", create=True)):
-        with pytest.raises(InputError, match=f'axis "{axis}": results have a column of that name'):
+        with pytest.raises(InputError, match=f'axis "{axis}": the results have a column of that name'):
             run(plan(Campaign.of_cells("test", cells), Inventor()), Inventor(), store)

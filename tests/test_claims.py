@@ -87,19 +87,19 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (claim("select nothing"), "study small: claim C-1: the query is wrong: .*nothing"),
-        (claim("select seed, jian > 0 as holds from runs"), "study small: claim C-1: the query is wrong: .*jian"),
-        (claim("select seed, true as holds from run"), "study small: claim C-1: the query is wrong: .*run"),
+        (claim("select nothing"), "study small: claim C-1: invalid query: .*nothing"),
+        (claim("select seed, jian > 0 as holds from runs"), "study small: claim C-1: invalid query: .*jian"),
+        (claim("select seed, true as holds from run"), "study small: claim C-1: invalid query: .*run"),
         (claim("select seed, jain from runs"), 'study small: claim C-1: the query returns no column "holds"'),
         (claim("select true as holds"), 'study small: claim C-1: the query returns no column "seed"'),
         (claim("select seed, jain as holds from runs"), '"holds" must be true or false'),
         (claim("select seed, true as holds, jain > 0 as fair from runs"), '"fair" must be a number or text'),
-        (claim("select max(seed) as seed, max(jain) > 0 as holds from runs"), "returns rows that are of no seed"),
-        (claim(""), "study small: claim C-1: the query asks nothing"),
+        (claim("select max(seed) as seed, max(jain) > 0 as holds from runs"), "returns rows without a seed"),
+        (claim(""), "study small: claim C-1: empty query"),
         (claim(QUERY, 'select = { laod = "low" }'), 'study small: claim C-1: select: unknown axis "laod", did you mean "load"'),
         (claim(QUERY, 'select = { load = "lo" }'), 'study small: claim C-1: select: unknown value of axis load "lo"'),
         (claim(QUERY, 'raeding = ""'), 'claims.toml: claims.*: unknown key "raeding", did you mean "reading"'),
-        (claim() + claim(), 'claims.toml: claims: there are two with the id "C-1"'),
+        (claim() + claim(), 'claims.toml: claims: two have the id "C-1"'),
         ('[[claims]]\nid = "C-1"\n', r"claims\[1\].claim: this key is required"),
         ("[[claims]", "claims.toml: not valid TOML"),
     ],
@@ -118,10 +118,10 @@ def test_bad_claim_starts_nothing(study: Study, wrong: str, message: str, comman
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (VALUES.replace("high", "higher"), "values.csv: line 3: no run answers 1, higher, queue_mean_pkts, 3"),
+        (VALUES.replace("high", "higher"), "values.csv: line 3: no run matches 1, higher, queue_mean_pkts, 3"),
         (VALUES.replace("1,high", "2,high"), 'values.csv: line 3: unknown table "2"'),
         (VALUES.replace("pkts,3\n1", "pkts,three\n1"), "values.csv: line 2: .*three"),
-        (VALUES.replace("load,", "laod,"), "values.csv: line 2: there is no column 'load'"),
+        (VALUES.replace("load,", "laod,"), "values.csv: line 2: no column 'load'"),
     ],
 )
 def test_published_values_need_runs(study: Study, values: str, message: str, capsys: Capture) -> None:
@@ -206,8 +206,8 @@ def test_claims_without_runs(study: Study) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("select seed, true as holds from runs where queue_mean_pkts > 99", "returns 0 rows for seed 1, and must return one"),
-        ("select seed, true as holds from runs", "returns 2 rows for seed 1, and must return one"),
+        ("select seed, true as holds from runs where queue_mean_pkts > 99", "returns 0 rows for seed 1; it must return one"),
+        ("select seed, true as holds from runs", "returns 2 rows for seed 1; it must return one"),
         ("select seed, bool_and(completed_flows) as holds from runs group by seed", "completed_flows"),
         ("select seed + 1 as seed, true as holds from runs group by seed", "returns 0 rows for seed 1"),
     ],
@@ -256,7 +256,7 @@ def test_null_verdict_is_not_counted(study: Study, capsys: Capture) -> None:
     assert (judged.claim.id, judged.held, judged.seeds) == ("b", 7, 7)
     assert status(["claims", "small", "out"]) == 0
     assert (
-        "1 claims on 7 seeds: 1 hold, 0 fail, 0 are undecided; 1 more cannot be told from these runs" in capsys.readouterr().out
+        "1 claims on 7 seeds: 1 hold, 0 fail, 0 are undecided; 1 more cannot be judged from these runs" in capsys.readouterr().out
     )
 
 
@@ -269,7 +269,7 @@ def test_latest_runs_are_judged(study: Study, capsys: Capture) -> None:
         return capsys.readouterr().out
 
     sojourn.reproduce("small", 8, only={"load": "low"}, out="out", backend=Inventor())
-    assert "0 claims: 0 hold, 0 fail, 0 are undecided; 1 more cannot be told from these runs" in judged()
+    assert "0 claims: 0 hold, 0 fail, 0 are undecided; 1 more cannot be judged from these runs" in judged()
     sojourn.reproduce("small", 8, only={"load": "high"}, changes={"duration": "5 s"}, out="out", backend=Inventor())
     assert "1 claims on 8 seeds: 1 hold" in judged()
     assert "simulated 9" in api.judge(library.load("small"), "out")[0].shown
@@ -286,9 +286,7 @@ def test_one_seed_is_undecided(study: Study, capsys: Capture) -> None:
     study(claim())
     sojourn.reproduce("small", out="results/small", backend=Inventor())
     assert status(["claims", "small"]) == 0
-    expected = (
-        "1 claims on 1 seed: 0 hold, 0 fail, 1 are undecided (1 held on most of their seeds; fewer than 6 seeds decide nothing)"
-    )
+    expected = "1 claims on 1 seed: 0 hold, 0 fail, 1 are undecided (1 hold on most of their seeds; a verdict needs 6 seeds)"
     assert expected in capsys.readouterr().out
 
 
@@ -297,8 +295,8 @@ def test_one_seed_is_undecided(study: Study, capsys: Capture) -> None:
     [
         (["claims", "smell"], 'unknown study "smell", did you mean "small"'),
         (["claims", "small"], "results/small"),
-        (["claims", "small", "other"], "other: has no runs of study small; sojourn reproduce small makes them"),
-        (["reproduce", "all", "--only", "load=low"], "reproduce all: --only and --set need a single study"),
+        (["claims", "small", "other"], "other: no runs of study small; make them with sojourn reproduce small"),
+        (["reproduce", "all", "--only", "load=low"], "reproduce all: does not take --only or --set; name one study"),
     ],
 )
 def test_bad_command(study: Study, arguments: list[str], message: str, capsys: Capture) -> None:
@@ -316,7 +314,7 @@ def test_study_without_claims(study: Study, capsys: Capture) -> None:
     sojourn.reproduce("small", out="out", backend=Inventor())
     assert not Path("out/claims.csv").exists()
     assert status(["claims", "small", "out"]) == 2
-    assert "study small: has no claims" in complaint(capsys)
+    assert "study small: no claims" in complaint(capsys)
 
 
 def test_reproduce_all_studies(study: Study, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

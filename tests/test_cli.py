@@ -126,7 +126,7 @@ def test_query_formats(scenario_file: ScenarioFile, tmp_path: Path, capfdbinary:
     [
         ("select jian from runs", 'column "jian" not found'),
         ("select 'x'::int from runs", "Could not convert"),
-        ("", "asks nothing"),
+        ("", "empty query"),
     ],
 )
 def test_bad_query(sql: str, message: str, scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:

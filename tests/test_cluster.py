@@ -76,7 +76,7 @@ def test_unreachable_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         arguments = ["run", str(tmp_path / "small.toml"), "--out", str(tmp_path / "out"), "--cluster", address]
         assert status(arguments) == 2
-        assert f"--cluster {address}: no scheduler can be reached there" in complaint(capsys)
+        assert f"--cluster {address}: cannot reach a scheduler" in complaint(capsys)
     assert not (tmp_path / "out").exists()
 
 

@@ -49,8 +49,8 @@ def test_cell_condition() -> None:
         ("tcp=cubic", "tcp=newreno", None, 'unknown value of axis tcp "cubic", did you mean "cubic beta=0.8"?'),
         ("tpc=cubic", "tcp=newreno", None, 'unknown axis "tpc", did you mean "tcp"?'),
         ("tcp", "tcp=newreno", None, "write AXIS=VALUE"),
-        ("queue=codel", "tcp=newreno", None, "there are several such cells; say which tcp"),
-        ("tcp=bbr", "tcp=newreno", None, "the two cells have no seed in common"),
+        ("queue=codel", "tcp=newreno", None, "several cells match; choose a value of tcp"),
+        ("tcp=bbr", "tcp=newreno", None, "the two cells have no common seed"),
         ("tcp=newreno", "tcp=newreno", ["jane"], 'unknown metric "jane", did you mean "jain"?'),
     ],
 )

@@ -329,8 +329,8 @@ def test_plot_default_file(directory: Path, tmp_path: Path, monkeypatch: pytest.
         (["--figure", "fairness", "--only", "tcp=bbr"], 'unknown value of axis tcp "bbr"'),
         (["--figure", "fairness", "--only", "tcp"], "--only tcp: write AXIS=VALUE"),
         (["--figure", "fairness", "--seed", "7"], 'unknown seed "7" (known: 1, 2, 3)'),
-        (["--figure", "fairness", "--out", "missing/a.png"], "--out missing/a.png: there is no directory missing"),
-        (["--figure", "fairness", "--out", "a.gif"], "--out a.gif: ends in none of png, svg, pdf"),
+        (["--figure", "fairness", "--out", "missing/a.png"], "--out missing/a.png: no directory missing"),
+        (["--figure", "fairness", "--out", "a.gif"], "--out a.gif: unknown format"),
         (["--figure", "fairness", "--format", "gif"], "--format"),
         ([], "--figure"),
     ],
@@ -351,7 +351,7 @@ def test_missing_samples(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r'figure cwnd-over-time: needs samples of flows over time; .* flow_series = "1 s"'):
         figures.draw("cwnd-over-time", result)
     unmeasured = sojourn.run(sweep_file(tmp_path, '[probe]\nqueue_series = "1 s"\nqueue_statistics = false\n'))
-    with pytest.raises(InputError, match="figure loss-over-time: the runs with seed 1 have no samples of drops"):
+    with pytest.raises(InputError, match="figure loss-over-time: no samples of drops in the runs with seed 1"):
         figures.draw("loss-over-time", unmeasured)
 
 
@@ -361,9 +361,9 @@ def test_unreadable_figure_is_refused(tmp_path: Path) -> None:
     file = sweep_file(tmp_path, SWEEP.replace('"20 ms", "5 ms"', counts))
     result = sojourn.run(file, backend=Inventor())
     with pytest.raises(
-        InputError, match="118 panels are too many, and 48 the most; choose values of tcp, delay, such as --only tcp=cubic"
+        InputError, match="118 panels, at most 48 can be drawn; choose values of tcp, delay, such as --only tcp=cubic"
     ):
         figures.draw("queue-over-time", result)
     result = sojourn.run(file, only={"queue": "pie", "tcp": "cubic"}, backend=Inventor())
-    with pytest.raises(InputError, match="59 values of delay are too many to tell apart, and 8 the most"):
+    with pytest.raises(InputError, match="59 values of delay, at most 8 can be drawn"):
         figures.draw("fairness-delay", result)

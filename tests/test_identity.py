@@ -269,7 +269,7 @@ def test_backend_capabilities(
     register(monkeypatch, lambda: Inventor(identity=OTHER), "other")
     file = str(scenario_file())
     assert status(["watch", file, "--backend", "other"]) == 2
-    assert "the backend other cannot show a run while it goes on" in capsys.readouterr().err
+    assert "the backend other cannot show a run in progress" in capsys.readouterr().err
     assert status(["export", file, "--backend", "other", "--format", "pcapng", "--out", str(tmp_path / "x.pcapng")]) == 2
     assert "the backend other cannot record packets or connections" in capsys.readouterr().err
 

@@ -91,7 +91,7 @@ def test_outage(scenario: Callable[..., Scenario]) -> None:
             {"changes": [{"at": "2 s", "rate": "1 Mbit/s"}, {"at": "1 s", "rate": "2 Mbit/s"}]},
             r"changes\[1\].at: \"1 s\" must be later",
         ),
-        ({"changes": [{"at": "4 s", "rate": "1 Mbit/s"}]}, "past the end"),
+        ({"changes": [{"at": "4 s", "rate": "1 Mbit/s"}]}, "after the end"),
         ({"changes": [{"at": "1 s", "rate": "0 bit/s"}]}, "rate"),
         ({"changes": [{"at": "1 s", "speed": "1 Mbit/s"}]}, "speed"),
         ({"one_way": True, "changes": [{"at": "1 s", "reverse_loss": 0.1}]}, "one-way"),

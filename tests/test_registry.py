@@ -130,7 +130,7 @@ def test_store_without_new_metric(sweep: Path, monkeypatch: pytest.MonkeyPatch) 
     """A store made before a metric was added is refused."""
     sojourn.run(sweep, out=sweep.parent / "results", backend=Inventor())
     monkeypatch.setitem(METRICS, "other", replace(METRICS["jain"], name="other"))
-    with pytest.raises(sojourn.InputError, match=r"differ in metrics \(other\)"):
+    with pytest.raises(sojourn.InputError, match=r"its metrics differ from those of this version \(other\)"):
         sojourn.open(sweep.parent / "results")
 
 

@@ -77,7 +77,7 @@ def test_study_sections(study: tuple[Path, sojourn.Reproduction]) -> None:
     page = report.write(directory).read_text(encoding="utf-8")
     for judged in found.judged:
         assert f"<b>{judged.claim.id}</b>" in page
-    assert f"{len(library.claims(found.study)) - len(found.judged)} more claims cannot be told from these runs" in page
+    assert f"{len(library.claims(found.study)) - len(found.judged)} more claims cannot be judged from these runs" in page
     assert "sojourn.reproduce(" in page
     assert "<h3>Assumptions</h3>" in page
     assert "Figure 2. Data centre, uncongested: queue length" in page
@@ -122,8 +122,8 @@ def test_report_output_file(campaign: Path, tmp_path: Path, capsys: Capture) -> 
     ("arguments", "message"),
     [
         (["report", "none"], "none: not a results directory (no sojourn.json)"),
-        (["report", "out", "--out", "none/report.html"], "--out none/report.html: there is no directory none"),
-        (["report", "out", "--out", "."], "--out .: is a directory; give a file"),
+        (["report", "out", "--out", "none/report.html"], "--out none/report.html: no directory none"),
+        (["report", "out", "--out", "."], "--out .: a directory; give a file"),
     ],
 )
 def test_bad_input(arguments: list[str], message: str, campaign: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -139,14 +139,16 @@ def test_directory_without_runs(capsys: Capture, tmp_path: Path) -> None:
     with sojourn.Store(empty, create=True) as store:
         store.begin(["tcp"])
     assert status(["report", str(empty)]) == 2
-    assert f"{empty}: holds no runs" in complaint(capsys)
+    assert f"{empty}: no runs" in complaint(capsys)
     assert not (empty / "report.html").exists()
 
 
 def test_conflicting_campaigns(campaign: Path) -> None:
     """Two runs of the same cell and seed with other settings are an error."""
     sojourn.run(campaign.parent / "sweep.toml", changes={"duration": "5 s"}, out=campaign, backend=Inventor())
-    with pytest.raises(InputError, match="holds several runs of tcp=cubic,queue=codel with seed 1; keep each campaign by itself"):
+    with pytest.raises(
+        InputError, match="holds several runs of tcp=cubic,queue=codel with seed 1; keep each campaign in a directory of its own"
+    ):
         report.write(campaign)
 
 

@@ -30,11 +30,11 @@ BAD_FILES = {
     "negative rate": (('"10 Mbit/s"', '"-10 Mbit/s"'), 'rate: "-10 Mbit/s": a rate must be greater than 0'),
     "zero rate": (('"10 Mbit/s"', '"0 Mbit/s"'), 'rate: "0 Mbit/s": a rate must be greater than 0'),
     "negative delay": (('"5 ms"', '"-5 ms"'), "network.dumbbell.bottleneck.delay"),
-    "warm-up past the end": (('"1 s"', '"4 s"'), 'warm_up: "4 s" leaves nothing to measure'),
+    "warm-up after the end": (('"1 s"', '"4 s"'), 'warm_up: "4 s" must be shorter than the duration'),
     "no duration": (('"4 s"', '"0 s"'), "duration: "),
-    "queue of 0 packets": (('"100 packets"', '"0 packets"'), 'limit: "0 packets": a queue must hold more than 0 packets'),
+    "queue of 0 packets": (('"100 packets"', '"0 packets"'), 'limit: "0 packets": a queue limit must be more than 0 packets'),
     "unknown host": (('to = "b"', 'to = "c"'), 'flows[0].to: unknown host "c"'),
-    "flow to itself": (('to = "b"', 'to = "a"'), 'flows[0]: from "a" to itself'),
+    "flow to itself": (('to = "b"', 'to = "a"'), 'flows[0]: "from" and "to" are both "a"'),
     "no flows": (("count = 2", "count = 0"), "flows[0].count: must be greater than or equal to 1, not 0"),
     "wrong type": (("count = 2", 'count = "2"'), 'flows[0].count: must be a valid integer, not "2"'),
     "no source": (('tcp = "newreno"', ""), "flows[0].tcp: this key is required"),
@@ -44,7 +44,7 @@ BAD_FILES = {
     ),
     "slow start of a rate": (
         ('tcp = "newreno"', 'tcp = { name = "cbr", slow_start = "hystart" }'),
-        "flows[0].tcp: slow_start: cbr keeps to a rate of its own and takes none",
+        "flows[0].tcp: slow_start: cbr has no slow start, because it sends at a rate of its own",
     ),
     "unknown key of TFRC": (
         ('tcp = "newreno"', 'tcp = { name = "tfrc", loss_interval = 8 }'),
@@ -56,7 +56,7 @@ BAD_FILES = {
     ),
     "stack of a source that only sends": (
         ('tcp = "newreno"', 'tcp = "cbr"\nstack = "ns3-3.30"'),
-        "flows[0]: stack: cbr only sends and has none",
+        "flows[0]: stack: cbr has no stack, because it only sends",
     ),
     "rate of zero": (
         ('tcp = "newreno"', 'tcp = { name = "cbr", rate = "0 Mbit/s" }'),
@@ -71,7 +71,7 @@ BAD_FILES = {
         "flows[0].tcp: packet_size: 70 kB is out of range (at least 1 B, at most 65535 B)",
     ),
     "missing key": (('duration = "4 s"', ""), "duration: this key is required"),
-    "stop past the end": (("count = 2", 'stop = "9 s"'), 'flows[0].stop: "9 s" is past the end of the scenario'),
+    "stop after the end": (("count = 2", 'stop = "9 s"'), 'flows[0].stop: "9 s" is after the end of the scenario'),
     "stop before the last start": (
         ("count = 2", 'start = "1 s"\nstart_within = "1 s"\nstop = "2 s"'),
         'flows[0].stop: "2 s" must be later than the last start, "2 s"',
@@ -79,7 +79,7 @@ BAD_FILES = {
     "negative stop": (("count = 2", 'stop = "-1 s"'), 'flows[0].stop: "-1 s": a duration must be 0 or more'),
     "no bandwidth-delay products": (
         ('"100 packets"', '"0 BDP"'),
-        'network.dumbbell.bottleneck.queue: limit: "0 BDP": a queue must hold more than 0 BDP',
+        'network.dumbbell.bottleneck.queue: limit: "0 BDP": a queue limit must be more than 0 BDP',
     ),
     "products of something else": (
         ('"100 packets"', '"8 BDPs"'),
@@ -89,7 +89,7 @@ BAD_FILES = {
         ('"codel", limit = "100 packets"', '"red", min = "1 BDP"'),
         'min: "1 BDP": unknown unit "BDP"',
     ),
-    "late start": (("count = 2", 'start = "9 s"'), 'flows[0].start: "9 s" is past the end'),
+    "late start": (("count = 2", 'start = "9 s"'), 'flows[0].start: "9 s" is after the end'),
     "broken TOML": (('name = "small"', "name = "), "not valid TOML: Invalid value (at line 2, column 8)"),
     "same name twice": (('name = "b"', 'name = "a"'), 'the host name "a" is given twice'),
     "unknown profile": (
@@ -130,13 +130,13 @@ def test_flows_need_routes(scenario: Callable[..., Scenario]) -> None:
         {"from": "r", "to": "b", "rate": "1 Mbit/s", "one_way": True},
         {"from": "x", "to": "y", "rate": "1 Mbit/s"},
     ]
-    with pytest.raises(sojourn.InputError, match='there is no route from "a" to "x"'):
+    with pytest.raises(sojourn.InputError, match='no route from "a" to "x"'):
         sojourn.run(scenario(network={"links": links}, flows=[{"from": "a", "to": "x", "tcp": "cubic"}]))
-    with pytest.raises(sojourn.InputError, match='there is no route from "b" to "a"'):
+    with pytest.raises(sojourn.InputError, match='no route from "b" to "a"'):
         sojourn.run(scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": "cubic"}]))
     source = {"name": "cbr", "rate": "64 kbit/s", "packet_size": "200 B"}
     scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": source}])
-    with pytest.raises(sojourn.InputError, match='there is no route from "b" to "a"'):
+    with pytest.raises(sojourn.InputError, match='no route from "b" to "a"'):
         sojourn.run(scenario(network={"links": links}, flows=[{"from": "a", "to": "b", "tcp": "tfrc"}]))
 
 
@@ -147,13 +147,13 @@ def test_bdp_limit_needs_round_trip(scenario: Callable[..., Scenario]) -> None:
     scenario(network=network)
     with pytest.raises(
         InputError,
-        match="queue left -> right: limit: 8 BDP depend on a round-trip time, but no flow with a return path crosses the link",
+        match="queue left -> right: limit: 8 BDP need a round-trip time, but no flow with a return path crosses the link",
     ):
         sojourn.run(scenario(network=network, flows=[{"from": "a", "to": "b", "tcp": "cbr"}]))
     for host in (network["dumbbell"]["bottleneck"], *network["dumbbell"]["senders"], *network["dumbbell"]["receivers"]):
         host["delay"] = "0 s"
     with pytest.raises(
-        InputError, match="queue left -> right: limit: 8 BDP at a base round-trip time of 0 s are 0 packets; must be at least 1"
+        InputError, match="queue left -> right: limit: 8 BDP at a base round-trip time of 0 s is 0 packets; must be at least 1"
     ):
         sojourn.run(scenario(network=network))
 

@@ -141,7 +141,7 @@ def test_too_short_on_time(scenario_file: Callable[..., Path]) -> None:
     path = scenario_file(('tcp = "newreno"', source))
     with pytest.raises(InputError) as caught:
         sojourn.run(path)
-    expected = "flows[0] (a-b): on: 1 s is less than the 12 s from packet to packet at this rate and packet_size"
+    expected = "flows[0] (a-b): on: 1 s is shorter than the gap of 12 s between packets at this rate and packet_size"
     assert str(caught.value) == f"{path}: {expected}"
 
 

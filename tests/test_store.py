@@ -75,14 +75,14 @@ def test_damaged_records_are_refused(three: Plan) -> None:
     encoded = encode(results.of_run(first, Inventor().run(first.specification)))
     refused = 0
     for place in range(len(encoded)):
-        with pytest.raises(ValueError, match="no record"):
+        with pytest.raises(ValueError, match="not a record"):
             decode(encoded[:place])
         flipped = bytes([encoded[place] ^ 0x10])
         try:
             # A few bits of the compressed form have no meaning.
             assert encode(decode(encoded[:place] + flipped + encoded[place + 1 :])) == encoded
         except ValueError as error:
-            assert "no record" in str(error)  # noqa: PT017, since most raise, but not all
+            assert "not a record" in str(error)  # noqa: PT017, since most raise, but not all
             refused += 1
     assert refused > 0.98 * len(encoded)
 
@@ -109,8 +109,8 @@ def test_file_as_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ('{"schema": 3, "metrics": ["jane"]}', "its runs and this version of Sojourn differ in metrics"),
-        ('{"schema": 1}', "its files have schema 1, but this version reads 3"),
+        ('{"schema": 3, "metrics": ["jane"]}', "its metrics differ from those of this version"),
+        ('{"schema": 1}', "written with schema 1, but this version reads 3"),
         ("{", "cannot be read"),
     ],
 )
@@ -182,9 +182,9 @@ def test_empty_store(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("selec 1", 'the query is wrong: Parser Error: syntax error at or near "selec"'),
+        ("selec 1", 'invalid query: Parser Error: syntax error at or near "selec"'),
         ("select jian from runs", 'Referenced column "jian" not found'),
-        ("", "the query asks nothing"),
+        ("", "empty query"),
     ],
 )
 def test_bad_query(query: str, message: str, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_damaged_file_is_set_aside(name: str, how: str, three: Plan, scenario: M
     assert sorted(run["seed"] for run in backend.started) == [1, 2]
     assert len(messages) == 1
     assert f"{name}.parquet" in messages[0]
-    assert "2 runs will be made again" in messages[0]
+    assert "2 runs will be run again" in messages[0]
     assert parquet(out) == before
     if how != "missing":
         assert (out / "set-aside" / f"{name}.parquet").exists()
@@ -239,7 +239,7 @@ def test_file_of_another_store(three: Plan, scenario: MakeScenario, tmp_path: Pa
     shutil.copy(tmp_path / "other" / "flows.parquet", tmp_path / "out" / "flows.parquet")
     messages: list[str] = []
     keep(three, tmp_path / "out", messages.append)
-    assert "flows.parquet: is damaged or another store's" in messages[0]
+    assert "flows.parquet: is damaged or belongs to another store" in messages[0]
 
 
 @pytest.mark.parametrize("how", ["truncated", "foreign", "empty", "missing"])
@@ -267,7 +267,7 @@ def test_foreign_database_is_set_aside(three: Plan, tmp_path: Path) -> None:
     database.close()
     messages: list[str] = []
     keep(three, tmp_path, messages.append)
-    assert "journal.sqlite: no journal of Sojourn's; moved to" in messages[0]
+    assert "journal.sqlite: not a journal of Sojourn; moved to" in messages[0]
     with sqlite3.connect(tmp_path / "set-aside" / "journal.sqlite") as database:
         assert database.execute("SELECT count(*) FROM precious").fetchall() == [(0,)]
     database.close()
@@ -282,7 +282,7 @@ def test_unreadable_record(three: Plan, tmp_path: Path) -> None:
     messages: list[str] = []
     with Store(tmp_path / "out", notify=messages.append) as store:
         assert store.runs.height == 2
-    assert messages == [f"{tmp_path / 'out' / 'journal.sqlite'}: 1 run cannot be read and will be made again"]
+    assert messages == [f"{tmp_path / 'out' / 'journal.sqlite'}: 1 run cannot be read and will be run again"]
     backend = Inventor()
     keep(three, tmp_path / "out", backend=backend)
     assert len(backend.started) == 1

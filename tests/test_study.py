@@ -145,7 +145,7 @@ def test_changes_apply_last() -> None:
 
 def test_bad_changes() -> None:
     """A change of a key that does not exist is an input error."""
-    with pytest.raises(InputError, match=r'--set flows\.9\.tcp: the scenario has nothing at "flows\.9\.tcp" to set'):
+    with pytest.raises(InputError, match=r'--set flows\.9\.tcp: the scenario has no "flows\.9\.tcp" to set'):
         list(api.study_campaign(STUDY, changes={"flows.9.tcp": "cubic"}).cells())
     with pytest.raises(InputError, match=r'network\.dumbbell\.bottleneck: unknown key "bandwidth"'):
         api.study_campaign(STUDY, changes={"network.dumbbell.bottleneck.bandwidth": "1 Gbit/s"})

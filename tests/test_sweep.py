@@ -146,48 +146,51 @@ def test_ranges(text: str, steps: int, spacing: Any, expected: list[object]) -> 
             {"axes": {"d": {"key": "network.dumbbell.botleneck.rate", "values": ["1 s"]}}},
             'axes.d.key: network.dumbbell: unknown key "botleneck", did you mean "bottleneck"?',
         ),
-        ({"axes": {"d": {"key": "flows.tcp", "values": ["cubic"]}}}, '"flows" is a list: go on with "flows.*" for all'),
-        ({"axes": {"d": {"key": "duration.x", "values": ["cubic"]}}}, '"duration" has no keys, so not "x"'),
-        ({"axes": {"d": {"key": "seed", "values": [1, 2]}}}, "no cell sets the seed; say how many seeds each cell gets"),
+        ({"axes": {"d": {"key": "flows.tcp", "values": ["cubic"]}}}, '"flows" is a list; write "flows.*" for all entries'),
+        ({"axes": {"d": {"key": "duration.x", "values": ["cubic"]}}}, '"duration" is not a table and has no key "x"'),
+        (
+            {"axes": {"d": {"key": "seed", "values": [1, 2]}}},
+            "axes and overrides cannot set seed; set the number of seeds per cell",
+        ),
         ({"axes": {"duration": []}}, "sweep.axes.duration.values: must have 1 or more"),
-        ({"axes": {"duration": "5 s"}}, "sweep.axes.duration: '5 s' is no axis: write its values in brackets"),
+        ({"axes": {"duration": "5 s"}}, "sweep.axes.duration: '5 s' is not an axis; write its values in brackets"),
         ({"axes": "duration"}, "sweep.axes: must be a table"),
         ({"axes": {"d": {"key": "duration"}}}, 'sweep.axes.d: give either "values" or "range"'),
         ({"axes": {"d": {"key": "duration", "range": "1 s..2 s"}}}, 'a range needs "steps"'),
-        ({"axes": {"d": {"key": "duration", "values": ["1 s"], "steps": 3}}}, '"steps" and "spacing" are of a range'),
-        ({"axes": {"d": {"key": "duration", "range": "1 s", "steps": 3}}}, '"1 s" is no range'),
+        ({"axes": {"d": {"key": "duration", "values": ["1 s"], "steps": 3}}}, '"steps" and "spacing" need a "range"'),
+        ({"axes": {"d": {"key": "duration", "range": "1 s", "steps": 3}}}, '"1 s" is not a range'),
         ({"axes": {"d": {"key": "duration", "range": "1 s..2 B", "steps": 3}}}, "one end is a duration, the other a size"),
         ({"axes": {"d": {"key": "duration", "range": "1 s..2", "steps": 3}}}, "both ends need a unit, or neither"),
         ({"axes": {"d": {"key": "duration", "range": "2 s..1 s", "steps": 3}}}, "the second end must be greater"),
         (
             {"axes": {"d": {"key": "duration", "range": "0 s..1 s", "steps": 3, "spacing": "log"}}},
-            "a logarithmic range begins above 0",
+            "a logarithmic range must begin above 0",
         ),
-        ({"axes": {"d": {"key": "flows.*.count", "range": "1..3", "steps": 9}}}, "2 values are called"),
-        ({"axes": {"duration": ["5 s", "5 s"]}}, '2 values are called "5 s"'),
-        ({"axes": {"jain": {"key": "duration", "values": ["5 s"]}}}, 'axis "jain": results have a column of that name'),
-        ({"axes": {"Seed": {"key": "duration", "values": ["5 s"]}}}, 'axis "Seed": results have a column of that name'),
+        ({"axes": {"d": {"key": "flows.*.count", "range": "1..3", "steps": 9}}}, "2 values have the label"),
+        ({"axes": {"duration": ["5 s", "5 s"]}}, '2 values have the label "5 s"'),
+        ({"axes": {"jain": {"key": "duration", "values": ["5 s"]}}}, 'axis "jain": the results have a column of that name'),
+        ({"axes": {"Seed": {"key": "duration", "values": ["5 s"]}}}, 'axis "Seed": the results have a column of that name'),
         (
             {"axes": {"d": {"key": "duration", "values": ["5 s"]}, "D": {"key": "warm_up", "values": ["1 s"]}}},
-            'the results have an axis "d", from which SQL does not tell it',
+            'the results have an axis "d", and SQL ignores case',
         ),
-        ({"axes": {"duratoin": ["5 s", "6 s"]}}, 'it sets nothing: give it a "key", or say in overrides what its values mean'),
+        ({"axes": {"duratoin": ["5 s", "6 s"]}}, 'sets nothing; give it a "key", or use its values in overrides'),
         ({"axes": {"duratoin": ["5 s", "6 s"]}}, 'did you mean "duration"?'),
         (
             {"axes": {"load": [{"count": 1}]}, "overrides": [{"when": {"load": "count=1"}, "set": {}}]},
-            'without a "key" its values are only names',
+            'without a "key" its values must be names, not tables',
         ),
         ({"axes": {"tcp": TCP}, "zip": [["tcp", "rate"]]}, 'zip[0]: unknown axis "rate"'),
-        ({"axes": {"tcp": TCP}, "zip": [["tcp"]]}, "zip[0]: name two axes or more"),
-        ({"axes": {"tcp": TCP, "queue": QUEUE}, "zip": [["tcp", "queue"]] * 2}, 'zip[1]: the axis "tcp" is zipped already'),
+        ({"axes": {"tcp": TCP}, "zip": [["tcp"]]}, "zip[0]: needs two axes or more"),
+        ({"axes": {"tcp": TCP, "queue": QUEUE}, "zip": [["tcp", "queue"]] * 2}, 'zip[1]: the axis "tcp" is already zipped'),
         (
             {"axes": {"tcp": TCP, "duration": ["5 s"]}, "zip": [["tcp", "duration"]]},
-            "as many values as each other: tcp has 2, duration has 1",
+            "the same number of values: tcp has 2, duration has 1",
         ),
         ({"axes": {"tcp": TCP}, "exclude": [{"tpc": "newreno"}]}, 'exclude[0]: unknown axis "tpc", did you mean "tcp"?'),
         ({"axes": {"tcp": TCP}, "exclude": [{"tcp": "newrino"}]}, 'unknown value of axis tcp "newrino", did you mean "newreno"?'),
         ({"axes": {"tcp": TCP}, "exclude": [{"tcp": ["newreno", "cubic"]}]}, "sweep.exclude: no cell is left"),
-        ({"axes": {"tcp": TCP}, "exclude": [{"tcp": {"a": 1}}]}, "write what the value is called"),
+        ({"axes": {"tcp": TCP}, "exclude": [{"tcp": {"a": 1}}]}, "write the value's label"),
         ({"axes": {"tcp": TCP}, "overrides": [{"when": {"tpc": "x"}, "set": {}}]}, 'overrides[0].when: unknown axis "tpc"'),
         (
             {"axes": {"tcp": TCP}, "overrides": [{"when": {"tcp": "cubic"}, "set": {"flows.*.cuont": 1}}]},
@@ -196,13 +199,13 @@ def test_ranges(text: str, steps: int, spacing: Any, expected: list[object]) -> 
         ({"seeds": 0}, "sweep.seeds: must be greater than or equal to 1"),
         ({"until": "ci(jane) < 0.02"}, 'until: unknown metric "jane", did you mean "jain"?'),
         ({"until": "ci(share_pct) < 1"}, 'until: unknown metric "share_pct"'),
-        ({"until": "jain < 0.02"}, 'until: "jain < 0.02" is no condition: write a metric and a bound'),
+        ({"until": "jain < 0.02"}, 'until: "jain < 0.02" is not a condition; write a metric and a bound'),
         ({"until": "ci(jain) < 0"}, "the bound must be a number greater than 0"),
         ({"until": "ci(jain) < nan"}, "the bound must be a number greater than 0"),
-        ({"until": "ci(jain) < much"}, '"much" is no number'),
+        ({"until": "ci(jain) < much"}, '"much" is not a number'),
         ({"until": "ci(jain) < 0.02", "most_seeds": 2}, "most_seeds: must be greater than or equal to 3"),
         ({"until": "ci(jain) < 0.02", "seeds": 5}, 'give either "seeds" or "until"'),
-        ({"most_seeds": 5}, 'most_seeds: it is a bound of "until", which is not given'),
+        ({"most_seeds": 5}, 'most_seeds: needs "until"'),
     ],
 )
 def test_bad_sweeps(sweep: Mapping[str, Any], message: str) -> None:
@@ -235,7 +238,7 @@ def test_invalid_cell_is_named() -> None:
 def test_axis_without_target() -> None:
     """An axis that sets something the scenario does not have is an error."""
     matrix = swept(axes={"far": {"key": "network.links.0.delay", "values": ["1 ms", "2 ms"]}})
-    assert 'the scenario has nothing at "network.links.0.delay" to set' in refused(matrix)
+    assert 'the scenario has no "network.links.0.delay" to set' in refused(matrix)
 
 
 def test_same_cells_are_refused() -> None:
@@ -322,7 +325,7 @@ def test_check_covers_every_cell(swept_file: Path, capsys: Capture, monkeypatch:
 
 def test_load_refuses_sweeps(swept_file: Path) -> None:
     """`load` refuses a file of several scenarios, and `expand` returns them."""
-    with pytest.raises(InputError, match="the file holds 4 scenarios"):
+    with pytest.raises(InputError, match="the file has 4 scenarios"):
         sojourn.load(swept_file)
     assert sojourn.expand(swept_file).size == 4
 
@@ -336,7 +339,7 @@ def test_largest_seed(scenario: Callable[..., sojourn.Scenario]) -> None:
     """Seeds beyond 2^63 - 1 are an error."""
     largest = 2**63 - 1
     assert len(plan(Campaign.of_scenario(scenario(seed=largest - 1), 2), Inventor())) == 2
-    with pytest.raises(InputError, match=f"seed: {largest} is too large to count 2 seeds up from"):
+    with pytest.raises(InputError, match=f"seed: {largest} is too large: 2 seeds count up from it"):
         plan(Campaign.of_scenario(scenario(seed=largest), 2), Inventor())
 
 

@@ -39,13 +39,13 @@ def test_format_and_parse(dimension: units.Dimension, value: int) -> None:
 
 @given(st.sampled_from(DIMENSIONS), st.data(), st.decimals(min_value=-(10**6), max_value=10**6, places=3))
 def test_decimal_arithmetic(dimension: units.Dimension, data: st.DataObject, number: Decimal) -> None:
-    """A quantity is the decimal product of number and unit, or an error if that is no whole number."""
+    """A quantity is the decimal product of number and unit, or an error if that is not a whole number."""
     unit, factor = data.draw(st.sampled_from(sorted(dimension.units.items())))
     exact = number * factor
     if exact == exact.to_integral_value():
         assert dimension.parse(f"{number} {unit}") == exact
     else:
-        with pytest.raises(ValueError, match="no whole number"):
+        with pytest.raises(ValueError, match="not a whole number"):
             dimension.parse(f"{number} {unit}")
 
 
@@ -62,10 +62,10 @@ def test_arbitrary_text(dimension: units.Dimension, text: str) -> None:
         ("100 Mbps", 'unknown unit "Mbps", did you mean "Mbit/s"'),
         ("100", "no unit"),
         (100, "no unit"),
-        ("fast", "is no rate"),
-        ("0.5 bit/s", "no whole number of bit/s"),
+        ("fast", "is not a rate"),
+        ("0.5 bit/s", "not a whole number of bit/s"),
         ("1e30 Gbit/s", "too large"),
-        ("nan bit/s", "is no rate"),
+        ("nan bit/s", "is not a rate"),
     ],
 )
 def test_bad_rates(text: object, message: str) -> None:

@@ -185,12 +185,12 @@ def test_watch_without_terminal(scenario_file: ScenarioFile, capsys: Capture) ->
     ("arguments", "message"),
     [
         (["missing.toml"], "missing.toml: No such file or directory"),
-        (["FILE", "--speed", "0"], "'0' is not a speed: write a number from 0.001 to 1000000, or max"),
+        (["FILE", "--speed", "0"], "'0' is not a speed; write a number from 0.001 to 1000000 or max"),
         (["FILE", "--speed", "fast"], "'fast' is not a speed"),
         (["FILE", "--speed", "nan"], "'nan' is not a speed"),
         (["FILE", "--seed", "-1"], "--seed"),
         (["FILE", "--set", "durations=3 s"], "durations"),
-        (["SWEEP"], "has 12 cells; choose one with --only (axes: tcp, queue)"),
+        (["SWEEP"], ": 12 cells; choose one with --only (axes: tcp, queue)"),
     ],
 )
 def test_bad_input(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture, arguments: list[str], message: str) -> None:

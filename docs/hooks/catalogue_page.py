@@ -7,9 +7,9 @@ from sojourn.catalogue import Algorithm, Catalogue, Parameter, Profile
 
 INTRODUCTION = """# Catalogue
 
-All that a scenario can name, as `sojourn list` and `sojourn describe` tell it: what it is, where it comes from, what can be set,
-and where ours deviates from its source. [Behaviour](behaviour.md) has what each does on the same link, and
-[differences](differences.md) why."""
+All algorithms and stack profiles that a scenario can name, as `sojourn list` and `sojourn describe` show them: source,
+parameters, and deviations from the source. [Behaviour](behaviour.md) shows each of them on the same link, and
+[differences](differences.md) gives the reasons for deviations."""
 
 
 def page(catalogue: Catalogue) -> str:
@@ -47,7 +47,7 @@ def _algorithms(algorithms: Iterable[Algorithm]) -> Iterator[str]:
             yield f"**Deviations.** {plain(algorithm.deviations)}"
         if algorithm.parameters:
             yield table(
-                ("parameter", "default", "allowed", "what it does", "source"),
+                ("parameter", "default", "allowed", "description", "source"),
                 ([f"`{parameter.name}`", *map(plain, _texts(parameter))] for parameter in algorithm.parameters),
             )
 
@@ -63,4 +63,4 @@ def _profile(profile: Profile, settings: dict[str, Parameter]) -> Iterator[str]:
         [f"`{each.name}`", *map(plain, (settings[each.name].format(each.value), settings[each.name].doc, each.source))]
         for each in profile.settings
     )
-    yield table(("setting", "value", "what it is", "source"), rows)
+    yield table(("setting", "value", "description", "source"), rows)

@@ -1,4 +1,4 @@
-"""A study as a page: its README, its claims and, where it has been run, what came out."""
+"""A study as a page: its README, its claims and, if it has been run, its results."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ def _parts(study: Study, results: Path) -> Iterator[str]:
     if claims:
         yield "## Claims and verdicts"
         yield from _claims(claims, _rows(results / "claims.csv"))
-    yield "## To see it yourself"
+    yield "## Reproduce it"
     yield f"    sojourn reproduce {study.name} --seeds 10\n    sojourn report results/{study.name}"
 
 
@@ -43,16 +43,16 @@ def _tables(study: Study, cells: Rows) -> Iterator[str]:
     titles = {str(published.number): published.title for published in study.tables}
     if not cells:
         yield "The site was built without results of this study. Its tables:"
-        yield table(("table:", "of what"), ([number, plain(title)] for number, title in titles.items()))
+        yield table(("table:", "title"), ([number, plain(title)] for number, title in titles.items()))
         return
     yield (
-        "How many values of each table agree with the published ones by the "
+        "The number of values of each table that agree with the published ones by the "
         "[rule](../../docs/measures.md#agreement-with-a-published-value)."
     )
     agree = {number: [cell["agrees"] == "true" for cell in cells if cell["table"] == number] for number in titles}
     rows = [[number, plain(titles[number]), *_share(judged)] for number, judged in agree.items() if judged]
     everything = [one for judged in agree.values() for one in judged]
-    yield table(("table:", "of what", "agree:", "values:", "%:"), [*rows, ["all", "", *_share(everything)]])
+    yield table(("table:", "title", "agree:", "values:", "%:"), [*rows, ["all", "", *_share(everything)]])
     for number, title in titles.items():
         of_table = [cell for cell in cells if cell["table"] == number]
         if of_table:
@@ -84,7 +84,7 @@ def _share(judged: Sequence[bool]) -> list[str]:
 
 def _claims(claims: Sequence[Claim], judged: Rows) -> Iterator[str]:
     if not judged:
-        yield "The site was built without results of this study. What it judges:"
+        yield "The site was built without results of this study. Its claims:"
         yield table(
             ("claim", "what the paper says", "where"), ([each.id, plain(each.claim), plain(each.source)] for each in claims)
         )
@@ -93,7 +93,7 @@ def _claims(claims: Sequence[Claim], judged: Rows) -> Iterator[str]:
     count = {verdict: sum(row["verdict"] == verdict for row in judged) for verdict in SIGNS}
     yield (
         f"{count['holds']} claims hold, {count['fails']} fail, {count['undecided']} are undecided "
-        "([what a verdict means](../../docs/measures.md#verdict-on-a-claim); fewer than six seeds decide nothing)."
+        "([what a verdict means](../../docs/measures.md#verdict-on-a-claim); a verdict needs six seeds)."
     )
     yield table(
         ("claim", "what the paper says", "where", "verdict", "on how many seeds, and the values"),

@@ -37,7 +37,7 @@ def load(path: str | Path) -> Scenario:
     """
     matrix = expand(path)
     if matrix.sweep.axes:
-        raise InputError(f"{path}: sweep: the file holds {matrix.size} scenarios; sojourn.expand reads them")
+        raise InputError(f"{path}: sweep: the file has {matrix.size} scenarios; read it with sojourn.expand")
     (cell,) = matrix.cells()
     return cell.scenario
 
@@ -110,7 +110,7 @@ def campaign(
     """
     if isinstance(scenario, Scenario):
         if only or changes:
-            raise InputError("a scenario that is no file's has no axes to choose from and takes no changes")
+            raise InputError("only a scenario file has axes to choose from and takes changes")
         return Campaign.of_scenario(scenario, 1 if seeds is None else seeds)
     return Campaign.of_matrix(expand(scenario).only(labels_of(only)).with_changes(changes or {}), seeds)
 
@@ -130,7 +130,7 @@ def single_run(
     wanted = campaign(path, 1, only, {**(changes or {}), **({} if seed is None else {"seed": seed})})
     if wanted.size > 1:
         axes = ", ".join(wanted.axes)
-        raise InputError(f"{path}: has {wanted.size} cells; choose one with --only (axes: {axes})")
+        raise InputError(f"{path}: {wanted.size} cells; choose one with --only (axes: {axes})")
     return campaigns.plan(wanted, backends.named(backend)).cells[0].run()
 
 
@@ -356,7 +356,7 @@ def judge(study: Study, directory: str | Path) -> list[Judged]:
     """
     claims = check_study(study)
     if not claims:
-        raise InputError(f"study {study.name}: has no claims")
+        raise InputError(f"study {study.name}: no claims")
     with open(directory) as store:
         judged = verdicts.judge(study, claims, kept_of_study(study, store))
     verdicts.write(Path(directory) / "claims.csv", judged)
@@ -385,7 +385,7 @@ def kept_of_study(study: Study, store: Store) -> Result:
             if keys := store.keys_of(requests(text(cell.specification), seeds), backend):
                 keys_of[tuple(cell.axes.values())] = keys
     if not keys_of:
-        raise InputError(f"{store.directory}: has no runs of study {study.name}; sojourn reproduce {study.name} makes them")
+        raise InputError(f"{store.directory}: no runs of study {study.name}; make them with sojourn reproduce {study.name}")
     return store.result(list(study.axes), lambda: chain.from_iterable(keys_of.values()))
 
 
@@ -398,7 +398,7 @@ def complete(outcome: CampaignOutcome) -> Result:
     if outcome.failures:
         raise first_failure(outcome.failures)
     if not outcome.finished:
-        raise InputError("there was nothing to run")
+        raise InputError("nothing to run")
     return outcome.result
 
 

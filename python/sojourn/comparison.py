@@ -45,7 +45,7 @@ def condition(text: str, axes: Iterable[str]) -> dict[str, str]:
     for part in re.split(rf",\s*(?=(?:{following})\s*=)", text):
         axis, equals, value = part.partition("=")
         if not equals:
-            raise InputError(f'{text}: write AXIS=VALUE, and a comma between several, such as "{known[0]}=..."')
+            raise InputError(f'{text}: write AXIS=VALUE, separated by commas, such as "{known[0]}=..."')
         if axis.strip() not in known:
             raise InputError(f"{text}: {names.unknown('axis', axis.strip(), known)}")
         values[axis.strip()] = value.strip()
@@ -68,7 +68,7 @@ def cell(runs: pl.DataFrame, values: Mapping[str, str]) -> pl.DataFrame:
     for axis in axes_of(runs):
         there = chosen[axis].unique(maintain_order=True).to_list()
         if len(there) > 1:
-            raise InputError(f"{text}: there are several such cells; say which {axis} ({', '.join(map(str, there))})")
+            raise InputError(f"{text}: several cells match; choose a value of {axis} ({', '.join(map(str, there))})")
     return chosen
 
 
@@ -93,7 +93,7 @@ def compare_cells(
             raise InputError(names.unknown("metric", name, known))
     pairs = cell(runs, first).join(cell(runs, second), on="seed", suffix=OTHER).sort("seed")
     if not pairs.height:
-        raise InputError("the two cells have no seed in common")
+        raise InputError("the two cells have no common seed")
     return [ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls())) for name in chosen]
 
 

@@ -99,11 +99,11 @@ def parse_queue_limit(text: object) -> QueueLimit | BandwidthDelayProducts:
     number, unit = _split(text, PACKETS)
     if unit == BDP:
         if number <= 0:
-            raise ValueError(f'"{text}": a queue must hold more than 0 {BDP}')
+            raise ValueError(f'"{text}": a queue limit must be more than 0 {BDP}')
         return BandwidthDelayProducts(number)
     limit = _length(text, unit, (*PACKETS.units, *SIZE.units, BDP))
     if limit.amount == 0:
-        raise ValueError(f'"{text}": a queue must hold more than 0 {limit.unit}')
+        raise ValueError(f'"{text}": a queue limit must be more than 0 {limit.unit}')
     return limit
 
 
@@ -123,7 +123,7 @@ def _length(text: object, unit: str, allowed: Iterable[str]) -> QueueLimit:
         raise ValueError(_unknown_unit(str(text), unit, allowed))
     limit = QueueLimit(PACKETS.parse(text), "packets") if in_packets else QueueLimit(SIZE.parse(text), "bytes")
     if limit.amount < 0:
-        raise ValueError(f'"{text}": a queue holds no less than 0 {limit.unit}')
+        raise ValueError(f'"{text}": a queue length must be at least 0 {limit.unit}')
     return limit
 
 
@@ -135,19 +135,21 @@ def number_and_unit(text: str) -> tuple[Decimal, str | None]:
     """
     match = _QUANTITY.fullmatch(text)
     if match is None:
-        raise ValueError(f'"{text}" is no quantity: write a number and a unit')
+        raise ValueError(f'"{text}" is not a quantity; write a number and a unit')
     return Decimal(match["number"]), match["unit"]
 
 
 def _split(text: object, dimension: Dimension) -> tuple[Decimal, str]:
     if not isinstance(text, str):
-        raise ValueError(f'{text!r} has no unit: write a {dimension.name} as a string, such as "{dimension.example}"')
+        raise ValueError(f'{text!r} has no unit; write a {dimension.name} as a string, such as "{dimension.example}"')
     try:
         number, unit = number_and_unit(text)
     except ValueError:
-        raise ValueError(f'"{text}" is no {dimension.name}: write a number and a unit, such as "{dimension.example}"') from None
+        raise ValueError(
+            f'"{text}" is not a {dimension.name}; write a number and a unit, such as "{dimension.example}"'
+        ) from None
     if unit is None:
-        raise ValueError(f'"{text}" has no unit: write a {dimension.name} such as "{dimension.example}"')
+        raise ValueError(f'"{text}" has no unit; write a {dimension.name} such as "{dimension.example}"')
     return number, unit
 
 
@@ -157,9 +159,9 @@ def _unknown_unit(text: str, unit: str, allowed: Iterable[str]) -> str:
 
 def _whole(text: str, value: Decimal, dimension: Dimension) -> int:
     if abs(value) > LARGEST:
-        raise ValueError(f'"{text}" is too large a {dimension.name}')
+        raise ValueError(f'"{text}" is too large for a {dimension.name}')
     whole = int(value)
     if whole != value:
         base = next(unit for unit, factor in dimension.units.items() if factor == 1)
-        raise ValueError(f'"{text}" is no whole number of {base}')
+        raise ValueError(f'"{text}" is not a whole number of {base}')
     return whole

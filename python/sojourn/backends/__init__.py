@@ -50,7 +50,7 @@ def stepping(backend: "str | Backend") -> "Stepping":
 
     found = named(backend)
     if not isinstance(found, Stepping):
-        raise InputError(f"the backend {found.identity.name} cannot show a run while it goes on")
+        raise InputError(f"the backend {found.identity.name} cannot show a run in progress")
     return found
 
 

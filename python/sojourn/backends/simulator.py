@@ -115,7 +115,7 @@ def complaints() -> Iterator[None]:
     except BaseException as error:
         # A panic in the engine arrives as an exception outside the Exception tree.
         if type(error).__name__ == "PanicException":
-            raise RunFailed(f"the simulator stopped on a broken invariant: {error}") from error
+            raise RunFailed(f"the simulator found a broken invariant: {error}") from error
         raise
 
 

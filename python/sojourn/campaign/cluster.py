@@ -48,7 +48,7 @@ class Cluster:
         try:
             self._client = distributed.Client(address, timeout=PATIENCE)
         except (OSError, ValueError) as error:
-            raise InputError(f"--cluster {address}: no scheduler can be reached there: {error}") from None
+            raise InputError(f"--cluster {address}: cannot reach a scheduler: {error}") from None
 
     def close(self) -> None:
         """Leaves the cluster as it is and lets go of it."""
@@ -73,7 +73,7 @@ class Cluster:
         try:
             yield from flow(runs, submit, max(LEAST_AHEAD, AHEAD * threads))
         except self._lost as error:
-            raise ClusterLost(f"the cluster at {self._address} is lost: {str(error) or 'its scheduler has gone'}") from None
+            raise ClusterLost(f"the cluster at {self._address} is lost: {str(error) or 'the scheduler is gone'}") from None
         finally:
             self._client.cancel(list(handed_out))
 
@@ -96,5 +96,5 @@ def carry_out_there(run: Run) -> bytes:
     """
     backend = backends.named(run.backend.name)
     if backend.identity != run.backend:
-        raise RunFailed(f"a worker of the cluster has {backend.identity}, and not {run.backend}")
+        raise RunFailed(f"a worker of the cluster runs {backend.identity}, not {run.backend}")
     return carry_out(run, backend)

@@ -116,7 +116,7 @@ def plan(campaign: Campaign, backend: Backend, on_cell: Callable[[], None] = lam
         try:
             backend.check(run.specification, cell.given)
             if run.seed + campaign.repetitions - 1 > LARGEST:
-                raise InputError(f"seed: {run.seed} is too large to count {campaign.repetitions} seeds up from")
+                raise InputError(f"seed: {run.seed} is too large: {campaign.repetitions} seeds count up from it")
         except InputError as error:
             alone = [*cell.axes.values()] == [campaign.name]  # a scenario that is not swept
             raise InputError(f"{campaign.origin}: {error}" if alone else f"{campaign.origin}: cell {name}: {error}") from None

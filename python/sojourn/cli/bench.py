@@ -46,9 +46,9 @@ def command(only: tuple[str, ...], against: str | None, seconds: float | None, r
     if against is not None and only:
         raise InputError(f"--only {only[0]}: cannot be combined with --against {against}")
     if out is not None and not out.parent.is_dir():
-        raise InputError(f"--out {out}: there is no directory {out.parent}")
+        raise InputError(f"--out {out}: no directory {out.parent}")
     if out is not None and out.is_dir():
-        raise InputError(f"--out {out}: is a directory; give a file")
+        raise InputError(f"--out {out}: a directory; give a file")
     from sojourn.bench import machine, measurements, ns3, parts, report
     from sojourn.cli.console import console
     from sojourn.cli.terminal import notify

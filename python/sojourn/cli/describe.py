@@ -64,7 +64,7 @@ def _algorithm(entry: "Algorithm") -> None:
     if entry.deviations:
         out.print(f"Deviations: {entry.deviations}", highlight=False, markup=False)
     if entry.parameters:
-        parameters = table("Parameters", "name", "default", "allowed", "what it does", "source")
+        parameters = table("Parameters", "name", "default", "allowed", "description", "source")
         for parameter in entry.parameters:
             parameters.add_row(
                 parameter.name, parameter.format(parameter.default), parameter.allowed, parameter.doc, parameter.source
@@ -76,7 +76,7 @@ def _profile(profile: "Profile", known: "Iterable[Parameter]") -> None:
     from sojourn.cli.console import console, table
 
     parameters = {parameter.name: parameter for parameter in known}
-    settings = table("Settings", "name", "value", "what it is", "source")
+    settings = table("Settings", "name", "value", "description", "source")
     for setting in profile.settings:
         parameter = parameters[setting.name]
         settings.add_row(setting.name, parameter.format(setting.value), parameter.doc, setting.source)
@@ -96,7 +96,7 @@ def _study(name: str) -> None:
     for axis, given in study["sweep"]["axes"].items():
         axes.add_row(axis, ", ".join(value.label for value in values.of_axis(given)))
     out.print(axes)
-    tables = table("Tables", ">table", "of what", "metrics")
+    tables = table("Tables", ">table", "title", "metrics")
     for described in study["tables"]:
         tables.add_row(str(described["number"]), described["title"], ", ".join(described["metrics"]))
     out.print(tables)

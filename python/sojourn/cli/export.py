@@ -60,10 +60,10 @@ def command(
     match form:
         case "pcapng":
             name, packets = exports.write_pcapng(run, out, link, typed, backend)
-            click.echo(f"{packets} packets of {name} are in {out}")
+            click.echo(f"wrote {packets} packets of {name} to {out}")
         case "tcp-info":
             connections = exports.write_tcp_info(run, out, backend)
-            click.echo(f"{connections} connections are in {out}, one file each")
+            click.echo(f"wrote {connections} connections to {out}, one file each")
         case _:
             connections = exports.write_flent(run, out, run.label, typed, backend)
-            click.echo(f"{connections} connections are in {out}")
+            click.echo(f"wrote {connections} connections to {out}")

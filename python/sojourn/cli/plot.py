@@ -64,11 +64,11 @@ def _target(name: str, form: "Format | None", out: Path | None) -> "tuple[Format
         form = form or FORMATS[0]
         return form, Path(f"{name}.{form}")
     if not out.parent.is_dir():
-        raise InputError(f"--out {out}: there is no directory {out.parent}")
+        raise InputError(f"--out {out}: no directory {out.parent}")
     if out.is_dir():
-        raise InputError(f"--out {out}: is a directory; give a file")
+        raise InputError(f"--out {out}: a directory; give a file")
     ending = next((known for known in FORMATS if out.suffix.casefold() == f".{known}"), None)
     meant = form or ending
     if meant is None:
-        raise InputError(f"--out {out}: ends in none of {', '.join(FORMATS)}; end it so, or give --format")
+        raise InputError(f"--out {out}: unknown format; end the name in {', '.join(FORMATS)}, or give --format")
     return meant, out

@@ -24,7 +24,7 @@ UNLIMITED = 1_000_000
     "form",
     type=click.Choice(["table", "csv", "json", "parquet"]),
     default="table",
-    help="Print the answer in this format; parquet needs a file or a pipe.",
+    help="Print the result in this format; parquet cannot go to a terminal.",
 )
 def command(directory: Path, sql: str, form: str) -> None:
     """Query the results in DIR in SQL.
@@ -43,7 +43,7 @@ def command(directory: Path, sql: str, form: str) -> None:
             sys.stdout.write(found.write_json() + "\n")
         case "parquet":
             if sys.stdout.isatty():
-                raise InputError("--format parquet: write it to a file or a pipe, not to a terminal")
+                raise InputError("--format parquet: cannot go to a terminal; redirect it to a file or a pipe")
             found.write_parquet(sys.stdout.buffer)
         case _:
             _print_table(found)

@@ -61,7 +61,7 @@ def command(
 
     everything = study == ALL_STUDIES
     if everything and (only or changes):
-        raise InputError("reproduce all: --only and --set need a single study")
+        raise InputError("reproduce all: does not take --only or --set; name one study")
     studies = [library.load(name) for name in (library.papers() if everything else [study])]
     # All are checked before any is run.
     claims = {loaded.name: api.check_study(loaded) for loaded in studies}

@@ -108,7 +108,7 @@ def stale(made_by: Mapping[Identity, int], planned: Plan, directory: Path, made:
 def imprecise(cell: Imprecise, rule: StoppingRule) -> str:
     """A cell whose metric is not known well enough, on one line."""
     half = "unknown" if cell.half is None else f"{cell.half:.3g}"
-    return f"{cell.cell.name}: after {rule.most_seeds} seeds ci({rule.metric}) is {half}, and not below {rule.bound:g}"
+    return f"{cell.cell.name}: after {rule.most_seeds} seeds ci({rule.metric}) is {half}, not below {rule.bound:g}"
 
 
 def axes(campaign: Campaign) -> None:
@@ -135,9 +135,9 @@ def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
     """How long so many runs take so many workers, on one line."""
     millions, milliseconds = speed.packets_per_second / 1e6, speed.overhead * 1e3
     return (
-        f"about {duration(speed.seconds(runs, packets) / number)} with {number} at once: the slowest links can carry "
-        f"{packets:.3g} packets of 1500 bytes, the largest cell does {millions:.3g} million of them a second, and each run takes "
-        f"{milliseconds:.2g} ms besides"
+        f"about {duration(speed.seconds(runs, packets) / number)} with {number} at a time: up to "
+        f"{packets:.3g} packets of 1500 bytes at {millions:.3g} million per second (measured in the largest cell), plus "
+        f"{milliseconds:.2g} ms per run"
     )
 
 
@@ -155,9 +155,9 @@ def cells(found: Result, planned: Plan) -> None:
         seeds = max(seeds, runs.height)
     console().print(listed)
     if len(planned.cells) > MOST_ROWS:
-        console().print(f"The first {MOST_ROWS} of {len(planned.cells):,} cells; the results have all of them.")
+        console().print(f"The first {MOST_ROWS} of {len(planned.cells):,} cells; all are in the results.")
     if seeds > 1:
-        console().print("Means over seeds, and half of their 95 % confidence intervals.")
+        console().print("Means over seeds ± half of the 95 % confidence interval.")
 
 
 def _estimated(metric: Metric, values: pl.Series) -> str:
@@ -182,7 +182,7 @@ def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None
         row = (entry.metric.name, str(found.pairs), text(found.first), text(found.second), f"{text(mean)}{interval}", p)
         listed.add_row(*map(escape, row))
     console().print(listed)
-    console().print("In brackets the 95 % interval of the paired differences (Student); p of Wilcoxon's signed-rank test.")
+    console().print("In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.")
 
 
 VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDED: "yellow"}
@@ -211,9 +211,9 @@ def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
     line += f": {count[Verdict.HOLDS]} hold, {count[Verdict.FAILS]} fail, {count[Verdict.UNDECIDED]} are undecided"
     if seeds and seeds[0] < LEAST_SEEDS:
         mostly = sum(2 * each.held > each.seeds for each in judged)
-        line += f" ({mostly} held on most of their seeds; fewer than {LEAST_SEEDS} seeds decide nothing)"
+        line += f" ({mostly} hold on most of their seeds; a verdict needs {LEAST_SEEDS} seeds)"
     if len(judged) < there_are:
-        line += f"; {there_are - len(judged)} more cannot be told from these runs"
+        line += f"; {there_are - len(judged)} more cannot be judged from these runs"
     return line
 
 

@@ -50,7 +50,7 @@ class Speed(click.ParamType[float]):
         except ValueError:
             speed = math.nan
         if not 1e-3 <= speed <= 1e6:
-            self.fail(f"{value!r} is not a speed: write a number from 0.001 to 1000000, or {AS_FAST_AS_CAN_BE}", param, ctx)
+            self.fail(f"{value!r} is not a speed; write a number from 0.001 to 1000000 or {AS_FAST_AS_CAN_BE}", param, ctx)
         return speed
 
 
@@ -62,7 +62,7 @@ class Speed(click.ParamType[float]):
     metavar="N",
     type=Speed(),
     default="1",
-    help=f"Show N simulated seconds per second, or as many as this machine can ({AS_FAST_AS_CAN_BE}).",
+    help=f"Show N simulated seconds per second; {AS_FAST_AS_CAN_BE}: as fast as possible.",
 )
 @only_option
 @set_option

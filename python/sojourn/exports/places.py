@@ -16,9 +16,9 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         SojournError: it cannot be written.
     """
     if path.is_dir():
-        raise InputError(f"--out {path}: is a directory; give a file")
+        raise InputError(f"--out {path}: a directory; give a file")
     if not path.parent.is_dir():
-        raise InputError(f"--out {path}: there is no directory {path.parent}")
+        raise InputError(f"--out {path}: no directory {path.parent}")
     with _told(path):
         try:
             write_whole(path, write)
@@ -34,14 +34,14 @@ def make_directory(path: Path) -> None:
         SojournError: it cannot be made.
     """
     if path.exists() and not path.is_dir():
-        raise InputError(f"--out {path}: is a file; give a new or an empty directory")
+        raise InputError(f"--out {path}: a file; give a new or empty directory")
     if not path.parent.is_dir():
-        raise InputError(f"--out {path}: there is no directory {path.parent}")
+        raise InputError(f"--out {path}: no directory {path.parent}")
     with _told(path):
         path.mkdir(exist_ok=True)
         holds = next(path.iterdir(), None)
     if holds is not None:
-        raise InputError(f'--out {path}: holds "{holds.name}"; give a new or an empty directory')
+        raise InputError(f'--out {path}: holds "{holds.name}"; give a new or empty directory')
 
 
 @contextmanager

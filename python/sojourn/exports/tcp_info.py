@@ -35,7 +35,7 @@ def samples(run: Run, backend: str | Backend = backends.DEFAULT) -> pl.DataFrame
     # Counts are of the measuring window; for all of the run it has to open at the start, which changes nothing else.
     found = backends.recording(backend).connections({**run.specification, "warm_up": 0}, interval(run))
     if found.is_empty():
-        raise InputError("no flow is a TCP connection, so there is nothing to export")
+        raise InputError("no flow is a TCP connection; nothing to export")
     return found
 
 

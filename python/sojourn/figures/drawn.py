@@ -70,7 +70,7 @@ class Drawn:
         if seeds is not None:
             runs = _chosen(runs, "seed", list(seeds), "seed")
         if not runs.height:
-            raise InputError("there is no run to draw")
+            raise InputError("no run to draw")
         places = [*(order or {}), *known]
         axes = {axis: _in_order(runs[axis].to_list(), (order or {}).get(axis, ())) for axis in sorted(known, key=places.index)}
         return cls(results, axes, runs["seed"].unique().sort().to_list(), command)

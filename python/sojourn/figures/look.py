@@ -86,7 +86,7 @@ def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None
     if len(labels) > MOST_COLOURS:
         example = shlex.quote(f"{axis}={labels[0]}")
         raise InputError(
-            f"figure {figure}: {len(labels)} values of {axis} are too many to tell apart, and {MOST_COLOURS} the most; "
+            f"figure {figure}: {len(labels)} values of {axis}, at most {MOST_COLOURS} can be drawn; "
             f"choose some, such as --only {example}"
         )
 

@@ -80,7 +80,7 @@ def _samples(sampled: Sampled, figure: Figure, source: Drawn, kind: str) -> pl.D
         found = found.with_columns(value=rate)
     found = found.with_columns(pl.col("value") * sampled.factor).drop_nulls("value")
     if not found.height:
-        raise InputError(f"figure {figure.name}: the runs with seed {seed} have no samples of {sampled.measure}")
+        raise InputError(f"figure {figure.name}: no samples of {sampled.measure} in the runs with seed {seed}")
     return found
 
 

@@ -55,7 +55,7 @@ class Panels:
         if number > MOST:
             example = shlex.quote(f"{self.axes[0]}={self.source.axes[self.axes[0]][0]}")
             raise InputError(
-                f"figure {figure}: {number} panels are too many, and {MOST} the most; choose values of "
+                f"figure {figure}: {number} panels, at most {MOST} can be drawn; choose values of "
                 f"{', '.join(self.axes)}, such as --only {example}"
             )
 

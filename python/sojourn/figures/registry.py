@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 class Need(Enum):
     """What results must have for a figure; its text says how to get it."""
 
-    RUNS = "runs, of which there are none"
-    QUEUES = "a link with a queue, which the network does not have"
-    QUEUE_SERIES = 'samples of queues over time; have them taken with queue_series = "100 ms" under [probe] of the scenario'
-    FLOW_SERIES = 'samples of flows over time; have them taken with flow_series = "1 s" under [probe] of the scenario'
+    RUNS = "runs, but there are none"
+    QUEUES = "a link with a queue, but the network has none"
+    QUEUE_SERIES = 'samples of queues over time; set queue_series = "100 ms" under [probe] of the scenario'
+    FLOW_SERIES = 'samples of flows over time; set flow_series = "1 s" under [probe] of the scenario'
 
     def met(self, source: "Drawn") -> bool:
         """Whether the results have it."""
@@ -160,8 +160,8 @@ FIGURES = (
         title="Goodput against queueing delay",
         family=Family.TRADE_OFFS,
         help=(
-            "total throughput against the mean sojourn time, as in RFC 7928: a mark at the median of the runs, and an ellipse "
-            "one standard deviation wide; needs three seeds"
+            "total throughput against the mean sojourn time, as in RFC 7928: the median of the runs and an "
+            "ellipse of one standard deviation; needs three seeds"
         ),
         need=Need.QUEUES,
         drawn_by="tradeoffs:delay_goodput",

@@ -106,7 +106,7 @@ def read(directory: Path) -> Contents:
     """The latest study that was made in a directory, or if there is none all that is there.
 
     Raises:
-        InputError: the directory is no store, or holds no runs.
+        InputError: the directory is no store, or no runs.
         StoreFailed: its files cannot be read.
     """
     with Store(directory) as store:
@@ -129,7 +129,7 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
     if provenance:
         runs = runs.filter(pl.col(comparison.BACKEND) == provenance[-1].backend.name)
     if not runs.height:
-        raise InputError(f"{directory}: holds no runs")
+        raise InputError(f"{directory}: no runs")
     shapes = runs.with_columns(shape=pl.concat_str(pl.col(axis).is_null() for axis in names))
     largest = shapes["shape"].mode(maintain_order=True)[0]
     chosen = shapes.filter(shape=largest)
@@ -138,7 +138,7 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
     if twice.height:
         label = ",".join(f"{axis}={twice[axis][0]}" for axis in axes)
         again = f"holds several runs of {label} with seed {twice['seed'][0]}"
-        raise InputError(f"{directory}: {again}; keep each campaign by itself")
+        raise InputError(f"{directory}: {again}; keep each campaign in a directory of its own")
     keys = chosen["key"].to_list()
     result = store.result(axes, lambda: iter(keys))
     return Contents(directory, result, Drawn.of(result).axes, provenance, None, [])

@@ -33,14 +33,14 @@ def write(directory: str | Path, out: str | Path | None = None) -> Path:
         out: the file; ``report.html`` in the directory unless given.
 
     Raises:
-        InputError: the directory is no store or holds no runs, or the file cannot be there.
+        InputError: the directory is no store or no runs, or the file cannot be there.
         StoreFailed: the store's files cannot be read.
     """
     target = Path(directory) / NAME if out is None else Path(out)
     if target.is_dir():
-        raise InputError(f"--out {target}: is a directory; give a file")
+        raise InputError(f"--out {target}: a directory; give a file")
     if out is not None and not target.parent.is_dir():
-        raise InputError(f"--out {target}: there is no directory {target.parent}")
+        raise InputError(f"--out {target}: no directory {target.parent}")
     made = page(read(Path(directory)))
     write_whole(target, lambda path: path.write_text(made, encoding="utf-8"))
     return target

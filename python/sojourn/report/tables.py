@@ -94,13 +94,13 @@ def _entry(cell: Compared, column_axis: str) -> Entry:
     published, metric = cell.published, METRICS[cell.published.metric]
     where = {} if published.table.algorithms == column_axis else {column_axis: published.labels[column_axis]}
     named = ", ".join(published.labels.values())
-    ours, half, measured = "not measured", "", "ours could not be measured"
+    ours, half, measured = "not measured", "", "ours: not measured"
     if cell.measured is not None:
         mean, low, high = cell.measured
         ours = metric.format(mean)
         measured = f"ours {with_unit(ours, metric.unit)}"
         if low is None or high is None:
-            measured += ", one seed, so no interval"
+            measured += ", one seed, no interval"
         else:
             half = metric.format(high - mean)
             measured += f", 95 % interval {metric.format(low)} to {with_unit(metric.format(high), metric.unit)}"

@@ -35,7 +35,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 (byte {error.start}); scenario files are TOML in UTF-8") from None
+        raise InputError(f"{path}: not UTF-8 (byte {error.start}); scenario files must be TOML in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not valid TOML: {error}") from None
     except OSError as error:

@@ -59,7 +59,7 @@ class Choice(ABC):
             return cls.read({cls.shorthand: given})
         if isinstance(given, Mapping):
             return cls.read({str(key): value for key, value in given.items()})
-        raise ValueError(f'{given!r} is neither a name nor a table such as {{ {cls.shorthand} = "..." }}')
+        raise ValueError(f'{given!r} is not a name or a table such as {{ {cls.shorthand} = "..." }}')
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class TcpChoice(Choice):
         known = catalogue.load()
         control = known.congestion_control(_name(keys))
         if control.rate_based and "slow_start" in keys:
-            raise ValueError(f"slow_start: {control.name} keeps to a rate of its own and takes none")
+            raise ValueError(f"slow_start: {control.name} has no slow start, because it sends at a rate of its own")
         slow_start: str | None = None
         if "slow_start" in keys:
             try:
@@ -156,13 +156,13 @@ class StackChoice(Choice):
     def json_schema(cls) -> JsonSchemaValue:
         known = catalogue.load()
         profiles = [entry.name for entry in known.profiles]
-        profile = {"enum": profiles, "default": DEFAULT_PROFILE, "description": "The stack profile to start from."}
+        profile = {"enum": profiles, "default": DEFAULT_PROFILE, "description": "Stack profile whose settings are the defaults."}
         table = {
             "type": "object",
             "properties": {"profile": profile} | parameters.schemas(known.stack_settings),
             "additionalProperties": False,
         }
-        return {"anyOf": [{"enum": profiles}, table], "description": "A stack profile and what differs from it."}
+        return {"anyOf": [{"enum": profiles}, table], "description": "A stack profile and the settings that differ from it."}
 
 
 def _name(keys: dict[str, object]) -> str:

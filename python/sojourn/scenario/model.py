@@ -17,27 +17,27 @@ Hosts = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
     Field(min_length=1),
 ]
-"""One host, or several: flows run between all pairs."""
+"""One host or several; flows run between all pairs."""
 
 
 class Flows(Table):
-    """A group of like flows: so many from each host of ``from`` to each host of ``to``."""
+    """A group of identical flows: ``count`` from each host of ``from`` to each host of ``to``."""
 
     origins: Hosts = Field(alias="from")
     targets: Hosts = Field(alias="to")
-    count: int = Field(1, ge=1, description="How many flows for each pair of hosts.")
+    count: int = Field(1, ge=1, description="Number of flows per pair of hosts.")
     tcp: TcpChoice
-    start: Duration = Field(0, description="The earliest start.")
-    start_within: Duration = Field(0, description="Each flow starts at a random moment of so long after its start.")
-    stop: Duration | None = Field(None, description="When those that have not ended by themselves are aborted.")
-    size: Size | None = Field(None, description="How much to send; without end unless given.")
-    group: str | None = Field(None, description='What results call these flows; "from-to" unless given.')
-    stack: StackChoice | None = Field(None, description="What differs from the scenario's stack for these flows.")
+    start: Duration = Field(0, description="Earliest start.")
+    start_within: Duration = Field(0, description="Each flow starts at a random time within this long after start.")
+    stop: Duration | None = Field(None, description="Time at which flows that have not ended are aborted.")
+    size: Size | None = Field(None, description="Amount of data to send per flow; unlimited by default.")
+    group: str | None = Field(None, description='Name of these flows in results; "from-to" by default.')
+    stack: StackChoice | None = Field(None, description="Settings of these flows that differ from the scenario's stack.")
 
     @model_validator(mode="after")
     def _stack_has_a_use(self) -> Self:
         if self.one_way and self.stack is not None:
-            raise ValueError(f"stack: {self.tcp.name} only sends and has none")
+            raise ValueError(f"stack: {self.tcp.name} has no stack, because it only sends")
         return self
 
     @property
@@ -51,23 +51,23 @@ class Flows(Table):
 
 
 class Probe(Table):
-    """What is measured of the network while it runs."""
+    """What is measured during the run."""
 
-    queue_statistics: bool = Field(True, description="Whether to measure the queues; without, results have no queues.")
-    queue_series: PositiveDuration | None = Field(None, description="How often to sample the queues' lengths and drops.")
-    flow_series: PositiveDuration | None = Field(None, description="How often to sample each flow's window and RTT.")
+    queue_statistics: bool = Field(True, description="Measure the queues; if false, results have no queues.")
+    queue_series: PositiveDuration | None = Field(None, description="Interval between samples of queue lengths and drops.")
+    flow_series: PositiveDuration | None = Field(None, description="Interval between samples of each flow's window and RTT.")
 
 
 class Scenario(Table):
     """A whole scenario file. The measuring window is from ``warm_up`` to ``duration``."""
 
-    name: str = Field(min_length=1, description="What results call it.")
+    name: str = Field(min_length=1, description="Name in results.")
     description: str = Field("", description="For readers.")
-    seed: int = Field(1, ge=0, le=2**63 - 1, description="Of all randomness; repetitions count up from it.")
-    duration: PositiveDuration = Field(description="How long it lasts.")
-    warm_up: Duration = Field(0, description="When the measuring window opens; it lasts to the end.")
+    seed: int = Field(1, ge=0, le=2**63 - 1, description="Seed of all random numbers; repetitions count up from it.")
+    duration: PositiveDuration = Field(description="Simulated time.")
+    warm_up: Duration = Field(0, description="Start of the measuring window, which lasts to the end.")
     sender_overhead: Duration = Field(
-        0, description="Each packet leaves its sender later by a random time of up to so much: a remedy for phase effects."
+        0, description="Delay each packet at its sender by a random time up to this, to avoid phase effects."
     )
     stack: StackChoice = Field(StackChoice(None, {}))
     network: Network
@@ -78,7 +78,7 @@ class Scenario(Table):
     def _holds_together(self) -> Self:
         if self.warm_up >= self.duration:
             warm_up, duration = DURATION.format(self.warm_up), DURATION.format(self.duration)
-            raise ValueError(f'warm_up: "{warm_up}" leaves nothing to measure of a duration of "{duration}"')
+            raise ValueError(f'warm_up: "{warm_up}" must be shorter than the duration, "{duration}"')
         self._changes_are_in_time()
         known = dict.fromkeys(self.network.hosts())
         for index, flows in enumerate(self.flows):
@@ -88,18 +88,18 @@ class Scenario(Table):
                         raise ValueError(f"flows[{index}].{key}: {names.unknown('host', host, known)}")
             for origin, target in flows.pairs():
                 if origin == target:
-                    raise ValueError(f'flows[{index}]: from "{origin}" to itself')
+                    raise ValueError(f'flows[{index}]: "from" and "to" are both "{origin}"')
             self._is_in_time(index, flows)
         return self
 
     def _is_in_time(self, index: int, flows: Flows) -> None:
         if flows.start >= self.duration:
-            raise ValueError(f'flows[{index}].start: "{DURATION.format(flows.start)}" is past the end of the scenario')
+            raise ValueError(f'flows[{index}].start: "{DURATION.format(flows.start)}" is after the end of the scenario')
         if flows.stop is None:
             return
         stop, last_start = DURATION.format(flows.stop), flows.start + flows.start_within
         if flows.stop >= self.duration:
-            raise ValueError(f'flows[{index}].stop: "{stop}" is past the end of the scenario')
+            raise ValueError(f'flows[{index}].stop: "{stop}" is after the end of the scenario')
         if flows.stop <= last_start:
             latest = DURATION.format(last_start)
             raise ValueError(f'flows[{index}].stop: "{stop}" must be later than the last start, "{latest}"')
@@ -109,4 +109,4 @@ class Scenario(Table):
             for change in link.changes:
                 if change.at >= self.duration:
                     ends, moment = f'"{link.origin}" to "{link.target}"', DURATION.format(change.at)
-                    raise ValueError(f'changes of the link from {ends}: at "{moment}" is past the end of the scenario')
+                    raise ValueError(f'changes of the link from {ends}: at "{moment}" is after the end of the scenario')

@@ -18,22 +18,24 @@ ROUTERS = ("left", "right")
 
 DeviceQueue = Annotated[
     Packets,
-    Field(description="Packets that the device below the queue takes from it and holds, besides the one it transmits."),
+    Field(description="Packets that the device below the queue holds, besides the one it transmits."),
 ]
 
 
 class Drop(Table):
-    """Losses by pattern, for experiments that need them exact: which data packets that cross the link are lost."""
+    """Losses by pattern, for exact experiments: which data packets the link loses."""
 
-    every: int | None = Field(None, ge=1, description="Every n-th data packet is lost.")
-    listed: list[int] | None = Field(None, min_length=1, description="The data packets lost, counted from 1 in order of arrival.")
+    every: int | None = Field(None, ge=1, description="Lose every n-th data packet.")
+    listed: list[int] | None = Field(
+        None, min_length=1, description="Lose these data packets, counted from 1 in order of arrival."
+    )
 
     @model_validator(mode="after")
     def _one_pattern(self) -> Self:
         if (self.every is None) == (self.listed is None):
             raise ValueError('give either "every" or "listed"')
         if self.listed is not None and min(self.listed) < 1:
-            raise ValueError("listed: packets are counted from 1")
+            raise ValueError("listed: packet numbers start at 1")
         return self
 
 
@@ -68,12 +70,12 @@ def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) ->
 
 
 class Host(Table):
-    """An end host of a dumbbell and its access link, the same both ways but for the queue."""
+    """An end host of a dumbbell and its access link, symmetric except for the queue."""
 
-    name: str = Field(min_length=1, description="What flows and results call it.")
-    rate: Rate = Field(description="Of its link to its router, both ways.")
-    delay: Duration = Field(0, description="Propagation delay of its link to its router, one way.")
-    queue: QueueChoice | None = Field(None, description="At the host's own egress; an unlimited FIFO unless given.")
+    name: str = Field(min_length=1, description="Name in flows and results.")
+    rate: Rate = Field(description="Rate of the link to its router, in both directions.")
+    delay: Duration = Field(0, description="One-way propagation delay of the link to its router.")
+    queue: QueueChoice | None = Field(None, description="Queue at the host's egress; an unlimited FIFO by default.")
     device_queue: DeviceQueue = 0
 
     @model_validator(mode="after")
@@ -82,15 +84,15 @@ class Host(Table):
         return self
 
 
-Loss = Annotated[float, Field(ge=0, le=1, description="Share of all packets that are lost at random, 0 to 1.")]
+Loss = Annotated[float, Field(ge=0, le=1, description="Random loss probability of every packet, 0 to 1.")]
 
 
 class Change(Table):
-    """What a link is from a moment on; what is not named stays as it is."""
+    """Settings of a link from a given time on; others stay as they are."""
 
     at: Duration = Field(description="The moment.")
-    rate: Rate | None = Field(None, description="Both ways, of packets whose transmission begins from then on.")
-    delay: Duration | None = Field(None, description="One way, of packets whose transmission ends from then on.")
+    rate: Rate | None = Field(None, description="Rate in both directions, for transmissions that begin from then on.")
+    delay: Duration | None = Field(None, description="One-way propagation delay, for transmissions that end from then on.")
     loss: Loss | None = None
     reverse_loss: Loss | None = None
 
@@ -104,16 +106,16 @@ class Change(Table):
 class TwoWay(Table):
     """A link with a queue, and losses, of its own in each direction."""
 
-    rate: Rate = Field(description="The same both ways.")
-    delay: Duration = Field(0, description="Propagation delay, one way.")
-    queue: QueueChoice | None = Field(None, description="At its egress, forwards; an unlimited FIFO unless given.")
-    reverse_queue: QueueChoice | None = Field(None, description="The same for the way back.")
+    rate: Rate = Field(description="Rate, the same in both directions.")
+    delay: Duration = Field(0, description="One-way propagation delay.")
+    queue: QueueChoice | None = Field(None, description="Queue at its egress, forwards; an unlimited FIFO by default.")
+    reverse_queue: QueueChoice | None = Field(None, description="The same for the reverse direction.")
     device_queue: DeviceQueue = 0
     drop: Drop | None = None
     reverse_drop: Drop | None = None
     loss: Loss = 0.0
     reverse_loss: Loss = 0.0
-    changes: list[Change] = Field([], description="What changes while the scenario lasts, in order of time.")
+    changes: list[Change] = Field([], description="Changes during the scenario, in order of time.")
 
     @model_validator(mode="after")
     def _device_is_fed(self) -> Self:
@@ -125,7 +127,7 @@ class TwoWay(Table):
         for index, (before, after) in enumerate(pairwise(self.changes), start=1):
             if after.at <= before.at:
                 earlier, later = DURATION.format(before.at), DURATION.format(after.at)
-                raise ValueError(f'changes[{index}].at: "{later}" must be later than "{earlier}" of the change before it')
+                raise ValueError(f'changes[{index}].at: "{later}" must be later than the previous change, "{earlier}"')
         return self
 
 
@@ -167,16 +169,16 @@ class Dumbbell(Table):
 
 
 class Link(TwoWay):
-    """A link between two nodes; both ways unless it says ``one_way``."""
+    """A link between two nodes, in both directions unless ``one_way`` is set."""
 
     origin: str = Field(alias="from", min_length=1)
     target: str = Field(alias="to", min_length=1)
-    one_way: bool = Field(False, description="There is no way back over this link.")
+    one_way: bool = Field(False, description="This link has no reverse direction.")
 
     @model_validator(mode="after")
     def _ways_are_clear(self) -> Self:
         if self.origin == self.target:
-            raise ValueError(f'the link leads from "{self.origin}" to itself')
+            raise ValueError(f'"from" and "to" are both "{self.origin}"')
         backwards = (self.reverse_queue, self.reverse_drop, self.reverse_loss or None, *(c.reverse_loss for c in self.changes))
         if self.one_way and any(setting is not None for setting in backwards):
             raise ValueError("a one-way link has no reverse_queue, no reverse_drop and no reverse_loss")
@@ -221,7 +223,7 @@ class Network(Table):
         seen: set[tuple[str, str]] = set()
         for link in self.directed_links:
             if (link.origin, link.target) in seen:
-                raise ValueError(f'two links lead from "{link.origin}" to "{link.target}"')
+                raise ValueError(f'two links from "{link.origin}" to "{link.target}"')
             seen.add((link.origin, link.target))
         return self
 

@@ -49,5 +49,5 @@ def _length_schema(more_units: list[str], examples: list[str]) -> dict[str, Any]
 QUEUE_LENGTH_SCHEMA = _length_schema([], ["900 packets", "64 KiB"])
 #: The JSON Schema of a queue's limit, which ``units.parse_queue_limit`` reads.
 LIMIT_SCHEMA = _length_schema([BDP], ["900 packets", "64 KiB", "8 BDP"]) | {
-    "description": "How much it holds; unlimited unless given."
+    "description": "Maximum length; unlimited by default."
 }

@@ -16,7 +16,7 @@ def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
     spellings = {axis.casefold(): axis for axis in known}
     for axis in axes:
         if axis.casefold() in taken:
-            raise InputError(f'axis "{axis}": results have a column of that name; call the axis something else')
+            raise InputError(f'axis "{axis}": the results have a column of that name; rename the axis')
         other = spellings.setdefault(axis.casefold(), axis)
         if other != axis:
-            raise InputError(f'axis "{axis}": the results have an axis "{other}", from which SQL does not tell it')
+            raise InputError(f'axis "{axis}": the results have an axis "{other}", and SQL ignores case; rename the axis')

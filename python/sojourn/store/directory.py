@@ -123,7 +123,7 @@ class Store:
             unreadable = consolidation.consolidate(self.directory, self._journal)
         if unreadable:
             runs = "1 run" if unreadable == 1 else f"{unreadable} runs"
-            self._notify(f"{self.directory / JOURNAL}: {runs} cannot be read and will be made again")
+            self._notify(f"{self.directory / JOURNAL}: {runs} cannot be read and will be run again")
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
         """See ``RunStore.result``; the frames are read when they are asked for, even after the store has been closed."""
@@ -189,7 +189,7 @@ class Store:
     @contextmanager
     def _failing(self) -> Iterator[None]:
         """What goes wrong around the files is one line."""
-        kept = "what has finished is kept"
+        kept = "finished runs are kept"
         try:
             yield
         except sqlite3.ProgrammingError:
@@ -211,7 +211,7 @@ class Store:
                 companion = path.with_name(path.name + suffix)
                 if companion.exists():
                     companion.rename(where.with_name(where.name + suffix))
-            self._notify(f"{path}: {error}; moved to {where}, and the runs that were nowhere else will be made again")
+            self._notify(f"{path}: {error}; moved to {where}; runs that were only there will be run again")
             return Journal(path)
 
     def _check_files(self) -> None:
@@ -241,6 +241,6 @@ class Store:
         self._journal.lose_files()
         for file in wrong:
             if lost or file in there:
-                what = "is damaged or another store's" if file in there else "is missing"
-                again = f"; {lost} runs will be made again" if lost else ""
-                self._notify(f"{file}: {what}; what was there of the four files is now in {self.directory / 'set-aside'}{again}")
+                what = "is damaged or belongs to another store" if file in there else "is missing"
+                again = f"; {lost} runs will be run again" if lost else ""
+                self._notify(f"{file}: {what}; the remaining files were moved to {self.directory / 'set-aside'}{again}")

@@ -49,7 +49,7 @@ def decode(encoded: bytes) -> Record:
         key, axes, seed, summary = json.loads(bytes(parts[0]))
         frames = {name: _frame(part, empty) for (name, empty), part in zip(_FRAMES.items(), parts[1:], strict=True)}
     except (zlib.error, struct.error, OSError, pl.exceptions.PolarsError) as error:
-        raise ValueError(f"no record: {error}") from None
+        raise ValueError(f"not a record: {error}") from None
     return Record(key, axes, seed, summary, **frames)
 
 

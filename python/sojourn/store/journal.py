@@ -69,7 +69,7 @@ class Journal:
             self._database.executescript(_TABLES)
         (application,) = self._one("PRAGMA application_id")
         if application != APPLICATION:
-            raise sqlite3.DatabaseError("no journal of Sojourn's")
+            raise sqlite3.DatabaseError("not a journal of Sojourn")
         (verdict,) = self._one("PRAGMA quick_check(1)")
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)

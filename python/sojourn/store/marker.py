@@ -31,7 +31,7 @@ def make(directory: Path) -> None:
         if is_there(directory):
             return
         if held:
-            raise InputError(f'--out {directory}: holds "{held[0]}" and is not a results directory; give a new or an empty one')
+            raise InputError(f'--out {directory}: holds "{held[0]}" and is not a results directory; give a new or empty one')
         # Linked and not moved: the first marker stays, on which another process may already hold a lock.
         unfinished = directory / f".{NAME}.{os.getpid()}"
         said = {"schema": SCHEMA, "metrics": _metrics(), "engine": _engine.version(), "digest": _engine.digest()}
@@ -58,11 +58,11 @@ def check(directory: Path) -> None:
     except FileNotFoundError:
         raise InputError(f"{directory}: not a results directory (no {NAME})") from None
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{directory / NAME}: cannot be read, so the directory cannot be used") from None
+        raise InputError(f"{directory / NAME}: cannot be read; use another directory") from None
     if schema != SCHEMA:
-        raise InputError(f"{directory}: its files have schema {schema}, but this version reads {SCHEMA}; use another directory")
+        raise InputError(f"{directory}: written with schema {schema}, but this version reads {SCHEMA}; use another directory")
     if differing := sorted(set(said["metrics"]).symmetric_difference(_metrics())):
-        raise InputError(f"{directory}: its runs and this version of Sojourn differ in metrics ({', '.join(differing)})")
+        raise InputError(f"{directory}: its metrics differ from those of this version ({', '.join(differing)})")
 
 
 def _metrics() -> list[str]:

@@ -52,7 +52,7 @@ def read(directory: Path) -> Sequence[Provenance]:
     try:
         return [_provenance(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
     except (ValueError, TypeError, KeyError):
-        raise InputError(f"{path}: is damaged; remove it, and the next command writes a new one") from None
+        raise InputError(f"{path}: is damaged; remove it, and the next command will write a new one") from None
 
 
 def _provenance(data: dict[str, Any]) -> Provenance:

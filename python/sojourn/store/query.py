@@ -42,7 +42,7 @@ def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
         found: pl.DataFrame | None = None if relation is None else relation.pl()
     except duckdb.Error as error:
         complaint = str(error).partition("\n\nLINE ")[0]
-        raise InputError(f"the query is wrong: {' '.join(complaint.split())}") from None
+        raise InputError(f"invalid query: {' '.join(complaint.split())}") from None
     if found is None:
-        raise InputError("the query asks nothing; write one such as select count(*) from runs")
+        raise InputError("empty query; write one such as select count(*) from runs")
     return found

@@ -41,7 +41,7 @@ class Claims(Table):
         seen: set[str] = set()
         for claim in self.claims:
             if claim.id in seen:
-                raise ValueError(f'claims: there are two with the id "{claim.id}"')
+                raise ValueError(f'claims: two have the id "{claim.id}"')
             seen.add(claim.id)
         return self
 

@@ -50,11 +50,11 @@ def read(path: Path, study: Study, published: PublishedFile) -> list[PublishedVa
                     raise ValueError(names.unknown("table", row["table"], tables))
                 value = _value(row, tables[row["table"]], study, published)
             except KeyError as error:
-                raise InputError(f"{place}: there is no column {error}") from None
+                raise InputError(f"{place}: no column {error}") from None
             except ValueError as error:
                 raise InputError(f"{place}: {error}") from None
             if tuple(value.axes.values()) not in cells:
-                raise InputError(f"{place}: no run answers {', '.join(row.values())}")
+                raise InputError(f"{place}: no run matches {', '.join(row.values())}")
             values.append(value)
     return values
 
@@ -94,7 +94,7 @@ def _value(row: Mapping[str, str], table: StudyTable, study: Study, published: P
         algorithm = None if axes[table.algorithms] == ALL else axes[table.algorithms]
         axes[table.algorithms] = str(table.select[table.algorithms])
     if not study.shows(table, axes) or row["metric"] not in table.metrics:
-        raise ValueError(f"{', '.join(row.values())}: not a cell of table {table.number}, so no run answers it")
+        raise ValueError(f"{', '.join(row.values())}: not a cell of table {table.number}")
     printed = row["value"]
     reading = published.readings.get(printed)
     return PublishedValue(table, labels, axes, algorithm, row["metric"], float(printed) if reading is None else reading, printed)

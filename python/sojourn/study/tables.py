@@ -68,7 +68,7 @@ def agreement_table(cells: Sequence[Compared]) -> Table:
     """How many cells agree with what was published, by table and in all."""
     table = Table(title="Cells that agree with the paper", title_justify="left", title_style="bold")
     table.add_column("table", justify="right")
-    table.add_column("of what")
+    table.add_column("title")
     for heading in ("agree", "cells", "%"):
         table.add_column(heading, justify="right")
     counts = agreement(cells)

@@ -179,17 +179,17 @@ def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
         if column not in found.columns:
             raise InputError(f'{place}: the query returns no column "{column}" (it returns {", ".join(found.columns)})')
     if found[HOLDS].dtype != pl.Boolean:
-        raise InputError(f'{place}: the column "{HOLDS}" must be true or false, and is {found[HOLDS].dtype}')
+        raise InputError(f'{place}: the column "{HOLDS}" must be true or false, not {found[HOLDS].dtype}')
     for column, dtype in found.schema.items():
         is_value = dtype.is_numeric() or (dtype == pl.String and column != SEED)
         if column != HOLDS and not is_value:
-            raise InputError(f'{place}: the column "{column}" must be a number or text, and is {dtype}')
+            raise InputError(f'{place}: the column "{column}" must be a number or text, not {dtype}')
     answered = found[SEED].to_list()
     for seed in seeds:
         if answered.count(seed) != 1:
-            raise InputError(f"{place}: the query returns {answered.count(seed)} rows for seed {seed}, and must return one")
+            raise InputError(f"{place}: the query returns {answered.count(seed)} rows for seed {seed}; it must return one")
     if len(answered) != len(seeds):
-        raise InputError(f"{place}: the query returns rows that are of no seed")
+        raise InputError(f"{place}: the query returns rows without a seed")
 
 
 def _quoted(label: str) -> str:

@@ -22,7 +22,8 @@ class ScenarioFile(Scenario):
     """A whole scenario file. The measuring window is from ``warm_up`` to ``duration``."""
 
     sweep: Sweep = Field(
-        default_factory=Sweep, description="Many scenarios: keys that take several values each, and how often each is run."
+        default_factory=Sweep,
+        description="A matrix of scenarios: keys with several values, and the number of seeds.",
     )
 
 

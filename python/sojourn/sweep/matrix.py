@@ -58,7 +58,7 @@ class Matrix:
             raise InputError(str(error)) from None
         narrowed = replace(self, wanted=wanted)
         if next(narrowed.points(), None) is None:
-            raise InputError(f"{self.origin}: --only leaves no cell")
+            raise InputError(f"{self.origin}: --only matches no cell")
         return narrowed
 
     def _label(self, axis: str, label: str, spellings: Mapping[str, str]) -> str:
@@ -89,7 +89,7 @@ class Matrix:
         for name, axis in self.sweep.axes.items():
             path, group = self.sweep.paths[name], next((group for group in self.sweep.zip if name in group), [])
             partners = ", ".join(other for other in group if other != name)
-            what = "what overrides say" if path is None else path.text
+            what = "set in overrides" if path is None else path.text
             labels = [label for label in axis.values if label in self.wanted.get(name, axis.values)]
             described[name] = (what + (f" (together with {partners})" if partners else ""), labels)
         return described

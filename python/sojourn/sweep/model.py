@@ -18,7 +18,7 @@ from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
 from sojourn.sweep.values import Value
 
 #: Axes cannot set these: repetitions have the seeds, and results take the name from the file.
-NOT_SWEPT = {"seed": "say how many seeds each cell gets with sweep.seeds", "name": "cells are told apart by their axes"}
+NOT_SWEPT = {"seed": "set the number of seeds per cell with sweep.seeds", "name": "cells are identified by their axes"}
 
 
 def _labels(given: object) -> object:
@@ -31,7 +31,7 @@ def _labels(given: object) -> object:
 def _label(given: object) -> str:
     if isinstance(given, str | bool | int | float):
         return values.text(given)
-    raise ValueError(f"{given!r} is no value of an axis: write what the value is called")
+    raise ValueError(f"{given!r} is not a value of an axis; write the value's label")
 
 
 LABEL_SCHEMA: Final = {"type": ["string", "number", "boolean"]}
@@ -51,37 +51,39 @@ Meant = Mapping[str, frozenset[str]]
 
 
 class Axis(Table):
-    """One axis: a key of the scenario, and its values, listed or evenly over a range."""
+    """One axis: a key of the scenario and its values, listed or spread evenly over a range."""
 
-    key: str | None = Field(None, description='What it sets, such as "flows.*.tcp"; the axis\'s own name if that is a key.')
-    listed: list[Any] | None = Field(
-        None, alias="values", min_length=1, description='What it is set to; { label = "...", value = ... } says what to call it.'
+    key: str | None = Field(
+        None, description='Key that it sets, such as "flows.*.tcp"; by default the axis\'s name, if that is a key.'
     )
-    range: str | None = Field(None, description='The ends of its values instead, such as "10 ms..200 ms".')
-    steps: int | None = Field(None, ge=2, description="How many values a range has, its ends among them.")
+    listed: list[Any] | None = Field(
+        None, alias="values", min_length=1, description='Values of the key; { label = "...", value = ... } gives one a name.'
+    )
+    range: str | None = Field(None, description='Instead of values, the ends of a range, such as "10 ms..200 ms".')
+    steps: int | None = Field(None, ge=2, description="Number of values in the range, including its ends.")
     spacing: ranges.Spacing | None = Field(
-        None, description='Equal differences, or with "log" equal ratios; "linear" unless given.'
+        None, description='"linear" for equal differences or "log" for equal ratios; "linear" by default.'
     )
 
     @model_validator(mode="before")
     @classmethod
     def _may_be_values_alone(cls, given: object) -> object:
         if not isinstance(given, list | dict | cls):
-            raise ValueError(f"{given!r} is no axis: write its values in brackets")
+            raise ValueError(f"{given!r} is not an axis; write its values in brackets")
         return {"values": given} if isinstance(given, list) else given
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"anyOf": [{"type": "array", "minItems": 1}, handler(core)], "description": "Its values, or more of it."}
+        return {"anyOf": [{"type": "array", "minItems": 1}, handler(core)], "description": "A list of values, or a table."}
 
     @model_validator(mode="after")
     def _has_values(self) -> Self:
         if (self.listed is None) == (self.range is None):
             raise ValueError('give either "values" or "range"')
         if self.range is not None and self.steps is None:
-            raise ValueError('a range needs "steps": how many values it has')
+            raise ValueError('a range needs "steps", its number of values')
         if self.range is None and (self.steps is not None or self.spacing is not None):
-            raise ValueError('"steps" and "spacing" are of a range')
+            raise ValueError('"steps" and "spacing" need a "range"')
         _ = self.values  # which may find fault
         return self
 
@@ -92,10 +94,10 @@ class Axis(Table):
 
 
 class Override(Table):
-    """What a value of an axis, or a combination of values, changes in the scenario."""
+    """Changes to the scenario for some values of axes."""
 
     when: Condition = Field(description="Values of some axes.")
-    set: dict[str, Any] = Field(description='What to set then: keys such as "flows.*.count", and values.')
+    set: dict[str, Any] = Field(description='Keys to set, such as "flows.*.count", and their values.')
 
     @model_validator(mode="after")
     def _has_paths(self) -> Self:
@@ -110,7 +112,7 @@ class Override(Table):
 
 def _path(place: str, key: str) -> Path:
     if key in NOT_SWEPT:
-        raise ValueError(f"{place}: no cell sets the {key}; {NOT_SWEPT[key]}")
+        raise ValueError(f"{place}: axes and overrides cannot set {key}; {NOT_SWEPT[key]}")
     try:
         return Path.of(key)
     except ValueError as error:
@@ -118,19 +120,19 @@ def _path(place: str, key: str) -> Path:
 
 
 class Sweep(Table):
-    """A matrix of scenarios. All values of an axis are combined with all of the others, but for what is said otherwise."""
+    """A matrix of scenarios: all combinations of the values of its axes, except for zip and exclude."""
 
-    axes: dict[str, Axis] = Field({}, description="The axes, the last the fastest to change.")
-    zip: list[list[str]] = Field([], description="Axes that go together: the first value of one with the first of the other.")
-    exclude: list[Condition] = Field([], description="Combinations of values that are left out.")
-    overrides: list[Override] = Field([], description="What combinations of values change, in this order, after the axes.")
-    seeds: int | None = Field(None, ge=1, description="How many seeds each cell gets; 1 unless given.")
+    axes: dict[str, Axis] = Field({}, description="The axes; the last varies fastest.")
+    zip: list[list[str]] = Field([], description="Axes that vary together: the first value of one with the first of the other.")
+    exclude: list[Condition] = Field([], description="Combinations of values to leave out.")
+    overrides: list[Override] = Field([], description="Changes for combinations of values, applied in order after the axes.")
+    seeds: int | None = Field(None, ge=1, description="Number of seeds per cell; 1 by default.")
     until: str | None = Field(
         None,
         description='Add seeds to a cell until half the 95 % interval of a metric is below a bound: "ci(jain) < 0.02".',
     )
     most_seeds: int | None = Field(
-        None, ge=LEAST_SEEDS, description=f'How many seeds "until" gives a cell at most; {MOST_SEEDS} unless given.'
+        None, ge=LEAST_SEEDS, description=f'Maximum number of seeds per cell with "until"; {MOST_SEEDS} by default.'
     )
 
     @model_validator(mode="after")
@@ -143,12 +145,9 @@ class Sweep(Table):
         for name, path in self.paths.items():
             if path is None and name not in used:
                 nearest = names.unknown("key", name, top_level()).partition(" (known")[0]
-                raise ValueError(
-                    f'axes.{name}: it sets nothing: give it a "key", or say in overrides what its values mean ({nearest})'
-                )
-            tables = [label for label, value in self.axes[name].values.items() if isinstance(value.data, dict | list)]
-            if path is None and tables:
-                raise ValueError(f'axes.{name}: without a "key" its values are only names, which "{tables[0]}" is not')
+                raise ValueError(f'axes.{name}: sets nothing; give it a "key", or use its values in overrides ({nearest})')
+            if path is None and any(isinstance(value.data, dict | list) for value in self.axes[name].values.values()):
+                raise ValueError(f'axes.{name}: without a "key" its values must be names, not tables')
         return self
 
     @model_validator(mode="after")
@@ -163,13 +162,13 @@ class Sweep(Table):
             for axis in together:
                 self._known(f"zip[{index}]", axis)
                 if axis in seen:
-                    raise ValueError(f'zip[{index}]: the axis "{axis}" is zipped already')
+                    raise ValueError(f'zip[{index}]: the axis "{axis}" is already zipped')
                 seen.add(axis)
             if len(together) < 2:
-                raise ValueError(f"zip[{index}]: name two axes or more")
+                raise ValueError(f"zip[{index}]: needs two axes or more")
             if len({len(self.axes[axis].values) for axis in together}) > 1:
                 lengths = ", ".join(f"{axis} has {len(self.axes[axis].values)}" for axis in together)
-                raise ValueError(f"zip[{index}]: zipped axes need as many values as each other: {lengths}")
+                raise ValueError(f"zip[{index}]: zipped axes need the same number of values: {lengths}")
         return self
 
     @model_validator(mode="after")
@@ -177,7 +176,7 @@ class Sweep(Table):
         if self.seeds is not None and self.until is not None:
             raise ValueError('give either "seeds" or "until"')
         if self.most_seeds is not None and self.until is None:
-            raise ValueError('most_seeds: it is a bound of "until", which is not given')
+            raise ValueError('most_seeds: needs "until"')
         try:
             _ = self.stopping
         except ValueError as error:

@@ -57,7 +57,7 @@ class Path:
         try:
             assigned: dict[str, Any] = _assigned(scenario, self.steps, value)
         except (AttributeError, IndexError, TypeError, ValueError):
-            raise ValueError(f'the scenario has nothing at "{self.text}" to set') from None
+            raise ValueError(f'the scenario has no "{self.text}" to set') from None
         return assigned
 
 
@@ -70,7 +70,7 @@ def _next(here: Any, head: str, before: str) -> Any:
     """What a key or place of ``here`` holds, as the model declares it; None below the parameters of an algorithm."""
     if get_origin(here) is list:
         if head != ALL and not head.isdecimal():
-            raise ValueError(f'"{before}" is a list: go on with "{before}.{ALL}" for all of it, or "{before}.0" for the first')
+            raise ValueError(f'"{before}" is a list; write "{before}.{ALL}" for all entries or "{before}.0" for the first')
         return _plain(get_args(here)[0])
     if _is(here, Table):
         fields = _fields(here)
@@ -79,7 +79,7 @@ def _next(here: Any, head: str, before: str) -> Any:
         return fields[head]
     if _is(here, Choice):
         return None  # which parameters there are depends on the name; reading the scenario checks them
-    raise ValueError(f'"{before}" has no keys, so not "{head}"')
+    raise ValueError(f'"{before}" is not a table and has no key "{head}"')
 
 
 def _is(declared: Any, kind: type) -> bool:

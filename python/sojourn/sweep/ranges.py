@@ -24,7 +24,7 @@ def spread(text: str, steps: int, spacing: Spacing) -> list[str | int | float]:
     """
     low, dots, high = text.partition("..")
     if not dots:
-        raise ValueError(f'"{text}" is no range: write its two ends, such as "10 ms..200 ms"')
+        raise ValueError(f'"{text}" is not a range; write its two ends, such as "10 ms..200 ms"')
     (start, unit), (end, end_unit) = number_and_unit(low), number_and_unit(high)
     write = _writer(text, low, high, unit, end_unit)
     if unit is not None and end_unit is not None:
@@ -34,7 +34,7 @@ def spread(text: str, steps: int, spacing: Spacing) -> list[str | int | float]:
     if not start < end:
         raise ValueError(f'"{text}": the second end must be greater than the first')
     if spacing == "log" and start <= 0:
-        raise ValueError(f'"{text}": a logarithmic range begins above 0')
+        raise ValueError(f'"{text}": a logarithmic range must begin above 0')
     between = [_between(float(start), float(end), step / (steps - 1), spacing) for step in range(1, steps - 1)]
     return [write(value) for value in (start, *between, end)]
 

@@ -35,14 +35,14 @@ class StoppingRule:
         """
         match = _CONDITION.fullmatch(text)
         if match is None:
-            raise ValueError(f'"{text}" is no condition: write a metric and a bound, such as "ci(jain) < 0.02"')
+            raise ValueError(f'"{text}" is not a condition; write a metric and a bound, such as "ci(jain) < 0.02"')
         known = [metric.name for metric in metrics.of_run()]
         if match["metric"] not in known:
             raise ValueError(names.unknown("metric", match["metric"], known))
         try:
             bound = float(match["bound"])
         except ValueError:
-            raise ValueError(f'"{match["bound"]}" is no number, in "{text}"') from None
+            raise ValueError(f'"{text}": "{match["bound"]}" is not a number') from None
         if not 0 < bound < math.inf:
             raise ValueError(f'"{text}": the bound must be a number greater than 0')
         return cls(match["metric"], bound, most_seeds)

@@ -58,7 +58,7 @@ def labelled(given: Sequence[Any]) -> list[Value]:
     ]
     for label, times in Counter(value.label for value in values).items():
         if times > 1:
-            raise ValueError(f'{times} values are called "{label}": leave out what is there twice, or write {{ label, value }}')
+            raise ValueError(f'{times} values have the label "{label}"; remove duplicates, or write {{ label, value }}')
     return values
 
 

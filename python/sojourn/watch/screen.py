@@ -62,9 +62,9 @@ class Screen:
     def _head(self) -> RenderableType:
         now = self._recent.now
         phase = "warm-up" if now < self._warm_up else "measuring window"
-        speed = f"{self._pace.reached:.3g} simulated s a second"
+        speed = f"{self._pace.reached:.3g} simulated s per second"
         if self._pace.is_behind:
-            speed += ", all that this machine can"
+            speed += ", as fast as possible"
         line = Table.grid(expand=True, padding=(0, 2))
         line.add_column(ratio=1)
         line.add_column(justify="right")
@@ -129,7 +129,7 @@ def _flows(flows: pl.DataFrame, rows: int) -> RenderableType:
     left_out = f", {groups.height - most} more" if groups.height > most else ""
     top = flows.sort("mbps", descending=True, maintain_order=True)[:TOP]
     return Group(
-        _table(f"Groups of flows{left_out}: rates in all, means of the others", "flows", listed),
+        _table(f"Groups of flows{left_out}: total rates, means of other values", "flows", listed),
         _table(f"The fastest of {flows.height} flows", "flow", top),
     )
 

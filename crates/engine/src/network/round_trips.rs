@@ -46,15 +46,15 @@ impl RoundTrips {
         };
         let Some(round_trip) = self.over(link) else {
             return Err(format!(
-                "limit: {amount} BDP depend on a round-trip time, but no flow with a return path crosses the link; give it in \
+                "limit: {amount} BDP need a round-trip time, but no flow with a return path crosses the link; give it in \
                  packets or bytes"
             ));
         };
         let at = format!("limit: {amount} BDP at a base round-trip time of {} s", round_trip.seconds());
         match packets(amount, rate, round_trip) {
-            Some(0) => Err(format!("{at} are 0 packets; must be at least 1")),
+            Some(0) => Err(format!("{at} is 0 packets; must be at least 1")),
             Some(packets) => Ok(Limit::Packets(packets)),
-            None => Err(format!("{at} are no possible number of packets; must be 1 to {}", u64::MAX)),
+            None => Err(format!("{at} is out of range; must be 1 to {} packets", u64::MAX)),
         }
     }
 }

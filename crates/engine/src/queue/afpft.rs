@@ -55,11 +55,11 @@ impl Afpft {
         class: "scheduler",
         year: 2011,
         source: "Eshete and Jiang, ITC 23 (2011); its use with TCP: Eshete, Jiang and Landmark, AINTEC 2012",
-        deviations: "only the abstract was at hand: a tag defines a packet's place in one queue, and is computed by the router \
-                     next to the source for all flows, by inner routers for a list of those above their fair share. Assumed \
-                     are the finish times of self-clocked fair queueing (Golestani, INFOCOM 1994), in bytes and with equal \
-                     weights, at every router for all flows, which comes to the same as a list that has room for all above \
-                     their share; and that at the limit the packet with the latest tag goes",
+        deviations: "only the abstract was available: a tag defines a packet's place in one queue; the router next to \
+                     the source computes it for all flows, inner routers for a list of flows above their fair share. \
+                     Assumed: tags are the finish times of self-clocked fair queueing (Golestani, INFOCOM 1994), in \
+                     bytes and with equal weights, at every router for all flows, which is equivalent to a list with \
+                     room for all flows above their share; at the limit the packet with the latest tag is dropped",
     };
 
     /// An empty queue.

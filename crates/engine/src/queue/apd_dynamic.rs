@@ -14,7 +14,7 @@ parameters! {
     /// What can be set of dynamic active packet dropping.
     pub struct ApdDynamicParameters {
         ..red: RedParameters;
-        multiple: f64 = 2.0, in 1..1000000, "Times RED's drop probability that the hungriest's packets have (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
+        multiple: f64 = 2.0, in 1..1000000, "Drop probability of the hungriest connection's packets as a multiple of RED's (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
         ..guess: GuessParameters;
     }
 }
@@ -35,9 +35,10 @@ impl ApdDynamic {
         title: "Active packet dropping from the connection it finds hungriest",
         class: "aqm",
         year: 2014,
-        source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as told by Hanai et al. 2016, sections II.E and IV and Fig. 3",
-        deviations: "the paper could not be had: the hungriest is taken to be guessed as in Hanai et al. 2016, section IV, and of \
-                     equally frequent connections that of the first hosts, or flow; otherwise as apd_static",
+        source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as described by Hanai et al. 2016, sections II.E and IV and Fig. 3",
+        deviations: "the paper was not available: the hungriest connection is assumed to be estimated as in Hanai et al. \
+                     2016, section IV; of equally frequent connections that of the first hosts, or flow, is taken; \
+                     otherwise as apd_static",
     };
 
     /// An empty queue.

@@ -14,8 +14,8 @@ parameters! {
     /// What can be set of static active packet dropping.
     pub struct ApdStaticParameters {
         ..red: RedParameters;
-        hungriest: String = String::new(), "Group of flows that takes most of the bandwidth", "Hanai et al. 2016 section II.E: given to the router";
-        multiple: f64 = 2.0, in 1..1000000, "Times RED's drop probability that their packets have (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
+        hungriest: String = String::new(), "Group of flows that takes the most bandwidth", "Hanai et al. 2016 section II.E: configured in the router";
+        multiple: f64 = 2.0, in 1..1000000, "Drop probability of their packets as a multiple of RED's (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
     }
 }
 
@@ -35,10 +35,10 @@ impl ApdStatic {
         title: "Active packet dropping from a named connection",
         class: "aqm",
         year: 2014,
-        source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as told by Hanai et al. 2016, section II.E and Fig. 3",
-        deviations: "the paper could not be had: the probability that is multiplied is taken to be the one that a packet is \
-                     dropped with after the spacing of drops, so that at any time the hungriest's packets are n times as \
-                     likely to be dropped as others; RED's deviations otherwise",
+        source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as described by Hanai et al. 2016, section II.E and Fig. 3",
+        deviations: "the paper was not available: the multiplied probability is assumed to be the one after the spacing \
+                     of drops, so that packets of the hungriest connection are always n times as likely to be dropped as \
+                     others; otherwise the deviations of red",
     };
 
     /// An empty queue.

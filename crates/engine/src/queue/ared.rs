@@ -15,10 +15,10 @@ parameters! {
     pub struct AredParameters {
         ..red: RedParameters;
         interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "How often maximum_probability is adapted", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
-        alpha: f64 = 0.01, in 0..1, "What is added to it, at most a quarter of it, when the average is above its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
-        beta: f64 = 0.9, in 0..1, "What it is multiplied by when the average is below its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
-        top: f64 = 0.5, in 0..1, "Raise it no more from here on", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
-        bottom: f64 = 0.0, in 0..1, "Lower it no more from here on; 0: 0.01, or less if the link sends more than 100 packets of 1000 bytes in 100 ms: their reciprocal", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001 have 0.01";
+        alpha: f64 = 0.01, in 0..1, "Increase of maximum_probability, at most a quarter of it, when the average is above its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
+        beta: f64 = 0.9, in 0..1, "Factor of maximum_probability when the average is below its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
+        top: f64 = 0.5, in 0..1, "Value from which maximum_probability is not raised further", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
+        bottom: f64 = 0.0, in 0..1, "Value down to which maximum_probability is lowered; 0: 0.01 or, if less, the reciprocal of the number of 1000-byte packets that the link sends in 100 ms", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001 have 0.01";
     }
 }
 
@@ -46,8 +46,9 @@ impl Ared {
         class: "aqm",
         year: 2001,
         source: "Floyd, Gummadi and Shenker, \"Adaptive RED\", ICSI (2001); ns-2.35, queue/red.cc",
-        deviations: "adapts by a timer, idle or not, as in the paper, where ns-2.35 waits for the next arrival; the gentle part of \
-                     the drop probability follows the adapted one, which in ns-2.35 it does not; RED's deviations otherwise",
+        deviations: "adapts on a timer, even when idle, as in the paper, where ns-2.35 waits for the next arrival; the \
+                     gentle part of the drop probability follows the adapted one, unlike in ns-2.35; otherwise the \
+                     deviations of red",
     };
 
     /// An empty queue.

@@ -12,9 +12,9 @@ use crate::units::{Bytes, Rate};
 parameters! {
     /// AVQ's parameters.
     pub struct AvqParameters {
-        alpha: f64 = 0.15, in 0..1000, "How fast the virtual capacity follows, a second (alpha)", "Kunniyur and Srikant 2004; ns-2 queue/vq.cc";
-        gamma: f64 = 0.98, in 0.01..1, "Utilisation desired (gamma)", "Kunniyur and Srikant 2004; ns-2 tcl/lib/ns-default.tcl, Queue/Vq";
-        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Size in which a limit in packets makes the virtual buffer", "Ethernet's MTU; ns-2 tcl/lib/ns-default.tcl has 1000 bytes";
+        alpha: f64 = 0.15, in 0..1000, "Step size of the virtual capacity, per second (alpha)", "Kunniyur and Srikant 2004; ns-2 queue/vq.cc";
+        gamma: f64 = 0.98, in 0.01..1, "Desired utilisation (gamma)", "Kunniyur and Srikant 2004; ns-2 tcl/lib/ns-default.tcl, Queue/Vq";
+        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Packet size that converts a limit in packets to bytes of the virtual buffer", "Ethernet's MTU; ns-2 tcl/lib/ns-default.tcl has 1000 bytes";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "Kunniyur and Srikant 2004: marks or drops; off in ns-2 tcl/lib/ns-default.tcl, Queue/Vq, markpkts_";
     }
 }
@@ -50,9 +50,9 @@ impl Avq {
         class: "aqm",
         year: 2001,
         source: "Kunniyur and Srikant, SIGCOMM 2001 and IEEE/ACM Transactions on Networking 12 (2004)",
-        deviations: "counted in bytes, and the virtual buffer is the queue's limit, both as in ns-2 unless told; a packet \
-                     that is dropped does not count as arrived, so that what is steered is the rate of those let in, as in \
-                     ns-2, but time counts then too; nothing is dropped early without a limit",
+        deviations: "counts in bytes, and the virtual buffer is the queue's limit, both as in ns-2 by default; a dropped \
+                     packet does not count as arrived, so that the rate of admitted packets is controlled, as in ns-2, \
+                     but time advances then too; without a limit there are no early drops",
     };
 
     /// An empty queue.

@@ -11,9 +11,9 @@ use crate::time::{Duration, Time};
 parameters! {
     /// BLUE's parameters.
     pub struct BlueParameters {
-        freeze_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Least time between two changes of the drop probability (freeze_time)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc: 100 ms";
-        increment: f64 = 0.0025, in 0..1, "What a loss adds to the drop probability (delta_1)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
-        decrement: f64 = 0.00025, in 0..1, "What an idle link takes from it (delta_2)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
+        freeze_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Minimum time between changes of the drop probability (freeze_time)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc: 100 ms";
+        increment: f64 = 0.0025, in 0..1, "Increase of the drop probability on a loss (delta_1)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
+        decrement: f64 = 0.00025, in 0..1, "Decrease of the drop probability when the link is idle (delta_2)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "Feng et al. 2002: marks or drops";
     }
 }
@@ -38,8 +38,8 @@ impl Blue {
         class: "aqm",
         year: 1999,
         source: "Feng, Shin, Kandlur and Saha, IEEE/ACM Transactions on Networking 10 (2002)",
-        deviations: "a link that stays idle counts again after each freeze_time, as in the port to ns-3; the variant that \
-                     raises the drop probability above a queue length too is left out",
+        deviations: "a link that stays idle counts again after each freeze_time, as in the port to ns-3; the variant \
+                     that also raises the drop probability above a queue length is left out",
     };
 
     /// An empty queue.

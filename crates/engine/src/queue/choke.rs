@@ -26,8 +26,8 @@ impl Choke {
         class: "aqm",
         year: 2000,
         source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux net/sched/sch_choke.c",
-        deviations: "RED is as red has it, gentle unless told; one packet is drawn, the variants that draw several are left \
-                     out; a match drops ECN-capable packets too, as in Linux",
+        deviations: "RED is as in red, gentle by default; one packet is drawn, the variants that draw several are left \
+                     out; a match also drops ECN-capable packets, as in Linux",
     };
 
     /// An empty queue.

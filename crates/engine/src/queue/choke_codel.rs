@@ -26,9 +26,10 @@ impl ChokeCoDel {
         class: "aqm",
         year: 2021,
         source: "Piotrowska, Applied Sciences 11 (2021), section 5.2; Pan, Prabhakar and Psounis, INFOCOM 2000; RFC 8289",
-        deviations: "the proposal is two sentences and leaves open when to compare: taken is, while CoDel is in its dropping \
-                     state; only the arrival goes, as the proposal words it, where CHOKe drops the drawn packet too, and \
-                     CoDel drops at the head besides; a match drops ECN-capable packets too, as CHOKe; the rest as in codel",
+        deviations: "the proposal is two sentences long and does not say when to compare: here while CoDel is in its \
+                     dropping state; only the arrival is dropped, as in the proposal, where CHOKe also drops the drawn \
+                     packet, and CoDel still drops at the head; a match also drops ECN-capable packets, as in CHOKe; \
+                     otherwise as codel",
     };
 
     /// An empty queue.

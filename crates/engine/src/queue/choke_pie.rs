@@ -25,9 +25,9 @@ impl ChokePie {
         class: "aqm",
         year: 2021,
         source: "Piotrowska, Applied Sciences 11 (2021), section 5.2; Pan, Prabhakar and Psounis, INFOCOM 2000; RFC 8033",
-        deviations: "the proposal is two sentences and leaves open when to compare: taken is, whenever PIE itself may drop an \
-                     arrival, and before it draws; only the arrival goes, as the proposal words it, where CHOKe drops the \
-                     drawn packet too; a match drops ECN-capable packets too, as CHOKe; the rest as in pie",
+        deviations: "the proposal is two sentences long and does not say when to compare: here whenever PIE itself may \
+                     drop an arrival, and before it draws; only the arrival is dropped, as in the proposal, where CHOKe \
+                     also drops the drawn packet; a match also drops ECN-capable packets, as in CHOKe; otherwise as pie",
     };
 
     /// An empty queue.

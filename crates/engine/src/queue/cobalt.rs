@@ -25,8 +25,8 @@ impl Cobalt {
         class: "aqm",
         year: 2018,
         source: "Linux net/sched/sch_cake.c; Palmei et al., LANMAN 2019",
-        deviations: "square roots are exact; a packet that BLUE drops is not marked before; the last packet of the queue is \
-                     never dropped, as in Linux but not in ns-3",
+        deviations: "square roots are exact; a packet that BLUE drops is not marked first; the last packet of the queue \
+                     is never dropped, as in Linux but not in ns-3",
     };
 
     /// An empty queue.

@@ -25,8 +25,8 @@ impl CoDel {
         class: "aqm",
         year: 2012,
         source: "RFC 8289",
-        deviations: "marking, which the RFC leaves open, as in Linux: at most one packet each time the link asks, and \
-                     with a ce_threshold any that waited for longer, be ecn on or off",
+        deviations: "marking, which the RFC leaves open, is as in Linux: at most one packet per dequeue, and with a \
+                     ce_threshold every packet that waited longer, with ecn on or off",
     };
 
     /// An empty queue.

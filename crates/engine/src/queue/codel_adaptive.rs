@@ -41,9 +41,9 @@ impl CoDelAdaptive {
         year: 2021,
         source: "Piotrowska, Applied Sciences 11(17), 7808 (2021), sections 5.1 and 5.2",
         deviations: "the source says only that more packets could be dropped each time, depending on how the mean queue \
-                     grows. Assumed: one for each whole target in the mean sojourn time, but at least one, so that \
-                     it is CoDel while the mean is below two targets; evenly spaced over the time to CoDel's next \
-                     drop; the mean exponentially weighted, with CoDel's interval as its time constant",
+                     grows. Assumed: one for each whole target in the mean sojourn time, but at least one, so that it \
+                     equals CoDel while the mean is below two targets; evenly spaced over the time to CoDel's next drop; \
+                     the mean is exponentially weighted, with CoDel's interval as its time constant",
     };
 
     /// An empty queue.

@@ -14,7 +14,7 @@ parameters! {
     /// What can be set of CoDel that guesses the hungriest.
     pub struct CoDelDynamicParameters {
         ..guess: GuessParameters;
-        others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is made where the packet is of another connection (p)", "Hanai et al. 2016 section V";
+        others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is carried out on packets of other connections (p)", "Hanai et al. 2016 section V";
         ..codel: CoDelParameters, except ce_threshold {
             target = Duration::from_milliseconds(5), "Hanai et al. 2016 section II.G";
             ecn = false, "not in the paper; off in Linux, include/net/codel_impl.h";
@@ -41,8 +41,8 @@ impl CoDelDynamic {
         class: "aqm",
         year: 2016,
         source: "Hanai, Yamaguchi and Kobayashi 2016, section IV",
-        deviations: "until the first guess every connection is one of the others; of equally frequent connections that \
-                     of the first hosts, or flow, is taken; what becomes of CoDel's state when a packet is spared as in \
+        deviations: "until the first estimate every connection is one of the others; of equally frequent connections \
+                     that of the first hosts, or flow, is taken; spared packets and CoDel's state are as in \
                      codel_static; of the others' drops one in 1/p is made, by counting, as in the authors' code",
     };
 

@@ -13,8 +13,8 @@ use crate::time::Duration;
 parameters! {
     /// What can be set of CoDel that is told the hungriest.
     pub struct CoDelStaticParameters {
-        hungriest: String = String::new(), "Group of flows that takes most of the bandwidth", "Hanai et al. 2016 section II.H: given to the router";
-        others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is made where the packet is of another connection (p)", "Hanai et al. 2016 section V";
+        hungriest: String = String::new(), "Group of flows that takes the most bandwidth", "Hanai et al. 2016 section II.H: configured in the router";
+        others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is carried out on packets of other connections (p)", "Hanai et al. 2016 section V";
         ..codel: CoDelParameters, except ce_threshold {
             target = Duration::from_milliseconds(5), "Hanai et al. 2016 section II.G";
             ecn = false, "not in the paper; off in Linux, include/net/codel_impl.h";
@@ -43,9 +43,9 @@ impl CoDelStatic {
         class: "aqm",
         year: 2016,
         source: "Hanai, Yamaguchi and Kobayashi 2016, section II.H",
-        deviations: "the paper does not say what becomes of CoDel's state when a packet is spared; here it goes on as \
-                     though the packet had been dropped, and at most one is spared each time the link asks, as with \
-                     CoDel's marks; of the others' drops one in 1/p is made, by counting, as in the authors' code",
+        deviations: "the paper does not say what happens to CoDel's state when a packet is spared; here it advances as \
+                     if the packet had been dropped, and at most one packet is spared per dequeue, as with CoDel's \
+                     marks; of the others' drops one in 1/p is made, by counting, as in the authors' code",
     };
 
     /// An empty queue.

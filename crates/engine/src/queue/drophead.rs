@@ -28,8 +28,8 @@ impl DropHead {
         class: "passive",
         year: 1996,
         source: "Lakshman, Neidhardt and Ott, INFOCOM 1996; Linux net/sched/sch_fifo.c, pfifo_head_drop",
-        deviations: "a limit in bytes too, for which more than one packet may have to go; a packet larger than the limit by \
-                     itself is dropped alone",
+        deviations: "the limit may also be in bytes, so that an arrival may drop more than one packet; a packet larger \
+                     than the limit is itself dropped",
     };
 
     /// An empty queue.

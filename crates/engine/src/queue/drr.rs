@@ -11,8 +11,8 @@ use crate::units::Bytes;
 parameters! {
     /// What can be set of deficit round robin.
     pub struct DrrParameters {
-        queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "none is published; as FQ-CoDel's, RFC 8290 section 5.2.5 (10 in ns-2)";
-        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send in its turn (Q)", "Shreedhar and Varghese 1995: at least the largest packet; Linux, net/sched/sch_drr.c, takes the MTU with its header";
+        queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "no published value; as in FQ-CoDel, RFC 8290 section 5.2.5 (10 in ns-2)";
+        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn (Q)", "Shreedhar and Varghese 1995: at least the largest packet; Linux, net/sched/sch_drr.c, takes the MTU with its header";
     }
 }
 
@@ -41,8 +41,8 @@ impl Drr {
         class: "scheduler",
         year: 1995,
         source: "Shreedhar and Varghese, SIGCOMM 1995",
-        deviations: "at the limit the queue with the most bytes gives up its head; the paper takes a buffer of the longest \
-                     queue without saying which, ns-2 as here",
+        deviations: "at the limit the head of the queue with the most bytes is dropped, as in ns-2; the paper takes a \
+                     buffer from the longest queue without saying which",
     };
 
     /// Empty queues.

@@ -23,17 +23,17 @@ choice! {
 parameters! {
     /// What can be set of DualPI2.
     pub struct DualPi2Parameters {
-        target: Duration = Duration::from_milliseconds(15), "Delay of the Classic queue to aim at", "RFC 9332 appendix A; Linux net/sched/sch_dualpi2.c";
+        target: Duration = Duration::from_milliseconds(15), "Target delay of the Classic queue", "RFC 9332 appendix A; Linux net/sched/sch_dualpi2.c";
         update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the base probability is updated (Tupdate)", "RFC 9332 appendix A: the lesser of the target and a third of the greatest round-trip time; 16 ms in Linux";
         alpha: f64 = 0.15, in 0..1000000, "Gain on the distance from the target, per second", "RFC 9332 appendix A: 0.1 Tupdate / RTT_max^2, RTT_max being 100 ms; 0.16 in Linux";
         beta: f64 = 3.0, in 0..1000000, "Gain on the change of the delay, per second", "RFC 9332 appendix A: 0.3 / RTT_max; 3.2 in Linux";
-        coupling_factor: f64 = 2.0, in 0.01..100, "The L4S queue's mark probability over the base probability (k)", "RFC 9332 appendix A; Linux net/sched/sch_dualpi2.c";
-        minimum_threshold: Duration = Duration::from_microseconds(800), "Delay of the L4S queue above which it marks by itself (minTh)", "RFC 9332 appendix A; a step at 1 ms in Linux";
-        range: Duration = Duration::from_microseconds(400), "Further delay at which it marks all; zero for a step", "RFC 9332 appendix A; a step in Linux";
-        minimum_packets: u64 = 1, "The L4S queue marks nothing by itself while at most so many packets stay behind (Th_len)", "RFC 9332 appendix A";
+        coupling_factor: f64 = 2.0, in 0.01..100, "Ratio of the L4S queue's mark probability to the base probability (k)", "RFC 9332 appendix A; Linux net/sched/sch_dualpi2.c";
+        minimum_threshold: Duration = Duration::from_microseconds(800), "Delay of the L4S queue above which its own AQM marks (minTh)", "RFC 9332 appendix A; a step at 1 ms in Linux";
+        range: Duration = Duration::from_microseconds(400), "Further delay at which that AQM marks every packet; zero for a step", "RFC 9332 appendix A; a step in Linux";
+        minimum_packets: u64 = 1, "Packets remaining in the L4S queue up to which its own AQM marks nothing (Th_len)", "RFC 9332 appendix A";
         scheduler: DualQueueScheduler = DualQueueScheduler::Wrr, "Which queue is served when both hold packets", "RFC 9332 leaves it open; weighted round robin in Linux, a time-shifted FIFO in ns-3";
-        classic_share: f64 = 0.1, in 0..1, "Share of the link that weighted round robin keeps for the Classic queue", "Linux net/sched/sch_dualpi2.c: 10 %";
-        time_shift: Duration = Duration::from_milliseconds(50), "How much longer the time-shifted FIFO takes L4S packets to have waited", "ns-3 dual-pi2-queue-disc.cc, Tshift";
+        classic_share: f64 = 0.1, in 0..1, "Share of the link that weighted round robin reserves for the Classic queue", "Linux net/sched/sch_dualpi2.c: 10 %";
+        time_shift: Duration = Duration::from_milliseconds(50), "Time by which the time-shifted FIFO favours L4S packets", "ns-3 dual-pi2-queue-disc.cc, Tshift";
     }
 }
 
@@ -88,10 +88,9 @@ impl DualPi2 {
         class: "aqm",
         year: 2023,
         source: "RFC 9332, appendix A",
-        deviations: "the RFC's pseudocode is taken from implementations that cite it line by line (picoquic's dualq, \
-                     ns-3), since it could not be read itself; sojourn times tell the delays, of heads for the \
-                     controller; the buffer is the queue's limit; there is no ecn to turn off, as L4S is nothing \
-                     without marks",
+        deviations: "the RFC was not available: its pseudocode is taken from implementations that cite it line by line \
+                     (picoquic's dualq, ns-3); delays are sojourn times, for the controller those of the head packets; \
+                     the buffer is the queue's limit; ecn cannot be turned off, since L4S needs marks",
     };
 
     /// An empty queue.

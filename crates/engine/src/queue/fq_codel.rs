@@ -13,8 +13,8 @@ parameters! {
     /// FQ-CoDel's parameters.
     pub struct FqCoDelParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "RFC 8290 section 5.2.5";
-        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send in its turn", "RFC 8290 section 5.2.4";
-        drop_batch: u64 = 64, in 1..1e6, "At most so many packets are dropped at once when the limit is exceeded", "RFC 8290 section 4.1.3; Linux, net/sched/sch_fq_codel.c";
+        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn", "RFC 8290 section 5.2.4";
+        drop_batch: u64 = 64, in 1..1e6, "Maximum number of packets dropped at once when the limit is exceeded", "RFC 8290 section 4.1.3; Linux, net/sched/sch_fq_codel.c";
         ..codel: CoDelParameters {
             target = Duration::from_milliseconds(5), "RFC 8290 section 5.2.2";
             interval = Duration::from_milliseconds(100), "RFC 8290 section 5.2.1";
@@ -45,11 +45,12 @@ impl FqCoDel {
         class: "scheduler",
         year: 2012,
         source: "RFC 8290",
-        deviations: "no limit unless one is set (the RFC's is 10240 packets) and none on memory; ecn off unless set; CoDel's \
-                     last MTU is of the flow's queue, as in ns-3, where Linux looks at all queues together; drops at the \
-                     limit do not count for CoDel, as they do in Linux. ns-2's sfqCoDel differs in that it drops one packet \
+        deviations: "no limit by default (10240 packets in the RFC) and no memory limit; ecn is off by default; CoDel's \
+                     last MTU is that of the flow's queue, as in ns-3, where Linux considers all queues together; unlike \
+                     in Linux, drops at the limit do not count for CoDel. ns-2's sfqCoDel differs: it drops one packet \
                      at the limit, the last of the queue with the most packets, takes turns by packets unless given a \
-                     quantum, looks at all queues for the last MTU, and resumes CoDel's count less two within eight intervals",
+                     quantum, considers all queues for the last MTU, and resumes CoDel's count less two within eight \
+                     intervals",
     };
 
     /// Empty queues.

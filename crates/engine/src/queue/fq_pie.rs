@@ -12,7 +12,7 @@ parameters! {
     /// FQ-PIE's parameters.
     pub struct FqPieParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "Linux, net/sched/sch_fq_pie.c; ns-3, fq-pie-queue-disc.cc";
-        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send in its turn", "Linux, net/sched/sch_fq_pie.c: the MTU with its header";
+        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn", "Linux, net/sched/sch_fq_pie.c: the MTU with its header";
         ..pie: PieParameters, except scaling, estimator, departure_threshold, high_delay {
             mean_packet_size = Bytes(1500), "Linux, include/net/pie.h: the MTU";
             ecn = false, "off in Linux, net/sched/sch_fq_pie.c; on in ns-3, fq-pie-queue-disc.cc";
@@ -44,9 +44,9 @@ impl FqPie {
         class: "scheduler",
         year: 2019,
         source: "Linux net/sched/sch_fq_pie.c; RFC 8033",
-        deviations: "PIE is that of RFC 8033 as in `pie`, with timestamps, and so without Linux's two points above 250 ms; no \
-                     limit unless one is set (10240 packets in Linux), at which arrivals are dropped as in Linux, where \
-                     ns-3 drops half of the fattest queue; no limit on memory",
+        deviations: "PIE is RFC 8033's as in `pie`, with timestamps, and so without Linux's two points above 250 ms; no \
+                     limit by default (10240 packets in Linux); at the limit arrivals are dropped as in Linux, where \
+                     ns-3 drops half of the fattest queue; no memory limit",
     };
 
     /// Empty queues.

@@ -12,12 +12,12 @@ use crate::units::{Bytes, Rate};
 parameters! {
     /// FRED's parameters.
     pub struct FredParameters {
-        min: Limit = Limit::Packets(0), "Average queue from which packets are dropped at random, and the most that a flow may have queued (min_th); \"0 packets\": a quarter of the limit, at most what the link sends in round_trip_time", "Lin and Morris 1997";
+        min: Limit = Limit::Packets(0), "Average queue from which packets are dropped at random, and maximum queue of a flow (min_th); \"0 packets\": a quarter of the limit, at most what the link sends in round_trip_time", "Lin and Morris 1997";
         max: Limit = Limit::Packets(0), "Average queue from which every packet is dropped (max_th); \"0 packets\": twice min", "Lin and Morris 1997";
         weight: f64 = 0.002, in 0..1, "Weight of an arrival or departure in the average queue (w_q)", "Lin and Morris 1997; Floyd and Jacobson 1993";
         maximum_probability: f64 = 0.02, in 0..1, "Drop probability at max (max_p)", "Lin and Morris 1997; Floyd and Jacobson 1993";
-        spared: u64 = 2, "Packets up to which a flow's are not dropped at random (min_q)", "Lin and Morris 1997, for small buffers, 4 for large ones; J-Sim, FRED.java";
-        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Size of the packets in which an idle time and limits in bytes are counted", "that of full packets here";
+        spared: u64 = 2, "Queue of a flow, in packets, up to which it has no random drops (min_q)", "Lin and Morris 1997, for small buffers, 4 for large ones; J-Sim, FRED.java";
+        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Packet size that converts idle times and limits in bytes to packets", "the size of full packets";
         round_trip_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Round-trip time for the automatic min", "as RED's automatic weight";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them at random", "not in Lin and Morris 1997, which drops";
     }
@@ -61,8 +61,9 @@ impl Fred {
         class: "aqm",
         year: 1997,
         source: "Lin and Morris, ACM SIGCOMM 1997; J-Sim, drcl.inet.core.queue.FRED",
-        deviations: "from max on every packet is dropped, as in J-Sim and ns-3 ports: the variant for many flows, which always \
-                     leaves each two packets, is left out; drops at random are spaced as in ns-2's RED; queues are counted in packets",
+        deviations: "from max on every packet is dropped, as in J-Sim and ns-3 ports: the variant for many flows, which \
+                     always allows each flow two packets, is left out; random drops are spaced as in ns-2's RED; queues \
+                     are counted in packets",
     };
 
     /// An empty queue.

@@ -10,8 +10,8 @@ use crate::time::{Duration, Time};
 parameters! {
     /// What can be set of the drop on growth.
     pub struct GrowthDropParameters {
-        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "How often the queue is looked at", "assumed: a common round-trip time";
-        growth: Limit = Limit::Packets(10), "A packet is dropped when the queue has grown by more in an interval", "assumed";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Time between checks of the queue", "assumed: a common round-trip time";
+        growth: Limit = Limit::Packets(10), "Growth per interval above which a packet is dropped", "assumed";
         ecn: bool = false, "Mark an ECN-capable packet instead of dropping it", "assumed: off";
     }
 }
@@ -35,10 +35,10 @@ impl GrowthDrop {
         title: "Drop on growth of the queue",
         class: "aqm",
         year: 2010,
-        source: "Itsumi and Yamamoto, IEICE Technical Report NS2010-160 (2010), as told by Hanai et al. 2016, section II.C",
-        deviations: "the report could not be had; Hanai et al. say that it monitors the queue's length and drops a packet when that \
-                     grows sharply. Assumed: the length is compared at intervals, and if it has grown by more than growth the \
-                     next arrival is dropped, one an interval",
+        source: "Itsumi and Yamamoto, IEICE Technical Report NS2010-160 (2010), as described by Hanai et al. 2016, section II.C",
+        deviations: "the report was not available; Hanai et al. say that it monitors the queue length and drops a packet \
+                     when the queue grows sharply. Assumed: the length is compared at intervals, and if it has grown by \
+                     more than growth the next arrival is dropped, one per interval",
     };
 
     /// An empty queue.

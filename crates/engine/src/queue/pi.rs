@@ -11,10 +11,10 @@ parameters! {
     /// The PI controller's parameters. Hollot et al. design a, b and w for a link, the least number of flows and the
     /// greatest round-trip time.
     pub struct PiParameters {
-        a: f64 = 0.00001822, in 0..1, "Weight of the queue's distance from the reference, in a packet (a)", "Hollot et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/PI";
-        b: f64 = 0.00001816, in 0..1, "Weight of its distance at the update before (b)", "Hollot et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/PI";
-        w: f64 = 170.0, in 0.001..1e6, "Updates a second (w)", "ns-2 tcl/lib/ns-default.tcl, Queue/PI";
-        reference: f64 = 50.0, in 0..1e9, "Length that the queue is to keep, in packets (q_ref)", "ns-2 tcl/lib/ns-default.tcl, Queue/PI";
+        a: f64 = 0.00001822, in 0..1, "Weight of the queue's distance from the reference, per packet (a)", "Hollot et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/PI";
+        b: f64 = 0.00001816, in 0..1, "Weight of that distance at the previous update (b)", "Hollot et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/PI";
+        w: f64 = 170.0, in 0.001..1e6, "Updates per second (w)", "ns-2 tcl/lib/ns-default.tcl, Queue/PI";
+        reference: f64 = 50.0, in 0..1e9, "Target queue length, in packets (q_ref)", "ns-2 tcl/lib/ns-default.tcl, Queue/PI";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "ns-2 tcl/lib/ns-default.tcl, Queue/PI, setbit_";
     }
 }
@@ -47,7 +47,7 @@ impl Pi {
         class: "aqm",
         year: 2001,
         source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001",
-        deviations: "the queue is counted in packets whatever their sizes, as in ns-2 unless told",
+        deviations: "the queue is counted in packets of any size, as in ns-2 by default",
     };
 
     /// An empty queue.

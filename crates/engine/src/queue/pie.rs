@@ -26,7 +26,7 @@ impl Pie {
         class: "aqm",
         year: 2013,
         source: "RFC 8033",
-        deviations: "with timestamps, a queue that runs empty has no delay, as in Linux and ns-3: else the drop \
+        deviations: "with timestamps, a queue that runs empty has no delay, as in Linux and ns-3: otherwise the drop \
                      probability of an idle queue would never decay; always active (section 5.3 is optional)",
     };
 

@@ -25,10 +25,10 @@ impl Red {
         class: "aqm",
         year: 1993,
         source: "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4) (1993); ns-2.35, queue/red.cc",
-        deviations: "gentle, wait, byte_mode and the automatic weight and thresholds are ns-2.35's, and so its defaults \
-                     but for the mean packet size; the automatic weight does not know the link's delay, by which ns-2.35 \
-                     lowers it above 33 ms: set round_trip_time to three times that; idle time counts in fractions of \
-                     packets; with ecn packets are marked up to max, whatever the drop probability",
+        deviations: "gentle, wait, byte_mode, the automatic weight and thresholds, and the defaults are those of \
+                     ns-2.35, except for the mean packet size; the automatic weight ignores the link's delay, by which \
+                     ns-2.35 lowers it above 33 ms: set round_trip_time to three times the delay; idle time counts in \
+                     fractions of packets; with ecn, packets are marked up to max at any drop probability",
     };
 
     /// An empty queue.

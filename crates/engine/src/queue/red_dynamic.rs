@@ -14,8 +14,8 @@ parameters! {
     /// What can be set of RED with dynamic thresholds.
     pub struct RedDynamicParameters {
         ..red: RedParameters;
-        interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "How often the thresholds are moved", "assumed: as Adaptive RED's";
-        step: f64 = 0.1, in 0..1, "Share of themselves by which they are raised, and brought back", "assumed: as the share that Adaptive RED takes of its probability";
+        interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "Time between adjustments of the thresholds", "assumed: as Adaptive RED's";
+        step: f64 = 0.1, in 0..1, "Relative size of an adjustment", "assumed: as the share that Adaptive RED takes of its probability";
     }
 }
 
@@ -42,10 +42,11 @@ impl RedDynamic {
         title: "RED with dynamic thresholds",
         class: "aqm",
         year: 2001,
-        source: "Hasegawa, Itaya and Murata, IEICE Technical Report NS2001-11 (2001), as told by Hanai et al. 2016, section II.C",
-        deviations: "the report could not be had; Hanai et al. say that it optimises RED's parameters by the extent of congestion. \
-                     Assumed: at intervals both thresholds are multiplied by 1 + step if the average is above max, until max \
-                     is half the limit, and divided by it if the average is below min, down to what is set; RED's deviations otherwise",
+        source: "Hasegawa, Itaya and Murata, IEICE Technical Report NS2001-11 (2001), as described by Hanai et al. 2016, section II.C",
+        deviations: "the report was not available; Hanai et al. say that it optimises RED's parameters by the degree of \
+                     congestion. Assumed: at intervals both thresholds are multiplied by 1 + step if the average is \
+                     above max, until max is half the limit, and divided by it if the average is below min, down to the \
+                     configured values; otherwise the deviations of red",
     };
 
     /// An empty queue.

@@ -12,12 +12,12 @@ use crate::units::{Bytes, Rate};
 parameters! {
     /// REM's parameters.
     pub struct RemParameters {
-        gamma: f64 = 0.001, in 0..1000, "How fast the price follows, a packet and update (gamma)", "Athuraliya et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/REM";
-        alpha: f64 = 0.1, in 0..1000, "Weight of the queue beside that of the arrivals (alpha)", "Athuraliya et al. 2001; ns-2 queue/rem.cc";
-        phi: f64 = 1.001, in 1..1000, "Base of the drop probability's exponential, more than 1 (phi)", "Athuraliya et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/REM";
-        target: f64 = 20.0, in 0..1e9, "Length that the queue is to keep, in packets (b*)", "ns-2 tcl/lib/ns-default.tcl, Queue/REM, pbo_";
+        gamma: f64 = 0.001, in 0..1000, "Step size of the price, per packet and update (gamma)", "Athuraliya et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/REM";
+        alpha: f64 = 0.1, in 0..1000, "Weight of the queue relative to that of the arrivals (alpha)", "Athuraliya et al. 2001; ns-2 queue/rem.cc";
+        phi: f64 = 1.001, in 1..1000, "Base of the exponential drop probability, greater than 1 (phi)", "Athuraliya et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/REM";
+        target: f64 = 20.0, in 0..1e9, "Target queue length, in packets (b*)", "ns-2 tcl/lib/ns-default.tcl, Queue/REM, pbo_";
         update_interval: Duration = Duration::from_milliseconds(2), in 1e6..1e18, "Time between updates of the price", "ns-2 tcl/lib/ns-default.tcl, Queue/REM, pupdtime_";
-        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Size in which arrivals, queue and link are counted as packets", "Ethernet's MTU; ns-2 tcl/lib/ns-default.tcl has 1000 bytes";
+        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Packet size that converts arrivals, queue and link rate to packets", "Ethernet's MTU; ns-2 tcl/lib/ns-default.tcl has 1000 bytes";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "Athuraliya et al. 2001: marks; off in ns-2 tcl/lib/ns-default.tcl, Queue/REM, markpkts_";
     }
 }
@@ -57,8 +57,9 @@ impl Rem {
         class: "aqm",
         year: 2001,
         source: "Athuraliya, Li, Low and Yin, IEEE Network 15 (2001)",
-        deviations: "arrivals, queue and link are counted in bytes and told in packets of the mean size, so that packets of \
-                     any sizes make a true rate; arrivals are marked or dropped, where ns-2 marks what leaves",
+        deviations: "arrivals, queue and link are counted in bytes and converted to packets of the mean size, so that \
+                     the rate is right for packets of any size; packets are marked or dropped on arrival, where ns-2 \
+                     marks them on departure",
     };
 
     /// An empty queue.

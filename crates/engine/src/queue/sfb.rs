@@ -15,14 +15,14 @@ use crate::time::{Duration, Time};
 parameters! {
     /// SFB's parameters.
     pub struct SfbParameters {
-        bin_size: u64 = 20, in 1..1e9, "Packets in a bin from which its drop probability rises", "Linux net/sched/sch_sfb.c";
-        maximum: u64 = 25, in 1..1e9, "Packets in every one of its bins from which a flow's are dropped", "Linux net/sched/sch_sfb.c";
-        increment: f64 = 0.001, in 0..1, "What an arrival at a full bin adds to its drop probability (delta_1)", "Linux net/sched/sch_sfb.c";
-        decrement: f64 = 1.0 / 6000.0, in 0..1, "What an arrival at an empty bin takes from it (delta_2)", "Linux net/sched/sch_sfb.c";
-        rehash_interval: Duration = Duration::from_seconds(600), in 1e6..1e18, "How long a hash is used", "Linux net/sched/sch_sfb.c";
-        warmup_time: Duration = Duration::from_seconds(60), "How long before that the next hash's bins learn of the flows that do not respond", "Linux net/sched/sch_sfb.c";
-        penalty_rate: f64 = 10.0, in 0..1e9, "Packets a second of flows that do not respond that are let in, all together", "Linux net/sched/sch_sfb.c";
-        penalty_burst: u64 = 20, "Most of them that are let in at once", "Linux net/sched/sch_sfb.c";
+        bin_size: u64 = 20, in 1..1e9, "Number of packets in a bin from which its drop probability rises", "Linux net/sched/sch_sfb.c";
+        maximum: u64 = 25, in 1..1e9, "Number of packets in each of a flow's bins from which its packets are dropped", "Linux net/sched/sch_sfb.c";
+        increment: f64 = 0.001, in 0..1, "Increase of a full bin's drop probability per arrival (delta_1)", "Linux net/sched/sch_sfb.c";
+        decrement: f64 = 1.0 / 6000.0, in 0..1, "Decrease of an empty bin's drop probability per arrival (delta_2)", "Linux net/sched/sch_sfb.c";
+        rehash_interval: Duration = Duration::from_seconds(600), in 1e6..1e18, "Lifetime of a hash", "Linux net/sched/sch_sfb.c";
+        warmup_time: Duration = Duration::from_seconds(60), "Time before its end at which the next hash's bins begin to learn the unresponsive flows", "Linux net/sched/sch_sfb.c";
+        penalty_rate: f64 = 10.0, in 0..1e9, "Packets per second admitted from all unresponsive flows together", "Linux net/sched/sch_sfb.c";
+        penalty_burst: u64 = 20, "Maximum burst of such packets", "Linux net/sched/sch_sfb.c";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "Feng et al. 2001: marks or drops; Linux marks";
     }
 }
@@ -104,9 +104,9 @@ impl Sfb {
         class: "aqm",
         year: 2001,
         source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux net/sched/sch_sfb.c",
-        deviations: "as in Linux: bins learn from every arrival, without freeze_time; flows that do not respond share a rate; \
-                     from a drop probability of one half on ECN-capable packets are dropped too. Unlike in Linux that rate is \
-                     given however often packets come, and drop probabilities are not rounded to 1/65536",
+        deviations: "as in Linux, bins learn from every arrival, without freeze_time; unresponsive flows share a rate; \
+                     from a drop probability of one half, ECN-capable packets are dropped too. Unlike in Linux, that \
+                     rate does not depend on how often packets arrive, and drop probabilities are not rounded to 1/65536",
     };
 
     /// An empty queue.

@@ -14,8 +14,8 @@ parameters! {
     pub struct SfqParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to (divisor)", "Linux, net/sched/sch_sfq.c, SFQ_DEFAULT_HASH_DIVISOR";
         depth: u64 = 127, in 1..1e9, "Packets that a queue may hold", "Linux, net/sched/sch_sfq.c, SFQ_MAX_DEPTH";
-        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send in its turn", "Linux, net/sched/sch_sfq.c: the MTU with its header";
-        perturbation: Duration = Duration::ZERO, in 0..1e18, "How often flows are hashed anew; zero for never", "Linux, net/sched/sch_sfq.c: never unless set";
+        quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn", "Linux, net/sched/sch_sfq.c: the MTU with its header";
+        perturbation: Duration = Duration::ZERO, in 0..1e18, "Time between changes of the hash; zero for no changes", "Linux, net/sched/sch_sfq.c: never unless set";
     }
 }
 
@@ -39,9 +39,9 @@ impl Sfq {
         class: "scheduler",
         year: 1990,
         source: "McKenney, INFOCOM 1990; Linux net/sched/sch_sfq.c",
-        deviations: "turns are by bytes as in Linux, by packets in the paper; credit is not rounded to 8 bytes, any number of \
-                     queues may be active (128 in Linux), and the limit is what is set (127 packets in Linux); no RED in \
-                     the queues",
+        deviations: "turns are by bytes as in Linux, by packets in the paper; credit is not rounded to 8 bytes, any \
+                     number of queues may be active (128 in Linux), and the limit is configurable (127 packets in \
+                     Linux); no RED in the queues",
     };
 
     /// Empty queues.

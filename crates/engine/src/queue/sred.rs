@@ -11,10 +11,10 @@ use crate::random::Random;
 parameters! {
     /// SRED's parameters.
     pub struct SredParameters {
-        zombies: u64 = 1000, in 1..1000000, "Flows in the list of those seen lately (M)", "Ott, Lakshman and Wong 1999, section II";
-        overwrite_probability: f64 = 0.25, in 0..1, "Probability that a packet that is no hit takes the place of the flow it was compared with (p)", "Ott, Lakshman and Wong 1999, section II";
+        zombies: u64 = 1000, in 1..1000000, "Size of the list of recently seen flows (M)", "Ott, Lakshman and Wong 1999, section II";
+        overwrite_probability: f64 = 0.25, in 0..1, "Probability that a miss replaces the flow it was compared with (p)", "Ott, Lakshman and Wong 1999, section II";
         hit_weight: f64 = 0.001, in 0..1, "Weight of a packet in the frequency of hits (alpha)", "Ott, Lakshman and Wong 1999, section III";
-        maximum_probability: f64 = 0.15, in 0..1, "Drop probability from a third of the buffer on, before the number of flows counts (p_max)", "Ott, Lakshman and Wong 1999, equation 4.3";
+        maximum_probability: f64 = 0.15, in 0..1, "Drop probability from a third of the buffer on, before it is scaled by the number of flows (p_max)", "Ott, Lakshman and Wong 1999, equation 4.3";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "not in Ott, Lakshman and Wong 1999, which drops";
     }
 }
@@ -87,9 +87,9 @@ impl Sred {
         class: "aqm",
         year: 1999,
         source: "Ott, Lakshman and Wong, IEEE INFOCOM 1999",
-        deviations: "until its list is full, for which the paper gives no estimate, it takes flows for many; the count and the \
-                     timestamp of a zombie, which do not enter the drop probability, are not kept; the buffer's capacity is \
-                     the limit, in bytes or packets, without which nothing is dropped",
+        deviations: "until its list is full, for which the paper gives no estimate, it assumes many flows; zombies have \
+                     no count and no timestamp, since these do not affect the drop probability; the buffer's capacity is \
+                     the limit, in bytes or packets; without a limit nothing is dropped",
     };
 
     /// An empty queue.

@@ -10,8 +10,8 @@ use crate::units::{Bytes, Rate};
 parameters! {
     /// What can be set of a token bucket filter.
     pub struct TbfParameters {
-        rate: Rate = Rate(1_000_000), "Rate at which tokens come", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
-        burst: Bytes = Bytes(125_000), in 1..1e12, "Tokens that the bucket holds", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
+        rate: Rate = Rate(1_000_000), "Token rate", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
+        burst: Bytes = Bytes(125_000), in 1..1e12, "Size of the bucket", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
     }
 }
 
@@ -41,7 +41,7 @@ impl Tbf {
         year: 1999,
         source: "Linux net/sched/sch_tbf.c",
         deviations: "no second bucket for a peak rate; a packet larger than the bucket is dropped early, since it could \
-                     never go",
+                     never be sent",
     };
 
     /// An empty queue and a full bucket.

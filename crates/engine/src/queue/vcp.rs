@@ -14,7 +14,7 @@ parameters! {
     pub struct VcpRouterParameters {
         load_interval: Duration = Duration::from_milliseconds(200), in 1e6..1e18, "Time over which the load is measured (t_rho)", "Xia et al. 2005; the authors' ns-2 vcp-queue.h";
         sampling_interval: Duration = Duration::from_milliseconds(10), in 1e6..1e18, "Time between samples of the queue (t_q)", "Xia et al. 2005; the authors' ns-2 vcp-queue.h";
-        queue_weight: f64 = 0.5, in 0..1000, "How much of the persistent queue counts as load (kappa_q)", "Xia et al. 2005; the authors' ns-2 vcp-queue.h";
+        queue_weight: f64 = 0.5, in 0..1000, "Weight of the persistent queue in the load (kappa_q)", "Xia et al. 2005; the authors' ns-2 vcp-queue.h";
         target_utilisation: f64 = 0.95, in 0.01..1, "Share of the link's rate that is full load (gamma)", "the authors' ns-2 vcp-queue.cc: 0.95 at first, then by rate: 0.94 at 1, 0.96 at 10, 0.975 at 100 and 0.985 at 1000 Mbit/s";
     }
 }
@@ -52,8 +52,8 @@ impl VcpRouter {
         class: "passive",
         year: 2005,
         source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005",
-        deviations: "the target utilisation is the same for all rates; the filter of the persistent queue is that of \
-                     the authors' ns-2 code; the load factor is not rounded up to whole percent, as it is there",
+        deviations: "the target utilisation is the same for all rates; the filter of the persistent queue is that of the \
+                     authors' ns-2 code; the load factor is not rounded up to whole percent, as it is there",
     };
 
     /// An empty queue.

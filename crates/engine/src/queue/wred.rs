@@ -17,7 +17,7 @@ parameters! {
         max: Limit = Limit::Packets(40), "Average queue from which every packet is dropped; a flow's minimum threshold is (9 + precedence) / 18 of it", "Enterasys XSR, random-detect precedence; in Cisco IOS it depends on buffers and line";
         weight: f64 = 0.001_953_125, in 0..1, "Weight of an arrival in the average queue", "Cisco IOS and Enterasys XSR, random-detect exponential-weighting-constant 9: 2^-9";
         maximum_probability: f64 = 0.1, in 0..1, "Drop probability at max", "Cisco IOS, random-detect precedence: mark-probability-denominator 10";
-        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Size of the packets in which an idle time and thresholds in bytes are counted", "that of full packets here";
+        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Packet size that converts idle times and thresholds in bytes to packets", "the size of full packets";
         ecn: bool = false, "Mark ECN-capable packets below max instead of dropping them", "Cisco IOS, random-detect ecn";
     }
 }
@@ -80,8 +80,8 @@ impl Wred {
         class: "aqm",
         year: 1998,
         source: "Cisco IOS, random-detect; Floyd and Jacobson 1993",
-        deviations: "packets here carry no precedence: a group of flows is given one by name; Cisco does not say how drops are \
-                     spaced: as in RED, without waiting, for each precedence by itself",
+        deviations: "packets carry no precedence here: it is set for a named group of flows; Cisco does not say how \
+                     drops are spaced: here as in RED, without wait, separately for each precedence",
     };
 
     /// An empty queue.

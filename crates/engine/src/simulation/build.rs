@@ -32,7 +32,7 @@ pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>
     add_pacing(&mut builder.flows, &mut sources);
     if sources.len() > MOST_SOURCES {
         return Err(format!(
-            "links: a run has at most {MOST_SOURCES} places where packets arrive or wait, paced flows being such places"
+            "links: a run has at most {MOST_SOURCES} places where packets arrive or wait, paced flows included"
         ));
     }
     let agenda = Agenda::new(sources);
@@ -63,7 +63,7 @@ fn check(specification: &Specification) -> Result<(), String> {
         let name = |end: usize| specification.nodes.get(end).map_or("?", String::as_str);
         let place = format!("links[{index}] ({} -> {})", name(link.from), name(link.to));
         if link.from >= nodes || link.to >= nodes || link.from == link.to {
-            return Err(format!("{place}: must join two different nodes of the {nodes} there are"));
+            return Err(format!("{place}: must join two different nodes, numbered below {nodes}"));
         }
         let rates = link.changes.iter().filter_map(|change| change.rate).chain([link.rate]);
         if rates.into_iter().any(|rate| rate.0 == 0) {
@@ -89,7 +89,7 @@ fn check(specification: &Specification) -> Result<(), String> {
     for (index, flow) in specification.flows.iter().enumerate() {
         let place = format!("flows[{index}] ({})", flow.group);
         if flow.from >= nodes || flow.to >= nodes || flow.from == flow.to {
-            return Err(format!("{place}: must join two different nodes of the {nodes} there are"));
+            return Err(format!("{place}: must join two different nodes, numbered below {nodes}"));
         }
         if flow.size.is_some_and(|size| size.0 == 0 || size.0 > LARGEST_SIZE) {
             return Err(format!("{place}: size must be 1 to {LARGEST_SIZE} bytes"));
@@ -99,7 +99,7 @@ fn check(specification: &Specification) -> Result<(), String> {
         }
         let (stack, stacks) = (flow.source.stack, specification.stacks.len());
         if stack >= stacks {
-            return Err(format!("{place}: stack {stack} is not among the {stacks}"));
+            return Err(format!("{place}: stack {stack} does not exist; there are {stacks}"));
         }
     }
     for interval in [specification.probe.queue_series, specification.probe.flow_series].into_iter().flatten() {
@@ -212,7 +212,7 @@ impl Builder<'_> {
         self.routes.path(from, to, specification.nodes.len(), &specification.links).ok_or_else(|| {
             let name = |node: usize| &specification.nodes[node];
             let (origin, target) = (name(flow.from), name(flow.to));
-            format!("flows from {origin:?} to {target:?}: there is no route from {:?} to {:?}", name(from), name(to))
+            format!("flows from {origin:?} to {target:?}: no route from {:?} to {:?}", name(from), name(to))
         })
     }
 

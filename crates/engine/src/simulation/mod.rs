@@ -371,7 +371,7 @@ impl Simulation {
     pub fn record(&mut self, link: usize, end: End) -> Result<(), String> {
         let links = self.network.links.len();
         if link >= links {
-            return Err(format!("link {link} is not among the {links}"));
+            return Err(format!("link {link} does not exist; there are {links}"));
         }
         self.network.record_at(link, end);
         Ok(())

@@ -45,7 +45,7 @@ pub struct FlightSettings {
     pub has_sack: bool,
     /// Limited transmit.
     pub limited_transmit: LimitedTransmit,
-    /// What is reduced on congestion.
+    /// The quantity that is reduced on congestion.
     pub flight_size: FlightSize,
     /// Whether the algorithm alone sets the window, so that a recovery leaves it as it is.
     pub is_governed: bool,
@@ -111,7 +111,7 @@ impl Flight {
         self.scoreboard.pipe() * self.window.mss
     }
 
-    /// What is reduced on congestion. Late in a long episode the data not cumulatively acknowledged is mostly SACKed
+    /// The quantity that is reduced on congestion. Late in a long episode the data not cumulatively acknowledged is mostly SACKed
     /// and may be many windows, hence the bound.
     pub fn flight_size(&self) -> u64 {
         let segments = match self.settings.flight_size {

@@ -13,7 +13,7 @@ use crate::time::{Duration, Time};
 /// What the receiver needs of the stack profile.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverProfile {
-    /// Acknowledge at least every so many full segments.
+    /// Acknowledge at least every n full segments.
     pub delayed_ack_count: u32,
     /// Acknowledge at the latest after this.
     pub delayed_ack_timeout: Duration,

@@ -143,7 +143,7 @@ impl Scoreboard {
         }
     }
 
-    /// Duplicate acknowledgements, or segments SACKed above, that make a loss: DupThresh.
+    /// Number of duplicate acknowledgements, or of segments SACKed above, that indicates a loss: DupThresh.
     pub fn duplicate_threshold(&self) -> u64 {
         self.duplicate_threshold
     }

@@ -15,12 +15,12 @@ use crate::units::{Bytes, Rate};
 parameters! {
     /// What can be set of it.
     pub struct CbrParameters {
-        rate: Rate = Rate(448_000), "Rate of whole packets, as the link sees them", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR rate_";
-        packet_size: Bytes = Bytes(210), in 1 .. 65535, "Size of a whole packet, as the link sees it", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR packetSize_";
-        poisson: bool = false, "Exponential gaps between packets, of the same mean, instead of equal ones", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR random_: equal gaps";
-        on: Duration = Duration::from_milliseconds(500), in 1e6 .. 1e18, "How long it sends at a time, where it pauses at all; at least the time from packet to packet", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/Exponential burst_time_";
-        off: Duration = Duration::ZERO, "How long it pauses in between; 0 never", "ns-2.35 Application/Traffic/CBR never pauses; Exponential idle_time_ is 500 ms";
-        exponential: bool = false, "Whether the times on and off are exponential with these means, or all the same", "ns-2.35 tools/expoo.cc has exponential ones";
+        rate: Rate = Rate(448_000), "Rate on the link, headers included", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR rate_";
+        packet_size: Bytes = Bytes(210), in 1 .. 65535, "Packet size on the link, headers included", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR packetSize_";
+        poisson: bool = false, "Use exponential gaps between packets, with the same mean, instead of equal ones", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR random_: equal gaps";
+        on: Duration = Duration::from_milliseconds(500), in 1e6 .. 1e18, "Length of a sending period, if the source pauses; at least the gap between packets", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/Exponential burst_time_";
+        off: Duration = Duration::ZERO, "Length of a pause; 0 for none", "ns-2.35 Application/Traffic/CBR never pauses; Exponential idle_time_ is 500 ms";
+        exponential: bool = false, "Draw on and off from exponential distributions with these means, instead of keeping them constant", "ns-2.35 tools/expoo.cc has exponential ones";
     }
 }
 
@@ -49,9 +49,9 @@ impl Cbr {
         class: "rate",
         year: 1997,
         source: "ns-2.35 Application/Traffic/CBR and Exponential (tools/expoo.cc)",
-        deviations: "random gaps are exponential, where ns-2's are uniform; times on are not rounded to whole \
-                     packets, but the time that a gap lacks at the end of one is made up in the next, so that the \
-                     mean rate is rate * on / (on + off)",
+        deviations: "random gaps are exponential, where ns-2's are uniform; on-times are not rounded to whole packets: a \
+                     gap cut short at the end of one continues in the next, so that the mean rate is rate * on / (on + \
+                     off)",
     };
 
     /// A packet, and when the next is due; never after the last.
@@ -126,7 +126,7 @@ impl RateBased for Cbr {
         // Times on that hold no packet would only be waded through.
         if parameters.off > Duration::ZERO && parameters.on < gap(parameters) {
             return Err(format!(
-                "on: {} s is less than the {} s from packet to packet at this rate and packet_size",
+                "on: {} s is shorter than the gap of {} s between packets at this rate and packet_size",
                 parameters.on.seconds(),
                 gap(parameters).seconds()
             ));

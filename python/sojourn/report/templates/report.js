@@ -203,7 +203,7 @@
     shown.append(scroll);
     const drawn = data.samples[current] || [];
     if (!drawn.length) {
-      shown.append(element("p", "No samples over time: the scenario's [probe] asks for none.", { class: "note" }));
+      shown.append(element("p", "No samples over time: the scenario's [probe] has none.", { class: "note" }));
     }
     for (const chart of drawn) {
       const figure = element("figure", undefined, { class: "chart" });

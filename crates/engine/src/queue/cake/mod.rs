@@ -18,7 +18,7 @@ use hosts::HostLoads;
 use set_hash::{Found, SetHash};
 
 choice! {
-    /// Between whom the link is shared.
+    /// What the link is shared between.
     pub enum Isolation {
         /// Between flows.
         Flows = "flows",
@@ -48,9 +48,9 @@ impl Isolation {
 parameters! {
     /// CAKE's parameters.
     pub struct CakeParameters {
-        bandwidth: Rate = Rate(0), in 0..1e15, "Rate to shape to; zero for the link's own", "Linux, net/sched/sch_cake.c: unlimited unless set";
-        overhead: Bytes = Bytes(0), in 0..256, "What the shaper adds to the size of each packet", "Linux, net/sched/sch_cake.c: none unless set";
-        isolation: Isolation = Isolation::Triple, "Between whom the link is shared", "Linux, net/sched/sch_cake.c";
+        bandwidth: Rate = Rate(0), in 0..1e15, "Rate of the shaper; zero for the link's rate", "Linux, net/sched/sch_cake.c: unlimited unless set";
+        overhead: Bytes = Bytes(0), in 0..256, "Size that the shaper adds to each packet", "Linux, net/sched/sch_cake.c: none unless set";
+        isolation: Isolation = Isolation::Triple, "What the link is shared between", "Linux, net/sched/sch_cake.c";
         ..cobalt: CobaltParameters, except blue_threshold {
             target = Duration::from_milliseconds(5), "Linux, net/sched/sch_cake.c, which raises it for low bandwidths";
             interval = Duration::from_milliseconds(100), "Linux, net/sched/sch_cake.c (rtt)";
@@ -131,11 +131,11 @@ impl Cake {
         class: "scheduler",
         year: 2018,
         source: "Høiland-Jørgensen, Täht and Morton, LANMAN 2018; Linux net/sched/sch_cake.c",
-        deviations: "one tin (besteffort), as packets have no DSCP; no filter of acknowledgements, ingress mode, ATM framing or \
-                     autorate; hosts are told apart without a hash; credits have fractions where Linux dithers, and those of \
-                     a round are as many times larger as the least loaded host has bulk flows, which changes no share; the \
-                     limit is what is set (by default four intervals' worth of bandwidth in Linux, at least 4 MiB); ecn is off \
-                     unless set; COBALT as in `cobalt`, without a threshold for BLUE",
+        deviations: "one tin (besteffort), as packets have no DSCP; no ACK filter, ingress mode, ATM framing or \
+                     autorate; hosts are distinguished without a hash; credits have fractions where Linux dithers, and \
+                     the credits of a round are multiplied by the number of bulk flows of the least loaded host, which \
+                     changes no share; the limit is configurable (by default four intervals of bandwidth in Linux, at \
+                     least 4 MiB); ecn is off by default; COBALT as in `cobalt`, without a threshold for BLUE",
     };
 
     /// Empty queues.

@@ -15,17 +15,17 @@ const DECREMENT: f64 = 1.0 / 4096.0;
 parameters! {
     /// COBALT's parameters.
     pub struct CobaltParameters {
-        target: Duration = Duration::from_milliseconds(5), "Sojourn time above which there is congestion", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
-        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "First spacing of drops", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
-        blue_threshold: Duration = Duration::from_milliseconds(400), "Sojourn time above which BLUE's drop probability rises too; zero for never", "ns-3, cobalt-queue-disc.cc; Linux has no such threshold";
-        ecn: bool = false, "Mark ECN-capable packets instead of dropping them, BLUE's drops excepted", "off in ns-3, cobalt-queue-disc.cc; always on in Linux, net/sched/sch_cake.c";
+        target: Duration = Duration::from_milliseconds(5), "Sojourn time above which the queue is congested", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Initial spacing of drops", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
+        blue_threshold: Duration = Duration::from_milliseconds(400), "Sojourn time above which BLUE's drop probability rises too; zero disables this", "ns-3, cobalt-queue-disc.cc; Linux has no such threshold";
+        ecn: bool = false, "Mark ECN-capable packets instead of dropping them, except for BLUE's drops", "off in ns-3, cobalt-queue-disc.cc; always on in Linux, net/sched/sch_cake.c";
     }
 }
 
 /// How a line is controlled.
 #[derive(Clone, Debug)]
 pub struct CobaltSettings {
-    /// Sojourn time above which there is congestion, and least time between updates of BLUE.
+    /// Sojourn time above which the queue is congested, and least time between updates of BLUE.
     pub target: Duration,
     /// Time from congestion to the first signal, and the spacing of the first signals.
     pub interval: Duration,

@@ -12,11 +12,11 @@ use crate::units::Bytes;
 parameters! {
     /// CoDel's parameters.
     pub struct CoDelParameters {
-        target: Duration = Duration::from_milliseconds(5), "Sojourn time that the least of an interval may reach (TARGET)", "RFC 8289 sections 4.3 and 5.3";
-        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Window of the least sojourn time, and first spacing of drops (INTERVAL)", "RFC 8289 sections 4.2 and 5.3";
-        mtu: Bytes = Bytes(1500), "No drop while at most so much stays behind (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
+        target: Duration = Duration::from_milliseconds(5), "Acceptable minimum sojourn time of an interval (TARGET)", "RFC 8289 sections 4.3 and 5.3";
+        interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Window of the minimum sojourn time, and initial spacing of drops (INTERVAL)", "RFC 8289 sections 4.2 and 5.3";
+        mtu: Bytes = Bytes(1500), "No drop while at most this much remains queued (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8289 has no marking; off in Linux, include/net/codel_impl.h";
-        ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, whatever the state; zero for never", "RFC 8289 has no such threshold; disabled unless set in Linux, include/net/codel.h, and ns-3, codel-queue-disc.cc";
+        ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, in any state; zero disables this", "RFC 8289 has no such threshold; disabled unless set in Linux, include/net/codel.h, and ns-3, codel-queue-disc.cc";
     }
 }
 

@@ -58,6 +58,6 @@ impl FlowTable {
         let number = self.groups.iter().position(|group| group == name);
         number
             .map(|number| number as u32)
-            .ok_or_else(|| format!("there is no group of flows {name:?}; there are: {}", self.groups.join(", ")))
+            .ok_or_else(|| format!("unknown group of flows {name:?}; known: {}", self.groups.join(", ")))
     }
 }

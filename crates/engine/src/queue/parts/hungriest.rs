@@ -44,9 +44,9 @@ parameters! {
     /// How the hungriest is guessed.
     pub struct GuessParameters {
         connection: ConnectionKind = ConnectionKind::Hosts, "What counts as one connection", "Hanai et al. 2016 section IV.B: the MAC addresses of sender and receiver";
-        record_interval: u64 = 10, in 1..1e9, "The connection of one packet in so many is recorded (rec_int)", "assumed: Hanai et al. 2016 gives no value";
-        history_length: u64 = 100, in 1..1000000, "Records kept (hist_len)", "assumed, so that they are of a thousand packets: Hanai et al. 2016 gives no value";
-        statistics_interval: u64 = 100, in 1..1e9, "With one packet in so many the most frequent of the records is taken (stat_int)", "assumed: Hanai et al. 2016 gives no value";
+        record_interval: u64 = 10, in 1..1e9, "Record the connection of every n-th packet (rec_int)", "assumed: Hanai et al. 2016 gives no value";
+        history_length: u64 = 100, in 1..1000000, "Number of records kept (hist_len)", "assumed, so that the records cover a thousand packets: Hanai et al. 2016 gives no value";
+        statistics_interval: u64 = 100, in 1..1e9, "Take the most frequent connection of the records at every n-th packet (stat_int)", "assumed: Hanai et al. 2016 gives no value";
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|flow| named.sent(&data(flow))), [true, true, false, false]);
         for name in ["", "bigger"] {
             let error = NamedHungriest::new(name, &flows()).unwrap_err();
-            assert!(error.contains(&format!("{name:?}; there are: big, small, other")), "{error}");
+            assert!(error.contains(&format!("{name:?}; known: big, small, other")), "{error}");
         }
     }
 

@@ -47,20 +47,20 @@ impl PieScaling {
 parameters! {
     /// PIE's parameters.
     pub struct PieParameters {
-        target: Duration = Duration::from_milliseconds(15), "Queueing delay to aim at (QDELAY_REF)", "RFC 8033 section 4.2";
+        target: Duration = Duration::from_milliseconds(15), "Target queueing delay (QDELAY_REF)", "RFC 8033 section 4.2";
         update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the drop probability is updated (T_UPDATE)", "RFC 8033 section 4.2";
         alpha: f64 = 0.125, in 0..1000000, "Gain on the distance from the target, per second", "RFC 8033 appendix A";
         beta: f64 = 1.25, in 0..1000000, "Gain on the change of the delay, per second", "RFC 8033 appendix A";
-        scaling: PieScaling = PieScaling::Rfc8033, "Steps in which a low drop probability lowers the gains", "RFC 8033 section 4.2";
-        maximum_burst: Duration = Duration::from_milliseconds(150), "Length of a burst that is let through (MAX_BURST)", "RFC 8033 section 4.4";
+        scaling: PieScaling = PieScaling::Rfc8033, "Steps by which the gains are lowered at low drop probabilities", "RFC 8033 section 4.2";
+        maximum_burst: Duration = Duration::from_milliseconds(150), "Length of a burst that is not dropped (MAX_BURST)", "RFC 8033 section 4.4";
         mean_packet_size: Bytes = Bytes(1500), "No early drop while at most two packets of this size are queued (MEAN_PKTSIZE)", "RFC 8033 section 4.1 names no value, section 5.2 expects 1 or 1.5 KB; Linux takes the MTU";
-        estimator: DelayEstimator = DelayEstimator::Sojourn, "How the queueing delay is learnt", "RFC 8033 section 4.3 allows both, appendix A uses timestamps";
+        estimator: DelayEstimator = DelayEstimator::Sojourn, "How the queueing delay is estimated", "RFC 8033 section 4.3 allows both, appendix A uses timestamps";
         departure_threshold: Bytes = Bytes(16384), in 1..1e12, "Bytes in a measurement of the departure rate (DQ_THRESHOLD)", "RFC 8033 section 5.2 and appendix B";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8033 section 5.1: optional";
         mark_threshold: f64 = 0.1, in 0..1, "Drop probability from which ECN-capable packets are dropped too (mark_ecnth)", "RFC 8033 section 5.1";
-        derandomise: bool = false, "Keep drops from coming too close together or too far apart", "RFC 8033 section 5.4: optional, off in ns-3";
-        cap_adjustment: bool = true, "From a drop probability of 10 % on, raise it by at most two points an update", "RFC 8033 section 5.5: optional, on in Linux and ns-3";
-        high_delay: Duration = Duration::ZERO, "Queueing delay above which each update adds another two points; zero for never", "RFC 8033 has no such rule; Linux adds them above 250 ms, ns-3.30 above 200 ms";
+        derandomise: bool = false, "Avoid drops too close together or too far apart", "RFC 8033 section 5.4: optional, off in ns-3";
+        cap_adjustment: bool = true, "From a drop probability of 10 % on, raise it by at most two percentage points per update", "RFC 8033 section 5.5: optional, on in Linux and ns-3";
+        high_delay: Duration = Duration::ZERO, "Queueing delay above which each update adds two more percentage points; zero disables this", "RFC 8033 has no such rule; Linux adds them above 250 ms, ns-3.30 above 200 ms";
     }
 }
 

@@ -11,17 +11,17 @@ use crate::units::{Bytes, Rate};
 parameters! {
     /// RED's parameters.
     pub struct RedParameters {
-        min: Limit = Limit::Packets(0), "Average queue from which packets are dropped (thresh_); \"0 packets\": half the target delay's worth, at least five packets", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
+        min: Limit = Limit::Packets(0), "Average queue from which packets are dropped (thresh_); \"0 packets\": what the link sends in half the target delay, at least five packets", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
         max: Limit = Limit::Packets(0), "Average queue at which the drop probability is maximum_probability (maxthresh_); \"0 packets\": three times min", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
-        weight: f64 = 0.0, in 0..1, "Weight of an arrival in the average queue (q_weight_); 0: its time constant is ten round-trip times", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd and Jacobson 1993 have 0.002";
+        weight: f64 = 0.0, in 0..1, "Weight of an arrival in the average queue (q_weight_); 0: time constant of ten round-trip times", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd and Jacobson 1993 have 0.002";
         maximum_probability: f64 = 0.1, in 0..1, "Drop probability at max (max_p, 1/linterm_)", "ns-2.35, ns-default.tcl; Floyd and Jacobson 1993 have 0.02";
         gentle: bool = true, "Raise the drop probability to 1 between max and twice max, not at max", "Floyd, \"Recommendation on using the gentle variant of RED\", 2000; ns-2.35, ns-default.tcl";
         wait: bool = true, "Keep at least the reciprocal of the drop probability, in packets, between drops", "ns-2.35, ns-default.tcl; not in Floyd and Jacobson 1993";
         byte_mode: bool = true, "Drop a packet with a probability in proportion to its size (bytes_)", "ns-2.35, ns-default.tcl; RFC 7141 advises against it";
         queue_in_bytes: bool = true, "Measure the queue in bytes, not in packets (queue_in_bytes_)", "ns-2.35, ns-default.tcl";
-        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Size of the packets of which thresholds, weight and byte_mode speak (mean_pktsize_)", "that of full packets here, without which max_p would not be the drop probability at max; 500 B in ns-2.35 and ns-3";
-        target_delay: Duration = Duration::from_milliseconds(5), "Delay of which the automatic min is half (targetdelay_)", "ns-2.35, ns-default.tcl; Floyd, Gummadi and Shenker 2001";
-        round_trip_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Round-trip time for which the automatic weight is", "Floyd, Gummadi and Shenker 2001; ns-2.35, red.cc";
+        mean_packet_size: Bytes = Bytes(1500), in 1..65535, "Packet size assumed by thresholds, weight and byte_mode (mean_pktsize_)", "the size of full packets, so that max_p is the drop probability at max; 500 B in ns-2.35 and ns-3";
+        target_delay: Duration = Duration::from_milliseconds(5), "Target delay, half of which is the automatic min (targetdelay_)", "ns-2.35, ns-default.tcl; Floyd, Gummadi and Shenker 2001";
+        round_trip_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Round-trip time assumed by the automatic weight", "Floyd, Gummadi and Shenker 2001; ns-2.35, red.cc";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them (setbit_)", "ns-2.35, ns-default.tcl";
         hard_drop: bool = true, "While the average is above max, drop ECN-capable packets too", "ns-3 (UseHardDrop); ns-2.35 does the same with its mark_p_ of 0.1, which is its max_p; off in Linux";
     }

@@ -19,18 +19,18 @@ use crate::units::Rate;
 parameters! {
     /// What can be set of BBR.
     pub struct BbrParameters {
-        high_gain: f64 = 2.885, in 1 .. 100, "Gain of rate and window in STARTUP; DRAIN paces at its inverse", "tcp_bbr.c, bbr_high_gain: 2/ln 2";
-        cwnd_gain: f64 = 2.0, in 1 .. 100, "Multiple of the BDP that the window is in PROBE_BW", "tcp_bbr.c, bbr_cwnd_gain";
-        probing_gain: f64 = 1.25, in 1 .. 100, "Pacing gain of the phase of PROBE_BW that looks for bandwidth", "tcp_bbr.c, bbr_pacing_gain[0]";
-        draining_gain: f64 = 0.75, in 0.01 .. 1, "Pacing gain of the phase of PROBE_BW after it, which drains the queue", "tcp_bbr.c, bbr_pacing_gain[1]";
-        bandwidth_rounds: u64 = 10, in 0 .. 10000, "Rounds for which a delivery rate is remembered", "tcp_bbr.c, bbr_bw_rtts";
-        full_bandwidth_threshold: f64 = 1.25, in 1 .. 100, "Growth of the bandwidth in a round below which STARTUP finds it full", "tcp_bbr.c, bbr_full_bw_thresh";
-        full_bandwidth_rounds: u64 = 3, in 1 .. 10000, "Rounds of no such growth that end STARTUP", "tcp_bbr.c, bbr_full_bw_cnt";
-        min_rtt_filter: Duration = Duration::from_seconds(10), "Time for which the least round-trip time is believed; PROBE_RTT follows", "tcp_bbr.c, bbr_min_rtt_win_sec";
-        probe_rtt_time: Duration = Duration::from_milliseconds(200), "Least time in PROBE_RTT; 0 does without", "tcp_bbr.c, bbr_probe_rtt_mode_ms";
-        least_window: u64 = 4, in 1 .. 1000, "Segments of the least window, which is that of PROBE_RTT", "tcp_bbr.c, bbr_cwnd_min_target";
-        pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which it paces below what a gain says", "tcp_bbr.c, bbr_pacing_margin_percent";
-        extra_acked_gain: f64 = 1.0, in 0 .. 100, "Multiple of what acknowledgements bring at once that is added to the window; 0 for nothing", "tcp_bbr.c, bbr_extra_acked_gain";
+        high_gain: f64 = 2.885, in 1 .. 100, "Pacing and window gain in STARTUP; DRAIN paces at its inverse", "tcp_bbr.c, bbr_high_gain: 2/ln 2";
+        cwnd_gain: f64 = 2.0, in 1 .. 100, "Window in PROBE_BW, as a multiple of the BDP", "tcp_bbr.c, bbr_cwnd_gain";
+        probing_gain: f64 = 1.25, in 1 .. 100, "Pacing gain of the PROBE_BW phase that probes for bandwidth", "tcp_bbr.c, bbr_pacing_gain[0]";
+        draining_gain: f64 = 0.75, in 0.01 .. 1, "Pacing gain of the next PROBE_BW phase, which drains the queue", "tcp_bbr.c, bbr_pacing_gain[1]";
+        bandwidth_rounds: u64 = 10, in 0 .. 10000, "Rounds over which the maximum delivery rate is taken", "tcp_bbr.c, bbr_bw_rtts";
+        full_bandwidth_threshold: f64 = 1.25, in 1 .. 100, "Growth of the bandwidth per round below which STARTUP considers the pipe full", "tcp_bbr.c, bbr_full_bw_thresh";
+        full_bandwidth_rounds: u64 = 3, in 1 .. 10000, "Rounds without such growth that end STARTUP", "tcp_bbr.c, bbr_full_bw_cnt";
+        min_rtt_filter: Duration = Duration::from_seconds(10), "Lifetime of the minimum RTT estimate; PROBE_RTT follows", "tcp_bbr.c, bbr_min_rtt_win_sec";
+        probe_rtt_time: Duration = Duration::from_milliseconds(200), "Minimum time in PROBE_RTT; 0 disables it", "tcp_bbr.c, bbr_probe_rtt_mode_ms";
+        least_window: u64 = 4, in 1 .. 1000, "Minimum window, in segments; PROBE_RTT uses it", "tcp_bbr.c, bbr_cwnd_min_target";
+        pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which the pacing rate is below that of the gain", "tcp_bbr.c, bbr_pacing_margin_percent";
+        extra_acked_gain: f64 = 1.0, in 0 .. 100, "Multiple of the estimated ACK aggregation that is added to the window", "tcp_bbr.c, bbr_extra_acked_gain";
     }
 }
 
@@ -116,11 +116,11 @@ impl Bbr {
         class: "model",
         year: 2016,
         source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016)",
-        deviations: "no long-term bandwidth for policers (lt_bw); a quantum is a budget that later \
-                     acknowledgements may use up, where Linux cuts its packets at once, and nothing waits in the host that \
-                     would have to be left out of what is in flight; the initial window is paced from its first segment; BtlBw is the exact maximum \
-                     of its rounds; times are exact, not in jiffies; a single delayed acknowledgement may become the least \
-                     round-trip time",
+        deviations: "no long-term bandwidth estimate for policers (lt_bw); a quantum is a budget that later \
+                     acknowledgements may use up, where Linux cuts its packets at once; no packets wait in the host, so \
+                     none are subtracted from the data in flight; the initial window is paced from its first segment; \
+                     BtlBw is the exact maximum over its rounds; times are exact, not in jiffies; the RTT of a single \
+                     delayed acknowledgement may become the minimum RTT",
     };
 
     /// A fresh BBR.

@@ -17,12 +17,12 @@ const LEAST_GROWTH_BEFORE_LOSS: f64 = 0.05;
 parameters! {
     /// What can be set of BIC.
     pub struct BicParameters {
-        beta: f64 = 819.0 / 1024.0, in 0 .. 1, "Share of the window that a loss leaves", "Linux tcp_bic.c, beta; 0.875 in Xu, Harfoush and Rhee 2004";
-        max_increment: f64 = 16.0, in 1 .. 1000, "Greatest growth in a round trip, in segments: S_max", "Linux tcp_bic.c, max_increment; 32 in Xu, Harfoush and Rhee 2004";
-        low_window: f64 = 14.0, in 0 .. 1000000, "Window, in segments, up to which it is Reno", "Xu, Harfoush and Rhee 2004; Linux tcp_bic.c, low_window";
-        smooth_part: f64 = 20.0, in 1 .. 1000, "Round trips for the last search_factor segments up to the window of the last loss, and for the first beyond", "Linux tcp_bic.c, smooth_part; 5 in ns-3's tcp-bic.cc";
-        search_factor: f64 = 4.0, in 2 .. 100, "The share of the distance to the window of the last loss gone in a round trip is one over this", "Linux tcp_bic.c, BICTCP_B; 2 in Xu, Harfoush and Rhee 2004";
-        fast_convergence: bool = true, "Whether a flow that lost below the window of the loss before gives way further", "Xu, Harfoush and Rhee 2004; Linux tcp_bic.c, fast_convergence";
+        beta: f64 = 819.0 / 1024.0, in 0 .. 1, "Share of the window kept after a loss", "Linux tcp_bic.c, beta; 0.875 in Xu, Harfoush and Rhee 2004";
+        max_increment: f64 = 16.0, in 1 .. 1000, "Maximum growth per round trip, in segments: S_max", "Linux tcp_bic.c, max_increment; 32 in Xu, Harfoush and Rhee 2004";
+        low_window: f64 = 14.0, in 0 .. 1000000, "Window, in segments, up to which it behaves like Reno", "Xu, Harfoush and Rhee 2004; Linux tcp_bic.c, low_window";
+        smooth_part: f64 = 20.0, in 1 .. 1000, "Round trips spent on the last search_factor segments up to the window of the last loss, and on the first beyond it", "Linux tcp_bic.c, smooth_part; 5 in ns-3's tcp-bic.cc";
+        search_factor: f64 = 4.0, in 2 .. 100, "Divisor of the distance to the window of the last loss that gives the growth per round trip", "Linux tcp_bic.c, BICTCP_B; 2 in Xu, Harfoush and Rhee 2004";
+        fast_convergence: bool = true, "Lower the target window further after a loss below the window of the previous loss", "Xu, Harfoush and Rhee 2004; Linux tcp_bic.c, fast_convergence";
     }
 }
 
@@ -44,9 +44,9 @@ impl Bic {
         class: "loss",
         year: 2004,
         source: "Xu, Harfoush and Rhee, INFOCOM 2004; Linux net/ipv4/tcp_bic.c",
-        deviations: "the rule is that of Linux, which goes a quarter of the distance where the paper halves it; \
-                     growth is in fractions of a segment for each one credited, so that Linux's estimate of delayed \
-                     acknowledgements is not needed; there is no initial ssthresh of 100 segments, which Linux once \
+        deviations: "follows Linux, which covers a quarter of the distance where the paper halves it; the window grows \
+                     by fractions of a segment per credited segment, so that Linux's estimate of delayed \
+                     acknowledgements is not needed; no initial ssthresh of 100 segments, which older versions of Linux \
                      had",
     };
 

@@ -28,10 +28,10 @@ parameters! {
         beta: f64 = 0.5, in 0 .. 1, "Decrease of the window on loss", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 3";
         k: f64 = 0.75, in 0 .. 1, "Exponent of the delay window's increase", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 4";
         zeta: f64 = 1.0, in 0 .. 1000, "Share of the backlog by which the delay window falls each round", "draft-sridharan-tcpm-ctcp-02 section 3, there called eta";
-        gamma: f64 = 30.0, in 0 .. 1000000, "Packets of backlog from which the delay window falls", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 5";
+        gamma: f64 = 30.0, in 0 .. 1000000, "Backlog, in packets, from which the delay window falls", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 5";
         gamma_rule: GammaRule = GammaRule::Tuned, "Whether gamma is fixed or tuned on every loss", "draft-sridharan-tcpm-ctcp-02 section 5, which replaces the fixed gamma of Tan et al. 2006";
-        gamma_low: f64 = 5.0, in 0 .. 1000000, "Least gamma the tuning sets", "draft-sridharan-tcpm-ctcp-02 section 5";
-        gamma_high: f64 = 30.0, in 0 .. 1000000, "Greatest gamma the tuning sets", "draft-sridharan-tcpm-ctcp-02 section 5";
+        gamma_low: f64 = 5.0, in 0 .. 1000000, "Minimum gamma that tuning sets", "draft-sridharan-tcpm-ctcp-02 section 5";
+        gamma_high: f64 = 30.0, in 0 .. 1000000, "Maximum gamma that tuning sets", "draft-sridharan-tcpm-ctcp-02 section 5";
         lambda: f64 = 0.25, in 0 .. 1, "Weight of a new sample in the tuning of gamma", "L. Andrew's tcp_compound.c 1.3 for Linux and ns-2 (2008); the draft names no value";
         low_window: u64 = 38, in 0 .. 1000000, "Window, in segments, up to which there is no delay window", "draft-sridharan-tcpm-ctcp-02 sections 2 and 6";
     }
@@ -72,10 +72,11 @@ impl Compound {
         class: "hybrid",
         year: 2006,
         source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02",
-        deviations: "the delay window grows with the whole window to the power k, as in the paper, not with itself, as in the draft; \
-                     when the window is at most the low window, the delay window becomes part of the loss window, so that the window \
-                     then falls by half at a loss, as Reno's does; a reduction is of the flight size (RFC 5681 equation 4), \
-                     the two windows sharing it as they share the window; base RTT is the least sample since the last timeout",
+        deviations: "the delay window grows with the total window to the power k, as in the paper, not with its own \
+                     size, as in the draft; when the window is at most the low window, the delay window becomes part of \
+                     the loss window, so that a loss halves the window, as in Reno; reductions apply to the flight size \
+                     (RFC 5681 equation 4), which the two windows share in proportion; the base RTT is the minimum \
+                     sample since the last timeout",
     };
 
     /// A fresh Compound.

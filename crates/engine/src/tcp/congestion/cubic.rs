@@ -13,9 +13,9 @@ parameters! {
     pub struct CubicParameters {
         c: f64 = 0.4, in 0.001 .. 1000.0, "Aggressiveness C of the window increase function, in segments per cubed second", "RFC 9438 sections 4.1.1 and 5.1";
         beta: f64 = 0.7, in 0 .. 1, "Multiplicative decrease factor", "RFC 9438 section 4.6";
-        beta_ecn: f64 = 0.85, in 0 .. 1, "The same after marks, where the stack has abe = true", "RFC 8511 section 3.1";
-        fast_convergence: bool = true, "Whether a flow that lost before its last W_max gives way further", "RFC 9438 section 4.7";
-        reno_friendly: bool = true, "Whether the window is at least Reno's estimated one", "RFC 9438 section 4.3";
+        beta_ecn: f64 = 0.85, in 0 .. 1, "Multiplicative decrease factor after marks, if the stack sets abe = true", "RFC 8511 section 3.1";
+        fast_convergence: bool = true, "Lower W_max further after a loss below the previous W_max", "RFC 9438 section 4.7";
+        reno_friendly: bool = true, "Keep the window at least as large as Reno's estimated window", "RFC 9438 section 4.3";
     }
 }
 
@@ -76,10 +76,11 @@ impl Cubic {
         class: "loss",
         year: 2023,
         source: "RFC 9438",
-        deviations: "growth is for each segment credited, where section 4.4 says for each acknowledgement: a stack that counts \
-                     acknowledgements credits one, so is as written, and one that counts bytes is as Linux is; W_est likewise \
-                     takes the credit, and so estimates the Reno of the same stack; where W_cubic < W_est < cwnd the window \
-                     waits for W_est and does not fall to it; a stage that starts above W_max has its plateau there (K = 0)",
+        deviations: "the window grows per credited segment, not per acknowledgement as in section 4.4: a stack that \
+                     counts acknowledgements credits one segment for each, as in the RFC; a stack that counts bytes \
+                     behaves like Linux; W_est grows by the same credit and so estimates Reno on the same stack; where \
+                     W_cubic < W_est < cwnd the window waits for W_est and does not fall to it; a stage that starts \
+                     above W_max has its plateau there (K = 0)",
     };
 
     /// A fresh CUBIC.

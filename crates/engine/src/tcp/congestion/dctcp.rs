@@ -15,7 +15,7 @@ parameters! {
     /// What can be set of DCTCP.
     pub struct DctcpParameters {
         g: f64 = 0.0625, in 0 .. 1, "Estimation gain: the weight of the latest window in alpha", "RFC 8257 section 4.1: 1/16; Linux tcp_dctcp.c, dctcp_shift_g";
-        initial_alpha: f64 = 1.0, in 0 .. 1, "Alpha before anything is known", "RFC 8257 section 3.3; Linux tcp_dctcp.c, dctcp_alpha_on_init";
+        initial_alpha: f64 = 1.0, in 0 .. 1, "Initial value of alpha", "RFC 8257 section 3.3; Linux tcp_dctcp.c, dctcp_alpha_on_init";
     }
 }
 
@@ -83,8 +83,8 @@ impl Dctcp {
         year: 2017,
         source: "RFC 8257",
         deviations: "the receiver counts marks as Accurate ECN does, where the RFC echoes the mark of each segment; an \
-                     acknowledgement that both ends a window of data and tells of marks reduces by the alpha before; \
-                     what is acknowledged during the recovery from losses is not counted",
+                     acknowledgement that both ends a window of data and reports marks reduces by the previous alpha; \
+                     data acknowledged during loss recovery is not counted",
     };
 
     /// A fresh DCTCP.

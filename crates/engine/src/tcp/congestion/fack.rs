@@ -17,6 +17,7 @@ newreno_with_recovery!(
         class: "loss",
         year: 1996,
         source: "Mathis and Mahdavi, SIGCOMM 1996",
-        deviations: "overdamping and rampdown (section 4) are left out; the threshold of section 2.2 holds within an episode too, as in Linux",
+        deviations: "overdamping and rampdown (section 4) are left out; the threshold of section 2.2 also applies within \
+                     an episode, as in Linux",
     }
 );

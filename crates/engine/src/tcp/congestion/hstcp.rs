@@ -16,11 +16,11 @@ const LAST_ROW: f64 = 94_717.0;
 parameters! {
     /// What can be set of HighSpeed TCP.
     pub struct HighSpeedParameters {
-        low_window: f64 = 38.0, in 2 .. 10000, "Window, in segments, up to which it is Reno: Low_Window", "RFC 3649 section 5";
+        low_window: f64 = 38.0, in 2 .. 10000, "Window, in segments, up to which it behaves like Reno: Low_Window", "RFC 3649 section 5";
         high_window: f64 = 83000.0, in 20000 .. 1000000000, "Window, in segments, whose decrease is high_decrease: High_Window", "RFC 3649 section 5";
-        high_decrease: f64 = 0.1, in 0 .. 0.5, "Share that a loss takes of a window of high_window: High_Decrease", "RFC 3649 section 7";
+        high_decrease: f64 = 0.1, in 0 .. 0.5, "Decrease on loss, as a share of the window, at high_window: High_Decrease", "RFC 3649 section 7";
         p_factor: f64 = 0.078, in 0.001 .. 1, "Loss rate at which the average window would be one segment, by the response function p(w)", "RFC 3649, p(w) = 0.078 / w^1.2";
-        p_exponent: f64 = 1.2, in 1 .. 2, "Power of the window by which the loss rate of the response function p(w) falls", "RFC 3649, p(w) = 0.078 / w^1.2";
+        p_exponent: f64 = 1.2, in 1 .. 2, "Exponent by which the response function p(w) falls with the window", "RFC 3649, p(w) = 0.078 / w^1.2";
     }
 }
 
@@ -40,10 +40,10 @@ impl HighSpeed {
         class: "loss",
         year: 2003,
         source: "RFC 3649",
-        deviations: "a(w) and b(w) are the formulas of section 7, not the table of appendix B, which rounds them, and \
-                     a(w) is at least Reno's one segment; b(w) stays as it is at the end of that table, where a(w) \
-                     goes on to grow (Linux stays in the last row with both); slow start is the flow's, limited slow \
-                     start (RFC 3742) is not part of it",
+        deviations: "a(w) and b(w) follow the formulas of section 7, not the rounded table of appendix B, and a(w) is at \
+                     least Reno's one segment; beyond the end of that table b(w) is constant and a(w) keeps growing \
+                     (Linux keeps both at the last row); slow start is the one chosen for the flow, without limited slow \
+                     start (RFC 3742)",
     };
 
     /// A fresh HighSpeed TCP.

@@ -25,12 +25,12 @@ const MAX_RTT_FACTOR: f64 = 2.0;
 parameters! {
     /// What can be set of H-TCP.
     pub struct HTcpParameters {
-        delta_l: Duration = Duration::from_seconds(1), "Time since the last congestion for which growth is Reno's: Delta_L", "Leith and Shorten 2004";
-        beta_min: f64 = 0.5, in 0 .. 1, "Least share of the window that a loss leaves", "Leith and Shorten 2004; Linux tcp_htcp.c, BETA_MIN";
-        beta_max: f64 = 0.8, in 0 .. 1, "Greatest share of the window that a loss leaves", "Leith and Shorten 2004; Linux tcp_htcp.c, BETA_MAX";
-        throughput_change: f64 = 0.2, in 0 .. 1000000, "Relative change of the throughput before a loss since the loss before, above which beta is beta_min", "Leith and Shorten 2004; Linux tcp_htcp.c, htcp_beta_update";
-        adaptive_backoff: bool = true, "Whether beta is RTTmin / RTTmax rather than beta_min always", "Leith and Shorten 2004";
-        rtt_scaling: bool = true, "Whether growth is in proportion to RTTmin, so that flows of different RTT grow alike", "Linux tcp_htcp.c, use_rtt_scaling";
+        delta_l: Duration = Duration::from_seconds(1), "Time since the last congestion during which the window grows as in Reno: Delta_L", "Leith and Shorten 2004";
+        beta_min: f64 = 0.5, in 0 .. 1, "Minimum share of the window kept after a loss", "Leith and Shorten 2004; Linux tcp_htcp.c, BETA_MIN";
+        beta_max: f64 = 0.8, in 0 .. 1, "Maximum share of the window kept after a loss", "Leith and Shorten 2004; Linux tcp_htcp.c, BETA_MAX";
+        throughput_change: f64 = 0.2, in 0 .. 1000000, "Relative change of throughput from one loss to the next above which beta is beta_min", "Leith and Shorten 2004; Linux tcp_htcp.c, htcp_beta_update";
+        adaptive_backoff: bool = true, "Set beta to RTTmin / RTTmax instead of always to beta_min", "Leith and Shorten 2004";
+        rtt_scaling: bool = true, "Scale growth with RTTmin, so that flows with different RTTs grow alike", "Linux tcp_htcp.c, use_rtt_scaling";
     }
 }
 
@@ -83,10 +83,9 @@ impl HTcp {
         class: "loss",
         year: 2004,
         source: "Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06; Linux net/ipv4/tcp_htcp.c",
-        deviations: "growth is at most what is credited, which is the growth of slow start; throughput is not \
-                     measured during fast recovery; time counts from the beginning of a congestion, in Linux from the \
-                     end of the recovery; Linux sets beta to beta_min at paths of less than 10 ms and at one more \
-                     loss after the throughput has changed",
+        deviations: "the window never grows faster than in slow start; throughput is not measured during fast recovery; \
+                     time counts from the start of a congestion episode, in Linux from the end of recovery; Linux sets \
+                     beta to beta_min on paths below 10 ms and at one more loss after the throughput has changed",
     };
 
     /// A fresh H-TCP.
@@ -119,7 +118,7 @@ impl HTcp {
         2.0 * (1.0 - self.beta) * alpha
     }
 
-    /// Share of the window that a loss leaves: what empties the queue and no more, unless the throughput has changed.
+    /// Share of the window kept after a loss: what empties the queue and no more, unless the throughput has changed.
     fn backoff(&self) -> f64 {
         let HTcpParameters { beta_min, beta_max, throughput_change, adaptive_backoff, .. } = *self.parameters;
         let is_steady = match (self.throughput.greatest, self.throughput_before) {

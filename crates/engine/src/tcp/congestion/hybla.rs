@@ -17,8 +17,8 @@ const GREATEST_EXPONENT: f64 = 32.0;
 parameters! {
     /// What can be set of Hybla.
     pub struct HyblaParameters {
-        rtt0: Duration = Duration::from_milliseconds(25), in 1e9 .. 1e14, "Reference round-trip time RTT0, up to which it is Reno", "Caini and Firrincieli 2004; Linux tcp_hybla.c, rtt0";
-        slow_start_ceiling: u64 = 65535, in 2 .. 1000000000, "Window, in segments, to which slow start leads at most", "Linux tcp_hybla.c, hybla_init, snd_cwnd_clamp";
+        rtt0: Duration = Duration::from_milliseconds(25), in 1e9 .. 1e14, "Reference round-trip time RTT0, up to which it behaves like Reno", "Caini and Firrincieli 2004; Linux tcp_hybla.c, rtt0";
+        slow_start_ceiling: u64 = 65535, in 2 .. 1000000000, "Maximum window of slow start, in segments", "Linux tcp_hybla.c, hybla_init, snd_cwnd_clamp";
     }
 }
 
@@ -39,9 +39,9 @@ impl Hybla {
         class: "loss",
         year: 2004,
         source: "Caini and Firrincieli, International Journal of Satellite Communications and Networking 22 (2004)",
-        deviations: "rho follows the least round-trip time, as in ns-3 and, smoothed, in Linux; neither the initial \
-                     window nor ssthresh is multiplied by rho; packets are not paced, which the paper recommends; \
-                     slow start takes no notice of the slow start that the flow is given",
+        deviations: "rho follows the minimum RTT, as in ns-3 and, smoothed, in Linux; neither the initial window nor \
+                     ssthresh is multiplied by rho; packets are not paced, although the paper recommends it; the slow \
+                     start chosen for the flow is ignored",
     };
 
     /// A fresh Hybla.

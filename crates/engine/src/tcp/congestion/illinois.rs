@@ -18,15 +18,15 @@ const RENO_BETA: f64 = 0.5;
 parameters! {
     /// What can be set of TCP Illinois.
     pub struct IllinoisParameters {
-        alpha_min: f64 = 0.3, in 0.001 .. 1, "Growth in a round trip at the greatest delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MIN";
-        alpha_max: f64 = 10.0, in 1.001 .. 1000, "Growth in a round trip without delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MAX";
-        beta_min: f64 = 0.125, in 0 .. 0.5, "Share of the window that a loss takes without delay", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, BETA_MIN";
-        beta_max: f64 = 0.5, in 0.5 .. 1, "Share of the window that a loss takes at great delay", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, BETA_MAX";
-        eta_1: f64 = 0.01, in 0 .. 0.99, "Share of the greatest delay up to which growth is greatest", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, alpha";
-        eta_2: f64 = 0.1, in 0 .. 0.5, "Share of the greatest delay up to which the decrease is least", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, beta";
-        eta_3: f64 = 0.8, in 0.5 .. 1, "Share of the greatest delay from which the decrease is greatest", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, beta";
-        window_threshold: f64 = 15.0, in 0 .. 1000000, "Window, in segments, below which it is Reno", "Linux tcp_illinois.c, win_thresh";
-        theta: u64 = 5, in 1 .. 1000000, "Round trips with little delay after which growth is greatest again", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, theta";
+        alpha_min: f64 = 0.3, in 0.001 .. 1, "Growth per round trip at maximum delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MIN";
+        alpha_max: f64 = 10.0, in 1.001 .. 1000, "Growth per round trip without delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MAX";
+        beta_min: f64 = 0.125, in 0 .. 0.5, "Decrease on loss without delay, as a share of the window", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, BETA_MIN";
+        beta_max: f64 = 0.5, in 0.5 .. 1, "Decrease on loss at high delay, as a share of the window", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, BETA_MAX";
+        eta_1: f64 = 0.01, in 0 .. 0.99, "Share of the maximum delay up to which growth is maximal", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, alpha";
+        eta_2: f64 = 0.1, in 0 .. 0.5, "Share of the maximum delay up to which the decrease is minimal", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, beta";
+        eta_3: f64 = 0.8, in 0.5 .. 1, "Share of the maximum delay from which the decrease is maximal", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, beta";
+        window_threshold: f64 = 15.0, in 0 .. 1000000, "Window, in segments, below which it behaves like Reno", "Linux tcp_illinois.c, win_thresh";
+        theta: u64 = 5, in 1 .. 1000000, "Round trips with low delay after which growth is maximal again", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, theta";
     }
 }
 
@@ -66,8 +66,7 @@ impl Illinois {
         class: "hybrid",
         year: 2006,
         source: "Liu, Basar and Srikant, VALUETOOLS 2006; Linux net/ipv4/tcp_illinois.c",
-        deviations: "growth is at most what is credited, which is the growth of slow start; round-trip times are not \
-                     seen during fast recovery",
+        deviations: "the window never grows faster than in slow start; RTT samples during fast recovery are ignored",
     };
 
     /// A fresh TCP Illinois.

@@ -13,13 +13,13 @@ use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 parameters! {
     /// What can be set of LEDBAT.
     pub struct LedbatParameters {
-        target: Duration = Duration::from_milliseconds(100), in 1e9..1e12, "Queueing delay to aim at (TARGET)", "RFC 6817 section 2.5: 100 ms or less";
-        gain: f64 = 1.0, in 0 .. 1, "How fast the window responds to the distance from the target (GAIN)", "RFC 6817 section 2.5";
-        allowed_increase: f64 = 1.0, in 0.001 .. 1000, "Segments by which the window may be larger than what is in flight (ALLOWED_INCREASE)", "RFC 6817 section 2.5";
-        base_history: u64 = 10, in 1 .. 1000, "Minutes of which the least delays are kept (BASE_HISTORY)", "RFC 6817 section 2.5";
-        current_filter: u64 = 4, in 1 .. 1000, "Latest delays of which the least is the current one (CURRENT_FILTER)", "RFC 6817 section 2.5: at least 4 in a round trip; ns-3 tcp-ledbat.cc, NoiseFilterLen";
-        minimum_window: u64 = 2, in 1 .. 1000, "Least window, in segments (MIN_CWND)", "RFC 6817 section 2.5";
-        begins_with_slow_start: bool = false, "Whether the window opens by slow start", "RFC 6817 section 2.4.2 has none; ns-3 tcp-ledbat.cc, SSParam, has it by default";
+        target: Duration = Duration::from_milliseconds(100), in 1e9..1e12, "Target queueing delay (TARGET)", "RFC 6817 section 2.5: 100 ms or less";
+        gain: f64 = 1.0, in 0 .. 1, "Gain of the window's response to the distance from the target (GAIN)", "RFC 6817 section 2.5";
+        allowed_increase: f64 = 1.0, in 0.001 .. 1000, "Segments by which the window may exceed the data in flight (ALLOWED_INCREASE)", "RFC 6817 section 2.5";
+        base_history: u64 = 10, in 1 .. 1000, "Minutes for which minimum delays are kept (BASE_HISTORY)", "RFC 6817 section 2.5";
+        current_filter: u64 = 4, in 1 .. 1000, "Number of latest samples whose minimum is the current delay (CURRENT_FILTER)", "RFC 6817 section 2.5: at least 4 in a round trip; ns-3 tcp-ledbat.cc, NoiseFilterLen";
+        minimum_window: u64 = 2, in 1 .. 1000, "Minimum window, in segments (MIN_CWND)", "RFC 6817 section 2.5";
+        begins_with_slow_start: bool = false, "Begin with slow start", "RFC 6817 section 2.4.2 has none; ns-3 tcp-ledbat.cc, SSParam, has it by default";
     }
 }
 
@@ -46,10 +46,11 @@ impl Ledbat {
         class: "delay",
         year: 2012,
         source: "RFC 6817",
-        deviations: "the window changes on acknowledgements of new data only, while it is what limits the sender, and by the bytes that \
-                     the stack credits; FILTER() is MIN, one of the RFC's examples; a loss halves the flight size (RFC 5681 \
-                     equation 4), not the window; the retransmission timeout is the stack's, in place of CTO, and after it the \
-                     window is a segment until the next acknowledgement; the initial window is the stack's, not INIT_CWND",
+        deviations: "the window changes only on acknowledgements of new data, while it limits the sender, and by the \
+                     bytes that the stack credits; FILTER() is MIN, one of the RFC's examples; a loss halves the flight \
+                     size (RFC 5681 equation 4), not the window; the stack's retransmission timeout replaces CTO, and \
+                     after it the window is one segment until the next acknowledgement; the stack's initial window \
+                     replaces INIT_CWND",
     };
 
     /// A fresh LEDBAT.

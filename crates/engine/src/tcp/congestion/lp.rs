@@ -14,7 +14,7 @@ parameters! {
     /// What can be set of TCP-LP.
     pub struct LpParameters {
         delta: f64 = 0.15, in 0 .. 1, "Share of the range of delays above which the smoothed delay indicates congestion", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 15 / 100";
-        gamma: f64 = 0.125, in 0.001 .. 1, "Weight of a new delay in the smoothed one", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 1 / 8";
+        gamma: f64 = 0.125, in 0.001 .. 1, "Weight of a new sample in the smoothed delay", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 1 / 8";
         inference: u64 = 3, in 0 .. 1000, "Round trips of the inference phase", "Linux tcp_lp.c, inference";
     }
 }
@@ -68,10 +68,10 @@ impl Lp {
         class: "delay",
         year: 2003,
         source: "Kuzmanovic and Knightly, INFOCOM 2003; constants of Linux tcp_lp.c",
-        deviations: "as in Linux the greatest delay is the greatest but one; unlike Linux, as in the paper, least and greatest delay \
-                     are the connection's and are not forgotten after an indication, indications count only in congestion avoidance, \
-                     and not within a round trip of the last reduction; they act on acknowledgements that may grow the window; \
-                     round trips are smoothed ones",
+        deviations: "as in Linux, the maximum delay is the second-largest sample; as in the paper and unlike in Linux, \
+                     minimum and maximum delay are kept for the whole connection, even after an indication, and \
+                     indications count only in congestion avoidance, and not within a round trip of the last reduction; \
+                     they act on acknowledgements that may grow the window; round trips are smoothed RTTs",
     };
 
     /// A fresh TCP-LP.

@@ -11,7 +11,7 @@ use crate::time::Time;
 parameters! {
     /// What can be set of New Reno, and of those that share its window.
     pub struct NewRenoParameters {
-        beta_ecn: f64 = 0.8, in 0 .. 1, "What remains of the flight size after marks, where the stack has abe = true", "RFC 8511 section 3.1";
+        beta_ecn: f64 = 0.8, in 0 .. 1, "Share of the flight size kept after marks, if the stack sets abe = true", "RFC 8511 section 3.1";
     }
 }
 
@@ -54,7 +54,7 @@ impl NewReno {
         class: "loss",
         year: 2012,
         source: "RFC 5681 section 3.1 (window), RFC 6582 (recovery without SACK)",
-        deviations: "none; with a SACK profile the recovery is RFC 6675's or PRR's, as the profile says",
+        deviations: "none; with a SACK profile the recovery is RFC 6675's or PRR's, as set in the profile",
     };
 
     /// A fresh New Reno.

@@ -21,8 +21,8 @@ parameters! {
     /// What can be set of Prague.
     pub struct PragueParameters {
         g: f64 = 0.0625, in 0 .. 1, "Gain of alpha: the weight of the latest window", "tcp_prague.c, PRAGUE_SHIFT_G: 1/16";
-        virtual_rtt: Duration = Duration::from_milliseconds(25), "Round-trip time as if of which it behaves if its own is less; zero for its own in any case", "draft section 2.4.4; tcp_prague.c, prague_rtt_target";
-        transition: u64 = 500, in 0 .. 1000000000, "Round trips after slow start before it does so", "draft section 2.4.4; tcp_prague.c, prague_rtt_transition";
+        virtual_rtt: Duration = Duration::from_milliseconds(25), "RTT that a flow with a shorter RTT emulates; zero disables this", "draft section 2.4.4; tcp_prague.c, prague_rtt_target";
+        transition: u64 = 500, in 0 .. 1000000000, "Round trips after slow start before it emulates virtual_rtt", "draft section 2.4.4; tcp_prague.c, prague_rtt_transition";
     }
 }
 
@@ -52,11 +52,11 @@ impl Prague {
         class: "marks",
         year: 2024,
         source: "draft-briscoe-iccrg-prague-congestion-control-04 and L4STeam/linux, net/ipv4/tcp_prague.c",
-        deviations: "of the draft is taken what its implementations cite, since it could not be read itself; an \
-                     acknowledgement that tells of marks grows nothing, even if it is for more than was marked; losses \
-                     take a half even if marks have just taken their part; without the reference implementation's \
-                     fall-back for queues that mark as RFC 3168 says, its limit on bursts, its windows below two \
-                     segments and the later variation of its pacing rate",
+        deviations: "the draft was not available: its rules are those that its implementations cite; an acknowledgement \
+                     that reports marks does not grow the window, even if it is for more than was marked; losses halve \
+                     the window even if marks have just reduced it; left out are the reference implementation's \
+                     fall-back for queues that mark by RFC 3168, its limit on bursts, its windows below two segments and \
+                     the later variation of its pacing rate",
     };
 
     /// A fresh Prague.

@@ -17,7 +17,7 @@ use crate::time::Time;
 parameters! {
     /// What can be set of TCP Real.
     pub struct RealParameters {
-        contention: f64 = 0.125, in 0 .. 1, "Share of the receiving rate by which a wave must fall behind the one before to show contention", "assumed: the papers' value was not to be had";
+        contention: f64 = 0.125, in 0 .. 1, "Relative drop of the receiving rate from one wave to the next that shows contention", "assumed: the papers' value was not available";
     }
 }
 
@@ -67,14 +67,15 @@ impl Real {
         title: "TCP Real",
         class: "hybrid",
         year: 2001,
-        source: "Zhang and Tsaoussidis, NOSSDAV 2001; Tsaoussidis and Zhang, Computer Networks 40 (2002), of both the abstract only",
-        deviations: "the papers' rules were not to be had. Known from the abstracts: waves, whose receiving rate the receiver \
-                     measures; that adjustments for loss are cancelled while that rate shows that there is bandwidth; that it is \
-                     friendly to TCP; all else as standard TCP. Assumed: a wave is a window of data, its level that window, its rate \
-                     that from the first to the last acknowledgement of it, by times of arrival that the receiver reports; \
-                     contention is a rate lower than that of the wave before, by the share contention, of a wave of no lower \
-                     level; a loss or timeout after such a wave halves as Reno, and so does one in slow start, before two waves are \
-                     measured, or within two waves of a loss that was cancelled; any other leaves ssthresh at the window; marks halve",
+        source: "Zhang and Tsaoussidis, NOSSDAV 2001; Tsaoussidis and Zhang, Computer Networks 40 (2002); both abstracts only",
+        deviations: "only the abstracts were available. Known from them: the receiver measures the receiving rate of \
+                     waves; adjustments for loss are cancelled while that rate shows available bandwidth; the algorithm \
+                     is TCP-friendly; all else is standard TCP. Assumed: a wave is a window of data and its level is \
+                     that window; its rate is taken from its first to its last acknowledgement, by arrival times that \
+                     the receiver reports; contention is a rate lower than that of the previous wave, by the share \
+                     contention, in a wave of no lower level; a loss or timeout after such a wave halves the window as \
+                     in Reno, and so does one in slow start, before two waves are measured, or within two waves of a \
+                     cancelled loss; any other leaves ssthresh at the window; marks halve it",
     };
 
     /// A fresh TCP Real.

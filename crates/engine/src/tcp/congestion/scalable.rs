@@ -13,8 +13,8 @@ use crate::time::Time;
 parameters! {
     /// What can be set of Scalable TCP.
     pub struct ScalableParameters {
-        a: f64 = 0.01, in 0 .. 1, "Growth for each segment acknowledged, in segments", "Kelly 2003; 0.02 in Linux tcp_scalable.c, for delayed acknowledgements";
-        b: f64 = 0.125, in 0 .. 1, "Share of the window that a loss takes", "Kelly 2003; Linux tcp_scalable.c, TCP_SCALABLE_MD_SCALE";
+        a: f64 = 0.01, in 0 .. 1, "Growth per acknowledged segment, in segments", "Kelly 2003; 0.02 in Linux tcp_scalable.c, for delayed acknowledgements";
+        b: f64 = 0.125, in 0 .. 1, "Decrease on loss, as a share of the window", "Kelly 2003; Linux tcp_scalable.c, TCP_SCALABLE_MD_SCALE";
     }
 }
 
@@ -34,8 +34,8 @@ impl Scalable {
         class: "loss",
         year: 2003,
         source: "Kelly, ACM SIGCOMM CCR 33 (2003)",
-        deviations: "growth is Reno's while that is more, up to 1/a segments, and b holds for windows of any size, \
-                     both as in Linux tcp_scalable.c; the paper leaves windows below a fixed size to Reno",
+        deviations: "the window grows as in Reno while that is faster, up to 1/a segments, and b applies to windows of \
+                     any size, both as in Linux tcp_scalable.c; the paper uses Reno for windows below a fixed size",
     };
 
     /// A fresh Scalable TCP.

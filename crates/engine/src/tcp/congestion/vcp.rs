@@ -15,11 +15,11 @@ use crate::time::{Duration, Time};
 parameters! {
     /// What can be set of VCP.
     pub struct VcpParameters {
-        xi: f64 = 0.0625, in 0 .. 1, "Growth in each t_rho at low load", "the authors' ns-2 vcp-src.cc: 0.25 (1 / 0.8 - 1)";
-        alpha: f64 = 1.0, in 0 .. 1000, "Growth in each round trip of typical_rtt at high load, in segments", "Xia et al. 2005; the authors' ns-2 vcp-src.h";
-        beta: f64 = 0.875, in 0 .. 1, "What remains of the window at overload", "Xia et al. 2005; the authors' ns-2 vcp-src.h";
-        load_interval: Duration = Duration::from_milliseconds(200), in 1e6 .. 1e18, "The routers' measuring interval (t_rho), to which multiplicative growth is scaled and for which a decrease is waited on", "Xia et al. 2005";
-        typical_rtt: Duration = Duration::from_milliseconds(100), in 1e6 .. 1e18, "Round-trip time to which additive growth is scaled (t_d)", "the authors' ns-2 vcp-src.h, TYPICAL_RTT";
+        xi: f64 = 0.0625, in 0 .. 1, "Growth per t_rho at low load", "the authors' ns-2 vcp-src.cc: 0.25 (1 / 0.8 - 1)";
+        alpha: f64 = 1.0, in 0 .. 1000, "Growth per round trip of typical_rtt at high load, in segments", "Xia et al. 2005; the authors' ns-2 vcp-src.h";
+        beta: f64 = 0.875, in 0 .. 1, "Share of the window kept at overload", "Xia et al. 2005; the authors' ns-2 vcp-src.h";
+        load_interval: Duration = Duration::from_milliseconds(200), in 1e6 .. 1e18, "The routers' measuring interval (t_rho), which scales multiplicative growth and sets the wait after a decrease", "Xia et al. 2005";
+        typical_rtt: Duration = Duration::from_milliseconds(100), in 1e6 .. 1e18, "RTT to which additive growth is scaled (t_d)", "the authors' ns-2 vcp-src.h, TYPICAL_RTT";
     }
 }
 
@@ -63,10 +63,10 @@ impl Vcp {
         class: "marks",
         year: 2005,
         source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005",
-        deviations: "the paper's constants are those that its authors' ns-2 code names; from there come the scaling for \
-                     round-trip times and the wait after a decrease, with their bounds, but not the timers' ticks of \
-                     10 ms nor the pacing of small windows; delayed acknowledgements echo the code of the latest \
-                     segment, where the receiver there acknowledges each; a sender that does not use its window keeps it",
+        deviations: "constants, RTT scaling and the wait after a decrease, with their bounds, are those of the authors' \
+                     ns-2 code, but its timer ticks of 10 ms and the pacing of small windows are left out; delayed \
+                     acknowledgements echo the code of the latest segment, where the receiver of that code acknowledges \
+                     each segment; a sender that does not use its window keeps it",
     };
 
     /// A fresh VCP.

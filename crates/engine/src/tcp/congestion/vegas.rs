@@ -14,11 +14,11 @@ use crate::time::Time;
 parameters! {
     /// What can be set of Vegas.
     pub struct VegasParameters {
-        alpha: u64 = 2, in 0 .. 1000000, "Packets of backlog below which the window grows", "Linux tcp_vegas.c, alpha; Brakmo and Peterson 1995 try 1 and 2";
-        beta: u64 = 4, in 0 .. 1000000, "Packets of backlog above which the window falls", "Linux tcp_vegas.c, beta; Brakmo and Peterson 1995 try 3 and 4";
-        gamma: u64 = 1, in 0 .. 1000000, "Packets of backlog above which slow start ends", "Linux tcp_vegas.c, gamma";
-        every_other_round: bool = false, "Whether slow start doubles the window only every other round trip", "Linux tcp_vegas.c doubles it every round trip, Brakmo and Peterson 1995 every other";
-        decrease: f64 = 0.5, in 0 .. 1, "Share of the window that a loss takes", "Linux tcp_vegas.c, which takes Reno's; ns-2 tcp-vegas.cc takes a quarter";
+        alpha: u64 = 2, in 0 .. 1000000, "Backlog, in packets, below which the window grows", "Linux tcp_vegas.c, alpha; Brakmo and Peterson 1995 try 1 and 2";
+        beta: u64 = 4, in 0 .. 1000000, "Backlog, in packets, above which the window falls", "Linux tcp_vegas.c, beta; Brakmo and Peterson 1995 try 3 and 4";
+        gamma: u64 = 1, in 0 .. 1000000, "Backlog, in packets, above which slow start ends", "Linux tcp_vegas.c, gamma";
+        every_other_round: bool = false, "In slow start, double the window only every other round trip", "Linux tcp_vegas.c doubles it every round trip, Brakmo and Peterson 1995 every other";
+        decrease: f64 = 0.5, in 0 .. 1, "Decrease on loss, as a share of the window", "Linux tcp_vegas.c, which takes Reno's; ns-2 tcp-vegas.cc takes a quarter";
     }
 }
 
@@ -42,11 +42,12 @@ impl Vegas {
         class: "delay",
         year: 1995,
         source: "Brakmo and Peterson, IEEE JSAC 13 (1995); constants and estimator of Linux tcp_vegas.c and ns-3 tcp-vegas.cc",
-        deviations: "no retransmission of Vegas's own, the recovery is the stack's; as in Linux the actual rate is the window over the \
-                     least RTT of a round, slow start by default doubles the window in every round trip and at its end falls to the \
-                     measured rate, and a round of fewer than three RTT samples is Reno's; as in ns-3 the backlog is in whole \
-                     packets, rounded up; base RTT is the least sample ever; with a stack without timestamps, which \
-                     times one segment a round, the window is Reno's",
+        deviations: "no retransmission rule of Vegas's own: the stack recovers losses; as in Linux, the actual rate is \
+                     the window over the minimum RTT of a round, slow start by default doubles the window every round \
+                     trip and falls to the measured rate at its end, and a round with fewer than three RTT samples \
+                     follows Reno; as in ns-3, the backlog is in whole packets, rounded up; the base RTT is the minimum \
+                     of all samples; with a stack without timestamps, which times one segment per round, the window \
+                     follows Reno",
     };
 
     /// A fresh Vegas.

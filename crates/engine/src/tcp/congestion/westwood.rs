@@ -15,8 +15,8 @@ use crate::time::{Duration, Time};
 parameters! {
     /// What can be set of Westwood+.
     pub struct WestwoodParameters {
-        least_sample: Duration = Duration::from_milliseconds(50), "Least time over which a sample of the bandwidth is taken, where the round-trip time is less", "Linux tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
-        smoothing: f64 = 0.875, in 0 .. 1, "Weight of the past in each of the two filters that a sample goes through", "Linux tcp_westwood.c, westwood_do_filter";
+        least_sample: Duration = Duration::from_milliseconds(50), "Minimum duration of a bandwidth sample, if the RTT is shorter", "Linux tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
+        smoothing: f64 = 0.875, in 0 .. 1, "Weight of past samples in each of the two filters", "Linux tcp_westwood.c, westwood_do_filter";
     }
 }
 
@@ -53,10 +53,10 @@ impl Westwood {
         class: "hybrid",
         year: 2004,
         source: "Grieco and Mascolo, ACM SIGCOMM CCR 34 (2004); Mascolo et al., MobiCom 2001; Linux tcp_westwood.c",
-        deviations: "the bandwidth is not measured during fast recovery: what is acknowledged in it and the time it \
-                     takes are left out, and duplicate acknowledgements do not count; the estimate is applied when \
-                     the congestion begins, in Linux at the end of the recovery; ssthresh is at most the window, and \
-                     half the flight size while there is no estimate",
+        deviations: "bandwidth is not measured during fast recovery: the data acknowledged in it and its duration are \
+                     left out, and duplicate acknowledgements do not count; the estimate is applied at the start of a \
+                     congestion episode, in Linux at the end of recovery; ssthresh is at most the window, and half the \
+                     flight size while there is no estimate",
     };
 
     /// A fresh Westwood+.

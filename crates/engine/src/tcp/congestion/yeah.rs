@@ -17,14 +17,14 @@ const LEAST_RENO_WINDOW: u64 = 2;
 parameters! {
     /// What can be set of YeAH.
     pub struct YeahParameters {
-        alpha: u64 = 80, in 0 .. 1000000, "Packets of backlog above which the mode is slow and the queue is emptied (Q_max of the paper)", "Linux tcp_yeah.c, TCP_YEAH_ALPHA";
-        gamma: u64 = 1, in 1 .. 1000000, "Divisor of the backlog: what emptying takes in a round trip", "Linux tcp_yeah.c, TCP_YEAH_GAMMA";
-        delta: u64 = 3, in 0 .. 30, "A loss takes at least a 2^delta-th of the window", "Linux tcp_yeah.c, TCP_YEAH_DELTA";
-        epsilon: u64 = 1, in 0 .. 30, "Emptying the queue takes at most a 2^epsilon-th of the window", "Linux tcp_yeah.c, TCP_YEAH_EPSILON";
-        phy: u64 = 8, in 1 .. 1000000, "The mode is slow where queueing delay is above a phy-th of the base RTT", "Linux tcp_yeah.c, TCP_YEAH_PHY";
-        rho: u64 = 16, in 0 .. 1000000, "Consecutive slow round trips from which a loss is taken as Reno takes it", "Linux tcp_yeah.c, TCP_YEAH_RHO";
-        zeta: u64 = 50, in 0 .. 1000000, "Fast round trips after which the estimate of a competing Reno window is given up", "Linux tcp_yeah.c, TCP_YEAH_ZETA";
-        scalable_count: u64 = 100, in 1 .. 1000000, "Segments acknowledged for which the fast mode grows the window by one", "Linux tcp_yeah.c, TCP_SCALABLE_AI_CNT";
+        alpha: u64 = 80, in 0 .. 1000000, "Backlog, in packets, above which the mode is slow and the queue is drained (Q_max in the paper)", "Linux tcp_yeah.c, TCP_YEAH_ALPHA";
+        gamma: u64 = 1, in 1 .. 1000000, "Divisor of the backlog that gives the amount drained per round trip", "Linux tcp_yeah.c, TCP_YEAH_GAMMA";
+        delta: u64 = 3, in 0 .. 30, "A loss reduces the window by at least 1/2^delta", "Linux tcp_yeah.c, TCP_YEAH_DELTA";
+        epsilon: u64 = 1, in 0 .. 30, "Draining the queue reduces the window by at most 1/2^epsilon", "Linux tcp_yeah.c, TCP_YEAH_EPSILON";
+        phy: u64 = 8, in 1 .. 1000000, "The mode is slow if the queueing delay exceeds 1/phy of the base RTT", "Linux tcp_yeah.c, TCP_YEAH_PHY";
+        rho: u64 = 16, in 0 .. 1000000, "Consecutive slow round trips from which a loss is handled as in Reno", "Linux tcp_yeah.c, TCP_YEAH_RHO";
+        zeta: u64 = 50, in 0 .. 1000000, "Fast round trips after which the estimate of a competing Reno window is discarded", "Linux tcp_yeah.c, TCP_YEAH_ZETA";
+        scalable_count: u64 = 100, in 1 .. 1000000, "Acknowledged segments per segment of growth in the fast mode", "Linux tcp_yeah.c, TCP_SCALABLE_AI_CNT";
     }
 }
 
@@ -56,10 +56,10 @@ impl Yeah {
         class: "hybrid",
         year: 2007,
         source: "Baiocchi, Castellani and Vacirca, PFLDnet 2007; constants, counters and estimator of Linux tcp_yeah.c",
-        deviations: "as in Linux, backlog and reductions are in whole segments, the fast mode is at least Reno's growth, and a round of \
-                     fewer than three RTT samples decides nothing; a loss reduces the flight size (RFC 5681 equation 4); base RTT \
-                     is the least sample ever; with a stack without timestamps, which times one segment a round, it stays in the \
-                     fast mode",
+        deviations: "as in Linux, backlog and reductions are in whole segments, the fast mode grows at least as fast as \
+                     Reno, and a round with fewer than three RTT samples changes nothing; a loss reduces the flight size \
+                     (RFC 5681 equation 4); the base RTT is the minimum of all samples; with a stack without timestamps, \
+                     which times one segment per round, it stays in the fast mode",
     };
 
     /// A fresh YeAH.

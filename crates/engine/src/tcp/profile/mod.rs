@@ -25,7 +25,7 @@ use super::scoreboard::MOST_SEGMENTS;
 pub use named::NamedProfile;
 
 choice! {
-    /// What the window grows by.
+    /// What window growth counts.
     pub enum Counting {
         /// RFC 5681 section 3.1 as it recommends: in slow start at most one segment for each acknowledgement, in
         /// congestion avoidance all bytes acknowledged.
@@ -44,33 +44,33 @@ parameters! {
         segment_size: Bytes = Bytes(1448), in 1..65000, "Payload of a full segment (SMSS)", "1500-byte IP packets less 20 IP, 20 TCP and 12 timestamp bytes: RFC 9293 section 3.7.1, RFC 7323 section 3";
         header_size: Bytes = Bytes(40), in 0..200, "Header bytes of a packet before options", "RFC 791 and RFC 9293 section 3.1: 20 bytes each without options";
         initial_window: u64 = 10, in 1..1000000, "Initial congestion window in segments", "RFC 6928 section 2";
-        initial_window_after_syn_loss: u64 = 1, in 1..1000000, "Initial congestion window in segments when the SYN had to be sent again more than once", "RFC 5681 section 3.1 and RFC 6928 section 2: one segment, after more than one retransmission";
-        counting: Counting = Counting::Recommended, "What the window grows by", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement in slow start, bytes in congestion avoidance";
-        delayed_ack_count: u64 = 2, in 1..1000, "Acknowledge at least every so many full segments", "RFC 5681 section 4.2: at least every second";
-        quick_acks: u64 = 0, in 0..255, "Acknowledge the first so many segments at once", "RFC 5681 section 4.2 knows no such phase";
-        delayed_ack_timeout: Duration = Duration::from_milliseconds(200), "Acknowledge at the latest after this time", "RFC 5681 section 4.2: less than 500 ms; 200 ms as in BSD and ns-3";
+        initial_window_after_syn_loss: u64 = 1, in 1..1000000, "Initial congestion window in segments after more than one retransmission of the SYN", "RFC 5681 section 3.1 and RFC 6928 section 2: one segment, after more than one retransmission";
+        counting: Counting = Counting::Recommended, "What window growth counts", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement in slow start, bytes in congestion avoidance";
+        delayed_ack_count: u64 = 2, in 1..1000, "Acknowledge at least every n full segments", "RFC 5681 section 4.2: at least every second";
+        quick_acks: u64 = 0, in 0..255, "Acknowledge the first n segments immediately", "RFC 5681 section 4.2 has no such phase";
+        delayed_ack_timeout: Duration = Duration::from_milliseconds(200), "Maximum delay of an acknowledgement", "RFC 5681 section 4.2: less than 500 ms; 200 ms as in BSD and ns-3";
         initial_rto: Duration = Duration::from_seconds(1), in 1e6..1e18, "Retransmission timeout of the first SYN and before any RTT sample", "RFC 6298 (2.1)";
-        rto_after_syn_loss: Duration = Duration::from_seconds(3), "Retransmission timeout with which data starts after a lost SYN", "RFC 6298 (5.7)";
-        minimum_rto: Duration = Duration::from_seconds(1), "Least retransmission timeout", "RFC 6298 (2.4)";
-        maximum_rto: Duration = Duration::from_seconds(60), in 1e6..1e18, "Greatest retransmission timeout", "RFC 6298 (2.5): at least 60 s";
+        rto_after_syn_loss: Duration = Duration::from_seconds(3), "Initial retransmission timeout of data after a lost SYN", "RFC 6298 (5.7)";
+        minimum_rto: Duration = Duration::from_seconds(1), "Minimum retransmission timeout", "RFC 6298 (2.4)";
+        maximum_rto: Duration = Duration::from_seconds(60), in 1e6..1e18, "Maximum retransmission timeout", "RFC 6298 (2.5): at least 60 s";
         clock_granularity: Duration = Duration::from_milliseconds(1), "Clock granularity G in the timeout", "RFC 6298 section 4: 100 ms or finer; 1 ms is the usual timestamp clock (RFC 7323 section 5.4)";
-        timestamp_clock: Duration = Duration::ZERO, "Tick of the timestamp clock, by which RTT samples are rounded; 0 measures exactly, and a sample of no tick is not used", "exact by default: RFC 7323 section 5.4 allows any tick from 1 ms down";
+        timestamp_clock: Duration = Duration::ZERO, "Tick of the timestamp clock, to which RTT samples are rounded; 0 for exact samples; samples of zero ticks are not used", "exact by default: RFC 7323 section 5.4 allows any tick from 1 ms down";
         syn_retries: u64 = 7, in 0..30, "Retransmissions of a SYN before giving up", "RFC 9293 section 3.8.3 (MUST-23): R2 for a SYN at least 3 minutes: 1+2+4+8+16+32+60+60 s";
         data_retries: u64 = 8, in 0..30, "Retransmissions in a row of one segment before the connection is aborted", "RFC 9293 section 3.8.3 (SHLD-11): R2 at least 100 s: with the 1 s minimum 8 retries last past 100 s";
         timestamps: bool = true, "Use the timestamp option: 12 bytes on every segment, an RTT sample for every acknowledgement", "RFC 7323 section 3";
         sack: bool = true, "Use selective acknowledgements", "RFC 2018";
-        duplicate_sack: bool = false, "Whether SACK blocks tell of segments that came a second time", "RFC 2883, an extension";
-        ecn: EcnKind = EcnKind::Off, "How congestion marks are echoed, or whether packets are ECN-capable at all", "RFC 3168 is optional; Linux answers it but does not ask for it";
-        ecn_codepoint: Codepoint = Codepoint::Ect0, "How ECN-capable packets announce themselves", "RFC 3168 section 5, RFC 8311 section 2";
-        ecn_on_control: bool = false, "Whether SYNs, acknowledgements and retransmissions are ECN-capable too", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5: they are not";
-        abe: bool = false, "Whether marks reduce the window less than losses, with algorithms that have such a factor", "RFC 8511, experimental";
+        duplicate_sack: bool = false, "Report duplicate segments in SACK blocks", "RFC 2883, an extension";
+        ecn: EcnKind = EcnKind::Off, "How congestion marks are echoed; off: packets are not ECN-capable", "RFC 3168 is optional; Linux accepts it but does not request it";
+        ecn_codepoint: Codepoint = Codepoint::Ect0, "Codepoint of ECN-capable packets", "RFC 3168 section 5, RFC 8311 section 2";
+        ecn_on_control: bool = false, "Make SYNs, acknowledgements and retransmissions ECN-capable too", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5: they are not";
+        abe: bool = false, "Reduce the window less on marks than on losses, with algorithms that have a factor for it", "RFC 8511, experimental";
         limited_transmit: bool = true, "Send new data on the first two duplicate acknowledgements", "RFC 3042";
-        duplicate_ack_threshold: u64 = 3, in 1..100, "Duplicate acknowledgements, or segments SACKed above, that make a loss", "RFC 5681 section 3.2, RFC 6675 section 2 (DupThresh)";
-        recovery: RecoveryKind = RecoveryKind::Prr, "How losses are repaired without a timeout", "RFC 9937 over RFC 6675";
-        repeated_fast_retransmit: bool = true, "With recovery reno: whether it may retransmit fast again before what it had sent at the last loss is acknowledged", "RFC 5681 section 3.2 does; RFC 6582 section 3.2 step 2 does not, nor do the other recoveries without SACK";
-        flight_size: FlightSize = FlightSize::Outstanding, "What is reduced on congestion", "RFC 5681 section 2";
-        pacing: bool = false, "Whether segments are spread over the round trip, with algorithms that have no pacing rate of their own", "RFC 9743 leaves it open; Linux paces at twice cwnd / SRTT in slow start and 1.2 times after (tcp_update_pacing_rate)";
-        send_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Send buffer: bounds the data sent and not acknowledged", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
+        duplicate_ack_threshold: u64 = 3, in 1..100, "Number of duplicate acknowledgements, or of segments SACKed above, that indicates a loss", "RFC 5681 section 3.2, RFC 6675 section 2 (DupThresh)";
+        recovery: RecoveryKind = RecoveryKind::Prr, "How losses are recovered without a timeout", "RFC 9937 over RFC 6675";
+        repeated_fast_retransmit: bool = true, "With recovery reno: allow another fast retransmit before the data sent up to the last loss is acknowledged", "RFC 5681 section 3.2 does; RFC 6582 section 3.2 step 2 does not, nor do the other recoveries without SACK";
+        flight_size: FlightSize = FlightSize::Outstanding, "The quantity that is reduced on congestion", "RFC 5681 section 2";
+        pacing: bool = false, "Pace segments over the round trip, with algorithms that have no pacing rate of their own", "RFC 9743 leaves it open; Linux paces at twice cwnd / SRTT in slow start and 1.2 times after (tcp_update_pacing_rate)";
+        send_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Send buffer: limits the unacknowledged data", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
         receive_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Receive buffer: the advertised window, since the application reads at once", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
     }
 }
@@ -99,9 +99,7 @@ impl StackProfile {
         check_limits(settings, &StackProfile::describe())?;
         let profile: StackProfile = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
         if profile.recovery.uses_sack() && !profile.sack {
-            return Err(
-                "recovery: without sack = true only \"tahoe\", \"reno\" and \"newreno\" are possible".to_owned()
-            );
+            return Err("recovery: must be \"tahoe\", \"reno\" or \"newreno\" without sack = true".to_owned());
         }
         if profile.duplicate_sack && !profile.sack {
             return Err("duplicate_sack: needs sack = true".to_owned());
@@ -115,7 +113,7 @@ impl StackProfile {
             }
         }
         if profile.minimum_rto > profile.maximum_rto {
-            return Err("minimum_rto: is above maximum_rto".to_owned());
+            return Err("minimum_rto: must be at most maximum_rto".to_owned());
         }
         Ok(profile)
     }

@@ -33,7 +33,7 @@ impl StackProfile {
             NamedProfile { name, title, settings }
         };
         vec![
-            complete("rfc", "What the current standards say", Vec::new()),
+            complete("rfc", "The current standards", Vec::new()),
             complete("linux-6", "Linux 6.x with its default sysctls", linux::release_6()),
             complete("ns2-2.35", "ns-2 release 2.35's defaults", ns2::release_2_35()),
             complete("ns3-3.30", "ns-3 release 3.30's defaults, with 1500-byte packets", ns3::release_3_30()),

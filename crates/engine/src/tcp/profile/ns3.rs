@@ -37,12 +37,12 @@ fn common() -> Vec<Setting> {
         setting(
             "send_buffer",
             Bytes(16 << 20),
-            "not ns-3's default of 128 KiB, which nine flows cannot fill a 900-packet buffer with",
+            "not ns-3's default of 128 KiB, with which nine flows cannot fill a 900-packet buffer",
         ),
         setting(
             "receive_buffer",
             Bytes(16 << 20),
-            "not ns-3's default of 128 KiB, which nine flows cannot fill a 900-packet buffer with",
+            "not ns-3's default of 128 KiB, with which nine flows cannot fill a 900-packet buffer",
         ),
     ]
 }

@@ -4,7 +4,7 @@ use crate::choice;
 use crate::tcp::scoreboard::LossRule;
 
 choice! {
-    /// How losses are repaired without a timeout.
+    /// How losses are recovered without a timeout.
     pub enum RecoveryKind {
         /// Not at all: after a loss slow start, from one segment (Jacobson 1988).
         Tahoe = "tahoe",

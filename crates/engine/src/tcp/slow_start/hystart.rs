@@ -32,7 +32,8 @@ impl HyStart {
         class: "hybrid",
         year: 2011,
         source: "Ha and Rhee, Computer Networks 55 (2011); constants of Linux tcp_cubic.c",
-        deviations: "as in Linux: a train may be as long as half the least RTT, the RTT may rise by an eighth of it",
+        deviations: "as in Linux: an ACK train may be as long as half the minimum RTT, and the RTT may rise by an eighth \
+                     of it",
     };
 }
 

@@ -52,8 +52,8 @@ impl HyStartPlusPlus {
         class: "hybrid",
         year: 2023,
         source: "RFC 9406",
-        deviations: "L is 8 segments where the stack paces too; by its section 4.2 the window grows by the bytes acknowledged, \
-                     whatever the stack counts, and by its section 4.3 only the first slow start is HyStart++'s",
+        deviations: "L is 8 segments even if the stack paces; by section 4.2 the window grows by the bytes acknowledged, \
+                     whatever the stack counts, and by section 4.3 only the first slow start is HyStart++",
     };
 
     /// Bytes by which an acknowledgement grows the window (section 4.2).

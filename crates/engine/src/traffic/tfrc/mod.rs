@@ -43,10 +43,10 @@ impl Tfrc {
         class: "rate",
         year: 2008,
         source: "RFC 5348",
-        deviations: "no connection is opened, nothing is sent again, and headers are those that the stack gives to \
-                     TCP; the application always has data, so nothing is data-limited or idle; what is counted as \
-                     lost stays lost, even if it comes late (section 5.1 allows to take it back); the nofeedback \
-                     timer is set for the new rate, as Linux ccid3.c does, not for the one before",
+        deviations: "no connection set-up and no retransmissions; headers are those of the stack's TCP; the application \
+                     always has data, so the sender is never data-limited or idle; a packet counted as lost stays lost, \
+                     even if it arrives late (section 5.1 allows undoing this); the nofeedback timer is set for the new \
+                     rate, as in Linux ccid3.c, not for the previous one",
     };
 
     fn send(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {

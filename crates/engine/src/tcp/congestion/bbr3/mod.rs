@@ -40,26 +40,26 @@ parameters! {
     pub struct Bbr3Parameters {
         startup_pacing_gain: f64 = 2.77, in 1 .. 100, "Pacing gain of Startup", "section 2.5, BBR.StartupPacingGain: 4 ln 2";
         drain_pacing_gain: f64 = 0.5, in 0.01 .. 1, "Pacing gain of Drain", "section 2.5, BBR.DrainPacingGain";
-        cwnd_gain: f64 = 2.0, in 1 .. 100, "Multiple of the BDP that may be in flight but for ProbeBW_UP and ProbeRTT", "section 2.6, BBR.DefaultCwndGain";
+        cwnd_gain: f64 = 2.0, in 1 .. 100, "Limit of the data in flight, as a multiple of the BDP, except in ProbeBW_UP and ProbeRTT", "section 2.6, BBR.DefaultCwndGain";
         up_pacing_gain: f64 = 1.25, in 1 .. 100, "Pacing gain of ProbeBW_UP", "section 5.6.1";
-        up_cwnd_gain: f64 = 2.25, in 1 .. 100, "Multiple of the BDP that may be in flight in ProbeBW_UP", "section 5.6.1";
+        up_cwnd_gain: f64 = 2.25, in 1 .. 100, "Limit of the data in flight in ProbeBW_UP, as a multiple of the BDP", "section 5.6.1";
         down_pacing_gain: f64 = 0.9, in 0.01 .. 1, "Pacing gain of ProbeBW_DOWN", "section 5.3.3.1";
-        loss_threshold: f64 = 0.02, in 0 .. 0.9, "Share of losses that a probe for bandwidth may cause", "section 2.8, BBR.LossThresh";
-        beta: f64 = 0.7, in 0 .. 1, "What remains at least of the bounds after a round with losses", "section 2.8, BBR.Beta";
-        headroom: f64 = 0.15, in 0 .. 1, "Share of the long-term bound left to others while cruising", "section 2.8, BBR.Headroom";
-        least_window: u64 = 4, in 1 .. 1000, "Segments of the least window", "section 2.8, BBR.MinPipeCwnd";
-        full_bandwidth_threshold: f64 = 1.25, in 1 .. 100, "Growth of the delivery rate in a round below which the pipe is found full", "section 5.3.1.2";
-        full_bandwidth_rounds: u64 = 3, in 1 .. 10000, "Rounds of no such growth that fill the pipe", "section 5.3.1.2";
-        startup_loss_ranges: u64 = 6, in 1 .. 10000, "Ranges lost in a round, with too many losses, that end Startup", "section 5.3.1.3, BBRStartupFullLossCnt";
-        extra_acked_rounds: u64 = 10, in 1 .. 10000, "Rounds for which lumps of acknowledgements are remembered", "section 2.12, BBR.ExtraAckedFilterLen";
-        probe_wait: Duration = Duration::from_seconds(2), "Least time from one probe for bandwidth to the next, unless Reno's time scale is shorter", "section 5.3.3.8.2, T_bbr";
-        probe_wait_spread: Duration = Duration::from_seconds(1), "Random time added to it", "section 5.3.3.8.2, T_bbr";
-        reno_rounds: u64 = 63, in 1 .. 1000000, "Most rounds from one probe for bandwidth to the next", "section 5.3.3.8.2, T_reno_bound";
-        min_rtt_filter: Duration = Duration::from_seconds(10), "Time for which the least round-trip time is believed", "section 2.16.1, BBR.MinRTTFilterLen";
-        probe_rtt_interval: Duration = Duration::from_seconds(5), "Time without as short a round trip after which ProbeRTT comes", "section 2.16.2, BBR.ProbeRTTInterval";
-        probe_rtt_time: Duration = Duration::from_milliseconds(200), "Least time in ProbeRTT", "section 2.16.2, BBR.ProbeRTTDuration";
-        probe_rtt_cwnd_gain: f64 = 0.5, in 0 .. 1, "Multiple of the BDP that may be in flight in ProbeRTT", "section 2.16.2, BBR.ProbeRTTCwndGain";
-        pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which it paces below what a gain says", "section 2.5, BBR.PacingMarginPercent";
+        loss_threshold: f64 = 0.02, in 0 .. 0.9, "Loss ratio that a bandwidth probe may cause", "section 2.8, BBR.LossThresh";
+        beta: f64 = 0.7, in 0 .. 1, "Minimum share of the bounds kept after a round with losses", "section 2.8, BBR.Beta";
+        headroom: f64 = 0.15, in 0 .. 1, "Share of the long-term bound left to other flows while cruising", "section 2.8, BBR.Headroom";
+        least_window: u64 = 4, in 1 .. 1000, "Minimum window, in segments", "section 2.8, BBR.MinPipeCwnd";
+        full_bandwidth_threshold: f64 = 1.25, in 1 .. 100, "Growth of the delivery rate per round below which the pipe is considered full", "section 5.3.1.2";
+        full_bandwidth_rounds: u64 = 3, in 1 .. 10000, "Rounds without such growth after which the pipe is considered full", "section 5.3.1.2";
+        startup_loss_ranges: u64 = 6, in 1 .. 10000, "Ranges lost in a round with too many losses that end Startup", "section 5.3.1.3, BBRStartupFullLossCnt";
+        extra_acked_rounds: u64 = 10, in 1 .. 10000, "Rounds over which the maximum ACK aggregation is taken", "section 2.12, BBR.ExtraAckedFilterLen";
+        probe_wait: Duration = Duration::from_seconds(2), "Minimum time between bandwidth probes, unless Reno's time scale is shorter", "section 5.3.3.8.2, T_bbr";
+        probe_wait_spread: Duration = Duration::from_seconds(1), "Random time added to probe_wait", "section 5.3.3.8.2, T_bbr";
+        reno_rounds: u64 = 63, in 1 .. 1000000, "Maximum rounds between bandwidth probes", "section 5.3.3.8.2, T_reno_bound";
+        min_rtt_filter: Duration = Duration::from_seconds(10), "Lifetime of the minimum RTT estimate", "section 2.16.1, BBR.MinRTTFilterLen";
+        probe_rtt_interval: Duration = Duration::from_seconds(5), "Time without a new minimum RTT after which ProbeRTT begins", "section 2.16.2, BBR.ProbeRTTInterval";
+        probe_rtt_time: Duration = Duration::from_milliseconds(200), "Minimum time in ProbeRTT", "section 2.16.2, BBR.ProbeRTTDuration";
+        probe_rtt_cwnd_gain: f64 = 0.5, in 0 .. 1, "Limit of the data in flight in ProbeRTT, as a multiple of the BDP", "section 2.16.2, BBR.ProbeRTTCwndGain";
+        pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which the pacing rate is below that of the gain", "section 2.5, BBR.PacingMarginPercent";
     }
 }
 
@@ -93,11 +93,12 @@ impl Bbr3 {
         class: "model",
         year: 2026,
         source: "draft-ietf-ccwg-bbr-06",
-        deviations: "congestion marks count as losses, for which the draft leaves the response open; without selective \
-                     acknowledgements it is as with them; a delivery rate that is not reliable ends no round, as in Linux; a \
-                     needless recovery gives back what was before its first loss, where the draft saves it once more after; \
-                     the least round-trip time starts with the first segment acknowledged, not with the handshake; segments \
-                     leave one by one, so that the quanta of segmentation offload count in the window only",
+        deviations: "congestion marks, to which the draft leaves the response open, count as losses; without selective \
+                     acknowledgements the rules are the same; an unreliable delivery rate ends no round, as in Linux; a \
+                     spurious recovery restores the state from before its first loss, where the draft saves it once more \
+                     afterwards; the minimum RTT is measured from the first acknowledged segment, not from the \
+                     handshake; segments leave one by one, so that the quanta of segmentation offload count only in the \
+                     window",
     };
 
     /// A fresh BBR version 3.
