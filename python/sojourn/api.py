@@ -148,7 +148,7 @@ def summaries(directory: str | Path) -> pl.DataFrame:
 def kept(planned: Plan, directory: str | Path) -> tuple[int, Mapping[Identity, int]]:
     """How many of a campaign's runs have results in a directory, which need not be there, and how many are stale.
 
-    A stale result is of the same run and backend, but of another build of it; how many each build made is told.
+    A stale result is of the same run and backend, but of another build of it; the number of runs of each build is returned.
 
     Raises:
         InputError: the directory is no store, or one of another schema.

@@ -75,7 +75,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """What it can be set to, for people."""
+        """The allowed values, for display."""
         if self.choices is not None:
             return ", ".join(self.choices)
         low, high = (

@@ -1,4 +1,4 @@
-"""Two cells of a campaign beside each other, over the seeds that both have."""
+"""Two cells of a campaign compared over their common seeds."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """The results of a campaign as frames.
 
-What a run found is kept as a ``Record`` until many are at hand: to label and to lay out the frames of many runs at once takes
+The result of a run is kept as a ``Record`` until there are many: to label and to lay out the frames of many runs at once takes
 a small part of the time that it takes run by run.
 """
 

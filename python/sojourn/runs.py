@@ -74,7 +74,7 @@ class Cell:
         return Run(self.axes, seed, {**self.specification, "seed": seed}, backend)
 
     def runs(self, repetitions: int, backend: Identity) -> list[Run]:
-        """The first so many runs."""
+        """The first runs, up to this number."""
         return [self.run(repetition, backend) for repetition in range(repetitions)]
 
 

@@ -100,8 +100,8 @@ def quantiles(values: Sequence[float], shares: Sequence[float] = (0.05, 0.25, 0.
 def warm_up(values: Sequence[float], batch: int = 5) -> int | None:
     """How many values at the beginning of a series are better left out, by the marginal standard error rule MSER-5.
 
-    The series is taken in means of five; left out are so many of them that the mean of the rest has the least standard error.
-    Nothing applies this by itself: it tells whether a scenario's ``warm_up`` is long enough.
+    The series is taken in means of five; the number left out minimises the standard error of the mean of the rest.
+    Nothing applies this automatically; use it to check whether a scenario's ``warm_up`` is long enough.
 
     None where no answer is to be trusted: the rule would leave out more than half of a series, or it has fewer than two batches.
     Source: White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997, for the

@@ -13,7 +13,7 @@ pub struct Line<T> {
     length: usize,
 }
 
-/// Below so many slots a line doubles.
+/// A line with fewer slots than this doubles.
 const SMALL: usize = 1024;
 
 impl<T> Default for Line<T> {
@@ -28,7 +28,7 @@ impl<T: Copy> Line<T> {
         self.length
     }
 
-    /// Whether nobody waits.
+    /// Whether the line is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -73,7 +73,7 @@ impl<T: Copy> Line<T> {
         if slot < self.slots.len() { slot } else { slot - self.slots.len() }
     }
 
-    /// The one so many places behind the first.
+    /// The entry this many places behind the first.
     pub fn get(&self, position: usize) -> Option<&T> {
         if position < self.length { Some(&self.slots[self.slot(position)]) } else { None }
     }

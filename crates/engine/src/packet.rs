@@ -76,7 +76,7 @@ impl Packet {
 
     /// Writes the load factor into the ECN field.
     pub fn set_load_factor(&mut self, load: LoadFactor) {
-        debug_assert!(self.is_ecn_capable(), "only capable transports are told of load");
+        debug_assert!(self.is_ecn_capable(), "only ECN-capable packets carry the load");
         self.flags = self.flags & !flags::CONGESTION_EXPERIENCED | load.bits();
     }
 

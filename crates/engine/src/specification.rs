@@ -109,7 +109,7 @@ pub enum QueueLimit {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossPattern {
-    /// Every so many.
+    /// Every n-th packet.
     Every(u64),
     /// These.
     Listed(Vec<u64>),

@@ -1,4 +1,4 @@
-//! Runs of which more is told than results hold: the packets of a link, and the states of connections over time.
+//! Runs with more output than results have: the packets of a link, and the states of connections over time.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -58,7 +58,7 @@ struct Sample {
     latest_rtt: Option<Duration>,
 }
 
-/// Simulates one run and tells the state of every connection at the start and after every so many picoseconds, by column.
+/// Simulates one run and returns the state of every connection at the start and at intervals in picoseconds, by column.
 #[pyfunction]
 pub fn tcp_info<'py>(py: Python<'py>, specification: &str, interval: u64) -> PyResult<Bound<'py, PyDict>> {
     let (specification, mut simulation) = build(specification)?;

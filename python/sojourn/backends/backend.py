@@ -80,10 +80,10 @@ class Moment:
 
 
 class SteppedRun(Protocol):
-    """A run that is watched while it goes on; its result is that of ``Backend.run``."""
+    """A run that is watched in progress; its result is that of ``Backend.run``."""
 
     def moments(self, interval: int) -> Iterator[Moment]:
-        """Carries the run out and shows it whenever so many picoseconds have passed, and at its end.
+        """Runs and yields a moment every ``interval`` picoseconds and at the end.
 
         Raises:
             RunFailed: the run could not be finished.

@@ -68,7 +68,7 @@ class Simulator:
 
 
 class SimulatedSteps:
-    """A simulation that goes on stride by stride; see ``SteppedRun``.
+    """A simulation that advances in strides; see ``SteppedRun``.
 
     Raises:
         InputError: the specification makes no sense.

@@ -118,7 +118,7 @@ def planned_runs(seconds: float, runs: int) -> Plan:
 
 
 def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
-    """Seconds of queries for one cell of a store of so many runs, which are all alike."""
+    """Seconds of queries for one cell of a store of this many runs, which are all alike."""
     notify(f"campaign: a store of {runs} runs")
     with tempfile.TemporaryDirectory() as temporary:
         directory = Path(temporary) / "store"
@@ -131,7 +131,7 @@ def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
 
 
 def make_files(directory: Path, runs: int) -> str:
-    """Writes the Parquet files of a store of so many runs, all with the rows of one run; returns a value of the axis ``rate``."""
+    """Writes the Parquet files of a store of such runs, all with the rows of one run; returns a value of the axis ``rate``."""
     import duckdb  # here, because the other parts should not wait for it
 
     run = next(planned_runs(1.0, 1).runs())

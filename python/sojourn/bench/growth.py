@@ -73,7 +73,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 
 def derived(size: Size, scale: float) -> RunSpecification:
-    """The cell with so many flows, and the rate of every link and the limit of every queue multiplied.
+    """The cell with this number of flows, and the rate of every link and the limit of every queue multiplied.
 
     Flows are spread evenly over the pairs of hosts; the first pairs have one more where there is a remainder. ``scale``
     multiplies the simulated time.

@@ -32,7 +32,7 @@ class Cell:
     queue: str | None = None
 
     def specification(self, seconds: float) -> RunSpecification:
-        """The run, for so many simulated seconds of a data-centre cell."""
+        """The run, for this simulated time of a data-centre cell."""
         changes = {} if self.profile is None else {"stack.profile": self.profile}
         specification = piotrowska.specification(self.axes, seconds, changes)
         return specification if self.queue is None else queues.queued(specification, self.queue)

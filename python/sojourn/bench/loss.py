@@ -59,7 +59,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 
 def specification(send_buffer: int) -> RunSpecification:
-    """The flow with a send buffer of so many segments."""
+    """The flow with a send buffer of this many segments."""
     scenario = {
         "name": "loss",
         "duration": "20 s",

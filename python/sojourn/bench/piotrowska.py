@@ -31,7 +31,7 @@ def specification(axes: Mapping[str, str], seconds: float, changes: Mapping[str,
 
 
 def shortened(specification: RunSpecification, seconds: float) -> RunSpecification:
-    """The same run for so many simulated seconds, all of them in the measuring window."""
+    """The same run for another simulated time, all of it in the measuring window."""
     duration = round(seconds * PICOSECONDS)
     starting = round(seconds * STARTING * PICOSECONDS)
     flows = [{**flow, "start_within": min(flow["start_within"], starting)} for flow in specification["flows"]]

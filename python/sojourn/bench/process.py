@@ -49,7 +49,7 @@ class Execution:
 def measure(
     specification: RunSpecification, calls: int = 1, prefix: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> Execution:
-    """Measures so many calls of the engine, one after the other.
+    """Measures a number of calls of the engine, one after the other.
 
     ``prefix`` is a command that runs the process; ``environment`` is added to its environment.
 

@@ -16,7 +16,7 @@ KNOWN = 9.3e6
 
 
 def bare_loop(repeat: int) -> float:
-    """Delivered packets for each CPU second, the median of so many timings: ``FLOWS`` flows of ``WINDOW`` packets, no TCP."""
+    """Delivered packets for each CPU second, the median of several timings: ``FLOWS`` flows of ``WINDOW`` packets, no TCP."""
     return PACKETS / statistics.median(_seconds() for _ in range(repeat))
 
 

@@ -1,4 +1,4 @@
-"""Campaigns: cells with so many seeds each, planned, carried out by a backend, and kept.
+"""Campaigns: cells and seeds, planned, run by a backend, and stored.
 
 ``model`` says what is to be run, ``planning`` checks it, ``execution`` and ``cluster`` carry out runs, and ``runner`` is what all
 of Sojourn carries out campaigns with.

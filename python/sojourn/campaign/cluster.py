@@ -31,7 +31,7 @@ class Cluster:
     """A connection to a scheduler.
 
     Raises:
-        InputError: nobody answers at the address, or Dask is not installed.
+        InputError: no scheduler at the address, or Dask is not installed.
     """
 
     def __init__(self, address: str) -> None:
@@ -41,7 +41,7 @@ class Cluster:
             from distributed.comm.core import CommClosedError
         except ImportError:
             raise InputError('--cluster: Dask is not installed; pip install "sojourn[cluster]"') from None
-        # What goes wrong is told by the errors that are raised.
+        # The errors raised say what is wrong.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._lost = (CancelledError, distributed.CancelledError, CommClosedError, distributed.KilledWorker)
         self._address = address

@@ -13,7 +13,7 @@ from sojourn.sweep.stopping import LEAST_SEEDS, StoppingRule
 
 @dataclass(frozen=True)
 class Campaign:
-    """Cells with so many seeds each. Cells are made when they are asked for, as often as that is."""
+    """Cells with a number of seeds each. Cells are made on demand, each time they are iterated."""
 
     name: str
     #: What errors call the source of the cells.
@@ -30,7 +30,7 @@ class Campaign:
 
     @classmethod
     def of_matrix(cls, matrix: Matrix, seeds: int | None = None) -> Self:
-        """All cells of a matrix, with so many seeds each, or as many as its sweep says.
+        """All cells of a matrix, each with this number of seeds, or the number that its sweep sets.
 
         Raises:
             InputError: less than one seed.
@@ -52,7 +52,7 @@ class Campaign:
 
     @classmethod
     def of_cells(cls, name: str, cells: Sequence[Cell], seeds: int = 1) -> Self:
-        """Cells that are at hand, which have the same axes.
+        """Existing cells, which have the same axes.
 
         Raises:
             InputError: less than one seed.

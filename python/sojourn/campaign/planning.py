@@ -38,7 +38,7 @@ class PlannedCell:
         return called(self.axes)
 
     def runs(self, repetitions: int) -> Iterator[Run]:
-        """The first so many runs."""
+        """The first runs, up to this number."""
         specified: RunSpecification = json.loads(self._text)
         for seed in range(self.seed, self.seed + repetitions):
             yield Run(self.axes, seed, {**specified, "seed": seed}, self.backend)
@@ -48,11 +48,11 @@ class PlannedCell:
         return next(self.runs(1))
 
     def requests(self, repetitions: int) -> Iterator[str]:
-        """``Run.request`` of the first so many runs, for less than making the runs costs."""
+        """``Run.request`` of the first runs, without making the runs."""
         return requests(self._text, range(self.seed, self.seed + repetitions))
 
     def keys(self, repetitions: int) -> Iterator[str]:
-        """The keys of the first so many runs, for less than making the runs costs."""
+        """The keys of the first runs, without making the runs."""
         return (key(request, self.backend) for request in self.requests(repetitions))
 
     @property

@@ -1,4 +1,4 @@
-"""The command line: a thin face on the Python API.
+"""The command line: a thin layer on the Python API.
 
 It starts at once: a command's module loads only what its options need, and the rest when the command is carried out.
 """
@@ -18,6 +18,6 @@ def main() -> None:
         ended = status(sys.argv[1:])
     except KeyboardInterrupt:
         ended = interrupts.complain()
-    # All is said: an interrupt of Python's own way out would only add noise.
+    # All output is written: an interrupt during Python's exit would only add noise.
     interrupts.die()
     sys.exit(ended)

@@ -1,4 +1,4 @@
-"""``sojourn bench``: speed and memory beside their targets."""
+"""``sojourn bench``: speed and memory compared with their targets."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``sojourn check``: whether a scenario or a study could be run."""
+"""``sojourn check``: whether a scenario or a study is valid."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``sojourn claims``: what a paper says in words, judged by runs."""
+"""``sojourn claims``: a paper's claims, judged by runs."""
 
 from pathlib import Path
 

@@ -88,7 +88,7 @@ def status(arguments: list[str]) -> int:
 
 
 def _status_of(error: Exception) -> int:
-    """Says what went wrong on one line, and returns the exit status; what nobody foresaw passes through."""
+    """Prints the error on one line and returns the exit status; unexpected errors are raised again."""
     match error:
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.format_message())

@@ -1,4 +1,4 @@
-"""``sojourn compare``: two cells beside each other."""
+"""``sojourn compare``: two cells compared."""
 
 from pathlib import Path
 

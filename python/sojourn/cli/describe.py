@@ -1,4 +1,4 @@
-"""``sojourn describe``: what a name stands for."""
+"""``sojourn describe``: an algorithm, a profile or a study."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

@@ -19,7 +19,7 @@ def catch() -> None:
     """Has an interrupt end the process at once while modules are being loaded, and raise ``KeyboardInterrupt`` otherwise.
 
     Modules that are interrupted while they load may report something else, or nothing; and there is nothing to clean up yet. A
-    process that ignores interrupts, such as one started by nohup, goes on ignoring them.
+    process that ignores interrupts, such as one started by nohup, keeps ignoring them.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _handle)

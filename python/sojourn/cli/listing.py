@@ -1,4 +1,4 @@
-"""``sojourn list``: what there is of a kind."""
+"""``sojourn list``: the algorithms, profiles and studies."""
 
 import click
 

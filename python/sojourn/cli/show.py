@@ -132,7 +132,7 @@ def duration(seconds: float) -> str:
 
 
 def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
-    """How long so many runs take so many workers, on one line."""
+    """The estimated time of a number of runs with a number of workers, on one line."""
     millions, milliseconds = speed.packets_per_second / 1e6, speed.overhead * 1e3
     return (
         f"about {duration(speed.seconds(runs, packets) / number)} with {number} at a time: up to "
@@ -169,7 +169,7 @@ def _estimated(metric: Metric, values: pl.Series) -> str:
 
 
 def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None:
-    """Two cells beside each other: the mean of each, and how sure the difference is."""
+    """Two cells compared: the mean of each, and the interval and p value of the difference."""
     listed = table("Means over common seeds", "metric", ">seeds", f">A: {escape(first)}", f">B: {escape(second)}", ">B - A", ">p")
     for entry in metrics:
         found, text = entry.comparison, entry.metric.format

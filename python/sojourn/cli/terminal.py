@@ -1,4 +1,4 @@
-"""What the command line shows of a campaign: progress as a bar or as lines of JSON, and what goes wrong."""
+"""What the command line shows of a campaign: progress as a bar or as lines of JSON, and errors."""
 
 import json
 import time
@@ -27,7 +27,7 @@ class Display(Protocol):
     interval: float
 
     def show(self, tally: Tally, elapsed: float) -> None:
-        """Shows where the campaign stands after so many seconds."""
+        """Shows the state of the campaign after ``elapsed`` seconds."""
         ...
 
     def stop(self) -> None:
@@ -36,7 +36,7 @@ class Display(Protocol):
 
 
 class Bar:
-    """Runs done, simulated seconds a second, time left."""
+    """Runs done, simulated seconds per second, time left."""
 
     interval = 0.1
 
@@ -140,7 +140,7 @@ class Checking:
         self._bar.stop()
 
     def advance(self) -> None:
-        """One more cell is fine."""
+        """One more cell has been checked."""
         self._bar.advance(self._task)
 
 
@@ -185,7 +185,7 @@ class Terminal(Observer):
 
     @contextmanager
     def running(self, plan: Plan, /) -> Iterator[Callable[[Tally], None]]:
-        """See ``Observer.running``: a failure or an interrupt says what is left of the results."""
+        """See ``Observer.running``: after a failure or an interrupt, prints how many runs have finished."""
         progress = Progress(plan, self._form)
         try:
             with interrupts.Raised(), progress:

@@ -1,4 +1,4 @@
-"""``sojourn watch``: one run as it happens."""
+"""``sojourn watch``: one run in progress."""
 
 import math
 import sys
@@ -32,7 +32,7 @@ REFRESH = 0.1
 #: Moments that values are over: one alone is too short for flows that send once a round trip.
 LATELY = 10
 
-#: What stands for no limit of the speed.
+#: The speed without a limit.
 AS_FAST_AS_CAN_BE = "max"
 
 

@@ -20,7 +20,7 @@ from sojourn.units import PICOSECONDS
 #: Of Flent's files, and a version of Flent that writes it.
 FORMAT, FLENT = 4, "2.3.0"
 
-#: Flent's test of so many TCP streams in one direction, and what it calls them and the rest.
+#: Flent's test of several TCP streams in one direction, and its names for their series and the others.
 TEST = "tcp_nup"
 STREAM, PING = "TCP upload::{}", "Ping (ms) ICMP"
 AVERAGE, SUM, FAIRNESS = "TCP upload avg", "TCP upload sum", "TCP upload fairness"

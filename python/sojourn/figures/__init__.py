@@ -5,7 +5,7 @@ from sojourn import figures
 with sojourn.open("results/piotrowska") as store:
     chart = figures.draw("heatmap-fairness", store, only={"scenario": "AL"})
 
-``available`` has what there is to draw. What draws is imported when it is first asked for: Altair and polars take long.
+``available`` has the figures. The drawing code is imported on first use, because Altair and polars load slowly.
 """
 
 from importlib import import_module

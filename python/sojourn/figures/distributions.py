@@ -1,4 +1,4 @@
-"""Distributions of flows' throughputs: what share of a cell's flows, over all its seeds, got no more than so much."""
+"""Distributions of flow throughput: the share of a cell's flows, over all its seeds, up to each throughput."""
 
 import altair as alt
 import polars as pl

@@ -40,7 +40,7 @@ DIGITS = ".4~g"
 #: Letters of a line below the title.
 LINE = 112
 
-#: Letters that fit beside each other in a legend, with what is between them.
+#: Characters that fit in a line of a legend, separators included.
 LEGEND = 85
 
 _GREY = "#666666"
@@ -78,7 +78,7 @@ def data(frame: pl.DataFrame) -> alt.InlineData:
 
 
 def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None:
-    """Sees to it that so many things can be told from one another by their colours.
+    """Checks that the labels can be distinguished by colour.
 
     Raises:
         InputError: they cannot.

@@ -108,7 +108,7 @@ def _lines(
 
 
 def thinned(rows: pl.DataFrame, stretches: int) -> pl.DataFrame:
-    """Lines with no more than the least and the greatest ``value`` of so many stretches of time each, so that no peak is lost."""
+    """Lines reduced to the minimum and the maximum ``value`` of each stretch of time, so that no peak is lost."""
     line = [column for column in rows.columns if column not in ("time", "value")]
     start, end = pl.col("time").min(), pl.col("time").max()
     numbered = rows.with_row_index("row").with_columns(

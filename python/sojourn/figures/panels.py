@@ -18,7 +18,7 @@ from sojourn.figures.drawn import Drawn, column
 #: Panels that are drawn at most; more are not looked at.
 MOST = 48
 
-#: Panels beside each other at most: as columns of an axis's values, and where panels fill lines like words.
+#: Maximum number of panels in a row: as columns of an axis's values, and where panels fill lines like words.
 COLUMNS, BESIDE = 4, 3
 
 #: Panels whose greatest values differ by no more than this factor have the same y axis.
@@ -72,7 +72,7 @@ class Panels:
 
     @property
     def beside(self) -> int:
-        """How many panels are beside each other."""
+        """The number of panels in a row."""
         if self.column is not None:
             return len(self.source.axes[self.column])
         return min(BESIDE, prod(len(self.source.axes[axis]) for axis in self.axes))

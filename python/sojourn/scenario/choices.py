@@ -41,7 +41,7 @@ class Choice(ABC):
     @classmethod
     @abstractmethod
     def json_schema(cls) -> JsonSchemaValue:
-        """What editors are told."""
+        """The JSON Schema, for editors."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, __: GetCoreSchemaHandler) -> CoreSchema:

@@ -52,7 +52,7 @@ class Store:
             self._check_files()
 
     def close(self) -> None:
-        """Closes the store's files; only the frames at hand remain."""
+        """Closes the store's files; only frames already read remain."""
         self._journal.close()
 
     def __enter__(self) -> Self:

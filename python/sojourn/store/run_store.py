@@ -41,7 +41,7 @@ class RunStore(Protocol):
         ...
 
     def consolidate(self) -> None:
-        """Puts everything in order, for good."""
+        """Merges all results into their final files, in order."""
         ...
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:

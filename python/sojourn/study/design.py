@@ -57,7 +57,7 @@ class Study(Table):
     sweep: Sweep
     tables: list[StudyTable]
     figures: list[StudyFigure] = Field(default_factory=list)
-    #: None for a study whose question nobody has answered in print.
+    #: None for a study without published answers.
     published: PublishedFile | None = None
 
     @model_validator(mode="after")

@@ -26,7 +26,7 @@ class PublishedValue:
     #: The algorithm whose flows it is of; none means every flow.
     algorithm: str | None
     metric: str
-    #: None if nobody has published it.
+    #: None if it is not published.
     value: float | None
     #: As the paper prints it.
     printed: str

@@ -38,7 +38,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim, and what runs with so many seeds say of it."""
+    """A claim, and its outcome over a number of seeds."""
 
     claim: Claim
     #: On how many seeds it holds, and of how many.

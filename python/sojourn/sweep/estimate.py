@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sojourn.runs import Run
 from sojourn.specification import RunSpecification
 
-#: Bits of a packet as runs' costs are told in packets.
+#: Bits of a packet, in which the costs of runs are counted.
 PACKET = 1500 * 8
 
 #: Seconds that the longest beginning should take at least, and the share of the run's duration that the shortest has.
@@ -23,7 +23,7 @@ class Speed:
     overhead: float
 
     def seconds(self, runs: float, packets: float) -> float:
-        """How long it takes so many runs that come to so many packets."""
+        """Seconds for a number of runs with a total number of packets."""
         return packets / self.packets_per_second + runs * self.overhead
 
 

@@ -13,7 +13,7 @@ from sojourn.scenario import from_data
 from sojourn.sweep.model import Meant, Sweep, matches
 from sojourn.sweep.paths import Path
 
-#: The axis of a matrix that has none: its one cell is told by the scenario's name.
+#: The axis of a matrix without axes: the scenario's name identifies its one cell.
 NAME = "scenario"
 
 #: The values of a cell's axes, by what they are called.
@@ -84,7 +84,7 @@ class Matrix:
         return replace(self, changes=paths)
 
     def described(self) -> dict[str, tuple[str, list[str]]]:
-        """What each axis sets, for people, and what those of its values are called that are wanted."""
+        """What each axis sets, for display, and the labels of its selected values."""
         described: dict[str, tuple[str, list[str]]] = {}
         for name, axis in self.sweep.axes.items():
             path, group = self.sweep.paths[name], next((group for group in self.sweep.zip if name in group), [])

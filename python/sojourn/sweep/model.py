@@ -84,7 +84,7 @@ class Axis(Table):
             raise ValueError('a range needs "steps", its number of values')
         if self.range is None and (self.steps is not None or self.spacing is not None):
             raise ValueError('"steps" and "spacing" need a "range"')
-        _ = self.values  # which may find fault
+        _ = self.values  # may raise
         return self
 
     @cached_property
@@ -152,7 +152,7 @@ class Sweep(Table):
 
     @model_validator(mode="after")
     def _conditions_are_met(self) -> Self:
-        _ = self.exclusions, self.conditions  # which may find fault
+        _ = self.exclusions, self.conditions  # may raise
         return self
 
     @model_validator(mode="after")

@@ -16,7 +16,7 @@ NAMING = ("name", "profile")
 
 @dataclass(frozen=True)
 class Value:
-    """One value of an axis: what it is called, and what is set, as plain data."""
+    """One value of an axis: its label, and the value to set, as plain data."""
 
     label: str
     data: Any

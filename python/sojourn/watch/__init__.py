@@ -1,1 +1,1 @@
-"""A run as it happens, for people: how fast it goes, what has happened lately, and how that is shown."""
+"""Watching a run: its pace, its recent values, and how they are shown."""

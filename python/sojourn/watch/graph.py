@@ -7,7 +7,7 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
 def columns(values: Sequence[float | None], seen: int, width: int, history: int) -> list[float]:
-    """A history that may be longer than a graph is wide: the greatest of so many values each, so that no peak is lost.
+    """A history that may be longer than a graph is wide: the maximum of several values each, so that no peak is lost.
 
     Which values share a column does not depend on how many came after them: a graph that moves does not flicker.
 

@@ -7,7 +7,7 @@ MOST = 4
 
 
 def line(recent: Recent) -> str:
-    """What happened lately, on one line with units."""
+    """Recent values, on one line with units."""
     queues = recent.queues()
     groups = by_group(recent.flows()).rows(named=True)
     parts = [_queue(queue) for queue in queues[:MOST]]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 class Pace:
     """So many simulated seconds a second, or as many as the machine can if no speed is given.
 
-    A run that has fallen behind goes on from where it is and does not catch up.
+    A run that falls behind continues from where it is and does not catch up.
     """
 
     def __init__(

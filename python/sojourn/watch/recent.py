@@ -1,4 +1,4 @@
-"""What has happened lately: the difference between two looks at a run."""
+"""Recent values of a run: differences between two of its moments."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ HISTORY = 200
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue now and lately. What only the statistics of queues tell is None without them."""
+    """Current and recent values of a queue. Values that need queue statistics are None without them."""
 
     link: str
     packets: int
-    #: Rate at which the link sent lately, headers included.
+    #: Recent rate of the link, headers included.
     mbps: float | None
-    #: Mean sojourn time of the packets sent lately; None as well if there were none.
+    #: Mean sojourn time of recently sent packets; also None if there were none.
     sojourn: float | None
     #: Packets dropped and marked since the start of the run.
     drops: int | None
@@ -41,7 +41,7 @@ class Past:
 
 
 class Recent:
-    """Watches the moments of a run go by; what it tells of now is over so many of the latest."""
+    """Follows the moments of a run; its values are over the latest ``lately`` of them."""
 
     def __init__(self, run: RunSpecification, lately: int) -> None:
         self._flows = described(run)
@@ -94,7 +94,7 @@ class Recent:
         return list(self._history[link])
 
     def flows(self) -> pl.DataFrame:
-        """The flows: flow, group, algorithm, lately delivered payload in Mbit/s, cwnd in bytes and rtt in s."""
+        """The flows: flow, group, algorithm, recent goodput in Mbit/s, cwnd in bytes and rtt in s."""
         latest = self._moments[-1].flows
         gained = latest["bytes_delivered"].cast(pl.Int64)
         if self._earlier is not None:

@@ -48,7 +48,7 @@ class Screen:
         self._recent, self._pace = recent, pace
 
     def draw(self, width: int, height: int) -> RenderableType:
-        """The page, for a terminal of so many columns and rows."""
+        """The page, for a terminal of this size in columns and rows."""
         queues = self._recent.queues()
         shown = queues[:MOST_QUEUES]
         parts: list[RenderableType] = [self._head(), *(self._queue(queue, width) for queue in shown)]

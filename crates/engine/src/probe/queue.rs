@@ -64,7 +64,7 @@ struct Integrals {
 }
 
 impl Integrals {
-    /// A packet joins so many.
+    /// A packet joins a queue of this length.
     fn on_join(&mut self, packets: u64, size: u16, now: Time) {
         let now = i128::from(now.0);
         self.packets -= now;
@@ -72,7 +72,7 @@ impl Integrals {
         self.bytes -= i128::from(size) * now;
     }
 
-    /// One of so many packets leaves.
+    /// A packet leaves a queue of this length.
     fn on_leave(&mut self, packets: u64, size: u16, now: Time) {
         let now = i128::from(now.0);
         self.packets += now;
@@ -80,13 +80,13 @@ impl Integrals {
         self.bytes += i128::from(size) * now;
     }
 
-    /// Integrals from now on of a length that is now so much: as if all had joined now.
+    /// Integrals that start now, at this length: as if all packets had joined now.
     fn from_now(packets: u64, bytes: u64, now: Time) -> Integrals {
         let (packets, bytes, now) = (i128::from(packets), i128::from(bytes), i128::from(now.0));
         Integrals { packets: -packets * now, packets_squared: -packets * packets * now, bytes: -bytes * now }
     }
 
-    /// The integrals up to now of a length that is now so much.
+    /// The integrals up to now, at this current length.
     fn up_to(&self, packets: u64, bytes: u64, now: Time) -> Integrals {
         let (packets, bytes, now) = (i128::from(packets), i128::from(bytes), i128::from(now.0));
         Integrals {

@@ -46,7 +46,7 @@ impl SojournCounts {
     }
 }
 
-/// Octave by octave: values below 2^8 are their own bucket, a larger one is told by its octave and its next seven bits.
+/// Octave by octave: values below 2^8 are their own bucket, a larger one is identified by its octave and its next seven bits.
 fn bucket(nanoseconds: u64) -> usize {
     let octave = (nanoseconds >> SUB_BUCKET_BITS | 1).ilog2();
     ((octave as usize) << SUB_BUCKET_BITS) + (nanoseconds >> octave) as usize

@@ -108,7 +108,7 @@ impl Simulation {
         }
     }
 
-    /// Processes what happens before a moment, or before the end if that is earlier, but not more than so many events.
+    /// Processes what happens before a moment, or before the end if that is earlier, but at most a number of events.
     /// Whether all of it has happened.
     // Not inlined, so that there is one loop: what it calls for each event is then called nowhere else, and is inlined into
     // it down to `Sender::on_ack`. With a second loop a packet takes 130 instructions more.

@@ -17,7 +17,7 @@ pub struct ReceiverProfile {
     pub delayed_ack_count: u32,
     /// Acknowledge at the latest after this.
     pub delayed_ack_timeout: Duration,
-    /// The first so many segments are acknowledged at once.
+    /// The number of first segments that are acknowledged at once.
     pub quick_acks: u32,
     /// How many SACK blocks fit into an acknowledgement; 0 without SACK.
     pub maximum_sack_blocks: usize,

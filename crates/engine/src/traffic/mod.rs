@@ -19,7 +19,7 @@ use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, SenderStatistics};
 use crate::time::{Duration, Time};
 
-/// What a source is told of the run and its place in it.
+/// The run and a source's place in it.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// Where its packets begin their path.

@@ -2,8 +2,8 @@
 //! Queue 14 (2016). Rules and constants are those of Linux 5.x, net/ipv4/tcp_bbr.c, whose names they cite;
 //! draft-cardwell-iccrg-bbr-congestion-control-00 explains them.
 //!
-//! The sender paces at a multiple of the greatest delivery rate of late (BtlBw) and has at most a multiple of BtlBw
-//! times the minimum RTT of late (the BDP) in flight. Modes say which multiples.
+//! The sender paces at a multiple of the maximum recent delivery rate (BtlBw) and has at most a multiple of BtlBw
+//! times the recent minimum RTT (the BDP) in flight. Modes say which multiples.
 
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ struct State {
     /// When the phase of PROBE_BW began.
     phase_start: Time,
     rounds: Rounds,
-    /// Whether the acknowledgement at hand begins a round.
+    /// Whether this acknowledgement begins a round.
     round_start: bool,
     /// BtlBw, in bytes of payload a second.
     bandwidth: WindowedMaximum,

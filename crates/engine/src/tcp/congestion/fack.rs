@@ -1,5 +1,5 @@
 //! FACK: Mathis and Mahdavi, "Forward acknowledgement: refining TCP congestion control", SIGCOMM 1996. New Reno's window; losses
-//! are told by how far the highest SACK lies above a segment.
+//! are found by how far the highest SACK lies above a segment.
 
 use super::newreno::newreno_with_recovery;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};

@@ -10,14 +10,14 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Grows the window by so many bytes.
+    /// Grows the window by a number of bytes.
     pub(super) fn add(&mut self, window: &mut Window, bytes: f64) {
         let bytes = bytes + self.fraction;
         window.cwnd += bytes as u64;
         self.fraction = bytes - bytes.floor();
     }
 
-    /// Additive increase: so many segments for a window of credited bytes, but no more than what is credited, which
+    /// Additive increase: a number of segments for a window of credited bytes, but no more than what is credited, which
     /// is the growth of slow start.
     pub(super) fn additive(&mut self, window: &mut Window, segments: f64, credit: u64) {
         let share = (segments / window.segments()).min(1.0);

@@ -79,7 +79,7 @@ pub struct Ack {
     pub load_factor: Option<LoadFactor>,
 }
 
-/// How fast the path delivered of late, as one acknowledgement shows it (draft-cheng-iccrg-delivery-rate-estimation-02).
+/// The recent delivery rate of the path, as one acknowledgement shows it (draft-cheng-iccrg-delivery-rate-estimation-02).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
     /// Bytes delivered while the newest segment that it acknowledges was under way.
@@ -94,7 +94,7 @@ pub struct RateSample {
     pub in_flight_when_sent: u64,
     /// Bytes lost since that segment was sent.
     pub lost: u64,
-    /// That segment's round-trip time, unless it was sent more than once, so that nobody knows which is acknowledged.
+    /// That segment's round-trip time, unless it was sent more than once, so that the sample is ambiguous.
     pub rtt: Option<Duration>,
 }
 
@@ -164,7 +164,7 @@ pub struct Needs {
     pub pacing: bool,
     /// Every delivery, with rate samples ([`CongestionControl::on_delivery`]).
     pub deliveries: bool,
-    /// That nobody else changes the window, but for a timeout: in recovery it is the algorithm's too.
+    /// The algorithm alone sets the window, also in recovery, except on a timeout.
     pub governs: bool,
     /// Random numbers ([`CongestionControl::take_random`]).
     pub random: bool,

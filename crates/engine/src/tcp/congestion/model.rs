@@ -110,7 +110,7 @@ impl ProbeRtt {
     }
 }
 
-/// The greatest of the values of late; late is counted in rounds or cycles.
+/// The maximum of recent values, over a number of rounds or cycles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WindowedMaximum {
     /// Values that are greatest until a greater one comes or those before have aged: values fall, times rise.

@@ -1,5 +1,5 @@
 //! YeAH-TCP: Baiocchi, Castellani and Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007. Fast as Scalable TCP
-//! while the queue is short, else Reno that empties the queue as long as nobody else fills it.
+//! while the queue is short, else Reno that empties the queue as long as no other flow fills it.
 
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ impl Yeah {
         decongests
     }
 
-    /// Takes the backlog, if nobody else seems to have filled the queue, between a 2^delta-th and a half.
+    /// Takes the backlog, if no other flow seems to have filled the queue, between a 2^delta-th and a half.
     fn reduce(&mut self, window: &mut Window, flight_size: u64) {
         self.round_trips.abandon_round();
         self.additive.restart();

@@ -165,7 +165,7 @@ impl StackProfile {
         self.header_size.0 + u64::next_multiple_of(options, 4)
     }
 
-    /// Bytes of an acknowledgement with so many SACK blocks: 2 and 8 each, padded with 2 (RFC 2018 section 3).
+    /// Bytes of an acknowledgement with this number of SACK blocks: 2 and 8 each, padded with 2 (RFC 2018 section 3).
     pub fn ack_size(&self, sack_blocks: usize) -> u64 {
         let sack_bytes = if sack_blocks > 0 { 4 + 8 * sack_blocks as u64 } else { 0 };
         self.segment_overhead() + sack_bytes

@@ -6,7 +6,7 @@ use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// Segments below which slow start goes on whatever is seen: Linux tcp_cubic.c, hystart_low_window.
+/// Segments below which slow start continues in any case: Linux tcp_cubic.c, hystart_low_window.
 const LOW_WINDOW: u64 = 16;
 /// Acknowledgements at most this far apart make a train: Linux tcp_cubic.c, hystart_ack_delta_us.
 const TRAIN_SPACING: Duration = Duration::from_milliseconds(2);

@@ -1,4 +1,4 @@
-//! HyStart++ (RFC 9406): when the round-trip time rises, slow start goes on at a quarter of its pace for some rounds, from
+//! HyStart++ (RFC 9406): when the round-trip time rises, slow start continues at a quarter of its pace for some rounds, from
 //! which it returns if the round-trip time falls again.
 
 use crate::about::About;

@@ -6,7 +6,7 @@ pub fn response(p: f64) -> f64 {
     f64::sqrt(2.0 * p / 3.0) + 12.0 * f64::sqrt(3.0 * p / 8.0) * p * (1.0 + 32.0 * p * p)
 }
 
-/// X_Bps: bytes a second, of segments of so many bytes, with a round-trip time in seconds.
+/// X_Bps: bytes per second, for a segment size in bytes, with a round-trip time in seconds.
 pub fn throughput(segment: f64, rtt: f64, p: f64) -> f64 {
     segment / (rtt * response(p))
 }
@@ -14,7 +14,7 @@ pub fn throughput(segment: f64, rtt: f64, p: f64) -> f64 {
 /// Halvings of the interval in which the inverse lies: its last digits.
 const HALVINGS: u32 = 64;
 
-/// The loss event rate at which f(p) is so much; at most 1.
+/// The loss event rate at which f(p) has this value; at most 1.
 pub fn loss_event_rate(response_sought: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {

@@ -27,7 +27,7 @@ fn weights(n: u64) -> Vec<f64> {
 }
 
 impl Intervals {
-    /// A history of at most so many intervals, yet empty.
+    /// An empty history with a maximum number of intervals.
     pub fn new(number: u64, discount_threshold: Option<f64>) -> Intervals {
         Intervals { weights: weights(number), ended: VecDeque::new(), discount_threshold }
     }
@@ -42,7 +42,7 @@ impl Intervals {
         self.ended.push_front(Interval { length, discount: 1.0 });
     }
 
-    /// The loss event rate with a current interval of so many packets; 0 before the first loss event.
+    /// The loss event rate with a current interval of this many packets; 0 before the first loss event.
     pub fn loss_event_rate(&self, current: f64) -> f64 {
         if self.ended.is_empty() {
             return 0.0;
@@ -60,7 +60,7 @@ impl Intervals {
         1.0 / mean.max(1.0)
     }
 
-    /// DF of section 5.5 with a current interval of so many packets.
+    /// DF of section 5.5 with a current interval of this many packets.
     fn general_discount(&self, current: f64) -> f64 {
         let Some(threshold) = self.discount_threshold.filter(|_| !self.ended.is_empty()) else {
             return 1.0;

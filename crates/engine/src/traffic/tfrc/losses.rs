@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::intervals::Intervals;
 use crate::time::{Duration, Time};
 
-/// NDUPACK of section 5.1: a packet is lost when so many with higher numbers have come.
+/// NDUPACK of section 5.1: a packet is lost when this many with higher numbers have arrived.
 const PACKETS_AFTER_A_LOSS: u32 = 3;
 
 /// A packet and when it came.
@@ -69,7 +69,7 @@ impl Losses {
     }
 
     /// A packet came. Returns whether that makes a new loss event. `first_interval` gives the length of the interval
-    /// before the first loss event, and is told whether not one packet came before it (section 6.3.1).
+    /// before the first loss event, and gets whether no packet arrived before it (section 6.3.1).
     pub fn on_packet(
         &mut self,
         number: u64,

@@ -11,7 +11,7 @@ use crate::packet::Report;
 use crate::time::{Duration, Time};
 
 /// Section 6.3.1: the least rate to which the first loss interval is fitted is half a segment a round-trip time, at
-/// which f(p) = s / (R X) is so much.
+/// which f(p) = s / (R X) has this value.
 const GREATEST_FIRST_RESPONSE: f64 = 2.0;
 
 /// A data packet as it comes to the receiver.
@@ -60,7 +60,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver of segments of so many bytes.
+    /// A receiver of segments of this size.
     pub fn new(segment: u64, parameters: &TfrcParameters) -> Receiver {
         let discount_threshold = parameters.history_discounting.then_some(parameters.discount_threshold);
         Receiver {

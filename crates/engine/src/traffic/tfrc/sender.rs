@@ -11,7 +11,7 @@ use crate::packet::Report;
 use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
 
-/// t_mbi of section 4.3: at least one segment is sent in so many seconds.
+/// t_mbi of section 4.3: at least one segment is sent in this many seconds.
 const MAXIMUM_BACKOFF_INTERVAL: f64 = 64.0;
 
 /// Section 4.2: the nofeedback timer before there is a round-trip time.
@@ -20,7 +20,7 @@ const FIRST_TIMEOUT: Duration = Duration::from_seconds(2);
 /// Section 4.2, from RFC 3390: bytes of the initial window unless two segments are more or four are less.
 const INITIAL_WINDOW: f64 = 4380.0;
 
-/// Section 8.2.2: so many values of X_recv are enough.
+/// Section 8.2.2: number of values of X_recv that are kept.
 const MOST_RECEIVE_RATES: usize = 3;
 
 /// What the sender knows of the round-trip time, in seconds.
@@ -34,7 +34,7 @@ struct RoundTripTime {
     latest: f64,
 }
 
-/// X_recv_set of section 4.3: what the receiver reported of late, and when.
+/// X_recv_set of section 4.3: what the receiver reported recently, and when.
 #[derive(Debug)]
 struct ReceiveRates(Vec<(Time, f64)>);
 
@@ -87,7 +87,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender of segments of so many bytes that has not started.
+    /// A sender of segments of this size that has not started.
     pub fn new(segment: u64, parameters: Arc<TfrcParameters>) -> Sender {
         let segment = segment as f64;
         Sender {
@@ -270,7 +270,7 @@ mod tests {
         sender
     }
 
-    /// Feedback after a round trip of so many milliseconds.
+    /// Feedback after a round trip in milliseconds.
     fn feedback(sender: &mut Sender, now: u64, rtt: u64, loss_event_rate: f64, receive_rate: f64) {
         let report = Report { delay: Duration::ZERO, receive_rate, loss_event_rate };
         sender.on_feedback(&report, at(now - rtt), at(now));

@@ -5,7 +5,7 @@ use crate::tcp::congestion::{Delivery, LostSegment};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
-/// What was delivered and lost of late; late is a round that begins with a loss.
+/// What was delivered and lost recently, in a round that begins with a loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {
     /// BBR.bw_latest.

@@ -73,7 +73,7 @@ pub struct Bbr3 {
     state: Box<State>,
 }
 
-/// An acknowledgement at hand with a delivery rate.
+/// An acknowledgement with a delivery rate.
 #[derive(Clone, Copy)]
 struct Sampled<'a> {
     delivery: &'a Delivery,

@@ -72,7 +72,7 @@ pub(super) struct State {
     /// BBR.state; changed by [`State::transition_to`] alone.
     pub(super) mode: Mode,
     pub(super) rounds: Rounds,
-    /// Whether the acknowledgement at hand begins a round.
+    /// Whether this acknowledgement begins a round.
     pub(super) round_start: bool,
     /// Whether the window was full in the present round, and in the one before.
     pub(super) cwnd_limited: (bool, bool),
