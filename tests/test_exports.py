@@ -332,7 +332,7 @@ def test_bad_output_path(scenario_file: ScenarioFile, tmp_path: Path, capsys: Ca
     assert status(["export", file, "--format", "pcapng", "--out", str(tmp_path)]) == 2
     assert "a directory" in complaint(capsys)
     assert status(["export", file, "--format", "tcp-info", "--out", file]) == 2
-    assert "is a file" in complaint(capsys)
+    assert "a file; give a new or empty directory" in complaint(capsys)
 
 
 def test_sweep_needs_one_cell(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
