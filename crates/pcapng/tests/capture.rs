@@ -171,6 +171,6 @@ fn unknown_link() {
     let specification = path(StackProfile::default()).specification();
     let mut simulation = Simulation::new(&specification).expect("valid");
     let begun = Capture::begin(Vec::new(), &specification, &mut simulation, 6, "");
-    assert_eq!(begun.err(), Some("link 6 is not among the 6".to_owned()));
+    assert_eq!(begun.err(), Some("link 6 does not exist; there are 6".to_owned()));
     assert!(simulation.record(BACK, End::Far).is_ok());
 }

@@ -103,7 +103,7 @@ fn minimum_time_on() {
     let mut path = on_off(GAP - 1, GAP, false);
     let refused = |path: &Path| sojourn_engine::simulation::Simulation::new(&path.specification()).err();
     let error = refused(&path).expect("too short");
-    assert!(error.starts_with("flows[0] (cbr): on: 0.000999999999 s is less than the 0.001 s"), "{error}");
+    assert!(error.starts_with("flows[0] (cbr): on: 0.000999999999 s is shorter than the gap of 0.001 s"), "{error}");
     path.flows[0]["source"]["parameters"]["off"] = json!(0);
     assert_eq!(refused(&path), None, "without pauses it does not matter");
 }
