@@ -182,7 +182,7 @@ class Reproduction:
 
 
 def reproduce(
-    study: str,
+    study: str | Study,
     seeds: int | None = None,
     *,
     only: Mapping[str, str | Iterable[str]] | None = None,
@@ -195,37 +195,17 @@ def reproduce(
 ) -> Reproduction:
     """Runs a study, or the part of it that ``only`` selects, such as ``{"queue": ["pie", "codel"], "load": "HC"}``.
 
-    ``changes`` sets keys of its scenarios, to see what an assumption is worth: ``{"stack.minimum_rto": "200 ms"}``. The other
-    arguments are those of ``run``; ``out`` also gets ``cells.csv`` and, of a study with claims, ``claims.csv``.
+    A study is given by its name, or as one that ``check_study`` has found sound. ``changes`` sets keys of its scenarios, to
+    see what an assumption is worth: ``{"stack.minimum_rto": "200 ms"}``. The other arguments are those of ``run``; ``out``
+    also gets ``cells.csv`` and, of a study with claims, ``claims.csv``.
 
     Raises:
         InputError: there is no such study, axis or value, or the backend, the cluster or the directory will not do.
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
-    loaded = library.load(study)
-    check_study(loaded)
-    rest: dict[str, Any] = {"jobs": jobs, "backend": backend, "cluster": cluster, "observer": observer}
-    return reproduce_checked(loaded, seeds, only=only, changes=changes, out=out, **rest)
-
-
-def reproduce_checked(
-    study: Study,
-    seeds: int | None = None,
-    *,
-    only: Mapping[str, str | Iterable[str]] | None = None,
-    changes: Mapping[str, Any] | None = None,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    backend: str | Backend = backends.DEFAULT,
-    cluster: str | None = None,
-    observer: Observer | None = None,
-) -> Reproduction:
-    """``reproduce`` of a study that ``check_study`` has found sound.
-
-    Raises:
-        InputError: there is no such axis or value, or the backend, the cluster or the directory will not do.
-        RunFailed: a run failed; the other runs' results are in ``out``.
-    """
+    if isinstance(study, str):
+        study = library.load(study)
+        check_study(study)
     name = repr(study.name)
     call = _call("reproduce", name, seeds=seeds, only=only, changes=changes, out=out, backend=_given_backend(backend))
     settings = _Settings(out, jobs, backend, cluster, observer or Observer())
@@ -340,9 +320,10 @@ def check_study(study: Study) -> list[Claim]:
         # Loaded here, because it takes long, and what only runs something does not need it.
         from sojourn import figures
 
+        available = figures.available()
         for figure in study.figures:
-            if figure.figure not in figures.available():
-                unknown = names.unknown("figure", figure.figure, figures.available())
+            if figure.figure not in available:
+                unknown = names.unknown("figure", figure.figure, available)
                 raise InputError(f"study {study.name}: figures: {figure.number}: {unknown}")
     return claims
 

@@ -70,7 +70,7 @@ def command(
         if everything:
             click.echo(f"{loaded.name}: {loaded.title}")
         directory = out if out is not None and not everything else (out or Path("results")) / loaded.name
-        reproduction = api.reproduce_checked(
+        reproduction = api.reproduce(
             loaded,
             seeds,
             only=selection(only),
@@ -89,7 +89,7 @@ def command(
 
 
 def _show(reproduction: "Reproduction", claims: int, directory: Path) -> None:
-    """A study's tables, how many of their figures agree, and how its claims fare."""
+    """A study's tables, how many of their values agree, and the verdicts on its claims."""
     from sojourn.cli import show
     from sojourn.cli.console import console
     from sojourn.study import tables

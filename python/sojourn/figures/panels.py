@@ -46,7 +46,7 @@ class Panels:
     axes: Sequence[str]
 
     def check(self, figure: str) -> None:
-        """Sees to it that they are not too many.
+        """Checks that they are not too many.
 
         Raises:
             InputError: they are.

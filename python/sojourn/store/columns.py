@@ -7,7 +7,7 @@ from sojourn.results import NAMES, columns
 
 
 def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
-    """Sees to it that axes can be columns, beside those of earlier campaigns; SQL does not tell upper from lower case.
+    """Checks that axes can be columns, beside those of earlier campaigns; SQL does not tell upper from lower case.
 
     Raises:
         InputError: one cannot.

@@ -215,7 +215,7 @@ class Store:
             return Journal(path)
 
     def _check_files(self) -> None:
-        """Sees to it that the Parquet files are those that the journal knows of, and sets them aside if they are not."""
+        """Checks that the Parquet files are those that the journal knows of, and sets them aside if they are not."""
         consolidation.clear(self.directory)
         files = parquet.paths(self.directory)
         there = [file for file in files if file.exists()]
