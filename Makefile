@@ -9,6 +9,9 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name tests -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
 
+# Tests start many processes; without bytecode on disk each compiles every module that it imports.
+export PYTHONDONTWRITEBYTECODE =
+
 # What cargo has found in order, kept until a source, a table that tests read, or the compiler changes.
 CHECKED := target/checked
 RUST_CHECKED := $(CHECKED)/toolchain rustfmt.toml Cargo.toml Cargo.lock $(shell find crates -type f)

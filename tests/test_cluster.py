@@ -4,7 +4,7 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import dask
@@ -35,12 +35,19 @@ class Watching(Observer):
         return nullcontext(self._on_progress)
 
 
-@pytest.fixture
-def scheduler() -> Iterator[distributed.LocalCluster]:
+@contextmanager
+def local_cluster() -> Iterator[distributed.LocalCluster]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     # Workers are forked from a process with all modules loaded.
     forked = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     with forked, distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[distributed.LocalCluster]:
+    """A scheduler that outlives the test."""
+    with local_cluster() as cluster:
         yield cluster
 
 
@@ -80,20 +87,21 @@ def test_unreachable_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert not (tmp_path / "out").exists()
 
 
-def test_lost_scheduler_keeps_runs(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_lost_scheduler_keeps_runs(tmp_path: Path) -> None:
     """If the scheduler ends, the error says so, and finished runs stay in the store."""
     planned = campaigns.small(REPETITIONS)
-    cluster = Cluster(scheduler.scheduler_address)
+    with local_cluster() as scheduler, Store(tmp_path / "out", create=True) as store:
+        cluster = Cluster(scheduler.scheduler_address)
 
-    def end(tally: Tally) -> None:
-        if tally.made == 10:
-            scheduler.close()
+        def end(tally: Tally) -> None:
+            if tally.made == 10:
+                scheduler.close()
 
-    with Store(tmp_path / "out", create=True) as store:
         with pytest.raises(ClusterLost, match=r"the cluster at tcp://.* is lost"):
             run(planned, SIMULATOR, store, elsewhere=cluster.execute, observer=Watching(end))
         assert 10 <= len(store) < len(planned)
-    cluster.close()
+        cluster.close()
 
 
 def test_api_uses_cluster(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return parquet(directory)
 
 
-@pytest.mark.parametrize("times", [10, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("times", [3, pytest.param(100, marks=pytest.mark.long)])
 def test_killed_process_keeps_runs(times: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
     """Killed at random times and restarted, campaigns end with the same files as without kills, and lose no finished run."""
     began = time.monotonic()
@@ -84,7 +84,7 @@ def small_disk(directory: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", directory], check=True)
 
 
-@pytest.mark.parametrize("size", ["96k", "300k", "1400k", "1600k"])
+@pytest.mark.parametrize("size", ["300k", *(pytest.param(size, marks=pytest.mark.long) for size in ("96k", "1400k", "1600k"))])
 def test_full_disk_keeps_runs(size: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
     """A full disk is a one-line error, and the campaign can be continued; some sizes hold part of the journal, some all of it."""
     disk = tmp_path / "disk"
@@ -101,7 +101,7 @@ def test_full_disk_keeps_runs(size: str, undisturbed: dict[str, bytes], tmp_path
         assert parquet(disk / "out") == undisturbed
 
 
-@pytest.mark.parametrize("largest", [40_000, 120_000, 200_000])
+@pytest.mark.parametrize("largest", [120_000, *(pytest.param(largest, marks=pytest.mark.long) for largest in (40_000, 200_000))])
 def test_file_size_limit_keeps_runs(largest: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
     """A limit on file sizes is a one-line error, and the campaign can be continued."""
     process = campaigns.start(tmp_path / "out", REPETITIONS, tmp_path / "complaint", largest)
