@@ -97,4 +97,5 @@ test:
 	@$(MAKE) --no-print-directory --jobs=4 --keep-going --output-sync=target checks
 
 test-long: setup tools
+	PROPTEST_CASES=512 cargo test --quiet --locked --package sojourn-engine --test engine properties::queues
 	$(PYTEST) -m long

@@ -30,6 +30,12 @@ fn limit() -> impl Strategy<Value = Option<Limit>> {
     ]
 }
 
+/// Runs a share of the cases that proptest is asked for: 256 by default, `PROPTEST_CASES` if it is set. All disciplines are run.
+fn runner(share: u32) -> TestRunner {
+    let asked = Config::default();
+    TestRunner::new(Config { cases: asked.cases / share, failure_persistence: None, ..asked })
+}
+
 fn case(descriptions: Vec<Description>) -> impl Strategy<Value = Case> {
     let gap = (50u64..2_000).prop_map(Duration::from_microseconds);
     let choices = vec(any::<prop::sample::Index>(), descriptions.len());
@@ -51,8 +57,7 @@ fn conservation_order_and_limits() {
         // VCP and DualPI2 are made for marks, so nothing turns them on.
         let knows_ecn = ["vcp", "dualpi2"].contains(&about.name)
             || descriptions.iter().any(|description| description.name == "ecn");
-        let mut runner = TestRunner::new(Config { cases: 128, failure_persistence: None, ..Config::default() });
-        runner
+        runner(4)
             .run(&case(descriptions), |case| {
                 for fate in run(about.name, about.class, &case)? {
                     match fate {
@@ -77,8 +82,7 @@ fn conservation_order_and_limits() {
 #[test]
 fn determinism_by_seed() {
     for (about, descriptions) in Discipline::catalogue() {
-        let mut runner = TestRunner::new(Config { cases: 32, failure_persistence: None, ..Config::default() });
-        runner
+        runner(16)
             .run(&case(descriptions), |case| {
                 prop_assert_eq!(run(about.name, about.class, &case)?, run(about.name, about.class, &case)?);
                 Ok(())
