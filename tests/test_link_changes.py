@@ -81,6 +81,26 @@ def test_outage(scenario: Callable[..., Scenario]) -> None:
     assert flow["completed"] > 10_000_000 * 8 / 10e6 + 3
 
 
+def test_rate_of_zero(scenario: Callable[..., Scenario]) -> None:
+    """A second at 0 bit/s fills the queue with the 1000 packets of that second, and utilisation counts none of it."""
+    network = one_link(changes=[{"at": "1 s", "rate": "0 bit/s"}, {"at": "2 s", "rate": "16 Mbit/s"}])
+    result = sojourn.run(scenario(network=network, flows=unresponsive(), warm_up="0 s", probe={"queue_series": "500 ms"}))
+    waiting = result.series.filter(kind="queue", measure="packets").sort("time")["value"].to_list()
+    assert waiting == pytest.approx([0, 0, 0, 500, 1000, 500, 0, 0], abs=2)
+    (queue,) = result.queues.iter_rows(named=True)
+    assert queue["utilisation"] == pytest.approx((0.8 + 0 + 1 + 0.5) / 4, abs=0.001)
+
+
+def test_link_down_throughout_window(scenario: Callable[..., Scenario]) -> None:
+    """A link at 0 bit/s throughout the window has rate and utilisation 0, and no measure is NaN."""
+    flows = [*unresponsive(), {"from": "a", "to": "b", "tcp": "newreno"}]
+    result = sojourn.run(scenario(network=one_link(changes=[{"at": "0 s", "rate": "0 bit/s"}]), flows=flows))
+    for frame in (result.runs, result.queues, result.flows):
+        (nans,) = frame.select(pl.sum_horizontal(pl.col(pl.Float64).is_nan().any())).to_series().unique()
+        assert not nans
+    assert (result.runs["bottleneck_mbps"][0], result.queues["utilisation"][0]) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("link", "message"),
     [
@@ -92,7 +112,8 @@ def test_outage(scenario: Callable[..., Scenario]) -> None:
             r"changes\[1\].at: \"1 s\" must be later",
         ),
         ({"changes": [{"at": "4 s", "rate": "1 Mbit/s"}]}, "after the end"),
-        ({"changes": [{"at": "1 s", "rate": "0 bit/s"}]}, "rate"),
+        ({"rate": "0 bit/s"}, "rate must be greater than 0"),
+        ({"changes": [{"at": "1 s", "rate": "-1 bit/s"}]}, "rate must be 0 or more"),
         ({"changes": [{"at": "1 s", "speed": "1 Mbit/s"}]}, "speed"),
         ({"one_way": True, "changes": [{"at": "1 s", "reverse_loss": 0.1}]}, "one-way"),
     ],

@@ -65,7 +65,7 @@ pub struct LinkSpecification {
 pub struct LinkChange {
     /// The moment.
     pub at: Time,
-    /// Its capacity, for packets whose transmission begins from then on.
+    /// Its capacity, also for what remains of a packet in transmission. At zero it holds its packets.
     pub rate: Option<Rate>,
     /// Its propagation delay, for packets whose transmission ends from then on.
     pub delay: Option<Duration>,

@@ -15,8 +15,11 @@ pub struct Bytes(pub u64);
 pub struct Rate(pub u64);
 
 impl Rate {
-    /// How long `bytes` take on a link of this rate, rounded up to a whole picosecond.
+    /// How long `bytes` take on a link of this rate, rounded up to a whole picosecond. At a rate of zero, forever.
     pub fn transmission_time(self, bytes: u64) -> Duration {
+        if self.0 == 0 {
+            return Duration(u64::MAX);
+        }
         // A packet's bits in picoseconds fit into 64 bits, and a division of more takes several times as long.
         if let Some(picobits) = bytes.checked_mul(8 * PICOSECONDS_PER_SECOND) {
             return Duration(picobits.div_ceil(self.0));

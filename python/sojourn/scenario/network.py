@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from sojourn.scenario.base import Table
 from sojourn.scenario.choices import QueueChoice
-from sojourn.scenario.quantities import Duration, Packets, Rate
+from sojourn.scenario.quantities import Duration, Packets, Rate, RateOrZero
 from sojourn.units import DURATION
 
 #: The routers at the two ends of a dumbbell's bottleneck.
@@ -91,7 +91,9 @@ class Change(Table):
     """Settings of a link from a given time on; others stay as they are."""
 
     at: Duration = Field(description="The moment.")
-    rate: Rate | None = Field(None, description="Rate in both directions, for transmissions that begin from then on.")
+    rate: RateOrZero | None = Field(
+        None, description="Rate in both directions, also for what remains of a packet; 0 holds all packets."
+    )
     delay: Duration | None = Field(None, description="One-way propagation delay, for transmissions that end from then on.")
     loss: Loss | None = None
     reverse_loss: Loss | None = None
@@ -106,7 +108,7 @@ class Change(Table):
 class TwoWay(Table):
     """A link with a queue, and losses, of its own in each direction."""
 
-    rate: Rate = Field(description="Rate, the same in both directions.")
+    rate: Rate = Field(description="Rate at the start, the same in both directions.")
     delay: Duration = Field(0, description="One-way propagation delay.")
     queue: QueueChoice | None = Field(None, description="Queue at its egress, forwards; an unlimited FIFO by default.")
     reverse_queue: QueueChoice | None = Field(None, description="The same for the reverse direction.")

@@ -34,6 +34,8 @@ PositiveDuration = Annotated[int, _at_least(DURATION, 1), _schema(DURATION)]
 """Picoseconds, more than 0."""
 Rate = Annotated[int, _at_least(RATE, 1), _schema(RATE)]
 """Bits a second, more than 0."""
+RateOrZero = Annotated[int, _at_least(RATE, 0), _schema(RATE)]
+"""Bits a second, 0 or more."""
 Size = Annotated[int, _at_least(SIZE, 1), _schema(SIZE)]
 """Bytes, more than 0."""
 Packets = Annotated[int, _at_least(PACKETS, 0), _schema(PACKETS)]

@@ -1,6 +1,6 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
-use super::Varying;
+use super::{Transmitter, Varying};
 use crate::agenda::{Agenda, Sequence, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
@@ -43,7 +43,7 @@ pub struct MeasuredQueue {
     pub outcome: Outcome,
     /// The statistics, if the run wants any.
     pub probe: Option<QueueProbe>,
-    /// The changes of the link's rate that the discipline will be told of, the last first.
+    /// The rates other than zero that the link will have, of which the discipline will be told; the last first.
     pub rate_changes: Vec<(Time, Rate)>,
     /// What the discipline feeds.
     pub device: Device,
@@ -205,39 +205,6 @@ impl Device {
     }
 }
 
-/// What puts bits on the wire, one packet after the other, each at the rate that the link has when it begins.
-#[derive(Debug)]
-pub struct Transmitter {
-    rate: Varying<Rate>,
-    /// Until when it is busy.
-    pub busy_until: Time,
-    /// The latest transmission time computed, and of which size at which rate: traffic has few sizes.
-    latest: (u16, Rate, Duration),
-}
-
-impl Transmitter {
-    fn new(rate: Varying<Rate>) -> Transmitter {
-        Transmitter { rate, busy_until: Time::ZERO, latest: (0, Rate(0), Duration::ZERO) }
-    }
-
-    /// How long the packet transmitted last occupies it.
-    pub fn latest_transmission(&self) -> Duration {
-        self.latest.2
-    }
-
-    /// Transmits a packet as soon as it is free from `ready` on, and tells when that is done.
-    #[inline(always)]
-    pub fn transmit(&mut self, size: u16, ready: Time) -> Time {
-        let start = ready.max(self.busy_until);
-        let rate = self.rate.at(start);
-        if (self.latest.0, self.latest.1) != (size, rate) {
-            self.latest = (size, rate, rate.transmission_time(u64::from(size)));
-        }
-        self.busy_until = start + self.latest.2;
-        self.busy_until
-    }
-}
-
 /// A link in one direction.
 #[derive(Debug)]
 pub struct Link {
@@ -259,22 +226,14 @@ pub struct Link {
 impl Link {
     /// An idle link.
     pub fn new(
-        rate: Varying<Rate>,
+        transmitter: Transmitter,
         delay: Varying<Duration>,
         egress: Egress,
         losses: Option<Losses>,
         arrivals: Source,
     ) -> Link {
         let special = losses.map(|losses| Box::new(Special { losses: Some(losses), ..Special::default() }));
-        Link {
-            transmitter: Transmitter::new(rate),
-            delay,
-            latest_arrival: Time::ZERO,
-            egress,
-            special,
-            in_transit: Line::default(),
-            arrivals,
-        }
+        Link { transmitter, delay, latest_arrival: Time::ZERO, egress, special, in_transit: Line::default(), arrivals }
     }
 
     /// When a packet arrives whose transmission is completed then. A link keeps packets in order: one sent when the

@@ -4,10 +4,12 @@ mod forwarding;
 mod link;
 mod round_trips;
 mod routes;
+mod transmitter;
 mod varying;
 
 pub use forwarding::Network;
 pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue, Special};
 pub use round_trips::RoundTrips;
 pub use routes::{END_OF_PATH, Hop, Routes};
+pub use transmitter::Transmitter;
 pub use varying::Varying;

@@ -38,6 +38,11 @@ impl<T: Copy> Varying<T> {
         self.until = self.later.last().map_or(Time::NEVER, |(time, _)| *time);
     }
 
+    /// What it was at the latest moment asked for.
+    pub fn current(&self) -> T {
+        self.current
+    }
+
     /// When it changes next; never if it does not.
     pub fn next_change(&self) -> Time {
         self.until

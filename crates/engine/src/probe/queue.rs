@@ -192,8 +192,8 @@ impl QueueProbe {
         self.bytes -= u64::from(size);
     }
 
-    /// The measuring window opens, while the transmitter is busy until `busy_until`.
-    pub fn open_window(&mut self, now: Time, busy_until: Time) {
+    /// The measuring window opens. `remaining` is the time for which the transmitter will be busy with packets that left.
+    pub fn open_window(&mut self, now: Time, remaining: Duration) {
         let counts = self.window;
         let (packets, bytes) = (self.packets, self.bytes);
         *self = QueueProbe {
@@ -204,19 +204,19 @@ impl QueueProbe {
             max_packets: packets,
             before_window: counts,
             sojourn_sum_before_window: self.sojourn_sum,
-            busy: busy_until.since(now),
+            busy: remaining,
             ..QueueProbe::default()
         };
     }
 
-    /// The run ends, while the transmitter is busy until `busy_until`.
-    pub fn close(self, now: Time, busy_until: Time) -> QueueStatistics {
+    /// The run ends. `remaining` is the time for which the transmitter would still be busy with packets that left.
+    pub fn close(self, now: Time, remaining: Duration) -> QueueStatistics {
         let integrals = self.integrals.up_to(self.packets, self.bytes, now);
         let elapsed = now.since(self.window_opened).0;
         let mean = |sum: i128| if elapsed == 0 { 0.0 } else { sum as f64 / elapsed as f64 };
         let mean_packets = mean(integrals.packets);
         let variance = mean(integrals.packets_squared) - mean_packets * mean_packets;
-        let busy = self.busy - busy_until.since(now);
+        let busy = self.busy - remaining;
         let longest = self.sojourn_max.seconds();
         let histogram = self.sojourns.histogram();
         let quantile = |quantile: f64| (histogram.value_at_quantile(quantile) as f64 * 1e-9).min(longest);

@@ -111,7 +111,8 @@ pub trait QueueDiscipline {
         false
     }
 
-    /// Tells the rate of the link that it feeds: before all else, and when it changes.
+    /// Tells the rate of the link that it feeds: before all else, and when it changes. The rate is above zero: a link
+    /// whose rate is zero takes no packets, and the discipline keeps the rate from before.
     fn set_link_rate(&mut self, _rate: Rate) {}
 
     /// Tells whose packets may come, before all else.

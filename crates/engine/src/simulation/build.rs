@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
-use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, RoundTrips, Routes, Varying};
+use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, RoundTrips, Routes, Transmitter, Varying};
 use crate::packet::OptionsPool;
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, FlowTable, Outcome, QueueDiscipline};
@@ -65,9 +65,8 @@ fn check(specification: &Specification) -> Result<(), String> {
         if link.from >= nodes || link.to >= nodes || link.from == link.to {
             return Err(format!("{place}: must join two different nodes, numbered below {nodes}"));
         }
-        let rates = link.changes.iter().filter_map(|change| change.rate).chain([link.rate]);
-        if rates.into_iter().any(|rate| rate.0 == 0) {
-            return Err(format!("{place}: rate must be above zero"));
+        if link.rate == Rate(0) {
+            return Err(format!("{place}: rate must be above zero; a change may set it to zero"));
         }
         let mut losses = link.changes.iter().filter_map(|change| change.loss).chain([link.loss]);
         if !losses.all(|loss| (0.0..=1.0).contains(&loss)) {
@@ -284,7 +283,7 @@ fn build_links(
                     random: Random::stream(specification.seed, Purpose::Queue, index as u64),
                     outcome: Outcome::default(),
                     probe: specification.probe.queue_statistics.then(QueueProbe::default),
-                    rate_changes: rate_changes(link).rev().collect(),
+                    rate_changes: rate_changes(link).filter(|(_, rate)| *rate > Rate(0)).rev().collect(),
                     device: Device::new(link.device_queue),
                     room: source(Due::DeviceHasRoom(index as u32)),
                     asks: false,
@@ -294,13 +293,13 @@ fn build_links(
         };
         let arrivals =
             if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index as u32)) } else { Source::NONE };
-        let rate = Varying::new(link.rate, rate_changes(link));
+        let transmitter = Transmitter::new(link.rate, rate_changes(link));
         let delay = Varying::new(link.delay, changes(link, |change| change.delay));
         let losses = (!link.is_lossless()).then(|| {
             let ratio = Varying::new(link.loss, changes(link, |change| change.loss));
             Losses::new(link.drop.clone(), ratio, Random::stream(specification.seed, Purpose::Loss, index as u64))
         });
-        built.push(Link::new(rate, delay, egress, losses, arrivals));
+        built.push(Link::new(transmitter, delay, egress, losses, arrivals));
     }
     Ok((built, sources))
 }
@@ -308,12 +307,12 @@ fn build_links(
 /// The changes of one property of a link, and when.
 fn changes<T>(
     link: &LinkSpecification,
-    property: impl Fn(&LinkChange) -> Option<T>,
-) -> impl DoubleEndedIterator<Item = (Time, T)> {
+    property: impl Fn(&LinkChange) -> Option<T> + Clone,
+) -> impl DoubleEndedIterator<Item = (Time, T)> + Clone {
     link.changes.iter().filter_map(move |change| property(change).map(|value| (change.at, value)))
 }
 
-fn rate_changes(link: &LinkSpecification) -> impl DoubleEndedIterator<Item = (Time, Rate)> {
+fn rate_changes(link: &LinkSpecification) -> impl DoubleEndedIterator<Item = (Time, Rate)> + Clone {
     changes(link, |change| change.rate)
 }
 

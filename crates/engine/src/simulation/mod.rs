@@ -333,7 +333,7 @@ impl Simulation {
             if let Egress::Queue(queue) = &mut link.egress
                 && let Some(probe) = &mut queue.probe
             {
-                probe.open_window(self.now, link.transmitter.busy_until);
+                probe.open_window(self.now, link.transmitter.remaining(self.now));
             }
         }
         for flow in &mut self.flows {
@@ -425,7 +425,7 @@ impl Simulation {
                 queues.push(QueueResult {
                     link: index,
                     link_losses: link.special.and_then(|special| special.losses).map_or(0, |losses| losses.lost),
-                    statistics: probe.close(self.end, link.transmitter.busy_until),
+                    statistics: probe.close(self.end, link.transmitter.remaining(self.end)),
                 });
             }
         }

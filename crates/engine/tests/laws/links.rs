@@ -4,9 +4,11 @@ use std::sync::atomic::AtomicBool;
 
 use crate::support::{MS, Path, S, constant_rate, droptail, tcp_flows};
 use serde_json::{Value, json};
+use sojourn_engine::queue::Discipline;
 use sojourn_engine::result::RunResult;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::{LinkChange, Specification};
+use sojourn_engine::time::Time;
 use sojourn_engine::units::Bytes;
 
 /// Runs the path, its bottleneck changing so.
@@ -50,6 +52,105 @@ fn queue_growth_at_current_rate() {
         checked += 1;
     }
     assert!(checked > 5_000, "{checked} samples");
+}
+
+/// 1000 packets/s of 1000 bytes over one link of 16 Mbit/s that changes so. Returns how many have arrived at each moment, in
+/// seconds, with all packets counted after each event.
+fn arrived(queue: Value, device_queue: u64, changes: Value, moments: &[f64]) -> Vec<u64> {
+    let mut source = constant_rate(8_000_000, 1000, false);
+    source["to"] = json!(1);
+    let specification: Specification = serde_json::from_value(json!({
+        "seed": 1, "duration": 10 * S, "warm_up": 0, "sender_overhead": 0, "nodes": ["sender", "receiver"],
+        "links": [{
+            "from": 0, "to": 1, "rate": 16_000_000, "delay": 5 * MS, "queue": queue, "device_queue": device_queue,
+            "drop": null, "changes": changes,
+        }],
+        "stacks": [{}], "flows": [source],
+        "probe": {"queue_statistics": true, "queue_series": null, "flow_series": null},
+    }))
+    .expect("well formed");
+    let mut simulation = Simulation::new(&specification).expect("a valid specification");
+    let mut count = |moment: &f64| {
+        let until = Time((moment * S as f64) as u64);
+        while !simulation.advance(until, 1) {
+            assert!(simulation.census().is_complete(), "{:?}", simulation.census());
+        }
+        simulation.census().delivered
+    };
+    moments.iter().map(&mut count).collect()
+}
+
+/// A second at 0 or 1 bit/s delays 1000 packets, with or without a queue or a ring. Nothing arrives meanwhile, and a second
+/// at twice the source's rate makes up for it.
+#[test]
+fn second_without_service() {
+    let moments = [2.01, 2.99, 3.5, 4.01, 9.0];
+    for rate in [0, 1] {
+        let changes = json!([{"at": 2 * S, "rate": rate}, {"at": 3 * S, "rate": 16_000_000}]);
+        for (queue, device_queue) in [(Value::Null, 0), (droptail(5_000), 0), (droptail(5_000), 10)] {
+            let arrived = arrived(queue, device_queue, changes.clone(), &moments);
+            for (count, expected) in arrived.iter().zip([2000, 2000, 2990, 4000, 8995u64]) {
+                assert!(count.abs_diff(expected) <= 6, "{arrived:?} at {moments:?} s, after {rate} bit/s");
+            }
+            assert_eq!(arrived[0], arrived[1], "arrivals at {rate} bit/s");
+        }
+    }
+}
+
+/// After a rate of zero without a later change nothing arrives, and neither use nor sojourn times are out of range.
+#[test]
+fn link_down_for_good() {
+    for device_queue in [0, 10] {
+        let changes = json!([{"at": 2 * S, "rate": 0}]);
+        let arrived = arrived(droptail(100), device_queue, changes, &[2.01, 9.9]);
+        assert!(arrived[0].abs_diff(2000) <= 6 && arrived[0] == arrived[1], "{arrived:?}");
+    }
+    for (at, expected) in [(0, 0.0), (40 * S, 0.5)] {
+        let mut path = Path::new(10_000_000, 20 * MS);
+        path.queue = droptail(1_000);
+        path.device_queue = 5;
+        path.flows = vec![constant_rate(20_000_000, 1500, false)];
+        let statistics = run(&path, json!([{"at": at, "rate": 0}])).queues[0].statistics.clone();
+        assert!((statistics.busy_share - expected).abs() < 1e-4, "use {}, not {expected}", statistics.busy_share);
+        assert!(statistics.sojourn.is_none_or(|sojourn| sojourn.max < 60.0), "{:?}", statistics.sojourn);
+    }
+}
+
+/// Two of each three seconds at zero leave a third of the link. Output is the rate times the use, whatever the discipline.
+/// All packets are counted after every event.
+#[test]
+fn periodic_outages_under_every_discipline() {
+    for (about, _) in Discipline::catalogue() {
+        let mut path = Path::new(2_000_000, 20 * MS);
+        path.queue = json!({"name": about.name, "limit": {"packets": 200}, "parameters": parameters(about.name)});
+        path.device_queue = 2;
+        path.flows = vec![constant_rate(4_000_000, 1500, true)];
+        (path.warm_up, path.duration) = (3 * S, 15 * S);
+        path.changes = (0..5)
+            .flat_map(|cycle| {
+                [(3 * cycle, 0), (3 * cycle + 2, 2_000_000)].map(|(at, rate)| json!({"at": at * S, "rate": rate}))
+            })
+            .collect();
+        path.run_with_census(about.name);
+        let result = path.run();
+        let statistics = &result.queues[0].statistics;
+        let sent = statistics.window.bytes_sent as f64 * 8.0;
+        let case = format!("{}: use {}, {sent} bits", about.name, statistics.busy_share);
+        let least = if about.name == "droptail" { 1.0 / 3.0 - 1e-4 } else { 0.0 };
+        assert!((least..=1.0 / 3.0).contains(&statistics.busy_share), "{case}");
+        // What left before the window and what is left in the device are at most three packets each.
+        let capacity = 2e6 * 12.0 * statistics.busy_share;
+        assert!((sent - capacity).abs() <= 3.0 * 12_000.0, "{case}, not {capacity}");
+    }
+}
+
+/// What a discipline cannot do without.
+fn parameters(discipline: &str) -> Value {
+    match discipline {
+        "tbf" => json!({"rate": 1_000_000_000}),
+        "apd_static" | "codel_static" => json!({"hungriest": "cbr"}),
+        _ => json!({}),
+    }
 }
 
 /// Mean sojourn time in seconds and use of the link between two moments, with this discipline.
