@@ -22,9 +22,6 @@ from sojourn.units import PICOSECONDS
 #: The frames of a result, which are also the names of its files.
 NAMES = ("runs", "groups", "flows", "queues", "series")
 
-#: What selections call a group of flows, as if it were an axis.
-GROUP = "group"
-
 #: The flows of a backend, and whether each is one that Jain's index is taken over.
 FLOWS = pl.Schema({**backend.FLOWS, "long_lived": pl.Boolean()})
 

@@ -183,6 +183,18 @@ METRICS: dict[str, Metric] = {
             floor=0.1,
         ),
         Metric(
+            name="loss_pct",
+            title="loss ratio",
+            scope=Scope.RUN,
+            unit="%",
+            decimals=2,
+            figure="loss-ratio",
+            definition="100 Σ `packets_dropped` / Σ `segments_sent` over flows; null when no segment was sent",
+            compute=lambda seen: formulas.percentage(formulas.total(seen.packets_dropped), formulas.total(seen.segments_sent)),
+            main_of_group=True,
+            floor=0.1,
+        ),
+        Metric(
             name="queue_mean_pkts",
             title="mean queue length",
             scope=Scope.QUEUE,
