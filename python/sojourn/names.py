@@ -1,7 +1,10 @@
-"""Messages for names that are not known."""
+"""Names that mean the same everywhere, and messages for names that are not known."""
 
 import difflib
 from collections.abc import Iterable
+
+#: What selections of cells call a group of flows, as if it were an axis; no axis has this name.
+GROUP = "group"
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> str:

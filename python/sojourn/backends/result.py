@@ -10,9 +10,9 @@ import polars as pl
 FLOWS = pl.Schema(
     {
         "flow": pl.UInt32(),
-        "group": pl.String(),
-        "from": pl.String(),
-        "to": pl.String(),
+        "flow_group": pl.String(),
+        "sender": pl.String(),
+        "receiver": pl.String(),
         "algorithm": pl.String(),
         "start": pl.Float64(),
         "established": pl.Float64(),
@@ -21,6 +21,7 @@ FLOWS = pl.Schema(
         "aborted": pl.String(),
         "bytes_delivered": pl.UInt64(),
         "total_bytes_delivered": pl.UInt64(),
+        "packets_dropped": pl.UInt64(),
         "segments_sent": pl.UInt64(),
         "retransmissions": pl.UInt64(),
         "timeouts": pl.UInt64(),

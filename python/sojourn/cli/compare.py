@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import Command, option
+from sojourn.cli.options import Command, groups_of, option
 
 
 @click.command("compare", cls=Command)
@@ -12,14 +12,31 @@ from sojourn.cli.options import Command, option
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @option("--metric", "metrics", metavar="M", multiple=True, help="Compare only this metric; repeatable.")
-def command(directory: Path, first: str, second: str, metrics: tuple[str, ...]) -> None:
+@option("--only", metavar="group=NAME", multiple=True, help="Compare only this group of flows; repeatable.")
+def command(directory: Path, first: str, second: str, metrics: tuple[str, ...], only: tuple[str, ...]) -> None:
     """Compare two cells of the results in DIR over common seeds.
 
-    A and B are values of axes that identify a cell, such as tcp=cubic,queue=codel.
+    A and B are values of axes that identify a cell, such as tcp=cubic,queue=codel. With group=NAME in both, they are groups of
+    flows, of the same cell or of two.
     """
-    from sojourn import api, comparison
+    from sojourn import api, comparison, names
     from sojourn.cli import show
+    from sojourn.errors import InputError
+    from sojourn.metrics import METRICS
+    from sojourn.names import GROUP
 
-    runs = api.summaries(directory)
+    runs, groups = api.summaries(directory), groups_of(only)
     one, other = (comparison.condition(text, comparison.axes_of(runs)) for text in (first, second))
-    show.compared(comparison.compare_cells(runs, one, other, metrics or None), first, second)
+    for name in metrics:
+        if name not in METRICS:
+            raise InputError(names.unknown("metric", name, METRICS))
+    groups_alone = groups is not None or GROUP in one or GROUP in other
+    of_runs = [name for name in metrics if METRICS[name].of_run]
+    if not groups_alone and (of_runs or not metrics):
+        show.compared(comparison.compare_cells(runs, one, other, of_runs or None), first, second)
+    of_groups = [name for name in metrics if groups_alone or METRICS[name].of_group]
+    if groups_alone or of_groups or not metrics:
+        compared = comparison.compare_groups(api.groups(directory), one, other, of_groups or None, groups)
+        # The only group of both cells would repeat what is shown of the cells.
+        if groups_alone or len(compared) > 1 or not all(METRICS[name].of_run for name in metrics):
+            show.compared_groups(compared, first, second)

@@ -1,4 +1,4 @@
-"""``sojourn list``: the algorithms, profiles and studies."""
+"""``sojourn list``: the algorithms, profiles, studies, metrics and figures."""
 
 import click
 
@@ -6,11 +6,12 @@ from sojourn.cli.options import Command
 
 
 @click.command("list", cls=Command)
-@click.argument("what", type=click.Choice(["tcp", "queues", "studies", "profiles"]))
+@click.argument("what", type=click.Choice(["tcp", "queues", "studies", "profiles", "metrics", "figures"]))
 def command(what: str) -> None:
-    """List congestion controls (tcp), queues, studies or profiles."""
-    from sojourn import catalogue
+    """List congestion controls (tcp), queues, studies, profiles, metrics or figures."""
+    from sojourn import catalogue, figures
     from sojourn.cli.console import console, table
+    from sojourn.metrics import METRICS
     from sojourn.study import library
 
     if what == "studies":
@@ -22,6 +23,14 @@ def command(what: str) -> None:
         listed = table("Stack profiles", "name", "title")
         for profile in catalogue.load().profiles:
             listed.add_row(profile.name, profile.title)
+    elif what == "metrics":
+        listed = table("Metrics", "name", "title", "unit", "of")
+        for metric in METRICS.values():
+            listed.add_row(metric.name, metric.title, metric.unit, metric.told_of)
+    elif what == "figures":
+        listed = table("Figures", "name", "kind", "shows", "of")
+        for figure in figures.available().values():
+            listed.add_row(figure.name, figure.family, figure.help, figure.told_of)
     else:
         known = catalogue.load()
         title, entries = (

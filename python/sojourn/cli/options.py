@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from sojourn import backends
 from sojourn.errors import InputError
+from sojourn.names import GROUP
 
 #: The sections of help, in this order; options that name none come last.
 CELLS, RESULTS, EXECUTION, OTHER = "Cells and seeds", "Results", "Execution", "Options"
@@ -141,6 +142,15 @@ def selection(only: tuple[str, ...]) -> dict[str, list[str]]:
             raise InputError(f'--only {condition}: write AXIS=VALUE, such as "load=UC"')
         wanted.setdefault(axis.strip(), []).append(value.strip())
     return wanted
+
+
+def groups_of(only: tuple[str, ...]) -> list[str] | None:
+    """The groups of flows that are wanted, where nothing else can be chosen; all of them if it is none."""
+    wanted = selection(only)
+    for axis in wanted:
+        if axis != GROUP:
+            raise InputError(f'--only {axis}=...: A and B choose the cells; write {GROUP}=NAME, such as "{GROUP}=downloads"')
+    return wanted.get(GROUP)
 
 
 def changes_of(given: tuple[str, ...]) -> dict[str, Any]:

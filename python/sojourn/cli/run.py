@@ -17,6 +17,7 @@ from sojourn.cli.options import (
     selection,
     set_option,
 )
+from sojourn.names import GROUP
 
 
 @click.command("run", cls=Command)
@@ -40,16 +41,23 @@ def command(
     cluster: str | None,
     progress: str,
 ) -> None:
-    """Run FILE, a scenario or a sweep, and show the results."""
+    """Run FILE, a scenario or a sweep, and show the results.
+
+    With --only group=NAME the tables show only this group of flows; the runs are the same.
+    """
     from sojourn import api
     from sojourn.cli import show
     from sojourn.cli.terminal import Terminal
 
+    wanted = selection(only)
+    groups = wanted.pop(GROUP, None)
+    if groups is not None:
+        api.check_groups(api.campaign(file, seeds, wanted, changes_of(changes)), groups)
     terminal = Terminal(click.get_current_context().obj, out, progress)
     found = api.run(
         file,
         seeds,
-        only=selection(only),
+        only=wanted,
         changes=changes_of(changes),
         out=out,
         jobs=jobs,
@@ -58,6 +66,6 @@ def command(
         observer=terminal,
     )
     if len(terminal.plan.cells) == 1:
-        show.result(found)
+        show.result(found, groups)
     else:
-        show.cells(found, terminal.plan)
+        show.cells(found, terminal.plan, groups)

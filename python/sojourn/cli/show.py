@@ -9,9 +9,10 @@ from rich.markup import escape
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, Imprecise, Plan
 from sojourn.cli.console import console, table
-from sojourn.comparison import ComparedMetric
-from sojourn.metrics import METRICS, Metric
+from sojourn.comparison import ComparedGroups, ComparedMetric
+from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.metrics.formulas import jain as jains_index
+from sojourn.names import GROUP
 from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study.cells import Compared, agreement
@@ -21,17 +22,24 @@ from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
 
 
-def result(found: Result) -> None:
-    """The flows by group and the queues of a scenario over the measuring window; with several seeds, the means over them."""
+def result(found: Result, only: Sequence[str] | None = None) -> None:
+    """The flows by group and the queues of a scenario over the measuring window; with several seeds, the means over them.
+
+    Of some groups only their flows are shown.
+    """
     flows = table(
-        *("Flows", "group", "algorithm", ">flows", ">mean Mbit/s", ">Jain"),
+        *("Flows", "group", "algorithm", ">flows", ">mean Mbit/s", ">Jain (long-lived)"),
         *(">retransmissions", ">timeouts", ">mean RTT ms", ">completed"),
     )
     for group, algorithm, count, rate, jain, retransmissions, timeouts, rtt, completed in _groups(found).iter_rows():
+        if only is not None and group not in only:
+            continue
         fairness = "-" if jain is None else f"{jain:.3f}"
+        shares = f"{count:g}", f"{rate:.3f}", fairness
         effort = f"{retransmissions:.0f}", f"{timeouts:.0f}"
-        flows.add_row(group, algorithm, f"{count:g}", f"{rate:.3f}", fairness, *effort, _milliseconds(rtt), f"{completed:g}")
+        flows.add_row(escape(group), algorithm, *shares, *effort, _milliseconds(rtt), f"{completed:g}")
     console().print(flows)
+    groups(found, [], [()], only)
     queues = table(
         *("Queues", "link", "discipline", ">mean packets", ">deviation"),
         *(">sojourn mean ms", ">p99 ms", ">drops %", ">utilisation %"),
@@ -40,7 +48,7 @@ def result(found: Result) -> None:
         waits = _milliseconds(sojourn), _milliseconds(p99)
         ratio = "-" if drops is None else f"{drops:.3f}"
         queues.add_row(link, discipline, f"{packets:.1f}", f"{deviation:.1f}", *waits, ratio, f"{busy:.2f}")
-    if queues.row_count:
+    if queues.row_count and only is None:
         console().print(queues)
     if found.runs.height > 1:
         console().print(f"Means over {found.runs.height} seeds.")
@@ -50,16 +58,20 @@ def _groups(found: Result) -> pl.DataFrame:
     windows = found.runs.select("key", "window_s")
     flows = found.flows.join(windows, on="key", how="left", maintain_order="left")
     rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
-    by_run = flows.group_by("key", "group", "algorithm", maintain_order=True).agg(
+    by_run = flows.group_by("key", "flow_group", "algorithm", maintain_order=True).agg(
         pl.len().alias("flows"),
         rate.mean().alias("mbps"),
-        rate.alias("jain"),
+        rate.filter(pl.col("long_lived")).alias("jain"),
         pl.col("retransmissions", "timeouts").sum(),
         (pl.col("rtt_mean").dot("rtt_samples") / pl.col("rtt_samples").sum()).fill_nan(None).alias("rtt"),
         pl.col("completed").count(),
     )
-    fair = by_run.with_columns(pl.col("jain").map_elements(jains_index, return_dtype=pl.Float64))
-    return fair.drop("key").group_by("group", "algorithm", maintain_order=True).mean()
+    fair = by_run.with_columns(pl.col("jain").map_elements(_fairness, return_dtype=pl.Float64))
+    return fair.drop("key").group_by("flow_group", "algorithm", maintain_order=True).mean()
+
+
+def _fairness(throughputs: pl.Series) -> float | None:
+    return jains_index(throughputs.to_numpy()) if throughputs.len() else None
 
 
 def _queues(found: Result) -> pl.DataFrame:
@@ -141,23 +153,57 @@ def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
     )
 
 
-def cells(found: Result, planned: Plan) -> None:
-    """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals."""
+def groups(found: Result, axes: Sequence[str], cells: Iterable[Sequence[str]], only: Sequence[str] | None = None) -> None:
+    """The main metrics of each group of flows of some cells; nothing if no cell has several groups, or of some groups only.
+
+    Args:
+        found: the results of the cells.
+        axes: the axes that tell the cells apart.
+        cells: the values of these axes, in the order in which they are shown.
+        only: the groups that are shown; all unless given.
+    """
+    shown = [metric for metric in of_group() if metric.main_of_group]
+    rows = found.columns("groups", ["key", *axes, "flow_group", *(metric.name for metric in shown)])
+    if only is not None:
+        rows = rows.filter(pl.col("flow_group").is_in(list(only)))
+    elif rows["key"].n_unique() == rows.height:
+        return
+    listed = table("Groups", *axes, GROUP, ">seeds", *(f">{metric.label}" for metric in shown))
+    by_group = rows.partition_by([*axes, "flow_group"], as_dict=True, maintain_order=True)
+    by_cell: dict[tuple[object, ...], list[tuple[object, pl.DataFrame]]] = {}
+    for (*labels, group), runs in by_group.items():
+        by_cell.setdefault(tuple(labels), []).append((group, runs))
+    for labels in cells:
+        for group, runs in by_cell.get(tuple(labels), []):
+            measured = (_estimated(metric, runs[metric.name]) for metric in shown)
+            listed.add_row(*map(escape, labels), escape(str(group)), str(runs.height), *measured)
+    console().print(listed)
+
+
+def cells(found: Result, planned: Plan, only: Sequence[str] | None = None) -> None:
+    """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals.
+
+    A second table has those of each group of flows. It is alone if only some groups are shown.
+    """
+    labels = [tuple(cell.axes.values()) for cell in planned.cells[:MOST_ROWS]]
+    if only is None:
+        _cells(found, planned.axes, labels)
+    groups(found, planned.axes, labels, only)
+    if len(planned.cells) > MOST_ROWS:
+        console().print(f"The first {MOST_ROWS} of {len(planned.cells):,} cells; all are in the results.")
+    if found.columns("runs", ["seed"])["seed"].n_unique() > 1:
+        console().print("Means over seeds ± half of the 95 % confidence interval.")
+
+
+def _cells(found: Result, axes: Sequence[str], cells: Iterable[tuple[str, ...]]) -> None:
     shown = [metric for metric in METRICS.values() if metric.main]
-    listed = table("Cells", *planned.axes, ">seeds", *(f">{metric.label}" for metric in shown))
-    by_cell = found.columns("runs", [*planned.axes, *(metric.name for metric in shown)]).partition_by(planned.axes, as_dict=True)
-    seeds = 0
-    for cell in planned.cells[:MOST_ROWS]:
-        labels = tuple(cell.axes.values())
+    listed = table("Cells", *axes, ">seeds", *(f">{metric.label}" for metric in shown))
+    by_cell = found.columns("runs", [*axes, *(metric.name for metric in shown)]).partition_by(axes, as_dict=True)
+    for labels in cells:
         runs = by_cell[labels]
         measured = (_estimated(metric, runs[metric.name]) for metric in shown)
         listed.add_row(*map(escape, labels), str(runs.height), *measured)
-        seeds = max(seeds, runs.height)
     console().print(listed)
-    if len(planned.cells) > MOST_ROWS:
-        console().print(f"The first {MOST_ROWS} of {len(planned.cells):,} cells; all are in the results.")
-    if seeds > 1:
-        console().print("Means over seeds ± half of the 95 % confidence interval.")
 
 
 def _estimated(metric: Metric, values: pl.Series) -> str:
@@ -170,16 +216,28 @@ def _estimated(metric: Metric, values: pl.Series) -> str:
 
 def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None:
     """Two cells compared: the mean of each, and the interval and p value of the difference."""
-    listed = table("Means over common seeds", "metric", ">seeds", f">A: {escape(first)}", f">B: {escape(second)}", ">B - A", ">p")
-    for entry in metrics:
+    _compared("Means over common seeds", [], [([], entry) for entry in metrics], first, second)
+
+
+def compared_groups(groups: Sequence[ComparedGroups], first: str, second: str) -> None:
+    """Groups of flows of two cells compared, as ``compared`` does the cells."""
+    rows = [([group.name], entry) for group in groups for entry in group.metrics]
+    _compared("Means of groups over common seeds", [GROUP], rows, first, second)
+
+
+def _compared(
+    title: str, labels: Sequence[str], rows: Iterable[tuple[Sequence[str], ComparedMetric]], first: str, second: str
+) -> None:
+    listed = table(title, *labels, "metric", ">seeds", f">A: {escape(first)}", f">B: {escape(second)}", ">B - A", ">p")
+    for of, entry in rows:
         found, text = entry.comparison, entry.metric.format
         if found is None:
-            listed.add_row(entry.metric.name, "0", *("-",) * 4)
+            listed.add_row(*map(escape, of), entry.metric.name, "0", *("-",) * 4)
             continue
         mean, low, high = found.difference
         interval = "" if low is None or high is None else f" [{text(low)}, {text(high)}]"
         p = "-" if found.p is None else f"{found.p:.3g}"
-        row = (entry.metric.name, str(found.pairs), text(found.first), text(found.second), f"{text(mean)}{interval}", p)
+        row = (*of, entry.metric.name, str(found.pairs), text(found.first), text(found.second), f"{text(mean)}{interval}", p)
         listed.add_row(*map(escape, row))
     console().print(listed)
     console().print("In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.")

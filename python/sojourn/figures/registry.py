@@ -66,6 +66,11 @@ class Figure:
     #: What is shown of several seeds.
     over_seeds: str = "means over {seeds} seeds, lines their 95 % intervals"
 
+    @property
+    def told_of(self) -> str:
+        """What it has a line, a bar or a point for, in words."""
+        return {Need.QUEUES: "run", Need.QUEUE_SERIES: "queue"}.get(self.need, "flow")
+
     def shown(self, source: "Drawn") -> str:
         """What the figure shows, in words: what its cells have in common, and how their seeds come in."""
         seeds = source.seeds
@@ -96,6 +101,11 @@ class MetricFigure(Figure):
     """A figure of one metric of each cell."""
 
     metric: Metric
+
+    @property
+    def told_of(self) -> str:
+        """See ``Figure.told_of``: a run has a value where its queue has one."""
+        return str(self.metric.scope)
 
 
 FIGURES = (
@@ -198,15 +208,14 @@ def named(name: str) -> Figure:
 
 
 def _of_metric(metric: Metric) -> tuple[MetricFigure, MetricFigure]:
-    title = metric.title[0].upper() + metric.title[1:]
     need = Need.QUEUES if metric.scope is Scope.QUEUE else Need.RUNS
     name, said = metric.figure_name, f"{metric.title}, {metric.shown_unit}" if metric.shown_unit else metric.title
     bars = MetricFigure(
-        name=name, title=title, family=Family.BARS, help=said, need=need, drawn_by="bars:of_metric", metric=metric
+        name=name, title=metric.caption, family=Family.BARS, help=said, need=need, drawn_by="bars:of_metric", metric=metric
     )
     heat_map = MetricFigure(
         name=f"heatmap-{name}",
-        title=title,
+        title=metric.caption,
         family=Family.HEAT_MAPS,
         help=said,
         need=need,

@@ -1,5 +1,6 @@
 //! The network: nodes joined by links, and the paths of the flows.
 
+mod drops;
 mod forwarding;
 mod link;
 mod round_trips;
@@ -7,6 +8,7 @@ mod routes;
 mod transmitter;
 mod varying;
 
+pub use drops::Drops;
 pub use forwarding::Network;
 pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue, Special};
 pub use round_trips::RoundTrips;
