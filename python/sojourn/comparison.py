@@ -91,7 +91,8 @@ def compare_cells(
     for name in chosen:
         if name not in known:
             raise InputError(names.unknown("metric", name, known))
-    pairs = cell(runs, first).join(cell(runs, second), on="seed", suffix=OTHER).sort("seed")
+    one, other = (cell(runs, values).select("seed", *chosen) for values in (first, second))
+    pairs = one.join(other, on="seed", suffix=OTHER).sort("seed")
     if not pairs.height:
         raise InputError("the two cells have no common seed")
     return [ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls())) for name in chosen]
