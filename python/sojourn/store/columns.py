@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.results import NAMES, columns
+from sojourn.results import GROUP, NAMES, columns
 
 
 def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
@@ -22,6 +22,8 @@ def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
         fault = names.fault(axis) or _unusable(axis)
         if fault is not None:
             raise InputError(f"axis {json.dumps(axis, ensure_ascii=False)}: the name {fault}; rename the axis")
+        if axis.casefold() == GROUP:
+            raise InputError(f'axis "{axis}": --only {GROUP}=... selects groups of flows by this name; rename the axis')
         if axis.casefold() in taken:
             raise InputError(f'axis "{axis}": the results have a column of that name; rename the axis')
         other = spellings.setdefault(axis.casefold(), axis)

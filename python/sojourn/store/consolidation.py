@@ -159,14 +159,17 @@ class _Merge:
             count, mixed = found.fetchall()[0]
             digest = f"{count}-{mixed or 0:032x}"
             for name in NAMES:
-                rows = f"SELECT * FROM read_parquet({literal(_parts(self._workshop, name))})"
+                rows = f"SELECT * FROM read_parquet({literal(_parts(self._workshop, name))}, union_by_name = true)"
                 if self._old[name].exists():
                     kept = f"read_parquet({literal(self._old[name])}, file_row_number = true)"
                     rows += (
                         f" UNION ALL BY NAME SELECT * EXCLUDE (file_row_number), file_row_number AS {identifier(ROW)} "
                         f"FROM {kept} WHERE key NOT IN (FROM journal)"
                     )
-                columns = ", ".join(map(identifier, schema(name, self._axes)))
+                known = list(schema(name, self._axes))
+                there = [column for column, *_ in self._database.execute(f"DESCRIBE {rows}").fetchall()]
+                # Metrics of other versions come last.
+                columns = ", ".join(map(identifier, [*known, *(column for column in there if column not in (*known, ROW))]))
                 order = ", ".join(f"{identifier(column)} NULLS FIRST" for column in (*self._axes, "seed", "key", ROW))
                 self._database.execute(
                     f"COPY (SELECT {columns} FROM ({rows}) WHERE {condition} ORDER BY {order}) "

@@ -29,7 +29,7 @@ def _warn(message: str) -> None:
 
 
 class Store:
-    """The results in a directory: ``runs``, ``flows``, ``queues``, ``series`` as polars frames, and ``sql`` over all of them.
+    """The results in a directory: the frames of a ``Result``, and ``sql`` over all of them.
 
     Args:
         directory: where the store is.
@@ -130,7 +130,7 @@ class Store:
 
         def read(name: str, wanted_columns: Sequence[str] | None) -> pl.DataFrame:
             file, columns = parquet.path(self.directory, name), schema(name, axes)
-            rows = pl.scan_parquet(file).select(list(columns)) if file.exists() else columns.to_frame().lazy()
+            rows = parquet.scan(file, name).select(list(columns)) if file.exists() else columns.to_frame().lazy()
             if keys is not None:
                 wanted = pl.LazyFrame({"key": list(keys())}, schema={"key": pl.String()})
                 rows = rows.join(wanted, on="key", how="semi", maintain_order="left")
@@ -141,12 +141,17 @@ class Store:
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame that is read when it is collected, and of which only what is asked for then is read."""
         file = self._file(name)
-        return self._empty(name).lazy() if file is None else pl.scan_parquet(file)
+        return self._empty(name).lazy() if file is None else parquet.scan(file, name)
 
     @property
     def runs(self) -> pl.DataFrame:
         """A row a run; see ``Result``."""
         return self.scan("runs").collect()
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """A row a run and group of its flows."""
+        return self.scan("groups").collect()
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -164,7 +169,7 @@ class Store:
         return self.scan("series").collect()
 
     def sql(self, text: str) -> pl.DataFrame:
-        """What a query over the tables ``runs``, ``flows``, ``queues`` and ``series`` finds.
+        """What a query over the tables ``runs``, ``groups``, ``flows``, ``queues`` and ``series`` finds.
 
         The language is DuckDB's; ``.to_pandas()`` makes a pandas frame of it.
 

@@ -1,15 +1,16 @@
-"""The four Parquet files of a store, and how it is known that they belong together.
+"""The Parquet files of a store, and how it is known that they belong together.
 
 Each carries the same digest of the keys of all its store's runs, so that files of different times, or of another store, are found
 out.
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
 
-from sojourn.results import NAMES
+from sojourn.results import NAMES, metrics_of
 from sojourn.store.marker import SCHEMA
 
 #: The key of the files' own metadata under which Sojourn's are.
@@ -38,6 +39,18 @@ def digest(file: Path) -> str | None:
         return str(told["digest"]) if told["schema"] == SCHEMA else None
     except (OSError, pl.exceptions.PolarsError, KeyError, ValueError, TypeError):
         return None
+
+
+def scan(file: Path, name: str) -> pl.LazyFrame:
+    """The file of a frame, read when it is collected; metrics that came after it are null columns at its end."""
+    frame = pl.scan_parquet(file)
+    return frame.with_columns(pl.lit(None, pl.Float64()).alias(metric) for metric in lacking(frame.collect_schema(), name))
+
+
+def lacking(columns: Iterable[str], name: str) -> list[str]:
+    """The metrics that a frame has in this version, and that these columns are without."""
+    there = set(columns)
+    return [metric for metric in metrics_of(name) if metric not in there]
 
 
 def axes(file: Path) -> list[str]:
