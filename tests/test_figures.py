@@ -174,11 +174,28 @@ def test_queue_over_time(store: Store) -> None:
 
 
 def test_throughput_over_time_adds_up(store: Store) -> None:
-    """Throughputs over time add up to the bytes that each flow delivered."""
+    """Throughputs over time add up to the bytes that each flow received, which are at least those delivered."""
     rates = drawn(figures.draw("throughput-over-time", store, ALONE))
-    last = store.series.filter(**ALONE, seed=1, measure="bytes_delivered").filter(pl.col("time") == pl.col("time").max())
+    delivered = store.series.filter(**ALONE, seed=1, measure="bytes_delivered")["value"]
+    received = store.series.filter(**ALONE, seed=1, measure="bytes_received")["value"]
+    assert (received >= delivered).all()
+    last = store.series.filter(**ALONE, seed=1, measure="bytes_received").filter(pl.col("time") == pl.col("time").max())
     got = rates.group_by("colour", maintain_order=True).agg(pl.col("value").sum() * 0.1 * 1e6 / 8)
     assert sorted(got["value"]) == six_digits(sorted(last["value"]))
+
+
+def test_throughput_within_link_rate(tmp_path: Path) -> None:
+    """No point of throughput over time is above the link's rate, although losses are repaired late (conservation)."""
+    lossy = SMALL_TOML.replace('rate = "10 Mbit/s"', 'loss = 0.01, rate = "10 Mbit/s"')
+    file = tmp_path / "lossy.toml"
+    file.write_text(lossy + '[probe]\nflow_series = "20 ms"\n', encoding="utf-8")
+    result = sojourn.run(file)
+    delivered = result.series.filter(measure="bytes_delivered", which="0")["value"].diff().max()
+    assert isinstance(delivered, float)
+    assert delivered * 8e-6 / 0.02 > 10  # a repair hands over at once what has waited for it
+    rates = drawn(figures.draw("throughput-over-time", result))
+    assert rates.filter(pl.col("value") > 10).height == 0
+    assert rates.group_by("time").agg(pl.col("value").sum()).filter(pl.col("value") > 10).height == 0
 
 
 def test_drops_over_time_add_up(store: Store) -> None:

@@ -57,7 +57,7 @@ def test_series_intervals(scenario: Callable[..., Scenario]) -> None:
     """Series have all measures at the intervals given, and the bytes delivered never fall."""
     series = sojourn.run(scenario(probe={"queue_series": "500 ms", "flow_series": "1 s"})).series
     assert set(series.filter(kind="queue")["measure"]) == {"packets", "bytes", "drops"}
-    assert set(series.filter(kind="flow")["measure"]) == {"cwnd", "ssthresh", "rtt", "bytes_delivered"}
+    assert set(series.filter(kind="flow")["measure"]) == {"cwnd", "ssthresh", "rtt", "bytes_delivered", "bytes_received"}
     times = series.filter(kind="queue", measure="packets")["time"]
     assert times.diff().drop_nulls().to_list() == pytest.approx([0.5] * (len(times) - 1))
     delivered = series.filter(kind="flow", which="0", measure="bytes_delivered")["value"]

@@ -172,7 +172,8 @@ def _chosen(metrics: Iterable[str] | None, known: Sequence[str], what: str) -> l
 
 def _compared_metrics(first: pl.DataFrame, second: pl.DataFrame, metrics: Sequence[str]) -> list[ComparedMetric]:
     """Metrics of two cells, paired by seed."""
-    pairs = first.join(second, on="seed", suffix=OTHER).sort("seed")
+    one, other = (cell.select("seed", *metrics) for cell in (first, second))
+    pairs = one.join(other, on="seed", suffix=OTHER).sort("seed")
     if not pairs.height:
         raise InputError("the two cells have no common seed")
     return [ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls())) for name in metrics]

@@ -1,10 +1,14 @@
-"""Names that mean the same everywhere, and messages for names that are not known."""
+"""Names that mean the same everywhere, messages for names that are not known, and what no name may be."""
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 
 #: What selections of cells call a group of flows, as if it were an axis; no axis has this name.
 GROUP = "group"
+
+#: Categories of characters that no name may have: controls, ends of lines, and halves of surrogate pairs.
+_NOT_IN_NAMES = {"Cc", "Zl", "Zp", "Cs"}
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> str:
@@ -14,3 +18,14 @@ def unknown(what: str, given: str, known: Iterable[str]) -> str:
     nearest = next((name for name in names if close and name.casefold() == close[0]), None)
     hint = f', did you mean "{nearest}"?' if nearest else ""
     return f'unknown {what} "{given}"{hint} (known: {", ".join(names)})'
+
+
+def fault(name: str) -> str | None:
+    """Why tables, files and pages cannot show this name as it is, such as ``is empty``; none if they can."""
+    if not name:
+        return "is empty"
+    if name != name.strip():
+        return "starts or ends with a space"
+    if any(unicodedata.category(character) in _NOT_IN_NAMES for character in name):
+        return "has a control character or a line break"
+    return None

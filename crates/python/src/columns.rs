@@ -145,5 +145,6 @@ fn flow_series<'py>(py: Python<'py>, result: &RunResult) -> PyResult<Bound<'py, 
     column(&frame, "ssthresh", rows, |row| row.ssthresh)?;
     column(&frame, "rtt", rows, |row| row.rtt.map(Duration::seconds))?;
     column(&frame, "bytes_delivered", rows, |row| row.bytes_delivered)?;
+    column(&frame, "bytes_received", rows, |row| row.bytes_received)?;
     Ok(frame)
 }

@@ -13,6 +13,7 @@ use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::catalogue;
+use sojourn_engine::network;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
 
@@ -74,6 +75,13 @@ fn run<'py>(py: Python<'py>, specification: &str, cancellation: Option<&Cancella
     }
 }
 
+/// The base round-trip time of each entry of a specification's flows, in picoseconds; none where there is no way back.
+#[pyfunction]
+fn base_round_trips(specification: &str) -> PyResult<Vec<Option<u64>>> {
+    let round_trips = network::base_round_trips(&parse(specification)?);
+    Ok(round_trips.into_iter().map(|round_trip| round_trip.map(|each| each.0)).collect())
+}
+
 /// The engine of Sojourn.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -81,6 +89,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(digest, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue_json, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
     module.add_function(wrap_pyfunction!(exports::tcp_info, module)?)?;

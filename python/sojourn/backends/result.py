@@ -72,7 +72,7 @@ QUEUE_SERIES = pl.Schema(
 )
 
 #: The state of each flow but those that only send, sampled over time (s): windows in bytes, the latest RTT sample in s, bytes
-#: delivered so far.
+#: delivered so far, and bytes received so far, which include those that wait for a gap to be filled.
 FLOW_SERIES = pl.Schema(
     {
         "time": pl.Float64(),
@@ -81,6 +81,7 @@ FLOW_SERIES = pl.Schema(
         "ssthresh": pl.UInt64(),
         "rtt": pl.Float64(),
         "bytes_delivered": pl.UInt64(),
+        "bytes_received": pl.UInt64(),
     }
 )
 

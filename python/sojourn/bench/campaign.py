@@ -21,7 +21,7 @@ from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
 from sojourn.store import Store, parquet
-from sojourn.store.consolidation import quoted
+from sojourn.store.sql import identifier, literal
 
 #: Simulated seconds of runs that take about 10 ms and 1 s of CPU time, and the number of runs.
 SHORT, SHORT_RUNS = 40.0, 2_000
@@ -126,7 +126,8 @@ def _answers(runs: int, repeat: int, notify: Notify) -> list[float]:
         cell = make_files(directory, runs)
         with Store(directory) as store:
             return [
-                _timed(lambda: store.sql(f"select avg(jain), count(*) from runs where rate = '{cell}'")) for _ in range(repeat)
+                _timed(lambda: store.sql(f"select avg(jain), count(*) from runs where rate = {literal(cell)}"))
+                for _ in range(repeat)
             ]
 
 
@@ -141,13 +142,13 @@ def make_files(directory: Path, runs: int) -> str:
             "CREATE TABLE labels AS SELECT md5(i::VARCHAR) AS key, "
             f"format('{{:06}} Mbit/s', i // {SEEDS}) AS rate, 'newreno' AS tcp, i % {SEEDS} AS seed FROM range({runs}) AS r(i)"
         )
-        metadata = parquet.metadata("synthetic").replace("'", "''")
+        metadata = literal(parquet.metadata("synthetic"))
         for name in NAMES:
             database.register("one", frames[name].drop("key", "rate", "tcp", "seed").to_arrow())
-            columns = ", ".join(quoted(column) for column in frames[name].columns)
+            columns = ", ".join(identifier(column) for column in frames[name].columns)
             database.execute(
-                f"COPY (SELECT {columns} FROM labels, one ORDER BY rate, tcp, seed) TO '{parquet.path(directory, name)}' "
-                f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{parquet.METADATA}: '{metadata}'}})"
+                f"COPY (SELECT {columns} FROM labels, one ORDER BY rate, tcp, seed) TO {literal(parquet.path(directory, name))} "
+                f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{parquet.METADATA}: {metadata}}})"
             )
             database.unregister("one")
     return f"{runs // SEEDS // 2:06} Mbit/s"

@@ -31,6 +31,9 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 #: Things with colours of their own that a figure has at most.
 MOST_COLOURS = len(COLOURS)
 
+#: Labels that Vega takes for what every object of JavaScript has, and fails to draw in a legend.
+UNDRAWABLE = {"constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"}
+
 #: Digits of the numbers that a chart holds: more than can be seen.
 PRECISION = 6
 
@@ -78,11 +81,14 @@ def data(frame: pl.DataFrame) -> alt.InlineData:
 
 
 def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None:
-    """Checks that the labels can be distinguished by colour.
+    """Checks that the labels can be distinguished by colour, and that a legend can have them.
 
     Raises:
-        InputError: they cannot.
+        InputError: they cannot, or it cannot.
     """
+    for label in labels:
+        if label in UNDRAWABLE:
+            raise InputError(f'figure {figure}: Vega cannot draw the label "{label}" of {axis}; give it another')
     if len(labels) > MOST_COLOURS:
         example = shlex.quote(f"{axis}={labels[0]}")
         raise InputError(

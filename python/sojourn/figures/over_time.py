@@ -128,6 +128,6 @@ def thinned(rows: pl.DataFrame, stretches: int) -> pl.DataFrame:
 
 queue_length = partial(_queue, Sampled("Queue length (packets)", "packets"))
 drops = partial(_queue, Sampled("Drops (packets/s)", "drops", counts=True))
-throughput = partial(_flow, Sampled("Throughput (Mbit/s)", "bytes_delivered", 8e-6, counts=True))
+throughput = partial(_flow, Sampled("Throughput (Mbit/s)", "bytes_received", 8e-6, counts=True))
 congestion_window = partial(_flow, Sampled("Congestion window (kB)", "cwnd", 1e-3))
 round_trip_time = partial(_flow, Sampled("Round-trip time (ms)", "rtt", 1e3))

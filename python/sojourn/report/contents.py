@@ -15,6 +15,7 @@ from sojourn.metrics import of_run
 from sojourn.results import Result
 from sojourn.statistics import Estimate, estimate
 from sojourn.store import Provenance, Store
+from sojourn.store.sql import identifier
 from sojourn.study import library
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
@@ -124,15 +125,14 @@ def read(directory: Path) -> Contents:
 def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -> Contents:
     """What is there if it is no study's: of the axes that most runs have."""
     names = comparison.axes_of(store.sql("SELECT * FROM runs LIMIT 0"))
-    listed = ", ".join(f'"{axis}"' for axis in names)
+    listed = ", ".join(map(identifier, names))
     runs = store.sql(f"SELECT key, seed, {comparison.BACKEND}, {listed} FROM runs")
     if provenance:
         runs = runs.filter(pl.col(comparison.BACKEND) == provenance[-1].backend.name)
     if not runs.height:
         raise InputError(f"{directory}: no runs")
-    shapes = runs.with_columns(shape=pl.concat_str(pl.col(axis).is_null() for axis in names))
-    largest = shapes["shape"].mode(maintain_order=True)[0]
-    chosen = shapes.filter(shape=largest)
+    shapes = runs.select(pl.concat_str(pl.col(axis).is_null() for axis in names).alias("shape"))["shape"]
+    chosen = runs.filter(shapes == shapes.mode(maintain_order=True)[0])
     axes = [axis for axis in names if not chosen[axis].null_count()]
     twice = chosen.filter(pl.struct(*axes, "seed").is_duplicated())
     if twice.height:

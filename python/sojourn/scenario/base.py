@@ -1,11 +1,21 @@
 """What all tables of a scenario file have in common: an unknown key is an error that names the nearest known one."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from sojourn import names
+
+
+def _shown(name: str) -> str:
+    if (fault := names.fault(name)) is not None:
+        raise ValueError(f"the name {fault}")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_shown)]
+"""What tables, files and pages call something."""
 
 
 class Table(BaseModel):

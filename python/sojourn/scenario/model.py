@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from sojourn import catalogue, names
-from sojourn.scenario.base import Table
+from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import StackChoice, TcpChoice
 from sojourn.scenario.network import Network
 from sojourn.scenario.quantities import Duration, PositiveDuration, Size
@@ -31,7 +31,7 @@ class Flows(Table):
     start_within: Duration = Field(0, description="Each flow starts at a random time within this long after start.")
     stop: Duration | None = Field(None, description="Time at which flows that have not ended are aborted.")
     size: Size | None = Field(None, description="Amount of data to send per flow; unlimited by default.")
-    group: str | None = Field(None, description='Name of these flows in results; "from-to" by default.')
+    group: Name | None = Field(None, description='Name of these flows in results; "from-to" by default.')
     stack: StackChoice | None = Field(None, description="Settings of these flows that differ from the scenario's stack.")
 
     @model_validator(mode="after")
@@ -61,7 +61,7 @@ class Probe(Table):
 class Scenario(Table):
     """A whole scenario file. The measuring window is from ``warm_up`` to ``duration``."""
 
-    name: str = Field(min_length=1, description="Name in results.")
+    name: Name = Field(min_length=1, description="Name in results.")
     description: str = Field("", description="For readers.")
     seed: int = Field(1, ge=0, le=2**63 - 1, description="Seed of all random numbers; repetitions count up from it.")
     duration: PositiveDuration = Field(description="Simulated time.")

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from sojourn.scenario.base import Table
+from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import QueueChoice
 from sojourn.scenario.quantities import Duration, Packets, Rate, RateOrZero
 from sojourn.units import DURATION
@@ -72,7 +72,7 @@ def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) ->
 class Host(Table):
     """An end host of a dumbbell and its access link, symmetric except for the queue."""
 
-    name: str = Field(min_length=1, description="Name in flows and results.")
+    name: Name = Field(min_length=1, description="Name in flows and results.")
     rate: Rate = Field(description="Rate of the link to its router, in both directions.")
     delay: Duration = Field(0, description="One-way propagation delay of the link to its router.")
     queue: QueueChoice | None = Field(None, description="Queue at the host's egress; an unlimited FIFO by default.")
@@ -173,8 +173,8 @@ class Dumbbell(Table):
 class Link(TwoWay):
     """A link between two nodes, in both directions unless ``one_way`` is set."""
 
-    origin: str = Field(alias="from", min_length=1)
-    target: str = Field(alias="to", min_length=1)
+    origin: Name = Field(alias="from", min_length=1)
+    target: Name = Field(alias="to", min_length=1)
     one_way: bool = Field(False, description="This link has no reverse direction.")
 
     @model_validator(mode="after")

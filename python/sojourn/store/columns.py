@@ -1,7 +1,10 @@
 """Which names an axis may have beside the columns that a frame has anyway."""
 
+import json
+import re
 from collections.abc import Iterable, Sequence
 
+from sojourn import names
 from sojourn.errors import InputError
 from sojourn.names import GROUP
 from sojourn.results import NAMES, columns
@@ -14,8 +17,12 @@ def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
         InputError: one cannot.
     """
     taken = {name.casefold() for name in ("key", "seed", *(column for frame in NAMES for column in columns(frame)))}
+    taken.add("file_row_number")  # DuckDB's own of a Parquet file
     spellings = {axis.casefold(): axis for axis in known}
     for axis in axes:
+        fault = names.fault(axis) or _unusable(axis)
+        if fault is not None:
+            raise InputError(f"axis {json.dumps(axis, ensure_ascii=False)}: the name {fault}; rename the axis")
         if axis.casefold() == GROUP:
             raise InputError(f'axis "{axis}": --only {GROUP}=... selects groups of flows by this name; rename the axis')
         if axis.casefold() in taken:
@@ -23,3 +30,11 @@ def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
         other = spellings.setdefault(axis.casefold(), axis)
         if other != axis:
             raise InputError(f'axis "{axis}": the results have an axis "{other}", and SQL ignores case; rename the axis')
+
+
+def _unusable(axis: str) -> str | None:
+    if "=" in axis:
+        return 'has "=", which ends it in AXIS=VALUE'
+    if axis == "*" or re.fullmatch(r"\^.*\$", axis):
+        return "is a pattern of column names in polars"
+    return None

@@ -20,12 +20,16 @@ from sojourn.store import parquet
 from sojourn.store.encoding import decode
 from sojourn.store.files import flush
 from sojourn.store.journal import Journal
+from sojourn.store.sql import identifier, literal
 
 #: The folder of files that are being made.
 WORKSHOP = "unfinished"
 
 #: The folder of runs that count no more.
 SUPERSEDED = "superseded"
+
+#: The column of a row's place in its file; no axis can be called so.
+ROW = "=row"
 
 #: Bytes of encoded records that are laid out at once, and runs.
 BATCH_BYTES, BATCH_RUNS = 8_000_000, 1_000
@@ -86,7 +90,7 @@ def _lay_out(journal: Journal, last: int, axes: Sequence[str], workshop: Path) -
     unreadable: list[str] = []
     for part, records in enumerate(_batches(journal, last, unreadable)):
         for name, frame in assemble(records, axes).items():
-            frame.with_row_index("row").write_parquet(workshop / f"part.{part:06}.{name}.parquet", compression="lz4")
+            frame.with_row_index(ROW).write_parquet(workshop / f"part.{part:06}.{name}.parquet", compression="lz4")
     return unreadable
 
 
@@ -150,27 +154,27 @@ class _Merge:
             self._database.execute("INSERT INTO chosen SELECT unnest(?)", [list(but if only is None else only)])
             keys = "SELECT key FROM journal"
             if self._old["runs"].exists():
-                keys += f" UNION SELECT key FROM read_parquet({_text(self._old['runs'])})"
+                keys += f" UNION SELECT key FROM read_parquet({literal(self._old['runs'])})"
             found = self._database.execute(f"SELECT count(*), bit_xor(md5_number(key)) FROM ({keys}) WHERE {condition}")
             count, mixed = found.fetchall()[0]
             digest = f"{count}-{mixed or 0:032x}"
             for name in NAMES:
-                rows = f"SELECT * FROM read_parquet({_text(_parts(self._workshop, name))}, union_by_name = true)"
+                rows = f"SELECT * FROM read_parquet({literal(_parts(self._workshop, name))}, union_by_name = true)"
                 if self._old[name].exists():
-                    kept = f"read_parquet({_text(self._old[name])}, file_row_number = true)"
+                    kept = f"read_parquet({literal(self._old[name])}, file_row_number = true)"
                     rows += (
-                        " UNION ALL BY NAME SELECT * EXCLUDE (file_row_number), file_row_number AS row "
+                        f" UNION ALL BY NAME SELECT * EXCLUDE (file_row_number), file_row_number AS {identifier(ROW)} "
                         f"FROM {kept} WHERE key NOT IN (FROM journal)"
                     )
                 known = list(schema(name, self._axes))
                 there = [column for column, *_ in self._database.execute(f"DESCRIBE {rows}").fetchall()]
                 # Metrics of other versions come last.
-                columns = ", ".join(map(quoted, [*known, *(column for column in there if column not in (*known, "row"))]))
-                order = ", ".join(f"{quoted(column)} NULLS FIRST" for column in (*self._axes, "seed", "key", "row"))
+                columns = ", ".join(map(identifier, [*known, *(column for column in there if column not in (*known, ROW))]))
+                order = ", ".join(f"{identifier(column)} NULLS FIRST" for column in (*self._axes, "seed", "key", ROW))
                 self._database.execute(
                     f"COPY (SELECT {columns} FROM ({rows}) WHERE {condition} ORDER BY {order}) "
-                    f"TO {_text(parquet.path(folder, name))} "
-                    f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{parquet.METADATA}: {_text(parquet.metadata(digest))}}})"
+                    f"TO {literal(parquet.path(folder, name))} "
+                    f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{parquet.METADATA}: {literal(parquet.metadata(digest))}}})"
                 )
         return digest
 
@@ -186,12 +190,3 @@ class _Merge:
 
 def _parts(workshop: Path, name: str) -> str:
     return str(workshop / f"part.*.{name}.parquet")
-
-
-def quoted(name: str) -> str:
-    """A column's name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: object) -> str:
-    return "'" + str(value).replace("'", "''") + "'"

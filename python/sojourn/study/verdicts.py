@@ -15,6 +15,7 @@ from sojourn.results import NAMES, Result, schema
 from sojourn.statistics import Estimate, share
 from sojourn.store import write_whole
 from sojourn.store.query import find
+from sojourn.store.sql import identifier, literal
 from sojourn.study.claims import Claim, called, cells
 from sojourn.study.design import Study
 
@@ -162,7 +163,7 @@ def _ask(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seed
     """What a claim's query says of some seeds."""
     place = called(claim, study)
     meant = study.sweep.meant("select", claim.select)
-    chosen = [f'"{axis}" IN ({", ".join(_quoted(label) for label in sorted(labels))})' for axis, labels in meant.items()]
+    chosen = [f"{identifier(axis)} IN ({', '.join(map(literal, sorted(labels)))})" for axis, labels in meant.items()]
     chosen.append(f"seed IN ({', '.join(map(str, seeds))})" if seeds else "false")
     for name in NAMES:
         database.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {_everything(name)} WHERE {' AND '.join(chosen)}")
@@ -190,7 +191,3 @@ def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
             raise InputError(f"{place}: the query returns {answered.count(seed)} rows for seed {seed}; it must return one")
     if len(answered) != len(seeds):
         raise InputError(f"{place}: the query returns rows without a seed")
-
-
-def _quoted(label: str) -> str:
-    return "'" + label.replace("'", "''") + "'"

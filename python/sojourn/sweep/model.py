@@ -1,5 +1,6 @@
 """What a scenario file or a study says of its matrix: axes, what their values change, and how many seeds a cell gets."""
 
+import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Final, Self
@@ -148,6 +149,11 @@ class Sweep(Table):
                 raise ValueError(f'axes.{name}: sets nothing; give it a "key", or use its values in overrides ({nearest})')
             if path is None and any(isinstance(value.data, dict | list) for value in self.axes[name].values.values()):
                 raise ValueError(f'axes.{name}: without a "key" its values must be names, not tables')
+        for name, axis in self.axes.items():
+            for label in axis.values:
+                if (fault := names.fault(label)) is not None:
+                    shown = json.dumps(label, ensure_ascii=False)
+                    raise ValueError(f"axes.{name}: the label {shown} {fault}; write {{ label, value }}")
         return self
 
     @model_validator(mode="after")

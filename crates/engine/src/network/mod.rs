@@ -11,7 +11,7 @@ mod varying;
 pub use drops::Drops;
 pub use forwarding::Network;
 pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue, Special};
-pub use round_trips::RoundTrips;
+pub use round_trips::{RoundTrips, base_round_trips};
 pub use routes::{END_OF_PATH, Hop, Routes};
 pub use transmitter::Transmitter;
 pub use varying::Varying;

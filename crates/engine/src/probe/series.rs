@@ -32,6 +32,8 @@ pub struct FlowSample {
     pub rtt: Option<Duration>,
     /// Payload bytes delivered since the start of the run.
     pub bytes_delivered: u64,
+    /// Payload bytes that have arrived since the start of the run, each once; those that wait for a gap to be filled too.
+    pub bytes_received: u64,
 }
 
 /// All samples of a run, in the order of time.

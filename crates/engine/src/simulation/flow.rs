@@ -154,7 +154,8 @@ impl Endpoints {
                 let window = connection.sender.window();
                 let ssthresh = (window.ssthresh != u64::MAX).then_some(window.ssthresh);
                 let rtt = connection.sender.latest_rtt();
-                Some(FlowSample { time, flow, cwnd: window.cwnd, ssthresh, rtt, bytes_delivered })
+                let bytes_received = connection.received();
+                Some(FlowSample { time, flow, cwnd: window.cwnd, ssthresh, rtt, bytes_delivered, bytes_received })
             }
             Endpoints::Traffic(traffic) => traffic.sample().map(|sample| FlowSample {
                 time,
@@ -163,6 +164,7 @@ impl Endpoints {
                 ssthresh: None,
                 rtt: sample.rtt,
                 bytes_delivered,
+                bytes_received: bytes_delivered,
             }),
         }
     }

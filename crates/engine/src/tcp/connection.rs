@@ -42,6 +42,11 @@ impl Connection {
         self.receiver.delivered(FIRST_DATA)
     }
 
+    /// Payload bytes that have arrived at the receiver so far, each once.
+    pub fn received(&self) -> u64 {
+        self.receiver.received(FIRST_DATA)
+    }
+
     /// A data packet or the SYN arrived at the receiver, which may answer.
     #[inline(always)]
     pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {

@@ -120,6 +120,13 @@ impl Receiver {
         self.rcv_nxt.saturating_sub(first_data) - u64::from(self.rcv_nxt > self.fin)
     }
 
+    /// Bytes of payload that have arrived, each once: those delivered, and those that wait for a gap to be filled.
+    pub fn received(&self, first_data: u64) -> u64 {
+        let waiting: u64 =
+            self.reassembly.iter().flat_map(|parts| &parts.blocks).map(|block| block.end - block.start).sum();
+        self.rcv_nxt.saturating_sub(first_data) + waiting - u64::from(self.fin != u64::MAX)
+    }
+
     /// The timestamp to echo in the next acknowledgement.
     pub fn echo(&self) -> Time {
         self.echo
