@@ -60,13 +60,11 @@ class Simulator:
 
     def capture(self, run: RunSpecification, link: int, path: Path, comment: str, /) -> int:
         """See ``Recording.capture``."""
-        with complaints():
-            return _engine.capture(specification.text(run), link, str(path), comment)
+        return _engine.capture(specification.text(run), link, str(path), comment)
 
     def connections(self, run: RunSpecification, interval: int, /) -> pl.DataFrame:
         """See ``Recording.connections``."""
-        with complaints():
-            return pl.DataFrame(_engine.tcp_info(specification.text(run), interval), schema=CONNECTIONS)
+        return pl.DataFrame(_engine.tcp_info(specification.text(run), interval), schema=CONNECTIONS)
 
 
 class SimulatedSteps:
