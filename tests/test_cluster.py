@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import dask
@@ -13,11 +14,13 @@ import pytest
 
 import campaigns
 import sojourn
-from conftest import SMALL_TOML, Capture, complaint
+from conftest import SMALL_TOML, Capture, complaint, scenario_data
 from sojourn import backends
-from sojourn.campaign import Cluster, Observer, Plan, Tally, run
+from sojourn.campaign import Campaign, Cluster, Observer, Plan, Tally, plan, run
 from sojourn.cli.commands import status
 from sojourn.errors import ClusterLost
+from sojourn.runs import Cell
+from sojourn.scenario import from_data
 from sojourn.store import Store
 
 REPETITIONS = 100
@@ -74,6 +77,31 @@ def test_killed_worker_changes_nothing(scheduler: distributed.LocalCluster, tmp_
     assert killed
     assert outcome.failures == []
     assert parquet(tmp_path / "there") == parquet(tmp_path / "here")
+
+
+def test_run_that_loses_workers_fails_alone(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+    """A run whose workers are lost as often as Dask allows has failed; the others are kept, and it is tried again next time."""
+    scheduler.scheduler.allowed_failures = 0
+    short = [campaigns.small(1).cells[0]]
+    endless = plan(
+        Campaign.of_cells("crash", [Cell({"tcp": "endless"}, from_data(scenario_data(duration="1000000 s"), "endless"))]),
+        SIMULATOR,
+    )
+    planned = replace(endless, cells=[*short, *endless.cells])
+
+    def kill_busy(tally: Tally) -> None:
+        busy = {address for address, worker in scheduler.scheduler.workers.items() if worker.processing}
+        for nanny in scheduler.workers.values():
+            if tally.made and nanny.worker_address in busy:
+                os.kill(nanny.pid, signal.SIGKILL)
+
+    cluster = Cluster(scheduler.scheduler_address)
+    with Store(tmp_path / "out", create=True) as store:
+        outcome = run(planned, SIMULATOR, store, elsewhere=cluster.execute, observer=Watching(kill_busy))
+        assert len(store) == 1
+    cluster.close()
+    (failed,) = outcome.failures
+    assert failed.failure.startswith("run endless/1: every worker that carried it out was lost")
 
 
 def test_unreachable_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

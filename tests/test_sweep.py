@@ -1,9 +1,12 @@
+import itertools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint, scenario_data
@@ -394,3 +397,84 @@ def test_plan(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
 def test_durations_in_two_units(seconds: float, text: str) -> None:
     """Durations are shown in at most two units."""
     assert show.duration(seconds) == text
+
+
+#: Axes whose values mean nothing to a scenario, for what is counted without one.
+LETTERS = {axis: [f"{axis}{number}" for number in range(3)] for axis in "abcd"}
+
+conditions = st.dictionaries(
+    st.sampled_from(list(LETTERS)), st.lists(st.integers(0, 2), min_size=1, unique=True), min_size=1
+).map(lambda chosen: {axis: [f"{axis}{number}" for number in numbers] for axis, numbers in chosen.items()})
+
+
+@given(st.lists(conditions, max_size=4), conditions, st.booleans())
+def test_cells_are_counted(exclude: list[dict[str, list[str]]], only: dict[str, list[str]], zipped: bool) -> None:
+    """The number of cells, which is computed, and the cells are those that a search of all combinations finds."""
+    overrides = [{"when": {axis: values}, "set": {"duration": "4 s"}} for axis, values in LETTERS.items()]
+    sweep = {"axes": LETTERS, "overrides": overrides, "exclude": exclude, "zip": [["a", "d"]] if zipped else []}
+
+    def matches(condition: dict[str, list[str]], point: dict[str, str]) -> bool:
+        return all(point[axis] in values for axis, values in condition.items())
+
+    points = [dict(zip(LETTERS, labels, strict=True)) for labels in itertools.product(*LETTERS.values())]
+    left = [
+        point
+        for point in points
+        if not any(matches(condition, point) for condition in exclude) and (not zipped or point["a"][1] == point["d"][1])
+    ]
+    if not left:
+        with pytest.raises(InputError, match=r"small\.toml: sweep\.exclude: no cell is left"):
+            swept(**sweep)
+        return
+    matrix = swept(**sweep)
+    assert list(matrix.points()) == left
+    assert matrix.size == len(left)
+    wanted = [point for point in left if matches(only, point)]
+    if wanted:
+        narrowed = matrix.only(only)
+        assert list(narrowed.points()) == wanted
+        assert narrowed.size == len(wanted)
+
+
+HUGE = {
+    "cells": ("[sweep]\n", "10,000,000 cells x 1 seed: 10,000,000 runs"),
+    "all but one cell excluded": (
+        '[sweep]\nexclude = [{ "flows.0.count" = 1 }]\n',
+        "9,999,000 cells x 1 seed: 9,999,000 runs",
+    ),
+    "cells until precise": (
+        '[sweep]\nuntil = "ci(jain) < 0.1"\nmost_seeds = 10\n',
+        "10,000,000 cells x up to 10 seeds: 100,000,000 runs",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sweep", "figure"), HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize("command", ["check", "plan", "run"])
+def test_huge_sweep_is_refused(command: str, sweep: str, figure: str, tmp_path: Path, capsys: Capture) -> None:
+    """More cells than a campaign may have are one line with their number, before any of them is made."""
+    path = tmp_path / "huge.toml"
+    delay = '"network.dumbbell.bottleneck.delay" = { range = "1 us..1000 us", steps = 1000 }\n'
+    count = '"flows.0.count" = { range = "1..10000", steps = 10000 }\n'
+    path.write_text(f"{SMALL_TOML}{sweep}[sweep.axes]\n{count}{delay}")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Matrix, "cell", None)  # none is made
+        assert status([command, str(path)]) == 2
+    assert complaint(capsys) == f"sojourn: {path}: {figure}; at most 1,000,000 cells and 10,000,000 runs\n"
+
+
+@pytest.mark.parametrize("command", ["check", "plan", "run"])
+def test_huge_seeds_are_refused(command: str, tmp_path: Path, capsys: Capture) -> None:
+    """More runs than a campaign may have are one line with their number; a million runs of one cell are fine."""
+    path = tmp_path / "huge.toml"
+    path.write_text(f"{SMALL_TOML}[sweep]\nseeds = 100000000000\n")
+    assert status([command, str(path)]) == 2
+    figure = "1 cell x 100,000,000,000 seeds: 100,000,000,000 runs"
+    assert complaint(capsys) == f"sojourn: {path}: {figure}; at most 1,000,000 cells and 10,000,000 runs\n"
+    assert len(plan(Campaign.of_matrix(sojourn.expand(path), 1_000_000), Inventor())) == 1_000_000
+
+
+def test_too_many_steps() -> None:
+    """A range has at most a million values, and more are refused before they are made."""
+    with pytest.raises(InputError, match=r"axes\.count\.steps: must be less than or equal to 1000000, not 1000000000"):
+        swept(axes={"count": {"key": "flows.0.count", "range": "1..1000000000", "steps": 10**9}})

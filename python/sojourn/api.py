@@ -14,7 +14,7 @@ from sojourn import campaign as campaigns
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Cluster, Observer, Outcome, Plan
-from sojourn.errors import InputError, SojournError
+from sojourn.errors import InputError, RunFailed
 from sojourn.results import Result
 from sojourn.runs import Run, requests
 from sojourn.scenario import Scenario
@@ -397,7 +397,7 @@ def complete(outcome: CampaignOutcome) -> Result:
     """The result of a campaign of which every run must have succeeded.
 
     Raises:
-        SojournError: the first failure.
+        RunFailed: the first failure.
     """
     if outcome.failures:
         raise first_failure(outcome.failures)
@@ -406,13 +406,10 @@ def complete(outcome: CampaignOutcome) -> Result:
     return outcome.result
 
 
-def first_failure(failures: Sequence[Outcome]) -> SojournError:
+def first_failure(failures: Sequence[Outcome]) -> RunFailed:
     """The first failed run's error, saying which run it was."""
-    outcome = failures[0]
-    if not isinstance(outcome.result, SojournError):
-        raise TypeError("the run did not fail")
     more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-    return type(outcome.result)(f"run {outcome.run.label}: {outcome.result}{more}")
+    return RunFailed(f"{failures[0].failure}{more}")
 
 
 def labels_of(only: Mapping[str, str | Iterable[str]] | None) -> dict[str, list[str]]:

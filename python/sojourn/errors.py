@@ -3,6 +3,9 @@
 The command line turns these into one line on stderr and an exit status; nothing else in Sojourn prints or exits.
 """
 
+#: The name of the exception that a panic of code in Rust arrives as. It is no ``Exception``, and each library has its own.
+PANIC = "PanicException"
+
 
 class SojournError(Exception):
     """The base of all errors that Sojourn raises on purpose."""

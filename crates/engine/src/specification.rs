@@ -120,7 +120,7 @@ pub enum LossPattern {
 #[serde(deny_unknown_fields)]
 pub struct FlowSpecification {
     /// How many.
-    pub count: u32,
+    pub count: u64,
     /// Index of the sending host.
     pub from: usize,
     /// Index of the receiving host.

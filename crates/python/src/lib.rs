@@ -5,16 +5,18 @@ mod columns;
 mod exports;
 mod stepping;
 
+use std::cell::RefCell;
+use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::catalogue;
 use sojourn_engine::network;
-use sojourn_engine::simulation::Simulation;
+use sojourn_engine::simulation::{Simulation, Stopped};
 use sojourn_engine::specification::Specification;
 
 create_exception!(_engine, SpecificationError, PyValueError, "The specification of a run is wrong: one clear line.");
@@ -62,6 +64,12 @@ fn parse(specification: &str) -> PyResult<Specification> {
     serde_json::from_str(specification).map_err(|error| SpecificationError::new_err(error.to_string()))
 }
 
+/// About how many bytes of memory a run takes at most, its result included.
+#[pyfunction]
+fn memory(specification: &str) -> PyResult<u64> {
+    sojourn_engine::simulation::memory(&parse(specification)?).map_err(SpecificationError::new_err)
+}
+
 /// Simulates one run. The GIL is released meanwhile.
 #[pyfunction]
 #[pyo3(signature = (specification, cancellation = None))]
@@ -70,8 +78,9 @@ fn run<'py>(py: Python<'py>, specification: &str, cancellation: Option<&Cancella
     let flag = cancellation.map_or_else(Arc::default, |cancellation| Arc::clone(&cancellation.flag));
     let result = py.detach(|| Simulation::new(&specification).map(|simulation| simulation.run(&flag)));
     match result.map_err(SpecificationError::new_err)? {
-        None => Err(Cancelled::new_err("the run was cancelled")),
-        Some(result) => columns::to_python(py, &specification, &result),
+        Err(Stopped::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
+        Err(Stopped::TooLarge(reason)) => Err(PyMemoryError::new_err(reason)),
+        Ok(result) => columns::to_python(py, &specification, &result),
     }
 }
 
@@ -82,12 +91,34 @@ fn base_round_trips(specification: &str) -> PyResult<Vec<Option<u64>>> {
     Ok(round_trips.into_iter().map(|round_trip| round_trip.map(|each| each.0)).collect())
 }
 
+thread_local! {
+    /// Where the latest panic of this thread happened.
+    static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Where in the engine's source the latest panic of this thread happened, for the one line that reports it.
+#[pyfunction]
+fn panicked_at() -> Option<String> {
+    PANICKED_AT.take()
+}
+
+/// A panic is an exception in Python, which says what is to be said: the standard hook would print a backtrace besides.
+fn keep_panics_quiet() {
+    panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|location| format!("{}:{}", location.file(), location.line()));
+        PANICKED_AT.set(place);
+    }));
+}
+
 /// The engine of Sojourn.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    keep_panics_quiet();
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(digest, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue_json, module)?)?;
+    module.add_function(wrap_pyfunction!(memory, module)?)?;
+    module.add_function(wrap_pyfunction!(panicked_at, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;

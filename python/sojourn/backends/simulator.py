@@ -11,7 +11,7 @@ from sojourn import _engine, specification
 from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, Moment
 from sojourn.backends.identity import Identity
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
-from sojourn.errors import InputError, RunCancelled, RunFailed
+from sojourn.errors import PANIC, InputError, RunCancelled, RunFailed
 from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
 from sojourn.units import PICOSECONDS
@@ -110,12 +110,13 @@ def complaints() -> Iterator[None]:
         raise InputError(str(error)) from None
     except _engine.Cancelled:
         raise RunCancelled("the run was cancelled") from None
+    except MemoryError as error:
+        raise RunFailed(str(error) or "out of memory") from None
     except Exception as error:
         raise RunFailed(str(error)) from error
     except BaseException as error:
-        # A panic in the engine arrives as an exception outside the Exception tree.
-        if type(error).__name__ == "PanicException":
-            raise RunFailed(f"the simulator found a broken invariant: {error}") from error
+        if type(error).__name__ == PANIC:
+            raise RunFailed(f"the simulator found a broken invariant: {error} ({_engine.panicked_at()})") from None
         raise
 
 

@@ -1,7 +1,7 @@
 """The runs of a campaign on the workers of a Dask cluster, which must have the same build of Sojourn.
 
 Results come back and are kept here, so they are the same bytes as without a cluster. A run whose worker is lost is made again on
-another one.
+another one; one that several workers were lost with has failed, and the others go on.
 """
 
 import asyncio
@@ -43,7 +43,8 @@ class Cluster:
             raise InputError('--cluster: Dask is not installed; pip install "sojourn[cluster]"') from None
         # The errors raised say what is wrong.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
-        self._lost = (CancelledError, distributed.CancelledError, CommClosedError, distributed.KilledWorker)
+        self._lost = (CancelledError, distributed.CancelledError, CommClosedError)
+        self._killed = distributed.KilledWorker
         self._address = address
         try:
             self._client = distributed.Client(address, timeout=PATIENCE)
@@ -58,7 +59,7 @@ class Cluster:
         """Carries out all runs; see ``execution.execute``.
 
         Raises:
-            ClusterLost: the scheduler has gone, or workers are lost again and again.
+            ClusterLost: the scheduler has gone.
         """
         threads = sum(self._client.nthreads().values())
         loop = self._client.sync(_running_loop)
@@ -68,7 +69,7 @@ class Cluster:
         def submit(run: Run) -> Future[bytes]:
             future = self._client.submit(carry_out_there, run, pure=False)
             handed_out.add(future)
-            return asyncio.run_coroutine_threadsafe(_result(future), loop)
+            return asyncio.run_coroutine_threadsafe(self._result(future), loop)
 
         try:
             yield from flow(runs, submit, max(LEAST_AHEAD, AHEAD * threads))
@@ -77,14 +78,16 @@ class Cluster:
         finally:
             self._client.cancel(list(handed_out))
 
+    async def _result(self, future: "distributed.Future[bytes]") -> bytes:
+        try:
+            record: bytes = await future
+        except self._killed:
+            raise RunFailed("every worker that carried it out was lost; it may need more memory than a worker has") from None
+        return record
+
 
 async def _running_loop() -> asyncio.AbstractEventLoop:
     return asyncio.get_running_loop()
-
-
-async def _result(future: "distributed.Future[bytes]") -> bytes:
-    record: bytes = await future
-    return record
 
 
 def carry_out_there(run: Run) -> bytes:

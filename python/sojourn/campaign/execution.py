@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from sojourn import results
 from sojourn.backends.backend import Backend
 from sojourn.campaign.outcome import Outcome
-from sojourn.errors import SojournError
+from sojourn.errors import PANIC, RunFailed, SojournError
 from sojourn.runs import Run
 from sojourn.store.encoding import encode
 
@@ -29,9 +29,16 @@ def carry_out(run: Run, backend: Backend) -> bytes:
     """The encoded record of a run: all of the work that a worker does for it.
 
     Raises:
-        SojournError: the run failed.
+        SojournError: the run failed, for want of memory too.
     """
-    return encode(results.of_run(run, backend.run(run.specification)))
+    try:
+        return encode(results.of_run(run, backend.run(run.specification)))
+    except MemoryError as error:
+        raise RunFailed(str(error) or "out of memory") from None
+    except BaseException as error:
+        if type(error).__name__ == PANIC:
+            raise RunFailed(f"a library found a broken invariant: {error}") from None
+        raise
 
 
 def execute(runs: Iterable[Run], backend: Backend, jobs: int | None = None) -> Generator[Outcome]:

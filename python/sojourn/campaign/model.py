@@ -8,12 +8,20 @@ from sojourn.errors import InputError
 from sojourn.runs import Cell
 from sojourn.scenario.model import Scenario
 from sojourn.sweep.matrix import NAME, Matrix
+from sojourn.sweep.model import MOST_CELLS
 from sojourn.sweep.stopping import LEAST_SEEDS, StoppingRule
+
+#: Runs that a campaign has at most: the journal of a store keeps the key of each, about 200 bytes.
+MOST_RUNS = 10_000_000
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """Cells with a number of seeds each. Cells are made on demand, each time they are iterated."""
+    """Cells with a number of seeds each. Cells are made on demand, each time they are iterated.
+
+    Raises:
+        InputError: there are more cells or runs than a campaign may have.
+    """
 
     name: str
     #: What errors call the source of the cells.
@@ -28,12 +36,21 @@ class Campaign:
     #: What each axis of a sweep sets, for people, and what its values are called.
     described: Mapping[str, tuple[str, list[str]]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        seeds = self.repetitions if self.until is None else max(self.repetitions, self.until.most_seeds)
+        runs = self.size * seeds
+        if self.size > MOST_CELLS or runs > MOST_RUNS:
+            up_to = "" if self.until is None else "up to "
+            cells = "1 cell" if self.size == 1 else f"{self.size:,} cells"
+            counted = f"{cells} x {up_to}{seeds:,} seed{'s' if seeds > 1 else ''}: {runs:,} runs"
+            raise InputError(f"{self.origin}: {counted}; at most {MOST_CELLS:,} cells and {MOST_RUNS:,} runs")
+
     @classmethod
     def of_matrix(cls, matrix: Matrix, seeds: int | None = None) -> Self:
         """All cells of a matrix, each with this number of seeds, or the number that its sweep sets.
 
         Raises:
-            InputError: less than one seed.
+            InputError: less than one seed, or more cells or runs than a campaign may have.
         """
         until = None if seeds is not None else matrix.sweep.stopping
         repetitions = LEAST_SEEDS if until is not None else _positive(seeds if seeds is not None else matrix.sweep.seeds or 1)

@@ -15,6 +15,13 @@ class Outcome:
     run: Run
     result: bytes | SojournError
 
+    @property
+    def failure(self) -> str:
+        """Which run failed, with its cell and seed, and why; for those that did."""
+        if isinstance(self.result, bytes):
+            raise TypeError("the run did not fail")
+        return f"run {self.run.label}: {self.result}"
+
 
 @dataclass(frozen=True)
 class Imprecise:

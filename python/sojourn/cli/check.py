@@ -31,7 +31,7 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
         shown = [(len(planned.cells), "cell"), (len(library.published_values(study)), "value"), (len(claims), "claim")]
         click.echo(f"study {study.name} is valid: {', '.join(counted(*each) for each in shown)}")
         return
-    campaign = api.campaign(file, 1, selection(only), changes_of(changes))
+    campaign = api.campaign(file, None, selection(only), changes_of(changes))
     with Checking(campaign.size) as checking:
         planned = plan(campaign, carrier, checking.advance)
     run = planned.cells[0].run()

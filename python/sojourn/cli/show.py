@@ -7,7 +7,7 @@ import polars as pl
 from rich.markup import escape
 
 from sojourn.backends.identity import Identity
-from sojourn.campaign import Campaign, Imprecise, Plan
+from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan
 from sojourn.cli.console import console, table
 from sojourn.comparison import ComparedGroups, ComparedMetric
 from sojourn.metrics import METRICS, Metric, of_group
@@ -83,6 +83,13 @@ def _queues(found: Result) -> pl.DataFrame:
 
 def _milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:.2f}"
+
+
+def succeeded(outcome: CampaignOutcome, out: Path | None) -> str:
+    """How many runs of a campaign with failures have results, and where they are."""
+    failed = len(outcome.failures)
+    said = f"{outcome.finished} of {counted(outcome.finished + failed, 'run')} succeeded, {failed} failed"
+    return said if out is None else f"{said}; results are in {out}, and the same command makes only failed runs again"
 
 
 #: Cells that are shown: a terminal is no place for thousands.

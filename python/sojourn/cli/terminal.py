@@ -19,6 +19,9 @@ from sojourn.campaign import CampaignOutcome, Observer, Plan, Tally
 from sojourn.cli import interrupts, show
 from sojourn.errors import ClusterLost, StoreFailed
 
+#: Failed runs that are listed at most, one line each.
+LISTED = 10
+
 
 class Display(Protocol):
     """What shows progress."""
@@ -119,8 +122,12 @@ class Progress:
             self._display.show(tally, now - self._started)
 
 
+#: Cells from which on their number is said before they are checked, where no bar shows it: checking takes about 1 ms each.
+MANY = 10_000
+
+
 class Checking:
-    """Shows how many cells have been checked, from entering to leaving; nothing is left of it."""
+    """Shows how many cells have been checked, from entering to leaving; nothing is left of it on a terminal."""
 
     def __init__(self, cells: int) -> None:
         console = Console(stderr=True)
@@ -131,6 +138,8 @@ class Checking:
             transient=True,
         )
         self._task = self._bar.add_task("cells", total=cells)
+        if cells >= MANY and not console.is_terminal:
+            notify(f"checking {cells:,} cells")
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -197,9 +206,11 @@ class Terminal(Observer):
 
     def ended(self, outcome: CampaignOutcome, /) -> None:
         """See ``Observer.ended``."""
-        if outcome.failures and self._out is not None:
-            total = outcome.finished + len(outcome.failures)
-            notify(f"{outcome.finished} of {show.counted(total, 'run')} succeeded; their results are in {self._out}")
+        if outcome.failures:
+            notify(show.succeeded(outcome, self._out))
+            # The last line of all is the first failure.
+            for failure in outcome.failures[1:LISTED]:
+                notify(failure.failure)
         if self.plan.until is not None:
             for cell in outcome.imprecise:
                 notify(show.imprecise(cell, self.plan.until))

@@ -51,6 +51,6 @@ def from_data(data: Mapping[str, Any], origin: str) -> Matrix:
         made = Matrix(base, Sweep.of(data.get(SWEEP, {})), origin)
     except ValidationError as error:
         raise InputError(f"{origin}: {describe(error, SWEEP)}") from None
-    if next(made.points(), None) is None:
+    if not made.size:
         raise InputError(f"{origin}: {SWEEP}.exclude: no cell is left")
     return made

@@ -1,7 +1,7 @@
 """A matrix: a base scenario, a sweep of it, and the cells that they make, one at a time."""
 
 import itertools
-import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +18,9 @@ NAME = "scenario"
 
 #: The values of a cell's axes, by what they are called.
 Point = Mapping[str, str]
+
+#: Values of axes that go together, as pairs of axis and label.
+Step = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Matrix:
         except ValueError as error:
             raise InputError(str(error)) from None
         narrowed = replace(self, wanted=wanted)
-        if next(narrowed.points(), None) is None:
+        if not narrowed.size:
             raise InputError(f"{self.origin}: --only matches no cell")
         return narrowed
 
@@ -99,32 +102,69 @@ class Matrix:
         if not self.sweep.axes:
             yield {NAME: self.name}
             return
-        for combination in itertools.product(*self._together):
+        for combination in self._combinations(0, (), self._excluding):
             point = dict(itertools.chain.from_iterable(combination))
-            axes = {axis: point[axis] for axis in self.sweep.axes}
-            if matches(self.wanted, axes) and not any(matches(exclusion, axes) for exclusion in self.sweep.exclusions):
-                yield axes
+            yield {axis: point[axis] for axis in self.sweep.axes}
+
+    def _combinations(self, place: int, chosen: tuple[Step, ...], excluding: frozenset[int]) -> Iterator[tuple[Step, ...]]:
+        """The combinations of steps that begin with those chosen; ``excluding`` are the exclusions that all of those match."""
+        if place == len(self._together):
+            if not excluding:
+                yield chosen
+            return
+        for step in self._together[place]:
+            left = self._still(excluding, step)
+            # What is excluded whatever follows is not gone through.
+            if not any(self._last_places[index] <= place for index in left):
+                yield from self._combinations(place + 1, (*chosen, step), left)
+
+    def _still(self, excluding: frozenset[int], step: Step) -> frozenset[int]:
+        """Of some exclusions those that a step matches too."""
+        if not excluding:
+            return excluding
+        return frozenset(
+            index for index in excluding if all(label in self.sweep.exclusions[index].get(axis, (label,)) for axis, label in step)
+        )
+
+    @property
+    def _excluding(self) -> frozenset[int]:
+        return frozenset(range(len(self.sweep.exclusions)))
 
     @cached_property
-    def _together(self) -> list[list[tuple[tuple[str, str], ...]]]:
-        """The steps of each axis, or of the axes that go together, as pairs of axis and label."""
+    def _last_places(self) -> list[int]:
+        """The place among ``_together`` of the last axis of each exclusion; an empty one excludes everything."""
+        places = {axis: place for place, steps in enumerate(self._together) for axis, _ in (steps[0] if steps else ())}
+        return [max((places.get(axis, 0) for axis in exclusion), default=0) for exclusion in self.sweep.exclusions]
+
+    @cached_property
+    def _together(self) -> list[list[Step]]:
+        """The wanted steps of each axis, or of the axes that go together."""
         zipped = {axes[0]: axes for axes in (sorted(group, key=self.axes.index) for group in self.sweep.zip)}
         followers = {axis for axes in zipped.values() for axis in axes[1:]}
         groups = [zipped.get(axis, [axis]) for axis in self.sweep.axes if axis not in followers]
-        return [
+        steps = (
             [
                 tuple(zip(group, labels, strict=True))
                 for labels in zip(*(self.sweep.axes[axis].values for axis in group), strict=True)
             ]
             for group in groups
+        )
+        return [
+            [step for step in each if all(label in self.wanted.get(axis, (label,)) for axis, label in step)] for each in steps
         ]
 
     @cached_property
     def size(self) -> int:
-        """How many cells there are."""
-        if not self.sweep.exclude and not self.wanted:
-            return math.prod(len(steps) for steps in self._together)
-        return sum(1 for _ in self.points())
+        """How many cells there are, counted without going through them."""
+        # How many combinations of the steps so far match which exclusions.
+        numbers = Counter({self._excluding: 1})
+        for steps in self._together:
+            further: Counter[frozenset[int]] = Counter()
+            for excluding, number in numbers.items():
+                for left, times in Counter(self._still(excluding, step) for step in steps).items():
+                    further[left] += number * times
+            numbers = further
+        return numbers[frozenset()]
 
     def cells(self) -> Iterator[Cell]:
         """All cells, in order, each made when it is asked for.

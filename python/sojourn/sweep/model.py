@@ -18,6 +18,9 @@ from sojourn.sweep.paths import Path, top_level
 from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
 from sojourn.sweep.values import Value
 
+#: Cells that a campaign has at most, and so values of an axis: what is planned takes about 1 kB a cell.
+MOST_CELLS = 1_000_000
+
 #: Axes cannot set these: repetitions have the seeds, and results take the name from the file.
 NOT_SWEPT = {"seed": "set the number of seeds per cell with sweep.seeds", "name": "cells are identified by their axes"}
 
@@ -61,7 +64,7 @@ class Axis(Table):
         None, alias="values", min_length=1, description='Values of the key; { label = "...", value = ... } gives one a name.'
     )
     range: str | None = Field(None, description='Instead of values, the ends of a range, such as "10 ms..200 ms".')
-    steps: int | None = Field(None, ge=2, description="Number of values in the range, including its ends.")
+    steps: int | None = Field(None, ge=2, le=MOST_CELLS, description="Number of values in the range, including its ends.")
     spacing: ranges.Spacing | None = Field(
         None, description='"linear" for equal differences or "log" for equal ratios; "linear" by default.'
     )

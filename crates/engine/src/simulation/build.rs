@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
+use super::memory::{self, DELIVERY_NOTE, Demand, RACK_NOTE, Way};
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
 use crate::network::{
     Device, Drops, Egress, Link, Losses, MeasuredQueue, Network, RoundTrips, Routes, Transmitter, Varying,
@@ -16,6 +17,7 @@ use crate::specification::{FlowSpecification, LinkChange, LinkSpecification, Los
 use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::connection::Connection;
 use crate::tcp::profile::StackProfile;
+use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::sender::{Address, Sender};
 use crate::time::{Duration, Time};
 use crate::traffic::{Blueprint, Setting, Traffic};
@@ -29,7 +31,10 @@ pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>
     check(specification)?;
     let mut builder = Builder::new(specification);
     builder.build_stacks()?;
-    builder.build_flows()?;
+    let senders = builder.senders()?;
+    let ways = builder.ways(&senders)?;
+    memory::check(specification, &ways, &builder.round_trips)?;
+    builder.build_flows(&senders)?;
     let (links, mut sources) = build_links(specification, &mut builder.routes, &builder.round_trips)?;
     add_pacing(&mut builder.flows, &mut sources);
     if sources.len() > MOST_SOURCES {
@@ -127,6 +132,25 @@ fn unknown_source(name: &str) -> String {
     format!("unknown congestion control {name:?}; known: {}", windows.chain(rates).collect::<Vec<_>>().join(", "))
 }
 
+/// About how many bytes of memory a run takes at most, its result included.
+///
+/// # Errors
+/// One line that says what in the specification is wrong and what is allowed.
+pub fn memory(specification: &Specification) -> Result<u64, String> {
+    check(specification)?;
+    let mut builder = Builder::new(specification);
+    builder.build_stacks()?;
+    let senders = builder.senders()?;
+    let ways = builder.ways(&senders)?;
+    Ok(u64::try_from(memory::estimate(specification, &ways, &builder.round_trips)).unwrap_or(u64::MAX))
+}
+
+/// What sends the data of a group of flows.
+enum Sending {
+    Window(Algorithm),
+    Rate(Blueprint),
+}
+
 struct Builder<'a> {
     specification: &'a Specification,
     routes: Routes,
@@ -149,16 +173,68 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn build_flows(&mut self) -> Result<(), String> {
-        for (group, flow) in self.specification.flows.iter().enumerate() {
-            self.flows.reserve_exact(flow.count as usize);
+    /// What sends, of each group.
+    fn senders(&self) -> Result<Vec<Sending>, String> {
+        let of = |(group, flow): (usize, &FlowSpecification)| {
             let source = &flow.source;
-            let blueprint =
-                Blueprint::of(&source.name, &source.parameters).map_err(|error| misfit(group, flow, &error))?;
-            match blueprint {
-                Some(blueprint) => self.build_traffic(group, flow, &blueprint)?,
-                None if has_window(&source.name) => self.build_connections(group, flow)?,
-                None => return Err(misfit(group, flow, &unknown_source(&source.name))),
+            let blueprint = Blueprint::of(&source.name, &source.parameters);
+            if let Some(blueprint) = blueprint.map_err(|error| misfit(group, flow, &error))? {
+                return Ok(Sending::Rate(blueprint));
+            }
+            if !has_window(&source.name) {
+                return Err(misfit(group, flow, &unknown_source(&source.name)));
+            }
+            let algorithm = Algorithm::new(&source.name, &source.parameters);
+            algorithm.map(Sending::Window).map_err(|error| misfit(group, flow, &error))
+        };
+        self.specification.flows.iter().enumerate().map(of).collect()
+    }
+
+    /// The path of each group, and what its flows may have under way.
+    fn ways(&mut self, senders: &[Sending]) -> Result<Vec<Way>, String> {
+        let groups = self.specification.flows.iter().zip(senders);
+        groups.map(|(flow, sending)| self.way(flow, sending)).collect()
+    }
+
+    fn way(&mut self, flow: &FlowSpecification, sending: &Sending) -> Result<Way, String> {
+        let stack = &self.stacks[flow.source.stack];
+        let (segment, packet) = (stack.segment_size.0, stack.segment_size.0 + stack.segment_overhead());
+        let (initial, buffer) = (stack.initial_window, stack.send_buffer.min(stack.receive_buffer).0);
+        let segments = flow.size.map(|size| size.0.div_ceil(segment) + 1);
+        let (demand, packet) = match sending {
+            Sending::Window(algorithm) => {
+                let needs = algorithm.needs();
+                let rack = if stack.adapted_to(&needs).recovery == RecoveryKind::Rack { RACK_NOTE } else { 0 };
+                let notes = rack + if needs.deliveries { DELIVERY_NOTE } else { 0 };
+                let window = buffer / segment + 1;
+                let most = Some(segments.map_or(window, |segments| segments.min(window)));
+                (Demand::Window { initial, most, notes }, packet)
+            }
+            Sending::Rate(blueprint) => match blueprint.offered() {
+                None => (Demand::Window { initial, most: segments, notes: 0 }, packet),
+                Some(offered) => {
+                    let most = flow.size.map(|size| size.0.div_ceil(offered.packet.0));
+                    (Demand::Rate { burst: offered.burst, average: offered.average.0, most }, offered.packet.0)
+                }
+            },
+        };
+        let first_hop = self.path(flow.from, flow.to, flow)?;
+        let there = self.routes.links_from(first_hop).collect();
+        let is_one_way = matches!(sending, Sending::Rate(blueprint) if blueprint.is_one_way());
+        let back = if is_one_way { None } else { Some(self.path_back(first_hop, flow)?) };
+        let back = back.map_or_else(Vec::new, |first_hop| self.routes.links_from(first_hop).collect());
+        Ok(Way { there, back, demand, packet })
+    }
+
+    /// # Errors
+    /// One line if there is no memory for so many.
+    fn build_flows(&mut self, senders: &[Sending]) -> Result<(), String> {
+        for (group, (flow, sending)) in self.specification.flows.iter().zip(senders).enumerate() {
+            let reserved = self.flows.try_reserve_exact(flow.count as usize);
+            reserved.map_err(|_| misfit(group, flow, &format!("no memory for {} flows", flow.count)))?;
+            match sending {
+                Sending::Rate(blueprint) => self.build_traffic(group, flow, blueprint)?,
+                Sending::Window(algorithm) => self.build_connections(group, flow, algorithm)?,
             }
         }
         Ok(())
@@ -184,12 +260,15 @@ impl Builder<'_> {
     }
 
     /// Flows with a window.
-    fn build_connections(&mut self, group: usize, flow: &FlowSpecification) -> Result<(), String> {
+    fn build_connections(
+        &mut self,
+        group: usize,
+        flow: &FlowSpecification,
+        algorithm: &Algorithm,
+    ) -> Result<(), String> {
         let source = &flow.source;
         let first_hop = self.path(flow.from, flow.to, flow)?;
         let first_hop_back = self.path_back(first_hop, flow)?;
-        let algorithm =
-            Algorithm::new(&source.name, &source.parameters).map_err(|error| misfit(group, flow, &error))?;
         let profile = Arc::new(self.stacks[source.stack].adapted_to(&algorithm.needs()));
         let size = flow.size.map(|size| size.0);
         for _ in 0..flow.count {
@@ -366,7 +445,9 @@ mod tests {
             }))
             .expect("well formed");
             let mut builder = Builder::new(&specification);
-            builder.build_stacks().and_then(|()| builder.build_flows()).expect("valid");
+            builder.build_stacks().expect("valid");
+            let senders = builder.senders().expect("valid");
+            builder.build_flows(&senders).expect("valid");
             let crossed: Vec<Duration> = (0..links.len()).filter_map(|link| builder.round_trips.over(link)).collect();
             let base = crossed[0];
             assert!(crossed.iter().all(|round_trip| *round_trip == base), "one flow has one: {crossed:?}");

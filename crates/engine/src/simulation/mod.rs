@@ -4,6 +4,7 @@ mod build;
 mod census;
 mod flow;
 mod look;
+mod memory;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +19,9 @@ use crate::tcp::congestion::Algorithm;
 use crate::tcp::sender::TcpInfo;
 use crate::time::{Duration, Time};
 use flow::{Endpoints, Flow};
+use memory::{MOST_PACKETS, count};
 
+pub use build::memory;
 pub use census::Census;
 pub use look::{FlowLook, QueueLook};
 
@@ -38,9 +41,19 @@ pub struct Simulation {
     created: u64,
     delivered: u64,
     data_packets_delivered: u64,
+    most_packets: u64,
 }
 
-/// Events between two looks at whether the run is cancelled.
+/// Why a run ended before its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It was cancelled.
+    Cancelled,
+    /// It took more memory than a run may take: one line that says what of.
+    TooLarge(String),
+}
+
+/// Events between two looks at whether the run is cancelled or has become too large.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
 
 impl Simulation {
@@ -64,6 +77,7 @@ impl Simulation {
             created: 0,
             delivered: 0,
             data_packets_delivered: 0,
+            most_packets: MOST_PACKETS,
         };
         simulation.arm_first_timers();
         Ok(simulation)
@@ -96,16 +110,35 @@ impl Simulation {
         }
     }
 
-    /// Runs to the end. None if cancelled.
-    pub fn run(mut self, cancelled: &AtomicBool) -> Option<RunResult> {
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// Why it ended before.
+    pub fn run(mut self, cancelled: &AtomicBool) -> Result<RunResult, Stopped> {
         loop {
             if cancelled.load(Ordering::Relaxed) {
-                return None;
+                return Err(Stopped::Cancelled);
+            }
+            if self.under_way() > self.most_packets {
+                return Err(Stopped::TooLarge(self.too_large()));
             }
             if self.advance(self.end, EVENTS_BETWEEN_LOOKS) {
-                return Some(self.finish());
+                return Ok(self.finish());
             }
         }
+    }
+
+    /// Packets that are queued or on their way.
+    fn under_way(&self) -> u64 {
+        self.created - self.delivered - self.network.dropped
+    }
+
+    fn too_large(&self) -> String {
+        let (packets, most) = (count(self.under_way().into()), count(self.most_packets.into()));
+        let seconds = self.now.seconds();
+        format!(
+            "{packets} packets were queued and under way after {seconds} s; a run may hold {most}, about 4 GiB of memory"
+        )
     }
 
     /// Processes what happens before a moment, or before the end if that is earlier, but at most a number of events.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{RateBased, Setting};
+use super::{Offered, RateBased, Setting};
 use crate::about::About;
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
 use crate::parameters;
@@ -23,6 +23,9 @@ parameters! {
         exponential: bool = false, "Draw on and off from exponential distributions with these means, instead of keeping them constant", "ns-2.35 tools/expoo.cc has exponential ones";
     }
 }
+
+/// Times on at one go that count as a burst: longer ones are one in twenty of exponential times (e^-3).
+const BURST: f64 = 3.0;
 
 /// See the module.
 #[derive(Debug)]
@@ -132,6 +135,14 @@ impl RateBased for Cbr {
             ));
         }
         Ok(())
+    }
+
+    fn offered(parameters: &CbrParameters) -> Option<Offered> {
+        let (on, off) = (parameters.on.seconds(), parameters.off.seconds());
+        let (share, burst) = if off > 0.0 { (on / (on + off), BURST * on) } else { (1.0, 0.0) };
+        let rate = parameters.rate.0 as f64;
+        let average = Rate((rate * share).ceil() as u64);
+        Some(Offered { packet: parameters.packet_size, average, burst: (rate * burst) as u64 })
     }
 
     fn new(parameters: Arc<CbrParameters>, setting: Setting) -> Cbr {

@@ -18,6 +18,7 @@ use crate::parameter::{Description, check_limits};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, SenderStatistics};
 use crate::time::{Duration, Time};
+use crate::units::{Bytes, Rate};
 
 /// The run and a source's place in it.
 #[derive(Clone, Debug)]
@@ -43,6 +44,17 @@ pub struct WindowSample {
     pub rtt: Option<Duration>,
 }
 
+/// What a source sends that nothing answers, and so nothing slows down.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered {
+    /// Size of a packet, headers included.
+    pub packet: Bytes,
+    /// On average.
+    pub average: Rate,
+    /// Bits of a burst: what it sends at one go at more than the average rate.
+    pub burst: u64,
+}
+
 /// Both ends of a flow whose sender keeps to a rate. State machines without a clock, as a connection's ends are: time
 /// is an argument, packets go into an outbox, and timers are deadlines that the owner watches.
 pub trait RateBased {
@@ -57,6 +69,11 @@ pub trait RateBased {
     /// # Errors
     /// One line that names the parameter and says what is allowed.
     fn check(parameters: &Self::Parameters) -> Result<(), String>;
+
+    /// What it sends if nothing answers it; none of a source that answers slow down.
+    fn offered(_parameters: &Self::Parameters) -> Option<Offered> {
+        None
+    }
 
     /// A source that has not started.
     fn new(parameters: Arc<Self::Parameters>, setting: Setting) -> Self;
@@ -147,6 +164,11 @@ macro_rules! sources {
             /// Whether nothing comes back to the sender.
             pub fn is_one_way(&self) -> bool {
                 match self { $(Blueprint::$name(_) => $name::ONE_WAY,)* }
+            }
+
+            /// See [`RateBased::offered`].
+            pub fn offered(&self) -> Option<Offered> {
+                match self { $(Blueprint::$name(parameters) => $name::offered(parameters),)* }
             }
 
             /// A source that has not started.

@@ -1,0 +1,101 @@
+"""Scenarios with values at their bounds: each is refused in one line, or takes no more memory than is estimated."""
+
+import gc
+import resource
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import scenario_data
+from sojourn import _engine
+from sojourn.errors import InputError
+from sojourn.specification import specify, text
+from sojourn.sweep import file
+from sojourn.units import LARGEST
+
+DURATIONS = ["1 ps", "1 ns", "1 us", "1 ms", "1 s", "9000000 s", f"{LARGEST} ps", f"{LARGEST + 1} ps"]
+RATES = ["1 bit/s", "1 kbit/s", "100 Mbit/s", "1000 Gbit/s", f"{LARGEST} bit/s"]
+SIZES = ["1 B", "1500 B", "1 GB", f"{LARGEST} B"]
+NUMBERS = [0, 1, 1000, 10**6, 2**31, 2**32, 2**63, 10**20]
+LIMITS = ["1 packets", "1 B", "1 BDP", "0.001 BDP", "1e9 BDP", f"{LARGEST} packets", f"{LARGEST} B"]
+
+NETWORK = "network.dumbbell"
+BOTTLENECK = f"{NETWORK}.bottleneck"
+
+#: Keys and values at and beyond their bounds.
+BOUNDS: dict[str, list[Any]] = {
+    "duration": DURATIONS,
+    "warm_up": ["0 s", *DURATIONS],
+    "sender_overhead": DURATIONS,
+    f"{BOTTLENECK}.rate": RATES,
+    f"{BOTTLENECK}.delay": DURATIONS,
+    f"{BOTTLENECK}.loss": [0.0, 1e-9, 0.5, 1.0],
+    f"{BOTTLENECK}.device_queue": ["0 packets", "1000000 packets", f"{LARGEST} packets"],
+    f"{BOTTLENECK}.queue": ["droptail", "fq_codel", "cake", "sfq", "pie", "red", {"name": "sred", "zombies": 10**6}],
+    f"{BOTTLENECK}.queue.limit": LIMITS,
+    f"{BOTTLENECK}.reverse_queue": ["droptail", {"name": "fq_codel", "queues": 65536}],
+    f"{NETWORK}.senders.0.rate": RATES,
+    f"{NETWORK}.senders.0.delay": DURATIONS,
+    f"{NETWORK}.receivers.0.rate": RATES,
+    "flows.0.count": NUMBERS,
+    "flows.0.size": SIZES,
+    "flows.0.start_within": DURATIONS,
+    "flows.0.tcp": [
+        "cubic",
+        "bbr",
+        "bbr3",
+        "tfrc",
+        {"name": "cbr", "rate": "1000 Gbit/s", "packet_size": "1 B"},
+        {"name": "cbr", "rate": "1 Gbit/s", "on": "1 us", "off": "1 ps"},
+    ],
+    "stack.recovery": ["rack", "prr"],
+    "stack.segment_size": ["1 B", "65000 B"],
+    "stack.initial_window": [1, 10**6],
+    "stack.send_buffer": ["1 B", "1 GB"],
+    "stack.receive_buffer": ["1 B", "1 GB"],
+    "probe.queue_series": DURATIONS,
+    "probe.flow_series": DURATIONS,
+}
+
+mutations = st.dictionaries(st.sampled_from(list(BOUNDS)), st.integers(0, 7), min_size=1, max_size=5).map(
+    lambda chosen: {key: BOUNDS[key][number % len(BOUNDS[key])] for key, number in chosen.items()}
+)
+
+#: What a run may take, and up to what it is run here.
+MOST_BYTES, RUN = 4 * 2**30, 200 * 10**6
+
+#: What the allocator and the test itself may take besides.
+SLACK = 20 * 10**6
+
+#: So many events are enough for the first windows of thousands of flows.
+EVENTS = 20_000
+
+
+def resident() -> int:
+    """Returns the bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(mutations)
+def test_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
+    """A scenario at its bounds is refused, or its run so far takes no more memory than was estimated."""
+    try:
+        (cell,) = file.from_data(scenario_data(), "fuzz").with_changes(changes).cells()
+        specification = text(specify(cell.scenario, seed=1))
+        estimate = _engine.memory(specification)
+        if estimate > MOST_BYTES:
+            _engine.Stepping(specification)
+            raise AssertionError(f"{estimate} bytes are not refused: {changes}")
+        if estimate > RUN:
+            return
+        gc.collect()
+        before = resident()
+        run = _engine.Stepping(specification)
+        run.advance(cell.scenario.duration, EVENTS)
+        taken = resident() - before
+    except (InputError, _engine.SpecificationError):
+        return
+    assert taken <= estimate + SLACK, f"{taken} bytes taken, {estimate} estimated: {changes}"
