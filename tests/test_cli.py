@@ -177,9 +177,9 @@ ONLY = ["--only", "scenario=AL", "--only", "load=UC", "--only", "queue=DT", "--o
 
 
 def test_reproduce_tables_and_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """`reproduce` shows the tables of the cells it ran, writes cells.csv and adds to earlier results."""
+    """`reproduce --tables` shows the tables of the cells it ran, writes cells.csv and adds to earlier results."""
     monkeypatch.chdir(tmp_path)
-    assert status(["reproduce", "piotrowska", *ONLY]) == 0
+    assert status(["reproduce", "piotrowska", *ONLY, "--tables"]) == 0
     shown = capsys.readouterr().out
     for number in (6, 7, 8, 9, 12, 13):
         assert f"Table {number}. Access link" in shown
@@ -193,7 +193,7 @@ def test_reproduce_tables_and_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert f"│   all │{'':<75}│{agreeing:>6} │{cells.height:>6} │".replace(" ", "") in shown.replace(" ", "")
 
     # The next results are added to the first.
-    assert status(["reproduce", "piotrowska", *ONLY, "--seeds", "2"]) == 0
+    assert status(["reproduce", "piotrowska", *ONLY, "--seeds", "2", "--tables"]) == 0
     assert " ± " in capsys.readouterr().out
     again = pl.read_csv(tmp_path / "results" / "piotrowska" / "cells.csv")
     runs = pl.read_parquet(tmp_path / "results" / "piotrowska" / "runs.parquet")
