@@ -92,9 +92,9 @@ def test_foreign_directory_is_untouched(scenario_file: ScenarioFile, tmp_path: P
     out.mkdir()
     (out / "flows.parquet").write_bytes(b"precious")
     before = snapshot(out)
-    for command in (["run", str(scenario_file())], ["reproduce", "piotrowska"]):
+    for command in (["run", str(scenario_file())], ["reproduce", "piotrowska"], ["demo"]):
         assert status([*command, "--out", str(out)]) == 2
-        assert 'holds "flows.parquet" and is not a results directory' in complaint(capsys)
+        assert 'holds "flows.parquet" and is not a results directory' in capsys.readouterr().err
     assert snapshot(out) == before
 
 

@@ -72,8 +72,7 @@ def command(
     claims = {loaded.name: api.check_study(loaded) for loaded in studies}
     found = []
     for loaded in studies:
-        if everything:
-            click.echo(f"{loaded.name}: {loaded.title}")
+        click.echo(f"{loaded.name}: {loaded.title}")
         directory = out if out is not None and not everything else (out or Path("results")) / loaded.name
         reproduction = api.reproduce_checked(
             loaded,
