@@ -42,8 +42,11 @@ $(TOOLS): $(VENV)/installed requirements-dev.lock
 	$(UV) --requirement requirements-dev.lock
 	touch $@
 
+# Bufferbloat and its cure in a few seconds, then a paper's 72 runs.
 demo: setup
-	$(SOJOURN) reproduce piotrowska
+	@$(SOJOURN) demo
+	@$(SOJOURN) reproduce piotrowska
+	@$(SOJOURN) report results/piotrowska
 
 # The site, into site/; with the verdicts of the results in SOJOURN_RESULTS, or in results/, if there are any.
 docs: setup tools

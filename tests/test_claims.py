@@ -12,9 +12,10 @@ from doubles import Inventor, register
 from sojourn import api
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
-from sojourn.statistics import share
+from sojourn.statistics import fewest_for_a_majority, share
 from sojourn.study import library, verdicts
-from sojourn.study.verdicts import LEAST_SEEDS, Verdict
+from sojourn.study.tally import Tally
+from sojourn.study.verdicts import LEAST_SEEDS, Judged, Verdict
 
 STUDY = """
 name = "small"
@@ -157,6 +158,31 @@ def test_clopper_pearson_interval() -> None:
     assert share(8, 10) == pytest.approx((0.8, 0.4439, 0.9748), abs=5e-5)
 
 
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99, 0.999])
+def test_fewest_seeds_that_decide(confidence: float) -> None:
+    """Clopper and Pearson's interval first leaves one half out when that many seeds agree."""
+    fewest = fewest_for_a_majority(confidence)
+    lowest = [share(seeds, seeds, confidence).low or 0 for seeds in (fewest - 1, fewest) if seeds]
+    assert [low > 0.5 for low in lowest] == [False, True][-len(lowest) :]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "line"),
+    [
+        ([(1, 1), (0, 1)], "1 of 2 claims true on this one seed; a verdict takes 6 seeds"),
+        ([(2, 3), (1, 3), (3, 3)], "2 of 3 claims true on most of these 3 seeds; a verdict takes 6 seeds"),
+        ([(1, 1), (1, 2)], "1 of 2 claims true on most of their 1 to 2 seeds; a verdict takes 6 seeds"),
+        ([(6, 6), (0, 6), (3, 6)], "3 claims on 6 seeds: 1 hold, 1 fail, 1 are undecided"),
+        ([(1, 1), (7, 7)], "2 claims on 1 to 7 seeds: 1 hold, 0 fail, 1 are undecided (a verdict takes 6 seeds)"),
+    ],
+)
+def test_headline_of_claims(study: Study, seeds: list[tuple[int, int]], line: str) -> None:
+    """Before a verdict is possible, the headline counts the claims that are true on most of their seeds."""
+    study(claim())
+    (known,) = library.claims(library.load("small"))
+    assert Tally.of(Judged(known, held, of, {}) for held, of in seeds).line == line
+
+
 @pytest.mark.parametrize(
     ("above", "seeds", "verdict"),
     [
@@ -229,10 +255,12 @@ def test_claims_of_directory(study: Study, tmp_path: Path, capsys: Capture) -> N
     assert written == [
         {
             **{"id": "C-1", "claim": "so it is", "source": "page 1", "verdict": "holds"},
+            **{"held": "8", "seeds": "8"},
             "evidence": "8 of 8 seeds [0.63, 1.00]; mean 4.5 (1 to 8)",
         },
         {
             **{"id": "C-2", "claim": "so it is", "source": "page 1", "verdict": "fails"},
+            **{"held": "0", "seeds": "8"},
             "evidence": "0 of 8 seeds [0.00, 0.37]; mean 4.5 (1 to 8)",
         },
     ]
@@ -256,7 +284,7 @@ def test_null_verdict_is_not_counted(study: Study, capsys: Capture) -> None:
     assert (judged.claim.id, judged.held, judged.seeds) == ("b", 7, 7)
     assert status(["claims", "small", "out"]) == 0
     assert (
-        "1 claims on 7 seeds: 1 hold, 0 fail, 0 are undecided; 1 more cannot be judged from these runs" in capsys.readouterr().out
+        "1 claim on 7 seeds: 1 hold, 0 fail, 0 are undecided; 1 more cannot be judged from these runs" in capsys.readouterr().out
     )
 
 
@@ -269,15 +297,15 @@ def test_latest_runs_are_judged(study: Study, capsys: Capture) -> None:
         return capsys.readouterr().out
 
     sojourn.reproduce("small", 8, only={"load": "low"}, out="out", backend=Inventor())
-    assert "0 claims: 0 hold, 0 fail, 0 are undecided; 1 more cannot be judged from these runs" in judged()
+    assert "none of 1 claim can be judged from these runs" in judged()
     sojourn.reproduce("small", 8, only={"load": "high"}, changes={"duration": "5 s"}, out="out", backend=Inventor())
-    assert "1 claims on 8 seeds: 1 hold" in judged()
+    assert "1 claim on 8 seeds: 1 hold" in judged()
     assert "simulated 9" in api.judge(library.load("small"), "out")[0].shown
     # The same cells again with other settings, then one of them as at first.
     sojourn.reproduce("small", 20, changes={"duration": "6 s"}, out="out", backend=Inventor())
-    assert "1 claims on 20 seeds" in judged()
+    assert "1 claim on 20 seeds" in judged()
     sojourn.reproduce("small", 8, only={"load": "low"}, out="out", backend=Inventor())
-    assert "1 claims on 8 seeds" in judged()
+    assert "1 claim on 8 seeds" in judged()
     assert "simulated 10" in api.judge(library.load("small"), "out")[0].shown
 
 
@@ -286,8 +314,7 @@ def test_one_seed_is_undecided(study: Study, capsys: Capture) -> None:
     study(claim())
     sojourn.reproduce("small", out="results/small", backend=Inventor())
     assert status(["claims", "small"]) == 0
-    expected = "1 claims on 1 seed: 0 hold, 0 fail, 1 are undecided (1 hold on most of their seeds; a verdict needs 6 seeds)"
-    assert expected in capsys.readouterr().out
+    assert "1 of 1 claim true on this one seed; a verdict takes 6 seeds\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -317,6 +344,25 @@ def test_study_without_claims(study: Study, capsys: Capture) -> None:
     assert "study small: no claims" in complaint(capsys)
 
 
+def test_reproduce_summarises(study: Study, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """`reproduce` prints a row a table, what the claims come to and commands that show more; one of them prints the tables."""
+    study(claim())
+    register(monkeypatch, Inventor)
+    assert status(["reproduce", "small"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert not any("published | ours" in line for line in lines)
+    assert sum("│ Queue length" in line for line in lines) == 1
+    *_, tally, made, tables, claims, report = lines
+    assert tally == "1 of 1 claim true on this one seed; a verdict takes 6 seeds"
+    assert made == "Results of 2 runs are in results/small"
+    commands = [line.split("  ")[1] for line in (tables, claims, report)]
+    expected = ["sojourn reproduce small --tables", "sojourn claims small results/small", "sojourn report results/small"]
+    assert commands == expected
+    # Inventor's queue has the seed's number of packets, 1; the paper's has 3.
+    assert status(commands[0].split()[1:]) == 0
+    assert "3 | 1.0" in capsys.readouterr().out
+
+
 def test_reproduce_all_studies(study: Study, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """`reproduce all` runs every study that has claims, and summarises the agreement of each."""
     study(claim())
@@ -327,7 +373,7 @@ def test_reproduce_all_studies(study: Study, monkeypatch: pytest.MonkeyPatch, ca
     assert sorted(path.name for path in Path("papers").iterdir()) == ["second", "small"]
     assert (Path("papers") / "small" / "claims.csv").exists()
     shown = capsys.readouterr().out
-    assert "1 claims on 1 seed" in shown
+    assert shown.count("1 of 1 claim true on this one seed; a verdict takes 6 seeds") == 2
     # The inventor's mean queue of 1 packet is within the floor of 5 of the published 3; one seed decides nothing.
     summary = [line.replace("│", " ").split() for line in shown.splitlines() if line.startswith("│ s")][-2:]
     assert summary == [["second", "0", "0", "1", "2", "of", "2"], ["small", "0", "0", "1", "2", "of", "2"]]

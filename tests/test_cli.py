@@ -93,9 +93,9 @@ def test_foreign_directory_is_untouched(scenario_file: ScenarioFile, tmp_path: P
     out.mkdir()
     (out / "flows.parquet").write_bytes(b"precious")
     before = snapshot(out)
-    for command in (["run", str(scenario_file())], ["reproduce", "piotrowska"]):
+    for command in (["run", str(scenario_file())], ["reproduce", "piotrowska"], ["demo"]):
         assert status([*command, "--out", str(out)]) == 2
-        assert 'holds "flows.parquet" and is not a results directory' in complaint(capsys)
+        assert 'holds "flows.parquet" and is not a results directory' in capsys.readouterr().err
     assert snapshot(out) == before
 
 
@@ -178,9 +178,9 @@ ONLY = ["--only", "scenario=AL", "--only", "load=UC", "--only", "queue=DT", "--o
 
 
 def test_reproduce_tables_and_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """`reproduce` shows the tables of the cells it ran, writes cells.csv and adds to earlier results."""
+    """`reproduce --tables` shows the tables of the cells it ran, writes cells.csv and adds to earlier results."""
     monkeypatch.chdir(tmp_path)
-    assert status(["reproduce", "piotrowska", *ONLY]) == 0
+    assert status(["reproduce", "piotrowska", *ONLY, "--tables"]) == 0
     shown = capsys.readouterr().out
     for number in (6, 7, 8, 9, 12, 13):
         assert f"Table {number}. Access link" in shown
@@ -194,7 +194,7 @@ def test_reproduce_tables_and_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert f"│   all │{'':<75}│{agreeing:>6} │{cells.height:>6} │".replace(" ", "") in shown.replace(" ", "")
 
     # The next results are added to the first.
-    assert status(["reproduce", "piotrowska", *ONLY, "--seeds", "2"]) == 0
+    assert status(["reproduce", "piotrowska", *ONLY, "--seeds", "2", "--tables"]) == 0
     assert " ± " in capsys.readouterr().out
     again = pl.read_csv(tmp_path / "results" / "piotrowska" / "cells.csv")
     runs = pl.read_parquet(tmp_path / "results" / "piotrowska" / "runs.parquet")

@@ -77,6 +77,11 @@ def test_study_sections(study: tuple[Path, sojourn.Reproduction]) -> None:
     page = report.write(directory).read_text(encoding="utf-8")
     for judged in found.judged:
         assert f"<b>{judged.claim.id}</b>" in page
+    true = sum(2 * judged.held > judged.seeds for judged in found.judged)
+    # Two seeds decide nothing (test_fewest_seeds_that_decide).
+    headline = f'<p class="big">{true} <span>of {len(found.judged)} claims true on most of these 2 seeds</span></p>'
+    assert headline in page
+    assert "claims hold</span>" not in page
     assert f"{len(library.claims(found.study)) - len(found.judged)} more claims cannot be judged from these runs" in page
     assert "sojourn.reproduce(" in page
     assert "<h3>Assumptions</h3>" in page

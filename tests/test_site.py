@@ -108,14 +108,14 @@ def test_study_page_verdicts(tmp_path: Path) -> None:
         "3,DC,UC,newreno,pie,jain,1,1,,,true",
     ]
     (results / "cells.csv").write_text("\n".join(cells), encoding="utf-8")
-    claims = ["id,claim,source,verdict,evidence", 'P-01,c,s,holds,"10 of 10 seeds [0.69, 1.00]; least_mbps 965"']
+    claims = ["id,claim,source,verdict,held,seeds,evidence", 'P-01,c,s,holds,10,10,"10 of 10 seeds [0.69, 1.00]; least_mbps 965"']
     (results / "claims.csv").write_text("\n".join(claims), encoding="utf-8")
     page = study_pages.page("piotrowska", tmp_path)
     assert "| 1 | 2 | 50 |\n" in page
     assert "| all |  | 2 | 3 | 67 |" in page
     assert "    | UC | `q1_mbps` | 56.7 | 50.25 (49.00 to 51.50) | ✓ yes |\n" in page
     assert "    | HC | `q1_mbps` | 83.54 | 22.20 | ✗ no |\n" in page
-    assert "1 claims hold, 0 fail, 0 are undecided" in page
+    assert "1 claim on 10 seeds: 1 hold, 0 fail, 0 are undecided (" in page
     assert r"| ✓ holds | 10 of 10 seeds \[0.69, 1.00\]; least\_mbps 965 |" in page
     without = study_pages.page("piotrowska", tmp_path / "none")
     assert "without results" in without

@@ -14,15 +14,18 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from conftest import Capture, complaint
-from sojourn import api, backends
+import sojourn
+from conftest import ROOT, Capture, complaint
+from sojourn import api, backends, report
 from sojourn.cli.commands import status
 from sojourn.scenario import Scenario
 from sojourn.specification import specify
 from sojourn.units import PICOSECONDS
 from sojourn.watch import graph
+from sojourn.watch.beside import Beside
 from sojourn.watch.lines import line
 from sojourn.watch.pace import Pace
+from sojourn.watch.parts import LENGTH_COLOUR, TIME_COLOUR
 from sojourn.watch.recent import Recent, by_group
 from sojourn.watch.screen import Screen
 
@@ -169,6 +172,71 @@ def test_page_fits_terminal(scenario: Callable[..., Scenario], width: int, heigh
     assert ("The fastest of 600 flows" in text) == (flows == 300)
 
 
+def test_runs_side_by_side(scenario: Callable[..., Scenario]) -> None:
+    """Two runs fit beside each other into 80 columns and 24 rows, on scales that both have."""
+    runs = []
+    for name in ("droptail", "codel"):
+        hosts = {place: [{"name": place[0], "rate": "1 Gbit/s", "delay": "1 ms"}] for place in ("senders", "receivers")}
+        bottleneck = {"rate": "10 Mbit/s", "delay": "1 ms", "queue": {"name": name, "limit": "500 packets"}}
+        flows = [{"from": "s", "to": "r", "count": 2, "tcp": "newreno"}]
+        runs.append(specify(scenario(network={"dumbbell": {"bottleneck": bottleneck, **hosts}}, flows=flows), seed=1))
+    recent = [Recent(run, lately=10) for run in runs]
+    page = Beside("two queues", dict(zip(("[droptail]", "codel"), recent, strict=True)), duration=4)
+    steps = (backends.stepping("simulator").step(run).moments(PICOSECONDS // 50) for run in runs)
+    for moments in zip(*steps, strict=True):
+        for values, moment in zip(recent, moments, strict=True):
+            values.add(moment)
+    console = Console(width=80, height=24, file=io.StringIO(), force_terminal=True, color_system=None)
+    with console.capture() as shown:
+        console.print(page.draw(80))
+    rows = shown.get().splitlines()
+    assert len(rows) <= 23
+    assert all(len(row) <= 80 for row in rows)
+    text = "\n".join(rows)
+    assert "[droptail]" in text
+    # 500 packets of 1500 bytes take 600 ms; CoDel's target is 5 ms, and ITU-T G.114's limit for talk is 150 ms.
+    assert text.count("sojourn ms, 0 to 1000, since 0.02 s") == 2
+    assert text.count("packets, 0 to 500, since 0.02 s") == 2
+    assert (text.count("bad for a call"), text.count("fine for a call")) == (1, 1)
+
+
+@pytest.mark.parametrize("colour", [LENGTH_COLOUR, TIME_COLOUR])
+def test_colours_on_any_background(colour: str) -> None:
+    """Graphs stand out from a black and from a white terminal by 3 to 1 (WCAG 2.2, 1.4.11)."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    assert min(1.05 / (luminance + 0.05), (luminance + 0.05) / 0.05) >= 3
+
+
+def test_demo_without_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Without a terminal, `demo` prints a table and what to do next, and leaves results, a report and a scenario to edit."""
+    monkeypatch.chdir(tmp_path)
+    assert status(["demo"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert "\x1b" not in shown.out
+    lines = shown.out.splitlines()
+    assert len(lines) <= 12
+    runs = sojourn.open("sojourn-demo").sql("select queue, sojourn_mean_s, utilisation from runs order by queue").rows()
+    (codel, short, busy), (droptail, long, full) = runs
+    assert (codel, droptail) == ("codel", "droptail")
+    # More than people bear (ITU-T G.114), and CoDel's target (RFC 8289), with a link that is in use.
+    assert long > 0.150 > 0.005 > short
+    assert min(busy, full) > 0.95
+    assert f"{1e3 * long:.1f}" in shown.out
+    assert Path("sojourn-demo/report.html").exists()
+    scenario = Path("sojourn-demo/demo.toml")
+    assert scenario.read_bytes() == (ROOT / "examples" / "demo.toml").read_bytes()
+    for command in lines[-2:]:
+        assert str(scenario) in command
+    # What somebody has changed stays. The report is there already.
+    monkeypatch.setattr(report, "write", lambda directory: directory / "report.html")
+    scenario.write_text("mine", encoding="utf-8")
+    assert status(["demo"]) == 0
+    assert scenario.read_text(encoding="utf-8") == "mine"
+
+
 def test_watch_without_terminal(scenario_file: ScenarioFile, capsys: Capture) -> None:
     """Without a terminal, `watch` prints a line a simulated second, then what `run` prints."""
     path = str(scenario_file())
@@ -218,12 +286,14 @@ def test_one_cell_of_sweep(scenario_file: ScenarioFile) -> None:
     assert run.specification["flows"][0]["source"]["name"] == "bbr"
 
 
-def test_interrupt_restores_terminal(scenario_file: ScenarioFile) -> None:
+@pytest.mark.parametrize("command", ["watch", "demo"])
+def test_interrupt_restores_terminal(scenario_file: ScenarioFile, tmp_path: Path, command: str) -> None:
     """On a terminal, an interrupt ends the view, restores the cursor and prints one line."""
     path = scenario_file(('"4 s"', '"1000 s"'))
+    rest = [str(path), "--speed", "20"] if command == "watch" else ["--out", str(tmp_path / "out")]
     terminal, inside = pty.openpty()
     program = "import sys; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"
-    arguments = [sys.executable, "-c", program, "watch", str(path), "--speed", "20"]
+    arguments = [sys.executable, "-c", program, command, *rest]
     process = subprocess.Popen(arguments, stdin=inside, stdout=inside, stderr=inside, start_new_session=True)
     os.close(inside)
     seen = b""
@@ -234,12 +304,12 @@ def test_interrupt_restores_terminal(scenario_file: ScenarioFile) -> None:
         except OSError:  # the other end has been closed
             break
         seen += piece
-        if not interrupted and b"measuring window" in seen:
+        if not interrupted and b"sojourn ms" in seen:
             interrupted = True
             process.send_signal(signal.SIGINT)
     os.close(terminal)
     assert process.wait(timeout=30) == 130
-    assert b"left->right" in seen
+    assert (b"left->right" if command == "watch" else b"droptail") in seen
     hidden, shown = seen.rfind(b"\x1b[?25l"), seen.rfind(b"\x1b[?25h")
     assert hidden < shown, "the cursor must be shown again"
     assert seen.endswith(b"sojourn: interrupted\r\n")

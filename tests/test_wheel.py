@@ -50,12 +50,13 @@ def test_wheel_name(wheel: Path) -> None:
 
 @needs_cargo
 def test_wheel_is_complete(wheel: Path) -> None:
-    """The wheel has every tracked file, including the linked studies, the report's templates and py.typed."""
-    tracked = run("git", "-C", str(ROOT), "ls-files", "python/sojourn", "studies", **os.environ).splitlines()
+    """The wheel has every tracked file, including the linked studies and examples, the report's templates and py.typed."""
+    tracked = run("git", "-C", str(ROOT), "ls-files", "python/sojourn", "studies", "examples", **os.environ).splitlines()
     files = {name.replace("python/sojourn", "sojourn", 1) for name in tracked if name.startswith("python/sojourn/")}
-    files |= {f"sojourn/{name}" for name in tracked if name.startswith("studies/")}
-    files.remove("sojourn/studies")  # the link
-    assert {"sojourn/py.typed", "sojourn/report/templates/report.js", "sojourn/studies/piotrowska/study.toml"} <= files
+    files |= {f"sojourn/{name}" for name in tracked if name.startswith(("studies/", "examples/"))}
+    files -= {"sojourn/studies", "sojourn/examples"}  # the links
+    known = {"py.typed", "report/templates/report.js", "studies/piotrowska/study.toml", "examples/demo.toml"}
+    assert {f"sojourn/{name}" for name in known} <= files
     packed = set(zipfile.ZipFile(wheel).namelist())
     assert sorted(files - packed) == []
     assert "sojourn/_engine.abi3.so" in packed

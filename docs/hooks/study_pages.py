@@ -10,6 +10,8 @@ from sojourn.metrics import METRICS
 from sojourn.study import library
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
+from sojourn.study.tally import Tally
+from sojourn.study.verdicts import Verdict
 
 #: Rows of a file of results, by column.
 Rows = Sequence[Mapping[str, str]]
@@ -90,11 +92,8 @@ def _claims(claims: Sequence[Claim], judged: Rows) -> Iterator[str]:
         )
         return
     verdicts = {row["id"]: row for row in judged}
-    count = {verdict: sum(row["verdict"] == verdict for row in judged) for verdict in SIGNS}
-    yield (
-        f"{count['holds']} claims hold, {count['fails']} fail, {count['undecided']} are undecided "
-        "([what a verdict means](../../docs/measures.md#verdict-on-a-claim); a verdict needs six seeds)."
-    )
+    tally = Tally.counted((Verdict(row["verdict"]), int(row["held"]), int(row["seeds"])) for row in judged)
+    yield f"{tally.line} ([what a verdict means](../../docs/measures.md#verdict-on-a-claim))."
     yield table(
         ("claim", "what the paper says", "where", "verdict", "on how many seeds, and the values"),
         (

@@ -200,7 +200,7 @@ class Reproduction:
 
     @property
     def claims(self) -> pl.DataFrame:
-        """The verdicts as a frame: id, claim, source, verdict, evidence."""
+        """The verdicts as a frame: id, claim, source, verdict, held, seeds, evidence."""
         return verdicts.frame(self.judged)
 
 

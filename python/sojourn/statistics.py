@@ -3,6 +3,7 @@
 SciPy is imported where it is used: it takes longer to load than many a run takes.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -47,6 +48,14 @@ def share(times: int, of: int, confidence: float = 0.95) -> Estimate:
 
     found = stats.binomtest(times, of).proportion_ci(confidence, method="exact")
     return Estimate(times / of, float(found.low), float(found.high))
+
+
+def fewest_for_a_majority(confidence: float = 0.95) -> int:
+    """The least number of independent repetitions that can show, all being alike, that a share is above one half, or below.
+
+    If all of n are so, the lower end of Clopper and Pearson's interval is ((1 - confidence) / 2)^(1 / n); see ``share``.
+    """
+    return math.floor(math.log2(2 / (1 - confidence))) + 1
 
 
 class Comparison(NamedTuple):

@@ -18,6 +18,7 @@ COMPLETION = "_SOJOURN_COMPLETE"
 
 #: The commands in the order in which help lists them, and the modules that have them, each as ``command``.
 COMMANDS = {
+    "demo": "demo",
     "run": "run",
     "plan": "plan",
     "check": "check",

@@ -1,17 +1,20 @@
 """``sojourn reproduce``: a study, or the studies of all papers."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sojourn.cli.options import (
+    RESULTS,
     Command,
     backend_option,
     changes_of,
     cluster_option,
     jobs_option,
     only_option,
+    option,
     out_option,
     progress_option,
     seeds_option,
@@ -35,6 +38,7 @@ ALL_STUDIES = "all"
 @out_option(
     "results/STUDY", "Keep the results in DIR: a new or empty directory, or one with results, of which none is made again."
 )
+@option("--tables", section=RESULTS, is_flag=True, help="Print every table: each published value beside ours.")
 @backend_option
 @jobs_option
 @cluster_option
@@ -45,14 +49,15 @@ def command(
     only: tuple[str, ...],
     changes: tuple[str, ...],
     out: Path | None,
+    tables: bool,
     backend: str,
     jobs: int | None,
     cluster: str | None,
     progress: str,
 ) -> None:
-    """Run STUDY and compare its tables with the published ones.
+    """Run STUDY and compare it with the published values.
 
-    With "all" for STUDY, run the studies of all papers.
+    With "all" for STUDY, run the studies of all papers. Repeat the command with --tables to see every value.
     """
     from sojourn import api
     from sojourn.cli import show
@@ -67,8 +72,7 @@ def command(
     claims = {loaded.name: api.check_study(loaded) for loaded in studies}
     found = []
     for loaded in studies:
-        if everything:
-            click.echo(f"{loaded.name}: {loaded.title}")
+        click.echo(f"{loaded.name}: {loaded.title}")
         directory = out if out is not None and not everything else (out or Path("results")) / loaded.name
         reproduction = api.reproduce(
             loaded,
@@ -81,26 +85,40 @@ def command(
             cluster=cluster,
             observer=Terminal(click.get_current_context().obj, directory, progress),
         )
-        _show(reproduction, len(claims[loaded.name]), directory)
+        _show(reproduction, len(claims[loaded.name]), directory, tables)
         # The results themselves are not held: series of many seeds are long.
         found.append((loaded, reproduction.judged, reproduction.comparison))
     if everything:
         show.papers(found)
+    elif not tables:
+        _show_next(study, bool(claims[study]), directory, click.get_current_context().obj)
 
 
-def _show(reproduction: "Reproduction", claims: int, directory: Path) -> None:
-    """A study's tables, how many of their values agree, and the verdicts on its claims."""
+def _show(reproduction: "Reproduction", claims: int, directory: Path, tables: bool) -> None:
+    """How many of a study's values agree and how its claims fare, with its tables if wanted or if there is nothing else."""
     from sojourn.cli import show
     from sojourn.cli.console import console
-    from sojourn.study import tables
+    from sojourn.study.tables import DISAGREES, agreement_table, study_tables
 
-    for table in tables.study_tables(reproduction.study, reproduction.comparison):
-        console().print(table)
-    legend = ""
-    if reproduction.study.published is not None:
-        console().print(tables.agreement_table(reproduction.comparison))
-        legend = "* does not agree. "
+    study = reproduction.study
+    if tables or not (study.published or claims):
+        for table in study_tables(study, reproduction.comparison):
+            console().print(table)
+        if study.published:
+            click.echo(f"{DISAGREES.strip()} does not agree")
+    if study.published:
+        console().print(agreement_table(reproduction.comparison))
     if claims:
         click.echo(show.verdicts_in_all(reproduction.judged, claims))
-    runs = show.counted(reproduction.result.runs.height, "run")
-    click.echo(f"{legend}Results of {runs} are in {directory}")
+    click.echo(f"Results of {show.counted(reproduction.result.runs.height, 'run')} are in {directory}")
+
+
+def _show_next(study: str, has_claims: bool, directory: Path, again: str) -> None:
+    """The commands that show more of the same results."""
+    more = {f"{again} --tables": "prints every value beside the published one"}
+    if has_claims:
+        more[shlex.join(["sojourn", "claims", study, str(directory)])] = "prints each claim and its verdict"
+    more[shlex.join(["sojourn", "report", str(directory)])] = "writes everything as one HTML file"
+    width = max(map(len, more))
+    for command, what in more.items():
+        click.echo(f"  {command:<{width}}  {what}")

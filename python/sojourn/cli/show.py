@@ -17,7 +17,8 @@ from sojourn.results import Result
 from sojourn.statistics import estimate
 from sojourn.study.cells import Compared, agreement
 from sojourn.study.design import Study
-from sojourn.study.verdicts import LEAST_SEEDS, Judged, Verdict
+from sojourn.study.tally import Tally
+from sojourn.study.verdicts import Judged, Verdict
 from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
 
@@ -267,16 +268,10 @@ def claims(judged: Sequence[Judged]) -> None:
 
 
 def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
-    """How many claims hold, fail and are undecided, on one line."""
-    count = _count(judged)
-    seeds = sorted({each.seeds for each in judged})
-    line = f"{len(judged)} claims"
-    if seeds:
-        line += f" on {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} {'seed' if seeds[-1] == 1 else 'seeds'}"
-    line += f": {count[Verdict.HOLDS]} hold, {count[Verdict.FAILS]} fail, {count[Verdict.UNDECIDED]} are undecided"
-    if seeds and seeds[0] < LEAST_SEEDS:
-        mostly = sum(2 * each.held > each.seeds for each in judged)
-        line += f" ({mostly} hold on most of their seeds; a verdict needs {LEAST_SEEDS} seeds)"
+    """What the claims of a paper come to, on one line."""
+    if not judged:
+        return f"none of {counted(there_are, 'claim')} can be judged from these runs"
+    line = Tally.of(judged).line
     if len(judged) < there_are:
         line += f"; {there_are - len(judged)} more cannot be judged from these runs"
     return line
@@ -288,11 +283,6 @@ def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) 
     for study, judged, comparison in found:
         tables = agreement(comparison).values()
         agree, values = sum(agreeing for _, agreeing, _ in tables), sum(total for _, _, total in tables)
-        counted = (str(number) for number in _count(judged).values())
+        counted = (str(number) for number in Tally.of(judged).verdicts.values())
         listed.add_row(study.name, *counted, f"{agree} of {values}" if values else "none published")
     console().print(listed)
-
-
-def _count(judged: Iterable[Judged]) -> dict[Verdict, int]:
-    each_verdict = [each.verdict for each in judged]
-    return {verdict: each_verdict.count(verdict) for verdict in Verdict}

@@ -19,7 +19,8 @@ from sojourn.report.contents import Contents, read
 from sojourn.statistics import Estimate
 from sojourn.store import write_whole
 from sojourn.study import library
-from sojourn.study.verdicts import LEAST_SEEDS, Verdict
+from sojourn.study.tally import Tally
+from sojourn.study.verdicts import LEAST_SEEDS
 
 #: The name of a report in its directory.
 NAME = "report.html"
@@ -79,8 +80,7 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "agreeing": sum(table.agreeing for table in shown),
         "published": sum(table.total for table in shown),
         "judged": judged,
-        "verdicts": {verdict.value: sum(each.verdict is verdict for each in judged) for verdict in Verdict},
-        "mostly": sum(2 * each.held > each.seeds for each in judged),
+        "tally": Tally.of(judged),
         "least_seeds": LEAST_SEEDS,
         "heat_maps": heatmaps.heat_maps(contents),
         "sections": [] if study is None else prose.sections(library.FOLDER / study.name / "README.md"),

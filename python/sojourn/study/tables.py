@@ -65,11 +65,11 @@ def _compared(cell: Compared | None) -> Text:
 
 
 def agreement_table(cells: Sequence[Compared]) -> Table:
-    """How many cells agree with what was published, by table and in all."""
-    table = Table(title="Cells that agree with the paper", title_justify="left", title_style="bold")
+    """How many values agree with the published ones, by table and in all."""
+    table = Table(title="Values that agree with the paper's", title_justify="left", title_style="bold")
     table.add_column("table", justify="right")
     table.add_column("title")
-    for heading in ("agree", "cells", "%"):
+    for heading in ("agree", "of", "%"):
         table.add_column(heading, justify="right")
     counts = agreement(cells)
     for number, (published, agreeing, total) in counts.items():

@@ -12,7 +12,7 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.results import NAMES, Result, schema
-from sojourn.statistics import Estimate, share
+from sojourn.statistics import Estimate, fewest_for_a_majority, share
 from sojourn.store import write_whole
 from sojourn.store.query import find
 from sojourn.store.sql import identifier, literal
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SEED, HOLDS = "seed", "holds"
 
 #: With fewer the interval of a share always has one half in it, however alike the seeds are.
-LEAST_SEEDS = 6
+LEAST_SEEDS = fewest_for_a_majority()
 
 
 class Verdict(StrEnum):
@@ -118,10 +118,14 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
 
 
 def frame(judged: Iterable[Judged]) -> pl.DataFrame:
-    """The verdicts as a frame: id, claim, source, verdict, evidence."""
-    columns = ("id", "claim", "source", "verdict", "evidence")
-    rows = [(each.claim.id, each.claim.claim, each.claim.source, str(each.verdict), each.evidence) for each in judged]
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String()), orient="row")
+    """The verdicts as a frame: id, claim, source, verdict, held, seeds, evidence."""
+    text, number = pl.String(), pl.Int64()
+    columns = {"id": text, "claim": text, "source": text, "verdict": text, "held": number, "seeds": number, "evidence": text}
+    rows = [
+        (each.claim.id, each.claim.claim, each.claim.source, str(each.verdict), each.held, each.seeds, each.evidence)
+        for each in judged
+    ]
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def write(path: Path, judged: Iterable[Judged]) -> None:

@@ -1,27 +1,20 @@
 """A run as a page of a terminal."""
 
-from collections.abc import Sequence
-
 import polars as pl
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.panel import Panel
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from sojourn.specification import RunSpecification
 from sojourn.units import PICOSECONDS, RATE
-from sojourn.watch import graph
+from sojourn.watch import parts
 from sojourn.watch.pace import Pace
-from sojourn.watch.recent import HISTORY, Past, Queue, Recent, by_group
+from sojourn.watch.recent import Queue, Recent, by_group
 
-#: Colours of lengths and of times, which the colour-blind tell apart (Okabe and Ito).
-LENGTH_COLOUR, TIME_COLOUR = "#56b4e9", "#e69f00"
-
-#: Lines of a graph, and what a queue takes in all.
-GRAPH_ROWS = 5
-QUEUE_ROWS = GRAPH_ROWS + 5
+#: Lines of what is shown of a queue.
+QUEUE_ROWS = parts.GRAPH_ROWS + 5
 
 #: Columns of a graph on the narrowest terminal.
 MINIMUM_GRAPH = 20
@@ -51,13 +44,13 @@ class Screen:
         """The page, for a terminal of this size in columns and rows."""
         queues = self._recent.queues()
         shown = queues[:MOST_QUEUES]
-        parts: list[RenderableType] = [self._head(), *(self._queue(queue, width) for queue in shown)]
+        page: list[RenderableType] = [self._head(), *(self._queue(queue, width) for queue in shown)]
         if len(queues) > len(shown):
-            parts.append(Text(f"{len(queues) - len(shown)} more queues"))
+            page.append(Text(f"{len(queues) - len(shown)} more queues"))
         # What is left over for rows of flows, between two headings and their rules.
         rows = height - 3 - QUEUE_ROWS * len(shown) - 10
-        parts.append(_flows(self._recent.flows(), max(rows, TOP)))
-        return Group(*parts)
+        page.append(_flows(self._recent.flows(), max(rows, TOP)))
+        return Group(*page)
 
     def _head(self) -> RenderableType:
         now = self._recent.now
@@ -65,16 +58,8 @@ class Screen:
         speed = f"{self._pace.reached:.3g} simulated s per second"
         if self._pace.is_behind:
             speed += ", as fast as possible"
-        line = Table.grid(expand=True, padding=(0, 2))
-        line.add_column(ratio=1)
-        line.add_column(justify="right")
-        line.add_row(
-            Text.assemble((self._title, "bold"), f"  {now:.2f} of {self._duration:g} s, {phase}"),
-            speed,
-        )
-        progress = Table.grid(expand=True)
-        progress.add_row(ProgressBar(total=self._duration, completed=now))
-        return Group(line, progress)
+        title = Text.assemble((self._title, "bold"), f"  {now:.2f} of {self._duration:g} s, {phase}")
+        return parts.head(title, speed, now, self._duration)
 
     def _queue(self, queue: Queue, width: int) -> RenderableType:
         past = self._recent.history(queue.link)
@@ -88,35 +73,15 @@ class Screen:
         # Borders and padding of the panel, and the gap between its halves.
         half = max(MINIMUM_GRAPH, (width - 4 - 3) // 2)
         graphs = Table.grid(padding=(0, 3, 0, 0))
+        seen = self._recent.seen
+        graphs.add_row(parts.lengths(past, seen, half), parts.times(past, seen, half))
         graphs.add_row(
-            self._graph("packets", past, [each.packets for each in past], LENGTH_COLOUR, half),
-            self._graph("sojourn ms", past, [_milliseconds(each) for each in past], TIME_COLOUR, half),
-        )
-        graphs.add_row(
-            self._spark("drops", [each.drops for each in past], half),
-            self._spark("marks", [each.marks for each in past], half),
+            parts.spark("drops", [each.drops for each in past], seen, half),
+            parts.spark("marks", [each.marks for each in past], seen, half),
         )
         title = f"[bold]{escape(queue.link)}[/bold]  {escape(self._about[queue.link])}"
         now = Text("   ".join(values), no_wrap=True, overflow="ellipsis")
         return Panel(Group(now, graphs), title=title, title_align="left", width=width)
-
-    def _graph(self, what: str, past: Sequence[Past], values: Sequence[float | None], colour: str, width: int) -> Text:
-        heights = graph.columns(values, self._recent.seen, width, HISTORY)
-        top = graph.round_top(max(heights))
-        lines = graph.area(heights, top, GRAPH_ROWS, width)
-        title = f"{what}, 0 to {top:g}, since {past[0].time:.4g} s"[:width]
-        return Text.assemble((title.ljust(width), "dim"), "\n", ("\n".join(lines), colour))
-
-    def _spark(self, what: str, values: Sequence[int], width: int) -> Text:
-        """One line that shows when something happened."""
-        label = f"{what} "
-        heights = graph.columns(values, self._recent.seen, width, HISTORY)[-(width - len(label)) :]
-        (line,) = graph.area(heights, max([1.0, *heights]), 1, width - len(label))
-        return Text.assemble((label, "dim"), line)
-
-
-def _milliseconds(past: Past) -> float | None:
-    return None if past.sojourn is None else 1e3 * past.sojourn
 
 
 def _flows(flows: pl.DataFrame, rows: int) -> RenderableType:
