@@ -109,8 +109,8 @@ def test_file_as_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ('{"schema": 3, "metrics": ["jane"]}', "its metrics differ from those of this version"),
-        ('{"schema": 1}', "written with schema 1, but this version reads 3"),
+        ('{"schema": 4, "metrics": ["jane"]}', "its metrics differ from those of this version"),
+        ('{"schema": 1}', "written with schema 1, but this version reads 4"),
         ("{", "cannot be read"),
     ],
 )
@@ -328,7 +328,7 @@ def test_marker(tmp_path: Path) -> None:
     Store(tmp_path / "new" / "store", create=True).close()
     marker = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
     assert marker == {
-        "schema": 3,
+        "schema": 4,
         "metrics": [metric.name for metric in of_run()],
         "engine": sojourn.__version__,
         "digest": _engine.digest(),

@@ -21,7 +21,7 @@ from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
 from sojourn.store import Store, parquet
-from sojourn.store.consolidation import quoted
+from sojourn.store.query import quoted
 
 #: Simulated seconds of runs that take about 10 ms and 1 s of CPU time, and the number of runs.
 SHORT, SHORT_RUNS = 40.0, 2_000

@@ -11,7 +11,7 @@ from sojourn.metrics import of_run
 NAME = "sojourn.json"
 
 #: The version of what a store's files hold. Every change of the journal or of columns other than metrics counts it up.
-SCHEMA = 3
+SCHEMA = 4
 
 
 def is_there(directory: Path) -> bool:

@@ -46,3 +46,8 @@ def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
     if found is None:
         raise InputError("empty query; write one such as select count(*) from runs")
     return found
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
