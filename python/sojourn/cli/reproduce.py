@@ -102,5 +102,5 @@ def _show(reproduction: "Reproduction", claims: int, directory: Path) -> None:
         legend = "* does not agree. "
     if claims:
         click.echo(show.verdicts_in_all(reproduction.judged, claims))
-    runs = show.counted(reproduction.result.runs.height, "run")
+    runs = show.counted(reproduction.result.columns("runs", ["key"]).height, "run")
     click.echo(f"{legend}Results of {runs} are in {directory}")

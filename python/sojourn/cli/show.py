@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 from rich.markup import escape
 
+from sojourn import estimates
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, Imprecise, Plan
 from sojourn.cli.console import console, table
@@ -13,7 +14,7 @@ from sojourn.comparison import ComparedMetric
 from sojourn.metrics import METRICS, Metric
 from sojourn.metrics.formulas import jain as jains_index
 from sojourn.results import Result
-from sojourn.statistics import estimate
+from sojourn.statistics import Estimate
 from sojourn.study.cells import Compared, agreement
 from sojourn.study.design import Study
 from sojourn.study.verdicts import LEAST_SEEDS, Judged, Verdict
@@ -42,13 +43,15 @@ def result(found: Result) -> None:
         queues.add_row(link, discipline, f"{packets:.1f}", f"{deviation:.1f}", *waits, ratio, f"{busy:.2f}")
     if queues.row_count:
         console().print(queues)
-    if found.runs.height > 1:
-        console().print(f"Means over {found.runs.height} seeds.")
+    seeds = found.columns("runs", ["key"]).height
+    if seeds > 1:
+        console().print(f"Means over {seeds} seeds.")
 
 
 def _groups(found: Result) -> pl.DataFrame:
-    windows = found.runs.select("key", "window_s")
-    flows = found.flows.join(windows, on="key", how="left", maintain_order="left")
+    windows = found.columns("runs", ["key", "window_s"])
+    used = ["key", "group", "algorithm", "bytes_delivered", "retransmissions", "timeouts", "rtt_mean", "rtt_samples", "completed"]
+    flows = found.columns("flows", used).join(windows, on="key", how="left", maintain_order="left")
     rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
     by_run = flows.group_by("key", "group", "algorithm", maintain_order=True).agg(
         pl.len().alias("flows"),
@@ -64,9 +67,9 @@ def _groups(found: Result) -> pl.DataFrame:
 
 def _queues(found: Result) -> pl.DataFrame:
     drops = (pl.col("drops") * 100 / pl.col("arrivals")).fill_nan(None).mean()
-    return found.queues.group_by("link", "discipline", maintain_order=True).agg(
-        pl.col("mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99").mean(), drops, pl.col("utilisation").mean() * 100
-    )
+    means = pl.col("mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99").mean()
+    by_link = found.scan("queues").group_by("link", "discipline", maintain_order=True)
+    return by_link.agg(means, drops, pl.col("utilisation").mean() * 100).collect()
 
 
 def _milliseconds(seconds: float | None) -> str:
@@ -145,14 +148,14 @@ def cells(found: Result, planned: Plan) -> None:
     """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals."""
     shown = [metric for metric in METRICS.values() if metric.main]
     listed = table("Cells", *planned.axes, ">seeds", *(f">{metric.label}" for metric in shown))
-    by_cell = found.columns("runs", [*planned.axes, *(metric.name for metric in shown)]).partition_by(planned.axes, as_dict=True)
+    by_cell = estimates.of_cells(found.scan("runs"), planned.axes, [metric.name for metric in shown])
     seeds = 0
     for cell in planned.cells[:MOST_ROWS]:
         labels = tuple(cell.axes.values())
-        runs = by_cell[labels]
-        measured = (_estimated(metric, runs[metric.name]) for metric in shown)
-        listed.add_row(*map(escape, labels), str(runs.height), *measured)
-        seeds = max(seeds, runs.height)
+        estimated = by_cell[labels]
+        measured = (_estimated(metric, estimated.measured[metric.name]) for metric in shown)
+        listed.add_row(*map(escape, labels), str(estimated.seeds), *measured)
+        seeds = max(seeds, estimated.seeds)
     console().print(listed)
     if len(planned.cells) > MOST_ROWS:
         console().print(f"The first {MOST_ROWS} of {len(planned.cells):,} cells; all are in the results.")
@@ -160,11 +163,10 @@ def cells(found: Result, planned: Plan) -> None:
         console().print("Means over seeds ± half of the 95 % confidence interval.")
 
 
-def _estimated(metric: Metric, values: pl.Series) -> str:
-    known = values.drop_nulls().to_list()
-    if not known:
+def _estimated(metric: Metric, found: Estimate | None) -> str:
+    if found is None:
         return "-"
-    mean, _, high = estimate(known)
+    mean, _, high = found
     return metric.number(mean) + (f" ± {metric.number(high - mean)}" if high is not None else "")
 
 

@@ -35,11 +35,12 @@ def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, algorithm:
         algorithm: the congestion control whose flows are the group; none for all flows.
     """
     group = flows if algorithm is None else flows.filter(pl.col("algorithm") == algorithm)
-    sampled = group.filter(pl.col("rtt_samples") > 0)
+    samples, means = (group[column].to_numpy().astype(np.float64) for column in ("rtt_samples", "rtt_mean"))
+    sampled = samples > 0
     return Observation(
         throughputs=throughput_mbps(group["bytes_delivered"].to_numpy(), window),
         all_throughputs=throughput_mbps(flows["bytes_delivered"].to_numpy(), window),
-        rtt_samples=sampled["rtt_samples"].to_numpy().astype(np.float64),
-        rtt_sums=(sampled["rtt_samples"] * sampled["rtt_mean"]).to_numpy(),
+        rtt_samples=samples[sampled],
+        rtt_sums=samples[sampled] * means[sampled],
         bottleneck=queues.row(0, named=True) if queues.height else None,
     )

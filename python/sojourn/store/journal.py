@@ -105,10 +105,6 @@ class Journal:
         """Closes the file."""
         self._database.close()
 
-    def has(self, key: str) -> bool:
-        """Whether the run has finished."""
-        return self._one("SELECT EXISTS (SELECT 1 FROM finished WHERE key = ?)", (bytes.fromhex(key),)) == (1,)
-
     def among(self, keys: Sequence[str]) -> set[str]:
         """Those of some runs that have finished."""
         found: set[str] = set()
