@@ -22,9 +22,9 @@ def invented(
     links = [link for link in run["links"] if link["queue"] is not None]
     flow_columns = {name: [0] * len(flows) for name in FLOWS} | {
         "flow": list(range(len(flows))),
-        "group": [flow["group"] for flow in flows],
-        "from": [nodes[flow["from"]] for flow in flows],
-        "to": [nodes[flow["to"]] for flow in flows],
+        "flow_group": [flow["group"] for flow in flows],
+        "sender": [nodes[flow["from"]] for flow in flows],
+        "receiver": [nodes[flow["to"]] for flow in flows],
         "algorithm": [flow["source"]["name"] for flow in flows],
         "completed": [None] * len(flows),
         "stopped": [None] * len(flows),
@@ -62,11 +62,13 @@ class Inventor:
         waiting: frozenset[int] = frozenset(),
         refused: frozenset[int] = frozenset(),
         identity: Identity = INVENTOR,
+        throughput_bytes: Callable[[int, int], int] = lambda seed, flow: 1000 * seed + flow,
     ) -> None:
         self.identity = identity
         self.failing = failing or {}
         self.waiting = waiting
         self.refused = refused
+        self.throughput_bytes = throughput_bytes
         self.cancelled = threading.Event()
         self.started: list[RunSpecification] = []
 
@@ -81,7 +83,7 @@ class Inventor:
         if run["seed"] in self.waiting:
             assert self.cancelled.wait(timeout=30)
             raise RunCancelled("cancelled")
-        return invented(run)
+        return invented(run, self.throughput_bytes)
 
     def cancel(self) -> None:
         self.cancelled.set()

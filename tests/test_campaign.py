@@ -181,7 +181,7 @@ def test_same_cells_are_refused(scenario: Callable[..., Scenario]) -> None:
         plan(Campaign.of_cells("test", cells), Inventor())
 
 
-@pytest.mark.parametrize("axis", ["seed", "Group", "jain", "value"])
+@pytest.mark.parametrize("axis", ["seed", "Sender", "jain", "value"])
 def test_axis_named_like_column(axis: str, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
     """An axis cannot have the name of a column, in upper or lower case."""
     cells = [Cell({axis: "x"}, scenario())]

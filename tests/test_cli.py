@@ -18,6 +18,7 @@ from doubles import SIMULATOR, Inventor, register
 from sojourn import catalogue
 from sojourn.cli.commands import status
 from sojourn.errors import RunFailed
+from sojourn.results import NAMES
 from sojourn.study import library
 from sojourn.sweep import schema
 
@@ -29,14 +30,14 @@ def snapshot(directory: Path) -> dict[Path, bytes]:
 
 
 def test_run_writes_and_shows(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
-    """`run` writes four Parquet files and shows flows and queues, without progress when stderr is no terminal."""
+    """`run` writes the Parquet files and shows flows and queues, without progress when stderr is no terminal."""
     assert status(["run", str(scenario_file()), "--seeds", "2", "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr()
     assert "newreno" in shown.out
     assert "left->right" in shown.out
     assert shown.err == ""  # progress is only shown on terminals
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    frames = {"runs.parquet", "flows.parquet", "queues.parquet", "series.parquet"}
+    frames = {f"{name}.parquet" for name in NAMES}
     assert files == {"sojourn.json", "journal.sqlite", "commands.jsonl", *frames}
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 2]
 

@@ -66,7 +66,7 @@ def test_loss_ratio_changes(scenario: Callable[..., Scenario]) -> None:
     (queue,) = result.queues.iter_rows(named=True)
     assert queue["total_link_losses"] == pytest.approx(2_200, abs=4 * deviation)
     assert queue["total_arrivals"] == pytest.approx(40_000, abs=1)
-    backwards = result.flows.filter(pl.col("group") == "b-a")["bytes_delivered"].item() / 1000
+    backwards = result.flows.filter(pl.col("flow_group") == "b-a")["bytes_delivered"].item() / 1000
     assert backwards == pytest.approx(28_000, abs=4 * math.sqrt(40_000 * 0.3 * 0.7) + 10)
 
 

@@ -12,7 +12,7 @@ from doubles import Inventor
 from sojourn import _engine, results
 from sojourn.campaign import Campaign, CampaignOutcome, Plan, execute, plan, run
 from sojourn.errors import InputError
-from sojourn.metrics import of_run
+from sojourn.metrics import METRICS, Metric, Scope
 from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
@@ -109,20 +109,51 @@ def test_file_as_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ('{"schema": 4, "metrics": ["jane"]}', "its metrics differ from those of this version"),
-        ('{"schema": 1}', "written with schema 1, but this version reads 4"),
+        ('{"schema": 1}', r"written with schema 1, but this version reads 4; use that version or another directory"),
+        ('{"schema": 3, "metrics": [], "engine": "0.1.0", "digest": "ab"}', r"schema 3 by Sojourn 0\.1\.0 \(engine ab\), but"),
+        ('{"schema": 4}', "cannot be read"),
+        ('{"schema": 4, "metrics": 5}', "cannot be read"),
+        ('{"schema": 4, "metrics": [1]}', "cannot be read"),
+        ('{"schema": "4", "metrics": []}', "cannot be read"),
+        ("[]", "cannot be read"),
         ("{", "cannot be read"),
     ],
 )
 def test_other_version_is_untouched(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
-    """A store with another schema, other metrics or a damaged marker is refused and not changed."""
+    """A store with another schema or a damaged marker is refused in one line and not changed."""
     keep(three, tmp_path)
     (tmp_path / "sojourn.json").write_text(marker)
     before = snapshot(tmp_path)
     for create in (True, False):
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(InputError, match=message) as raised:
             Store(tmp_path, create=create)
+        assert "\n" not in str(raised.value)
     assert snapshot(tmp_path) == before
+
+
+#: A metric of a version that this one does not know.
+FOREIGN = Metric(name="of_later_pct", title="x", scope=Scope.RUN, unit="%", decimals=0, definition="x", compute=lambda _: 7.0)
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+def test_metrics_of_other_versions(
+    crashed: bool, three: Plan, scenario: MakeScenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A metric that older results lack is null, and one that is not known is kept, also when a store grows."""
+    with monkeypatch.context() as other:
+        known = {name: metric for name, metric in METRICS.items() if name != "jain"}
+        other.setattr("sojourn.metrics.registry.METRICS", {**known, FOREIGN.name: FOREIGN})
+        (journal_only if crashed else keep)(planned(scenario, 2), tmp_path)
+    for finished in (2, 3):
+        if finished == 3:
+            keep(three, tmp_path)
+        with sojourn.open(tmp_path) as store:
+            for name, frame in (("runs", store.runs), ("groups", store.groups)):
+                assert frame["jain"].is_not_null().to_list() == [False, False, True][:finished]
+                assert frame[FOREIGN.name].to_list() == [7, 7, None][:finished]
+                asked = store.sql(f"select jain, {FOREIGN.name} from {name} order by seed")
+                assert asked.equals(frame.select("jain", FOREIGN.name))
+                assert store.result(["scenario"], None).columns(name, ["jain"]).equals(frame.select("jain"))
 
 
 def test_pandas_conversion(three: Plan) -> None:
@@ -288,7 +319,7 @@ def test_unreadable_record(three: Plan, tmp_path: Path) -> None:
     assert len(backend.started) == 1
 
 
-@pytest.mark.parametrize("replaced", range(5))
+@pytest.mark.parametrize("replaced", range(len(NAMES) + 1))
 def test_crash_during_consolidation(
     replaced: int, three: Plan, scenario: MakeScenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,7 +344,7 @@ def test_crash_during_consolidation(
 
         with monkeypatch.context() as patch:
             patch.setattr(Path, "replace", fail)
-            if replaced == 4:
+            if replaced == len(NAMES):
                 patch.setattr("sojourn.store.journal.Journal.forget", interrupt)
             with Store(out) as store, pytest.raises(KeyboardInterrupt):
                 store.consolidate()
@@ -329,7 +360,7 @@ def test_marker(tmp_path: Path) -> None:
     marker = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
     assert marker == {
         "schema": 4,
-        "metrics": [metric.name for metric in of_run()],
+        "metrics": list(METRICS),
         "engine": sojourn.__version__,
         "digest": _engine.digest(),
     }

@@ -25,7 +25,6 @@ _OF = {
     Scope.RUN: "flows",
     Scope.GROUP: "a group of flows",
     Scope.FLOW: "a flow",
-    Scope.TRANSFER: "a transfer",
     Scope.QUEUE: "bottleneck",
 }
 

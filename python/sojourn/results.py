@@ -4,7 +4,7 @@ The result of a run is kept as a ``Record`` until there are many: to label and t
 a small part of the time that it takes run by run.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +14,20 @@ import numpy as np
 import polars as pl
 
 from sojourn import catalogue, metrics, specification
-from sojourn.backends.result import FLOWS, QUEUES, RunResult
-from sojourn.metrics.observation import observe
+from sojourn.backends import result as backend
+from sojourn.backends.result import QUEUES, RunResult
+from sojourn.metrics.observation import Observation, observe, places
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
 
 #: The frames of a result, which are also the names of its files.
-NAMES = ("runs", "flows", "queues", "series")
+NAMES = ("runs", "groups", "flows", "queues", "series")
+
+#: What selections call a group of flows, as if it were an axis.
+GROUP = "group"
+
+#: The flows of a backend, and whether each is one that Jain's index is taken over.
+FLOWS = pl.Schema({**backend.FLOWS, "long_lived": pl.Boolean()})
 
 SERIES = pl.Schema(
     {"time": pl.Float64(), "kind": pl.String(), "which": pl.String(), "measure": pl.String(), "value": pl.Float64()}
@@ -29,7 +36,12 @@ SERIES = pl.Schema(
 
 def columns(name: str) -> pl.Schema:
     """The columns of a frame that follow the run's key, its axes and its seed."""
-    return {"runs": _runs(), "flows": FLOWS, "queues": QUEUES, "series": SERIES}[name]
+    return {"runs": _runs(), "groups": _groups(), "flows": FLOWS, "queues": QUEUES, "series": SERIES}[name]
+
+
+def metrics_of(name: str) -> list[str]:
+    """The metrics among the columns of a frame: files of other versions may have fewer or more."""
+    return [metric.name for metric in {"runs": metrics.of_run, "groups": metrics.of_group}.get(name, list)()]
 
 
 def _runs() -> pl.Schema:
@@ -41,6 +53,7 @@ def _runs() -> pl.Schema:
             "simulated_s": pl.Float64(),
             "window_s": pl.Float64(),
             "flow_count": pl.UInt32(),
+            "long_lived_count": pl.UInt32(),
             "bottleneck_mbps": pl.Float64(),
             **{metric.name: pl.Float64() for metric in metrics.of_run()},
             "retransmissions": pl.UInt64(),
@@ -55,13 +68,27 @@ def _runs() -> pl.Schema:
     )
 
 
+def _groups() -> pl.Schema:
+    return pl.Schema(
+        {
+            "flow_group": pl.String(),
+            "algorithm": pl.String(),
+            "flow_count": pl.UInt32(),
+            "long_lived_count": pl.UInt32(),
+            **{metric.name: pl.Float64() for metric in metrics.of_group()},
+            "retransmissions": pl.UInt64(),
+            "timeouts": pl.UInt64(),
+        }
+    )
+
+
 class Result:
     """What a campaign found. Every frame starts with the run's ``key``, its axes and its ``seed``, and is sorted by these.
 
     ``runs`` has a row a run: the backend that made it, its specification and its metrics, which ``sojourn.metrics.METRICS``
-    explains; ``flows`` a row a flow; ``queues`` a row a link with a queue; ``series`` the samples over time in long form: time
-    (s), kind (queue or flow), which one, measure, value. Each is a polars frame, read when it is first asked for;
-    ``frame.to_pandas()`` makes it a pandas one.
+    explains; ``groups`` a row a run and group of its flows, with its metrics; ``flows`` a row a flow; ``queues`` a row a link
+    with a queue; ``series`` the samples over time in long form: time (s), kind (queue or flow), which one, measure, value. Each
+    is a polars frame, read when it is first asked for; ``frame.to_pandas()`` makes it a pandas one.
     """
 
     def __init__(self, scan: Callable[[str], pl.LazyFrame], file: Callable[[str], Path | None] = lambda _: None) -> None:
@@ -91,6 +118,11 @@ class Result:
         return self.scan("runs").collect()
 
     @cached_property
+    def groups(self) -> pl.DataFrame:
+        """A row a run and group of its flows."""
+        return self.scan("groups").collect()
+
+    @cached_property
     def flows(self) -> pl.DataFrame:
         """A row a flow."""
         return self.scan("flows").collect()
@@ -108,12 +140,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Record:
-    """What one run found: the row of ``runs`` as ``columns`` has it, and the frames of the backend as they came."""
+    """What one run found: its rows of ``runs`` and ``groups`` as ``columns`` has them, and the frames of the backend."""
 
     key: str
     axes: Mapping[str, str]
     seed: int
     summary: Mapping[str, Any]
+    groups: Sequence[Mapping[str, Any]]
     flows: pl.DataFrame
     queues: pl.DataFrame
     queue_series: pl.DataFrame
@@ -122,8 +155,15 @@ class Record:
 
 def of_run(run: Run, result: RunResult) -> Record:
     """The record of a single run."""
+    spec = run.specification
+    window = (spec["duration"] - spec["warm_up"]) / PICOSECONDS
+    rate = specification.bottleneck_rate(spec)
+    long_lived = pl.Series("long_lived", specification.long_lived(spec))
+    flows = result.flows.with_columns(long_lived.gather(result.flows["flow"]))
+    seen = observe(flows, result.queues, window, None if rate is None else rate / 1e6)
     series = result.queue_series, result.flow_series
-    return Record(run.key, run.axes, run.seed, _summary(run, result), result.flows, result.queues, *series)
+    summary = _summary(run, result, seen, window)
+    return Record(run.key, run.axes, run.seed, summary, _of_groups(flows, seen), flows, result.queues, *series)
 
 
 def schema(name: str, axes: Sequence[str]) -> pl.Schema:
@@ -132,7 +172,7 @@ def schema(name: str, axes: Sequence[str]) -> pl.Schema:
 
 
 def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.DataFrame]:
-    """The four frames of several runs, in their order; a run without one of the axes has null there."""
+    """The frames of several runs, in their order; a run without one of the axes has null there."""
     labels = pl.DataFrame(
         {
             "key": [record.key for record in records],
@@ -141,14 +181,23 @@ def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.Dat
         },
         schema={"key": pl.String(), **dict.fromkeys(axes, pl.String()), "seed": pl.Int64()},
     )
-    runs = _runs()
-    summary = pl.DataFrame({name: [record.summary[name] for record in records] for name in runs}, schema=runs)
+    summaries = _rows([record.summary for record in records], "runs")
+    groups = _rows([row for record in records for row in record.groups], "groups")
     return {
-        "runs": pl.concat([labels, summary], how="horizontal"),
+        "runs": pl.concat([labels, summaries], how="horizontal"),
+        "groups": pl.concat([labels[_run_of_row([record.groups for record in records])], groups], how="horizontal"),
         "flows": _labelled(labels, [record.flows for record in records]),
         "queues": _labelled(labels, [record.queues for record in records]),
         "series": _series(labels, records),
     }
+
+
+def _rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
+    """Rows of ``runs`` or ``groups``; metrics that a record of another version lacks are null, and others that it has stay."""
+    known = columns(name)
+    others = dict.fromkeys(column for row in rows for column in row if column not in known)
+    schema = {**known, **dict.fromkeys(others, pl.Float64())}
+    return pl.DataFrame({column: [row.get(column) for row in rows] for column in schema}, schema=schema)
 
 
 def _labelled(labels: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -156,8 +205,8 @@ def _labelled(labels: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> pl.DataFr
     return pl.concat([labels[_run_of_row(frames)], pl.concat(frames)], how="horizontal")
 
 
-def _run_of_row(frames: Sequence[pl.DataFrame]) -> pl.Series:
-    return pl.Series("run", np.repeat(np.arange(len(frames)), [frame.height for frame in frames]))
+def _run_of_row(rows: Sequence[Sized]) -> pl.Series:
+    return pl.Series("run", np.repeat(np.arange(len(rows)), [len(each) for each in rows]))
 
 
 def _series(labels: pl.DataFrame, records: Sequence[Record]) -> pl.DataFrame:
@@ -188,11 +237,26 @@ def _never_established(flows: pl.DataFrame) -> int:
     return sum(algorithm not in rate_based for algorithm in never)
 
 
-def _summary(run: Run, result: RunResult) -> dict[str, Any]:
-    spec = run.specification
-    window = (spec["duration"] - spec["warm_up"]) / PICOSECONDS
-    seen = observe(result.flows, result.queues, window)
-    rate = specification.bottleneck_rate(spec)
+def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
+    """The rows of ``groups``, in order of the groups' first flows."""
+    rows = []
+    for group, members in places(flows["flow_group"]):
+        of_group, those = (seen, flows) if len(members) == flows.height else (seen.of(members), flows[members])
+        rows.append(
+            {
+                "flow_group": group,
+                "algorithm": "+".join(those["algorithm"].unique(maintain_order=True)),
+                "flow_count": len(members),
+                "long_lived_count": int(of_group.long_lived.sum()),
+                **{metric.name: metric.compute(of_group) for metric in metrics.of_group()},
+                "retransmissions": those["retransmissions"].sum(),
+                "timeouts": those["timeouts"].sum(),
+            }
+        )
+    return rows
+
+
+def _summary(run: Run, result: RunResult, seen: Observation, window: float) -> dict[str, Any]:
     return {
         "backend": run.backend.name,
         "backend_version": run.backend.version,
@@ -200,7 +264,8 @@ def _summary(run: Run, result: RunResult) -> dict[str, Any]:
         "simulated_s": run.simulated_seconds,
         "window_s": window,
         "flow_count": result.flows.height,
-        "bottleneck_mbps": None if rate is None else rate / 1e6,
+        "long_lived_count": int(seen.long_lived.sum()),
+        "bottleneck_mbps": seen.bottleneck_mbps,
         **{metric.name: metric.compute(seen) for metric in metrics.of_run()},
         "retransmissions": result.flows["retransmissions"].sum(),
         "timeouts": result.flows["timeouts"].sum(),

@@ -48,9 +48,9 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     frame.set_item("flow", (0..rows.len()).collect::<Vec<usize>>())?;
     // One string for all rows that say the same.
     let shared = |text: &str| PyString::intern(py, text);
-    column(&frame, "group", rows, |row| shared(&group(row).group))?;
-    column(&frame, "from", rows, |row| shared(&specification.nodes[group(row).from]))?;
-    column(&frame, "to", rows, |row| shared(&specification.nodes[group(row).to]))?;
+    column(&frame, "flow_group", rows, |row| shared(&group(row).group))?;
+    column(&frame, "sender", rows, |row| shared(&specification.nodes[group(row).from]))?;
+    column(&frame, "receiver", rows, |row| shared(&specification.nodes[group(row).to]))?;
     column(&frame, "algorithm", rows, |row| shared(&group(row).source.name))?;
     column(&frame, "start", rows, |row| row.start.seconds())?;
     let tcp_time = |select: fn(&TcpResult) -> Option<f64>| move |row: &FlowResult| row.tcp.as_ref().and_then(select);

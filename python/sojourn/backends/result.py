@@ -10,9 +10,9 @@ import polars as pl
 FLOWS = pl.Schema(
     {
         "flow": pl.UInt32(),
-        "group": pl.String(),
-        "from": pl.String(),
-        "to": pl.String(),
+        "flow_group": pl.String(),
+        "sender": pl.String(),
+        "receiver": pl.String(),
         "algorithm": pl.String(),
         "start": pl.Float64(),
         "established": pl.Float64(),

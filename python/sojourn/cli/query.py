@@ -29,7 +29,7 @@ UNLIMITED = 1_000_000
 def command(directory: Path, sql: str, form: str) -> None:
     """Query the results in DIR in SQL.
 
-    The tables are runs, flows, queues and series.
+    The tables are runs, groups, flows, queues and series.
     """
     from sojourn.cli.terminal import notify
     from sojourn.store import Store

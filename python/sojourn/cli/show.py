@@ -50,10 +50,12 @@ def result(found: Result) -> None:
 
 def _groups(found: Result) -> pl.DataFrame:
     windows = found.columns("runs", ["key", "window_s"])
-    used = ["key", "group", "algorithm", "bytes_delivered", "retransmissions", "timeouts", "rtt_mean", "rtt_samples", "completed"]
-    flows = found.columns("flows", used).join(windows, on="key", how="left", maintain_order="left")
+    counts = "bytes_delivered", "retransmissions", "timeouts", "rtt_mean", "rtt_samples", "completed"
+    flows = found.columns("flows", ["key", "flow_group", "algorithm", *counts]).join(
+        windows, on="key", how="left", maintain_order="left"
+    )
     rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
-    by_run = flows.group_by("key", "group", "algorithm", maintain_order=True).agg(
+    by_run = flows.group_by("key", "flow_group", "algorithm", maintain_order=True).agg(
         pl.len().alias("flows"),
         rate.mean().alias("mbps"),
         rate.alias("jain"),
@@ -62,7 +64,7 @@ def _groups(found: Result) -> pl.DataFrame:
         pl.col("completed").count(),
     )
     fair = by_run.with_columns(pl.col("jain").map_elements(jains_index, return_dtype=pl.Float64))
-    return fair.drop("key").group_by("group", "algorithm", maintain_order=True).mean()
+    return fair.drop("key").group_by("flow_group", "algorithm", maintain_order=True).mean()
 
 
 def _queues(found: Result) -> pl.DataFrame:

@@ -116,9 +116,11 @@ class Drawn:
 
     @cached_property
     def throughputs(self) -> pl.DataFrame:
-        """A row a flow: ``key``, ``columns``, ``seed``, ``flow``, ``group``, ``algorithm``, and its throughput ``mbps``."""
+        """A row a flow: ``key``, ``columns``, ``seed``, ``flow``, ``flow_group``, ``algorithm``, and its throughput ``mbps``."""
         flows = (
-            self.frame("flows").select("key", *self.columns, "seed", "flow", "group", "algorithm", "bytes_delivered").collect()
+            self.frame("flows")
+            .select("key", *self.columns, "seed", "flow", "flow_group", "algorithm", "bytes_delivered")
+            .collect()
         )
         windows = self.runs.select("key", "window_s")
         rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")

@@ -62,8 +62,8 @@ def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
 
 def _names(flows: pl.DataFrame) -> pl.Series:
     """What flows are called: their group, a number where that has several, and the algorithm if it is the same in all runs."""
-    several = bool((flows.group_by("key", "group").len()["len"] > 1).any())
-    name = pl.col("group") + " " + pl.col("which") if several else pl.col("group")
+    several = bool((flows.group_by("key", "flow_group").len()["len"] > 1).any())
+    name = pl.col("flow_group") + " " + pl.col("which") if several else pl.col("flow_group")
     named = flows.select("algorithm", name=name)
     told = named.group_by("name").agg(pl.col("algorithm").n_unique())["algorithm"].max() == 1
     return named.select(pl.col("name") + ": " + pl.col("algorithm") if told else pl.col("name")).to_series()

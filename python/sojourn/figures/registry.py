@@ -198,15 +198,14 @@ def named(name: str) -> Figure:
 
 
 def _of_metric(metric: Metric) -> tuple[MetricFigure, MetricFigure]:
-    title = metric.title[0].upper() + metric.title[1:]
     need = Need.QUEUES if metric.scope is Scope.QUEUE else Need.RUNS
     name, said = metric.figure_name, f"{metric.title}, {metric.shown_unit}" if metric.shown_unit else metric.title
     bars = MetricFigure(
-        name=name, title=title, family=Family.BARS, help=said, need=need, drawn_by="bars:of_metric", metric=metric
+        name=name, title=metric.caption, family=Family.BARS, help=said, need=need, drawn_by="bars:of_metric", metric=metric
     )
     heat_map = MetricFigure(
         name=f"heatmap-{name}",
-        title=title,
+        title=metric.caption,
         family=Family.HEAT_MAPS,
         help=said,
         need=need,

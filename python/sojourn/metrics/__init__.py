@@ -1,6 +1,6 @@
 """Metrics: the registry (``METRICS``), and what an entry of it is."""
 
 from sojourn.metrics.metric import Display, Metric, Scope
-from sojourn.metrics.registry import METRICS, of_run
+from sojourn.metrics.registry import METRICS, of_group, of_run
 
-__all__ = ["METRICS", "Display", "Metric", "Scope", "of_run"]
+__all__ = ["METRICS", "Display", "Metric", "Scope", "of_group", "of_run"]

@@ -13,14 +13,12 @@ if TYPE_CHECKING:
 class Scope(StrEnum):
     """What a metric is a value of."""
 
-    #: All flows of a run, or a group of them.
+    #: All flows of a run, or one group of them.
     RUN = "run"
     #: A group of a run's flows beside the others; a whole run has no such value.
     GROUP = "group"
     #: One flow.
     FLOW = "flow"
-    #: One transfer of a flow.
-    TRANSFER = "transfer"
     #: A link's queue; the value of a run is the bottleneck's.
     QUEUE = "queue"
 
@@ -40,7 +38,7 @@ PERCENT = Display("%", 100)
 class Metric:
     """One metric; an entry of the registry."""
 
-    #: The column of ``runs``, and what studies and ``--metric`` call it. It ends in the unit unless it has none.
+    #: The column of ``runs`` and ``groups``, and what studies and ``--metric`` call it. It ends in the unit unless it has none.
     name: str
     #: In words, in lower case, such as ``mean sojourn time``.
     title: str
@@ -60,8 +58,10 @@ class Metric:
     axis: str = ""
     #: What its bars are called among figures, and its heat map after ``heatmap-``; the name with hyphens unless given.
     figure: str = ""
-    #: Whether tables and pages that show only a few metrics have it.
+    #: Whether tables and pages that show only a few metrics of a run have it.
     main: bool = False
+    #: The same of a group.
+    main_of_group: bool = False
     #: Published values agree within this much in any case, in ``unit``.
     floor: float = 0.0
     #: The same as a part of the fair share, the bottleneck's rate over the number of flows.
@@ -73,6 +73,16 @@ class Metric:
     def of_run(self) -> bool:
         """Whether a whole run has a value, which is then a column of ``runs``."""
         return self.scope in (Scope.RUN, Scope.QUEUE)
+
+    @property
+    def of_group(self) -> bool:
+        """Whether a group of flows has a value, which is then a column of ``groups``."""
+        return self.scope in (Scope.RUN, Scope.GROUP)
+
+    @property
+    def caption(self) -> str:
+        """The title as a heading has it: ``Mean sojourn time``."""
+        return self.title[0].upper() + self.title[1:]
 
     @property
     def figure_name(self) -> str:
@@ -99,8 +109,7 @@ class Metric:
         """What axes and columns say: ``Mean sojourn time (ms)``."""
         if self.axis:
             return self.axis
-        title = self.title[0].upper() + self.title[1:]
-        return f"{title} ({self.shown_unit})" if self.shown_unit else title
+        return f"{self.caption} ({self.shown_unit})" if self.shown_unit else self.caption
 
     def format(self, value: float) -> str:
         """A value in ``unit``, as tables beside published values have it."""

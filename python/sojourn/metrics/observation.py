@@ -1,6 +1,7 @@
 """What the metrics of a run are computed from."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,38 +10,71 @@ from numpy.typing import NDArray
 
 from sojourn.metrics.formulas import throughput_mbps
 
+Numbers = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Observation:
     """The flows that a metric is taken of, which are all of a run or one group of them, and the run's bottleneck."""
 
-    #: Throughput of each flow of the group, Mbit/s.
-    throughputs: NDArray[np.float64]
+    #: Throughput of each flow, Mbit/s.
+    throughputs: Numbers
     #: Throughput of each flow of the run, Mbit/s.
-    all_throughputs: NDArray[np.float64]
-    #: How many RTT samples each flow of the group took, and their sum in s; without flows that took none.
-    rtt_samples: NDArray[np.float64]
-    rtt_sums: NDArray[np.float64]
+    all_throughputs: Numbers
+    #: Whether each flow has unlimited demand and is there for the measuring window; see ``specification.long_lived``.
+    long_lived: NDArray[np.bool_]
+    #: How many RTT samples each flow took, and their sum in s, not a number where it took none.
+    rtt_samples: Numbers
+    rtt_sums: Numbers
+    #: Data segments that each flow sent, retransmissions included, and retransmissions.
+    segments_sent: Numbers
+    retransmissions: Numbers
+    #: Rate of the bottleneck, Mbit/s; none if no link has a discipline.
+    bottleneck_mbps: float | None
     #: The row of ``queues`` of the bottleneck, the first link with a discipline; none if no link has one.
     bottleneck: dict[str, Any] | None
 
+    def of(self, flows: NDArray[np.intp]) -> "Observation":
+        """The same of some of the flows, by their places."""
+        return replace(
+            self,
+            throughputs=self.throughputs[flows],
+            long_lived=self.long_lived[flows],
+            rtt_samples=self.rtt_samples[flows],
+            rtt_sums=self.rtt_sums[flows],
+            segments_sent=self.segments_sent[flows],
+            retransmissions=self.retransmissions[flows],
+        )
 
-def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, algorithm: str | None = None) -> Observation:
-    """Prepares a run's frames for metrics.
+
+def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, bottleneck_mbps: float | None) -> Observation:
+    """Prepares a run's frames for metrics of all its flows.
 
     Args:
         flows: all flows of the run.
         queues: all queues of the run, in order of declaration.
         window: length of the measuring window, s.
-        algorithm: the congestion control whose flows are the group; none for all flows.
+        bottleneck_mbps: rate of the first link that has a discipline, Mbit/s.
     """
-    group = flows if algorithm is None else flows.filter(pl.col("algorithm") == algorithm)
-    samples, means = (group[column].to_numpy().astype(np.float64) for column in ("rtt_samples", "rtt_mean"))
-    sampled = samples > 0
+    samples = flows["rtt_samples"].to_numpy().astype(np.float64)
+    throughputs = throughput_mbps(flows["bytes_delivered"].to_numpy(), window)
     return Observation(
-        throughputs=throughput_mbps(group["bytes_delivered"].to_numpy(), window),
-        all_throughputs=throughput_mbps(flows["bytes_delivered"].to_numpy(), window),
-        rtt_samples=samples[sampled],
-        rtt_sums=samples[sampled] * means[sampled],
+        throughputs=throughputs,
+        all_throughputs=throughputs,
+        long_lived=flows["long_lived"].to_numpy(),
+        rtt_samples=samples,
+        rtt_sums=samples * flows["rtt_mean"].to_numpy(),
+        segments_sent=flows["segments_sent"].to_numpy().astype(np.float64),
+        retransmissions=flows["retransmissions"].to_numpy().astype(np.float64),
+        bottleneck_mbps=bottleneck_mbps,
         bottleneck=queues.row(0, named=True) if queues.height else None,
     )
+
+
+def places(labels: pl.Series) -> Iterator[tuple[str, NDArray[np.intp]]]:
+    """The groups that a label of each flow makes, in order of their first flows, and the places of their flows."""
+    found: dict[str, list[int]] = {}
+    for place, label in enumerate(labels.to_list()):
+        found.setdefault(label, []).append(place)
+    for label, members in found.items():
+        yield label, np.array(members, dtype=np.intp)

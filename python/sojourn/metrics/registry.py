@@ -28,7 +28,17 @@ def _of_queue(value: Callable[[dict[str, Any]], float | None]) -> "Callable[[Obs
 
 
 def _rtt_mean(seen: "Observation") -> float | None:
-    return formulas.total(seen.rtt_sums) / formulas.total(seen.rtt_samples) if len(seen.rtt_samples) else None
+    sampled = seen.rtt_samples > 0
+    return formulas.total(seen.rtt_sums[sampled]) / formulas.total(seen.rtt_samples[sampled]) if sampled.any() else None
+
+
+def _fairness(seen: "Observation") -> float | None:
+    return formulas.jain(seen.throughputs[seen.long_lived]) if seen.long_lived.any() else None
+
+
+def _share_of_link(seen: "Observation") -> float | None:
+    rate = seen.bottleneck_mbps
+    return None if rate is None else formulas.percentage(formulas.total(seen.throughputs), rate)
 
 
 METRICS: dict[str, Metric] = {
@@ -76,6 +86,7 @@ METRICS: dict[str, Metric] = {
             figure="throughput-mean",
             definition="mean of x over flows",
             compute=_of_flows(formulas.mean),
+            main_of_group=True,
             fair_share_floor=FAIR_SHARE_FLOOR,
         ),
         Metric(
@@ -99,6 +110,7 @@ METRICS: dict[str, Metric] = {
             definition="Σ x",
             compute=_of_flows(formulas.total),
             main=True,
+            main_of_group=True,
             fair_share_floor=FAIR_SHARE_FLOOR,
         ),
         Metric(
@@ -109,7 +121,21 @@ METRICS: dict[str, Metric] = {
             decimals=1,
             definition="100 Σ x over the group / Σ x over all flows",
             compute=lambda seen: formulas.percentage(formulas.total(seen.throughputs), formulas.total(seen.all_throughputs)),
+            main_of_group=True,
             floor=3.0,
+            ends=(0, 100),
+        ),
+        Metric(
+            name="link_share_pct",
+            title="share of the bottleneck's rate",
+            scope=Scope.GROUP,
+            unit="%",
+            decimals=1,
+            definition="100 Σ x over the group / `bottleneck_mbps`, whichever links the group uses; null without a bottleneck",
+            compute=_share_of_link,
+            main_of_group=True,
+            floor=3.0,
+            ends=(0, 100),
         ),
         Metric(
             name="jain",
@@ -118,13 +144,17 @@ METRICS: dict[str, Metric] = {
             unit="",
             decimals=2,
             figure="fairness",
-            definition="(Σ x)² / (n Σ x²), from 1/n to 1; null when all x are 0",
+            definition=(
+                "(Σ x)² / (n Σ x²), from 1/n to 1, over the n long-lived flows: those of unlimited demand that were there for "
+                "the measuring window; 1 for one such flow, null without any or when all x are 0"
+            ),
             source="Jain, Chiu and Hawe, DEC-TR-301, 1984",
-            compute=_of_flows(formulas.jain),
-            axis="Jain's index (1: all equal)",
+            compute=_fairness,
+            axis="Jain's index of long-lived flows (1: all equal)",
             main=True,
+            main_of_group=True,
             floor=0.05,
-            ends=(0.5, 1),
+            ends=(0, 1),
         ),
         Metric(
             name="rtt_mean_s",
@@ -138,6 +168,19 @@ METRICS: dict[str, Metric] = {
             ),
             compute=_rtt_mean,
             display=MILLISECONDS,
+            main_of_group=True,
+        ),
+        Metric(
+            name="retransmitted_pct",
+            title="retransmission ratio",
+            scope=Scope.RUN,
+            unit="%",
+            decimals=2,
+            figure="retransmission-ratio",
+            definition="100 Σ `retransmissions` / Σ `segments_sent` over flows; null when no segment was sent",
+            compute=lambda seen: formulas.percentage(formulas.total(seen.retransmissions), formulas.total(seen.segments_sent)),
+            main_of_group=True,
+            floor=0.1,
         ),
         Metric(
             name="queue_mean_pkts",
@@ -229,3 +272,8 @@ METRICS: dict[str, Metric] = {
 def of_run() -> list[Metric]:
     """The metrics that a whole run has, which are columns of ``runs``."""
     return [metric for metric in METRICS.values() if metric.of_run]
+
+
+def of_group() -> list[Metric]:
+    """The metrics that a group of flows has, which are columns of ``groups``."""
+    return [metric for metric in METRICS.values() if metric.of_group]

@@ -72,6 +72,6 @@ def _line(frame: pl.DataFrame, factor: float) -> Mapping[str, list[float]]:
 
 def _flows(contents: Contents, keys: Sequence[str]) -> Mapping[tuple[str, int], str]:
     """What each flow of some runs is called."""
-    columns = ["key", "flow", "algorithm", "from", "to"]
+    columns = ["key", "flow", "algorithm", "sender", "receiver"]
     flows = contents.result.columns("flows", columns).filter(pl.col("key").is_in(list(keys)))
     return {(key, flow): f"{flow}: {algorithm}, {start} to {end}" for key, flow, algorithm, start, end in flows.iter_rows()}

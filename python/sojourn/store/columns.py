@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from sojourn.errors import InputError
-from sojourn.results import NAMES, columns
+from sojourn.results import GROUP, NAMES, columns
 
 
 def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
@@ -15,6 +15,8 @@ def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
     taken = {name.casefold() for name in ("key", "seed", *(column for frame in NAMES for column in columns(frame)))}
     spellings = {axis.casefold(): axis for axis in known}
     for axis in axes:
+        if axis.casefold() == GROUP:
+            raise InputError(f'axis "{axis}": --only {GROUP}=... selects groups of flows by this name; rename the axis')
         if axis.casefold() in taken:
             raise InputError(f'axis "{axis}": the results have a column of that name; rename the axis')
         other = spellings.setdefault(axis.casefold(), axis)

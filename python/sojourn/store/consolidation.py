@@ -33,7 +33,7 @@ WORKSHOP = "unfinished"
 SUPERSEDED = "superseded"
 
 #: Runs that are laid out at once, and samples of series that they may have together; of a run with more, so many at a time.
-BATCH_RUNS, BATCH_SAMPLES = 1_000, 100_000
+BATCH_RUNS, BATCH_SAMPLES = 500, 100_000
 
 
 def consolidate(directory: Path, journal: Journal) -> int:
@@ -107,13 +107,14 @@ class _Made:
             OSError: a file could not be written.
         """
         axes = self.journal.axes()
-        order = [*axes, "seed", "key"]
+        schemas = {name: self._schema(name, axes) for name in NAMES}
         digest = parquet.Digest()
         with ExitStack() as stack:
-            writers = {name: parquet.Writer(parquet.path(folder, name), name, schema(name, axes)) for name in NAMES}
+            writers = {name: parquet.Writer(parquet.path(folder, name), name, columns) for name, columns in schemas.items()}
             for writer in writers.values():
                 stack.callback(writer.abandon)
-            merges = {name: Merge(self._old_rows(name, axes, standing), order) for name in NAMES}
+            order = [*axes, "seed", "key"]
+            merges = {name: Merge(self._old_rows(name, columns, standing), order) for name, columns in schemas.items()}
 
             def write(name: str, pieces: Iterator[pl.DataFrame]) -> None:
                 for piece in pieces:
@@ -123,18 +124,24 @@ class _Made:
 
             for frames in self._new_rows(axes, standing):
                 for name, rows in frames.items():
-                    write(name, merges[name].with_next(rows))
+                    write(name, merges[name].with_next(parquet.aligned(rows, schemas[name])))
             for name, merge in merges.items():
                 write(name, merge.rest())
             for writer in writers.values():
                 writer.close(str(digest))
         return str(digest)
 
-    def _old_rows(self, name: str, axes: Sequence[str], standing: Standing) -> Iterator[pl.DataFrame]:
+    def _schema(self, name: str, axes: Sequence[str]) -> pl.Schema:
+        """The columns of a frame; metrics that only other versions know come last."""
+        known, file = schema(name, axes), parquet.path(self.directory, name)
+        others = {*self.journal.metrics(name), *(pl.read_parquet_schema(file) if file.exists() else ())}.difference(known)
+        return pl.Schema({**known, **dict.fromkeys(sorted(others), pl.Float64())})
+
+    def _old_rows(self, name: str, columns: pl.Schema, standing: Standing) -> Iterator[pl.DataFrame]:
         file = parquet.path(self.directory, name)
         if not file.exists():
             return
-        for rows in parquet.pieces(file, schema(name, axes)):
+        for rows in parquet.pieces(file, columns):
             left = self.journal.standings(rows["key"].unique().to_list())
             if standing is Standing.COUNTING:
                 yield rows.filter(~pl.col("key").is_in(list(left))) if left else rows

@@ -14,7 +14,7 @@ import polars as pl
 
 from sojourn.backends.identity import Identity
 from sojourn.errors import StoreFailed
-from sojourn.results import NAMES, Result, schema
+from sojourn.results import NAMES, Result, metrics_of, schema
 from sojourn.runs import Run
 from sojourn.store import consolidation, marker, parquet, provenance, query
 from sojourn.store.columns import check_axes
@@ -33,7 +33,7 @@ def _warn(message: str) -> None:
 
 
 class Store:
-    """The results in a directory: ``runs``, ``flows``, ``queues``, ``series`` as polars frames, and ``sql`` over all of them.
+    """The results in a directory: the frames of a ``Result``, and ``sql`` over all of them.
 
     Args:
         directory: where the store is.
@@ -90,6 +90,8 @@ class Store:
         with self._failing():
             check_axes(axes, self._journal.axes())
             self._journal.add_axes(axes)
+            for name in NAMES:
+                self._journal.add_metrics(name, metrics_of(name))
 
     def among(self, keys: Sequence[str]) -> Set[str]:
         """See ``RunStore.among``."""
@@ -141,7 +143,7 @@ class Store:
 
         def scan(name: str) -> pl.LazyFrame:
             file, columns = parquet.path(self.directory, name), schema(name, axes)
-            rows = pl.scan_parquet(file).select(list(columns)) if file.exists() else columns.to_frame().lazy()
+            rows = parquet.scan(file, name).select(list(columns)) if file.exists() else columns.to_frame().lazy()
             if keys is not None:
                 rows = rows.join(_frame_of(keys()).lazy(), on="key", how="semi", maintain_order="left")
             return rows
@@ -155,12 +157,17 @@ class Store:
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame that is read when it is collected, and of which only what is asked for then is read."""
         file = self._file(name)
-        return self._empty(name).lazy() if file is None else pl.scan_parquet(file)
+        return self._empty(name).lazy() if file is None else parquet.scan(file, name)
 
     @property
     def runs(self) -> pl.DataFrame:
         """A row a run; see ``Result``."""
         return self.scan("runs").collect()
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """A row a run and group of its flows."""
+        return self.scan("groups").collect()
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -178,7 +185,7 @@ class Store:
         return self.scan("series").collect()
 
     def sql(self, text: str) -> pl.DataFrame:
-        """What a query over the tables ``runs``, ``flows``, ``queues`` and ``series`` finds.
+        """What a query over the tables ``runs``, ``groups``, ``flows``, ``queues`` and ``series`` finds.
 
         The language is DuckDB's; ``.to_pandas()`` makes a pandas frame of it.
 

@@ -1,4 +1,4 @@
-"""A record as bytes: its labels and summary as JSON, its frames as Arrow streams, all of it compressed."""
+"""A record as bytes: its labels, summary and groups as JSON, its frames as Arrow streams, all of it compressed."""
 
 import io
 import json
@@ -7,8 +7,8 @@ import zlib
 
 import polars as pl
 
-from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES
-from sojourn.results import Record
+from sojourn.backends.result import FLOW_SERIES, QUEUE_SERIES, QUEUES
+from sojourn.results import FLOWS, Record
 
 #: The frames of a record, without rows.
 _FRAMES = {
@@ -26,7 +26,7 @@ _LARGE = 100_000
 
 def encode(record: Record) -> bytes:
     """The record as bytes."""
-    text = json.dumps([record.key, dict(record.axes), record.seed, dict(record.summary)]).encode()
+    text = json.dumps([record.key, dict(record.axes), record.seed, dict(record.summary), list(record.groups)]).encode()
     frames: list[pl.DataFrame] = [getattr(record, name) for name in _FRAMES]
     large = sum(frame.estimated_size() for frame in frames) >= _LARGE
     parts = [text, *(_stream(frame, large) for frame in frames)]
@@ -46,11 +46,11 @@ def decode(encoded: bytes) -> Record:
         for length in lengths:
             parts.append(body[:length])
             body = body[length:]
-        key, axes, seed, summary = json.loads(bytes(parts[0]))
+        key, axes, seed, summary, groups = json.loads(bytes(parts[0]))
         frames = {name: _frame(part, empty) for (name, empty), part in zip(_FRAMES.items(), parts[1:], strict=True)}
     except (zlib.error, struct.error, OSError, pl.exceptions.PolarsError) as error:
         raise ValueError(f"not a record: {error}") from None
-    return Record(key, axes, seed, summary, **frames)
+    return Record(key, axes, seed, summary, groups, **frames)
 
 
 def _stream(frame: pl.DataFrame, large: bool) -> bytes:

@@ -40,6 +40,8 @@ CREATE TABLE IF NOT EXISTS journal (
 );
 -- The axes of all campaigns, in the order of their columns.
 CREATE TABLE IF NOT EXISTS axes (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+-- The metrics of all versions that may have added records, by the frame that has them.
+CREATE TABLE IF NOT EXISTS metrics (frame TEXT, name TEXT, PRIMARY KEY (frame, name)) WITHOUT ROWID;
 -- Digests of the Parquet files that may be there: one, or two while files are being replaced.
 CREATE TABLE IF NOT EXISTS files (digest TEXT PRIMARY KEY);
 COMMIT;
@@ -257,6 +259,15 @@ class Journal:
         """Adds those axes that are new."""
         with self._transaction():
             self._add_axes(axes)
+
+    def metrics(self, frame: str) -> list[str]:
+        """The metrics that records may have in a frame."""
+        return [name for (name,) in self._database.execute("SELECT name FROM metrics WHERE frame = ?", (frame,))]
+
+    def add_metrics(self, frame: str, names: Iterable[str]) -> None:
+        """Says that records may have these metrics in a frame."""
+        with self._transaction():
+            self._database.executemany("INSERT OR IGNORE INTO metrics VALUES (?, ?)", ((frame, name) for name in names))
 
     def _add_axes(self, axes: Sequence[str]) -> None:
         self._database.executemany("INSERT OR IGNORE INTO axes (name) VALUES (?)", ((axis,) for axis in axes))

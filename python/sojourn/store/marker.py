@@ -6,11 +6,12 @@ from pathlib import Path
 
 from sojourn import _engine
 from sojourn.errors import InputError
-from sojourn.metrics import of_run
+from sojourn.metrics import METRICS
 
 NAME = "sojourn.json"
 
-#: The version of what a store's files hold. Every change of the journal or of columns other than metrics counts it up.
+#: The version of what a store's files hold. Every change of the journal, of columns other than metrics, or of what a metric means
+#: counts it up; metrics may be added and removed.
 SCHEMA = 4
 
 
@@ -34,7 +35,12 @@ def make(directory: Path) -> None:
             raise InputError(f'--out {directory}: holds "{held[0]}" and is not a results directory; give a new or empty one')
         # Linked and not moved: the first marker stays, on which another process may already hold a lock.
         unfinished = directory / f".{NAME}.{os.getpid()}"
-        said = {"schema": SCHEMA, "metrics": _metrics(), "engine": _engine.version(), "digest": _engine.digest()}
+        said = {
+            "schema": SCHEMA,
+            "metrics": list(METRICS),
+            "engine": _engine.version(),
+            "digest": _engine.digest(),
+        }
         unfinished.write_text(json.dumps(said) + "\n", encoding="utf-8")
         try:
             os.link(unfinished, directory / NAME)
@@ -54,17 +60,23 @@ def check(directory: Path) -> None:
     """
     try:
         said = json.loads((directory / NAME).read_text(encoding="utf-8"))
-        schema = said["schema"]
+        if _is_foreign(said["schema"]):
+            raise InputError(f"{directory}: {_written_by(said)}; use that version or another directory")
+        if not all(isinstance(metric, str) for metric in said["metrics"]):
+            raise ValueError("metrics are names")
     except FileNotFoundError:
         raise InputError(f"{directory}: not a results directory (no {NAME})") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{directory / NAME}: cannot be read; use another directory") from None
-    if schema != SCHEMA:
-        raise InputError(f"{directory}: written with schema {schema}, but this version reads {SCHEMA}; use another directory")
-    if differing := sorted(set(said["metrics"]).symmetric_difference(_metrics())):
-        raise InputError(f"{directory}: its metrics differ from those of this version ({', '.join(differing)})")
 
 
-def _metrics() -> list[str]:
-    """The metrics that are columns of ``runs``."""
-    return [metric.name for metric in of_run()]
+def _is_foreign(schema: object) -> bool:
+    if type(schema) is not int:
+        raise ValueError("a schema is a number")
+    return schema != SCHEMA
+
+
+def _written_by(said: dict[str, object]) -> str:
+    """Which version reads results of another schema, as far as the marker says it."""
+    build = f" by Sojourn {said['engine']} (engine {said.get('digest', 'unknown')})" if "engine" in said else ""
+    return f"written with schema {said['schema']}{build}, but this version reads {SCHEMA}"

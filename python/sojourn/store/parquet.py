@@ -1,4 +1,4 @@
-"""The four Parquet files of a store, and how it is known that they belong together.
+"""The Parquet files of a store, and how it is known that they belong together.
 
 Each carries the same digest of the keys of all its store's runs, so that files of different times, or of another store, are found
 out.
@@ -6,19 +6,26 @@ out.
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from sojourn.results import NAMES
+from sojourn.results import NAMES, metrics_of
 from sojourn.store.marker import SCHEMA
+
+if TYPE_CHECKING:
+    import pyarrow
 
 #: The key of the files' own metadata under which Sojourn's are.
 METADATA = "sojourn"
 
 #: Rows of a row group: of runs fewer, since a specification takes some kilobytes.
-GROUP_ROWS = {"runs": 4_096, "flows": 65_536, "queues": 65_536, "series": 65_536}
+GROUP_ROWS = {"runs": 4_096, "groups": 16_384, "flows": 16_384, "queues": 16_384, "series": 65_536}
+
+#: Rows that are read at once, and bytes of a column's file that are.
+PIECE_ROWS, BUFFER = 4_096, 1 << 20
 
 #: Columns of long text that nobody looks for by value; they need no least and greatest value in the files' metadata.
 _TEXTS = {"request", "specification"}
@@ -46,6 +53,18 @@ def digest(file: Path) -> str | None:
         return str(told["digest"]) if told["schema"] == SCHEMA else None
     except (OSError, pl.exceptions.PolarsError, KeyError, ValueError, TypeError):
         return None
+
+
+def scan(file: Path, name: str) -> pl.LazyFrame:
+    """The file of a frame, read when it is collected; metrics that came after it are null columns at its end."""
+    frame = pl.scan_parquet(file)
+    return frame.with_columns(pl.lit(None, pl.Float64()).alias(metric) for metric in lacking(frame.collect_schema(), name))
+
+
+def lacking(columns: Iterable[str], name: str) -> list[str]:
+    """The metrics that a frame has in this version, and that these columns are without."""
+    there = set(columns)
+    return [metric for metric in metrics_of(name) if metric not in there]
 
 
 def axes(file: Path) -> list[str]:
@@ -83,8 +102,9 @@ class Writer:
         # Loaded here, because commands that keep nothing should not wait for it.
         from pyarrow import parquet
 
-        self._rows, self._schema = GROUP_ROWS[name], schema.to_frame().to_arrow().schema
-        self._pieces: list[pl.DataFrame] = []
+        self._rows = GROUP_ROWS[name]
+        self._schema = schema.to_frame().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+        self._pieces: list[pyarrow.Table] = []
         self._waiting = 0
         self._writer = parquet.ParquetWriter(
             file, self._schema, compression="zstd", write_statistics=[column for column in schema if column not in _TEXTS]
@@ -92,20 +112,20 @@ class Writer:
 
     def write(self, piece: pl.DataFrame) -> None:
         """Adds rows."""
-        self._pieces.append(piece)
-        self._waiting += piece.height
-        if self._waiting < self._rows:
-            return
-        rows = pl.concat(self._pieces)
-        whole = rows.height // self._rows * self._rows
-        for start in range(0, whole, self._rows):
-            self._write_group(rows[start : start + self._rows])
-        self._pieces, self._waiting = [rows[whole:].rechunk()], rows.height - whole
+        # As a copy: the columns of a frame may refer to the whole records that they were read from.
+        rows = piece.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(self._schema)
+        while rows.num_rows:
+            part = rows.slice(0, self._rows - self._waiting)
+            rows = rows.slice(part.num_rows)
+            self._pieces.append(part)
+            self._waiting += part.num_rows
+            if self._waiting == self._rows:
+                self._write_group()
 
     def close(self, digest: str) -> None:
         """Writes what is left, and the digest."""
         if self._waiting:
-            self._write_group(pl.concat(self._pieces))
+            self._write_group()
         self._writer.add_key_value_metadata({METADATA: metadata(digest)})
         self._writer.close()
 
@@ -113,18 +133,26 @@ class Writer:
         """Closes the file, whole or not."""
         self._writer.close()
 
-    def _write_group(self, rows: pl.DataFrame) -> None:
+    def _write_group(self) -> None:
+        import pyarrow
+
         # In one piece: the bytes of a file would show in how many its rows came.
-        self._writer.write_table(rows.rechunk().to_arrow().cast(self._schema), row_group_size=self._rows)
+        rows = pyarrow.concat_tables(self._pieces).combine_chunks()
+        self._pieces, self._waiting = [], 0
+        self._writer.write_table(rows, row_group_size=self._rows)
 
 
 def pieces(file: Path, schema: pl.Schema) -> Iterator[pl.DataFrame]:
     """The rows of a file, some thousands at a time, with the columns of a schema; what the file does not have is null."""
     from pyarrow import parquet
 
-    with parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False) as opened:
-        there = set(opened.schema_arrow.names)
-        missing = [pl.lit(None, kind).alias(column) for column, kind in schema.items() if column not in there]
-        for batch in opened.iter_batches(batch_size=4096, columns=[column for column in schema if column in there]):
-            rows = pl.DataFrame(batch).with_columns(missing).select(list(schema))
-            yield rows.cast(schema)
+    with parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:
+        there = [column for column in opened.schema_arrow.names if column in schema]
+        for batch in opened.iter_batches(batch_size=PIECE_ROWS, columns=there):
+            yield aligned(pl.DataFrame(batch), schema)
+
+
+def aligned(rows: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    """Rows with the columns of a schema; what they do not have is null."""
+    missing = [pl.lit(None, kind).alias(column) for column, kind in schema.items() if column not in rows.columns]
+    return rows.with_columns(missing).select(list(schema)).cast(schema)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sojourn.errors import InputError
+from sojourn.store.parquet import lacking
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,7 +25,8 @@ def ask(files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], 
     database = duckdb.connect()
     for name, file in files.items():
         table = database.from_arrow(empty(name).to_arrow()) if file is None else database.read_parquet(str(file))
-        table.create_view(name)
+        unknown = [f'NULL::DOUBLE AS "{metric}"' for metric in lacking(table.columns, name)]
+        table.project(", ".join(["*", *unknown])).create_view(name)
     return find(database, text)
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from sojourn.metrics import METRICS
-from sojourn.metrics.observation import Observation, observe
+from sojourn.metrics.observation import Observation, observe, places
 from sojourn.results import Result
 from sojourn.statistics import Estimate, estimate
 from sojourn.store import write_whole
@@ -30,12 +31,15 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
     """All values whose runs are among the results, each with ours."""
     flows = {str(key): frame for (key,), frame in result.flows.partition_by("key", as_dict=True).items()}
     queues = {str(key): frame for (key,), frame in result.queues.partition_by("key", as_dict=True).items()}
-    windows = dict(result.runs.select("key", "window_s").iter_rows())
+    windows = {key: rest for key, *rest in result.runs.select("key", "window_s", "bottleneck_mbps").iter_rows()}
     repetitions = {tuple(map(str, cell)): frame for cell, frame in result.runs.partition_by(axes, as_dict=True).items()}
 
     @cache
     def seen(key: str, algorithm: str | None) -> Observation:
-        return observe(flows[key], queues[key], windows[key], algorithm)
+        everything = observe(flows[key], queues[key], *windows[key])
+        if algorithm is None:
+            return everything
+        return everything.of(dict(places(flows[key]["algorithm"])).get(algorithm, np.array([], dtype=np.intp)))
 
     cells: list[Compared] = []
     for published in values:
