@@ -51,9 +51,8 @@ def result(found: Result) -> None:
 def _groups(found: Result) -> pl.DataFrame:
     windows = found.columns("runs", ["key", "window_s"])
     counts = "bytes_delivered", "retransmissions", "timeouts", "rtt_mean", "rtt_samples", "completed"
-    flows = found.columns("flows", ["key", "flow_group", "algorithm", *counts]).join(
-        windows, on="key", how="left", maintain_order="left"
-    )
+    flows = found.columns("flows", ["key", "flow_group", "algorithm", *counts])
+    flows = flows.join(windows, on="key", how="left", maintain_order="left")
     rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
     by_run = flows.group_by("key", "flow_group", "algorithm", maintain_order=True).agg(
         pl.len().alias("flows"),
