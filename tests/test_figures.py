@@ -305,7 +305,7 @@ def test_axes_named_like_columns(name: str, store: Store) -> None:
     """Axes may have the names of a figure's own columns."""
     given = ["colour", "x", "low"] if "over-time" in name else ["flows", "seeds", "y"]
     new = dict(zip(("tcp", "delay", "queue"), given, strict=True))
-    renamed = Result(lambda frame, _: store.scan(frame).rename(new).collect())
+    renamed = Result(lambda frame: store.scan(frame).rename(new))
     assert drawn(figures.draw(name, renamed)).height
 
 

@@ -180,7 +180,7 @@ def kept(planned: Plan, directory: str | Path) -> tuple[int, Mapping[Identity, i
     if not Path(directory).exists():
         return 0, {}
     with open(directory) as store:
-        return sum(store.has(key) for key in planned.run_keys()), store.stale(planned.requests(), planned.backend)
+        return store.count(planned.run_keys()), store.stale(planned.requests(), planned.backend)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ a small part of the time that it takes run by run.
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,8 +88,10 @@ class Result:
     is a polars frame, read when it is first asked for; ``frame.to_pandas()`` makes it a pandas one.
     """
 
-    def __init__(self, read: Callable[[str, Sequence[str] | None], pl.DataFrame]) -> None:
-        self._read = read
+    def __init__(self, scan: Callable[[str], pl.LazyFrame], file: Callable[[str], Path | None] = lambda _: None) -> None:
+        self._scan = scan
+        #: The Parquet file that has the rows of a frame, and perhaps those of other campaigns; none of results in memory.
+        self.file = file
         #: What made it, where that is known; figures carry it.
         self.command = ""
         #: What shows it in a notebook, where that is known.
@@ -96,41 +99,40 @@ class Result:
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""
-        return self._read(name, columns)
+        return self.scan(name).select(columns).collect()
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows; its own way of showing objects if this is nothing."""
         return None if self.html is None else self.html(self)
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A frame by its name, to be selected from."""
-        frame: pl.DataFrame = getattr(self, name)
-        return frame.lazy()
+        """A frame by its name, of which only what is selected is read."""
+        return self._scan(name)
 
     @cached_property
     def runs(self) -> pl.DataFrame:
         """A row a run."""
-        return self._read("runs", None)
+        return self.scan("runs").collect()
 
     @cached_property
     def groups(self) -> pl.DataFrame:
         """A row a run and group of its flows."""
-        return self._read("groups", None)
+        return self.scan("groups").collect()
 
     @cached_property
     def flows(self) -> pl.DataFrame:
         """A row a flow."""
-        return self._read("flows", None)
+        return self.scan("flows").collect()
 
     @cached_property
     def queues(self) -> pl.DataFrame:
         """A row a link with a queue."""
-        return self._read("queues", None)
+        return self.scan("queues").collect()
 
     @cached_property
     def series(self) -> pl.DataFrame:
         """A row a sample."""
-        return self._read("series", None)
+        return self.scan("series").collect()
 
 
 @dataclass(frozen=True)
@@ -269,5 +271,5 @@ def _summary(run: Run, result: RunResult, seen: Observation, window: float) -> d
         "events": result.events,
         "data_packets_delivered": result.data_packets_delivered,
         "request": run.request,
-        "specification": specification.text(run.specification),
+        "specification": run.text,
     }

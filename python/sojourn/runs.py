@@ -27,7 +27,12 @@ class Run:
     @cached_property
     def request(self) -> str:
         """A hash of the whole specification, the seed in it: what is asked of a backend, whichever it is."""
-        return _hash(text(self.specification))
+        return _hash(self.text)
+
+    @cached_property
+    def text(self) -> str:
+        """The specification as it is written."""
+        return text(self.specification)
 
     @cached_property
     def key(self) -> str:

@@ -26,12 +26,17 @@ def estimate(values: Sequence[float], confidence: float = 0.95) -> Estimate:
     """
     if not values:
         raise ValueError("the mean of no values")
-    mean = float(np.mean(values))
-    if len(values) == 1:
+    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    return interval(len(values), float(np.mean(values)), deviation, confidence)
+
+
+def interval(number: int, mean: float, deviation: float | None, confidence: float = 0.95) -> Estimate:
+    """The estimate of a number of values of this mean and standard deviation (divisor n - 1), which a single value has not."""
+    if number == 1 or deviation is None:
         return Estimate(mean, None, None)
     from scipy.special import stdtrit  # the quantile of Student's t
 
-    half = float(stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / np.sqrt(len(values)))
+    half = float(stdtrit(number - 1, (1 + confidence) / 2) * deviation / np.sqrt(number))
     return Estimate(mean, mean - half, mean + half)
 
 

@@ -58,25 +58,44 @@ struct Sample {
     latest_rtt: Option<Duration>,
 }
 
-/// Simulates one run and returns the state of every connection at the start and at intervals in picoseconds, by column.
-#[pyfunction]
-pub fn tcp_info<'py>(py: Python<'py>, specification: &str, interval: u64) -> PyResult<Bound<'py, PyDict>> {
-    let (specification, mut simulation) = build(specification)?;
-    let mut samples = Vec::new();
-    let mut time = Time::ZERO;
-    while time <= specification.duration {
-        while !py.detach(|| simulation.advance(time, EVENTS_BETWEEN_LOOKS)) {
-            py.check_signals()?;
-        }
-        for (flow, look) in simulation.flows().enumerate() {
-            if let Some(info) = simulation.tcp_info(flow) {
-                let latest_rtt = look.sample.and_then(|sample| sample.rtt);
-                samples.push(Sample { time, flow, info, delivered: look.bytes_delivered, latest_rtt });
-            }
-        }
-        time += Duration(interval);
+/// A run that Python carries out part by part, with the states of its connections at intervals in picoseconds.
+#[pyclass]
+pub struct Connections {
+    specification: Specification,
+    simulation: Simulation,
+    interval: Duration,
+    /// When they are looked at next.
+    next: Time,
+}
+
+#[pymethods]
+impl Connections {
+    #[new]
+    fn new(specification: &str, interval: u64) -> PyResult<Connections> {
+        let (specification, simulation) = build(specification)?;
+        Ok(Connections { specification, simulation, interval: Duration(interval), next: Time::ZERO })
     }
-    columns(py, &samples)
+
+    /// The states of all connections at the next instants, by column, as many rows as wanted or a few more. None at the end.
+    fn take<'py>(&mut self, py: Python<'py>, rows: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut samples = Vec::new();
+        if self.next > self.specification.duration {
+            return Ok(None);
+        }
+        while self.next <= self.specification.duration && samples.len() < rows {
+            while !py.detach(|| self.simulation.advance(self.next, EVENTS_BETWEEN_LOOKS)) {
+                py.check_signals()?;
+            }
+            for (flow, look) in self.simulation.flows().enumerate() {
+                if let Some(info) = self.simulation.tcp_info(flow) {
+                    let latest_rtt = look.sample.and_then(|sample| sample.rtt);
+                    samples.push(Sample { time: self.next, flow, info, delivered: look.bytes_delivered, latest_rtt });
+                }
+            }
+            self.next += self.interval;
+        }
+        columns(py, &samples).map(Some)
+    }
 }
 
 fn columns<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDict>> {

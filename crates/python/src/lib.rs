@@ -123,7 +123,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
-    module.add_function(wrap_pyfunction!(exports::tcp_info, module)?)?;
+    module.add_class::<exports::Connections>()?;
     module.add_class::<Cancellation>()?;
     module.add_class::<stepping::Stepping>()?;
     module.add("SpecificationError", module.py().get_type::<SpecificationError>())?;

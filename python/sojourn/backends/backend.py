@@ -156,6 +156,9 @@ class Recording(Backend, Protocol):
         """
         ...
 
-    def connections(self, run: RunSpecification, interval: int, /) -> pl.DataFrame:
-        """Carries a run out and looks at every connection at the start and after each interval (ps): ``CONNECTIONS``."""
+    def connections(self, run: RunSpecification, interval: int, /) -> Iterator[pl.DataFrame]:
+        """Carries a run out and looks at every connection at the start and after each interval (ps): ``CONNECTIONS``.
+
+        The rows come in order of time, some thousands at once, as the run goes on.
+        """
         ...

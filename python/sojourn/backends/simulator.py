@@ -22,6 +22,9 @@ IDENTITY = Identity("simulator", _engine.version(), _engine.digest())
 #: Events handled at one go, some hundredths of a second: an interrupt waits no longer.
 EVENTS_AT_ONCE = 20_000
 
+#: States of connections that are handed over at one go.
+ROWS_AT_ONCE = 10_000
+
 
 class Simulator:
     """Runs in the compiled engine, which lets other Python threads run meanwhile."""
@@ -62,9 +65,11 @@ class Simulator:
         """See ``Recording.capture``."""
         return _engine.capture(specification.text(run), link, str(path), comment)
 
-    def connections(self, run: RunSpecification, interval: int, /) -> pl.DataFrame:
+    def connections(self, run: RunSpecification, interval: int, /) -> Iterator[pl.DataFrame]:
         """See ``Recording.connections``."""
-        return pl.DataFrame(_engine.tcp_info(specification.text(run), interval), schema=CONNECTIONS)
+        under_way = _engine.Connections(specification.text(run), interval)
+        while (columns := under_way.take(ROWS_AT_ONCE)) is not None:
+            yield pl.DataFrame(columns, schema=CONNECTIONS)
 
 
 class SimulatedSteps:

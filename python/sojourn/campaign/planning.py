@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -37,15 +37,16 @@ class PlannedCell:
         """What people call it."""
         return called(self.axes)
 
-    def runs(self, repetitions: int) -> Iterator[Run]:
-        """The first runs, up to this number."""
+    def runs(self, numbers: Iterable[int]) -> Iterator[Run]:
+        """Runs by their numbers: the first is 0 and has the cell's seed, the others count up from it."""
         specified: RunSpecification = json.loads(self._text)
-        for seed in range(self.seed, self.seed + repetitions):
+        for number in numbers:
+            seed = self.seed + number
             yield Run(self.axes, seed, {**specified, "seed": seed}, self.backend)
 
     def run(self) -> Run:
         """The first run."""
-        return next(self.runs(1))
+        return next(self.runs([0]))
 
     def requests(self, repetitions: int) -> Iterator[str]:
         """``Run.request`` of the first runs, without making the runs."""
@@ -92,10 +93,13 @@ class Plan:
         """The keys of all runs, cell by cell."""
         return chain.from_iterable(cell.keys(self.repetitions) for cell in self.cells)
 
+    def longest_first(self) -> Sequence[PlannedCell]:
+        """The cells, those with the longest runs first."""
+        return sorted(self.cells, key=lambda cell: -cell.cost)
+
     def runs(self) -> Iterator[Run]:
         """All runs, made one by one; the longest cells come first."""
-        for cell in sorted(self.cells, key=lambda cell: -cell.cost):
-            yield from cell.runs(self.repetitions)
+        return chain.from_iterable(cell.runs(range(self.repetitions)) for cell in self.longest_first())
 
 
 def plan(campaign: Campaign, backend: Backend, on_cell: Callable[[], None] = lambda: None) -> Plan:

@@ -2,11 +2,10 @@
 
 import math
 
-import polars as pl
-
+from sojourn import estimates
 from sojourn.campaign.planning import Plan
+from sojourn.estimates import CellEstimates
 from sojourn.results import Result
-from sojourn.statistics import estimate
 from sojourn.sweep.stopping import StoppingRule
 
 #: By how much seeds grow from batch to batch: few batches for a cell that needs many, few seeds too many for one that does not.
@@ -24,13 +23,10 @@ def halves(result: Result, batch: Plan, metric: str) -> list[float | None]:
     An interval that is looked at before it is decided whether to go on is a little too narrow: it falls below the bound sooner
     when the runs so far happen to be alike.
     """
-    runs = result.columns("runs", [*batch.axes, metric]).drop_nulls(metric)
-    by_cell = {labels: frame[metric] for labels, frame in runs.partition_by(batch.axes, as_dict=True).items()}
-    return [_half(by_cell.get(tuple(cell.axes.values()))) for cell in batch.cells]
+    by_cell = estimates.of_cells(result.scan("runs"), batch.axes, [metric])
+    return [_half(by_cell.get(tuple(cell.axes.values())), metric) for cell in batch.cells]
 
 
-def _half(values: pl.Series | None) -> float | None:
-    if values is None or len(values) < 2:
-        return None
-    mean, _, high = estimate(values.to_list())
-    return None if high is None else high - mean
+def _half(cell: CellEstimates | None, metric: str) -> float | None:
+    found = None if cell is None else cell.measured[metric]
+    return None if found is None or found.high is None else found.high - found.mean

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
 from sojourn.backends.backend import Backend
 from sojourn.campaign import precision
@@ -15,6 +15,9 @@ from sojourn.errors import StoreFailed
 from sojourn.runs import Run
 from sojourn.store import RunStore
 from sojourn.sweep.stopping import StoppingRule
+
+#: Runs of which a store is asked at once whether it has them.
+CHUNK = 500
 
 
 def run(
@@ -65,13 +68,17 @@ def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observe
     failures: list[Outcome] = []
 
     def missing() -> Iterator[Run]:
-        for run in batch.runs():
-            if store.has(run.key):
-                tally.found += 1
-                tally.cost_found += run.cost
-                on_progress(tally)
-            else:
-                yield run
+        for cell in batch.longest_first():
+            keys = cell.keys(batch.repetitions)
+            for first in range(0, batch.repetitions, CHUNK):
+                chunk = list(islice(keys, CHUNK))
+                there = store.among(chunk)
+                if there:
+                    tally.found += len(there)
+                    tally.cost_found += cell.cost * len(there)
+                    on_progress(tally)
+                if len(there) < len(chunk):
+                    yield from cell.runs(number for number, key in enumerate(chunk, first) if key not in there)
 
     with observer.running(batch) as on_progress:
         try:
@@ -94,7 +101,7 @@ def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observe
         store.consolidate()
     finished = tally.made + tally.found
     alone = len(store) == finished
-    result = store.result(batch.axes, None if alone else lambda: (run.key for run in batch.runs()))
+    result = store.result(batch.axes, None if alone else batch.run_keys)
     failures.sort(key=lambda failure: ([*failure.run.axes.values()], failure.run.seed))
     return CampaignOutcome(result, failures, finished, tally.found, [])
 

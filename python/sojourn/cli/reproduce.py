@@ -110,7 +110,7 @@ def _show(reproduction: "Reproduction", claims: int, directory: Path, tables: bo
         console().print(agreement_table(reproduction.comparison))
     if claims:
         click.echo(show.verdicts_in_all(reproduction.judged, claims))
-    click.echo(f"Results of {show.counted(reproduction.result.runs.height, 'run')} are in {directory}")
+    click.echo(f"Results of {show.counted(reproduction.result.columns("runs", ["key"]).height, 'run')} are in {directory}")
 
 
 def _show_next(study: str, has_claims: bool, directory: Path, again: str) -> None:

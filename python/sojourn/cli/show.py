@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 from rich.markup import escape
 
+from sojourn import estimates
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan
 from sojourn.cli.console import console, table
@@ -14,7 +15,7 @@ from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.metrics.formulas import jain as jains_index
 from sojourn.names import GROUP
 from sojourn.results import Result
-from sojourn.statistics import estimate
+from sojourn.statistics import Estimate
 from sojourn.study.cells import Compared, agreement
 from sojourn.study.design import Study
 from sojourn.study.tally import Tally
@@ -51,13 +52,16 @@ def result(found: Result, only: Sequence[str] | None = None) -> None:
         queues.add_row(link, discipline, f"{packets:.1f}", f"{deviation:.1f}", *waits, ratio, f"{busy:.2f}")
     if queues.row_count and only is None:
         console().print(queues)
-    if found.runs.height > 1:
-        console().print(f"Means over {found.runs.height} seeds.")
+    seeds = found.columns("runs", ["key"]).height
+    if seeds > 1:
+        console().print(f"Means over {seeds} seeds.")
 
 
 def _groups(found: Result) -> pl.DataFrame:
-    windows = found.runs.select("key", "window_s")
-    flows = found.flows.join(windows, on="key", how="left", maintain_order="left")
+    windows = found.columns("runs", ["key", "window_s"])
+    counts = "bytes_delivered", "retransmissions", "timeouts", "rtt_mean", "rtt_samples", "completed"
+    flows = found.columns("flows", ["key", "flow_group", "algorithm", *counts])
+    flows = flows.join(windows, on="key", how="left", maintain_order="left")
     rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
     by_run = flows.group_by("key", "flow_group", "algorithm", maintain_order=True).agg(
         pl.len().alias("flows"),
@@ -77,9 +81,9 @@ def _fairness(throughputs: pl.Series) -> float | None:
 
 def _queues(found: Result) -> pl.DataFrame:
     drops = (pl.col("drops") * 100 / pl.col("arrivals")).fill_nan(None).mean()
-    return found.queues.group_by("link", "discipline", maintain_order=True).agg(
-        pl.col("mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99").mean(), drops, pl.col("utilisation").mean() * 100
-    )
+    means = pl.col("mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99").mean()
+    by_link = found.scan("queues").group_by("link", "discipline", maintain_order=True)
+    return by_link.agg(means, drops, pl.col("utilisation").mean() * 100).collect()
 
 
 def _milliseconds(seconds: float | None) -> str:
@@ -214,11 +218,10 @@ def _cells(found: Result, axes: Sequence[str], cells: Iterable[tuple[str, ...]])
     console().print(listed)
 
 
-def _estimated(metric: Metric, values: pl.Series) -> str:
-    known = values.drop_nulls().to_list()
-    if not known:
+def _estimated(metric: Metric, found: Estimate | None) -> str:
+    if found is None:
         return "-"
-    mean, _, high = estimate(known)
+    mean, _, high = found
     return metric.number(mean) + (f" ± {metric.number(high - mean)}" if high is not None else "")
 
 

@@ -62,7 +62,7 @@ def flent(run: Run, name: str, title: str, note: str, backend: str | Backend) ->
     A connection's throughput is what its receiver was handed in the step; the ping is the mean of the connections' latest
     round-trip times, since the simulator sends no pings.
     """
-    flows = samples(run, backend).partition_by("flow", maintain_order=True)
+    flows = pl.concat(samples(run, backend)).partition_by("flow", maintain_order=True)
     step = interval(run) / PICOSECONDS
     # A throughput is known from the first step's end on.
     times = flows[0]["time"].to_list()[1:]

@@ -19,7 +19,7 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         raise InputError(f"--out {path}: a directory; give a file")
     if not path.parent.is_dir():
         raise InputError(f"--out {path}: no directory {path.parent}")
-    with _told(path):
+    with told(path):
         try:
             write_whole(path, write)
         finally:
@@ -37,7 +37,7 @@ def make_directory(path: Path) -> None:
         raise InputError(f"--out {path}: a file; give a new or empty directory")
     if not path.parent.is_dir():
         raise InputError(f"--out {path}: no directory {path.parent}")
-    with _told(path):
+    with told(path):
         path.mkdir(exist_ok=True)
         holds = next(path.iterdir(), None)
     if holds is not None:
@@ -45,7 +45,8 @@ def make_directory(path: Path) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def told(path: Path) -> Iterator[None]:
+    """Turns what goes wrong around a file into one line that names it."""
     try:
         yield
     except OSError as error:

@@ -1,5 +1,7 @@
 """The states of connections over time, under the names that Linux has for them in ``struct tcp_info``."""
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -7,7 +9,7 @@ import polars as pl
 from sojourn import backends
 from sojourn.backends.backend import CONNECTIONS, Backend
 from sojourn.errors import InputError
-from sojourn.exports.places import make_directory, write_file
+from sojourn.exports.places import make_directory, told
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
 
@@ -26,17 +28,20 @@ def interval(run: Run) -> int:
     return int(run.specification["probe"]["flow_series"] or INTERVAL)
 
 
-def samples(run: Run, backend: str | Backend = backends.DEFAULT) -> pl.DataFrame:
+def samples(run: Run, backend: str | Backend = backends.DEFAULT) -> Iterator[pl.DataFrame]:
     """Carries out a run and looks at every connection at the start and after each interval; the columns are ``CONNECTIONS``.
+
+    The rows come in order of time, some thousands at once.
 
     Raises:
         InputError: the run has no connections, or the backend cannot record them.
     """
     # Counts are of the measuring window; for all of the run it has to open at the start, which changes nothing else.
-    found = backends.recording(backend).connections({**run.specification, "warm_up": 0}, interval(run))
-    if found.is_empty():
-        raise InputError("no flow is a TCP connection; nothing to export")
-    return found
+    pieces = backends.recording(backend).connections({**run.specification, "warm_up": 0}, interval(run))
+    for piece in pieces:
+        if piece.is_empty():
+            raise InputError("no flow is a TCP connection; nothing to export")
+        yield piece
 
 
 def tcp_info(run: Run, backend: str | Backend = backends.DEFAULT) -> pl.DataFrame:
@@ -48,7 +53,7 @@ def tcp_info(run: Run, backend: str | Backend = backends.DEFAULT) -> pl.DataFram
     Raises:
         InputError: the run has no connections, or the backend cannot record them.
     """
-    return _as_linux(samples(run, backend))
+    return _as_linux(pl.concat(samples(run, backend)))
 
 
 def _as_linux(found: pl.DataFrame) -> pl.DataFrame:
@@ -72,8 +77,23 @@ def write_tcp_info(run: Run, directory: Path, backend: str | Backend = backends.
         InputError: the run has no connections, the backend cannot record them, or the directory will not do.
         SojournError: a file cannot be written.
     """
-    flows = tcp_info(run, backend).partition_by("flow", as_dict=True, include_key=False, maintain_order=True)
+    pieces = samples(run, backend)
+    first = next(pieces)
     make_directory(directory)
-    for (flow,), rows in flows.items():
-        write_file(directory / f"flow-{flow}.csv", rows.write_csv)
-    return len(flows)
+    unfinished: dict[int, Path] = {}
+    with told(directory):
+        try:
+            for piece in chain([first], pieces):
+                rows_of = _as_linux(piece).partition_by("flow", as_dict=True, include_key=False, maintain_order=True)
+                for (flow,), rows in rows_of.items():
+                    is_first = flow not in unfinished
+                    path = unfinished.setdefault(flow, directory / f"flow-{flow}.unfinished")
+                    # Opened anew for each piece: there may be more flows than files that a process may have open.
+                    with path.open("ab") as file:
+                        rows.write_csv(file, include_header=is_first)
+            for path in unfinished.values():
+                path.replace(path.with_suffix(".csv"))
+        finally:
+            for path in unfinished.values():
+                path.unlink(missing_ok=True)
+    return len(unfinished)

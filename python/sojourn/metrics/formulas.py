@@ -20,10 +20,18 @@ def throughput_mbps(bytes_delivered: "Numbers", window: float) -> "Array":
 
 
 def quantile(values: "Numbers", share: float) -> float:
-    """The quantile by linear interpolation between order statistics (Hyndman and Fan's type 7, numpy's default)."""
+    """The quantile by linear interpolation between order statistics (Hyndman and Fan's type 7, numpy's default).
+
+    numpy's own takes a tenth of a millisecond, which is long beside a short run.
+    """
     import numpy as np
 
-    return float(np.quantile(_array(values), share))
+    ordered = np.sort(_array(values))
+    place = share * (len(ordered) - 1)
+    lower = int(place)
+    below, above, part = float(ordered[lower]), float(ordered[min(lower + 1, len(ordered) - 1)]), place - lower
+    # From the nearer end, as numpy does.
+    return below + (above - below) * part if part < 0.5 else above - (above - below) * (1 - part)
 
 
 def mean(values: "Numbers") -> float:

@@ -58,13 +58,14 @@ def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, bottleneck
         window: length of the measuring window, s.
         bottleneck_mbps: rate of the first link that has a discipline, Mbit/s.
     """
+    samples = flows["rtt_samples"].to_numpy().astype(np.float64)
     throughputs = throughput_mbps(flows["bytes_delivered"].to_numpy(), window)
     return Observation(
         throughputs=throughputs,
         all_throughputs=throughputs,
         long_lived=flows["long_lived"].to_numpy(),
-        rtt_samples=flows["rtt_samples"].to_numpy().astype(np.float64),
-        rtt_sums=(flows["rtt_samples"] * flows["rtt_mean"]).to_numpy(),
+        rtt_samples=samples,
+        rtt_sums=samples * flows["rtt_mean"].to_numpy(),
         segments_sent=flows["segments_sent"].to_numpy().astype(np.float64),
         retransmissions=flows["retransmissions"].to_numpy().astype(np.float64),
         packets_dropped=flows["packets_dropped"].to_numpy().astype(np.float64),

@@ -4,23 +4,27 @@ The new files are made beside the old ones, of the old ones' rows and the journa
 by axes, seed and key. Then they take the old ones' place, and then the journal forgets its records. A process killed in between
 leaves runs in both places, where they are the same; the journal's count.
 
+The journal gives its records in that order, the old files have it, and rows are written as they are read. So the memory that
+consolidation takes does not depend on the number of runs.
+
 Runs that another build of their backend has made again leave the files. Before they do, they are written to files of the same
 form in a new numbered folder of ``superseded``, which is not touched again, so that no result is lost.
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+
+import polars as pl
 
 from sojourn.results import NAMES, Record, assemble, schema
 from sojourn.store import parquet
 from sojourn.store.encoding import decode
 from sojourn.store.files import flush
-from sojourn.store.journal import Journal
-from sojourn.store.sql import identifier, literal
+from sojourn.store.journal import Journal, Standing
+from sojourn.store.merging import Merge
 
 #: The folder of files that are being made.
 WORKSHOP = "unfinished"
@@ -28,14 +32,8 @@ WORKSHOP = "unfinished"
 #: The folder of runs that count no more.
 SUPERSEDED = "superseded"
 
-#: The column of a row's place in its file; no axis can be called so.
-ROW = "=row"
-
-#: Bytes of encoded records that are laid out at once, and runs.
-BATCH_BYTES, BATCH_RUNS = 8_000_000, 1_000
-
-#: What DuckDB may use for sorting before it turns to the disk.
-MEMORY = "2GB"
+#: Runs that are laid out at once, and samples of series that they may have together; of a run with more, so many at a time.
+BATCH_RUNS, BATCH_SAMPLES = 500, 100_000
 
 
 def consolidate(directory: Path, journal: Journal) -> int:
@@ -52,63 +50,33 @@ def consolidate(directory: Path, journal: Journal) -> int:
     workshop = directory / WORKSHOP
     clear(directory)
     workshop.mkdir()
+    made = _Made(directory, journal, last)
     try:
-        axes = journal.axes()
-        unreadable = _lay_out(journal, last, axes, workshop)
-        for key in unreadable:
+        if journal.begin_consolidation():
+            folder = workshop / SUPERSEDED
+            folder.mkdir()
+            made.write(folder, Standing.LEAVING)
+            _keep(folder, directory / SUPERSEDED)
+            journal.keep_superseded()
+        digest = made.write(workshop, Standing.COUNTING)
+        for key in made.unreadable:
             journal.drop(key)
-        if any(workshop.iterdir()):
-            superseded = journal.superseded()
-            unkept = [key for key, kept in superseded.items() if not kept]
-            with _Merge(directory, workshop, axes) as merge:
-                if unkept:
-                    made = workshop / SUPERSEDED
-                    made.mkdir()
-                    merge.write(made, unkept, [])
-                    _keep(made, directory / SUPERSEDED)
-                    journal.keep_superseded(unkept)
-                digest = merge.write(workshop, None, list(superseded))
+        if made.readable:
             journal.expect(digest)
             for name in NAMES:
                 new = parquet.path(workshop, name)
                 flush(new)
                 new.replace(parquet.path(directory, name))
             flush(directory)
-            journal.forget(last, digest, superseded)
+            journal.forget(last, digest)
     finally:
         clear(directory)
-    return len(unreadable)
+    return len(made.unreadable)
 
 
 def clear(directory: Path) -> None:
     """Removes what an unfinished consolidation has left."""
     shutil.rmtree(directory / WORKSHOP, ignore_errors=True)
-
-
-def _lay_out(journal: Journal, last: int, axes: Sequence[str], workshop: Path) -> list[str]:
-    """Writes the journal's records as part files; returns the keys of those that cannot be read."""
-    unreadable: list[str] = []
-    for part, records in enumerate(_batches(journal, last, unreadable)):
-        for name, frame in assemble(records, axes).items():
-            frame.with_row_index(ROW).write_parquet(workshop / f"part.{part:06}.{name}.parquet", compression="lz4")
-    return unreadable
-
-
-def _batches(journal: Journal, last: int, unreadable: list[str]) -> Iterator[list[Record]]:
-    batch: list[Record] = []
-    size = 0
-    for key, encoded in journal.records(last):
-        try:
-            batch.append(decode(encoded))
-        except ValueError:
-            unreadable.append(key)
-            continue
-        size += len(encoded)
-        if size >= BATCH_BYTES or len(batch) >= BATCH_RUNS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _keep(made: Path, folder: Path) -> None:
@@ -121,72 +89,102 @@ def _keep(made: Path, folder: Path) -> None:
     flush(folder)
 
 
-class _Merge:
-    """The rows of a directory's Parquet files and those of the journal's that have been laid out in the workshop."""
+@dataclass
+class _Made:
+    """Files made of a directory's and of the journal's records up to number ``last``."""
 
-    def __init__(self, directory: Path, workshop: Path, axes: Sequence[str]) -> None:
-        # Loaded here, because commands that keep nothing should not wait for it.
-        import duckdb
+    directory: Path
+    journal: Journal
+    last: int
+    #: Whether any record could be read, and the keys of those that could not.
+    readable: bool = False
+    unreadable: set[str] = field(default_factory=set)
 
-        settings: dict[str, str | bool | int | float | list[str]] = {
-            "threads": 1,
-            "memory_limit": MEMORY,
-            "temp_directory": str(workshop / "spill"),
-        }
-        self._database = duckdb.connect(config=settings)
-        self._old = {name: parquet.path(directory, name) for name in NAMES}
-        self._workshop, self._axes = workshop, axes
-        with self._failing():
-            self._database.execute("CREATE TABLE journal AS SELECT key FROM read_parquet(?)", [_parts(workshop, "runs")])
-            self._database.execute("CREATE TABLE chosen (key VARCHAR)")
+    def write(self, folder: Path, standing: Standing) -> str:
+        """Writes files of the runs that stand so into a folder; returns their digest.
 
-    def __enter__(self) -> Self:
-        return self
+        Raises:
+            OSError: a file could not be written.
+        """
+        axes = self.journal.axes()
+        schemas = {name: self._schema(name, axes) for name in NAMES}
+        digest = parquet.Digest()
+        with ExitStack() as stack:
+            writers = {name: parquet.Writer(parquet.path(folder, name), name, columns) for name, columns in schemas.items()}
+            for writer in writers.values():
+                stack.callback(writer.abandon)
+            order = [*axes, "seed", "key"]
+            merges = {name: Merge(self._old_rows(name, columns, standing), order) for name, columns in schemas.items()}
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._database.close()
+            def write(name: str, pieces: Iterator[pl.DataFrame]) -> None:
+                for piece in pieces:
+                    if name == "runs":
+                        digest.add(piece["key"])
+                    writers[name].write(piece)
 
-    def write(self, folder: Path, only: Sequence[str] | None, but: Sequence[str]) -> str:
-        """Writes files of the runs with some keys, or of all but some, into a folder; returns their digest."""
-        condition = "key NOT IN (FROM chosen)" if only is None else "key IN (FROM chosen)"
-        with self._failing():
-            self._database.execute("DELETE FROM chosen")
-            self._database.execute("INSERT INTO chosen SELECT unnest(?)", [list(but if only is None else only)])
-            keys = "SELECT key FROM journal"
-            if self._old["runs"].exists():
-                keys += f" UNION SELECT key FROM read_parquet({literal(self._old['runs'])})"
-            found = self._database.execute(f"SELECT count(*), bit_xor(md5_number(key)) FROM ({keys}) WHERE {condition}")
-            count, mixed = found.fetchall()[0]
-            digest = f"{count}-{mixed or 0:032x}"
-            for name in NAMES:
-                rows = f"SELECT * FROM read_parquet({literal(_parts(self._workshop, name))}, union_by_name = true)"
-                if self._old[name].exists():
-                    kept = f"read_parquet({literal(self._old[name])}, file_row_number = true)"
-                    rows += (
-                        f" UNION ALL BY NAME SELECT * EXCLUDE (file_row_number), file_row_number AS {identifier(ROW)} "
-                        f"FROM {kept} WHERE key NOT IN (FROM journal)"
-                    )
-                known = list(schema(name, self._axes))
-                there = [column for column, *_ in self._database.execute(f"DESCRIBE {rows}").fetchall()]
-                # Metrics of other versions come last.
-                columns = ", ".join(map(identifier, [*known, *(column for column in there if column not in (*known, ROW))]))
-                order = ", ".join(f"{identifier(column)} NULLS FIRST" for column in (*self._axes, "seed", "key", ROW))
-                self._database.execute(
-                    f"COPY (SELECT {columns} FROM ({rows}) WHERE {condition} ORDER BY {order}) "
-                    f"TO {literal(parquet.path(folder, name))} "
-                    f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{parquet.METADATA}: {literal(parquet.metadata(digest))}}})"
-                )
-        return digest
+            for frames in self._new_rows(axes, standing):
+                for name, rows in frames.items():
+                    write(name, merges[name].with_next(parquet.aligned(rows, schemas[name])))
+            for name, merge in merges.items():
+                write(name, merge.rest())
+            for writer in writers.values():
+                writer.close(str(digest))
+        return str(digest)
 
-    @contextmanager
-    def _failing(self) -> Iterator[None]:
-        import duckdb
+    def _schema(self, name: str, axes: Sequence[str]) -> pl.Schema:
+        """The columns of a frame; metrics that only other versions know come last."""
+        known, file = schema(name, axes), parquet.path(self.directory, name)
+        others = {*self.journal.metrics(name), *(pl.read_parquet_schema(file) if file.exists() else ())}.difference(known)
+        return pl.Schema({**known, **dict.fromkeys(sorted(others), pl.Float64())})
 
-        try:
-            yield
-        except duckdb.Error as error:
-            raise OSError(str(error).splitlines()[0]) from None
+    def _old_rows(self, name: str, columns: pl.Schema, standing: Standing) -> Iterator[pl.DataFrame]:
+        file = parquet.path(self.directory, name)
+        if not file.exists():
+            return
+        for rows in parquet.pieces(file, columns):
+            left = self.journal.standings(rows["key"].unique().to_list())
+            if standing is Standing.COUNTING:
+                yield rows.filter(~pl.col("key").is_in(list(left))) if left else rows
+            else:
+                yield rows.filter(pl.col("key").is_in([key for key, known in left.items() if known is standing]))
+
+    def _new_rows(self, axes: Sequence[str], standing: Standing) -> Iterator[Mapping[str, pl.DataFrame]]:
+        batch: list[Record] = []
+        samples = 0
+        for record in self._records(axes, standing):
+            size = sum(frame.height * (frame.width - 2) for frame in (record.queue_series, record.flow_series))
+            if batch and (samples + size > BATCH_SAMPLES or len(batch) >= BATCH_RUNS):
+                yield assemble(batch, axes)
+                batch, samples = [], 0
+            if size > BATCH_SAMPLES:
+                yield from _pieces(record, axes)
+            else:
+                batch.append(record)
+                samples += size
+        if batch:
+            yield assemble(batch, axes)
+
+    def _records(self, axes: Sequence[str], standing: Standing) -> Iterator[Record]:
+        for key, encoded in self.journal.records(self.last, axes, standing):
+            try:
+                record = decode(encoded)
+            except ValueError:
+                self.unreadable.add(key)
+                continue
+            self.readable = True
+            yield record
 
 
-def _parts(workshop: Path, name: str) -> str:
-    return str(workshop / f"part.*.{name}.parquet")
+def _pieces(record: Record, axes: Sequence[str]) -> Iterator[Mapping[str, pl.DataFrame]]:
+    """The frames of a run with long series, these part by part."""
+    queues, flows = record.queue_series, record.flow_series
+    yield assemble([replace(record, queue_series=queues.clear(), flow_series=flows.clear())], axes)
+    for part in _parts(queues, "link"):
+        yield {"series": assemble([replace(record, queue_series=part, flow_series=flows.clear())], axes)["series"]}
+    for part in _parts(flows, "flow"):
+        yield {"series": assemble([replace(record, queue_series=queues.clear(), flow_series=part)], axes)["series"]}
+
+
+def _parts(series: pl.DataFrame, which: str) -> Iterator[pl.DataFrame]:
+    for measure in series.drop("time", which).columns:
+        yield from series.select("time", which, measure).iter_slices(BATCH_SAMPLES)

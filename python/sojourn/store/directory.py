@@ -3,8 +3,9 @@
 import sqlite3
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,7 +14,7 @@ import polars as pl
 
 from sojourn.backends.identity import Identity
 from sojourn.errors import StoreFailed
-from sojourn.results import NAMES, Result, schema
+from sojourn.results import NAMES, Result, metrics_of, schema
 from sojourn.runs import Run
 from sojourn.store import consolidation, marker, parquet, provenance, query
 from sojourn.store.columns import check_axes
@@ -22,6 +23,9 @@ from sojourn.store.journal import Damaged, Journal
 from sojourn.store.provenance import Provenance
 
 JOURNAL = "journal.sqlite"
+
+#: Keys that are Python strings at the same time.
+KEYS_AT_ONCE = 10_000
 
 
 def _warn(message: str) -> None:
@@ -86,11 +90,20 @@ class Store:
         with self._failing():
             check_axes(axes, self._journal.axes())
             self._journal.add_axes(axes)
+            for name in NAMES:
+                self._journal.add_metrics(name, metrics_of(name))
 
-    def has(self, key: str) -> bool:
-        """See ``RunStore.has``."""
+    def among(self, keys: Sequence[str]) -> Set[str]:
+        """See ``RunStore.among``."""
         with self._failing():
-            return self._journal.has(key)
+            return self._journal.among(keys)
+
+    def count(self, keys: Iterator[str]) -> int:
+        """How many of some runs have finished."""
+        total = 0
+        while chunk := list(islice(keys, KEYS_AT_ONCE)):
+            total += len(self.among(chunk))
+        return total
 
     @property
     def identities(self) -> Mapping[Identity, int]:
@@ -128,15 +141,18 @@ class Store:
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
         """See ``RunStore.result``; the frames are read when they are asked for, even after the store has been closed."""
 
-        def read(name: str, wanted_columns: Sequence[str] | None) -> pl.DataFrame:
+        def scan(name: str) -> pl.LazyFrame:
             file, columns = parquet.path(self.directory, name), schema(name, axes)
             rows = parquet.scan(file, name).select(list(columns)) if file.exists() else columns.to_frame().lazy()
             if keys is not None:
-                wanted = pl.LazyFrame({"key": list(keys())}, schema={"key": pl.String()})
-                rows = rows.join(wanted, on="key", how="semi", maintain_order="left")
-            return (rows if wanted_columns is None else rows.select(wanted_columns)).collect()
+                rows = rows.join(_frame_of(keys()).lazy(), on="key", how="semi", maintain_order="left")
+            return rows
 
-        return Result(read)
+        def file(name: str) -> Path | None:
+            there = parquet.path(self.directory, name)
+            return there if there.exists() else None
+
+        return Result(scan, file)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame that is read when it is collected, and of which only what is asked for then is read."""
@@ -228,8 +244,9 @@ class Store:
         expected = self._journal.digests()
         if not expected and len(there) == len(files) and len(set(found.values())) == 1 and None not in found.values():
             # The journal has been lost, and the files are whole.
-            rows = pl.scan_parquet(files[0]).select("key", "request", "backend", "backend_version", "backend_digest").collect()
-            runs = ((key, request, Identity(*backend)) for key, request, *backend in rows.iter_rows())
+            columns = dict.fromkeys(("key", "request", "backend", "backend_version", "backend_digest"), pl.String())
+            rows = chain.from_iterable(piece.iter_rows() for piece in parquet.pieces(files[0], pl.Schema(columns)))
+            runs = ((key, request, Identity(*backend)) for key, request, *backend in rows)
             self._journal.find(runs, parquet.axes(files[0]), str(found[files[0]]))
             return
         # The journal may hold all that the files do, if a first consolidation was cut short.
@@ -249,3 +266,11 @@ class Store:
                 what = "is damaged or belongs to another store" if file in there else "is missing"
                 again = f"; {lost} runs will be run again" if lost else ""
                 self._notify(f"{file}: {what}; the remaining files were moved to {self.directory / 'set-aside'}{again}")
+
+
+def _frame_of(keys: Iterator[str]) -> pl.DataFrame:
+    """Keys as a column: a list of a million of them would take several times as much memory."""
+    column = pl.Series("key", [], pl.String())
+    while chunk := list(islice(keys, KEYS_AT_ONCE)):
+        column.append(pl.Series("key", chunk))
+    return column.to_frame()

@@ -1,8 +1,10 @@
 """``journal.sqlite``: which runs have finished, and the records of those that are in no Parquet file yet."""
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,9 @@ APPLICATION = 0x536A726E
 
 #: Seconds to wait for another process's transaction.
 PATIENCE = 60
+
+#: Keys that are looked for at once.
+CHUNK = 500
 
 _TABLES = f"""
 PRAGMA journal_mode = wal;
@@ -29,17 +34,41 @@ CREATE INDEX IF NOT EXISTS requests ON finished (request);
 -- Runs that another build of their backend has made again, until they have left the Parquet files and this one. They are kept in
 -- files of their own from when "kept" is 1.
 CREATE TABLE IF NOT EXISTS superseded (key BLOB PRIMARY KEY, kept INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY, key BLOB NOT NULL, record BLOB NOT NULL);
+-- Records, with what orders them: the values of the run's axes as JSON, and its seed.
+CREATE TABLE IF NOT EXISTS journal (
+    number INTEGER PRIMARY KEY, key BLOB NOT NULL, axes TEXT NOT NULL, seed INTEGER NOT NULL, record BLOB NOT NULL
+);
 -- The axes of all campaigns, in the order of their columns.
 CREATE TABLE IF NOT EXISTS axes (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+-- The metrics of all versions that may have added records, by the frame that has them.
+CREATE TABLE IF NOT EXISTS metrics (frame TEXT, name TEXT, PRIMARY KEY (frame, name)) WITHOUT ROWID;
 -- Digests of the Parquet files that may be there: one, or two while files are being replaced.
 CREATE TABLE IF NOT EXISTS files (digest TEXT PRIMARY KEY);
 COMMIT;
 """
 
 
+#: Superseded runs that leave the files in a consolidation, and whether files of their own had them before it.
+_LEAVING = """
+DROP TABLE IF EXISTS temp.leaving;
+CREATE TEMP TABLE leaving (key BLOB PRIMARY KEY, kept INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO temp.leaving SELECT key, kept FROM superseded;
+"""
+
+
 class Damaged(Exception):
     """The file is no journal, or no whole one."""
+
+
+class Standing(Enum):
+    """Where a run belongs in a consolidation."""
+
+    #: In the Parquet files.
+    COUNTING = None
+    #: In files of superseded runs that are to be written.
+    LEAVING = 0
+    #: In files of superseded runs that are there.
+    LEFT = 1
 
 
 class Journal:
@@ -78,9 +107,13 @@ class Journal:
         """Closes the file."""
         self._database.close()
 
-    def has(self, key: str) -> bool:
-        """Whether the run has finished."""
-        return self._one("SELECT EXISTS (SELECT 1 FROM finished WHERE key = ?)", (bytes.fromhex(key),)) == (1,)
+    def among(self, keys: Sequence[str]) -> set[str]:
+        """Those of some runs that have finished."""
+        found: set[str] = set()
+        for chunk in _chunks(keys):
+            query = f"SELECT key FROM finished WHERE key IN ({_marks(chunk)})"
+            found.update(key.hex() for (key,) in self._database.execute(query, _bytes(chunk)))
+        return found
 
     def finished(self) -> int:
         """How many runs have finished."""
@@ -106,7 +139,10 @@ class Journal:
             # It may itself have been superseded, and be made again.
             if self._database.execute("DELETE FROM superseded WHERE key = ?", (key,)).rowcount:
                 self._database.execute("DELETE FROM journal WHERE key = ?", (key,))
-            self._database.execute("INSERT INTO journal (key, record) VALUES (?, ?)", (key, record))
+            labels = json.dumps(dict(run.axes))
+            self._database.execute(
+                "INSERT INTO journal (key, axes, seed, record) VALUES (?, ?, ?, ?)", (key, labels, run.seed, record)
+            )
 
     def _finish(self, key: str, request: str, backend: Identity) -> bool:
         """Has a run count; says whether it did not before."""
@@ -137,32 +173,48 @@ class Journal:
         )
         return {Identity(*identity): count for *identity, count in found}
 
-    def superseded(self) -> dict[str, bool]:
-        """The keys of superseded runs that may be in the Parquet files or here, and whether files of their own have them."""
-        return {key.hex(): bool(kept) for key, kept in self._database.execute("SELECT key, kept FROM superseded")}
+    def begin_consolidation(self) -> bool:
+        """Notes the superseded runs of now, to which the standing of runs refers; says whether any has no file of its own yet."""
+        self._database.executescript(_LEAVING)
+        return self._one("SELECT EXISTS (SELECT 1 FROM temp.leaving WHERE NOT kept)") == (1,)
 
-    def keep_superseded(self, keys: Iterable[str]) -> None:
-        """Notes that superseded runs are in files of their own."""
+    def keep_superseded(self) -> None:
+        """Notes that the runs that were leaving are in files of their own."""
         with self._transaction():
-            self._database.executemany("UPDATE superseded SET kept = 1 WHERE key = ?", ((bytes.fromhex(key),) for key in keys))
+            self._database.execute("UPDATE superseded SET kept = 1 WHERE key IN (SELECT key FROM temp.leaving)")
+
+    def standings(self, keys: Sequence[str]) -> dict[str, Standing]:
+        """How those of some runs stand that do not count."""
+        found: dict[str, Standing] = {}
+        if self._one("SELECT EXISTS (SELECT 1 FROM temp.leaving)") == (1,):
+            for chunk in _chunks(keys):
+                query = f"SELECT key, kept FROM temp.leaving WHERE key IN ({_marks(chunk)})"
+                found |= {key.hex(): Standing(kept) for key, kept in self._database.execute(query, _bytes(chunk))}
+        return found
 
     def last(self) -> int:
         """The number of the latest record; 0 if there is none."""
         number: int = self._one("SELECT coalesce(max(number), 0) FROM journal")[0]
         return number
 
-    def records(self, last: int) -> Iterator[tuple[str, bytes]]:
-        """Keys and records up to number ``last``, in the order in which they came."""
-        query = "SELECT key, record FROM journal WHERE number <= ? ORDER BY number"
-        with closing(self._database.execute(query, (last,))) as rows:
-            for key, record in rows:
-                yield key.hex(), record
+    def records(self, last: int, axes: Sequence[str], standing: Standing) -> Iterator[tuple[str, bytes]]:
+        """Keys and records, up to number ``last``, of the runs that stand so: in order of their axes, seed and key."""
+        self._database.create_function("place", 1, lambda labels: _place(json.loads(labels), axes), deterministic=True)
+        # The records themselves are not sorted.
+        query = (
+            "SELECT number, key FROM journal LEFT JOIN temp.leaving USING (key) WHERE number <= ? AND kept IS ? "
+            "ORDER BY place(axes), seed, key"
+        )
+        with closing(self._database.execute(query, (last, standing.value))) as rows:
+            for number, key in rows:
+                # A run that has been made again since has another number.
+                for (record,) in self._database.execute("SELECT record FROM journal WHERE number = ?", (number,)):
+                    yield key.hex(), record
 
-    def forget(self, last: int, digest: str, superseded: Iterable[str]) -> None:
+    def forget(self, last: int, digest: str) -> None:
         """Drops the records up to number ``last``, which are now in the Parquet files of that digest, and superseded runs."""
         with self._transaction():
-            left = ((bytes.fromhex(key),) for key in superseded)
-            self._database.executemany("DELETE FROM superseded WHERE key = ? AND kept", left)
+            self._database.execute("DELETE FROM superseded WHERE kept AND key IN (SELECT key FROM temp.leaving)")
             self._database.execute("DELETE FROM journal WHERE number <= ?", (last,))
             self._database.execute("DELETE FROM files WHERE digest <> ?", (digest,))
         # Gives back the room; another process that writes now, or a full disk, may forbid it, and the next time will do.
@@ -208,6 +260,15 @@ class Journal:
         with self._transaction():
             self._add_axes(axes)
 
+    def metrics(self, frame: str) -> list[str]:
+        """The metrics that records may have in a frame."""
+        return [name for (name,) in self._database.execute("SELECT name FROM metrics WHERE frame = ?", (frame,))]
+
+    def add_metrics(self, frame: str, names: Iterable[str]) -> None:
+        """Says that records may have these metrics in a frame."""
+        with self._transaction():
+            self._database.executemany("INSERT OR IGNORE INTO metrics VALUES (?, ?)", ((frame, name) for name in names))
+
     def _add_axes(self, axes: Sequence[str]) -> None:
         self._database.executemany("INSERT OR IGNORE INTO axes (name) VALUES (?)", ((axis,) for axis in axes))
 
@@ -227,3 +288,25 @@ class Journal:
                 self._database.execute("ROLLBACK")
             raise
         self._database.execute("COMMIT")
+
+
+def _place(labels: dict[str, str], axes: Sequence[str]) -> bytes:
+    """Bytes whose order is that of a run's values of all axes, none first."""
+    return b"".join(b"\0" if axis not in labels else b"\1" + _ordered(labels[axis]) for axis in axes)
+
+
+def _ordered(label: str) -> bytes:
+    """A label as bytes that end where it ends, so that a label comes before those that it begins."""
+    return label.encode().replace(b"\0", b"\0\1") + b"\0\0"
+
+
+def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK))
+
+
+def _marks(chunk: Sequence[str]) -> str:
+    return ", ".join("?" * len(chunk))
+
+
+def _bytes(chunk: Sequence[str]) -> list[bytes]:
+    return [bytes.fromhex(key) for key in chunk]

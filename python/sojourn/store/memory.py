@@ -1,7 +1,7 @@
 """Results kept in memory."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 from sojourn.backends.identity import Identity
 from sojourn.results import NAMES, Result, assemble, schema
@@ -27,9 +27,9 @@ class Memory:
         """See ``RunStore.begin``."""
         check_axes(axes)
 
-    def has(self, key: str) -> bool:
-        """See ``RunStore.has``."""
-        return key in self._records
+    def among(self, keys: Sequence[str]) -> Set[str]:
+        """See ``RunStore.among``."""
+        return self._records.keys() & set(keys)
 
     def stale(self, _requests: Iterable[str], _backend: Identity) -> Counter[Identity]:
         """See ``RunStore.stale``: a process has one build of a backend."""
@@ -48,4 +48,4 @@ class Memory:
         records = [decode(self._records[key]) for key in wanted]
         records.sort(key=lambda record: ([record.axes[axis] for axis in axes], record.seed, record.key))
         frames = assemble(records, axes) if records else {name: schema(name, axes).to_frame() for name in NAMES}
-        return Result(lambda name, columns: frames[name] if columns is None else frames[name].select(columns))
+        return Result(lambda name: frames[name].lazy())

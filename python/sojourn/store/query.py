@@ -33,18 +33,33 @@ def ask(files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], 
 def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
     """What a query finds in a database.
 
+    A query that needs more memory than the database may use, such as for a median of many values, gets what the machine has.
+
     Raises:
         InputError: the query is wrong.
     """
     import duckdb
 
     try:
-        # None, whatever its annotation says, of a statement that finds nothing.
-        relation: duckdb.DuckDBPyRelation | None = database.sql(text)
-        found: pl.DataFrame | None = None if relation is None else relation.pl()
+        try:
+            found = _found(database, text)
+        except duckdb.OutOfMemoryException:
+            database.execute("RESET memory_limit")
+            found = _found(database, text)
     except duckdb.Error as error:
         complaint = str(error).partition("\n\nLINE ")[0]
         raise InputError(f"invalid query: {' '.join(complaint.split())}") from None
     if found is None:
         raise InputError("empty query; write one such as select count(*) from runs")
     return found
+
+
+def _found(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame | None:
+    # None, whatever its annotation says, of a statement that finds nothing.
+    relation: duckdb.DuckDBPyRelation | None = database.sql(text)
+    return None if relation is None else relation.pl()
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,7 +1,7 @@
 """What a campaign needs of whatever keeps its results."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Protocol
 
 from sojourn.backends.identity import Identity
@@ -28,8 +28,8 @@ class RunStore(Protocol):
         """How many runs have finished."""
         ...
 
-    def has(self, key: str) -> bool:
-        """Whether the run's result is kept."""
+    def among(self, keys: Sequence[str]) -> Set[str]:
+        """The keys of those of some runs whose results are kept."""
         ...
 
     def stale(self, requests: Iterable[str], backend: Identity) -> Counter[Identity]:

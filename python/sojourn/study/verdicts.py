@@ -1,11 +1,13 @@
 """Claims judged: each one's query asked of results, seed by seed, and the verdict over seeds."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 #: The columns of a query that are no values.
 SEED, HOLDS = "seed", "holds"
+
+#: What DuckDB may use for a query before it turns to the disk.
+MEMORY = "200MB"
 
 #: With fewer the interval of a share always has one half in it, however alike the seeds are.
 LEAST_SEEDS = fewest_for_a_majority()
@@ -83,7 +88,9 @@ def bind(study: Study, claims: Iterable[Claim]) -> None:
         InputError: a query is wrong, names a column that is not there, or lacks ``seed`` or ``holds``.
     """
     empty = {name: schema(name, list(study.axes)).to_frame() for name in NAMES}
-    with _database(empty) as database:
+    with _database() as database:
+        for name, table in empty.items():
+            database.from_arrow(table.to_arrow()).create(_everything(name))
         for claim in claims:
             _ask(database, claim, study, [])
 
@@ -109,10 +116,8 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
         for claim in wanted
     }
     wanted = [claim for claim in wanted if common[claim.id]]
-    # Series may be long, and few claims need them.
-    asked = [name for name in NAMES if name != "series" or any(name in claim.query for claim in wanted)]
-    frames = {name: getattr(result, name) if name in asked else schema(name, axes).to_frame() for name in NAMES}
-    with _database(frames) as database:
+    with _database() as database:
+        _fill(database, result, axes)
         judged = [_judged(claim, _ask(database, claim, study, sorted(common[claim.id]))) for claim in wanted]
     return [each for each in judged if each.seeds]
 
@@ -148,14 +153,33 @@ def _over_seeds(values: Sequence[float] | Sequence[str]) -> str:
     return f"{mean:.4g}" + (f" ({least:.4g} to {most:.4g})" if least != most else "")
 
 
-def _database(frames: Mapping[str, pl.DataFrame]) -> "duckdb.DuckDBPyConnection":
+@contextmanager
+def _database() -> "Iterator[duckdb.DuckDBPyConnection]":
     # Loaded here, because commands that ask nothing should not wait for it.
     import duckdb
 
-    database = duckdb.connect()
-    for name, table in frames.items():
-        database.from_arrow(table.to_arrow()).create(_everything(name))
-    return database
+    with TemporaryDirectory() as spill, duckdb.connect(config={"memory_limit": MEMORY, "temp_directory": spill}) as database:
+        yield database
+
+
+def _fill(database: "duckdb.DuckDBPyConnection", result: Result, axes: Sequence[str]) -> None:
+    """Makes the tables with the rows of all cells; those of files are views, so that a query reads what it needs."""
+    runs = result.file("runs")
+    condition = ""
+    if runs is not None:
+        keys = result.columns("runs", ["key"])
+        if keys.height < pl.scan_parquet(runs).select(pl.len()).collect().item():
+            database.from_arrow(keys.to_arrow()).create("wanted")
+            condition = " WHERE key IN (FROM wanted)"
+    for name in NAMES:
+        file = result.file(name)
+        if file is None:
+            database.from_arrow(result.scan(name).collect().to_arrow()).create(_everything(name))
+        else:
+            # What an older file lacks is null.
+            database.from_arrow(schema(name, axes).to_frame().to_arrow()).create(f"no_{name}")
+            rows = f"SELECT * FROM read_parquet({_quoted(str(file))}){condition}"
+            database.execute(f"CREATE VIEW {_everything(name)} AS FROM no_{name} UNION ALL BY NAME {rows}")
 
 
 def _everything(name: str) -> str:

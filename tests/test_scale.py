@@ -1,0 +1,138 @@
+"""Campaigns of many runs: memory, and how often a store is asked."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import campaigns
+from doubles import Inventor
+from sojourn import backends, results
+from sojourn.campaign import run
+from sojourn.estimates import of_cells
+from sojourn.exports import tcp_info
+from sojourn.exports.tcp_info import samples
+from sojourn.runs import Run
+from sojourn.statistics import estimate
+from sojourn.store import Memory, Store
+from sojourn.store.encoding import encode
+from sojourn.store.merging import Merge
+
+MB = 1_000_000
+
+
+def blocks(rows: pl.DataFrame, chance: random.Random) -> Iterator[pl.DataFrame]:
+    while rows.height:
+        size = chance.randint(1, 5)
+        yield rows[:size]
+        rows = rows[size:]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_merge_is_a_sort(seed: int) -> None:
+    """Merging two sorted sources block by block gives what sorting all rows does, the newer ones where both have a key."""
+    chance = random.Random(seed)
+    keys = [f"{number:02}" for number in range(40)]
+    axis = {key: chance.choice([None, "a", "b"]) for key in keys}
+
+    def source(name: str) -> pl.DataFrame:
+        chosen = [key for key in keys if chance.random() < 0.5]
+        rows = [(axis[key], key, row, name) for key in chosen for row in range(chance.randint(1, 4))]
+        schema = {"axis": pl.String, "key": pl.String, "row": pl.Int64, "source": pl.String}
+        return pl.DataFrame(rows, schema=schema, orient="row").sort("axis", "key", maintain_order=True)
+
+    old, new = source("old"), source("new")
+    merge = Merge(blocks(old, chance), ["axis", "key"])
+    merged = [piece for block in blocks_by_key(new) for piece in merge.with_next(block)]
+    everything = pl.concat([old.filter(~pl.col("key").is_in(new["key"].to_list())), new])
+    assert pl.concat([old.clear(), *merged, *merge.rest()]).equals(everything.sort("axis", "key", "row"))
+
+
+def blocks_by_key(rows: pl.DataFrame) -> Sequence[pl.DataFrame]:
+    """Blocks of three runs each: the rows of a run come together."""
+    runs = rows.partition_by("key", maintain_order=True)
+    return [pl.concat(runs[start : start + 3]) for start in range(0, len(runs), 3)]
+
+
+def test_summary_agrees_with_estimate(tmp_path: Path) -> None:
+    """The mean and interval of a cell, summed up as its file is read, are those of its values."""
+    planned = campaigns.small(7)
+    with Store(tmp_path / "out", create=True) as store:
+        result = run(planned, Inventor(identity=planned.backend), store).result
+    for labels, cell in of_cells(result.scan("runs"), ["tcp"], ["queue_mean_pkts", "jain"]).items():
+        runs = result.runs.filter(tcp=labels[0])
+        assert cell.seeds == 7
+        for name, found in cell.measured.items():
+            assert found == pytest.approx(estimate(runs[name].to_list()), rel=1e-12)
+
+
+def test_resume_asks_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store is asked for many runs at once, and runs that it has are not made into specifications."""
+    planned, store, backend = campaigns.small(700), Memory(), Inventor(identity=campaigns.small(1).backend)
+    run(planned, backend, store)
+    asked: list[int] = []
+
+    def among(keys: Sequence[str], among: Callable[[Sequence[str]], object] = store.among) -> object:
+        asked.append(len(keys))
+        return among(keys)
+
+    monkeypatch.setattr(store, "among", among)
+    monkeypatch.setattr("sojourn.campaign.planning.Run", pytest.fail)
+    outcome = run(planned, backend, store)
+    assert (outcome.found, len(backend.started)) == (1400, 1400)
+    assert asked == [500, 200, 500, 200]
+
+
+def test_connections_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The states of connections are the same in many pieces as in one, and no piece is much larger than wanted."""
+    made = campaigns.small(1).cells[0].run()
+    whole = tcp_info(made)
+    monkeypatch.setattr("sojourn.backends.simulator.ROWS_AT_ONCE", 7)
+    assert tcp_info(made).equals(whole)
+    assert {piece.height for piece in samples(made)} <= {2, 8}
+    assert whole.height == 2 * 41
+
+
+@pytest.mark.long
+def test_memory_independent_of_runs(tmp_path: Path) -> None:
+    """Consolidating four times as many runs takes no more memory: 24 MB are 1.5 kB for each run more, less than its records."""
+    less, more = (_peak(tmp_path / str(runs), runs) for runs in (6_000, 24_000))
+    assert more - less < 24 * MB
+
+
+def _peak(directory: Path, runs: int) -> int:
+    receiver, sender = campaigns.CONTEXT.Pipe(duplex=False)
+    process = campaigns.CONTEXT.Process(target=_consolidate, args=(directory, runs, sender))
+    process.start()
+    sender.close()
+    peak: int = receiver.recv()
+    process.join()
+    return peak
+
+
+def _consolidate(directory: Path, runs: int, answer: Connection) -> None:
+    """Fills a store with runs and consolidates it; answers with the peak of the process's resident memory."""
+    planned, simulator = campaigns.small(runs // 2), backends.named("simulator")
+    with Store(directory, create=True) as store:
+        store.begin(planned.axes)
+        for cell in planned.cells:
+            first = cell.run()
+            record = results.of_run(first, simulator.run(first.specification))
+            for made in cell.runs(range(runs // 2)):
+                store.add(made, encode(_of(made, record)))
+        store.consolidate()
+        assert store.sql("select count(*) from flows").item() == 2 * runs
+    answer.send(_high_water_mark())
+
+
+def _of(made: Run, record: results.Record) -> results.Record:
+    return replace(record, key=made.key, seed=made.seed, summary={**record.summary, "specification": made.text})
+
+
+def _high_water_mark() -> int:
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
