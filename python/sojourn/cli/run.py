@@ -4,11 +4,13 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.console import Form
 from sojourn.cli.options import (
     Command,
     backend_option,
     changes_of,
     cluster_option,
+    form_options,
     jobs_option,
     only_option,
     out_option,
@@ -29,6 +31,7 @@ from sojourn.cli.options import (
 @jobs_option
 @cluster_option
 @progress_option
+@form_options
 def command(
     file: Path,
     seeds: int | None,
@@ -39,13 +42,14 @@ def command(
     jobs: int | None,
     cluster: str | None,
     progress: str,
+    form: Form,
 ) -> None:
     """Run FILE, a scenario or a sweep, and show the results."""
     from sojourn import api
     from sojourn.cli import show
     from sojourn.cli.terminal import Terminal
 
-    terminal = Terminal(click.get_current_context().obj, out, progress)
+    terminal = Terminal(click.get_current_context().obj, out, progress, form)
     found = api.run(
         file,
         seeds,
@@ -58,6 +62,6 @@ def command(
         observer=terminal,
     )
     if len(terminal.plan.cells) == 1:
-        show.result(found)
+        show.result(found, form)
     else:
-        show.cells(found, terminal.plan)
+        show.cells(found, terminal.plan, form)
