@@ -87,16 +87,23 @@ class Result:
     is a polars frame, read when it is first asked for; ``frame.to_pandas()`` makes it a pandas one.
     """
 
-    def __init__(self, read: Callable[[str, Sequence[str] | None], pl.DataFrame]) -> None:
+    def __init__(self, read: Callable[[str, Sequence[str] | None], pl.DataFrame], axes: Sequence[str] = ()) -> None:
         self._read = read
+        #: What tells its cells apart: columns of every frame.
+        self.axes = axes
         #: What made it, where that is known; figures carry it.
         self.command = ""
         #: What shows it in a notebook, where that is known.
         self.html: Callable[[Result], str] | None = None
+        #: What shows it elsewhere, where that is known.
+        self.text: Callable[[Result], str] | None = None
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""
         return self._read(name, columns)
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.text is None else self.text(self)
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows; its own way of showing objects if this is nothing."""

@@ -136,7 +136,7 @@ class Store:
                 rows = rows.join(wanted, on="key", how="semi", maintain_order="left")
             return (rows if wanted_columns is None else rows.select(wanted_columns)).collect()
 
-        return Result(read)
+        return Result(read, axes)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame that is read when it is collected, and of which only what is asked for then is read."""
