@@ -79,9 +79,9 @@ def test_killed_worker_changes_nothing(scheduler: distributed.LocalCluster, tmp_
     assert parquet(tmp_path / "there") == parquet(tmp_path / "here")
 
 
-def test_run_that_loses_workers_fails_alone(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_run_that_loses_workers_fails_alone(tmp_path: Path) -> None:
     """A run whose workers are lost as often as Dask allows has failed; the others are kept, and it is tried again next time."""
-    scheduler.scheduler.allowed_failures = 0
     short = [campaigns.small(1).cells[0]]
     endless = plan(
         Campaign.of_cells("crash", [Cell({"tcp": "endless"}, from_data(scenario_data(duration="1000000 s"), "endless"))]),
@@ -89,17 +89,19 @@ def test_run_that_loses_workers_fails_alone(scheduler: distributed.LocalCluster,
     )
     planned = replace(endless, cells=[*short, *endless.cells])
 
-    def kill_busy(tally: Tally) -> None:
-        busy = {address for address, worker in scheduler.scheduler.workers.items() if worker.processing}
-        for nanny in scheduler.workers.values():
-            if tally.made and nanny.worker_address in busy:
-                os.kill(nanny.pid, signal.SIGKILL)
+    with local_cluster() as scheduler, Store(tmp_path / "out", create=True) as store:
+        scheduler.scheduler.allowed_failures = 0
 
-    cluster = Cluster(scheduler.scheduler_address)
-    with Store(tmp_path / "out", create=True) as store:
+        def kill_busy(tally: Tally) -> None:
+            busy = {address for address, worker in scheduler.scheduler.workers.items() if worker.processing}
+            for nanny in scheduler.workers.values():
+                if tally.made and nanny.worker_address in busy:
+                    os.kill(nanny.pid, signal.SIGKILL)
+
+        cluster = Cluster(scheduler.scheduler_address)
         outcome = run(planned, SIMULATOR, store, elsewhere=cluster.execute, observer=Watching(kill_busy))
         assert len(store) == 1
-    cluster.close()
+        cluster.close()
     (failed,) = outcome.failures
     assert failed.failure.startswith("run endless/1: every worker that carried it out was lost")
 

@@ -291,8 +291,15 @@ def _carry_out(
         elsewhere = None if cluster is None else cluster.execute
         outcome = campaigns.run(planned, backend, store, jobs=settings.jobs, elsewhere=elsewhere, observer=observer)
         found = complete(outcome)
-    found.command, found.html = command, _html
+    found.command, found.html, found.text = command, _html, _text
     return found
+
+
+def _text(result: Result) -> str:
+    # Loaded here, because only the Python prompt needs it.
+    from sojourn import summary
+
+    return summary.text(result)
 
 
 def _html(result: Result) -> str:

@@ -119,11 +119,10 @@ def compare_groups(
         first: values of axes that tell the first cell from all others; a value of ``group`` compares this group alone.
         second: the same of the second, which may be the same cell, with another group.
         metrics: names of metrics; those of which tables have groups unless given.
-        only: names of groups; all that both cells have unless given.
+        only: names of groups; all that both cells have unless given, which may be none.
 
     Raises:
-        InputError: there is no such cell, group or metric, only one cell names a group, or the cells have no seed or no group in
-            common.
+        InputError: there is no such cell, group or metric, only one cell names a group, or the cells have no seed in common.
     """
     known = [metric.name for metric in of_group() if metric.name in groups.columns]
     wanted = [name for name in known if METRICS[name].main_of_group] if metrics is None else metrics
@@ -150,8 +149,6 @@ def _pairs(
             wanted = [(first, second)]
         case _:
             raise InputError(f"A or B names no group; give {GROUP}=NAME in both, or --only {GROUP}=NAME")
-    if not wanted:
-        raise InputError(f"the two cells have no group in common (A: {', '.join(one)}; B: {', '.join(other)})")
     for pair in wanted:
         for name, known in zip(pair, (one, other), strict=True):
             if name not in known:

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sojourn.statistics import Estimate, interval
+from sojourn.statistics import Estimate, half_widths
+
+#: The column with the number of seeds.
+SEEDS = "seeds"
+
+#: The first row of a cell.
+_FIRST = "=first"
 
 
 @dataclass(frozen=True)
@@ -18,6 +24,33 @@ class CellEstimates:
     measured: Mapping[str, Estimate | None]
 
 
+def over_seeds(rows: pl.LazyFrame, by: Sequence[str], values: Sequence[str]) -> pl.DataFrame:
+    """The mean of each value over the rows that are alike in ``by``, and the ends of its 95 % interval; nulls are left out.
+
+    Returns:
+        A row for each combination of ``by``, in the order in which they first occur. The columns are ``by``, ``seeds``, which is
+        the number of rows, and for each value ``NAME``, ``NAME_ci_low`` and ``NAME_ci_high``.
+    """
+    aggregates = [
+        pl.len().alias(SEEDS),
+        pl.col(_FIRST).min(),
+        *(pl.col(name).mean() for name in values),
+        *(pl.col(name).std().alias(_deviation(name)) for name in values),
+        *(pl.col(name).count().cast(pl.Float64).alias(_count(name)) for name in values),
+    ]
+    chosen = rows.select(*by, *values).with_row_index(_FIRST)
+    grouped = chosen.group_by(*by).agg(*aggregates) if by else chosen.select(*aggregates)
+    means = grouped.sort(_FIRST).collect(engine="streaming")
+    columns = [*by, SEEDS]
+    for name in values:
+        several = means[_count(name)].set(means[_count(name)] < 2, None)
+        half = pl.Series(half_widths(means[_deviation(name)].to_numpy(), several.to_numpy())).fill_nan(None)
+        low, high = f"{name}_ci_low", f"{name}_ci_high"
+        means = means.with_columns((means[name] - half).alias(low), (means[name] + half).alias(high))
+        columns += [name, low, high]
+    return means.select(columns)
+
+
 def of_cells(runs: pl.LazyFrame, axes: Sequence[str], metrics: Sequence[str]) -> dict[tuple[str | None, ...], CellEstimates]:
     """The estimates of all cells, by the values of their axes.
 
@@ -26,19 +59,19 @@ def of_cells(runs: pl.LazyFrame, axes: Sequence[str], metrics: Sequence[str]) ->
         axes: the columns that tell cells apart.
         metrics: the columns whose means are wanted.
     """
-    aggregates = [
-        aggregate
-        for place, name in enumerate(metrics)
-        for aggregate in (
-            pl.col(name).count().alias(f"count {place}"),
-            pl.col(name).mean().alias(f"mean {place}"),
-            pl.col(name).std().alias(f"deviation {place}"),
-        )
-    ]
-    found = runs.select(*axes, *metrics).group_by(*axes).agg(pl.len().alias(" seeds"), *aggregates).collect(engine="streaming")
     cells: dict[tuple[str | None, ...], CellEstimates] = {}
-    for row in found.iter_rows():
-        labels, seeds, moments = row[: len(axes)], row[len(axes)], row[len(axes) + 1 :]
-        of_metrics = zip(metrics, moments[::3], moments[1::3], moments[2::3], strict=True)
-        cells[labels] = CellEstimates(seeds, {name: interval(*known) if known[0] else None for name, *known in of_metrics})
+    for row in over_seeds(runs, axes, metrics).iter_rows():
+        labels, seeds, ends = row[: len(axes)], row[len(axes)], row[len(axes) + 1 :]
+        of_metrics = zip(metrics, ends[::3], ends[1::3], ends[2::3], strict=True)
+        cells[labels] = CellEstimates(
+            seeds, {name: None if found[0] is None else Estimate(*found) for name, *found in of_metrics}
+        )
     return cells
+
+
+def _deviation(name: str) -> str:
+    return f"={name} deviation"
+
+
+def _count(name: str) -> str:
+    return f"={name} count"

@@ -88,18 +88,27 @@ class Result:
     is a polars frame, read when it is first asked for; ``frame.to_pandas()`` makes it a pandas one.
     """
 
-    def __init__(self, scan: Callable[[str], pl.LazyFrame], file: Callable[[str], Path | None] = lambda _: None) -> None:
+    def __init__(
+        self, scan: Callable[[str], pl.LazyFrame], axes: Sequence[str] = (), file: Callable[[str], Path | None] = lambda _: None
+    ) -> None:
         self._scan = scan
+        #: What tells its cells apart: columns of every frame.
+        self.axes = axes
         #: The Parquet file that has the rows of a frame, and perhaps those of other campaigns; none of results in memory.
         self.file = file
         #: What made it, where that is known; figures carry it.
         self.command = ""
         #: What shows it in a notebook, where that is known.
         self.html: Callable[[Result], str] | None = None
+        #: What shows it elsewhere, where that is known.
+        self.text: Callable[[Result], str] | None = None
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""
         return self.scan(name).select(columns).collect()
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.text is None else self.text(self)
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows; its own way of showing objects if this is nothing."""

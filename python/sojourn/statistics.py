@@ -5,9 +5,14 @@ SciPy is imported where it is used: it takes longer to load than many a run take
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 
 class Estimate(NamedTuple):
@@ -26,18 +31,19 @@ def estimate(values: Sequence[float], confidence: float = 0.95) -> Estimate:
     """
     if not values:
         raise ValueError("the mean of no values")
-    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    return interval(len(values), float(np.mean(values)), deviation, confidence)
-
-
-def interval(number: int, mean: float, deviation: float | None, confidence: float = 0.95) -> Estimate:
-    """The estimate of a number of values of this mean and standard deviation (divisor n - 1), which a single value has not."""
-    if number == 1 or deviation is None:
+    mean = float(np.mean(values))
+    if len(values) == 1:
         return Estimate(mean, None, None)
+    half = float(half_widths(np.std(values, ddof=1, keepdims=True), np.array([float(len(values))]), confidence)[0])
+    return Estimate(mean, mean - half, mean + half)
+
+
+def half_widths(deviations: "Floats", counts: "Floats", confidence: float = 0.95) -> "Floats":
+    """Half the widths of Student's t intervals of means, each of two or more values with a sample standard deviation."""
     from scipy.special import stdtrit  # the quantile of Student's t
 
-    half = float(stdtrit(number - 1, (1 + confidence) / 2) * deviation / np.sqrt(number))
-    return Estimate(mean, mean - half, mean + half)
+    halves: Floats = stdtrit(counts - 1, (1 + confidence) / 2) * deviations / np.sqrt(counts)
+    return halves
 
 
 def share(times: int, of: int, confidence: float = 0.95) -> Estimate:

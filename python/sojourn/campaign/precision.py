@@ -17,13 +17,15 @@ def more(seeds: int, rule: StoppingRule) -> int:
     return min(rule.most_seeds, math.ceil(seeds * GROWTH))
 
 
-def halves(result: Result, batch: Plan, metric: str) -> list[float | None]:
+def halves(result: Result, batch: Plan, rule: StoppingRule) -> list[float | None]:
     """Half the width of a metric's interval in each cell of a batch; none where fewer than two runs have the metric.
 
     An interval that is looked at before it is decided whether to go on is a little too narrow: it falls below the bound sooner
     when the runs so far happen to be alike.
     """
-    by_cell = estimates.of_cells(result.scan("runs"), batch.axes, [metric])
+    metric = rule.metric
+    rows = result.scan("runs") if rule.group is None else result.scan("groups").filter(flow_group=rule.group)
+    by_cell = estimates.of_cells(rows, batch.axes, [metric])
     return [_half(by_cell.get(tuple(cell.axes.values())), metric) for cell in batch.cells]
 
 

@@ -55,11 +55,11 @@ def command(out: Path | None) -> None:
 
 
 def _show_live() -> None:
+    from rich.console import Console
     from rich.live import Live
 
     from sojourn import api, backends
     from sojourn.cli import interrupts
-    from sojourn.cli.console import console
     from sojourn.units import PICOSECONDS
     from sojourn.watch.beside import Beside
     from sojourn.watch.pace import Pace
@@ -73,7 +73,7 @@ def _show_live() -> None:
     stepped = (backends.stepping(backends.DEFAULT).step(run).moments(duration // HISTORY) for run in runs)
     names = (",".join(cell.axes.values()) for cell in cells)
     page = Beside(cells[0].scenario.description, dict(zip(names, recent, strict=True)), duration / PICOSECONDS)
-    terminal, pace, drawn = console(), Pace(SPEED), 0.0
+    terminal, pace, drawn = Console(), Pace(SPEED), 0.0
     with interrupts.Raised(), Live(console=terminal, auto_refresh=False, vertical_overflow="crop") as live:
         for moments in zip(*stepped, strict=True):
             for values, moment in zip(recent, moments, strict=True):
@@ -86,17 +86,21 @@ def _show_live() -> None:
 
 
 def _show_result(found: "Result") -> None:
-    from sojourn.cli.console import console, table
+    from sojourn.cli.console import put
+    from sojourn.table import Frame, Table, label, number
     from sojourn.watch.beside import TOO_LONG
 
-    title = "A call and two downloads behind two queues"
-    shown = table(title, "queue", ">mean wait, ms", ">p99 wait, ms", ">drops, %", ">link in use, %")
-    runs = found.columns("runs", ["queue", "sojourn_mean_s", "sojourn_p99_s", "drop_pct", "utilisation"])
-    wait = {}  # by queue
-    for queue, mean, p99, drops, utilisation in runs.sort("sojourn_mean_s", descending=True).iter_rows():
-        wait[queue] = f"{1e3 * mean:.3g} ms"
-        shown.add_row(queue, f"{1e3 * mean:.1f}", f"{1e3 * p99:.1f}", f"{drops:.2f}", f"{100 * utilisation:.1f}")
-    console().print(shown)
+    names = ["queue", "sojourn_mean_s", "sojourn_p99_s", "drop_pct", "utilisation"]
+    runs = found.columns("runs", names).sort("sojourn_mean_s", descending=True)
+    columns = [
+        label("queue", keep=True),
+        number("sojourn_mean_s", "mean wait, ms", lambda seconds: f"{1e3 * seconds:.1f}"),
+        number("sojourn_p99_s", "p99 wait, ms", lambda seconds: f"{1e3 * seconds:.1f}"),
+        number("drop_pct", "drops, %", lambda percent: f"{percent:.2f}"),
+        number("utilisation", "link in use, %", lambda share: f"{100 * share:.1f}"),
+    ]
+    put(Table("queues", "A call and two downloads behind two queues", columns, Frame(runs)))
+    wait = {queue: f"{1e3 * mean:.3g} ms" for queue, mean in runs.select(names[:2]).iter_rows()}
     click.echo(
         "With DropTail the downloads keep the buffer full, and a packet of the call waits\n"
         f"{wait['droptail']}; people notice {1e3 * TOO_LONG:g} ms. With CoDel it waits {wait['codel']}."

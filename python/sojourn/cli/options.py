@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -125,6 +126,20 @@ progress_option = option(
     default="bar",
     help="Show progress on standard error: as a bar (on a terminal only), or as one JSON object per line.",
 )
+
+
+def form_options(command: Callable[..., None]) -> Callable[..., None]:
+    """``--json`` and ``--csv``, for commands that print tables: their parameter ``form``."""
+
+    @wraps(command)
+    def with_form(*arguments: Any, json: bool, csv: bool, **options: Any) -> None:
+        if json and csv:
+            raise InputError("--json, --csv: give one of them")
+        command(*arguments, form="json" if json else "csv" if csv else None, **options)
+
+    as_json = option("--json", section=RESULTS, is_flag=True, help="Print JSON instead of tables, with all digits.")
+    as_csv = option("--csv", section=RESULTS, is_flag=True, help="Print CSV instead of tables, with all digits.")
+    return as_json(as_csv(with_form))
 
 
 def out_option(default: str | None, help_text: str, metavar: str = "DIR") -> Callable[[FunctionT], FunctionT]:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sojourn.cli.console import Form, put, say
 from sojourn.cli.options import (
     RESULTS,
     Command,
     backend_option,
     changes_of,
     cluster_option,
+    form_options,
     jobs_option,
     only_option,
     option,
@@ -43,6 +45,7 @@ ALL_STUDIES = "all"
 @jobs_option
 @cluster_option
 @progress_option
+@form_options
 def command(
     study: str,
     seeds: int | None,
@@ -54,6 +57,7 @@ def command(
     jobs: int | None,
     cluster: str | None,
     progress: str,
+    form: Form,
 ) -> None:
     """Run STUDY and compare it with the published values.
 
@@ -72,7 +76,7 @@ def command(
     claims = {loaded.name: api.check_study(loaded) for loaded in studies}
     found = []
     for loaded in studies:
-        click.echo(f"{loaded.name}: {loaded.title}")
+        say(f"{loaded.name}: {loaded.title}", form)
         directory = out if out is not None and not everything else (out or Path("results")) / loaded.name
         reproduction = api.reproduce(
             loaded,
@@ -83,13 +87,16 @@ def command(
             jobs=jobs,
             backend=backend,
             cluster=cluster,
-            observer=Terminal(click.get_current_context().obj, directory, progress),
+            observer=Terminal(click.get_current_context().obj, directory, progress, form),
         )
-        _show(reproduction, len(claims[loaded.name]), directory, tables)
+        if form is None:
+            _show(reproduction, len(claims[loaded.name]), directory, tables)
         # The results themselves are not held: series of many seeds are long.
         found.append((loaded, reproduction.judged, reproduction.comparison))
-    if everything:
-        show.papers(found)
+    if form is not None:
+        put(show.reproduced(found), form)
+    elif everything:
+        put(show.papers(found))
     elif not tables:
         _show_next(study, bool(claims[study]), directory, click.get_current_context().obj)
 
@@ -97,20 +104,18 @@ def command(
 def _show(reproduction: "Reproduction", claims: int, directory: Path, tables: bool) -> None:
     """How many of a study's values agree and how its claims fare, with its tables if wanted or if there is nothing else."""
     from sojourn.cli import show
-    from sojourn.cli.console import console
     from sojourn.study.tables import DISAGREES, agreement_table, study_tables
 
     study = reproduction.study
     if tables or not (study.published or claims):
-        for table in study_tables(study, reproduction.comparison):
-            console().print(table)
+        put(study_tables(study, reproduction.comparison))
         if study.published:
             click.echo(f"{DISAGREES.strip()} does not agree")
     if study.published:
-        console().print(agreement_table(reproduction.comparison))
+        put(agreement_table(reproduction.comparison))
     if claims:
         click.echo(show.verdicts_in_all(reproduction.judged, claims))
-    click.echo(f"Results of {show.counted(reproduction.result.columns("runs", ["key"]).height, 'run')} are in {directory}")
+    click.echo(f"Results of {show.counted(reproduction.result.columns('runs', ['key']).height, 'run')} are in {directory}")
 
 
 def _show_next(study: str, has_claims: bool, directory: Path, again: str) -> None:

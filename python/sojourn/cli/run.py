@@ -4,11 +4,13 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.console import Form
 from sojourn.cli.options import (
     Command,
     backend_option,
     changes_of,
     cluster_option,
+    form_options,
     jobs_option,
     only_option,
     out_option,
@@ -30,6 +32,7 @@ from sojourn.names import GROUP
 @jobs_option
 @cluster_option
 @progress_option
+@form_options
 def command(
     file: Path,
     seeds: int | None,
@@ -40,6 +43,7 @@ def command(
     jobs: int | None,
     cluster: str | None,
     progress: str,
+    form: Form,
 ) -> None:
     """Run FILE, a scenario or a sweep, and show the results.
 
@@ -53,7 +57,7 @@ def command(
     groups = wanted.pop(GROUP, None)
     if groups is not None:
         api.check_groups(api.campaign(file, seeds, wanted, changes_of(changes)), groups)
-    terminal = Terminal(click.get_current_context().obj, out, progress)
+    terminal = Terminal(click.get_current_context().obj, out, progress, form)
     found = api.run(
         file,
         seeds,
@@ -66,6 +70,6 @@ def command(
         observer=terminal,
     )
     if len(terminal.plan.cells) == 1:
-        show.result(found, groups)
+        show.result(found, form, groups)
     else:
-        show.cells(found, terminal.plan, groups)
+        show.cells(found, terminal.plan, form, groups)

@@ -139,7 +139,7 @@ METRICS: dict[str, Metric] = {
         ),
         Metric(
             name="jain",
-            title="Jain's index",
+            title="Jain's index of long-lived flows",
             scope=Scope.RUN,
             unit="",
             decimals=2,

@@ -152,7 +152,7 @@ class Store:
             there = parquet.path(self.directory, name)
             return there if there.exists() else None
 
-        return Result(scan, file)
+        return Result(scan, axes, file)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame that is read when it is collected, and of which only what is asked for then is read."""

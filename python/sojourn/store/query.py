@@ -58,8 +58,3 @@ def _found(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame | N
     # None, whatever its annotation says, of a statement that finds nothing.
     relation: duckdb.DuckDBPyRelation | None = database.sql(text)
     return None if relation is None else relation.pl()
-
-
-def quoted(name: str) -> str:
-    """A column's name in SQL."""
-    return '"' + name.replace('"', '""') + '"'

@@ -178,7 +178,7 @@ def _fill(database: "duckdb.DuckDBPyConnection", result: Result, axes: Sequence[
         else:
             # What an older file lacks is null.
             database.from_arrow(schema(name, axes).to_frame().to_arrow()).create(f"no_{name}")
-            rows = f"SELECT * FROM read_parquet({_quoted(str(file))}){condition}"
+            rows = f"SELECT * FROM read_parquet({literal(file)}){condition}"
             database.execute(f"CREATE VIEW {_everything(name)} AS FROM no_{name} UNION ALL BY NAME {rows}")
 
 

@@ -130,7 +130,7 @@ impl Simulation {
 
     /// Packets that are queued or on their way.
     fn under_way(&self) -> u64 {
-        self.created - self.delivered - self.network.dropped
+        self.created - self.delivered - self.network.drops.total
     }
 
     fn too_large(&self) -> String {
