@@ -74,6 +74,8 @@ def test_killed_worker_changes_nothing(scheduler: distributed.LocalCluster, tmp_
 
 def test_run_that_loses_workers_fails_alone(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
     """A run whose workers are lost as often as Dask allows has failed; the others are kept, and it is tried again next time."""
+    assert scheduler.scheduler is not None
+    workers = scheduler.scheduler.workers
     scheduler.scheduler.allowed_failures = 0
     short = [campaigns.small(1).cells[0]]
     endless = plan(
@@ -83,7 +85,7 @@ def test_run_that_loses_workers_fails_alone(scheduler: distributed.LocalCluster,
     planned = replace(endless, cells=[*short, *endless.cells])
 
     def kill_busy(tally: Tally) -> None:
-        busy = {address for address, worker in scheduler.scheduler.workers.items() if worker.processing}
+        busy = {address for address, worker in workers.items() if worker.processing}
         for nanny in scheduler.workers.values():
             if tally.made and nanny.worker_address in busy:
                 os.kill(nanny.pid, signal.SIGKILL)
