@@ -125,6 +125,13 @@ def test_failed_run_stops_no_other(twelve: Plan, tmp_path: Path) -> None:
     assert sorted(run["seed"] for run in backend.started) == [2] * 3 + [3] * 3
 
 
+def test_memory_failure_stops_no_other(twelve: Plan) -> None:
+    """A run for which there is no memory, in whatever carries it out, fails alone."""
+    outcome = run(twelve, Inventor(failing={2: MemoryError()}), Memory(), jobs=2)
+    assert [failure.failure for failure in outcome.failures] == [f"run {length}/2: out of memory" for length in sorted(LENGTHS)]
+    assert outcome.finished == 9
+
+
 def test_unexpected_error_is_raised(twelve: Plan) -> None:
     """An exception that is not one of Sojourn's errors is raised, not turned into a failure."""
     with pytest.raises(ZeroDivisionError):

@@ -90,10 +90,12 @@ def test_run_that_loses_workers_fails_alone(tmp_path: Path) -> None:
     planned = replace(endless, cells=[*short, *endless.cells])
 
     with local_cluster() as scheduler, Store(tmp_path / "out", create=True) as store:
+        assert scheduler.scheduler is not None
+        workers = scheduler.scheduler.workers
         scheduler.scheduler.allowed_failures = 0
 
         def kill_busy(tally: Tally) -> None:
-            busy = {address for address, worker in scheduler.scheduler.workers.items() if worker.processing}
+            busy = {address for address, worker in workers.items() if worker.processing}
             for nanny in scheduler.workers.values():
                 if tally.made and nanny.worker_address in busy:
                     os.kill(nanny.pid, signal.SIGKILL)

@@ -5,6 +5,7 @@ import resource
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -78,10 +79,8 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-@given(mutations)
-def test_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
-    """A scenario at its bounds is refused, or its run so far takes no more memory than was estimated."""
+def check(changes: dict[str, Any]) -> None:
+    """Has the small scenario with these changes refused, or run for a while in no more memory than is estimated."""
     try:
         (cell,) = file.from_data(scenario_data(), "fuzz").with_changes(changes).cells()
         specification = text(specify(cell.scenario, seed=1))
@@ -99,3 +98,18 @@ def test_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
     except (InputError, _engine.SpecificationError):
         return
     assert taken <= estimate + SLACK, f"{taken} bytes taken, {estimate} estimated: {changes}"
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(mutations)
+def test_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
+    """A scenario at its bounds is refused, or its run so far takes no more memory than was estimated."""
+    check(changes)
+
+
+@pytest.mark.long
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(mutations)
+def test_many_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
+    """The same for many more scenarios, others each time."""
+    check(changes)

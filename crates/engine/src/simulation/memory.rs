@@ -24,6 +24,8 @@ const ENTRY: u64 = 256;
 const TABLES: [&str; 3] = ["queues", "zombies", "history_length"];
 /// A sample of a queue or of a flow: in the engine, as Python's values, in its frame, and sorted into the files of a store.
 const SAMPLE: u64 = 1280;
+/// What sorting samples into the files takes, however few they are.
+const SORTING: u64 = 128 << 20;
 /// A packet that is queued or on its way, and its segment in its sender's scoreboard.
 const PACKET: u64 = 80;
 /// Packets queued and on their way that a run ends at: the estimate cannot foresee everything that flows do to each other.
@@ -133,7 +135,8 @@ fn series(specification: &Specification, ways: &[Way]) -> Vec<Part> {
             count(samples),
             count(each)
         );
-        Some(Part { reason, bytes: samples.saturating_mul(each).saturating_mul(SAMPLE.into()) })
+        let bytes = samples.saturating_mul(each).saturating_mul(SAMPLE.into()).saturating_add(SORTING.into());
+        Some(Part { reason, bytes })
     };
     both.into_iter().filter_map(part).collect()
 }
