@@ -117,7 +117,7 @@ def _show(reproduction: "Reproduction", claims: int, tables: bool) -> None:
 
 def _show_next(reproduction: "Reproduction", again: str | None, directory: Path) -> None:
     """The commands that show more of the same results; ``again`` is the one that made them, unless it has printed the tables."""
-    more = {} if again is None else {f"{again} --tables": "prints every value of every table"}
+    more: dict[str, str] = {} if again is None else {f"{again} --tables": "prints every value of every table"}
     if reproduction.judged:
         name = reproduction.study.name
         more[shlex.join(["sojourn", "claims", name, str(directory)])] = "prints each claim and its verdict"
