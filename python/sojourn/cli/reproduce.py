@@ -90,24 +90,28 @@ def command(
             observer=Terminal(click.get_current_context().obj, directory, progress, form),
         )
         if form is None:
-            _show(reproduction, len(claims[loaded.name]), directory, tables)
+            # Of a study without published values or claims there is nothing else to show.
+            with_tables = tables or not (loaded.published or claims[loaded.name])
+            _show(reproduction, len(claims[loaded.name]), with_tables)
+            runs = reproduction.result.columns("runs", ["key"]).height
+            click.echo(f"Results of {show.counted(runs, 'run')} are in {directory}")
+            if not everything:
+                _show_next(reproduction, None if with_tables else click.get_current_context().obj, directory)
         # The results themselves are not held: series of many seeds are long.
         found.append((loaded, reproduction.judged, reproduction.comparison))
     if form is not None:
         put(show.reproduced(found), form)
     elif everything:
         put(show.papers(found))
-    elif not tables:
-        _show_next(study, bool(claims[study]), directory, click.get_current_context().obj)
 
 
-def _show(reproduction: "Reproduction", claims: int, directory: Path, tables: bool) -> None:
-    """How many of a study's values agree and how its claims fare, with its tables if wanted or if there is nothing else."""
+def _show(reproduction: "Reproduction", claims: int, tables: bool) -> None:
+    """How many of a study's values agree and how its claims fare, after its tables if wanted."""
     from sojourn.cli import show
     from sojourn.study.tables import DISAGREES, agreement_table, study_tables
 
     study = reproduction.study
-    if tables or not (study.published or claims):
+    if tables:
         put(study_tables(study, reproduction.comparison))
         if study.published:
             click.echo(f"{DISAGREES.strip()} does not agree")
@@ -115,14 +119,14 @@ def _show(reproduction: "Reproduction", claims: int, directory: Path, tables: bo
         put(agreement_table(reproduction.comparison))
     if claims:
         click.echo(show.verdicts_in_all(reproduction.judged, claims))
-    click.echo(f"Results of {show.counted(reproduction.result.columns('runs', ['key']).height, 'run')} are in {directory}")
 
 
-def _show_next(study: str, has_claims: bool, directory: Path, again: str) -> None:
-    """The commands that show more of the same results."""
-    more = {f"{again} --tables": "prints every value beside the published one"}
-    if has_claims:
-        more[shlex.join(["sojourn", "claims", study, str(directory)])] = "prints each claim and its verdict"
+def _show_next(reproduction: "Reproduction", again: str | None, directory: Path) -> None:
+    """The commands that show more of the same results; ``again`` is the one that made them, unless it has printed the tables."""
+    more: dict[str, str] = {} if again is None else {f"{again} --tables": "prints every value of every table"}
+    if reproduction.judged:
+        name = reproduction.study.name
+        more[shlex.join(["sojourn", "claims", name, str(directory)])] = "prints each claim and its verdict"
     more[shlex.join(["sojourn", "report", str(directory)])] = "writes everything as one HTML file"
     width = max(map(len, more))
     for command, what in more.items():
