@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from sojourn.results import NAMES, Record, assemble, schema
-from sojourn.store import parquet
+from sojourn.store import parquet, sql
 from sojourn.store.encoding import decode
 from sojourn.store.files import flush
 from sojourn.store.journal import Journal
@@ -34,13 +34,18 @@ BATCH_BYTES, BATCH_RUNS = 8_000_000, 1_000
 MEMORY = "2GB"
 
 
-def consolidate(directory: Path, journal: Journal) -> int:
+class Unreadable(Exception):
+    """Records of the journal cannot be read; the argument is how many."""
+
+
+def consolidate(directory: Path, journal: Journal, *, drop: bool) -> int:
     """Moves all records that are in the journal now; the store must be locked.
 
-    Returns how many of them could not be read, and are no longer there.
+    Returns how many of them could not be read, and have been dropped.
 
     Raises:
         OSError: a file could not be written; the journal has everything still.
+        Unreadable: records could not be read, and are not to be dropped; nothing was changed.
     """
     last = journal.last()
     if not last:
@@ -51,6 +56,8 @@ def consolidate(directory: Path, journal: Journal) -> int:
     try:
         axes = journal.axes()
         unreadable = _lay_out(journal, last, axes, workshop)
+        if unreadable and not drop:
+            raise Unreadable(len(unreadable))
         for key in unreadable:
             journal.drop(key)
         if any(workshop.iterdir()):
@@ -150,14 +157,14 @@ class _Merge:
             self._database.execute("INSERT INTO chosen SELECT unnest(?)", [list(but if only is None else only)])
             keys = "SELECT key FROM journal"
             if self._old["runs"].exists():
-                keys += f" UNION SELECT key FROM read_parquet({_text(self._old['runs'])})"
+                keys += f" UNION SELECT key FROM read_parquet({sql.text(self._old['runs'])})"
             found = self._database.execute(f"SELECT count(*), bit_xor(md5_number(key)) FROM ({keys}) WHERE {condition}")
             count, mixed = found.fetchall()[0]
             digest = f"{count}-{mixed or 0:032x}"
             for name in NAMES:
-                rows = f"SELECT * FROM read_parquet({_text(_parts(self._workshop, name))}, union_by_name = true)"
+                rows = f"SELECT * FROM read_parquet({sql.text(_parts(self._workshop, name))}, union_by_name = true)"
                 if self._old[name].exists():
-                    kept = f"read_parquet({_text(self._old[name])}, file_row_number = true)"
+                    kept = f"read_parquet({sql.text(self._old[name])}, file_row_number = true)"
                     rows += (
                         " UNION ALL BY NAME SELECT * EXCLUDE (file_row_number), file_row_number AS row "
                         f"FROM {kept} WHERE key NOT IN (FROM journal)"
@@ -167,10 +174,11 @@ class _Merge:
                 # Metrics of other versions come last.
                 columns = ", ".join(map(quoted, [*known, *(column for column in there if column not in (*known, "row"))]))
                 order = ", ".join(f"{quoted(column)} NULLS FIRST" for column in (*self._axes, "seed", "key", "row"))
+                metadata = f"{{{parquet.METADATA}: {sql.text(parquet.metadata(digest))}}}"
                 self._database.execute(
                     f"COPY (SELECT {columns} FROM ({rows}) WHERE {condition} ORDER BY {order}) "
-                    f"TO {_text(parquet.path(folder, name))} "
-                    f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{parquet.METADATA}: {_text(parquet.metadata(digest))}}})"
+                    f"TO {sql.text(parquet.path(folder, name))} "
+                    f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {metadata})"
                 )
         return digest
 
@@ -191,7 +199,3 @@ def _parts(workshop: Path, name: str) -> str:
 def quoted(name: str) -> str:
     """A column's name in SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: object) -> str:
-    return "'" + str(value).replace("'", "''") + "'"
