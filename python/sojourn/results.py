@@ -245,18 +245,20 @@ def _never_established(flows: pl.DataFrame) -> int:
 
 def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
     """The rows of ``groups``, in order of the groups' first flows."""
+    algorithms = flows["algorithm"].to_list()
+    retransmissions, timeouts = (flows[column].to_numpy() for column in ("retransmissions", "timeouts"))
     rows = []
     for group, members in places(flows["flow_group"]):
-        of_group, those = (seen, flows) if len(members) == flows.height else (seen.of(members), flows[members])
+        of_group = seen if len(members) == flows.height else seen.of(members)
         rows.append(
             {
                 "flow_group": group,
-                "algorithm": "+".join(those["algorithm"].unique(maintain_order=True)),
+                "algorithm": "+".join(dict.fromkeys(algorithms[member] for member in members)),
                 "flow_count": len(members),
                 "long_lived_count": int(of_group.long_lived.sum()),
                 **{metric.name: metric.compute(of_group) for metric in metrics.of_group()},
-                "retransmissions": those["retransmissions"].sum(),
-                "timeouts": those["timeouts"].sum(),
+                "retransmissions": int(retransmissions[members].sum()),
+                "timeouts": int(timeouts[members].sum()),
             }
         )
     return rows

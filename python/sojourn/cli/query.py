@@ -27,14 +27,13 @@ from sojourn.table import MOST_ROWS, of_frame, width
 def command(directory: Path, sql: str, as_format: Literal["table", "csv", "json", "parquet"], form: Form) -> None:
     """Query the results in DIR in SQL.
 
-    The tables are runs, groups, flows, queues and series. Nothing in DIR is changed.
+    The tables are runs, groups, flows, queues and series. A query only reads.
     """
     if form is not None and as_format not in ("table", form):
         raise InputError(f"--{form}, --format {as_format}: give one of them")
-    from sojourn.cli.terminal import notify
     from sojourn.store import Store
 
-    with Store(directory, notify=notify) as store:
+    with Store(directory) as store:
         found = store.sql(sql)
     match as_format:
         case "parquet":

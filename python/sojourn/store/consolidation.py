@@ -36,10 +36,14 @@ SUPERSEDED = "superseded"
 BATCH_RUNS, BATCH_SAMPLES = 500, 100_000
 
 
-def consolidate(directory: Path, journal: Journal) -> int:
+class Unreadable(Exception):
+    """Records of the journal cannot be read; the argument is how many."""
+
+
+def consolidate(directory: Path, journal: Journal, *, drop: bool) -> int:
     """Moves all records that are in the journal now; the store must be locked.
 
-    Returns how many of them could not be read, and are no longer there.
+    Returns how many of them could not be read, and have been dropped.
 
     Raises:
         OSError: a file could not be written; the journal has everything still.
@@ -52,13 +56,16 @@ def consolidate(directory: Path, journal: Journal) -> int:
     workshop.mkdir()
     made = _Made(directory, journal, last)
     try:
-        if journal.begin_consolidation():
-            folder = workshop / SUPERSEDED
-            folder.mkdir()
-            made.write(folder, Standing.LEAVING)
-            _keep(folder, directory / SUPERSEDED)
-            journal.keep_superseded()
+        leaving = workshop / SUPERSEDED if journal.begin_consolidation() else None
+        if leaving is not None:
+            leaving.mkdir()
+            made.write(leaving, Standing.LEAVING)
         digest = made.write(workshop, Standing.COUNTING)
+        if made.unreadable and not drop:
+            raise Unreadable(len(made.unreadable))
+        if leaving is not None:
+            _keep(leaving, directory / SUPERSEDED)
+            journal.keep_superseded()
         for key in made.unreadable:
             journal.drop(key)
         if made.readable:

@@ -1,33 +1,68 @@
-"""Questions in SQL to the frames of a store."""
+"""Questions in SQL to the frames of a store. They only read, and only what is in its directory."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.store.parquet import lacking
+from sojourn.store.sql import identifier, literal
 
 if TYPE_CHECKING:
     import duckdb
 
 
-def ask(files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], text: str) -> pl.DataFrame:
-    """What a query finds in tables that are Parquet files, or that are empty where there is no file.
+class Unanswered(InputError):
+    """A query has no answer: it is wrong, or a file that it reads is damaged."""
 
-    Raises:
-        InputError: the query is wrong.
-    """
+
+@contextmanager
+def opened(memory: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """A database that uses so much memory at most, or what the machine has, and then a temporary folder."""
     # Loaded here, because commands that ask nothing should not wait for it.
     import duckdb
 
-    database = duckdb.connect()
-    for name, file in files.items():
-        table = database.from_arrow(empty(name).to_arrow()) if file is None else database.read_parquet(str(file))
-        unknown = [f'NULL::DOUBLE AS "{metric}"' for metric in lacking(table.columns, name)]
-        table.project(", ".join(["*", *unknown])).create_view(name)
-    return find(database, text)
+    limit = {} if memory is None else {"memory_limit": memory}
+    with TemporaryDirectory() as spill, duckdb.connect(config={"temp_directory": spill, **limit}) as database:
+        yield database
+
+
+def ask(directory: Path, files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], text: str) -> pl.DataFrame:
+    """What a query finds in tables that are Parquet files of a directory, or that are empty where there is no file.
+
+    The query may also name other files of the directory.
+
+    Raises:
+        InputError: the query is wrong, or does more than read; ``Unanswered`` if a file may be to blame.
+    """
+    import duckdb
+
+    with opened() as database:
+        try:
+            for name, file in files.items():
+                table = database.from_arrow(empty(name).to_arrow()) if file is None else database.read_parquet(str(file))
+                unknown = [f"NULL::DOUBLE AS {identifier(metric)}" for metric in lacking(table.columns, name)]
+                table.project(", ".join(["*", *unknown])).create_view(name)
+        except duckdb.Error as error:
+            raise Unanswered(_complaint(error)) from None
+        confine(database, directory)
+        return find(database, text)
+
+
+def confine(database: "duckdb.DuckDBPyConnection", directory: Path | None = None) -> None:
+    """Denies a database all files but those of a directory, extensions, and variables of Python; it cannot be undone.
+
+    It could still write to the directory, which ``find`` refuses.
+    Source: "Securing DuckDB", https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview.
+    """
+    folders = [] if directory is None else [str(directory.absolute()), str(directory.resolve())]
+    database.execute("SET python_enable_replacements = false")
+    database.execute(f"SET allowed_directories = [{', '.join(map(literal, folders))}]")
+    database.execute("SET enable_external_access = false")
 
 
 def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
@@ -36,25 +71,60 @@ def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
     A query that needs more memory than the database may use, such as for a median of many values, gets what the machine has.
 
     Raises:
-        InputError: the query is wrong.
+        InputError: the query is wrong, or does more than read; ``Unanswered`` if what it reads may be to blame.
     """
     import duckdb
 
     try:
+        _check(text)
         try:
-            found = _found(database, text)
+            return _found(database, text)
         except duckdb.OutOfMemoryException:
             database.execute("RESET memory_limit")
-            found = _found(database, text)
+            return _found(database, text)
+    except duckdb.PermissionException as error:
+        file = str(error).partition('"')[2].partition('"')[0]
+        raise InputError(f"invalid query: {file}: a query reads only files of the results directory") from None
+    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
+        raise InputError(_complaint(error)) from None
     except duckdb.Error as error:
-        complaint = str(error).partition("\n\nLINE ")[0]
-        raise InputError(f"invalid query: {' '.join(complaint.split())}") from None
-    if found is None:
-        raise InputError("empty query; write one such as select count(*) from runs")
+        raise Unanswered(_complaint(error)) from None
+
+
+def _found(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
+    found: pl.DataFrame = database.sql(text).pl()
     return found
 
 
-def _found(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame | None:
-    # None, whatever its annotation says, of a statement that finds nothing.
-    relation: duckdb.DuckDBPyRelation | None = database.sql(text)
-    return None if relation is None else relation.pl()
+def _complaint(error: Exception) -> str:
+    said = str(error).partition("\n\nLINE ")[0]
+    return f"invalid query: {' '.join(said.split())}"
+
+
+def _check(text: str) -> None:
+    """Checks that a text is one query that only reads.
+
+    Raises:
+        InputError: it is not.
+        duckdb.Error: it cannot be parsed.
+    """
+    import duckdb
+
+    statements = duckdb.extract_statements(text)
+    if not statements:
+        raise InputError("empty query; write one such as select count(*) from runs")
+    if len(statements) > 1:
+        raise InputError(f"invalid query: {len(statements)} statements; write one")
+    kind = statements[0].type
+    if kind == duckdb.StatementType.SELECT:
+        return
+    if kind == duckdb.StatementType.MULTI:
+        # PIVOT is several statements to DuckDB, and so is what writes what it finds; only the former can be in parentheses.
+        try:
+            duckdb.extract_statements(f"FROM ({text.rstrip().rstrip(';')}\n)")
+        except duckdb.ParserException:
+            pass
+        else:
+            return
+    word = text.split(maxsplit=1)[0].upper()
+    raise InputError(f"invalid query: {word if word.isalpha() else kind.name}: a query only reads; write a SELECT")

@@ -1,13 +1,11 @@
 """Claims judged: each one's query asked of results, seed by seed, and the verdict over seeds."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.results import NAMES, Result, schema
 from sojourn.statistics import Estimate, fewest_for_a_majority, share
 from sojourn.store import write_whole
-from sojourn.store.query import find
+from sojourn.store.query import confine, find, opened
 from sojourn.store.sql import identifier, literal
 from sojourn.study.claims import Claim, called, cells
 from sojourn.study.design import Study
@@ -88,9 +86,10 @@ def bind(study: Study, claims: Iterable[Claim]) -> None:
         InputError: a query is wrong, names a column that is not there, or lacks ``seed`` or ``holds``.
     """
     empty = {name: schema(name, list(study.axes)).to_frame() for name in NAMES}
-    with _database() as database:
+    with opened(MEMORY) as database:
         for name, table in empty.items():
             database.from_arrow(table.to_arrow()).create(_everything(name))
+        confine(database)
         for claim in claims:
             _ask(database, claim, study, [])
 
@@ -116,7 +115,7 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
         for claim in wanted
     }
     wanted = [claim for claim in wanted if common[claim.id]]
-    with _database() as database:
+    with opened(MEMORY) as database:
         _fill(database, result, axes)
         judged = [_judged(claim, _ask(database, claim, study, sorted(common[claim.id]))) for claim in wanted]
     return [each for each in judged if each.seeds]
@@ -153,15 +152,6 @@ def _over_seeds(values: Sequence[float] | Sequence[str]) -> str:
     return f"{mean:.4g}" + (f" ({least:.4g} to {most:.4g})" if least != most else "")
 
 
-@contextmanager
-def _database() -> "Iterator[duckdb.DuckDBPyConnection]":
-    # Loaded here, because commands that ask nothing should not wait for it.
-    import duckdb
-
-    with TemporaryDirectory() as spill, duckdb.connect(config={"memory_limit": MEMORY, "temp_directory": spill}) as database:
-        yield database
-
-
 def _fill(database: "duckdb.DuckDBPyConnection", result: Result, axes: Sequence[str]) -> None:
     """Makes the tables with the rows of all cells; those of files are views, so that a query reads what it needs."""
     runs = result.file("runs")
@@ -180,6 +170,7 @@ def _fill(database: "duckdb.DuckDBPyConnection", result: Result, axes: Sequence[
             database.from_arrow(schema(name, axes).to_frame().to_arrow()).create(f"no_{name}")
             rows = f"SELECT * FROM read_parquet({literal(file)}){condition}"
             database.execute(f"CREATE VIEW {_everything(name)} AS FROM no_{name} UNION ALL BY NAME {rows}")
+    confine(database, None if runs is None else runs.parent)
 
 
 def _everything(name: str) -> str:
