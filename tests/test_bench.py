@@ -405,9 +405,19 @@ def test_failed_run() -> None:
         process.measure({**specification, "duration": 1})
 
 
+@pytest.mark.long
+def test_many_runs(measured: Measured) -> None:
+    """Every command is measured with the fewer and with four times as many runs, and takes memory and time."""
+    rows = measured("many-runs")["rows"]
+    assert [(row["runs"], row["command"]) for row in rows] == [
+        (runs, command) for runs in (48, 192) for command in ("run", "resume", "query", "report")
+    ]
+    assert all(row["memory_megabytes"] > 10 and row["cpu_seconds"] > 0 for row in rows)
+
+
 def test_part_names() -> None:
     """The parts have the names that `--only` and the documentation use, in this order."""
-    names = "cells controls queues instructions growth loss startup short-run memory study campaign"
+    names = "cells controls queues instructions growth loss startup short-run memory study campaign many-runs"
     assert " ".join(PARTS) == names
 
 

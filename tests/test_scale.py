@@ -10,13 +10,16 @@ import polars as pl
 import pytest
 
 import campaigns
+import sojourn
 from doubles import Inventor
 from sojourn import backends, results
 from sojourn.campaign import run
+from sojourn.errors import RunFailed
 from sojourn.estimates import of_cells
 from sojourn.exports import tcp_info
 from sojourn.exports.tcp_info import samples
 from sojourn.runs import Run
+from sojourn.scenario import Scenario
 from sojourn.statistics import estimate
 from sojourn.store import Memory, Store
 from sojourn.store.encoding import encode
@@ -95,6 +98,19 @@ def test_connections_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tcp_info(made).equals(whole)
     assert {piece.height for piece in samples(made)} <= {2, 8}
     assert whole.height == 2 * 41
+
+
+def test_many_runs_need_no_memory(scenario: Callable[..., Scenario], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More runs than are held in memory are read from a temporary directory, which goes with the result or a failure."""
+    monkeypatch.setattr("sojourn.api.MOST_IN_MEMORY", 2)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    result = sojourn.run(scenario(), seeds=3, backend=Inventor())
+    assert result.runs.equals(sojourn.run(scenario(), seeds=3, backend=Inventor(), out=tmp_path / "out").runs)
+    assert len(list(tmp_path.glob("sojourn-*"))) == 1
+    del result
+    with pytest.raises(RunFailed):
+        sojourn.run(scenario(), seeds=3, backend=Inventor(failing={2: RunFailed("no")}))
+    assert not list(tmp_path.glob("sojourn-*"))
 
 
 @pytest.mark.long

@@ -1,10 +1,12 @@
 """What the command line and notebooks call alike."""
 
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -27,6 +29,9 @@ from sojourn.study.design import Study
 from sojourn.study.verdicts import Judged
 from sojourn.sweep import file
 from sojourn.sweep.matrix import Matrix
+
+#: Runs whose results are held in memory where nothing else is asked for, a few kilobytes each; more are in a temporary directory.
+MOST_IN_MEMORY = 5_000
 
 
 def load(path: str | Path) -> Scenario:
@@ -287,10 +292,19 @@ def _carry_out(
     command = observer.command or call
     made_by = Provenance(command, _engine.version(), backend.identity, study, labels_of(only), changes or {})
     cluster = None if settings.cluster is None else Cluster(settings.cluster)
-    with nullcontext() if cluster is None else closing(cluster), closing(_store(settings.out, made_by, observer)) as store:
+    with ExitStack() as until_ended:
+        out, results = settings.out, ExitStack()
+        if out is None and len(planned) > MOST_IN_MEMORY:
+            until_ended.push(results)
+            out = Path(results.enter_context(TemporaryDirectory(prefix="sojourn-"))) / "results"
+        if cluster is not None:
+            until_ended.enter_context(closing(cluster))
+        store = until_ended.enter_context(closing(_store(out, made_by, observer)))
         elsewhere = None if cluster is None else cluster.execute
         outcome = campaigns.run(planned, backend, store, jobs=settings.jobs, elsewhere=elsewhere, observer=observer)
         found = complete(outcome)
+        # What is in a temporary directory goes with the result, not with the campaign.
+        weakref.finalize(found, results.pop_all().close)
     found.command, found.html, found.text = command, _html, _text
     return found
 

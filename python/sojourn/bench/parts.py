@@ -9,6 +9,7 @@ from sojourn.bench import (
     growth,
     instructions,
     loss,
+    many_runs,
     memory,
     queues,
     reproduction,
@@ -29,6 +30,7 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "memory": memory.measure,
     "study": reproduction.measure,
     "campaign": campaign.measure,
+    "many-runs": many_runs.measure,
 }
 
 

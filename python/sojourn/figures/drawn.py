@@ -60,7 +60,7 @@ class Drawn:
         Raises:
             InputError: there is no such axis, value or seed, or no run.
         """
-        runs = results.scan("runs").select(pl.exclude("specification")).collect()
+        runs = _labels(results.scan("runs"))
         known = axes_of(runs)
         runs = runs.with_columns(pl.col(known).fill_null(ABSENT))
         for axis, wanted in (only or {}).items():
@@ -122,7 +122,7 @@ class Drawn:
             .select("key", *self.columns, "seed", "flow", "flow_group", "algorithm", "bytes_delivered")
             .collect()
         )
-        windows = self.runs.select("key", "window_s")
+        windows = self.results.scan("runs").select("key", "window_s").collect()
         rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
         return flows.join(windows, on="key", maintain_order="left").with_columns(mbps=rate).drop("bytes_delivered", "window_s")
 
@@ -135,6 +135,13 @@ class Drawn:
 def column(axis: str) -> str:
     """The column of an axis, named so that no column that a figure makes is called the same."""
     return f"axis {axis}"
+
+
+def _labels(runs: pl.LazyFrame) -> pl.DataFrame:
+    """The axes of runs, their seeds and their backends."""
+    columns = runs.collect_schema().names()
+    # A key would take more room than all else.
+    return runs.select(pl.lit("").alias("key"), *columns[1 : columns.index("seed") + 1], BACKEND).collect()
 
 
 def chosen_labels(wanted: str | Iterable[str]) -> list[str]:

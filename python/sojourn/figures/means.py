@@ -13,12 +13,12 @@ _ESTIMATE = pl.Struct({"value": pl.Float64, "low": pl.Float64, "high": pl.Float6
 
 def of_runs(source: Drawn, metric: Metric) -> pl.DataFrame:
     """A metric of every run: ``key`` and ``value``."""
-    return source.runs.select("key", value=pl.col(metric.name) * metric.factor)
+    return source.frame("runs").select("key", value=pl.col(metric.name) * metric.factor).collect()
 
 
 def of_cells(source: Drawn, metric: Metric) -> pl.DataFrame:
     """A metric of every cell, as ``over_seeds`` has it."""
-    values = source.runs.select(*source.columns, value=pl.col(metric.name) * metric.factor)
+    values = source.frame("runs").select(*source.columns, value=pl.col(metric.name) * metric.factor).collect()
     return over_seeds(values, source.columns)
 
 

@@ -94,9 +94,8 @@ def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
     axes, goodput = source.columns, METRICS["total_mbps"]
     delay = means.of_runs(source, DELAY).rename({"value": "x"})
     rate = means.of_runs(source, goodput).rename({"value": "y"})
-    runs = (
-        source.runs.select("key", *axes).join(delay, on="key", maintain_order="left").join(rate, on="key", maintain_order="left")
-    )
+    of_cells = source.frame("runs").select("key", *axes).collect()
+    runs = of_cells.join(delay, on="key", maintain_order="left").join(rate, on="key", maintain_order="left")
     cells = [(labels, cell.select("x", "y")) for labels, cell in runs.drop_nulls(["x", "y"]).group_by(axes, maintain_order=True)]
     schema = {**dict.fromkeys(axes, pl.String), "part": pl.String, "place": pl.Int64, "x": pl.Float64, "y": pl.Float64}
     medians = [(*labels, "median", 0, cell["x"].median(), cell["y"].median()) for labels, cell in cells]

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn import api, comparison
+from sojourn import api, comparison, estimates
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
 from sojourn.figures import Drawn
 from sojourn.metrics import of_run
 from sojourn.results import Result
-from sojourn.statistics import Estimate, estimate
+from sojourn.runs import called
+from sojourn.statistics import Estimate
 from sojourn.store import Provenance, Store
-from sojourn.store.sql import identifier
 from sojourn.study import library
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
@@ -59,27 +59,34 @@ class Contents:
 
     @cached_property
     def runs(self) -> pl.DataFrame:
-        """A row a run: its key, axes, seed and metrics."""
-        return self.result.columns("runs", ["key", *self.axes, "seed", *(metric.name for metric in of_run())])
+        """A row a run, of which nothing but the seed is read."""
+        return self.result.columns("runs", ["seed"])
 
     @cached_property
     def cells(self) -> Sequence[Cell]:
         """The cells that have runs, in order, the last axis fastest."""
         places = {axis: {label: place for place, label in enumerate(labels)} for axis, labels in self.axes.items()}
-        found = self.runs.partition_by(list(self.axes), as_dict=True)
-        ordered = sorted(found, key=lambda labels: [places[axis][label] for axis, label in zip(places, labels, strict=True)])
-        return [_cell(number, dict(zip(self.axes, labels, strict=True)), found[labels]) for number, labels in enumerate(ordered)]
+        axes, runs = list(self.axes), self.result.scan("runs")
+        measured = estimates.of_cells(runs, axes, [metric.name for metric in of_run()])
+        first = pl.col("key").get(pl.col("seed").arg_min())
+        found = runs.group_by(*axes).agg(pl.col("seed").sort(), first).collect(engine="streaming")
+        rows = sorted(found.iter_rows(), key=lambda row: [places[axis][label] for axis, label in zip(axes, row, strict=False)])
+        return [
+            Cell(number, dict(zip(axes, labels, strict=True)), seeds, key, measured[tuple(labels)].measured)
+            for number, (*labels, seeds, key) in enumerate(rows)
+        ]
 
     @cached_property
     def builds(self) -> Mapping[Identity, int]:
         """The builds of backends that made the runs, and how many each made."""
-        runs = self.result.columns("runs", ["backend", "backend_version", "backend_digest"])
-        return {Identity(*build): count for *build, count in runs.group_by(runs.columns).len().sort(runs.columns).iter_rows()}
+        build = ["backend", "backend_version", "backend_digest"]
+        found = self.result.scan("runs").group_by(build).len().sort(build).collect(engine="streaming")
+        return {Identity(*names): count for *names, count in found.iter_rows()}
 
-    @property
+    @cached_property
     def seeds(self) -> Sequence[int]:
         """All seeds of the runs."""
-        return [int(seed) for seed in self.runs["seed"].unique().sort()]
+        return sorted({seed for cell in self.cells for seed in cell.seeds})
 
     def told(self, cell: Cell) -> str:
         """What tells a cell from the others, in words."""
@@ -89,18 +96,6 @@ class Contents:
     def varying(self) -> Mapping[str, Sequence[str]]:
         """The axes with more than one label."""
         return {axis: labels for axis, labels in self.axes.items() if len(labels) > 1}
-
-
-def _cell(number: int, axes: Mapping[str, str], runs: pl.DataFrame) -> Cell:
-    runs = runs.sort("seed")
-    measured = {metric.name: _over_seeds(runs[metric.name]) for metric in of_run()}
-    return Cell(number, axes, runs["seed"].to_list(), str(runs["key"][0]), measured)
-
-
-def _over_seeds(values: pl.Series) -> Estimate | None:
-    """The mean over seeds with its interval; none if it could not be measured with any."""
-    known = values.drop_nulls().to_list()
-    return estimate(known) if known else None
 
 
 def read(directory: Path) -> Contents:
@@ -124,21 +119,24 @@ def read(directory: Path) -> Contents:
 
 def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -> Contents:
     """What is there if it is no study's: of the axes that most runs have."""
-    names = comparison.axes_of(store.sql("SELECT * FROM runs LIMIT 0"))
-    listed = ", ".join(map(identifier, names))
-    runs = store.sql(f"SELECT key, seed, {comparison.BACKEND}, {listed} FROM runs")
+    every_run = store.scan("runs")
+    names = comparison.axes_of(every_run.head(0).collect())
+    runs = every_run.select("key", "seed", comparison.BACKEND, *names)
     if provenance:
         runs = runs.filter(pl.col(comparison.BACKEND) == provenance[-1].backend.name)
-    if not runs.height:
+    shape = pl.concat_list(pl.col(axis).is_null() for axis in names).cast(pl.List(pl.String)).list.join("").alias("shape")
+    shapes = runs.group_by(shape).agg(pl.len().alias("runs")).sort("runs", "shape", descending=[True, False]).collect()
+    if not shapes.height:
         raise InputError(f"{directory}: no runs")
-    shapes = runs.select(pl.concat_str(pl.col(axis).is_null() for axis in names).alias("shape"))["shape"]
-    chosen = runs.filter(shapes == shapes.mode(maintain_order=True)[0])
-    axes = [axis for axis in names if not chosen[axis].null_count()]
-    twice = chosen.filter(pl.struct(*axes, "seed").is_duplicated())
+    chosen = runs.filter(shape == shapes["shape"][0])
+    axes = [name for name, absent in chosen.select(pl.col(names).null_count()).collect().row(0, named=True).items() if not absent]
+    cells = chosen.group_by(*axes).agg(pl.len().alias("number"), pl.col("seed").n_unique().alias("different"))
+    twice = cells.filter(pl.col("number") > pl.col("different")).sort(*axes).head(1).collect(engine="streaming")
     if twice.height:
-        label = ",".join(f"{axis}={twice[axis][0]}" for axis in axes)
-        again = f"holds several runs of {label} with seed {twice['seed'][0]}"
+        cell = twice.select(axes).row(0, named=True)
+        seeds = chosen.filter(**cell).select("seed").filter(pl.col("seed").is_duplicated()).collect()["seed"].sort()
+        again = f"holds several runs of {called(cell)} with seed {seeds[0]}"
         raise InputError(f"{directory}: {again}; keep each campaign in a directory of its own")
-    keys = chosen["key"].to_list()
-    result = store.result(axes, lambda: iter(keys))
+    keys = None if shapes["runs"][0] == len(store) else chosen.select("key").collect()["key"]
+    result = store.result(axes, None if keys is None else lambda: iter(keys))
     return Contents(directory, result, Drawn.of(result).axes, provenance, None, [])
