@@ -11,30 +11,39 @@ use crate::time::Time;
 parameters! {
     /// What can be set of New Reno, and of those that share its window.
     pub struct NewRenoParameters {
+        alpha: f64 = 1.0, in 0 .. 1000, "Segments by which the window grows per round trip, at most as in slow start", "RFC 5681 section 3.1; a of AIMD(a, b) in Floyd, Handley and Padhye 2000";
+        beta: f64 = 0.5, in 0 .. 1, "Share of the flight size kept after a loss", "RFC 5681 equation 4; 1 - b of AIMD(a, b) in Floyd, Handley and Padhye 2000";
         beta_ecn: f64 = 0.8, in 0 .. 1, "Share of the flight size kept after marks, if the stack sets abe = true", "RFC 8511 section 3.1";
     }
 }
 
-/// One segment for each window's worth of credited bytes (RFC 5681 section 3.1, the recommended counting).
+/// One segment for each window's worth of credited bytes (RFC 5681 section 3.1, the recommended counting), or another number of
+/// segments.
 #[derive(Clone, Debug, Default)]
 pub struct AdditiveIncrease {
-    /// Credited bytes that have not yet made a segment's growth.
-    uncounted: u64,
+    /// Credited bytes that have not yet made a segment's growth, times the segments for a window of them.
+    uncounted: f64,
 }
 
 impl AdditiveIncrease {
     /// Counts credited bytes and grows the window if they make a segment.
     pub fn increase(&mut self, window: &mut Window, credit: u64) {
-        self.uncounted += credit;
-        if self.uncounted >= window.cwnd {
-            self.uncounted -= window.cwnd;
+        self.increase_by(1.0, window, credit);
+    }
+
+    /// Counts credited bytes and grows the window by so many segments for a window of them, but by no more than is credited,
+    /// which is the growth of slow start.
+    pub fn increase_by(&mut self, segments: f64, window: &mut Window, credit: u64) {
+        self.uncounted += segments.min(window.segments()) * credit as f64;
+        while self.uncounted >= window.cwnd as f64 {
+            self.uncounted -= window.cwnd as f64;
             window.cwnd += window.mss;
         }
     }
 
     /// The window was reduced: counting begins anew.
     pub fn restart(&mut self) {
-        self.uncounted = 0;
+        self.uncounted = 0.0;
     }
 }
 
@@ -65,14 +74,14 @@ impl NewReno {
 
 impl CongestionControl for NewReno {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        self.additive.increase(window, ack.credit);
+        self.additive.increase_by(self.parameters.alpha, window, ack.credit);
     }
 
-    /// Half the flight size (RFC 5681 equation 4); with marks RFC 8511 section 3.
+    /// Half the flight size (RFC 5681 equation 4), or the share set; with marks RFC 8511 section 3.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         if let Some(flight_size) = event.flight_size() {
             self.additive.restart();
-            window.set_ssthresh(flight_size / 2);
+            window.set_ssthresh((self.parameters.beta * flight_size as f64) as u64);
             if let CongestionEvent::Ecn { abe: true, .. } = event {
                 let left = (self.parameters.beta_ecn * flight_size as f64) as u64;
                 window.ssthresh = window.ssthresh.max(left);

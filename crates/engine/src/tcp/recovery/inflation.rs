@@ -7,13 +7,12 @@ use crate::tcp::flight::Flight;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inflation {
     window: u64,
-    partial_acks: u64,
 }
 
 impl Inflation {
     /// Enters fast recovery: the duplicate acknowledgements that led to it count (RFC 5681 section 3.2 step 3).
     pub fn enter(ssthresh: u64, duplicate_acks: u64, mss: u64) -> Inflation {
-        Inflation { window: ssthresh + duplicate_acks * mss, partial_acks: 0 }
+        Inflation { window: ssthresh + duplicate_acks * mss }
     }
 
     /// The inflated window in bytes.
@@ -27,11 +26,9 @@ impl Inflation {
     }
 
     /// A partial acknowledgement deflates the window by what it acknowledges, less one segment (RFC 6582 section 3.2
-    /// step 3). Returns whether it is the first of the episode, the only one that restarts the retransmission timer.
-    pub fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
+    /// step 3).
+    pub fn on_partial(&mut self, acked: u64, mss: u64) {
         self.window = self.window.saturating_sub(acked) + if acked >= mss { mss } else { 0 };
-        self.partial_acks += 1;
-        self.partial_acks == 1
     }
 
     /// The congestion window after a full acknowledgement: the first, burst-avoiding choice of RFC 6582 section 3.2
