@@ -38,7 +38,7 @@ impl Inflation {
     }
 }
 
-/// Fast recovery of Reno or New Reno begins. None if the algorithm sets the window.
+/// Begins fast recovery of Reno or New Reno. None if the algorithm sets the window.
 pub(super) fn enter(flight: &mut Flight, reduce: impl FnOnce(&mut Flight)) -> Option<Inflation> {
     flight.scoreboard.start_episode();
     flight.scoreboard.mark_first_lost();
@@ -51,7 +51,8 @@ pub(super) fn enter(flight: &mut Flight, reduce: impl FnOnce(&mut Flight)) -> Op
     Some(Inflation::enter(window.ssthresh, flight.duplicate_acks, window.mss))
 }
 
-/// What is sent next: where the window is inflated only new data, since acknowledgements alone say what to send again.
+/// What is sent next. With an inflated window only new data: retransmissions are sent on acknowledgements, regardless of the
+/// window.
 pub(super) fn next_segment(inflation: Option<&Inflation>, flight: &mut Flight, has_new: bool) -> Option<Next> {
     match inflation {
         Some(_) => has_new.then_some(Next::New),

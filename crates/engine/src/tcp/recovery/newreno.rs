@@ -1,5 +1,5 @@
-//! New Reno: RFC 6582. As Reno, but an acknowledgement of new data that leaves something unacknowledged of what was sent before
-//! the loss, a partial one, shows the next loss, which is sent again at once.
+//! New Reno: RFC 6582. As Reno, but an acknowledgement of new data that does not cover everything sent before the loss was
+//! detected, a partial one, indicates the next loss, which is retransmitted at once.
 
 use super::{Entry, Inflation, Next, Repair, Step, inflation};
 use crate::tcp::flight::{Arrival, Flight};
