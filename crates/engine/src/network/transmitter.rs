@@ -42,16 +42,18 @@ impl Transmitter {
         if self.latest.0 != size {
             self.latest = (size, self.rate.current().transmission_time(u64::from(size)));
         }
-        self.busy_until = start + self.latest.1;
-        if self.busy_until >= self.rate.next_change() {
-            self.transmit_at_changing_rate(size, start);
+        let completion = start + self.latest.1;
+        if completion >= self.rate.next_change() {
+            return self.transmit_at_changing_rate(size, start);
         }
-        self.busy_until
+        self.busy_until = completion;
+        completion
     }
 
     /// Transmits a packet from `start` on. Bits that remain at a change are sent at the new rate.
     #[cold]
-    fn transmit_at_changing_rate(&mut self, size: u16, start: Time) {
+    #[inline(never)]
+    fn transmit_at_changing_rate(&mut self, size: u16, start: Time) -> Time {
         // In bits times picoseconds per second, so that all arithmetic is exact.
         let mut remaining = u128::from(size) * 8 * u128::from(PICOSECONDS_PER_SECOND);
         let (mut now, mut busy) = (start, Duration::ZERO);
@@ -76,6 +78,7 @@ impl Transmitter {
         self.busy_until = now;
         // Not to be reused for the next packet.
         self.latest = (NO_SIZE, busy);
+        now
     }
 
     /// The time that the packets given to it will take from `now` on, without outages.

@@ -277,8 +277,8 @@ impl Scoreboard {
         delivered
     }
 
-    /// SACK blocks, after the cumulative acknowledgement they came with (RFC 6675 section 4, Update()). Tells of each
-    /// segment newly SACKed.
+    /// SACK blocks, after the cumulative acknowledgement they came with (RFC 6675 section 4, Update()). Calls
+    /// `arrived` for each segment newly SACKed.
     pub fn on_sacks(&mut self, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
         let mut newly_sacked = 0;
         for block in blocks {

@@ -135,8 +135,8 @@ fn synchronised_losses() {
     assert!(jain > 0.95, "Jain's index {jain}");
 }
 
-/// AIMD(a, b) of Floyd, Handley and Padhye 2000: the window grows by a segments per round trip, but by no more than is
-/// acknowledged, and keeps 1 - b of itself after a loss.
+/// AIMD(a, b) of Floyd, Handley and Padhye 2000: the window grows by a segments per round trip, but by at most one per
+/// acknowledgement, and keeps 1 - b of itself after a loss.
 #[test]
 fn general_additive_increase() {
     for name in ["newreno", "reno", "sack"] {
@@ -157,6 +157,6 @@ fn general_additive_increase() {
         }
         let mut flow = Flow::new(name, json!({"alpha": 1000.0}), 10.0, milliseconds(100.0));
         flow.round();
-        assert_close("slow start at most", flow.segments(), 20.0, 1.0);
+        assert_close("one per acknowledgement", flow.segments(), 20.0, 1.0);
     }
 }

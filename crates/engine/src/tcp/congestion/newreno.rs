@@ -11,39 +11,32 @@ use crate::time::Time;
 parameters! {
     /// What can be set of New Reno, and of those that share its window.
     pub struct NewRenoParameters {
-        alpha: f64 = 1.0, in 0 .. 1000, "Segments by which the window grows per round trip, at most as in slow start", "RFC 5681 section 3.1; a of AIMD(a, b) in Floyd, Handley and Padhye 2000";
+        alpha: f64 = 1.0, in 0 .. 1000, "Segments by which the window grows per round trip, at most one per acknowledgement", "RFC 5681 section 3.1; a of AIMD(a, b) in Floyd, Handley and Padhye 2000";
         beta: f64 = 0.5, in 0 .. 1, "Share of the flight size kept after a loss", "RFC 5681 equation 4; 1 - b of AIMD(a, b) in Floyd, Handley and Padhye 2000";
         beta_ecn: f64 = 0.8, in 0 .. 1, "Share of the flight size kept after marks, if the stack sets abe = true", "RFC 8511 section 3.1";
     }
 }
 
-/// One segment for each window's worth of credited bytes (RFC 5681 section 3.1, the recommended counting), or another number of
-/// segments.
+/// One segment for each window's worth of credited bytes (RFC 5681 section 3.1, the recommended counting).
 #[derive(Clone, Debug, Default)]
 pub struct AdditiveIncrease {
-    /// Credited bytes that have not yet made a segment's growth, times the segments for a window of them.
-    uncounted: f64,
+    /// Credited bytes that have not yet made a segment's growth.
+    uncounted: u64,
 }
 
 impl AdditiveIncrease {
     /// Counts credited bytes and grows the window if they make a segment.
     pub fn increase(&mut self, window: &mut Window, credit: u64) {
-        self.increase_by(1.0, window, credit);
-    }
-
-    /// Counts credited bytes and grows the window by so many segments for a window of them, but by no more than is credited,
-    /// which is the growth of slow start.
-    pub fn increase_by(&mut self, segments: f64, window: &mut Window, credit: u64) {
-        self.uncounted += segments.min(window.segments()) * credit as f64;
-        while self.uncounted >= window.cwnd as f64 {
-            self.uncounted -= window.cwnd as f64;
+        self.uncounted += credit;
+        if self.uncounted >= window.cwnd {
+            self.uncounted -= window.cwnd;
             window.cwnd += window.mss;
         }
     }
 
     /// The window was reduced: counting begins anew.
     pub fn restart(&mut self) {
-        self.uncounted = 0.0;
+        self.uncounted = 0;
     }
 }
 
@@ -52,6 +45,8 @@ impl AdditiveIncrease {
 pub struct NewReno {
     parameters: Arc<NewRenoParameters>,
     additive: AdditiveIncrease,
+    /// Of a byte of credit, when multiplied by alpha.
+    fraction: f64,
 }
 
 impl NewReno {
@@ -68,13 +63,22 @@ impl NewReno {
 
     /// A fresh New Reno.
     pub fn new(parameters: Arc<NewRenoParameters>) -> NewReno {
-        NewReno { parameters, additive: AdditiveIncrease::default() }
+        NewReno { parameters, additive: AdditiveIncrease::default(), fraction: 0.0 }
+    }
+
+    /// Credit times alpha, which makes alpha segments for each window's worth; at most a window, which makes one segment.
+    #[cold]
+    fn multiplied(&mut self, credit: u64, window: &Window) -> u64 {
+        let bytes = self.parameters.alpha * credit as f64 + self.fraction;
+        self.fraction = bytes - bytes.floor();
+        (bytes as u64).min(window.cwnd)
     }
 }
 
 impl CongestionControl for NewReno {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        self.additive.increase_by(self.parameters.alpha, window, ack.credit);
+        let credit = if self.parameters.alpha == 1.0 { ack.credit } else { self.multiplied(ack.credit, window) };
+        self.additive.increase(window, credit);
     }
 
     /// Half the flight size (RFC 5681 equation 4), or the share set; with marks RFC 8511 section 3.
