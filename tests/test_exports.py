@@ -5,6 +5,7 @@ import gzip
 import importlib.util
 import json
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -195,13 +196,33 @@ def test_rate_based_sources_are_udp(scenario_file: ScenarioFile, tmp_path: Path)
     assert len(frames(capture, "ip.src_host == b")) > 10  # TFRC's feedback
 
 
+@needs_tshark
+def test_udp_numbers(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """Calls are numbered from 0 with their sending times, every 1.6 ms, as iperf 2 writes them; dropped numbers are missing."""
+    calls = ('tcp = "newreno"', 'tcp = { name = "cbr", rate = "1 Mbit/s", packet_size = "200 B" }')
+    file = scenario_file(*LOSSY, calls)
+    seen = []
+    for link in ("a->left", "left->right"):
+        capture = exported(file, tmp_path / "calls.pcapng", "--link", link)
+        payloads = [bytes.fromhex(row["udp.payload"]) for row in frames(capture, "udp", "udp.payload")]
+        seen.append([struct.unpack(">III", payload[:12]) for payload in payloads])
+    sent, departed = seen
+    assert [number for number, *_ in sent] == list(range(1875))
+    assert {(seconds * 10**6 + microseconds) - 1600 * number for number, seconds, microseconds in sent} == {10**6}
+    (queue,) = measured(file).queues.filter(link="left->right").iter_rows(named=True)
+    tcp_drops = queue["drops"] - (len(sent) - len(departed))
+    assert len(departed) < len(sent)
+    assert tcp_drops >= 0
+    assert departed == sorted(set(sent) & set(departed))
+
+
 def test_captures_are_reproducible(scenario_file: ScenarioFile, tmp_path: Path) -> None:
     """A capture has the same bytes every time, contains its command and leaves no temporary file."""
     file = scenario_file()
     first, second = (exported(file, tmp_path / "a.pcapng", "--seed", "7").read_bytes() for _ in range(2))
     assert first == second
     assert f"sojourn export {file} --format pcapng --out {tmp_path / 'a.pcapng'} --seed 7".encode() in first
-    assert not list(tmp_path.glob("*.unfinished"))
+    assert sorted(path.name for path in tmp_path.iterdir() if path != file) == ["a.pcapng"]
 
 
 def tcp_info_of(file: Path) -> tuple[Run, pl.DataFrame]:

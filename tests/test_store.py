@@ -17,7 +17,7 @@ from sojourn.metrics import METRICS, Metric, Scope
 from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
-from sojourn.store import Memory, Store
+from sojourn.store import Memory, Store, write_whole
 from sojourn.store.encoding import decode, encode
 
 MakeScenario = Callable[..., Scenario]
@@ -369,3 +369,21 @@ def test_marker(tmp_path: Path) -> None:
         "engine": sojourn.__version__,
         "digest": _engine.digest(),
     }
+
+
+def test_writers_of_one_stem(tmp_path: Path) -> None:
+    """Files of one stem, and two writers of one file, do not write over each other; a failed one leaves nothing."""
+
+    def write_while_others_do(unfinished: Path) -> None:
+        unfinished.write_text("first")
+        write_whole(tmp_path / "q.pdf", lambda path: path.write_text("second"))
+        write_whole(tmp_path / "q.png", lambda path: path.write_text("third"))
+
+    def fail(unfinished: Path) -> None:
+        unfinished.write_text("half")
+        raise OSError("no room")
+
+    write_whole(tmp_path / "q.png", write_while_others_do)
+    with pytest.raises(OSError, match="no room"):
+        write_whole(tmp_path / "q.pdf", fail)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"q.png": "first", "q.pdf": "second"}

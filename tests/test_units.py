@@ -66,6 +66,8 @@ def test_arbitrary_text(dimension: units.Dimension, text: str) -> None:
         ("0.5 bit/s", "not a whole number of bit/s"),
         ("1e30 Gbit/s", "too large"),
         ("nan bit/s", "is not a rate"),
+        ("٣ Mbit/s", '^"٣ Mbit/s" is not a rate; write a number and a unit, such as "100 Mbit/s"$'),
+        ("1e٣ bit/s", "is not a rate|unknown unit"),
     ],
 )
 def test_bad_rates(text: object, message: str) -> None:

@@ -19,7 +19,7 @@ PICOSECONDS = 10**12
 #: The largest value the engine's signed and unsigned 64-bit integers both hold.
 LARGEST = 2**63 - 1
 
-_QUANTITY = re.compile(r"\s*(?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?)\s*(?P<unit>\S.*?)?\s*")
+_QUANTITY = re.compile(r"\s*(?P<number>[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>\S.*?)?\s*")
 
 
 @dataclass(frozen=True)

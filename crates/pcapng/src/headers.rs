@@ -14,6 +14,10 @@ pub const LARGEST_HEADERS: usize = 20 + TcpHeader::MAX_LEN;
 
 const UDP_HEADERS: usize = Ipv4Header::MIN_LEN + UdpHeader::LEN;
 
+/// What iperf 2 puts before the payload of a datagram, as a tool of the same purpose: a signed number and the sending time in s and
+/// us, each of 32 bits (struct UDP_datagram of its payloads.h).
+const DATAGRAM_NUMBER: usize = 12;
+
 /// RFC 1122 section 3.2.1.7 leaves the choice; 64 is what RFC 1700 recommends. Simulated routers take none off.
 const TIME_TO_LIVE: u8 = 64;
 
@@ -50,7 +54,7 @@ impl Route {
 
 /// A packet as it is captured.
 pub struct Frame {
-    /// All headers.
+    /// All headers, and what the payload begins with if it is not zeros.
     pub headers: Vec<u8>,
     /// How long it is with its payload.
     pub length: u16,
@@ -86,7 +90,7 @@ fn frame(route: &Route, packet: &Packet, protocol: IpNumber, transport: &[u8], p
 }
 
 /// A packet of a rate-based source. Its checksum is 0, which is none (RFC 768). A packet smaller than the headers is of these
-/// alone.
+/// alone. The payload of data begins with a number, as much of it as there is room for.
 pub fn udp(route: &Route, packet: &Packet) -> Frame {
     let payload = packet.size.saturating_sub(UDP_HEADERS as u16);
     let header = UdpHeader {
@@ -95,7 +99,23 @@ pub fn udp(route: &Route, packet: &Packet) -> Frame {
         length: UdpHeader::LEN as u16 + payload,
         checksum: 0,
     };
-    frame(route, packet, IpNumber::UDP, &header.to_bytes(), payload)
+    let mut transport = header.to_bytes().to_vec();
+    if packet.has(flags::DATA) {
+        transport.extend_from_slice(&datagram_number(packet)[..DATAGRAM_NUMBER.min(payload.into())]);
+    }
+    let zeros = payload - (transport.len() - UdpHeader::LEN) as u16;
+    frame(route, packet, IpNumber::UDP, &transport, zeros)
+}
+
+/// The number is modulo 2^31: iperf's is negative in the last datagram.
+fn datagram_number(packet: &Packet) -> [u8; DATAGRAM_NUMBER] {
+    let microseconds = packet.stamp.0 / 1_000_000;
+    let mut bytes = [0; DATAGRAM_NUMBER];
+    let fields = [packet.number % (1 << 31), microseconds / 1_000_000, microseconds % 1_000_000];
+    for (place, field) in bytes.chunks_exact_mut(4).zip(fields) {
+        place.copy_from_slice(&(field as u32).to_be_bytes());
+    }
+    bytes
 }
 
 /// A packet of a connection, with these values of the timestamp option if it has one.

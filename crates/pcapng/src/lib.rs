@@ -1,7 +1,7 @@
 //! A capture of one link, as pcapng: what a sniffer at the link's near end would have written.
 //!
 //! The engine's packets have no bytes. Here they get an IPv4 header and TCP's or UDP's, which say what the packets say; the
-//! payload is zeros, of which only the length is written.
+//! payload is zeros, of which only the length is written, but for the number in UDP data.
 
 mod conversation;
 mod headers;

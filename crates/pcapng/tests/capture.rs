@@ -148,19 +148,24 @@ fn timestamp_echo() {
     }
 }
 
-/// Packets of sources without a connection are UDP. One smaller than the headers consists of headers only.
+/// Packets of sources without a connection are UDP. One smaller than the headers consists of headers only. The payload begins
+/// with as much as there is room for of iperf 2's header: the packets are numbered from 0, and the time is that of sending.
 #[test]
 fn udp_of_rate_based_sources() {
-    for (size, length) in [(1000, 1000), (20, 28)] {
+    for (size, length, numbered) in [(1000, 1000, 12), (34, 34, 6), (20, 28, 0)] {
         let mut path = path(StackProfile::default());
         path.flows = vec![constant_rate(1_000_000, size, false)];
         let (captured, passages) = capture(&path.specification(), FIRST);
         assert!(!captured.is_empty());
         assert_eq!(captured.len(), passages.len());
-        for (_, original, data) in captured {
+        for (expected, ((_, original, data), passage)) in (0u32..).zip(captured.into_iter().zip(passages)) {
             let (_, rest) = Ipv4Header::from_slice(&data).expect("an IPv4 header");
             let (udp, rest) = UdpHeader::from_slice(rest).expect("a UDP header");
-            assert_eq!((original, u32::from(udp.length), rest.len()), (length, length - 20, 0));
+            assert_eq!((original, u32::from(udp.length), rest.len()), (length, length - 20, numbered));
+            let microseconds = passage.packet.stamp.0 / 1_000_000;
+            let (seconds, rest_of_second) = ((microseconds / 1_000_000) as u32, (microseconds % 1_000_000) as u32);
+            let header = [expected, seconds, rest_of_second].map(u32::to_be_bytes).concat();
+            assert_eq!(rest, &header[..numbered]);
         }
     }
 }

@@ -20,10 +20,7 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
     if not path.parent.is_dir():
         raise InputError(f"--out {path}: no directory {path.parent}")
     with told(path):
-        try:
-            write_whole(path, write)
-        finally:
-            path.with_suffix(".unfinished").unlink(missing_ok=True)
+        write_whole(path, write)
 
 
 def make_directory(path: Path) -> None:

@@ -5,13 +5,17 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes a whole file or none: a reader never sees half of one."""
-    unfinished = path.with_suffix(".unfinished")
-    write(unfinished)
-    unfinished.replace(path)
+    """Writes a whole file or none: a reader never sees half of one, and of several writers the last to finish wins."""
+    unfinished = path.with_name(f".{uuid4().hex}.unfinished")
+    try:
+        write(unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 @contextmanager

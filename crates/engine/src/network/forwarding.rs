@@ -7,7 +7,7 @@ use crate::probe::{End, Passage};
 use crate::queue::QueueDiscipline;
 use crate::time::Time;
 
-/// Links and paths, apart from the flows, so that a flow's packets can be sent while the flow is at work.
+/// Links and paths. Separate from the flows, so that a flow can send packets while it is borrowed.
 #[derive(Debug)]
 pub struct Network {
     /// Its links.
@@ -16,11 +16,11 @@ pub struct Network {
     pub routes: Routes,
     /// Packets dropped so far.
     pub drops: Drops,
-    /// What happens next: the links' events and everybody's timers.
+    /// Pending events: those of the links, and all timers.
     pub agenda: Agenda,
     /// Options of the acknowledgements under way.
     pub options: OptionsPool,
-    /// Packets recorded where that was asked for; some have yet to pass.
+    /// Recorded packets. The times of some may lie ahead.
     pub passages: Vec<Passage>,
 }
 
@@ -31,7 +31,7 @@ impl Network {
         self.offer(first, packet, now);
     }
 
-    /// A packet comes to a link.
+    /// A packet arrives at a link's egress.
     pub(crate) fn offer(&mut self, index: usize, packet: Packet, now: Time) {
         let link = &mut self.links[index];
         if let Some(special) = &mut link.special
@@ -75,8 +75,8 @@ impl Network {
         self.forward(index, packet, completion);
     }
 
-    /// Link `index` has transmitted a packet by `completion`. While the links that follow only ever get packets from
-    /// this one, their part of the way is computed at once.
+    /// Link `index` completes the transmission of a packet at `completion`. Over following links whose packets all come
+    /// from this one, the packet's passage is computed at once.
     #[inline(always)]
     fn forward(&mut self, index: usize, packet: Packet, completion: Time) {
         if self.links[index].special.is_some() {
@@ -85,7 +85,7 @@ impl Network {
         self.carry::<false>(index, packet, completion);
     }
 
-    /// The same from a link that loses packets, or one from which the computed way leads past a recorder.
+    /// The same for a link that loses or records packets, or whose followers record them.
     #[inline(never)]
     fn forward_specially(&mut self, index: usize, packet: Packet, completion: Time) {
         self.record(index, End::Near, &packet, completion);
@@ -126,10 +126,10 @@ impl Network {
         link.in_transit.push(InTransit { arrival, sequence, packet });
     }
 
-    /// Records what passes an end of a link from now on.
+    /// Records the packets that pass an end of a link from now on.
     pub fn record_at(&mut self, index: usize, end: End) {
         self.links[index].special.get_or_insert_default().recorded.add(end);
-        // Its packets' passage may be computed where they leave a link before it.
+        // Their passage may be computed when they leave an earlier link.
         let mut link = index as u32;
         while let Some(feeder) = self.routes.feeder(link) {
             self.links[feeder as usize].special.get_or_insert_default();
@@ -149,7 +149,7 @@ impl Network {
         }
     }
 
-    /// The recorded packets that pass before a moment, in order of time; the others are kept.
+    /// Removes and returns the recorded packets that pass before a moment, in order of time.
     pub fn take_passages_before(&mut self, moment: Time) -> Vec<Passage> {
         self.passages.sort_by_key(|passage| passage.time);
         let later = self.passages.partition_point(|passage| passage.time < moment);
@@ -162,7 +162,7 @@ impl Network {
         self.drops.drop(packet, &mut self.options);
     }
 
-    /// Takes the packet that arrives at the end of a link.
+    /// Removes and returns the packet that arrives at the end of a link.
     pub(crate) fn take_arrival(&mut self, index: usize) -> Packet {
         let link = &mut self.links[index];
         let arrived = link.in_transit.pop().expect("an arrival is due only while a packet is under way");

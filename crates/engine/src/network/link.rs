@@ -22,7 +22,7 @@ pub struct InTransit {
     pub packet: Packet,
 }
 
-/// What stands at a link's egress.
+/// The queue at a link's egress.
 #[derive(Debug)]
 pub enum Egress {
     /// An unlimited FIFO. Its departures are known at once - max(now, busy until) + size / rate - so it needs neither
@@ -32,31 +32,31 @@ pub enum Egress {
     Queue(Box<MeasuredQueue>),
 }
 
-/// A discipline with all that it takes to run and measure it.
+/// A discipline, its device, and its statistics.
 #[derive(Debug)]
 pub struct MeasuredQueue {
     /// The discipline.
     pub discipline: Discipline,
     /// Its random stream.
     pub random: Random,
-    /// Where it says what it did; empty between calls.
+    /// Its drops and marks in the current call; empty between calls.
     pub outcome: Outcome,
-    /// The statistics, if the run wants any.
+    /// The statistics; none if the run measures no queues.
     pub probe: Option<QueueProbe>,
-    /// The rates other than zero that the link will have, of which the discipline will be told; the last first.
+    /// The link's later rates above zero, which the discipline will be given; the last first.
     pub rate_changes: Vec<(Time, Rate)>,
-    /// What the discipline feeds.
+    /// The device that takes its packets.
     pub device: Device,
-    /// The event that the device has room, and the discipline may have a packet for it.
+    /// The event at which the device has room and takes the next packet.
     pub room: Source,
-    /// Whether it is pending. A full device need not ask a discipline that is at rest.
+    /// Whether that event is pending. It is not while the discipline is at rest.
     pub asks: bool,
-    /// When the device was last filled: the place of the event among those at one instant.
+    /// The event's place among those at the same time: drawn when the device was last filled.
     pub filled: Sequence,
 }
 
 impl MeasuredQueue {
-    /// A packet that the discipline lets pass goes to the device.
+    /// The device takes a packet that bypasses the queue.
     #[inline(always)]
     pub fn pass(&mut self, size: u16, now: Time, transmitter: &mut Transmitter) {
         self.device.take(transmitter.transmit(size, now));
@@ -65,7 +65,7 @@ impl MeasuredQueue {
         }
     }
 
-    /// The device has taken a packet: when it is full, the event that it has room is due.
+    /// The device has taken a packet. If it is full now, schedules the event at which it has room.
     #[inline(always)]
     pub fn after_taking(&mut self, now: Time, agenda: &mut Agenda) {
         if self.device.has_room_at() <= now && self.discipline.release_time().is_none() {
@@ -79,8 +79,8 @@ impl MeasuredQueue {
         }
     }
 
-    /// Has the discipline asked for a packet when the device next has room, or later if the discipline holds its packets
-    /// back until then.
+    /// Schedules the next `dequeue`: when the device has room, or when the discipline releases its next packet if that is
+    /// later.
     pub fn ask(&mut self, agenda: &mut Agenda) {
         let room = self.device.has_room_at();
         let time = self.discipline.release_time().map_or(room, |release| release.max(room));
@@ -88,7 +88,7 @@ impl MeasuredQueue {
         self.asks = true;
     }
 
-    /// The discipline has given nothing.
+    /// `dequeue` has returned no packet.
     pub fn after_taking_nothing(&mut self, agenda: &mut Agenda) {
         if self.discipline.release_time().is_some() {
             self.filled = agenda.sequence();
@@ -98,7 +98,7 @@ impl MeasuredQueue {
         }
     }
 
-    /// The discipline has nothing to give.
+    /// The discipline is at rest: cancels the event.
     fn rest(&mut self, agenda: &mut Agenda) {
         if self.asks {
             agenda.clear(self.room);
@@ -152,7 +152,7 @@ impl MeasuredQueue {
         Some(packet)
     }
 
-    /// Counts the dropped packets and frees what they held.
+    /// Counts the dropped packets and releases their options.
     #[cold]
     fn clear_outcome(&mut self, drops: &mut Drops, options: &mut OptionsPool) {
         for dropped in self.outcome.dropped.drain(..) {
@@ -161,36 +161,36 @@ impl MeasuredQueue {
         self.outcome.marks = 0;
     }
 
-    /// Whether every packet that came is queued, left or was dropped.
+    /// Conservation: every packet that arrived is queued, has left or was dropped.
     fn is_balanced(&self) -> bool {
         let length = (self.discipline.packets(), self.discipline.bytes());
         self.probe.as_ref().is_none_or(|probe| probe.length() == length)
     }
 }
 
-/// The device below a discipline: a first-in first-out ring and the transmitter. Once a packet is in the ring the time
-/// of its departure is known, so the device is the times at which the latest packets are done, as many as it holds:
-/// it has room when the oldest of them is.
+/// The device below a discipline: a FIFO ring and the transmitter. The departure time of a packet in the ring is known,
+/// so the device stores the completion times of its latest packets, as many as it holds. It has room once the oldest of
+/// them has passed.
 #[derive(Debug)]
 pub struct Device {
     completions: Box<[Time]>,
     oldest: usize,
-    /// When the oldest of them is done.
+    /// The oldest of them.
     room: Time,
 }
 
 impl Device {
-    /// An idle device that holds `queue` packets besides the one it transmits.
+    /// An idle device that holds `queue` packets in addition to the one in transmission.
     pub fn new(queue: u64) -> Device {
         Device { completions: vec![Time::ZERO; queue as usize + 1].into(), oldest: 0, room: Time::ZERO }
     }
 
-    /// When it takes another packet.
+    /// When it has room for another packet.
     pub fn has_room_at(&self) -> Time {
         self.room
     }
 
-    /// It took a packet whose transmission ends then.
+    /// Adds a packet whose transmission ends at `completion`.
     pub fn take(&mut self, completion: Time) {
         self.completions[self.oldest] = completion;
         self.oldest += 1;
@@ -209,11 +209,11 @@ pub struct Link {
     delay: Varying<Duration>,
     /// When the latest packet arrives at its end.
     latest_arrival: Time,
-    /// What stands before the transmitter.
+    /// The queue before the transmitter.
     pub egress: Egress,
-    /// What few links do.
+    /// Losses and recording; none for most links.
     pub special: Option<Box<Special>>,
-    /// Packets under way, in the order of their arrival.
+    /// Packets on the wire, in the order of their arrival.
     pub(crate) in_transit: Line<InTransit>,
     /// The event that the first of them arrives.
     pub arrivals: Source,
@@ -232,8 +232,8 @@ impl Link {
         Link { transmitter, delay, latest_arrival: Time::ZERO, egress, special, in_transit: Line::default(), arrivals }
     }
 
-    /// When a packet arrives whose transmission is completed then. A link keeps packets in order: one sent when the
-    /// delay has become less arrives no earlier than those before it.
+    /// The arrival time of a packet whose transmission ends at `completion`. A link keeps packets in order: a packet sent
+    /// after the delay has fallen arrives no earlier than those before it.
     #[inline(always)]
     pub fn arrival(&mut self, completion: Time) -> Time {
         self.latest_arrival = (completion + self.delay.at(completion)).max(self.latest_arrival);
@@ -241,17 +241,17 @@ impl Link {
     }
 }
 
-/// What few links do besides carrying packets. Together, so that all others only look whether there is any.
+/// Losses and recording, which few links have. Kept together, so that other links pay for one check only.
 #[derive(Debug, Default)]
 pub struct Special {
     /// The packets it loses.
     pub losses: Option<Losses>,
-    /// Where its packets are recorded.
+    /// The ends at which its packets are recorded.
     pub recorded: Recorded,
 }
 
 impl Special {
-    /// Whether this packet, which comes to the link, is lost by plan.
+    /// Whether this packet, which arrives at the egress, is lost by plan.
     pub fn loses_by_plan(&mut self, packet: &Packet) -> bool {
         self.losses.as_mut().is_some_and(|losses| losses.takes_by_plan(packet))
     }
@@ -290,7 +290,7 @@ impl Losses {
         lost
     }
 
-    /// Whether this packet, which comes to the link, is lost by plan.
+    /// Whether this packet, which arrives at the egress, is lost by plan.
     pub fn takes_by_plan(&mut self, packet: &Packet) -> bool {
         let Some(plan) = self.plan.as_ref().filter(|_| packet.has(flags::DATA)) else {
             return false;

@@ -77,8 +77,8 @@ impl RoundTrips {
     }
 }
 
-/// So many bandwidth-delay products in packets, rounded up; none if that is no such number. The amount is taken for the
-/// decimal number that it is written as, so that the result is exact.
+/// So many bandwidth-delay products in packets, rounded up; none if that is no such number. The amount is read as a
+/// decimal number, so that the result is exact.
 fn packets(amount: f64, rate: Rate, round_trip: Duration) -> Option<u64> {
     let written = amount.to_string();
     let (whole, fraction) = written.split_once('.').unwrap_or((&written, ""));

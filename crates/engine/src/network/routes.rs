@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use crate::specification::LinkSpecification;
 use crate::time::Duration;
 
-/// Stands for a link where a path ends.
+/// The index in place of a link's at the end of a path.
 pub const END_OF_PATH: u32 = u32::MAX;
 
 /// A step of a path.

@@ -1,14 +1,14 @@
-//! What puts bits on the wire, one packet after the other, at the rate that the link has at each moment.
+//! The transmitter of a link: sends packets one after the other at the link's current rate.
 
 use super::Varying;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 use crate::units::Rate;
 
-/// The transmitter of a link. Its rate is known beforehand, so the end of a transmission is known when it begins.
+/// The transmitter of a link. All rates are known in advance, so the end of a transmission is known when it begins.
 #[derive(Debug)]
 pub struct Transmitter {
     rate: Varying<Rate>,
-    /// When the rate is zero, from and to, in order: nothing is transmitted.
+    /// Periods in which the rate is zero, in order: from and to.
     outages: Box<[(Time, Time)]>,
     /// Until when it has packets to transmit; never if the rate stays at zero.
     pub busy_until: Time,
@@ -42,17 +42,19 @@ impl Transmitter {
         if self.latest.0 != size {
             self.latest = (size, self.rate.current().transmission_time(u64::from(size)));
         }
-        self.busy_until = start + self.latest.1;
-        if self.busy_until >= self.rate.next_change() {
-            self.transmit_at_changing_rate(size, start);
+        let completion = start + self.latest.1;
+        if completion >= self.rate.next_change() {
+            return self.transmit_at_changing_rate(size, start);
         }
-        self.busy_until
+        self.busy_until = completion;
+        completion
     }
 
-    /// Transmits a packet from `start` on. What remains of it at a change is sent at the new rate.
+    /// Transmits a packet from `start` on. Bits that remain at a change are sent at the new rate.
     #[cold]
-    fn transmit_at_changing_rate(&mut self, size: u16, start: Time) {
-        // In the unit of which one is sent for each bit per second and picosecond, so that all is exact.
+    #[inline(never)]
+    fn transmit_at_changing_rate(&mut self, size: u16, start: Time) -> Time {
+        // In bits times picoseconds per second, so that all arithmetic is exact.
         let mut remaining = u128::from(size) * 8 * u128::from(PICOSECONDS_PER_SECOND);
         let (mut now, mut busy) = (start, Duration::ZERO);
         while remaining > 0 && now < Time::NEVER {
@@ -74,11 +76,12 @@ impl Transmitter {
             }
         }
         self.busy_until = now;
-        // The next packet's transmission may take another time.
+        // Not to be reused for the next packet.
         self.latest = (NO_SIZE, busy);
+        now
     }
 
-    /// How long it will transmit from `now` on what it has been given; an outage does not count.
+    /// The time that the packets given to it will take from `now` on, without outages.
     pub fn remaining(&self, now: Time) -> Duration {
         let within = |(from, to): &(Time, Time)| (*to).min(self.busy_until).since((*from).max(now));
         self.outages.iter().map(within).fold(self.busy_until.since(now), |sum, outage| sum - outage)

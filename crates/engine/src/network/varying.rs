@@ -1,19 +1,19 @@
-//! A property of a link that changes at moments known beforehand.
+//! A property of a link that changes at times known in advance.
 
 use crate::time::Time;
 
-/// A value and what it will be later. Moments are asked for in order.
+/// A value and its later values. Times are queried in order.
 #[derive(Clone, Debug)]
 pub struct Varying<T> {
     current: T,
-    /// When it changes next; never if it does not.
+    /// The time of the next change; never if there is none.
     until: Time,
-    /// The changes to come, the last first.
+    /// The later changes, the last first.
     later: Vec<(Time, T)>,
 }
 
 impl<T: Copy> Varying<T> {
-    /// What it is at first, and the changes in the order of their moments; of two at one moment the later counts.
+    /// The first value, and the changes in order of time; of two at the same time the later one counts.
     pub fn new(first: T, changes: impl IntoIterator<Item = (Time, T)>) -> Varying<T> {
         let mut later: Vec<(Time, T)> = changes.into_iter().collect();
         later.reverse();
@@ -21,7 +21,7 @@ impl<T: Copy> Varying<T> {
         Varying { current: first, until, later }
     }
 
-    /// What it is at `time`.
+    /// The value at `time`.
     #[inline(always)]
     pub fn at(&mut self, time: Time) -> T {
         if time >= self.until {
@@ -38,12 +38,12 @@ impl<T: Copy> Varying<T> {
         self.until = self.later.last().map_or(Time::NEVER, |(time, _)| *time);
     }
 
-    /// What it was at the latest moment asked for.
+    /// The value at the latest time queried.
     pub fn current(&self) -> T {
         self.current
     }
 
-    /// When it changes next; never if it does not.
+    /// The time of the next change; never if there is none.
     pub fn next_change(&self) -> Time {
         self.until
     }

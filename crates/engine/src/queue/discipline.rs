@@ -1,4 +1,4 @@
-//! What a queue discipline is, and what it does its work with.
+//! The interface of queue disciplines.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ pub enum DropCause {
     Early,
 }
 
-/// What a discipline does its work with.
+/// What a discipline is given in each call.
 pub struct Context<'a> {
     /// The time.
     pub now: Time,
     /// The queue's own random stream.
     pub random: &'a mut Random,
-    /// What it did; emptied by the link after each call.
+    /// Packets dropped and marked; the link empties it after each call.
     pub outcome: &'a mut Outcome,
 }
 
 impl Context<'_> {
-    /// Drops a packet. `queued_since` tells when it was queued, unless it never was.
+    /// Drops a packet. `queued_since` is when it was queued; none if it never was.
     pub fn drop(&mut self, packet: Packet, cause: DropCause, queued_since: Option<Time>) {
         self.outcome.dropped.push(Dropped { packet, cause, queued_since });
     }
 
-    /// Marks a packet if its transport answers marks; whether it does.
+    /// Marks a packet if it is ECN-capable. Returns whether it is.
     pub fn mark(&mut self, packet: &mut Packet) -> bool {
         let capable = packet.is_ecn_capable();
         if capable {
@@ -43,8 +43,8 @@ impl Context<'_> {
         capable
     }
 
-    /// Marks a packet if it may be marked and its transport answers marks, else drops it; whether it stays. `queued_since`
-    /// is as in [`Context::drop`].
+    /// Marks a packet if `may_mark` is set and it is ECN-capable, else drops it. Returns whether it is still queued.
+    /// `queued_since` is as in [`Context::drop`].
     pub fn mark_or_drop(&mut self, packet: &mut Packet, may_mark: bool, queued_since: Option<Time>) -> bool {
         let stays = may_mark && self.mark(packet);
         if !stays {
@@ -59,18 +59,18 @@ impl Context<'_> {
     }
 }
 
-/// A packet that was dropped.
+/// A dropped packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped {
-    /// Which.
+    /// The packet.
     pub packet: Packet,
-    /// Why.
+    /// The cause.
     pub cause: DropCause,
-    /// Since when it had been queued; `None` if it was dropped on arrival.
+    /// When it was queued; `None` if it was dropped on arrival.
     pub queued_since: Option<Time>,
 }
 
-/// What a call to a discipline did besides.
+/// The drops and marks of a call to a discipline.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Packets dropped.
@@ -91,7 +91,7 @@ pub trait QueueDiscipline {
     /// A packet arrives: queue it, drop it or drop another.
     fn enqueue(&mut self, packet: Packet, context: &mut Context);
 
-    /// The link is free: the packet to send, and since when it was queued.
+    /// The link is free. Returns the packet to send and when it was queued.
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued>;
 
     /// Packets queued.
@@ -100,35 +100,35 @@ pub trait QueueDiscipline {
     /// Bytes queued.
     fn bytes(&self) -> u64;
 
-    /// Whether this packet, coming while the device has room, may pass the queue by, because to queue it and take it out at
-    /// once would change nothing.
+    /// Whether this packet, which arrives while the device has room, may bypass the queue, because enqueueing and
+    /// dequeueing it at once would change no other state.
     fn lets_pass(&self, _packet: &Packet) -> bool {
         false
     }
 
-    /// Whether to ask for a packet would change nothing.
+    /// Whether `dequeue` would return no packet and change no state.
     fn is_at_rest(&self) -> bool {
         false
     }
 
-    /// Tells the rate of the link that it feeds: before all else, and when it changes. The rate is above zero: a link
-    /// whose rate is zero takes no packets, and the discipline keeps the rate from before.
+    /// Sets the rate of the link: before the first packet, and at each change. The rate is above zero: while the link's
+    /// rate is zero, the discipline keeps the previous one.
     fn set_link_rate(&mut self, _rate: Rate) {}
 
-    /// Tells whose packets may come, before all else.
+    /// Sets the flows whose packets may arrive, before the first packet.
     ///
     /// # Errors
-    /// One line if the discipline was told of flows that are not there.
+    /// One line if a parameter of the discipline names flows that do not exist.
     fn set_flows(&mut self, _flows: &Arc<FlowTable>) -> Result<(), String> {
         Ok(())
     }
 
-    /// When to ask again, if the discipline holds packets and gives none before then: a shaper's next tokens.
+    /// When to call `dequeue` again, if the discipline has packets but returns none before then: a shaper's next tokens.
     fn release_time(&self) -> Option<Time> {
         None
     }
 
-    /// How often the discipline wants [`QueueDiscipline::on_timer`], from the start of the run on.
+    /// The interval of calls to [`QueueDiscipline::on_timer`], from the start of the run on; none for no calls.
     fn timer_interval(&self) -> Option<Duration> {
         None
     }

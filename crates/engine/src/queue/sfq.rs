@@ -71,10 +71,14 @@ impl Sfq {
     /// Hashes all flows anew; the packets of a flow, which are in one queue, keep their order.
     #[cold]
     fn perturb(&mut self, context: &mut Context) {
-        while self.next_perturbation <= context.now {
-            self.next_perturbation += self.parameters.perturbation;
-        }
+        // However many have become due since the last packet, one has the same effect.
+        let interval = self.parameters.perturbation;
+        let due = context.now.since(self.next_perturbation).0 / interval.0 + 1;
+        self.next_perturbation += interval * due;
         self.hash.perturb(context.random);
+        if self.queues.packets() == 0 {
+            return;
+        }
         let mut moved = Vec::with_capacity(self.queues.packets() as usize);
         for queue in 0..self.parameters.queues as usize {
             while let Some(queued) = self.queues.pop(queue) {

@@ -30,7 +30,7 @@ impl WredParameters {
     }
 }
 
-/// What becomes of packets of one precedence.
+/// The drop curve of packets of one precedence.
 #[derive(Debug)]
 struct Profile {
     curve: DropCurve,

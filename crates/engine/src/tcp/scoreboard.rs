@@ -1,13 +1,13 @@
-//! What the sender knows of every segment between SND.UNA and SND.NXT (RFC 6675 sections 2 to 4).
+//! The state of every segment between SND.UNA and SND.NXT (RFC 6675 sections 2 to 4).
 //!
-//! The stream is cut at multiples of the segment size (only its last segment may be short), so a segment is named by
-//! its index and found in a ring in O(1). All work is amortised O(1) a segment and an acknowledgement, however large
+//! The stream is divided at multiples of the segment size (only its last segment may be short), so a segment is identified
+//! by its index and found in a ring in O(1). All work is amortised O(1) a segment and an acknowledgement, however large
 //! the burst of losses:
 //!
 //! * a maximal run of SACKed segments carries its bounds at both its ends (boundary tags), so a SACK block that repeats
-//!   what is known is passed over in one step, and runs merge in one step;
+//!   known ones is skipped in one step, and runs merge in one step;
 //! * `frontier`, below which every segment not SACKed is lost, only moves up;
-//! * `next_lost` and `next_hole`, where retransmission goes on, only move up within an episode, except that a
+//! * `next_lost` and `next_hole`, at which retransmission continues, only move up within an episode, except that a
 //!   retransmission that is found lost by time moves `next_lost` back;
 //! * pipe is kept as counts.
 
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use super::segment_ring::SegmentRing;
 use crate::packet::Block;
 
-/// One segment: 4 bytes. Three bits say what is known of it, the others hold the tag of its run.
+/// One segment in 4 bytes: three bits are its state, the others hold the tag of its run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment(u32);
 
@@ -31,7 +31,7 @@ impl Segment {
         self.0 & state != 0
     }
 
-    /// How many of one: for counts.
+    /// 1 if it has this state, else 0: for counts.
     fn one_if(self, state: u32) -> u64 {
         u64::from(self.is(state))
     }
@@ -45,7 +45,7 @@ impl Segment {
     }
 
     /// At the first segment of a run of SACKed segments the index after its last; at its last the index of its first. In
-    /// between it says nothing. Only the low bits of an index are kept.
+    /// between it has no meaning. Only the low bits of an index are kept.
     fn tag(&mut self, index: u64) {
         self.0 = (self.0 & ((1 << Segment::TAG_SHIFT) - 1)) | ((index as u32) << Segment::TAG_SHIFT);
     }
@@ -67,14 +67,14 @@ pub const FIRST_DATA: u64 = 1;
 /// The most segments that may be outstanding, so that tags tell them apart.
 pub const MOST_SEGMENTS: u64 = 1 << (u32::BITS - Segment::TAG_SHIFT);
 
-/// What makes a segment lost.
+/// The rule by which a segment is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossRule {
-    /// That the duplicate threshold of segments above it are SACKed: IsLost() of RFC 6675.
+    /// As many segments above it as the duplicate threshold are SACKed: IsLost() of RFC 6675.
     Above,
-    /// That the highest SACK lies the duplicate threshold above it: Mathis and Mahdavi 1996, section 2.2.
+    /// The highest SACK is the duplicate threshold above it: Mathis and Mahdavi 1996, section 2.2.
     Forward,
-    /// The time since it was sent, which the recovery measures.
+    /// The time since it was sent, as measured by the recovery.
     Time,
 }
 
@@ -148,7 +148,7 @@ impl Scoreboard {
         self.duplicate_threshold
     }
 
-    /// From now on losses are reported.
+    /// Enables the reporting of losses.
     pub fn report_losses(&mut self) {
         self.unreported_losses = Some(VecDeque::new());
     }
@@ -158,7 +158,7 @@ impl Scoreboard {
         self.unreported_losses.as_ref().is_some_and(|losses| !losses.is_empty())
     }
 
-    /// A segment found lost, each time that it is; in the order in which they were found.
+    /// The next segment found lost that has not been reported, in the order of detection. A segment lost twice is reported twice.
     pub fn next_unreported_loss(&mut self) -> Option<u64> {
         self.unreported_losses.as_mut()?.pop_front()
     }
@@ -215,7 +215,7 @@ impl Scoreboard {
         self.next_hole = self.next_hole.max(index + 1);
     }
 
-    /// A segment has been retransmitted under NextSeg rule 4, which does not say where retransmission goes on.
+    /// A segment has been retransmitted under NextSeg rule 4, which does not move the point at which retransmission continues.
     pub fn on_rescued(&mut self, index: u64) {
         let segment = self.segment_mut(index);
         debug_assert!(!segment.is(Segment::SACKED), "a SACKed segment is never retransmitted");
@@ -225,8 +225,8 @@ impl Scoreboard {
         }
     }
 
-    /// An acknowledgement of every byte below a number and of these blocks. Tells of each segment that arrived and was not
-    /// known to have.
+    /// An acknowledgement of every byte below a number and of these blocks. Calls `arrived` for each segment newly known to
+    /// have arrived.
     pub fn on_acknowledgement(&mut self, number: u64, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
         let acknowledged = self.on_cumulative(number, &mut arrived);
         if blocks.is_empty() {
@@ -236,8 +236,8 @@ impl Scoreboard {
         Progress { delivered: progress.delivered + acknowledged, ..progress }
     }
 
-    /// Cumulative acknowledgement of every byte below `acknowledgement`. Tells of each segment that arrived and was not
-    /// known to have, and returns how many they are.
+    /// Cumulative acknowledgement of every byte below `acknowledgement`. Calls `arrived` for each segment newly known to
+    /// have arrived, and returns their number.
     pub fn on_cumulative(&mut self, acknowledgement: u64, mut arrived: impl FnMut(u64)) -> u64 {
         let una = self.index_past(acknowledgement).min(self.nxt);
         let mut delivered = una.saturating_sub(self.una);
@@ -277,8 +277,8 @@ impl Scoreboard {
         delivered
     }
 
-    /// SACK blocks, after the cumulative acknowledgement they came with (RFC 6675 section 4, Update()). Tells of each
-    /// segment newly SACKed.
+    /// SACK blocks, after the cumulative acknowledgement they came with (RFC 6675 section 4, Update()). Calls
+    /// `arrived` for each segment newly SACKed.
     pub fn on_sacks(&mut self, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
         let mut newly_sacked = 0;
         for block in blocks {
@@ -351,7 +351,7 @@ impl Scoreboard {
         index.saturating_sub(self.segment(index).tag_below(index)).max(self.una)
     }
 
-    /// The end of a run from somewhere within it: an old block, cut otherwise than what is known. Acknowledgements
+    /// The end of a run, from a segment within it: for an old block with other bounds than the known runs. Acknowledgements
     /// that arrive in order never need it.
     fn end_of_run_by_steps(&self, index: u64) -> u64 {
         (index..self.nxt).find(|step| !self.segment(*step).is(Segment::SACKED)).unwrap_or(self.nxt)
@@ -522,7 +522,7 @@ impl Scoreboard {
         self.outstanding() - self.sacked - self.lost + self.retransmitted
     }
 
-    /// The counts against the segments themselves. Checked in debug builds on scoreboards small enough to count.
+    /// Compares the counts with the segments. Checked in debug builds on scoreboards small enough to count.
     fn counts_agree(&self) -> bool {
         if self.outstanding() > 64 {
             return true;
@@ -594,7 +594,7 @@ mod tests {
     fn loss_reports() {
         let mut scoreboard = sent(10);
         scoreboard.on_sacks(&[block(5, 8)], |_| ());
-        assert_eq!(scoreboard.next_unreported_loss(), None, "nobody asked");
+        assert_eq!(scoreboard.next_unreported_loss(), None, "reports are off");
 
         let mut scoreboard = sent(10);
         scoreboard.report_losses();

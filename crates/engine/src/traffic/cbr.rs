@@ -35,6 +35,8 @@ pub struct Cbr {
     gap: Duration,
     random: Random,
     on_off: Option<OnOff>,
+    /// The number of the next packet.
+    next_number: u64,
     /// Bytes still to be sent; none without end.
     remaining: Option<u64>,
     /// When the next packet is due.
@@ -62,7 +64,7 @@ impl Cbr {
         let full = self.parameters.packet_size.0;
         let size = self.remaining.map_or(full, |remaining| remaining.min(full));
         outbox.push(Packet {
-            number: 0,
+            number: self.next_number,
             stamp: now,
             flow: self.address.flow,
             hop: self.address.first_hop,
@@ -70,6 +72,7 @@ impl Cbr {
             size: size as u16,
             flags: flags::DATA,
         });
+        self.next_number += 1;
         self.statistics.segments_sent += 1;
         self.remaining = self.remaining.map(|remaining| remaining - size);
         self.pacing_deadline = if self.remaining == Some(0) { Time::NEVER } else { now + self.next_gap() };
@@ -154,6 +157,7 @@ impl RateBased for Cbr {
             address: setting.address,
             parameters,
             remaining: setting.size,
+            next_number: 0,
             pacing_deadline: Time::NEVER,
             bytes_delivered: 0,
             statistics: SenderStatistics::default(),

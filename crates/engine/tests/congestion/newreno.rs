@@ -134,3 +134,29 @@ fn synchronised_losses() {
     let jain = (first + second).powi(2) / (2.0 * (first * first + second * second));
     assert!(jain > 0.95, "Jain's index {jain}");
 }
+
+/// AIMD(a, b) of Floyd, Handley and Padhye 2000: the window grows by a segments per round trip, but by at most one per
+/// acknowledgement, and keeps 1 - b of itself after a loss.
+#[test]
+fn general_additive_increase() {
+    for name in ["newreno", "reno", "sack"] {
+        for (alpha, beta) in [(1.0, 0.5), (0.2, 0.875), (0.31, 0.875), (4.0, 0.3), (0.0, 1.0)] {
+            let mut flow = Flow::new(name, json!({"alpha": alpha, "beta": beta}), 100.0, milliseconds(100.0));
+            for _ in 0..20 {
+                flow.round();
+            }
+            let grown = 100.0 + 20.0 * alpha;
+            assert_close(
+                &format!("{name} with {alpha} after 20 round trips"),
+                flow.segments(),
+                grown,
+                1.0 + 0.01 * grown,
+            );
+            let kept = after_loss(&mut flow.algorithm, &flow.window, 100 * MSS, flow.now) as f64;
+            assert_close(&format!("{name} with {beta} after a loss"), kept, beta * 100.0 * MSS as f64, 1.0);
+        }
+        let mut flow = Flow::new(name, json!({"alpha": 1000.0}), 10.0, milliseconds(100.0));
+        flow.round();
+        assert_close("one per acknowledgement", flow.segments(), 20.0, 1.0);
+    }
+}

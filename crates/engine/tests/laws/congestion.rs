@@ -105,6 +105,26 @@ fn reno_random_losses() {
     }
 }
 
+/// Floyd, Handley and Padhye 2000, "A comparison of equation-based and AIMD congestion control", section 3: with a loss in every
+/// 1/p segments AIMD(a, b) has sqrt(a (2 - b) / (2 b p)) segments per round trip. With a = 3 b / (2 - b) that is New Reno's rate.
+#[test]
+fn aimd_response_function() {
+    let every = 10_000;
+    for (alpha, decrease) in [(1.0, 0.5), (0.2, 0.125), (0.5, 0.25), (2.0, 0.5), (3.0 * 0.3 / 1.7, 0.3)] {
+        let mut path = Path::new(1_000_000_000, 100 * MS);
+        path.flows = vec![tcp("newreno")];
+        path.flows[0]["source"]["parameters"] = json!({"alpha": alpha, "beta": 1.0 - decrease});
+        path.drop = json!({"every": every});
+        path.stack = StackProfile { recovery: RecoveryKind::Sack, ..acknowledge_every_segment() };
+        // Slow start ends far above the mean, and a small decrease takes long to come down.
+        (path.warm_up, path.duration) = (300 * S, 900 * S);
+        let measured = path.goodput(&path.run()) / (8.0 * 1448.0) * 0.1;
+        let expected = (alpha * (2.0 - decrease) / (2.0 * decrease) * every as f64).sqrt();
+        let case = format!("AIMD({alpha}, {decrease}): {measured} segments, not {expected}");
+        assert!((measured / expected - 1.0).abs() < 0.05, "{case}");
+    }
+}
+
 /// jain-convergence: a second Reno flow reaches its share of a bottleneck with one BDP of buffer (mean of ten seeds).
 #[test]
 fn late_reno_flow() {

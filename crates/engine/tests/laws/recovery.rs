@@ -61,6 +61,19 @@ fn four_losses() {
     assert_eq!(timeouts, 0);
 }
 
+/// RFC 6582 section 3.2 step 3: each partial acknowledgement retransmits the first unacknowledged segment, so that losses in one
+/// window cost a retransmission and a round trip each and no timeout. Also with algorithms that set the window themselves.
+#[test]
+fn partial_acks_retransmit() {
+    for algorithm in ["newreno", "cubic", "bbr", "bbr3"] {
+        let stack = StackProfile { recovery: RecoveryKind::NewReno, sack: false, ..acknowledge_every_segment() };
+        for lost in [&[40, 42, 44, 46][..], &[40, 41], &[40, 43, 48, 50, 52, 54]] {
+            let counts = counts_of(algorithm, &transfer_over(stack.clone(), algorithm, 300, lost));
+            assert_eq!(counts, (lost.len() as u64, 1, 0), "{algorithm} with losses of {lost:?}");
+        }
+    }
+}
+
 /// Two losses in a window: Reno halves it twice, unless it may not repeat fast retransmit before the data sent before
 /// the first one are acknowledged (RFC 6582 section 3.2 step 2; bugFix_ of ns-2): then the second loss waits for a
 /// timeout.

@@ -94,3 +94,14 @@ fn perturbation() {
     let ratio = run(Duration::from_milliseconds(100));
     assert!(ratio < 1.3, "{ratio}");
 }
+
+/// A million million changes of the hash that are due at once cost and do as much as one.
+#[test]
+fn perturbation_every_picosecond() {
+    let mut bench = bench(UNLIMITED, SfqParameters { perturbation: Duration(1), ..SfqParameters::default() });
+    for second in 1..=100 {
+        let now = Time::ZERO + Duration::from_seconds(second);
+        bench.enqueue(now, numbered(0, second, 1500, 0));
+        assert_eq!(bench.dequeue(now).map(|queued| queued.packet.number), Some(second));
+    }
+}

@@ -7,7 +7,7 @@ pub struct HostLoads {
     flows: Vec<u32>,
     /// By number of flows: the hosts that have so many.
     hosts: Vec<u32>,
-    /// The least number that a host with any has; nought if there is none.
+    /// The least number that a host with any has; 0 if there is none.
     least: u32,
 }
 

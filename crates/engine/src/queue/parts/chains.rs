@@ -37,7 +37,7 @@ impl<const N: usize> Chains<N> {
         self.places[queue].chain.map(usize::from)
     }
 
-    /// Whether nobody waits in any chain.
+    /// Whether all chains are empty.
     pub fn is_empty(&self) -> bool {
         self.ends.iter().all(|(first, _)| *first == NONE)
     }

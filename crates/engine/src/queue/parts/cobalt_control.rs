@@ -150,7 +150,7 @@ impl CobaltControl {
         }
     }
 
-    /// CoDel's control law; a count of nought is as one.
+    /// CoDel's control law; a count of 0 is treated as 1.
     fn spacing(&self, settings: &CobaltSettings) -> Duration {
         Duration((settings.interval.0 as f64 / (self.count.max(1) as f64).sqrt()).round() as u64)
     }

@@ -1,4 +1,4 @@
-//! Who a packet is from and to: what a router reads in the headers besides the ports.
+//! Sender and receiver of each flow, which a router reads in the headers.
 
 use crate::packet::{Packet, flags};
 use crate::specification::FlowSpecification;

@@ -16,7 +16,7 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// Nobody is active.
+    /// A rotation without active queues.
     pub fn new(queues: usize) -> Rotation {
         Rotation { chains: Chains::new(queues), credits: vec![0; queues].into() }
     }
@@ -51,8 +51,8 @@ impl Rotation {
         }
     }
 
-    /// The queue whose turn it was had nothing to send. A new one becomes old, lest it come back as new at once and keep
-    /// the old ones from their turn; an old one is no longer active.
+    /// The queue whose turn it was had nothing to send. A new one becomes old, so that it does not return as new at once and delay
+    /// the old ones; an old one is no longer active.
     pub fn pass(&mut self, queue: usize) {
         if self.is_new(queue) {
             self.chains.append(OLD, queue);
@@ -91,7 +91,7 @@ impl Rotation {
         self.chains.chain_of(queue) == Some(NEW)
     }
 
-    /// Whether nobody is active.
+    /// Whether no queue is active.
     pub fn is_empty(&self) -> bool {
         self.chains.is_empty()
     }

@@ -11,6 +11,8 @@ use crate::time::Time;
 parameters! {
     /// What can be set of New Reno, and of those that share its window.
     pub struct NewRenoParameters {
+        alpha: f64 = 1.0, in 0 .. 1000, "Segments by which the window grows per round trip, at most one per acknowledgement", "RFC 5681 section 3.1; a of AIMD(a, b) in Floyd, Handley and Padhye 2000";
+        beta: f64 = 0.5, in 0 .. 1, "Share of the flight size kept after a loss", "RFC 5681 equation 4; 1 - b of AIMD(a, b) in Floyd, Handley and Padhye 2000";
         beta_ecn: f64 = 0.8, in 0 .. 1, "Share of the flight size kept after marks, if the stack sets abe = true", "RFC 8511 section 3.1";
     }
 }
@@ -43,6 +45,8 @@ impl AdditiveIncrease {
 pub struct NewReno {
     parameters: Arc<NewRenoParameters>,
     additive: AdditiveIncrease,
+    /// Of a byte of credit, when multiplied by alpha.
+    fraction: f64,
 }
 
 impl NewReno {
@@ -59,20 +63,29 @@ impl NewReno {
 
     /// A fresh New Reno.
     pub fn new(parameters: Arc<NewRenoParameters>) -> NewReno {
-        NewReno { parameters, additive: AdditiveIncrease::default() }
+        NewReno { parameters, additive: AdditiveIncrease::default(), fraction: 0.0 }
+    }
+
+    /// Credit times alpha, which makes alpha segments for each window's worth; at most a window, which makes one segment.
+    #[cold]
+    fn multiplied(&mut self, credit: u64, window: &Window) -> u64 {
+        let bytes = self.parameters.alpha * credit as f64 + self.fraction;
+        self.fraction = bytes - bytes.floor();
+        (bytes as u64).min(window.cwnd)
     }
 }
 
 impl CongestionControl for NewReno {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        self.additive.increase(window, ack.credit);
+        let credit = if self.parameters.alpha == 1.0 { ack.credit } else { self.multiplied(ack.credit, window) };
+        self.additive.increase(window, credit);
     }
 
-    /// Half the flight size (RFC 5681 equation 4); with marks RFC 8511 section 3.
+    /// Half the flight size (RFC 5681 equation 4), or the share set; with marks RFC 8511 section 3.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         if let Some(flight_size) = event.flight_size() {
             self.additive.restart();
-            window.set_ssthresh(flight_size / 2);
+            window.set_ssthresh((self.parameters.beta * flight_size as f64) as u64);
             if let CongestionEvent::Ecn { abe: true, .. } = event {
                 let left = (self.parameters.beta_ecn * flight_size as f64) as u64;
                 window.ssthresh = window.ssthresh.max(left);

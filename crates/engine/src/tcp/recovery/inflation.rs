@@ -7,13 +7,12 @@ use crate::tcp::flight::Flight;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inflation {
     window: u64,
-    partial_acks: u64,
 }
 
 impl Inflation {
     /// Enters fast recovery: the duplicate acknowledgements that led to it count (RFC 5681 section 3.2 step 3).
     pub fn enter(ssthresh: u64, duplicate_acks: u64, mss: u64) -> Inflation {
-        Inflation { window: ssthresh + duplicate_acks * mss, partial_acks: 0 }
+        Inflation { window: ssthresh + duplicate_acks * mss }
     }
 
     /// The inflated window in bytes.
@@ -27,11 +26,9 @@ impl Inflation {
     }
 
     /// A partial acknowledgement deflates the window by what it acknowledges, less one segment (RFC 6582 section 3.2
-    /// step 3). Returns whether it is the first of the episode, the only one that restarts the retransmission timer.
-    pub fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
+    /// step 3).
+    pub fn on_partial(&mut self, acked: u64, mss: u64) {
         self.window = self.window.saturating_sub(acked) + if acked >= mss { mss } else { 0 };
-        self.partial_acks += 1;
-        self.partial_acks == 1
     }
 
     /// The congestion window after a full acknowledgement: the first, burst-avoiding choice of RFC 6582 section 3.2
@@ -41,7 +38,7 @@ impl Inflation {
     }
 }
 
-/// Fast recovery of Reno or New Reno begins. None if the algorithm sets the window.
+/// Begins fast recovery of Reno or New Reno. None if the algorithm sets the window.
 pub(super) fn enter(flight: &mut Flight, reduce: impl FnOnce(&mut Flight)) -> Option<Inflation> {
     flight.scoreboard.start_episode();
     flight.scoreboard.mark_first_lost();
@@ -54,7 +51,8 @@ pub(super) fn enter(flight: &mut Flight, reduce: impl FnOnce(&mut Flight)) -> Op
     Some(Inflation::enter(window.ssthresh, flight.duplicate_acks, window.mss))
 }
 
-/// What is sent next: where the window is inflated only new data, since acknowledgements alone say what to send again.
+/// What is sent next. With an inflated window only new data: retransmissions are sent on acknowledgements, regardless of the
+/// window.
 pub(super) fn next_segment(inflation: Option<&Inflation>, flight: &mut Flight, has_new: bool) -> Option<Next> {
     match inflation {
         Some(_) => has_new.then_some(Next::New),

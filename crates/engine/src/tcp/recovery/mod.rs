@@ -1,8 +1,8 @@
-//! Loss recovery: how losses are found, what is sent while they are repaired, what becomes of the window meanwhile, and what
-//! is left of it in the end. One file a recovery; the stack says which a sender has.
+//! Loss recovery: how losses are detected, what is sent during recovery, and the window during and after it. One file per
+//! recovery; the stack selects it.
 //!
-//! A recovery does not send and does not know the congestion control. It works on the sender's [`Flight`] and says what is to
-//! be done; the sender does it. To add one: write its file with an implementation of `Repair`, name it in [`Recovery`], in
+//! A recovery does not send and does not know the congestion control. It updates the sender's [`Flight`] and returns what the
+//! sender is to do. To add one: write its file with an implementation of `Repair`, name it in [`Recovery`], in
 //! `each!` and in [`RecoveryKind`].
 
 mod inflation;
@@ -29,10 +29,10 @@ pub use reno::Reno;
 pub use sack::Sack;
 pub use tahoe::Tahoe;
 
-/// What an acknowledgement means for the repair of losses.
+/// The effect of an acknowledgement on recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Fast recovery neither goes on nor begins: the window may grow.
+    /// No fast recovery: the window may grow.
     Grow,
     /// Fast recovery begins, after the window has grown.
     Enter,
@@ -48,7 +48,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Fast recovery goes on, and there is nothing special to do.
+    /// Fast recovery goes on, without a retransmission.
     const REPAIR: Step = Step::Repair { retransmit: None, restarts_timer: true };
 }
 
@@ -76,14 +76,14 @@ pub enum Next {
     Rescue(u64),
 }
 
-/// What an acknowledgement shows about losses of before.
+/// What an acknowledgement shows about earlier losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// Nothing.
     None,
-    /// A tail loss probe has repaired a loss, which calls for a reduction of the window.
+    /// A tail loss probe has repaired a loss: the window is to be reduced.
     ProbeRepaired,
-    /// Nothing had been lost in the latest episode: the window as it was before.
+    /// The latest reduction was spurious. The window before it:
     Spurious {
         /// The congestion window.
         cwnd: u64,
@@ -92,32 +92,32 @@ pub enum Evidence {
     },
 }
 
-/// What is to be done when a recovery's timer expires.
+/// The action when a recovery's timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
     /// Nothing.
     Nothing,
-    /// Losses were found: fast recovery begins, and what the window allows is sent.
+    /// Losses were detected: fast recovery begins, and the sender sends what the window allows.
     Enter,
-    /// What the window allows is sent.
+    /// The sender sends what the window allows.
     Send,
     /// A tail loss probe is sent.
     Probe,
 }
 
-/// What makes one recovery different from another. Four methods are required.
+/// The interface of recoveries. Four methods are required.
 trait Repair {
     /// Whether an acknowledgement that is a duplicate or shows a loss begins fast recovery. It is counted.
     fn finds_loss(&mut self, flight: &mut Flight, arrival: &Arrival) -> bool;
 
-    /// Fast recovery begins. Marks what is lost, has the threshold reduced, and sets the window. `delivered` are the segments
-    /// that the acknowledgement at hand delivered, `nxt` is SND.NXT.
+    /// Begins fast recovery: marks lost segments, calls `reduce` to lower the threshold, and sets the window. `delivered` is
+    /// the number of segments that the current acknowledgement delivered, `nxt` is SND.NXT.
     fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry;
 
     /// An acknowledgement during fast recovery that does not end it.
     fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step;
 
-    /// Fast recovery has ended: sets the window.
+    /// Ends fast recovery: sets the window.
     fn leave(&mut self, flight: &mut Flight);
 
     /// Whether an acknowledgement ends fast recovery: if everything sent before it began is acknowledged.
@@ -130,7 +130,7 @@ trait Repair {
         flight.scoreboard.first_is_lost()
     }
 
-    /// What the window is compared with during fast recovery, in bytes.
+    /// Bytes in flight, as compared with the window, during fast recovery.
     fn in_flight(&self, flight: &Flight) -> u64 {
         flight.pipe()
     }
@@ -154,7 +154,7 @@ trait Repair {
     fn on_sent(&mut self, _flight: &Flight, _index: u64, _payload: u64, _now: Time) {}
 }
 
-/// What was lost, then what is new: NextSeg() rules 1 and 2 of RFC 6675.
+/// Lost segments, then new ones: NextSeg() rules 1 and 2 of RFC 6675.
 fn lost_then_new(flight: &mut Flight, has_new: bool) -> Option<Next> {
     match flight.scoreboard.next_lost() {
         Some(index) => Some(Next::Retransmission(index)),
@@ -190,7 +190,7 @@ macro_rules! each {
     };
 }
 
-/// What only some recoveries have to know.
+/// Settings that only some recoveries use.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoverySettings {
     /// Whether Reno retransmits fast again before what it had sent at the last loss is acknowledged.
@@ -217,7 +217,7 @@ impl Recovery {
         matches!(self, Recovery::Rack(_))
     }
 
-    /// What an acknowledgement means. After a timeout it may end the repair here.
+    /// The effect of an acknowledgement. It may end the repair after a timeout.
     #[inline]
     pub fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
         match flight.phase {
@@ -245,8 +245,8 @@ impl Recovery {
         }
     }
 
-    /// The repair of a loss begins. `reduce` has the congestion control reduce the threshold; `delivered` are the segments that
-    /// the acknowledgement at hand delivered, `nxt` is SND.NXT.
+    /// Begins the repair of a loss. `reduce` makes the congestion control lower the threshold; `delivered` is the number of
+    /// segments that the current acknowledgement delivered, `nxt` is SND.NXT.
     pub fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
         each!(self, recovery => recovery.enter(flight, delivered, nxt, reduce))
     }
@@ -261,7 +261,7 @@ impl Recovery {
         }
     }
 
-    /// What the window is compared with, in bytes.
+    /// Bytes in flight, as compared with the window.
     #[inline]
     pub fn in_flight(&self, flight: &Flight) -> u64 {
         match flight.phase {
@@ -290,13 +290,13 @@ impl Recovery {
         flight.end_recovery();
     }
 
-    /// Whether a loss is known at the end of fast recovery: new data sent meanwhile may be lost as well.
+    /// Whether a loss is known at the end of fast recovery: new data sent during it may be lost as well.
     pub fn knows_of_loss(&self, flight: &mut Flight) -> bool {
         each!(self, recovery => recovery.knows_of_loss(flight))
     }
 
-    /// The retransmission timer expired, or what stands for it: slow start begins anew, with everything lost that is not known
-    /// to have arrived or to be under way. `nxt` is SND.NXT.
+    /// Slow start begins anew, after the retransmission timer expired or a loss with Tahoe. Every segment is lost that is not
+    /// known to have arrived or to be in flight. `nxt` is SND.NXT.
     pub fn on_timeout(&mut self, flight: &mut Flight, nxt: u64, rto: &Rto, now: Time) {
         flight.start_over(nxt);
         each!(self, recovery => recovery.on_timeout(flight, rto, now));
@@ -309,7 +309,7 @@ impl Recovery {
     }
 }
 
-/// What only those recoveries do that follow single segments in time.
+/// For recoveries that track the send times of segments.
 impl Recovery {
     /// When its own timer expires; `NEVER` while it is off.
     #[inline]
@@ -335,7 +335,7 @@ impl Recovery {
         }
     }
 
-    /// After new data was sent or acknowledged: waits for the time at which the end of the flight is to be probed.
+    /// Arms the tail loss probe after new data was sent or acknowledged.
     /// `retransmission` is when the retransmission timer expires.
     #[inline]
     pub fn arm_probe(&mut self, flight: &Flight, rto: &Rto, retransmission: Time, now: Time) {
@@ -359,8 +359,7 @@ impl Recovery {
         }
     }
 
-    /// A segment arrived. `echo_ended` is when the tick of the timestamp was over that the acknowledgement echoes, if it echoes
-    /// one.
+    /// A segment arrived. `echo_ended` is the end of the clock tick of the timestamp that the acknowledgement echoes, if any.
     #[inline]
     pub fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
         if let Recovery::Rack(rack) = self {
@@ -384,7 +383,7 @@ impl Recovery {
         }
     }
 
-    /// An acknowledgement that arrived after a later one: it may still report a duplicate segment.
+    /// An acknowledgement that was overtaken by a later one: it may still report a duplicate segment.
     pub fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
         match self {
             Recovery::Rack(rack) => rack.on_old_ack(flight, number, sacks),
@@ -392,7 +391,7 @@ impl Recovery {
         }
     }
 
-    /// The window is about to be reduced for losses that may prove to be none.
+    /// The window is about to be reduced for losses that may prove spurious.
     pub fn before_reduction(&mut self, flight: &Flight) {
         if let Recovery::Rack(rack) = self {
             rack.before_reduction(flight);

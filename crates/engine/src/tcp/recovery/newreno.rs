@@ -1,5 +1,5 @@
-//! New Reno: RFC 6582. As Reno, but an acknowledgement of new data that leaves something unacknowledged of what was sent before
-//! the loss, a partial one, shows the next loss, which is sent again at once.
+//! New Reno: RFC 6582. As Reno, but an acknowledgement of new data that does not cover everything sent before the loss was
+//! detected, a partial one, indicates the next loss, which is retransmitted at once.
 
 use super::{Entry, Inflation, Next, Repair, Step, inflation};
 use crate::tcp::flight::{Arrival, Flight};
@@ -11,6 +11,8 @@ use crate::time::Time;
 pub struct NewReno {
     /// The window of the present episode; none if the algorithm sets it.
     inflation: Option<Inflation>,
+    /// Whether the present episode has had a partial acknowledgement.
+    had_partial: bool,
 }
 
 impl Repair for NewReno {
@@ -20,24 +22,26 @@ impl Repair for NewReno {
 
     fn enter(&mut self, flight: &mut Flight, _delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
         self.inflation = inflation::enter(flight, reduce);
+        self.had_partial = false;
         flight.begin_recovery(nxt);
         Entry::Repair { first: Some(flight.scoreboard.una()) }
     }
 
     fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
         let mss = flight.window.mss;
-        match &mut self.inflation {
-            None => Step::REPAIR,
-            Some(inflation) if arrival.acked == 0 => {
+        if arrival.acked == 0 {
+            if let Some(inflation) = &mut self.inflation {
                 inflation.on_duplicate(mss);
-                Step::REPAIR
             }
-            Some(inflation) => {
-                let is_first = inflation.on_partial(arrival.acked, mss);
-                flight.scoreboard.mark_first_lost();
-                Step::Repair { retransmit: Some(flight.scoreboard.una()), restarts_timer: is_first }
-            }
+            return Step::REPAIR;
         }
+        if let Some(inflation) = &mut self.inflation {
+            inflation.on_partial(arrival.acked, mss);
+        }
+        flight.scoreboard.mark_first_lost();
+        // RFC 6582 section 3.2 step 3: only the first restarts the timer.
+        let restarts_timer = !std::mem::replace(&mut self.had_partial, true);
+        Step::Repair { retransmit: Some(flight.scoreboard.una()), restarts_timer }
     }
 
     fn leave(&mut self, flight: &mut Flight) {

@@ -1,5 +1,5 @@
 //! Reno: RFC 5681 section 3.2. The window is inflated by duplicate acknowledgements, and the first acknowledgement of new data
-//! ends fast recovery: each further loss of a window is found anew.
+//! ends fast recovery: each further loss of a window is detected separately.
 
 use super::{Entry, Inflation, Next, Repair, Step, inflation};
 use crate::tcp::flight::{Arrival, Flight};
@@ -9,14 +9,14 @@ use crate::time::Time;
 /// See the module.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
-    /// Whether it retransmits fast again before what it had sent at the last loss is acknowledged.
+    /// Whether it repeats fast retransmit before everything sent at the last loss is acknowledged.
     repeats: bool,
     /// The window of the present episode; none if the algorithm sets it.
     inflation: Option<Inflation>,
 }
 
 impl Reno {
-    /// Of a new connection.
+    /// The recovery of a new connection.
     pub fn new(repeats: bool) -> Reno {
         Reno { repeats, inflation: None }
     }
@@ -33,7 +33,7 @@ impl Repair for Reno {
         Entry::Repair { first: Some(flight.scoreboard.una()) }
     }
 
-    /// One more duplicate: an acknowledgement of new data ends fast recovery.
+    /// A duplicate, since an acknowledgement of new data ends fast recovery.
     fn on_ack(&mut self, flight: &mut Flight, _arrival: &Arrival) -> Step {
         if let Some(inflation) = &mut self.inflation {
             inflation.on_duplicate(flight.window.mss);

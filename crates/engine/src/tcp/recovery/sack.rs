@@ -19,7 +19,7 @@ pub struct Sack {
 }
 
 impl Sack {
-    /// With the window halved at once, against which pipe runs.
+    /// With the window reduced at once.
     pub fn at_once() -> Sack {
         Sack { is_proportional: false, reduction: None, rescue_from: u64::MAX }
     }

@@ -10,7 +10,7 @@ use crate::tcp::recovery::{Evidence, Step};
 use crate::tcp::scoreboard::{FIRST_DATA, Progress};
 use crate::time::{Duration, Time};
 
-/// An acknowledgement as it comes to the sender.
+/// An acknowledgement as the sender receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Acknowledgement<'a> {
     /// Cumulative acknowledgement number.
@@ -23,7 +23,7 @@ pub struct Acknowledgement<'a> {
     pub options: &'a AckOptions,
 }
 
-/// What an acknowledgement of new data gives to window growth.
+/// The input of window growth from an acknowledgement of new data.
 struct Growth<'a> {
     acked: u64,
     /// Segments newly known to have been marked.
@@ -146,7 +146,7 @@ impl Sender {
         })
     }
 
-    /// Acts on what an acknowledgement that delivered so many segments shows about losses of before.
+    /// Acts on what an acknowledgement shows about earlier losses. `delivered` is the number of segments that it delivered.
     #[inline]
     fn act_on(&mut self, evidence: Evidence, delivered: u64, now: Time) {
         match evidence {
@@ -156,8 +156,8 @@ impl Sender {
         }
     }
 
-    /// Does what an acknowledgement that delivered so many segments means for the repair of losses. Returns whether the
-    /// retransmission timer is to be restarted.
+    /// Applies the effect of an acknowledgement on recovery. `delivered` is the number of segments that it delivered. Returns
+    /// whether the retransmission timer is to be restarted.
     fn take_step(&mut self, step: Step, growth: &Growth, delivered: u64, now: Time, outbox: &mut Vec<Packet>) -> bool {
         match step {
             Step::Grow | Step::Enter => {
@@ -185,7 +185,7 @@ impl Sender {
         }
     }
 
-    /// Grows the window, unless the sender did not use what it had, or the acknowledgement reports marks.
+    /// Grows the window, unless the sender did not use all of it or the acknowledgement reports marks.
     fn grow(&mut self, growth: &Growth, now: Time) {
         let Growth { acked, marked, rtt, options } = *growth;
         let window = self.flight.window;
@@ -195,7 +195,7 @@ impl Sender {
             // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
             (Counting::Bytes, true) if self.flight.phase == Phase::Loss => acked.min(mss),
             (Counting::Bytes, true) => acked.min(2 * mss),
-            // An acknowledgement that leaps over a repaired hole is worth one window at most.
+            // An acknowledgement that covers a repaired hole counts for one window at most.
             (Counting::Recommended | Counting::Bytes, false) => acked.min(window.cwnd),
         };
         let mut ack = Ack {

@@ -1,4 +1,4 @@
-//! What a sender does on congestion: it passes the event to the algorithm, reduces the window, and begins a repair or undoes it.
+//! A sender's reaction to congestion: it passes the event to the algorithm, reduces the window, and begins or undoes recovery.
 
 use super::Sender;
 use crate::packet::Packet;
@@ -7,7 +7,7 @@ use crate::tcp::recovery::Entry;
 use crate::time::Time;
 
 impl Sender {
-    /// A loss was found with an acknowledgement that delivered so many segments: its repair begins.
+    /// Begins recovery from a loss. `delivered` is the number of segments that the current acknowledgement delivered.
     pub(super) fn enter_recovery(&mut self, delivered: u64, now: Time, outbox: &mut Vec<Packet>) {
         let nxt = self.next_sequence();
         let algorithm = &mut self.algorithm;
@@ -27,7 +27,7 @@ impl Sender {
         }
     }
 
-    /// Slow start from one segment, in which everything not known to have arrived is sent again.
+    /// Slow start from one segment. Everything not known to have arrived is retransmitted.
     pub(super) fn start_over(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let nxt = self.next_sequence();
         self.algorithm.on_congestion(&mut self.flight.window, CongestionEvent::Timeout, now);
@@ -62,15 +62,15 @@ impl Sender {
         self.statistics.mark_reductions += 1;
     }
 
-    /// A tail loss probe was the repair of a loss, to which the window is due an answer: half of what was in flight until the
-    /// acknowledgement, which is often for all of it and delivered so many segments.
+    /// A tail loss probe repaired a loss: the window is reduced. The flight size is that before the acknowledgement, which
+    /// delivered so many segments and often covers all of it.
     pub(super) fn on_probe_repaired(&mut self, delivered: u64, now: Time) {
         let window = self.flight.window;
         let flight_size = (self.flight.flight_size() + delivered * window.mss).min(window.cwnd);
         self.reduce(CongestionEvent::Loss { flight_size }, now);
     }
 
-    /// Reduces the window where nothing is to be repaired.
+    /// Reduces the window without recovery.
     fn reduce(&mut self, event: CongestionEvent, now: Time) {
         let window = &mut self.flight.window;
         self.algorithm.on_congestion(window, event, now);
@@ -80,7 +80,7 @@ impl Sender {
         self.marks.on_reduced(self.next_sequence());
     }
 
-    /// Nothing had been lost: the window is again what it was before, at least.
+    /// The reduction was spurious: restores the window to at least its earlier size.
     pub(super) fn take_back(&mut self, cwnd: u64, ssthresh: u64, now: Time) {
         if !self.flight.is_open() {
             self.recovery.leave(&mut self.flight);

@@ -6,7 +6,7 @@ use crate::tcp::congestion::{LostSegment, RateSample};
 use crate::tcp::segment_ring::SegmentRing;
 use crate::time::{Duration, Time};
 
-/// What is noted of a segment when it is sent (section 3.1.2 of the draft).
+/// The record of a segment, made when it is sent (section 3.1.2 of the draft).
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     sent: Time,
@@ -62,8 +62,8 @@ impl DeliveryEstimator {
         }
     }
 
-    /// A segment is sent, whether new or again. `una` is the first segment not acknowledged, `in_flight` what is in flight
-    /// besides it.
+    /// A segment is sent, for the first time or again. `una` is the first segment not acknowledged, `in_flight` the bytes in
+    /// flight without it.
     pub(super) fn on_sent(&mut self, index: u64, una: u64, in_flight: u64, now: Time) {
         self.records.hold(una, index);
         if in_flight == 0 {

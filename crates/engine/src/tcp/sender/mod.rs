@@ -172,7 +172,7 @@ impl Sender {
         self.algorithm.needs()
     }
 
-    /// Its algorithm, as it stands.
+    /// The current state of its algorithm.
     pub fn algorithm(&self) -> &Algorithm {
         &self.algorithm
     }
@@ -253,8 +253,8 @@ impl Sender {
         self.send(now, outbox);
     }
 
-    /// Its application aborts the connection: ABORT of RFC 9293 section 3.10.5, without the reset, for nobody would act
-    /// on it. False if there is nothing left to abort.
+    /// The application aborts the connection: ABORT of RFC 9293 section 3.10.5, without the reset, which would have no
+    /// effect. False if the connection has already ended.
     pub fn stop(&mut self) -> bool {
         if matches!(self.state, State::Completed | State::Aborted(_)) {
             return false;

@@ -91,7 +91,7 @@ impl Detector {
         self.latest = self.latest.max(Some((sent, index)));
     }
 
-    /// Something arrived twice: the reordering window was too small (step 4).
+    /// A segment arrived twice: the reordering window was too small (step 4).
     pub(super) fn on_duplicate(&mut self, una: u64, nxt: u64) {
         if self.round.is_some_and(|end| una >= end) {
             self.round = None;
@@ -111,7 +111,7 @@ impl Detector {
         }
     }
 
-    /// RACK_update_reo_wnd(): none where nothing was ever reordered and losses are plain.
+    /// RACK_update_reo_wnd(): zero if nothing was reordered so far and losses are certain.
     fn reordering_window(&self, losses_are_plain: bool, srtt: Duration) -> Duration {
         if !self.reordering_seen && losses_are_plain {
             return Duration::ZERO;
@@ -119,8 +119,8 @@ impl Detector {
         Duration((self.min_rtt.0 / REORDERING_STEP).saturating_mul(self.steps)).min(srtt)
     }
 
-    /// Step 5: marks as lost what was sent so long before the latest that arrived. Returns how many, and how long the others
-    /// that were sent before it are to be waited for.
+    /// Step 5: marks segments lost that were sent the reordering window before the latest one that arrived. Returns their
+    /// number, and how long to wait for the others that were sent before it.
     pub(super) fn find_losses(
         &mut self,
         scoreboard: &mut Scoreboard,

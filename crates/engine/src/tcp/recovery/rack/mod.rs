@@ -20,16 +20,16 @@ const LONGEST_ACK_DELAY: Duration = Duration::from_milliseconds(200);
 /// The probe timeout before any RTT sample: RFC 8985 section 7.2.
 const FIRST_PROBE_TIMEOUT: Duration = Duration::from_seconds(1);
 
-/// What the deadline is for.
+/// The purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
-    /// Segments may by now be lost and not just late.
+    /// The reordering window of segments ends: they are lost.
     Reordering,
-    /// The end of the flight is to be probed.
+    /// A tail loss probe is to be sent.
     Probe,
 }
 
-/// A tail loss probe that is not yet answered (section 7.1).
+/// A tail loss probe that is not yet acknowledged (section 7.1).
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     /// TLP.end_seq, as a segment's index.
@@ -117,7 +117,7 @@ impl Rack {
         }
     }
 
-    /// An acknowledgement that a later one overtook.
+    /// An acknowledgement that was overtaken by a later one.
     pub(super) fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
         if duplicate_of(number, sacks).is_none() {
             return Evidence::None;
@@ -126,7 +126,7 @@ impl Rack {
         self.on_needless_retransmission()
     }
 
-    /// Marks what is lost by now, and waits for what may yet be.
+    /// Marks segments that are lost by now, and arms the timer for those that may be.
     fn mark_losses(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> u64 {
         let losses_are_plain =
             !flight.is_open() || flight.scoreboard.sacked() >= flight.scoreboard.duplicate_threshold();
@@ -209,7 +209,7 @@ impl Rack {
 }
 
 impl Repair for Rack {
-    /// By time, losses may come to light with any acknowledgement.
+    /// With detection by time, any acknowledgement may reveal losses.
     fn finds_loss(&mut self, flight: &mut Flight, _arrival: &Arrival) -> bool {
         flight.duplicate_acks += 1;
         self.knows_of_loss(flight)
@@ -239,7 +239,7 @@ impl Repair for Rack {
         self.detector.on_recovered();
     }
 
-    /// By time any segment may be lost, not only the first.
+    /// With detection by time, any segment may be lost, not only the first.
     fn knows_of_loss(&self, flight: &mut Flight) -> bool {
         flight.scoreboard.next_lost().is_some()
     }

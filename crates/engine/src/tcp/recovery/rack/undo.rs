@@ -12,7 +12,7 @@ pub(super) fn duplicate_of(acknowledgement: u64, sacks: &[Block]) -> Option<Bloc
     (first.end <= acknowledgement || within).then_some(first)
 }
 
-/// The latest reduction of the window, and what is known of its reason.
+/// The latest reduction of the window, and whether its retransmissions were needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     /// The window before it.
@@ -32,7 +32,7 @@ impl Undo {
         self.unexplained += 1;
     }
 
-    /// One retransmission is shown to have been needless. Once all are, the window before the reduction.
+    /// A retransmission was spurious. Returns the window before the reduction once all were.
     pub(super) fn on_needless(&mut self) -> Option<Window> {
         if self.unexplained == 0 {
             return None;
