@@ -1,4 +1,4 @@
-"""The ``sojourn`` command. Exit status: 0 done, 1 a run failed, 2 bad input, 130 interrupted."""
+"""The ``sojourn`` command. Exit status: 0 done, 1 a run failed, 2 bad input, 130 and 143 ended by a signal."""
 
 import importlib
 import os
@@ -8,7 +8,6 @@ import sys
 import click
 
 from sojourn.cli import interrupts
-from sojourn.cli.interrupts import INTERRUPTED
 from sojourn.errors import InputError, SojournError
 
 FAILED, BAD_INPUT = 1, 2
@@ -79,11 +78,9 @@ def status(arguments: list[str]) -> int:
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except Exception as error:
-        if interrupts.came():
-            return _complain("interrupted", INTERRUPTED)
-        return _status_of(error)
+        return interrupts.complain() if interrupts.came() else _status_of(error)
     except KeyboardInterrupt:
-        return _complain("interrupted", INTERRUPTED)
+        return interrupts.complain()
     return 0
 
 
@@ -100,7 +97,7 @@ def _status_of(error: Exception) -> int:
         case SojournError():
             return _complain(str(error), FAILED)
         case click.Abort():
-            return _complain("interrupted", INTERRUPTED)
+            return interrupts.complain()
         case BrokenPipeError():
             # The reader of our output has gone, as with "| head"; keep Python from failing once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
