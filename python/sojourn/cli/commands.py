@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import shlex
 import sys
 
@@ -11,6 +12,9 @@ from sojourn.cli import interrupts
 from sojourn.errors import InputError, SojournError
 
 FAILED, BAD_INPUT = 1, 2
+
+#: What the system and libraries say of a full disk.
+NO_SPACE = re.compile(r"No space left on device( \(os error \d+\))?")
 
 #: What a shell sets to ask for completions.
 COMPLETION = "_SOJOURN_COMPLETE"
@@ -103,11 +107,12 @@ def _status_of(error: Exception) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
         case OSError():
-            return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), FAILED)
+            return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
         case _:
             raise error
 
 
 def _complain(message: str, exit_status: int) -> int:
-    click.echo(f"sojourn: {' '.join(message.split())}", err=True)
+    plain = NO_SPACE.sub("the disk is full; free some space and repeat the command", message)
+    click.echo(f"sojourn: {' '.join(plain.split())}", err=True)
     return exit_status

@@ -8,6 +8,9 @@ Runs that another build of their backend has made again leave the files. Before 
 form in a new numbered folder of ``superseded``, which is not touched again, so that no result is lost.
 """
 
+import errno
+import io
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -93,7 +96,10 @@ def _lay_out(journal: Journal, last: int, axes: Sequence[str], workshop: Path) -
     unreadable: list[str] = []
     for part, records in enumerate(_batches(journal, last, unreadable)):
         for name, frame in assemble(records, axes).items():
-            frame.with_row_index("row").write_parquet(workshop / f"part.{part:06}.{name}.parquet", compression="lz4")
+            written = io.BytesIO()
+            frame.with_row_index("row").write_parquet(written, compression="lz4")
+            # Not by polars, which does not say why it could not write.
+            (workshop / f"part.{part:06}.{name}.parquet").write_bytes(written.getbuffer())
     return unreadable
 
 
@@ -186,7 +192,10 @@ class _Merge:
         try:
             yield
         except duckdb.Error as error:
-            raise OSError(str(error).splitlines()[0]) from None
+            said = str(error).splitlines()[0]
+            if os.strerror(errno.ENOSPC) in said:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._workshop)) from None
+            raise OSError(said) from None
 
 
 def _parts(workshop: Path, name: str) -> str:

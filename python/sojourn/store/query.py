@@ -1,6 +1,7 @@
 """Questions in SQL to the frames of a store. They only read, and only what is in its directory."""
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -80,7 +81,7 @@ def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
 
 
 def _complaint(error: Exception) -> str:
-    said = str(error).partition("\n\nLINE ")[0]
+    said = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", str(error).partition("\n\nLINE ")[0])
     return f"invalid query: {' '.join(said.split())}"
 
 
