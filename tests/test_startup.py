@@ -1,6 +1,5 @@
-"""The command line and the package load little at start, and an interrupt is one line at any time."""
+"""The command line and the package load little at start, and a signal is one line at any time."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -9,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import sojourn
+from conftest import SMALL_TOML
 from sojourn.cli.commands import COMMANDS
+from sojourn.store import Store
 
 #: Packages that take long to load.
 HEAVY = {"polars", "numpy", "scipy", "duckdb", "altair", "pydantic", "pyarrow", "distributed"}
@@ -70,21 +72,85 @@ def test_completion_loads_little(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown.stdout == "plain,simulator\n"
 
 
-@pytest.mark.parametrize("milliseconds", [0, 20, 50, 100, 150, 200, 300, 400, 500, 700, 1000])
-def test_interrupt_is_one_line(milliseconds: int, tmp_path: Path) -> None:
-    """An interrupt at any time after the command line has begun to catch it is one line and status 130."""
+#: Commands that take long enough to be interrupted, in a directory that has a sweep and its results.
+COMMANDS_TO_END = {
+    "reproduce": ["reproduce", "piotrowska", "--seeds", "50", "--out", "study"],
+    "run": ["run", "sweep.toml", "--seeds", "5000"],
+    "watch": ["watch", "sweep.toml", "--only", "tcp=cubic"],
+    "report": ["report", "out"],
+    "plot": ["plot", "out", "--figure", "fairness"],
+    "query": ["query", "out", "select count(*) from range(1000000000) a, range(1000) b where (a.range + b.range) % 7 = 0"],
+}
+
+SWEEP = """
+[sweep.axes]
+tcp = { key = "flows.0.tcp", values = ["cubic", "newreno"] }
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Makes a directory that has a sweep and its results."""
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "sweep.toml").write_text(SMALL_TOML + SWEEP, encoding="utf-8")
+    sojourn.run(folder / "sweep.toml", out=folder / "out")
+    return folder
+
+
+def end(arguments: list[str], folder: Path, *signals: tuple[float, int]) -> tuple[int, list[str]]:
+    """Sends signals to a command, each so many seconds after the last; returns its exit status and the lines on stderr.
+
+    The first is counted from when the command line has begun to catch signals.
+    """
     program = MAIN.replace("main()", READY)
-    arguments = ["reproduce", "piotrowska", "--seeds", "50", "--out", str(tmp_path / "out")]
     process = subprocess.Popen(
-        [sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
+        [sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
     )
     assert process.stdout is not None
     assert process.stdout.read(1) == b"."
-    time.sleep(milliseconds / 1000)
-    process.send_signal(signal.SIGINT)
+    for seconds, number in signals:
+        time.sleep(seconds)
+        process.send_signal(number)
     _, complaints = process.communicate(timeout=60)
-    lines = complaints.decode().splitlines()
-    assert lines[-1] == "sojourn: interrupted"
-    assert process.returncode == 130
+    return process.returncode, complaints.decode().splitlines()
+
+
+ENDED = {signal.SIGINT: (130, "sojourn: interrupted"), signal.SIGTERM: (143, "sojourn: terminated")}
+
+
+@pytest.mark.parametrize("number", ENDED, ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    ("command", "milliseconds"),
+    [
+        ("reproduce", 0),
+        ("run", 150),
+        ("watch", 1000),
+        *(
+            pytest.param(command, milliseconds, marks=pytest.mark.long)
+            for command in COMMANDS_TO_END
+            for milliseconds in (0, 20, 50, 100, 150, 200, 250, 300, 400, 500, 700, 1000, 1500, 2500)
+        ),
+    ],
+)
+def test_signal_is_one_line(command: str, milliseconds: int, number: signal.Signals, place: Path) -> None:
+    """A signal at any time after the command line has begun to catch it is one line, and 128 and its number the status."""
+    status, lines = end(COMMANDS_TO_END[command], place, (milliseconds / 1000, number))
+    if status == 0 and command in ("plot", "report"):
+        return  # it was done before
+    assert (status, lines[-1]) == ENDED[number]
     # During runs, a line before it says how many have finished.
     assert len(lines) == 1 or (len(lines) == 2 and "runs finished" in lines[0])
+
+
+@pytest.mark.parametrize(
+    "seconds", [0.0, *(pytest.param(seconds, marks=pytest.mark.long) for seconds in (0.001, 0.01, 0.05, 0.1, 0.2))]
+)
+def test_second_signal_ends_at_once(seconds: float, place: Path) -> None:
+    """Two signals in a row end the command too, with the status of the first and no traceback, and the store stays whole."""
+    out = str(place / f"twice-{seconds}")
+    arguments = ["run", "sweep.toml", "--seeds", "5000", "--out", out]
+    status, lines = end(arguments, place, (2.0, signal.SIGINT), (seconds, signal.SIGTERM))
+    assert (status, lines[-1]) == ENDED[signal.SIGINT]
+    assert len(lines) <= 2
+    with Store(Path(out), create=True, notify=pytest.fail) as store:
+        assert store.runs.height == len(store)

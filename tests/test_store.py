@@ -214,7 +214,7 @@ def test_empty_store(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("selec 1", 'invalid query: Parser Error: syntax error at or near "selec"'),
+        ("selec 1", 'invalid query: syntax error at or near "selec"'),
         ("select jian from runs", 'Referenced column "jian" not found'),
         ("", "empty query"),
     ],

@@ -17,7 +17,8 @@ def unknown(what: str, given: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(given.casefold(), {name.casefold(): name for name in names}, n=1, cutoff=0.5)
     nearest = next((name for name in names if close and name.casefold() == close[0]), None)
     hint = f', did you mean "{nearest}"?' if nearest else ""
-    return f'unknown {what} "{given}"{hint} (known: {", ".join(names)})'
+    listed = f"known: {', '.join(names)}" if names else "there is none"
+    return f'unknown {what} "{given}"{hint} ({listed})'
 
 
 def fault(name: str) -> str | None:

@@ -18,6 +18,5 @@ def main() -> None:
         ended = status(sys.argv[1:])
     except KeyboardInterrupt:
         ended = interrupts.complain()
-    # All output is written: an interrupt during Python's exit would only add noise.
-    interrupts.die()
+    interrupts.leave()
     sys.exit(ended)

@@ -1,17 +1,20 @@
-"""The ``sojourn`` command. Exit status: 0 done, 1 a run failed, 2 bad input, 130 interrupted."""
+"""The ``sojourn`` command. Exit status: 0 done, 1 a run failed, 2 bad input, 130 and 143 ended by a signal."""
 
 import importlib
 import os
+import re
 import shlex
 import sys
 
 import click
 
 from sojourn.cli import interrupts
-from sojourn.cli.interrupts import INTERRUPTED
 from sojourn.errors import InputError, SojournError
 
 FAILED, BAD_INPUT = 1, 2
+
+#: What the system and libraries say of a full disk.
+NO_SPACE = re.compile(r"No space left on device( \(os error \d+\))?")
 
 #: What a shell sets to ask for completions.
 COMPLETION = "_SOJOURN_COMPLETE"
@@ -80,11 +83,9 @@ def status(arguments: list[str]) -> int:
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except Exception as error:
-        if interrupts.came():
-            return _complain("interrupted", INTERRUPTED)
-        return _status_of(error)
+        return interrupts.complain() if interrupts.came() else _status_of(error)
     except KeyboardInterrupt:
-        return _complain("interrupted", INTERRUPTED)
+        return interrupts.complain()
     return 0
 
 
@@ -101,17 +102,18 @@ def _status_of(error: Exception) -> int:
         case SojournError():
             return _complain(str(error), FAILED)
         case click.Abort():
-            return _complain("interrupted", INTERRUPTED)
+            return interrupts.complain()
         case BrokenPipeError():
             # The reader of our output has gone, as with "| head"; keep Python from failing once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
         case OSError():
-            return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), FAILED)
+            return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
         case _:
             raise error
 
 
 def _complain(message: str, exit_status: int) -> int:
-    click.echo(f"sojourn: {' '.join(message.split())}", err=True)
+    plain = NO_SPACE.sub("the disk is full; free some space and repeat the command", message)
+    click.echo(f"sojourn: {' '.join(plain.split())}", err=True)
     return exit_status

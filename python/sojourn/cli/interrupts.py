@@ -1,32 +1,48 @@
-"""Ctrl-C: one line and exit status 130, whenever it comes."""
+"""Ctrl-C and SIGTERM: one line, and exit status 130 or 143, whenever they come."""
 
+import atexit
 import os
-import signal
 
 TYPE_CHECKING = False  # as in sojourn/__init__.py: this is the first thing that is loaded
 if TYPE_CHECKING:
+    import signal as signals
+    from collections.abc import Callable
     from types import FrameType, TracebackType
 
-INTERRUPTED = 130
+    Handler = Callable[[int, FrameType | None], object] | signals.Handlers
+else:
+    # What the module signal is made of, and built into Python: signal itself takes longer to load than all of this.
+    import _signal as signals
 
-_MESSAGE = b"sojourn: interrupted\n"
+#: The signals that end a command, and what is said of each.
+SIGNALS = {signals.SIGINT: "interrupted", signals.SIGTERM: "terminated"}
+
+#: What a shell adds to the number of the signal that ended a command.
+ENDED_BY = 128
 
 #: What begins the names of the files in which Python's own import machinery is.
 _IMPORTING = "<frozen importlib"
 
+#: Shows a terminal's cursor, which a bar hides.
+_SHOW_CURSOR = b"\x1b[?25h"
+
 
 def catch() -> None:
-    """Has an interrupt end the process at once while modules are being loaded, and raise ``KeyboardInterrupt`` otherwise.
+    """Has a signal end the process at once while modules are being loaded, and raise ``KeyboardInterrupt`` otherwise.
 
     Modules that are interrupted while they load may report something else, or nothing; and there is nothing to clean up yet. A
-    process that ignores interrupts, such as one started by nohup, keeps ignoring them.
+    second signal ends the process at once: a store loses nothing by that. A process that ignores a signal, such as one started by
+    nohup, keeps ignoring it.
     """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _handle)
+    for number in SIGNALS:
+        if signals.getsignal(number) in (signals.default_int_handler, signals.SIG_DFL):
+            signals.signal(number, _handle)
+    # After all else that is done at exit. From then on Python would hand signals to the system, which ends the process by them.
+    atexit.register(_set, signals.SIG_IGN)
 
 
 class Raised:
-    """While it is entered, an interrupt always raises ``KeyboardInterrupt``: there is something to clean up."""
+    """While it is entered, a first signal always raises ``KeyboardInterrupt``: there is something to clean up."""
 
     def __enter__(self) -> None:
         _state.cleans_up = True
@@ -36,33 +52,51 @@ class Raised:
 
 
 def came() -> bool:
-    """Whether there has been an interrupt: libraries may report it as an error of their own."""
-    return _state.came
+    """Whether there has been a signal: libraries may report it as an error of their own."""
+    return _state.number != 0
 
 
-def die() -> None:
-    """Has an interrupt end the process without a word from now on."""
-    if signal.getsignal(signal.SIGINT) is _handle:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+def leave() -> None:
+    """Has a signal end the process at once from now on: everything is done and said."""
+    _set(_leave)
 
 
 def complain() -> int:
-    """Says that the user interrupted, and returns the exit status."""
-    os.write(2, _MESSAGE)
-    return INTERRUPTED
+    """Says what ended the command, and returns the exit status."""
+    number = _state.number or signals.SIGINT
+    os.write(2, f"sojourn: {SIGNALS[number]}\n".encode())
+    return ENDED_BY + number
 
 
 class _State:
-    came = cleans_up = False
+    #: The first signal that came.
+    number = 0
+    cleans_up = False
 
 
 _state = _State()
 
 
-def _handle(_number: int, frame: "FrameType | None") -> None:
-    _state.came = True
+def _set(handler: "Handler") -> None:
+    """Changes what happens on those signals that are caught."""
+    for number in SIGNALS:
+        if signals.getsignal(number) in (_handle, _leave):
+            signals.signal(number, handler)
+
+
+def _handle(number: int, frame: "FrameType | None") -> None:
+    if _state.number:
+        _leave(number, frame)
+    _state.number = number
     while frame is not None and not _state.cleans_up:
         if frame.f_code.co_filename.startswith(_IMPORTING):
-            os._exit(complain())
+            _leave(number, frame)
         frame = frame.f_back
     raise KeyboardInterrupt
+
+
+def _leave(number: int, _frame: "FrameType | None") -> None:
+    _state.number = _state.number or number
+    if os.isatty(2):
+        os.write(2, _SHOW_CURSOR)
+    os._exit(complain())

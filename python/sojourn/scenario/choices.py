@@ -79,7 +79,7 @@ class QueueChoice(Choice):
                 limit = parse_queue_limit(keys.pop("limit"))
             except ValueError as error:
                 raise ValueError(f"limit: {error}") from None
-        values = parameters.read(keys, discipline.parameters, discipline.name)
+        values = parameters.read(keys, discipline.parameters, discipline.name, "name", "limit")
         return cls(name=discipline.name, limit=limit, parameters=values)
 
     @property
@@ -112,7 +112,8 @@ class TcpChoice(Choice):
                 slow_start = known.slow_start(str(keys.pop("slow_start"))).name
             except ValueError as error:
                 raise ValueError(f"slow_start: {error}") from None
-        values = parameters.read(keys, control.parameters, control.name)
+        others = ("name",) if control.rate_based else ("name", "slow_start")
+        values = parameters.read(keys, control.parameters, control.name, *others)
         return cls(name=control.name, slow_start=slow_start, parameters=values)
 
     @property
@@ -145,7 +146,7 @@ class StackChoice(Choice):
         if profile is not None and not isinstance(profile, str):
             raise ValueError(f"profile: {profile!r} is not a name")
         name = None if profile is None else known.profile(profile).name
-        settings = parameters.read(keys, known.stack_settings, "the stack")
+        settings = parameters.read(keys, known.stack_settings, "the stack", "profile")
         return cls(profile=name, settings=settings)
 
     @property

@@ -15,8 +15,8 @@ from sojourn.units import parse_queue_length
 Json = dict[str, Any]
 
 
-def read(given: Mapping[str, object], known: Iterable[Parameter], owner: str) -> dict[str, Value]:
-    """Checks the parameters a user set and turns their quantities into base units.
+def read(given: Mapping[str, object], known: Iterable[Parameter], owner: str, *others: str) -> dict[str, Value]:
+    """Checks the parameters a user set and turns their quantities into base units; ``others`` are keys besides them.
 
     Raises:
         ValueError: one line that names the owner, the parameter, what is wrong and what is allowed.
@@ -25,7 +25,7 @@ def read(given: Mapping[str, object], known: Iterable[Parameter], owner: str) ->
     values: dict[str, Value] = {}
     for name, value in given.items():
         if name not in parameters:
-            raise ValueError(names.unknown(f"key of {owner}", name, parameters))
+            raise ValueError(names.unknown(f"key of {owner}", name, [*others, *parameters]))
         try:
             values[name] = _read(value, parameters[name])
         except ValueError as error:

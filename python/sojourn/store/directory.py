@@ -1,5 +1,6 @@
 """A directory of results."""
 
+import errno
 import sqlite3
 import warnings
 from collections import Counter
@@ -26,6 +27,10 @@ JOURNAL = "journal.sqlite"
 
 #: Keys that are Python strings at the same time.
 KEYS_AT_ONCE = 10_000
+
+#: What is said of a full disk.
+FULL = "the disk is full; finished runs are kept; free some space and repeat the command"
+
 #: What a command that only reads says of a damaged file.
 UNCHANGED = "nothing was changed; a command that makes runs sets damaged files aside and makes their runs again"
 
@@ -234,8 +239,12 @@ class Store:
         except sqlite3.ProgrammingError:
             raise
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+                raise StoreFailed(f"{self.directory / JOURNAL}: {FULL}") from None
             raise StoreFailed(f"{self.directory / JOURNAL}: {error}; {kept}") from None
         except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StoreFailed(f"{error.filename or self.directory}: {FULL}") from None
             raise StoreFailed(f"{error.filename or self.directory}: {error.strerror or error}; {kept}") from None
         except pl.exceptions.PolarsError as error:
             raise StoreFailed(f"{self.directory}: {' '.join(str(error).split())}; {kept}") from None

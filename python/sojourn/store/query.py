@@ -1,5 +1,6 @@
 """Questions in SQL to the frames of a store. They only read, and only what is in its directory."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,7 +98,7 @@ def _found(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
 
 
 def _complaint(error: Exception) -> str:
-    said = str(error).partition("\n\nLINE ")[0]
+    said = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", str(error).partition("\n\nLINE ")[0])
     return f"invalid query: {' '.join(said.split())}"
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from sojourn.errors import InputError
 from sojourn.runs import Cell, called
-from sojourn.scenario import from_data
+from sojourn.scenario import Scenario, from_data
 from sojourn.sweep.model import Meant, Sweep, matches
 from sojourn.sweep.paths import Path
 
@@ -52,6 +52,8 @@ class Matrix:
         Raises:
             InputError: no such axis or value, or no cell that has them.
         """
+        if selection and not self.sweep.axes:
+            raise InputError(f"--only {next(iter(selection))}: {self.origin} has no sweep, so there is one cell")
         try:
             wanted = self.sweep.meant(
                 "--only",
@@ -189,9 +191,25 @@ class Matrix:
             if matches(condition, axes):
                 for key, path in override.paths.items():
                     scenario = _set(scenario, path, override.set[key], where)
+        return Cell(axes, self._changed(scenario, where))
+
+    def _changed(self, scenario: Mapping[str, Any], where: str) -> Scenario:
+        """The scenario with the changes.
+
+        Raises:
+            InputError: it is none, or becomes none by a change; whichever is to blame is named.
+        """
+        changed = scenario
         for path, value in self.changes.items():
-            scenario = _set(scenario, path, value, f"--set {path.text}")
-        return Cell(axes, from_data(scenario, where))
+            changed = _set(changed, path, value, f"--set {path.text}")
+        try:
+            return from_data(changed, where)
+        except InputError:
+            from_data(scenario, where)
+            for path, value in self.changes.items():
+                scenario = _set(scenario, path, value, f"--set {path.text}")
+                from_data(scenario, f"--set {path.text}{where.removeprefix(self.origin)}")
+            raise
 
     @cached_property
     def _axis_paths(self) -> list[tuple[str, Path]]:
