@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from sojourn.errors import InputError
 from sojourn.figures.drawn import Drawn
 from sojourn.metrics import Metric
+from sojourn.results import GROUP
 from sojourn.statistics import estimate
 
 _ESTIMATE = pl.Struct({"value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "seeds": pl.Int64})
@@ -18,8 +20,18 @@ def of_runs(source: Drawn, metric: Metric) -> pl.DataFrame:
 
 def of_cells(source: Drawn, metric: Metric) -> pl.DataFrame:
     """A metric of every cell, as ``over_seeds`` has it."""
-    values = source.runs.select(*source.columns, value=pl.col(metric.name) * metric.factor)
-    return over_seeds(values, source.columns)
+    return over_seeds(of_all(source, metric), source.columns)
+
+
+def of_all(source: Drawn, metric: Metric) -> pl.DataFrame:
+    """A metric of every run, or of every run's groups: ``value`` beside the axes.
+
+    Raises:
+        InputError: a group has no such metric.
+    """
+    if GROUP in source.axes and not metric.of_group:
+        raise InputError(f"{metric.title} is of a whole run, not of a group; choose no group")
+    return source.runs.select(*source.columns, value=pl.col(metric.name) * metric.factor)
 
 
 def over_seeds(values: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
