@@ -282,7 +282,8 @@ def _carry_out(
     with observer.checking(wanted.size) as checked:
         planned = campaigns.plan(wanted, backend, checked)
     command = observer.command or call
-    made_by = Provenance(command, _engine.version(), backend.identity, study, labels_of(only), changes or {})
+    cells, told = labels_of(only), (wanted.name, wanted.description)
+    made_by = Provenance(command, _engine.version(), backend.identity, study, cells, changes or {}, *told)
     cluster = None if settings.cluster is None else Cluster(settings.cluster)
     with nullcontext() if cluster is None else closing(cluster), closing(_store(settings.out, made_by, observer)) as store:
         elsewhere = None if cluster is None else cluster.execute

@@ -27,6 +27,8 @@ class Campaign:
     until: StoppingRule | None = None
     #: What each axis of a sweep sets, for people, and what its values are called.
     described: Mapping[str, tuple[str, list[str]]] = field(default_factory=dict)
+    #: What the scenario says of itself.
+    description: str = ""
 
     @classmethod
     def of_matrix(cls, matrix: Matrix, seeds: int | None = None) -> Self:
@@ -38,7 +40,8 @@ class Campaign:
         until = None if seeds is not None else matrix.sweep.stopping
         repetitions = LEAST_SEEDS if until is not None else _positive(seeds if seeds is not None else matrix.sweep.seeds or 1)
         described = matrix.described()
-        return cls(matrix.name, matrix.origin, matrix.axes, matrix.size, matrix.cells, repetitions, until, described)
+        size, cells, description = matrix.size, matrix.cells, matrix.description
+        return cls(matrix.name, matrix.origin, matrix.axes, size, cells, repetitions, until, described, description)
 
     @classmethod
     def of_scenario(cls, scenario: Scenario, seeds: int = 1) -> Self:
@@ -48,7 +51,8 @@ class Campaign:
             InputError: less than one seed.
         """
         cell = Cell({NAME: scenario.name}, scenario)
-        return cls(scenario.name, f'scenario "{scenario.name}"', (NAME,), 1, lambda: [cell], _positive(seeds))
+        origin, description = f'scenario "{scenario.name}"', scenario.description
+        return cls(scenario.name, origin, (NAME,), 1, lambda: [cell], _positive(seeds), description=description)
 
     @classmethod
     def of_cells(cls, name: str, cells: Sequence[Cell], seeds: int = 1) -> Self:

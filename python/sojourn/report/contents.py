@@ -1,6 +1,6 @@
 """What a report is of: the results in a directory, their cells, and of a study the comparison with its paper."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,9 @@ from sojourn.store.sql import identifier
 from sojourn.study import library
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
+
+#: Cells whose specifications are read at most.
+MOST_SPECIFICATIONS = 2000
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Contents:
     study: Study | None
     #: All claims of the study, those too that are of cells without runs.
     claims: Sequence[Claim]
+    #: The results of some runs, by their keys: specifications are long, and those of all runs are many.
+    of_keys: Callable[[Sequence[str]], Result]
 
     @cached_property
     def reproduction(self) -> api.Reproduction | None:
@@ -77,6 +82,26 @@ class Contents:
         return {Identity(*build): count for *build, count in runs.group_by(runs.columns).len().sort(runs.columns).iter_rows()}
 
     @property
+    def name(self) -> str:
+        """What the report is of: the scenario's name, or the directory's where commands did not note it."""
+        return self._latest("name") or self.directory.resolve().name
+
+    @property
+    def description(self) -> str:
+        """What the scenario says of itself; empty if that is not known."""
+        return self._latest("description")
+
+    def _latest(self, attribute: str) -> str:
+        return next((told for made in reversed(self.provenance) if (told := str(getattr(made, attribute)))), "")
+
+    @cached_property
+    def specifications(self) -> Sequence[str]:
+        """The specification of the first run of each cell, or of so many evenly over all."""
+        cells = self.cells[:: max(1, -(-len(self.cells) // MOST_SPECIFICATIONS))]
+        found = dict(self.of_keys([cell.first_key for cell in cells]).columns("runs", ["key", "specification"]).iter_rows())
+        return [found[cell.first_key] for cell in cells]
+
+    @property
     def seeds(self) -> Sequence[int]:
         """All seeds of the runs."""
         return [int(seed) for seed in self.runs["seed"].unique().sort()]
@@ -93,11 +118,11 @@ class Contents:
 
 def _cell(number: int, axes: Mapping[str, str], runs: pl.DataFrame) -> Cell:
     runs = runs.sort("seed")
-    measured = {metric.name: _over_seeds(runs[metric.name]) for metric in of_run()}
+    measured = {metric.name: over_seeds(runs[metric.name]) for metric in of_run()}
     return Cell(number, axes, runs["seed"].to_list(), str(runs["key"][0]), measured)
 
 
-def _over_seeds(values: pl.Series) -> Estimate | None:
+def over_seeds(values: pl.Series) -> Estimate | None:
     """The mean over seeds with its interval; none if it could not be measured with any."""
     known = values.drop_nulls().to_list()
     return estimate(known) if known else None
@@ -118,7 +143,8 @@ def read(directory: Path) -> Contents:
             result = api.kept_of_study(study, store)
             order = study.axes
             made = [entry for entry in provenance if entry.study == study.name]
-            return Contents(directory, result, Drawn.of(result, order=order).axes, made, study, library.claims(study))
+            axes, of_keys = Drawn.of(result, order=order).axes, _of_keys(store, list(study.axes))
+            return Contents(directory, result, axes, made, study, library.claims(study), of_keys)
         return _campaign(directory, store, provenance)
 
 
@@ -141,4 +167,8 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
         raise InputError(f"{directory}: {again}; keep each campaign in a directory of its own")
     keys = chosen["key"].to_list()
     result = store.result(axes, lambda: iter(keys))
-    return Contents(directory, result, Drawn.of(result).axes, provenance, None, [])
+    return Contents(directory, result, Drawn.of(result).axes, provenance, None, [], _of_keys(store, axes))
+
+
+def _of_keys(store: Store, axes: Sequence[str]) -> Callable[[Sequence[str]], Result]:
+    return lambda keys: store.result(axes, lambda: iter(keys))
