@@ -1,6 +1,5 @@
 """The benchmark, made small: what it runs and how its measurements are computed. No test asserts a speed or a time."""
 
-import io
 import json
 import math
 import os
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 import sojourn
 from conftest import Capture, complaint
@@ -42,6 +40,7 @@ from sojourn.cli.commands import status
 from sojourn.errors import InputError, RunFailed
 from sojourn.specification import RunSpecification, flow_count, text
 from sojourn.store import Store
+from sojourn.table import render
 from sojourn.units import PICOSECONDS
 
 SMALL = Extent(seconds=0.1, repeat=1)
@@ -368,9 +367,7 @@ def test_numbers_in_80_columns() -> None:
     measurement = Measurement(name, 3_999_999, "packets/CPU s", Target("at least", 4e6))
     part = Part("cells", "title", "method", [measurement], [{"value": 1}])
     *_, table = tables(Report(machine.this(), SMALL, [part]))
-    shown = io.StringIO()
-    Console(file=shown, width=80).print(table)
-    assert "* 3,999,999   ≥ 4,000,000" in shown.getvalue()
+    assert "* 3,999,999 │ ≥ 4,000,000" in render(table, 80)
 
 
 def test_geometric_mean() -> None:

@@ -1,15 +1,23 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 import sojourn
+from conftest import SMALL_TOML, Capture, complaint
 from doubles import Inventor
+from sojourn import api, comparison, figures, statistics
+from sojourn.campaign import Campaign, plan, run
+from sojourn.cli.commands import status
+from sojourn.errors import InputError
 from sojourn.metrics import METRICS, of_group
 from sojourn.results import Result, columns
+from sojourn.runs import Cell
 from sojourn.scenario import Scenario
 from sojourn.specification import long_lived, specify
+from sojourn.store import Memory, Store
 
 MakeScenario = Callable[..., Scenario]
 
@@ -59,6 +67,28 @@ def test_group_metrics_from_flows(mixed: Result) -> None:
     assert mixed.groups.filter(flow_group="call")["rtt_mean_s"].null_count() == 2
 
 
+def test_losses_of_groups(scenario: MakeScenario) -> None:
+    """Packets that a queue drops or a link loses in the window are counted for the group that sent them."""
+    flood = {"name": "cbr", "rate": "6 Mbit/s", "packet_size": "1500 B"}
+    links = [
+        {"from": "a", "to": "r", "rate": "1 Gbit/s"},
+        {"from": "c", "to": "r", "rate": "1 Gbit/s", "drop": {"every": 10}},
+        {"from": "r", "to": "b", "rate": "10 Mbit/s", "queue": {"name": "droptail", "limit": "10 packets"}},
+    ]
+    flows = [entry("near", tcp=flood), entry("far", **{"from": "c"}, tcp=flood), entry("alone", to="r", tcp=flood)]
+    result = sojourn.run(scenario(network={"links": links}, flows=flows))
+    dropped = dict(result.flows.select("flow_group", "packets_dropped").iter_rows())
+    at_queue = result.queues["drops"].item()
+    # 6 Mbit/s are 500 packets a second, of which the link loses each tenth; the window lasts 3 s.
+    lost_by_link = 150
+    assert at_queue > 0
+    assert dropped["near"] + dropped["far"] == pytest.approx(at_queue + lost_by_link, abs=1)
+    assert dropped["far"] > lost_by_link - 1
+    assert dropped["alone"] == 0
+    near = result.groups.filter(flow_group="near")
+    assert near["loss_pct"].item() == pytest.approx(100 * dropped["near"] / 1500, rel=1e-3)
+
+
 def test_only_group_is_run(scenario: MakeScenario) -> None:
     """The metrics of the only group of a run are those of the run."""
     result = sojourn.run(scenario(), 2, backend=Inventor())
@@ -98,6 +128,120 @@ def test_jain_of_long_lived(scenario: MakeScenario) -> None:
     assert result.groups["jain"].to_list() == [1, 1, None, None, None]
     assert METRICS["jain"].ends == (0, 1)
     assert "unlimited demand" in METRICS["jain"].definition
+
+
+@pytest.fixture
+def swept(tmp_path: Path) -> Path:
+    """Results of two queues, each with downloads and a call and two seeds."""
+    path, out = tmp_path / "swept.toml", tmp_path / "results"
+    groups = f'start_within = "200 ms"\ngroup = "downloads"\n[[flows]]\nfrom = "a"\nto = "b"\ngroup = "call"\n{CALL_TOML}\n'
+    path.write_text(f"{SMALL_TOML}{groups}[sweep]\nseeds = 2\n[sweep.axes]\nqueue = {QUEUES}\n", encoding="utf-8")
+    sojourn.run(path, out=out)
+    return out
+
+
+CALL_TOML = 'tcp = { name = "cbr", rate = "80 kbit/s", packet_size = "200 B" }'
+QUEUES = '{ key = "network.dumbbell.bottleneck.queue.name", values = ["codel", "pie"] }'
+
+
+def test_group_of_two_cells(swept: Path) -> None:
+    """A group of two cells is compared by the values of that group over common seeds."""
+    groups = api.groups(swept)
+    cells = {"queue": "codel"}, {"queue": "pie"}
+    downloads, call = comparison.compare_groups(groups, *cells, ["total_mbps"])
+    (alone,) = comparison.compare_groups(groups, *cells, ["total_mbps"], ["call"])
+    assert (downloads.name, call.name, alone) == ("downloads", "call", call)
+    for compared in (downloads, call):
+        found = compared.metrics[0].comparison
+        values = [groups.filter(flow_group=compared.name, queue=queue)["total_mbps"] for queue in ("codel", "pie")]
+        assert found == statistics.compare(values[0].to_list(), values[1].to_list())
+
+
+def test_two_groups_of_cell(swept: Path) -> None:
+    """The shares of the two groups of one cell, compared with each other, add up to 100 %."""
+    first, second = {"queue": "pie", "group": "call"}, {"queue": "pie", "group": "downloads"}
+    (compared,) = comparison.compare_groups(api.groups(swept), first, second, ["share_pct"])
+    found = compared.metrics[0].comparison
+    assert found is not None
+    assert found.first + found.second == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["queue=pie", "queue=codel", "--only", "group=cal"], 'unknown group "cal", did you mean "call"?'),
+        (["queue=pie,group=call", "queue=codel"], "give group=NAME in both, or --only group=NAME"),
+        (["queue=pie,group=call", "queue=codel,group=x"], 'unknown group "x"'),
+        (["queue=pie", "queue=codel", "--only", "queue=pie"], "write group=NAME"),
+        (["queue=pie", "queue=codel", "--only", "group=call", "--metric", "drop_pct"], 'metric "drop_pct" is not one of a group'),
+        (["queue=pie", "queue=codel", "--metric", "share"], 'unknown metric "share", did you mean "share_pct"?'),
+    ],
+)
+def test_bad_group_comparison(arguments: list[str], message: str, swept: Path, capsys: Capture) -> None:
+    """A group that a cell does not have, and a metric that groups do not have, are one-line errors."""
+    assert status(["compare", str(swept), *arguments]) == 2
+    assert message in complaint(capsys)
+
+
+def test_compare_shows_groups(swept: Path, capsys: Capture) -> None:
+    """`compare` shows both groups of the cells, those that are named alone, and a metric that only groups have."""
+    cells = ["compare", str(swept), "queue=pie", "queue=codel"]
+    shown = []
+    for more in ([], ["--only", "group=call"], ["--metric", "share_pct"], ["--metric", "drop_pct"]):
+        assert status([*cells, *more]) == 0
+        shown.append(capsys.readouterr().out)
+    assert ["downloads" in text for text in shown] == [True, False, True, False]
+    assert ["call" in text for text in shown] == [True, True, True, False]
+    assert ["drop_pct" in text for text in shown] == [True, False, False, True]
+    assert ["share_pct" in text for text in shown] == [True, True, True, False]
+
+
+def test_cells_of_other_groups(scenario: MakeScenario, tmp_path: Path, capsys: Capture) -> None:
+    """Cells without a common group are compared as before; a metric that only groups have needs the names of two."""
+    cells = [Cell({"case": name}, scenario(flows=[entry(name), entry(f"other {name}")])) for name in ("x", "y")]
+    with Store(tmp_path, create=True) as store:
+        run(plan(Campaign.of_cells("test", cells), Inventor()), Inventor(), store)
+    compare = ["compare", str(tmp_path)]
+    assert status([*compare, "case=x", "case=y"]) == 0
+    assert "other" not in capsys.readouterr().out
+    assert status([*compare, "case=x", "case=y", "--metric", "share_pct"]) == 2
+    assert "A and B have no group of flows in common" in complaint(capsys)
+    assert status([*compare, "case=x,group=x", "case=y,group=other y", "--metric", "share_pct"]) == 0
+    assert "x | other y" in capsys.readouterr().out
+
+
+def test_run_shows_groups(swept: Path, capsys: Capture) -> None:
+    """`run` shows the means of each group over seeds, of all groups or of one, and refuses an unknown group before it runs."""
+    file = str(swept.parent / "swept.toml")
+    groups = api.groups(swept)
+    downloads = groups.filter(queue="pie", flow_group="downloads")["total_mbps"]
+    mean = f"{statistics.estimate(downloads.to_list()).mean:.2f} ±"
+    for only, wanted in (([], ["Cells", "call", mean]), (["--only", "group=downloads"], ["Groups", "downloads", mean])):
+        assert status(["run", file, "--out", str(swept), *only]) == 0
+        out = capsys.readouterr().out
+        assert all(text in out for text in wanted)
+        assert ("call" in out) == ("Cells" in out) == (not only)
+        assert status(["run", file, "--out", str(swept), "--only", "queue=pie", *only]) == 0
+        out = capsys.readouterr().out
+        assert ("call" in out) == (not only)
+        assert mean in out
+    assert status(["run", file, "--out", str(swept / "new"), "--only", "group=cal"]) == 2
+    assert 'unknown group "cal", did you mean "call"? (known: downloads, call)' in complaint(capsys)
+    assert not (swept / "new").exists()
+
+
+def test_axis_cannot_be_group(scenario: MakeScenario) -> None:
+    """An axis named group is refused, since selections mean groups of flows by it."""
+    with pytest.raises(InputError, match=r'axis "Group": --only group=\.\.\. selects groups of flows'):
+        run(plan(Campaign.of_cells("test", [Cell({"Group": "x"}, scenario())]), Inventor()), Inventor(), Memory())
+
+
+@pytest.mark.parametrize(("what", "known"), [("metrics", list(METRICS)), ("figures", list(figures.available()))])
+def test_registries_are_listed(what: str, known: list[str], capsys: Capture) -> None:
+    """`list` has one line for each metric and each figure."""
+    assert status(["list", what]) == 0
+    lines = [line.split("│")[1].strip() for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert [line for line in lines if line] == known
 
 
 def test_columns_need_no_quotes(mixed: Result) -> None:

@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +20,12 @@ def test_quantiles_interpolate() -> None:
     """Quantiles interpolate linearly between values."""
     values = [4.0, 1.0, 3.0, 2.0]
     assert [formulas.quantile(values, share) for share in (0.25, 0.5, 0.75)] == [1.75, 2.5, 3.25]
+
+
+@given(shares, st.floats(0, 1))
+def test_quantile_is_numpy(values: list[float], share: float) -> None:
+    """A quantile has the bits of numpy's."""
+    assert formulas.quantile(values, share) == float(np.quantile(np.array(values), share))
 
 
 def test_sample_deviation() -> None:

@@ -127,11 +127,12 @@ def test_metric_is_documented(metric: Metric) -> None:
 
 
 def test_store_without_new_metric(sweep: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store made before a metric was added is refused."""
+    """A store made before a metric was added has null for it, in figures too."""
     sojourn.run(sweep, out=sweep.parent / "results", backend=Inventor())
     monkeypatch.setitem(METRICS, "other", replace(METRICS["jain"], name="other"))
-    with pytest.raises(sojourn.InputError, match=r"its metrics differ from those of this version \(other\)"):
-        sojourn.open(sweep.parent / "results")
+    with sojourn.open(sweep.parent / "results") as store:
+        assert store.runs["other"].null_count() == store.runs.height > 0
+        assert figures.svg(figures.draw("heatmap-fairness", store))
 
 
 def test_figure_is_drawn_and_documented(figure: Figure, sweep: Path) -> None:

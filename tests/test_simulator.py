@@ -11,6 +11,7 @@ import pytest
 import sojourn
 from sojourn import backends
 from sojourn.errors import InputError, RunCancelled
+from sojourn.results import NAMES
 from sojourn.scenario import Scenario
 from sojourn.specification import specify
 
@@ -49,7 +50,7 @@ def test_files_independent_of_workers(scenario: Callable[..., Scenario], tmp_pat
         sojourn.run(sampled, seeds=6, out=directory, jobs=jobs)
         written.append({path.name: path.read_bytes() for path in directory.glob("*.parquet")})
     assert written[0] == written[1] == written[2]
-    assert len(written[0]) == 4
+    assert set(written[0]) == {f"{name}.parquet" for name in NAMES}
 
 
 def test_series_intervals(scenario: Callable[..., Scenario]) -> None:

@@ -107,6 +107,14 @@ def test_all_pairs_of_hosts(scenario: Callable[..., Scenario]) -> None:
     assert [(flow["group"], flow["count"]) for flow in run["flows"]] == [("a-b", 5), ("a-c", 5)]
 
 
+def test_unnamed_groups_differ(scenario: Callable[..., Scenario]) -> None:
+    """Entries without a name are groups of their own, also between the same hosts; a name that is given twice is one group."""
+    given = [None, "a-b 2", None, "mine", "mine", None]
+    flows = [{"from": "a", "to": "b", "tcp": "cubic", "group": name} for name in given]
+    named = [flow["group"] for flow in specify(scenario(flows=flows), seed=1)["flows"]]
+    assert named == ["a-b", "a-b 2", "a-b 3", "mine", "mine", "a-b 4"]
+
+
 def test_graph_of_links(scenario: Callable[..., Scenario]) -> None:
     """A network of links becomes nodes in order of appearance and two directed links each, unless one-way."""
     links = [

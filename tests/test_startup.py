@@ -47,6 +47,8 @@ def test_package_loads_lazily() -> None:
         ["list", "queues"],
         ["list", "profiles"],
         ["list", "studies"],
+        ["list", "metrics"],
+        ["list", "figures"],
         ["describe", "cubic"],
         ["describe", "linux-6"],
         ["describe", "piotrowska"],

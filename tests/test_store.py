@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import sojourn
 from doubles import Inventor
 from sojourn import _engine, results
 from sojourn.campaign import Campaign, CampaignOutcome, Plan, execute, plan, run
-from sojourn.errors import InputError
+from sojourn.errors import InputError, StoreFailed
 from sojourn.metrics import METRICS, Metric, Scope
 from sojourn.results import NAMES
 from sojourn.runs import Cell
@@ -305,17 +306,21 @@ def test_foreign_database_is_set_aside(three: Plan, tmp_path: Path) -> None:
 
 
 def test_unreadable_record(three: Plan, tmp_path: Path) -> None:
-    """A record that cannot be read is reported, and its run is made again."""
-    journal_only(three, tmp_path / "out")
-    with sqlite3.connect(tmp_path / "out" / "journal.sqlite") as database:
+    """A record that cannot be read is an error to who reads, and is reported and made again where runs are made."""
+    out = tmp_path / "out"
+    journal_only(three, out)
+    with sqlite3.connect(out / "journal.sqlite") as database:
         database.execute("UPDATE journal SET record = x'00' WHERE number = 2")
     database.close()
+    cannot = f"{out / 'journal.sqlite'}: 1 run cannot be read"
+    with Store(out) as store, pytest.raises(StoreFailed, match=f"{re.escape(cannot)}; nothing was changed"):
+        _ = store.runs
     messages: list[str] = []
-    with Store(tmp_path / "out", notify=messages.append) as store:
+    with Store(out, create=True, notify=messages.append) as store:
         assert store.runs.height == 2
-    assert messages == [f"{tmp_path / 'out' / 'journal.sqlite'}: 1 run cannot be read and will be run again"]
+    assert messages == [f"{cannot} and will be run again"]
     backend = Inventor()
-    keep(three, tmp_path / "out", backend=backend)
+    keep(three, out, backend=backend)
     assert len(backend.started) == 1
 
 

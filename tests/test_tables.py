@@ -1,14 +1,10 @@
-import io
-
-from rich.console import Console
-from rich.table import Table
-
 import sojourn
 from sojourn import api
 from sojourn.campaign import plan, run
 from sojourn.store import Memory
 from sojourn.study import cells, library, tables
 from sojourn.study.design import StudyTable
+from sojourn.table import Table, render
 from test_study import RatePerAlgorithm
 
 ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": ["pie", "codel"]}
@@ -16,9 +12,7 @@ ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": ["pie", "codel"
 
 def rendered(table: Table) -> list[list[str]]:
     """Returns the printed rows as lists of their cells."""
-    output = io.StringIO()
-    Console(file=output, width=200).print(table)
-    rows = [line.strip("│┃") for line in output.getvalue().splitlines() if line.startswith(("│", "┃"))]
+    rows = [line.strip("│┃") for line in render(table, 200).splitlines() if line.startswith(("│", "┃"))]
     return [[cell.strip() for cell in row.replace("┃", "│").split("│")] for row in rows]
 
 

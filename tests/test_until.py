@@ -10,7 +10,7 @@ from conftest import SMALL_TOML, Capture
 from doubles import Inventor, invented, register
 from sojourn.backends.result import RunResult
 from sojourn.cli.commands import status
-from sojourn.errors import RunFailed
+from sojourn.errors import InputError, RunFailed
 from sojourn.specification import RunSpecification
 
 #: Total throughput in kbit/s of each cell, named by its delay, by seed.
@@ -63,6 +63,30 @@ def test_seeds_per_cell(swept_file: Path) -> None:
     assert seeds["1 ms"] == 3 < seeds["2 ms"] < seeds["3 ms"] == MOST
     assert seeds_by_cell(found.runs) == {cell: list(range(1, number + 1)) for cell, number in seeds.items()}
     assert len(backend.started) == sum(seeds.values())  # none is run twice
+
+
+def test_until_of_group(swept_file: Path) -> None:
+    """A condition on a metric of a group looks at that group: the share of the only group never varies."""
+    text = swept_file.read_text(encoding="utf-8").replace("ci(total_mbps) < 0.02", "ci(share_pct, a-b) < 1")
+    swept_file.write_text(text, encoding="utf-8")
+    assert set(map(len, seeds_by_cell(sojourn.run(swept_file, backend=Known()).runs).values())) == {3}
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("ci(share_pct, a-c) < 1", 'unknown group "a-c", did you mean "a-b"? (known: a-b)'),
+        ("ci(share_pct) < 1", '"share_pct" is a metric of groups only; write ci(share_pct, GROUP)'),
+        ("ci(drop_pct, a-b) < 1", '"drop_pct" is a metric of runs only; write ci(drop_pct)'),
+    ],
+)
+def test_bad_condition_on_group(condition: str, message: str, swept_file: Path) -> None:
+    """A condition on a group that a cell does not have, or on a metric that it does not have, is refused."""
+    text = swept_file.read_text(encoding="utf-8").replace("ci(total_mbps) < 0.02", condition)
+    swept_file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        sojourn.run(swept_file, backend=Known())
+    assert message in str(error.value)
 
 
 def test_store_continues(swept_file: Path, tmp_path: Path) -> None:

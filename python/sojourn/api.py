@@ -115,6 +115,18 @@ def campaign(
     return Campaign.of_matrix(expand(scenario).only(labels_of(only)).with_changes(changes or {}), seeds)
 
 
+def check_groups(wanted: Campaign, groups: Iterable[str]) -> None:
+    """Checks that a cell of a campaign has each of some groups of flows.
+
+    Raises:
+        InputError: none has one.
+    """
+    known = dict.fromkeys(flow["group"] for cell in wanted.cells() for flow in cell.specification["flows"])
+    for group in groups:
+        if group not in known:
+            raise InputError(f"{wanted.origin}: {names.unknown(names.GROUP, group, known)}")
+
+
 def single_run(
     path: str | Path,
     seed: int | None = None,
@@ -143,6 +155,17 @@ def summaries(directory: str | Path) -> pl.DataFrame:
     """
     with open(directory) as store:
         return store.sql("SELECT * EXCLUDE (specification) FROM runs")
+
+
+def groups(directory: str | Path) -> pl.DataFrame:
+    """The rows of ``groups`` in a directory, each with its run's backend.
+
+    Raises:
+        InputError: there is no store there, or one of another schema.
+        StoreFailed: its files cannot be read or written.
+    """
+    with open(directory) as store:
+        return store.sql("SELECT groups.*, runs.backend FROM groups JOIN runs ON groups.key = runs.key")
 
 
 def kept(planned: Plan, directory: str | Path) -> tuple[int, Mapping[Identity, int]]:
@@ -289,8 +312,15 @@ def _carry_out(
         elsewhere = None if cluster is None else cluster.execute
         outcome = campaigns.run(planned, backend, store, jobs=settings.jobs, elsewhere=elsewhere, observer=observer)
         found = complete(outcome)
-    found.command, found.html = command, _html
+    found.command, found.html, found.text = command, _html, _text
     return found
+
+
+def _text(result: Result) -> str:
+    # Loaded here, because only the Python prompt needs it.
+    from sojourn import summary
+
+    return summary.text(result)
 
 
 def _html(result: Result) -> str:

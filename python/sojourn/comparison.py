@@ -1,14 +1,15 @@
-"""Two cells of a campaign compared over their common seeds."""
+"""Two cells of a campaign, or groups of flows in them, compared over their common seeds."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.metrics import METRICS, Metric
+from sojourn.metrics import METRICS, Metric, of_group
+from sojourn.names import GROUP
 from sojourn.statistics import Comparison, compare
 
 #: What the columns of the second cell end in, beside those of the first.
@@ -23,23 +24,37 @@ class ComparedMetric:
     comparison: Comparison | None
 
 
+@dataclass(frozen=True)
+class ComparedGroups:
+    """The metrics of a group of flows in the first cell, and of the same or another group in the second."""
+
+    first: str
+    second: str
+    metrics: Sequence[ComparedMetric]
+
+    @property
+    def name(self) -> str:
+        """What tables call the two."""
+        return self.first if self.first == self.second else f"{self.first} | {self.second}"
+
+
 #: What tells runs of several backends apart, as an axis does.
 BACKEND = "backend"
 
 
 def axes_of(runs: pl.DataFrame) -> list[str]:
-    """The axes that a frame of runs has, which are the columns between its key and its seed; of several backends that too."""
+    """The axes that a frame of runs or groups has, between its key and its seed; of several backends that too."""
     axes = runs.columns[1 : runs.columns.index("seed")]
     return [*axes, BACKEND] if BACKEND in runs.columns and runs[BACKEND].n_unique() > 1 else axes
 
 
 def condition(text: str, axes: Iterable[str]) -> dict[str, str]:
-    """Reads ``tcp=cubic,queue=codel``; a comma ends a value only where another axis follows.
+    """Reads ``tcp=cubic,queue=codel``, also with ``group=NAME``; a comma ends a value only where another axis follows.
 
     Raises:
         InputError: no value, or no such axis.
     """
-    known = list(axes)
+    known = [*axes, GROUP]
     following = "|".join(re.escape(axis) for axis in sorted(known, key=len, reverse=True))
     values: dict[str, str] = {}
     for part in re.split(rf",\s*(?=(?:{following})\s*=)", text):
@@ -87,15 +102,78 @@ def compare_cells(
         InputError: there is no such cell or metric, or the cells have no seed in common.
     """
     known = [name for name in METRICS if name in runs.columns]
-    chosen = known if metrics is None else list(metrics)
+    return _compared_metrics(cell(runs, first), cell(runs, second), _chosen(metrics, known, "a run"))
+
+
+def compare_groups(
+    groups: pl.DataFrame,
+    first: Mapping[str, str],
+    second: Mapping[str, str],
+    metrics: Iterable[str] | None = None,
+    only: Iterable[str] | None = None,
+) -> list[ComparedGroups]:
+    """Compares groups of flows of two cells, as ``compare_cells`` does runs.
+
+    Args:
+        groups: the groups of a campaign's runs, as its results have them.
+        first: values of axes that tell the first cell from all others; a value of ``group`` compares this group alone.
+        second: the same of the second, which may be the same cell, with another group.
+        metrics: names of metrics; those of which tables have groups unless given.
+        only: names of groups; all that both cells have unless given, which may be none.
+
+    Raises:
+        InputError: there is no such cell, group or metric, only one cell names a group, or the cells have no seed in common.
+    """
+    known = [metric.name for metric in of_group() if metric.name in groups.columns]
+    wanted = [name for name in known if METRICS[name].main_of_group] if metrics is None else metrics
+    chosen = _chosen(wanted, known, "a group of flows")
+    one, other = (cell(groups, {axis: value for axis, value in told.items() if axis != GROUP}) for told in (first, second))
+    pairs = _pairs(_groups(one), _groups(other), (first.get(GROUP), second.get(GROUP)), only)
+    return [
+        ComparedGroups(a, b, _compared_metrics(one.filter(flow_group=a), other.filter(flow_group=b), chosen)) for a, b in pairs
+    ]
+
+
+def _groups(frame: pl.DataFrame) -> list[str]:
+    return frame["flow_group"].unique(maintain_order=True).to_list()
+
+
+def _pairs(
+    one: Sequence[str], other: Sequence[str], named: tuple[str | None, str | None], only: Iterable[str] | None
+) -> list[tuple[str, str]]:
+    """Which groups of the first cell are compared with which of the second."""
+    match named:
+        case None, None:
+            wanted = [(name, name) for name in (one if only is None else only) if only is not None or name in other]
+        case str(first), str(second):
+            wanted = [(first, second)]
+        case _:
+            raise InputError(f"A or B names no group; give {GROUP}=NAME in both, or --only {GROUP}=NAME")
+    for pair in wanted:
+        for name, known in zip(pair, (one, other), strict=True):
+            if name not in known:
+                raise InputError(names.unknown(GROUP, name, known))
+    return wanted
+
+
+def _chosen(metrics: Iterable[str] | None, known: Sequence[str], what: str) -> list[str]:
+    """The names of metrics that are wanted, which must be known of what is compared."""
+    chosen = list(known) if metrics is None else list(metrics)
     for name in chosen:
-        if name not in known:
+        if name not in METRICS:
             raise InputError(names.unknown("metric", name, known))
-    one, other = (cell(runs, values).select("seed", *chosen) for values in (first, second))
+        if name not in known:
+            raise InputError(f'metric "{name}" is not one of {what} (known: {", ".join(known)})')
+    return chosen
+
+
+def _compared_metrics(first: pl.DataFrame, second: pl.DataFrame, metrics: Sequence[str]) -> list[ComparedMetric]:
+    """Metrics of two cells, paired by seed."""
+    one, other = (runs.select("seed", *metrics) for runs in (first, second))
     pairs = one.join(other, on="seed", suffix=OTHER).sort("seed")
     if not pairs.height:
         raise InputError("the two cells have no common seed")
-    return [ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls())) for name in chosen]
+    return [ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls())) for name in metrics]
 
 
 def _compared(pairs: pl.DataFrame) -> Comparison | None:

@@ -1,4 +1,4 @@
-"""Names that are not known, and what no name may be."""
+"""Names that mean the same everywhere or are not known, and what no name may be."""
 
 import difflib
 import unicodedata
@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 #: Categories of characters that no name may have: controls, ends of lines, and halves of surrogate pairs.
 _NOT_IN_NAMES = {"Cc", "Zl", "Zp", "Cs"}
+
+#: What selections of cells call a group of flows, as if it were an axis; no axis has this name.
+GROUP = "group"
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> str:

@@ -22,9 +22,6 @@ from sojourn.units import PICOSECONDS
 #: The frames of a result, which are also the names of its files.
 NAMES = ("runs", "groups", "flows", "queues", "series")
 
-#: What selections call a group of flows, as if it were an axis.
-GROUP = "group"
-
 #: The flows of a backend, and whether each is one that Jain's index is taken over.
 FLOWS = pl.Schema({**backend.FLOWS, "long_lived": pl.Boolean()})
 
@@ -90,16 +87,23 @@ class Result:
     is a polars frame, read when it is first asked for; ``frame.to_pandas()`` makes it a pandas one.
     """
 
-    def __init__(self, read: Callable[[str, Sequence[str] | None], pl.DataFrame]) -> None:
+    def __init__(self, read: Callable[[str, Sequence[str] | None], pl.DataFrame], axes: Sequence[str] = ()) -> None:
         self._read = read
+        #: What tells its cells apart: columns of every frame.
+        self.axes = axes
         #: What made it, where that is known; figures carry it.
         self.command = ""
         #: What shows it in a notebook, where that is known.
         self.html: Callable[[Result], str] | None = None
+        #: What shows it elsewhere, where that is known.
+        self.text: Callable[[Result], str] | None = None
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""
         return self._read(name, columns)
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.text is None else self.text(self)
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows; its own way of showing objects if this is nothing."""
@@ -237,18 +241,20 @@ def _never_established(flows: pl.DataFrame) -> int:
 
 def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
     """The rows of ``groups``, in order of the groups' first flows."""
+    algorithms = flows["algorithm"].to_list()
+    retransmissions, timeouts = (flows[column].to_numpy() for column in ("retransmissions", "timeouts"))
     rows = []
     for group, members in places(flows["flow_group"]):
-        of_group, those = (seen, flows) if len(members) == flows.height else (seen.of(members), flows[members])
+        of_group = seen if len(members) == flows.height else seen.of(members)
         rows.append(
             {
                 "flow_group": group,
-                "algorithm": "+".join(those["algorithm"].unique(maintain_order=True)),
+                "algorithm": "+".join(dict.fromkeys(algorithms[member] for member in members)),
                 "flow_count": len(members),
                 "long_lived_count": int(of_group.long_lived.sum()),
                 **{metric.name: metric.compute(of_group) for metric in metrics.of_group()},
-                "retransmissions": those["retransmissions"].sum(),
-                "timeouts": those["timeouts"].sum(),
+                "retransmissions": int(retransmissions[members].sum()),
+                "timeouts": int(timeouts[members].sum()),
             }
         )
     return rows

@@ -4,7 +4,7 @@ This is what backends are given. It says what happens in the network, not how to
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, TypedDict
 
@@ -37,7 +37,8 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
     nodes = scenario.network.nodes()
     index = {node: position for position, node in enumerate(nodes)}
     stacks: list[dict[str, Value]] = []
-    flows = [entry for group in scenario.flows for entry in _flows(group, scenario.stack, index, stacks)]
+    names = _Names(flows.group for flows in scenario.flows)
+    flows = [entry for group in scenario.flows for entry in _flows(group, scenario.stack, index, stacks, names)]
     return {
         "seed": seed,
         "duration": scenario.duration,
@@ -126,7 +127,25 @@ def _queue(queue: QueueChoice) -> Json:
     return {"name": queue.name, "limit": limit, "parameters": _filled(queue.parameters, catalogue.load().queue(queue.name))}
 
 
-def _flows(group: Flows, default: StackChoice, index: dict[str, int], stacks: list[dict[str, Value]]) -> list[Json]:
+class _Names:
+    """Names for the groups that have none: each entry of a scenario is one of its own."""
+
+    def __init__(self, given: Iterable[str | None]) -> None:
+        self._taken = {name for name in given if name is not None}
+
+    def of(self, origin: str, target: str) -> str:
+        """``from-to``, or with a number after it if that is taken."""
+        name, number = f"{origin}-{target}", 1
+        while name in self._taken:
+            number += 1
+            name = f"{origin}-{target} {number}"
+        self._taken.add(name)
+        return name
+
+
+def _flows(
+    group: Flows, default: StackChoice, index: dict[str, int], stacks: list[dict[str, Value]], names: _Names
+) -> list[Json]:
     control = catalogue.load().congestion_control(group.tcp.name)
     source = {
         "name": control.name,
@@ -139,7 +158,7 @@ def _flows(group: Flows, default: StackChoice, index: dict[str, int], stacks: li
             "count": group.count,
             "from": index[origin],
             "to": index[target],
-            "group": group.group or f"{origin}-{target}",
+            "group": group.group or names.of(origin, target),
             "start": group.start,
             "start_within": group.start_within,
             "stop": group.stop,

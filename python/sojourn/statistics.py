@@ -4,9 +4,14 @@ SciPy is imported where it is used: it takes longer to load than many a run take
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 
 class Estimate(NamedTuple):
@@ -28,10 +33,16 @@ def estimate(values: Sequence[float], confidence: float = 0.95) -> Estimate:
     mean = float(np.mean(values))
     if len(values) == 1:
         return Estimate(mean, None, None)
+    half = float(half_widths(np.std(values, ddof=1, keepdims=True), np.array([float(len(values))]), confidence)[0])
+    return Estimate(mean, mean - half, mean + half)
+
+
+def half_widths(deviations: "Floats", counts: "Floats", confidence: float = 0.95) -> "Floats":
+    """Half the widths of Student's t intervals of means, each of two or more values with a sample standard deviation."""
     from scipy.special import stdtrit  # the quantile of Student's t
 
-    half = float(stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / np.sqrt(len(values)))
-    return Estimate(mean, mean - half, mean + half)
+    halves: Floats = stdtrit(counts - 1, (1 + confidence) / 2) * deviations / np.sqrt(counts)
+    return halves
 
 
 def share(times: int, of: int, confidence: float = 0.95) -> Estimate:

@@ -32,6 +32,8 @@ pub struct FlowResult {
     pub bytes_delivered: u64,
     /// The same since the start of the run.
     pub total_bytes_delivered: u64,
+    /// Data packets that queues dropped or links lost.
+    pub packets_dropped: u64,
     /// A TCP flow's own figures.
     pub tcp: Option<TcpResult>,
     /// What a rate-based sender counted.

@@ -66,6 +66,7 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     })?;
     column(&frame, "bytes_delivered", rows, |row| row.bytes_delivered)?;
     column(&frame, "total_bytes_delivered", rows, |row| row.total_bytes_delivered)?;
+    column(&frame, "packets_dropped", rows, |row| row.packets_dropped)?;
     column(&frame, "segments_sent", rows, |row| row.statistics().segments_sent)?;
     let count = |select: fn(&SenderStatistics) -> u64| move |row: &FlowResult| select(&row.statistics());
     column(&frame, "retransmissions", rows, count(|counts| counts.retransmissions))?;

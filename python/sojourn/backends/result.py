@@ -21,6 +21,7 @@ FLOWS = pl.Schema(
         "aborted": pl.String(),
         "bytes_delivered": pl.UInt64(),
         "total_bytes_delivered": pl.UInt64(),
+        "packets_dropped": pl.UInt64(),
         "segments_sent": pl.UInt64(),
         "retransmissions": pl.UInt64(),
         "timeouts": pl.UInt64(),

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 
-from rich import box
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from sojourn.bench.machine import Machine
-from sojourn.bench.measurements import Bound, Extent, Measurement, Part
+from sojourn.bench.measurements import Bound, Extent, Part
+from sojourn.table import Column, Kind, Row, Table, label, text
 
 #: The version of the JSON format.
 FORMAT = 2
@@ -27,7 +26,7 @@ class Report:
     parts: list[Part]
 
 
-def text(report: Report) -> str:
+def as_json(report: Report) -> str:
     """The report as JSON: each measurement with its target and whether it is met, and all rows."""
     parts = [
         {**asdict(part), "measurements": [{**asdict(measurement), "met": measurement.met} for measurement in part.measurements]}
@@ -44,45 +43,55 @@ def tables(report: Report) -> Iterable[Table]:
 
 
 def _rows(part: Part) -> Table:
-    made = _titled(part.title, part.method)
-    made.min_width = len(part.title)
+    columns: list[Column] = []
     for name, value in part.rows[0].items():
-        made.add_column(_heading(name), justify="left" if isinstance(value, str) else "right")
-    for row in part.rows:
-        made.add_row(*(_shown(value) for value in row.values()))
-    return made
+        kind = Kind.LABEL if isinstance(value, str) else Kind.NUMBER
+        columns.append(Column(_heading(name), (name,), partial(_value, name), kind, keep=not columns))
+    return Table(part.name, part.title, columns, part.rows, [part.method])
+
+
+def _value(name: str, row: Row) -> str:
+    return _shown(row[name])
 
 
 def _measurements(report: Report) -> Table:
-    """One table of all parts, which a terminal of 80 columns shows without cutting numbers."""
+    """One table of all parts."""
     machine, seconds = report.machine, report.extent.seconds
-    missed = sum(measurement.met is False for part in report.parts for measurement in part.measurements)
-    made = _titled(
+    rows = [
+        {
+            **{"part": part.name, "name": each.name, "measured": each.value, "met": each.met, "unit": each.unit},
+            "bound": None if each.target is None else each.target.bound,
+            "target": None if each.target is None else each.target.value,
+        }
+        for part in report.parts
+        for each in part.measurements
+    ]
+    missed = sum(row["met"] is False for row in rows)
+    columns = [
+        label("part", keep=True),
+        text("name", "measurement", keep=True),
+        Column("measured", ("measured", "met"), _verdict, Kind.NUMBER, keep=True),
+        Column("target", ("bound", "target"), _target, Kind.NUMBER, keep=True),
+        text("unit", keep=True),
+    ]
+    return Table(
+        "measurements",
         f"Sojourn {machine.engine} on {machine.processor}, {machine.cores} cores",
-        f"* misses its target ({missed} in all). A data-centre cell lasts {seconds:g} simulated s.",
+        columns,
+        rows,
+        [f"* misses its target ({missed} in all). A data-centre cell lasts {seconds:g} simulated s."],
+        section=lambda row: row["part"],
     )
-    made.box, made.pad_edge = box.SIMPLE_HEAD, False
-    made.add_column("measurement")
-    made.add_column("measured", justify="right", no_wrap=True)
-    made.add_column("target", justify="right", no_wrap=True)
-    made.add_column("unit")
-    for part in report.parts:
-        made.add_row(Text(part.name, style="bold"))
-        for measurement in part.measurements:
-            target = measurement.target
-            bound = "" if target is None else f"{SIGNS[target.bound]} {_shown(target.value)}"
-            made.add_row(Padding(measurement.name, (0, 0, 0, 2)), _verdict(measurement), bound, measurement.unit)
-    return made
 
 
-def _titled(title: str, caption: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", caption=caption, caption_justify="left")
+def _target(row: Row) -> str:
+    return "" if row["target"] is None else f"{SIGNS[row['bound']]} {_shown(row['target'])}"
 
 
-def _verdict(measurement: Measurement) -> Text:
+def _verdict(row: Row) -> Text:
     """The measured value; one that misses its target has an asterisk, since output may be without colour."""
-    shown = _shown(measurement.value)
-    return Text(f"* {shown}", style="red") if measurement.met is False else Text(shown)
+    shown = _shown(row["measured"])
+    return Text(f"* {shown}", style="red") if row["met"] is False else Text(shown)
 
 
 def _heading(name: str) -> str:

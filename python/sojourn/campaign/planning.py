@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from sojourn import specification
+from sojourn import names, specification
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign.model import Campaign
@@ -98,6 +98,12 @@ class Plan:
             yield from cell.runs(self.repetitions)
 
 
+def _check_group(until: StoppingRule, run: Run) -> None:
+    known = dict.fromkeys(flow["group"] for flow in run.specification["flows"])
+    if until.group is not None and until.group not in known:
+        raise InputError(f"sweep.until: {names.unknown(names.GROUP, until.group, known)}")
+
+
 def plan(campaign: Campaign, backend: Backend, on_cell: Callable[[], None] = lambda: None) -> Plan:
     """Has the backend check all cells, so that bad input is found before anything is run or written.
 
@@ -117,6 +123,8 @@ def plan(campaign: Campaign, backend: Backend, on_cell: Callable[[], None] = lam
             backend.check(run.specification, cell.given)
             if run.seed + campaign.repetitions - 1 > LARGEST:
                 raise InputError(f"seed: {run.seed} is too large: {campaign.repetitions} seeds count up from it")
+            if campaign.until is not None:
+                _check_group(campaign.until, run)
         except InputError as error:
             alone = [*cell.axes.values()] == [campaign.name]  # a scenario that is not swept
             raise InputError(f"{campaign.origin}: {error}" if alone else f"{campaign.origin}: cell {name}: {error}") from None

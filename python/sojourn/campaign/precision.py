@@ -18,14 +18,19 @@ def more(seeds: int, rule: StoppingRule) -> int:
     return min(rule.most_seeds, math.ceil(seeds * GROWTH))
 
 
-def halves(result: Result, batch: Plan, metric: str) -> list[float | None]:
+def halves(result: Result, batch: Plan, rule: StoppingRule) -> list[float | None]:
     """Half the width of a metric's interval in each cell of a batch; none where fewer than two runs have the metric.
 
     An interval that is looked at before it is decided whether to go on is a little too narrow: it falls below the bound sooner
     when the runs so far happen to be alike.
     """
-    runs = result.columns("runs", [*batch.axes, metric]).drop_nulls(metric)
-    by_cell = {labels: frame[metric] for labels, frame in runs.partition_by(batch.axes, as_dict=True).items()}
+    metric = rule.metric
+    if rule.group is None:
+        found = result.columns("runs", [*batch.axes, metric])
+    else:
+        found = result.columns("groups", [*batch.axes, "flow_group", metric]).filter(flow_group=rule.group)
+    known = found.drop_nulls(metric)
+    by_cell = {labels: frame[metric] for labels, frame in known.partition_by(batch.axes, as_dict=True).items()}
     return [_half(by_cell.get(tuple(cell.axes.values()))) for cell in batch.cells]
 
 

@@ -113,7 +113,7 @@ def _until_precise(
         # What earlier batches have made is found again.
         finished += outcome.finished - before
         found += outcome.found - before
-        halves = dict(zip(open_cells, precision.halves(outcome.result, batch, rule.metric), strict=True))
+        halves = dict(zip(open_cells, precision.halves(outcome.result, batch, rule), strict=True))
         wide = {index: half for index, half in halves.items() if half is None or half >= rule.bound}
         if not wide or outcome.failures or repetitions >= rule.most_seeds:
             break

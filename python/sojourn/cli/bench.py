@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import RESULTS, Command, option
+from sojourn.cli.console import Form, put
+from sojourn.cli.options import RESULTS, Command, form_options, option
 from sojourn.errors import InputError
 
 
@@ -38,7 +39,10 @@ def _parts(_context: click.Context, option: click.Parameter, wanted: tuple[str, 
     help="Repeat each timing N times and take the median.",
 )
 @option("--out", section=RESULTS, metavar="FILE", type=click.Path(path_type=Path), help="Write the measurements to FILE as JSON.")
-def command(only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None) -> None:
+@form_options
+def command(
+    only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None, form: Form
+) -> None:
     """Measure speed, instructions, start-up and memory.
 
     Every measurement is shown with its target.
@@ -50,7 +54,6 @@ def command(only: tuple[str, ...], against: str | None, seconds: float | None, r
     if out is not None and out.is_dir():
         raise InputError(f"--out {out}: a directory; give a file")
     from sojourn.bench import machine, measurements, ns3, parts, report
-    from sojourn.cli.console import console
     from sojourn.cli.terminal import notify
     from sojourn.store import write_whole
 
@@ -62,7 +65,6 @@ def command(only: tuple[str, ...], against: str | None, seconds: float | None, r
     else:
         measured = [ns3.measure(extent, notify)]
     found = report.Report(this, extent, measured)
-    for table in report.tables(found):
-        console().print(table)
+    put(list(report.tables(found)), form)
     if out is not None:
-        write_whole(out, lambda path: path.write_text(report.text(found), encoding="utf-8"))
+        write_whole(out, lambda path: path.write_text(report.as_json(found), encoding="utf-8"))

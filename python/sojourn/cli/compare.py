@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import Command, option
+from sojourn.cli.console import Form
+from sojourn.cli.options import Command, form_options, groups_of, option
 
 
 @click.command("compare", cls=Command)
@@ -12,14 +13,38 @@ from sojourn.cli.options import Command, option
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @option("--metric", "metrics", metavar="M", multiple=True, help="Compare only this metric; repeatable.")
-def command(directory: Path, first: str, second: str, metrics: tuple[str, ...]) -> None:
+@option("--only", metavar="group=NAME", multiple=True, help="Compare only this group of flows; repeatable.")
+@form_options
+def command(directory: Path, first: str, second: str, metrics: tuple[str, ...], only: tuple[str, ...], form: Form) -> None:
     """Compare two cells of the results in DIR over common seeds.
 
-    A and B are values of axes that identify a cell, such as tcp=cubic,queue=codel.
+    A and B are values of axes that identify a cell, such as tcp=cubic,queue=codel. With group=NAME in both, they are groups of
+    flows, of the same cell or of two.
     """
-    from sojourn import api, comparison
+    from sojourn import api, comparison, names
     from sojourn.cli import show
+    from sojourn.comparison import ComparedGroups, ComparedMetric
+    from sojourn.errors import InputError
+    from sojourn.metrics import METRICS
+    from sojourn.names import GROUP
 
-    runs = api.summaries(directory)
+    runs, groups = api.summaries(directory), groups_of(only)
     one, other = (comparison.condition(text, comparison.axes_of(runs)) for text in (first, second))
-    show.compared(comparison.compare_cells(runs, one, other, metrics or None), first, second)
+    for name in metrics:
+        if name not in METRICS:
+            raise InputError(names.unknown("metric", name, METRICS))
+    groups_alone = groups is not None or GROUP in one or GROUP in other
+    of_runs = [name for name in metrics if METRICS[name].of_run]
+    of_groups = [name for name in metrics if groups_alone or METRICS[name].of_group]
+    cells: list[ComparedMetric] = []
+    several: list[ComparedGroups] = []
+    if not groups_alone and (of_runs or not metrics):
+        cells = comparison.compare_cells(runs, one, other, of_runs or None)
+    if groups_alone or of_groups or not metrics:
+        several = comparison.compare_groups(api.groups(directory), one, other, of_groups or None, groups)
+        # The only group of both cells would repeat what is shown of the cells.
+        if cells and len(several) == 1 and len(of_runs) == len(metrics):
+            several = []
+    if not cells and not several:
+        raise InputError(f"A and B have no group of flows in common; compare two with {GROUP}=NAME in each")
+    show.compared(cells, several, first, second, form)

@@ -1,23 +1,28 @@
-"""Tables on the terminal."""
+"""What commands print on standard output: tables, as text, JSON or CSV, and lines about them."""
 
-import shutil
 import sys
+from typing import Literal, TypeAlias
 
-from rich.console import Console
-from rich.table import Table
+import click
 
-#: The width to print at when the output is no terminal: enough for the widest table.
-WIDE = 200
+from sojourn.table import Table, Tables, print_table, write_csv, write_json
 
-
-def console() -> Console:
-    """The console for what commands print; output that is no terminal is not wrapped to 80 columns."""
-    return Console(width=None if sys.stdout.isatty() else max(WIDE, shutil.get_terminal_size().columns))
+#: How tables are printed: as text unless a program reads them.
+Form: TypeAlias = Literal["json", "csv"] | None
 
 
-def table(title: str, *headings: str) -> Table:
-    """An empty table; headings that start with ``>`` are of right-aligned columns."""
-    made = Table(title=title, title_justify="left", title_style="bold")
-    for heading in headings:
-        made.add_column(heading.removeprefix(">"), justify="right" if heading.startswith(">") else "left")
-    return made
+def put(tables: Tables, form: Form = None) -> None:
+    """Prints tables."""
+    match form:
+        case "json":
+            write_json(tables, sys.stdout)
+        case "csv":
+            write_csv(tables, sys.stdout)
+        case _:
+            for table in [tables] if isinstance(tables, Table) else tables:
+                print_table(table)
+
+
+def say(line: str, form: Form = None) -> None:
+    """Prints a line about tables; on standard error if a program reads them."""
+    click.echo(line, err=form is not None)

@@ -1,23 +1,24 @@
 """``sojourn describe``: an algorithm, a profile or a study."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
-from sojourn.cli.options import Command
+from sojourn.cli.console import Form, put
+from sojourn.cli.options import Command, form_options
 from sojourn.errors import InputError
+from sojourn.table import Column, Kind, Row, Table, label, number, text
 
 if TYPE_CHECKING:
-    from sojourn.catalogue import Algorithm, Entry, Parameter, Profile
+    from sojourn.catalogue import Algorithm, Entry, Profile
 
 
 @click.command("describe", cls=Command)
 @click.argument("name")
-def command(name: str) -> None:
+@form_options
+def command(name: str, form: Form) -> None:
     """Describe an algorithm, a stack profile or a study."""
     from sojourn import catalogue, names
-    from sojourn.catalogue import Algorithm, Profile
     from sojourn.study import library
 
     known = catalogue.load()
@@ -27,76 +28,114 @@ def command(name: str) -> None:
         ("queue discipline", known.queues),
         ("stack profile", known.profiles),
     ]
-    found = False
+    found: list[tuple[Row, list[Table]]] = []
     for kind, entries in kinds:
         try:
             entry = catalogue.find(kind, name, entries)
         except ValueError:
             continue
-        found = True
-        _heading(entry, kind)
-        if isinstance(entry, Algorithm):
-            _algorithm(entry)
-        elif isinstance(entry, Profile):
-            _profile(entry, known.stack_settings)
+        found.append((_about(entry, kind), _tables(entry)))
     if name in library.available():
-        found = True
-        _study(name)
+        found.append(_study(name))
     if not found:
         everything = [entry.name for _, entries in kinds for entry in entries] + library.available()
         raise InputError(names.unknown("name", name, everything))
+    if form is not None:
+        rows = [about for about, _ in found]
+        entries_of_name = Table("entries", "", [text(each) for each in rows[0]], rows)
+        put([entries_of_name, *(table for _, tables in found for table in tables)], form)
+        return
+    for about, tables in found:
+        _print(about)
+        put(tables)
 
 
-def _heading(entry: "Entry", kind: str) -> None:
-    from sojourn.cli.console import console
+def _about(entry: "Entry", kind: str) -> Row:
+    from sojourn.catalogue import Algorithm
 
-    also = f" (also {', '.join(entry.aliases)})" if entry.aliases else ""
-    console().print(f"[bold]{entry.name}[/bold]{also}: {entry.title}, a {kind}", highlight=False)
-
-
-def _algorithm(entry: "Algorithm") -> None:
-    from sojourn.cli.console import console, table
-
-    out = console()
-    if entry.source:
-        year = f", {entry.year}" if entry.year else ""
-        out.print(f"Source: {entry.source}{year}", highlight=False, markup=False)
-    if entry.deviations:
-        out.print(f"Deviations: {entry.deviations}", highlight=False, markup=False)
-    if entry.parameters:
-        parameters = table("Parameters", "name", "default", "allowed", "description", "source")
-        for parameter in entry.parameters:
-            parameters.add_row(
-                parameter.name, parameter.format(parameter.default), parameter.allowed, parameter.doc, parameter.source
-            )
-        out.print(parameters)
+    known = entry if isinstance(entry, Algorithm) else None
+    return {
+        **{"name": entry.name, "also": list(entry.aliases), "title": entry.title, "kind": kind},
+        "source": known.source if known else "",
+        "year": known.year if known else None,
+        "deviations": known.deviations if known else "",
+    }
 
 
-def _profile(profile: "Profile", known: "Iterable[Parameter]") -> None:
-    from sojourn.cli.console import console, table
+def _print(about: Row) -> None:
+    also = f" (also {', '.join(about['also'])})" if about["also"] else ""
+    click.echo(f"{click.style(about['name'], bold=True)}{also}: {about['title']}, a {about['kind']}")
+    if about["source"]:
+        year = f", {about['year']}" if about["year"] else ""
+        click.echo(f"Source: {about['source']}{year}")
+    if about["deviations"]:
+        click.echo(f"Deviations: {about['deviations']}")
 
-    parameters = {parameter.name: parameter for parameter in known}
-    settings = table("Settings", "name", "value", "description", "source")
+
+def _tables(entry: "Entry") -> list[Table]:
+    from sojourn.catalogue import Algorithm, Profile
+
+    if isinstance(entry, Algorithm):
+        return [_parameters(entry)] if entry.parameters else []
+    return [_settings(entry)] if isinstance(entry, Profile) else []
+
+
+def _parameters(entry: "Algorithm") -> Table:
+    rows = [
+        {
+            **{"name": parameter.name, "default": parameter.format(parameter.default), "allowed": parameter.allowed},
+            **{"description": parameter.doc, "source": parameter.source},
+        }
+        for parameter in entry.parameters
+    ]
+    columns = [
+        label("name", keep=True),
+        label("default", keep=True),
+        text("allowed"),
+        text("description", keep=True),
+        text("source", rank=1),
+    ]
+    return Table("parameters", "Parameters", columns, rows)
+
+
+def _settings(profile: "Profile") -> Table:
+    from sojourn import catalogue
+
+    parameters = {parameter.name: parameter for parameter in catalogue.load().stack_settings}
+    rows = []
     for setting in profile.settings:
         parameter = parameters[setting.name]
-        settings.add_row(setting.name, parameter.format(setting.value), parameter.doc, setting.source)
-    console().print(settings)
+        value = parameter.format(setting.value)
+        rows.append({"name": setting.name, "value": value, "description": parameter.doc, "source": setting.source})
+    columns = [label("name", keep=True), label("value", keep=True), text("description", keep=True), text("source", rank=1)]
+    return Table("settings", "Settings", columns, rows)
 
 
-def _study(name: str) -> None:
-    from sojourn.cli.console import console, table
+def _study(name: str) -> tuple[Row, list[Table]]:
     from sojourn.study import library
     from sojourn.sweep import values
 
     study = library.contents(name)
-    out = console()
-    out.print(f"[bold]{name}[/bold]: {study['title']}, a study", highlight=False)
-    out.print(f"Source: {study['source']}", highlight=False, markup=False)
-    axes = table("Axes", "axis", "values")
-    for axis, given in study["sweep"]["axes"].items():
-        axes.add_row(axis, ", ".join(value.label for value in values.of_axis(given)))
-    out.print(axes)
-    tables = table("Tables", ">table", "title", "metrics")
-    for described in study["tables"]:
-        tables.add_row(str(described["number"]), described["title"], ", ".join(described["metrics"]))
-    out.print(tables)
+    about = {
+        **{"name": name, "also": [], "title": study["title"], "kind": "study", "source": study["source"]},
+        **{"year": None, "deviations": ""},
+    }
+    labels = {axis: [value.label for value in values.of_axis(given)] for axis, given in study["sweep"]["axes"].items()}
+    axes = [{"axis": axis, "values": listed} for axis, listed in labels.items()]
+    tables = [
+        {"number": described["number"], "title": described["title"], "metrics": list(described["metrics"])}
+        for described in study["tables"]
+    ]
+    return about, [
+        Table("axes", "Axes", [label("axis", keep=True), _listed("values")], axes),
+        Table(
+            "tables",
+            "Tables",
+            [number("number", "table", keep=True), text("title", keep=True), _listed("metrics")],
+            tables,
+        ),
+    ]
+
+
+def _listed(name: str) -> Column:
+    return Column(name, (name,), lambda row: ", ".join(row[name]), Kind.TEXT, keep=True)

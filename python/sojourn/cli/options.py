@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from sojourn import backends
 from sojourn.errors import InputError
+from sojourn.names import GROUP
 
 #: The sections of help, in this order; options that name none come last.
 CELLS, RESULTS, EXECUTION, OTHER = "Cells and seeds", "Results", "Execution", "Options"
@@ -126,6 +128,20 @@ progress_option = option(
 )
 
 
+def form_options(command: Callable[..., None]) -> Callable[..., None]:
+    """``--json`` and ``--csv``, for commands that print tables: their parameter ``form``."""
+
+    @wraps(command)
+    def with_form(*arguments: Any, json: bool, csv: bool, **options: Any) -> None:
+        if json and csv:
+            raise InputError("--json, --csv: give one of them")
+        command(*arguments, form="json" if json else "csv" if csv else None, **options)
+
+    as_json = option("--json", section=RESULTS, is_flag=True, help="Print JSON instead of tables, with all digits.")
+    as_csv = option("--csv", section=RESULTS, is_flag=True, help="Print CSV instead of tables, with all digits.")
+    return as_json(as_csv(with_form))
+
+
 def out_option(default: str | None, help_text: str, metavar: str = "DIR") -> Callable[[FunctionT], FunctionT]:
     """``--out``: where a command writes to."""
     shown = default if default is not None else False
@@ -141,6 +157,15 @@ def selection(only: tuple[str, ...]) -> dict[str, list[str]]:
             raise InputError(f'--only {condition}: write AXIS=VALUE, such as "load=UC"')
         wanted.setdefault(axis.strip(), []).append(value.strip())
     return wanted
+
+
+def groups_of(only: tuple[str, ...]) -> list[str] | None:
+    """The groups of flows that are wanted, where nothing else can be chosen; all of them if it is none."""
+    wanted = selection(only)
+    for axis in wanted:
+        if axis != GROUP:
+            raise InputError(f'--only {axis}=...: A and B choose the cells; write {GROUP}=NAME, such as "{GROUP}=downloads"')
+    return wanted.get(GROUP)
 
 
 def changes_of(given: tuple[str, ...]) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.console import Form, put, say
 from sojourn.cli.options import (
     Command,
     backend_option,
     changes_of,
+    form_options,
     jobs_option,
     only_option,
     out_option,
@@ -25,6 +27,7 @@ from sojourn.cli.options import (
 @out_option(None, "Count the runs whose results DIR has already.")
 @backend_option
 @jobs_option
+@form_options
 def command(
     file: Path,
     seeds: int | None,
@@ -33,6 +36,7 @@ def command(
     out: Path | None,
     backend: str,
     jobs: int | None,
+    form: Form,
 ) -> None:
     """Show the axes, cells and runs of FILE, and estimate the time."""
     from sojourn import api, backends
@@ -44,16 +48,22 @@ def command(
     campaign, carrier = api.campaign(file, seeds, selection(only), changes_of(changes)), backends.named(backend)
     with Checking(campaign.size) as checking:
         planned = plan(campaign, carrier, checking.advance)
-    show.axes(campaign)
-    click.echo(show.extent(planned))
+    axes = show.axes(campaign)
+    if form is None and campaign.described:
+        put(axes)
+    say(show.extent(planned), form)
     kept = 0
     if out is not None:
         kept, stale = api.kept(planned, out)
-        click.echo(f"{out} has the results of {kept} of {show.counted(len(planned), 'run')}")
+        say(f"{out} has the results of {kept} of {show.counted(len(planned), 'run')}", form)
         if stale:
-            click.echo(show.stale(stale, planned, out, "would be made"))
+            say(show.stale(stale, planned, out, "would be made"), form)
+    seconds = 0.0
     if kept < len(planned):
         largest = max(planned.cells, key=lambda cell: cell.cost).run()
         speed = estimate.measure(largest, lambda run: carry_out(run, carrier))
         left = estimate.packets(planned.cost) * (1 - kept / len(planned))
-        click.echo(show.estimated(speed, len(planned) - kept, left, workers(jobs)))
+        seconds = speed.seconds(len(planned) - kept, left) / workers(jobs)
+        say(show.estimated(speed, len(planned) - kept, left, workers(jobs)), form)
+    if form is not None:
+        put([show.planned(planned, kept, seconds), axes], form)

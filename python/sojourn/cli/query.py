@@ -2,18 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import click
 
-from sojourn.cli.options import Command, option
+from sojourn.cli.console import Form, put
+from sojourn.cli.options import RESULTS, Command, form_options, option
 from sojourn.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
-
-#: Columns of a line that is never too short.
-UNLIMITED = 1_000_000
+from sojourn.table import MOST_ROWS, of_frame, width
 
 
 @click.command("query", cls=Command)
@@ -21,51 +17,31 @@ UNLIMITED = 1_000_000
 @click.argument("sql")
 @option(
     "--format",
-    "form",
+    "as_format",
+    section=RESULTS,
     type=click.Choice(["table", "csv", "json", "parquet"]),
     default="table",
     help="Print the result in this format; parquet cannot go to a terminal.",
 )
-def command(directory: Path, sql: str, form: str) -> None:
+@form_options
+def command(directory: Path, sql: str, as_format: Literal["table", "csv", "json", "parquet"], form: Form) -> None:
     """Query the results in DIR in SQL.
 
-    The tables are runs, groups, flows, queues and series.
+    The tables are runs, groups, flows, queues and series. A query only reads.
     """
-    from sojourn.cli.terminal import notify
+    if form is not None and as_format not in ("table", form):
+        raise InputError(f"--{form}, --format {as_format}: give one of them")
     from sojourn.store import Store
 
-    with Store(directory, notify=notify) as store:
+    with Store(directory) as store:
         found = store.sql(sql)
-    match form:
-        case "csv":
-            sys.stdout.write(found.write_csv())
-        case "json":
-            sys.stdout.write(found.write_json() + "\n")
+    match as_format:
         case "parquet":
             if sys.stdout.isatty():
                 raise InputError("--format parquet: cannot go to a terminal; redirect it to a file or a pipe")
             found.write_parquet(sys.stdout.buffer)
+        case "csv" | "json":
+            put(of_frame("rows", found), as_format)
         case _:
-            _print_table(found)
-
-
-def _print_table(found: "pl.DataFrame") -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    # As wide as it needs to be: cells that are folded cannot be read on by other programs.
-    table = Table(box=box.HEAVY_HEAD)
-    for name, kind in found.schema.items():
-        table.add_column(name, justify="right" if kind.is_numeric() else "left", no_wrap=True)
-    for row in found.iter_rows():
-        table.add_row(*(_shown(value) for value in row))
-    width = None if sys.stdout.isatty() else Console(width=UNLIMITED, markup=False).measure(table).maximum
-    Console(width=width, markup=False, highlight=False).print(table)
-
-
-def _shown(value: object) -> str:
-    """Numbers with six digits: the other formats have them all."""
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+            # A pipe gets all rows.
+            put(of_frame("rows", found, MOST_ROWS if width() is not None else None), form)

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sojourn.cli.console import Form, put, say
 from sojourn.cli.options import (
     Command,
     backend_option,
     changes_of,
     cluster_option,
+    form_options,
     jobs_option,
     only_option,
     out_option,
@@ -39,6 +41,7 @@ ALL_STUDIES = "all"
 @jobs_option
 @cluster_option
 @progress_option
+@form_options
 def command(
     study: str,
     seeds: int | None,
@@ -49,6 +52,7 @@ def command(
     jobs: int | None,
     cluster: str | None,
     progress: str,
+    form: Form,
 ) -> None:
     """Run STUDY and compare its tables with the published ones.
 
@@ -68,7 +72,7 @@ def command(
     found = []
     for loaded in studies:
         if everything:
-            click.echo(f"{loaded.name}: {loaded.title}")
+            say(f"{loaded.name}: {loaded.title}", form)
         directory = out if out is not None and not everything else (out or Path("results")) / loaded.name
         reproduction = api.reproduce_checked(
             loaded,
@@ -79,26 +83,27 @@ def command(
             jobs=jobs,
             backend=backend,
             cluster=cluster,
-            observer=Terminal(click.get_current_context().obj, directory, progress),
+            observer=Terminal(click.get_current_context().obj, directory, progress, form),
         )
-        _show(reproduction, len(claims[loaded.name]), directory)
+        if form is None:
+            _show(reproduction, len(claims[loaded.name]), directory)
         # The results themselves are not held: series of many seeds are long.
         found.append((loaded, reproduction.judged, reproduction.comparison))
-    if everything:
-        show.papers(found)
+    if form is not None:
+        put(show.reproduced(found), form)
+    elif everything:
+        put(show.papers(found))
 
 
 def _show(reproduction: "Reproduction", claims: int, directory: Path) -> None:
     """A study's tables, how many of their figures agree, and how its claims fare."""
     from sojourn.cli import show
-    from sojourn.cli.console import console
     from sojourn.study import tables
 
-    for table in tables.study_tables(reproduction.study, reproduction.comparison):
-        console().print(table)
+    put(tables.study_tables(reproduction.study, reproduction.comparison))
     legend = ""
     if reproduction.study.published is not None:
-        console().print(tables.agreement_table(reproduction.comparison))
+        put(tables.agreement_table(reproduction.comparison))
         legend = "* does not agree. "
     if claims:
         click.echo(show.verdicts_in_all(reproduction.judged, claims))

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.console import Form
 from sojourn.cli.options import (
     Command,
     backend_option,
     changes_of,
     cluster_option,
+    form_options,
     jobs_option,
     only_option,
     out_option,
@@ -17,6 +19,7 @@ from sojourn.cli.options import (
     selection,
     set_option,
 )
+from sojourn.names import GROUP
 
 
 @click.command("run", cls=Command)
@@ -29,6 +32,7 @@ from sojourn.cli.options import (
 @jobs_option
 @cluster_option
 @progress_option
+@form_options
 def command(
     file: Path,
     seeds: int | None,
@@ -39,17 +43,25 @@ def command(
     jobs: int | None,
     cluster: str | None,
     progress: str,
+    form: Form,
 ) -> None:
-    """Run FILE, a scenario or a sweep, and show the results."""
+    """Run FILE, a scenario or a sweep, and show the results.
+
+    With --only group=NAME the tables show only this group of flows; the runs are the same.
+    """
     from sojourn import api
     from sojourn.cli import show
     from sojourn.cli.terminal import Terminal
 
-    terminal = Terminal(click.get_current_context().obj, out, progress)
+    wanted = selection(only)
+    groups = wanted.pop(GROUP, None)
+    if groups is not None:
+        api.check_groups(api.campaign(file, seeds, wanted, changes_of(changes)), groups)
+    terminal = Terminal(click.get_current_context().obj, out, progress, form)
     found = api.run(
         file,
         seeds,
-        only=selection(only),
+        only=wanted,
         changes=changes_of(changes),
         out=out,
         jobs=jobs,
@@ -58,6 +70,6 @@ def command(
         observer=terminal,
     )
     if len(terminal.plan.cells) == 1:
-        show.result(found)
+        show.result(found, form, groups)
     else:
-        show.cells(found, terminal.plan)
+        show.cells(found, terminal.plan, form, groups)

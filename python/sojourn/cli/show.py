@@ -1,80 +1,36 @@
 """Results on the terminal."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
-from rich.markup import escape
+from rich.text import Text
 
+from sojourn import summary
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, Imprecise, Plan
-from sojourn.cli.console import console, table
-from sojourn.comparison import ComparedMetric
-from sojourn.metrics import METRICS, Metric
-from sojourn.metrics.formulas import jain as jains_index
+from sojourn.cli.console import Form, put
+from sojourn.comparison import ComparedGroups, ComparedMetric
+from sojourn.names import GROUP
 from sojourn.results import Result
-from sojourn.statistics import estimate
 from sojourn.study.cells import Compared, agreement
+from sojourn.study.cells import frame as cells_frame
 from sojourn.study.design import Study
 from sojourn.study.verdicts import LEAST_SEEDS, Judged, Verdict
 from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
+from sojourn.table import Column, Kind, Row, Table, label, number, of_frame, text
 
 
-def result(found: Result) -> None:
-    """The flows by group and the queues of a scenario over the measuring window; with several seeds, the means over them."""
-    flows = table(
-        *("Flows", "group", "algorithm", ">flows", ">mean Mbit/s", ">Jain"),
-        *(">retransmissions", ">timeouts", ">mean RTT ms", ">completed"),
-    )
-    for group, algorithm, count, rate, jain, retransmissions, timeouts, rtt, completed in _groups(found).iter_rows():
-        fairness = "-" if jain is None else f"{jain:.3f}"
-        effort = f"{retransmissions:.0f}", f"{timeouts:.0f}"
-        flows.add_row(group, algorithm, f"{count:g}", f"{rate:.3f}", fairness, *effort, _milliseconds(rtt), f"{completed:g}")
-    console().print(flows)
-    queues = table(
-        *("Queues", "link", "discipline", ">mean packets", ">deviation"),
-        *(">sojourn mean ms", ">p99 ms", ">drops %", ">utilisation %"),
-    )
-    for link, discipline, packets, deviation, sojourn, p99, drops, busy in _queues(found).iter_rows():
-        waits = _milliseconds(sojourn), _milliseconds(p99)
-        ratio = "-" if drops is None else f"{drops:.3f}"
-        queues.add_row(link, discipline, f"{packets:.1f}", f"{deviation:.1f}", *waits, ratio, f"{busy:.2f}")
-    if queues.row_count:
-        console().print(queues)
-    if found.runs.height > 1:
-        console().print(f"Means over {found.runs.height} seeds.")
+def result(found: Result, form: Form = None, groups: Sequence[str] | None = None) -> None:
+    """The flows, their groups and the queues of a scenario over the measuring window; of some groups only these."""
+    put(summary.of_cell(found, groups), form)
 
 
-def _groups(found: Result) -> pl.DataFrame:
-    windows = found.runs.select("key", "window_s")
-    flows = found.flows.join(windows, on="key", how="left", maintain_order="left")
-    rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
-    by_run = flows.group_by("key", "flow_group", "algorithm", maintain_order=True).agg(
-        pl.len().alias("flows"),
-        rate.mean().alias("mbps"),
-        rate.alias("jain"),
-        pl.col("retransmissions", "timeouts").sum(),
-        (pl.col("rtt_mean").dot("rtt_samples") / pl.col("rtt_samples").sum()).fill_nan(None).alias("rtt"),
-        pl.col("completed").count(),
-    )
-    fair = by_run.with_columns(pl.col("jain").map_elements(jains_index, return_dtype=pl.Float64))
-    return fair.drop("key").group_by("flow_group", "algorithm", maintain_order=True).mean()
-
-
-def _queues(found: Result) -> pl.DataFrame:
-    drops = (pl.col("drops") * 100 / pl.col("arrivals")).fill_nan(None).mean()
-    return found.queues.group_by("link", "discipline", maintain_order=True).agg(
-        pl.col("mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99").mean(), drops, pl.col("utilisation").mean() * 100
-    )
-
-
-def _milliseconds(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1e3:.2f}"
-
-
-#: Cells that are shown: a terminal is no place for thousands.
-MOST_ROWS = 200
+def cells(found: Result, planned: Plan, form: Form = None, groups: Sequence[str] | None = None) -> None:
+    """The main metrics of each cell of a sweep over the measuring window, and of its groups; of some groups only these."""
+    put(summary.of_cells(found, [list(cell.axes.values()) for cell in planned.cells], groups), form)
 
 
 def counted(number: int, what: str) -> str:
@@ -90,7 +46,7 @@ def extent(planned: Plan) -> str:
     times = ""
     if until is not None:
         each = " each" if several else ""
-        seeds = f"{planned.repetitions} to {until.most_seeds} seeds{each} until ci({until.metric}) < {until.bound:g}"
+        seeds = f"{planned.repetitions} to {until.most_seeds} seeds{each} until ci({until.told}) < {until.bound:g}"
         times = f", or up to {until.most_seeds / planned.repetitions:.3g} times as much"
     runs = f"{counted(len(planned), 'run')}, {planned.simulated_seconds:,.10g} simulated seconds"
     return f"{counted(len(planned.cells), 'cell')}, {seeds}: {runs}{times}"
@@ -108,16 +64,31 @@ def stale(made_by: Mapping[Identity, int], planned: Plan, directory: Path, made:
 def imprecise(cell: Imprecise, rule: StoppingRule) -> str:
     """A cell whose metric is not known well enough, on one line."""
     half = "unknown" if cell.half is None else f"{cell.half:.3g}"
-    return f"{cell.cell.name}: after {rule.most_seeds} seeds ci({rule.metric}) is {half}, not below {rule.bound:g}"
+    return f"{cell.cell.name}: after {rule.most_seeds} seeds ci({rule.told}) is {half}, not below {rule.bound:g}"
 
 
-def axes(campaign: Campaign) -> None:
+def axes(campaign: Campaign) -> Table:
     """The axes of a campaign: what each sets, and its values."""
-    listed = table("Axes", "axis", "sets", ">values", "")
-    for name, (key, labels) in campaign.described.items():
-        listed.add_row(escape(name), key, str(len(labels)), escape(", ".join(labels)))
-    if campaign.described:
-        console().print(listed)
+    rows = [
+        {"axis": name, "sets": key, "count": len(labels), "values": list(labels)}
+        for name, (key, labels) in campaign.described.items()
+    ]
+    listed = Column("", ("values",), lambda row: ", ".join(row["values"]), Kind.TEXT, keep=True)
+    columns = [label("axis", keep=True), label("sets", rank=1), number("count", "values"), listed]
+    return Table("axes", "Axes", columns, rows)
+
+
+def planned(plan: Plan, kept: int, seconds: float) -> Table:
+    """For programs: how much there is to run, how many of the runs are there, and how long the others will take."""
+    row = {
+        "cells": len(plan.cells),
+        "seeds": plan.repetitions,
+        "runs": len(plan),
+        "simulated_s": plan.simulated_seconds,
+        "kept": kept,
+        "estimated_s": seconds,
+    }
+    return Table("plan", "", [number(name) for name in row], [row])
 
 
 def duration(seconds: float) -> str:
@@ -141,64 +112,79 @@ def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
     )
 
 
-def cells(found: Result, planned: Plan) -> None:
-    """The main metrics of each cell of a sweep over the measuring window; with several seeds, means and 95 % intervals."""
-    shown = [metric for metric in METRICS.values() if metric.main]
-    listed = table("Cells", *planned.axes, ">seeds", *(f">{metric.label}" for metric in shown))
-    by_cell = found.columns("runs", [*planned.axes, *(metric.name for metric in shown)]).partition_by(planned.axes, as_dict=True)
-    seeds = 0
-    for cell in planned.cells[:MOST_ROWS]:
-        labels = tuple(cell.axes.values())
-        runs = by_cell[labels]
-        measured = (_estimated(metric, runs[metric.name]) for metric in shown)
-        listed.add_row(*map(escape, labels), str(runs.height), *measured)
-        seeds = max(seeds, runs.height)
-    console().print(listed)
-    if len(planned.cells) > MOST_ROWS:
-        console().print(f"The first {MOST_ROWS} of {len(planned.cells):,} cells; all are in the results.")
-    if seeds > 1:
-        console().print("Means over seeds ± half of the 95 % confidence interval.")
+def compared(
+    cells: Sequence[ComparedMetric], groups: Sequence[ComparedGroups], first: str, second: str, form: Form = None
+) -> None:
+    """Two cells, and groups of their flows, compared: the mean of each, and the interval and p value of the difference."""
+    rows = [_compared(entry, None) for entry in cells]
+    rows += [_compared(entry, group.name) for group in groups for entry in group.metrics]
+    of = Column(GROUP, (GROUP,), lambda row: row[GROUP] or "(all)", Kind.LABEL, keep=True)
+    columns = [
+        *([of] if groups else []),
+        label("metric", keep=True),
+        number("seeds", rank=1),
+        *(Column(name.upper(), (name,), partial(_in_its_unit, name), Kind.NUMBER) for name in ("a", "b")),
+        Column("B - A", ("difference", "difference_ci_low", "difference_ci_high"), _difference, Kind.NUMBER),
+        number("p", show=lambda p: f"{p:.3g}"),
+    ]
+    notes = [
+        f"A: {first}",
+        f"B: {second}",
+        "In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.",
+    ]
+    beside = [] if groups else [GROUP]
+    put(Table("metrics", "Means over common seeds", columns, rows, notes, lambda row: row[GROUP], beside), form)
 
 
-def _estimated(metric: Metric, values: pl.Series) -> str:
-    known = values.drop_nulls().to_list()
-    if not known:
-        return "-"
-    mean, _, high = estimate(known)
-    return metric.number(mean) + (f" ± {metric.number(high - mean)}" if high is not None else "")
+def _compared(entry: ComparedMetric, group: str | None) -> Row:
+    row: dict[str, object] = {GROUP: group, "entry": entry.metric, "metric": entry.metric.name, "seeds": 0}
+    found = entry.comparison
+    if found is None:
+        return row | dict.fromkeys(("a", "b", "difference", "difference_ci_low", "difference_ci_high", "p"))
+    mean, low, high = found.difference
+    ends = {"difference": mean, "difference_ci_low": low, "difference_ci_high": high}
+    return row | {"seeds": found.pairs, "a": found.first, "b": found.second, **ends, "p": found.p}
 
 
-def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None:
-    """Two cells compared: the mean of each, and the interval and p value of the difference."""
-    listed = table("Means over common seeds", "metric", ">seeds", f">A: {escape(first)}", f">B: {escape(second)}", ">B - A", ">p")
-    for entry in metrics:
-        found, text = entry.comparison, entry.metric.format
-        if found is None:
-            listed.add_row(entry.metric.name, "0", *("-",) * 4)
-            continue
-        mean, low, high = found.difference
-        interval = "" if low is None or high is None else f" [{text(low)}, {text(high)}]"
-        p = "-" if found.p is None else f"{found.p:.3g}"
-        row = (entry.metric.name, str(found.pairs), text(found.first), text(found.second), f"{text(mean)}{interval}", p)
-        listed.add_row(*map(escape, row))
-    console().print(listed)
-    console().print("In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.")
+def _in_its_unit(name: str, row: Row) -> str:
+    return "-" if row[name] is None else row["entry"].format(row[name])
+
+
+def _difference(row: Row) -> str:
+    mean, low, high = (_in_its_unit(name, row) for name in ("difference", "difference_ci_low", "difference_ci_high"))
+    return mean if low == "-" else f"{mean} [{low}, {high}]"
 
 
 VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDED: "yellow"}
 
 
-def claims(judged: Sequence[Judged]) -> None:
-    """Each claim with its verdict, the seeds on which it holds, and the values that show it."""
-    listed = table("Claims", "id", "claim", "verdict", ">held", ">95 % interval", "values over seeds")
-    for each in judged:
-        _, low, high = each.share
-        verdict = f"[{VERDICT_STYLES[each.verdict]}]{each.verdict}[/]"
-        interval = f"{low:.2f} to {high:.2f}"
-        listed.add_row(
-            each.claim.id, escape(each.claim.claim), verdict, f"{each.held}/{each.seeds}", interval, escape(each.shown)
-        )
-    console().print(listed)
+def claims(judged: Iterable[tuple[str, Judged]]) -> Table:
+    """Each claim of a study with its verdict, the seeds on which it holds, and the values that show it."""
+    columns = [
+        label("id", keep=True),
+        text("claim", keep=True),
+        Column("verdict", ("verdict",), lambda row: Text(row["verdict"], VERDICT_STYLES[row["verdict"]]), Kind.LABEL, keep=True),
+        Column("held", ("held", "seeds"), lambda row: f"{row['held']}/{row['seeds']}", Kind.NUMBER),
+        Column(
+            "95 % interval",
+            ("share", "share_ci_low", "share_ci_high"),
+            lambda row: f"{row['share_ci_low']:.2f} to {row['share_ci_high']:.2f}",
+            Kind.NUMBER,
+            rank=1,
+        ),
+        text("values", "values over seeds", rank=2),
+    ]
+    rows = [{"study": study, **_judged(each)} for study, each in judged]
+    return Table("claims", "Claims", columns, rows, beside=["source", "study"])
+
+
+def _judged(judged: Judged) -> Row:
+    share, low, high = judged.share
+    claim = judged.claim
+    return {
+        **{"id": claim.id, "claim": claim.claim, "source": claim.source, "verdict": judged.verdict, "values": judged.shown},
+        **{"held": judged.held, "seeds": judged.seeds, "share": share, "share_ci_low": low, "share_ci_high": high},
+    }
 
 
 def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
@@ -217,15 +203,31 @@ def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
     return line
 
 
-def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) -> None:
+def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) -> Table:
     """How the claims of each paper fare, and how many of its published values agree."""
-    listed = table("Papers", "study", ">claims hold", ">fail", ">undecided", ">values agree")
+
+    def agreeing(row: Row) -> str:
+        return f"{row['agree']} of {row['values']}" if row["values"] else "none published"
+
+    columns = [
+        label("study", keep=True),
+        *(number(verdict, heading) for verdict, heading in zip(Verdict, ("claims hold", "fail", "undecided"), strict=True)),
+        Column("values agree", ("agree", "values"), agreeing, Kind.NUMBER),
+    ]
+    rows = []
     for study, judged, comparison in found:
         tables = agreement(comparison).values()
-        agree, values = sum(agreeing for _, agreeing, _ in tables), sum(total for _, _, total in tables)
-        counted = (str(number) for number in _count(judged).values())
-        listed.add_row(study.name, *counted, f"{agree} of {values}" if values else "none published")
-    console().print(listed)
+        agree, values = sum(agreed for _, agreed, _ in tables), sum(total for _, _, total in tables)
+        verdicts = {str(verdict): number for verdict, number in _count(judged).items()}
+        rows.append({"study": study.name, **verdicts, "agree": agree, "values": values})
+    return Table("papers", "Papers", columns, rows)
+
+
+def reproduced(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) -> list[Table]:
+    """For programs: all cells of studies beside what was published, and all claims."""
+    studies = list(found)
+    compared = pl.concat([cells_frame(study, comparison) for study, _, comparison in studies], how="diagonal")
+    return [of_frame("cells", compared), claims((study.name, each) for study, judged, _ in studies for each in judged)]
 
 
 def _count(judged: Iterable[Judged]) -> dict[Verdict, int]:

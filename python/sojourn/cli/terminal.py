@@ -17,6 +17,7 @@ from rich.progress import Progress as RichBar
 from sojourn.backends.identity import Identity
 from sojourn.campaign import CampaignOutcome, Observer, Plan, Tally
 from sojourn.cli import interrupts, show
+from sojourn.cli.console import Form, say
 from sojourn.errors import ClusterLost, StoreFailed
 
 
@@ -155,15 +156,16 @@ class Terminal(Observer):
     Args:
         command: what the user typed.
         out: where the results are kept, if they are.
-        form: how progress is shown, a key of ``FORMS``.
+        progress: how progress is shown, a key of ``FORMS``.
+        form: how the command prints its tables.
     """
 
     #: The campaign, once it has been planned.
     plan: Plan
 
-    def __init__(self, command: str, out: Path | None, form: str) -> None:
+    def __init__(self, command: str, out: Path | None, progress: str, form: Form = None) -> None:
         self.command = command
-        self._out, self._form = out, form
+        self._out, self._progress, self._form = out, progress, form
 
     def notify(self, message: str, /) -> None:
         """See ``Observer.notify``."""
@@ -179,14 +181,14 @@ class Terminal(Observer):
         """See ``Observer.planned``."""
         self.plan = plan
         if len(plan.cells) > 1:
-            click.echo(show.extent(plan))
+            say(show.extent(plan), self._form)
         if stale and self._out is not None:
-            click.echo(show.stale(stale, plan, self._out, "are made" if stale.total() > 1 else "is made"))
+            say(show.stale(stale, plan, self._out, "are made" if stale.total() > 1 else "is made"), self._form)
 
     @contextmanager
     def running(self, plan: Plan, /) -> Iterator[Callable[[Tally], None]]:
         """See ``Observer.running``: after a failure or an interrupt, prints how many runs have finished."""
-        progress = Progress(plan, self._form)
+        progress = Progress(plan, self._progress)
         try:
             with interrupts.Raised(), progress:
                 yield progress.advance

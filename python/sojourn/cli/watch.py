@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sojourn.cli.console import Form, say
 from sojourn.cli.options import (
     EXECUTION,
     Command,
     backend_option,
     changes_of,
+    form_options,
     only_option,
     option,
     seed_option,
@@ -68,10 +70,14 @@ class Speed(click.ParamType[float]):
 @set_option
 @seed_option
 @backend_option
-def command(file: Path, speed: float, seed: int | None, only: tuple[str, ...], changes: tuple[str, ...], backend: str) -> None:
+@form_options
+def command(
+    file: Path, speed: float, seed: int | None, only: tuple[str, ...], changes: tuple[str, ...], backend: str, form: Form
+) -> None:
     """Run FILE, one scenario, and show it as it happens.
 
-    Of a sweep, choose one cell with --only. Where there is no terminal, a line is printed each simulated second.
+    Of a sweep, choose one cell with --only. Where there is no terminal, a line is printed each simulated second. With --json or
+    --csv all this is on standard error.
     """
     from sojourn import api, backends
     from sojourn.cli import interrupts, show
@@ -81,14 +87,14 @@ def command(file: Path, speed: float, seed: int | None, only: tuple[str, ...], c
     pace = Pace(None if speed == math.inf else speed)
     stepped = backends.stepping(backend).step(run.specification)
     with interrupts.Raised():
-        if sys.stdout.isatty():
-            _show_pages(run, stepped, pace, speed)
+        if (sys.stdout if form is None else sys.stderr).isatty():
+            _show_pages(run, stepped, pace, speed, form)
         else:
-            _print_lines(run, stepped, pace)
-    show.result(_result(run, stepped))
+            _print_lines(run, stepped, pace, form)
+    show.result(_result(run, stepped), form)
 
 
-def _print_lines(run: "Run", stepped: "SteppedRun", pace: "Pace") -> None:
+def _print_lines(run: "Run", stepped: "SteppedRun", pace: "Pace", form: Form) -> None:
     from sojourn.units import PICOSECONDS
     from sojourn.watch.lines import line
     from sojourn.watch.recent import Recent
@@ -97,18 +103,18 @@ def _print_lines(run: "Run", stepped: "SteppedRun", pace: "Pace") -> None:
     for moment in stepped.moments(PICOSECONDS):
         recent.add(moment)
         pace.keep(moment.time)
-        click.echo(line(recent))
+        say(line(recent), form)
 
 
-def _show_pages(run: "Run", stepped: "SteppedRun", pace: "Pace", speed: float) -> None:
+def _show_pages(run: "Run", stepped: "SteppedRun", pace: "Pace", speed: float, form: Form) -> None:
+    from rich.console import Console
     from rich.live import Live
 
-    from sojourn.cli.console import console
     from sojourn.units import PICOSECONDS
     from sojourn.watch.recent import HISTORY, Recent
     from sojourn.watch.screen import Screen
 
-    terminal, recent = console(), Recent(run.specification, LATELY)
+    terminal, recent = Console(stderr=form is not None), Recent(run.specification, LATELY)
     screen = Screen(run.specification, ",".join(run.axes.values()), recent, pace)
     # A moment a page, but never so few that the history would stay empty.
     interval = int(PICOSECONDS * min(REFRESH * speed, run.simulated_seconds / HISTORY))

@@ -11,7 +11,7 @@ from sojourn.figures.drawn import Drawn
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure, MetricFigure
 from sojourn.metrics import METRICS
-from sojourn.results import GROUP
+from sojourn.names import GROUP
 
 
 def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:

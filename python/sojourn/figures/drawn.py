@@ -11,7 +11,7 @@ import polars as pl
 from sojourn import names, units
 from sojourn.comparison import BACKEND, axes_of
 from sojourn.errors import InputError
-from sojourn.results import GROUP
+from sojourn.names import GROUP
 
 #: The label of an axis that a run has not, in a store of several campaigns.
 ABSENT = "-"

@@ -7,7 +7,7 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.figures.drawn import Drawn
 from sojourn.metrics import Metric
-from sojourn.results import GROUP
+from sojourn.names import GROUP
 from sojourn.statistics import estimate
 
 _ESTIMATE = pl.Struct({"value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "seeds": pl.Int64})

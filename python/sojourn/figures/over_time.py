@@ -12,7 +12,7 @@ from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, flow_names
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure
-from sojourn.results import GROUP
+from sojourn.names import GROUP
 
 #: Stretches of a line for each point of a panel's width; of each the least and the greatest sample is drawn.
 STRETCHES = 2

@@ -73,6 +73,11 @@ class Figure:
     #: What is shown of several seeds.
     over_seeds: str = "means over {seeds} seeds, lines their 95 % intervals"
 
+    @property
+    def told_of(self) -> str:
+        """What it has a line, a bar or a point for, in words."""
+        return {Need.QUEUES: "run", Need.QUEUE_SERIES: "queue"}.get(self.need, "flow")
+
     def shown(self, source: "Drawn") -> str:
         """What the figure shows, in words: what its cells have in common, and how their seeds come in."""
         seeds = source.seeds
@@ -103,6 +108,11 @@ class MetricFigure(Figure):
     """A figure of one metric of each cell."""
 
     metric: Metric
+
+    @property
+    def told_of(self) -> str:
+        """See ``Figure.told_of``: a run has a value where its queue has one."""
+        return str(self.metric.scope)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,6 +80,11 @@ class Metric:
         return self.scope in (Scope.RUN, Scope.GROUP)
 
     @property
+    def told_of(self) -> str:
+        """What has a value of it, in words."""
+        return "run, group" if self.scope is Scope.RUN else str(self.scope)
+
+    @property
     def caption(self) -> str:
         """The title as a heading has it: ``Mean sojourn time``."""
         return self.title[0].upper() + self.title[1:]

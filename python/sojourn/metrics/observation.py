@@ -26,9 +26,10 @@ class Observation:
     #: How many RTT samples each flow took, and their sum in s, not a number where it took none.
     rtt_samples: Numbers
     rtt_sums: Numbers
-    #: Data segments that each flow sent, retransmissions included, and retransmissions.
+    #: Data segments that each flow sent, retransmissions included, retransmissions, and how many queues dropped or links lost.
     segments_sent: Numbers
     retransmissions: Numbers
+    packets_dropped: Numbers
     #: Rate of the bottleneck, Mbit/s; none if no link has a discipline.
     bottleneck_mbps: float | None
     #: The row of ``queues`` of the bottleneck, the first link with a discipline; none if no link has one.
@@ -44,6 +45,7 @@ class Observation:
             rtt_sums=self.rtt_sums[flows],
             segments_sent=self.segments_sent[flows],
             retransmissions=self.retransmissions[flows],
+            packets_dropped=self.packets_dropped[flows],
         )
 
 
@@ -65,6 +67,7 @@ def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, bottleneck
         rtt_sums=(flows["rtt_samples"] * flows["rtt_mean"]).to_numpy(),
         segments_sent=flows["segments_sent"].to_numpy().astype(np.float64),
         retransmissions=flows["retransmissions"].to_numpy().astype(np.float64),
+        packets_dropped=flows["packets_dropped"].to_numpy().astype(np.float64),
         bottleneck_mbps=bottleneck_mbps,
         bottleneck=queues.row(0, named=True) if queues.height else None,
     )

@@ -31,7 +31,7 @@ class Flows(Table):
     start_within: Duration = Field(0, description="Each flow starts at a random time within this long after start.")
     stop: Duration | None = Field(None, description="Time at which flows that have not ended are aborted.")
     size: Size | None = Field(None, description="Amount of data to send per flow; unlimited by default.")
-    group: Name | None = Field(None, description='Name of these flows in results; "from-to" by default.')
+    group: Name | None = Field(None, description='Name of these flows in results; by default "from-to", numbered if taken.')
     stack: StackChoice | None = Field(None, description="Settings of these flows that differ from the scenario's stack.")
 
     @model_validator(mode="after")

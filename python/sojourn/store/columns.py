@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.results import GROUP, NAMES, columns
+from sojourn.names import GROUP
+from sojourn.results import NAMES, columns
 
 
 def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:

@@ -38,13 +38,18 @@ BATCH_BYTES, BATCH_RUNS = 8_000_000, 1_000
 MEMORY = "2GB"
 
 
-def consolidate(directory: Path, journal: Journal) -> int:
+class Unreadable(Exception):
+    """Records of the journal cannot be read; the argument is how many."""
+
+
+def consolidate(directory: Path, journal: Journal, *, drop: bool) -> int:
     """Moves all records that are in the journal now; the store must be locked.
 
-    Returns how many of them could not be read, and are no longer there.
+    Returns how many of them could not be read, and have been dropped.
 
     Raises:
         OSError: a file could not be written; the journal has everything still.
+        Unreadable: records could not be read, and are not to be dropped; nothing was changed.
     """
     last = journal.last()
     if not last:
@@ -55,6 +60,8 @@ def consolidate(directory: Path, journal: Journal) -> int:
     try:
         axes = journal.axes()
         unreadable = _lay_out(journal, last, axes, workshop)
+        if unreadable and not drop:
+            raise Unreadable(len(unreadable))
         for key in unreadable:
             journal.drop(key)
         if any(workshop.iterdir()):

@@ -23,6 +23,9 @@ from sojourn.store.provenance import Provenance
 
 JOURNAL = "journal.sqlite"
 
+#: What a command that only reads says of a damaged file.
+UNCHANGED = "nothing was changed; a command that makes runs sets damaged files aside and makes their runs again"
+
 
 def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=3)
@@ -33,17 +36,18 @@ class Store:
 
     Args:
         directory: where the store is.
-        create: make a new or empty directory a store; otherwise it must be one.
+        create: runs are to be added: make a new or empty directory a store, and set damaged files aside, whose runs will be made
+            again. Otherwise it must be a store, and a damaged file is an error that changes nothing.
         notify: called with a line about each file that is damaged and has been set aside; warns unless given.
 
     Raises:
         InputError: the directory is no store that this version reads, or cannot be made one.
-        StoreFailed: its files cannot be read or written.
+        StoreFailed: its files cannot be read or written, or are damaged.
     """
 
     def __init__(self, directory: Path, *, create: bool = False, notify: Callable[[str], None] = _warn) -> None:
         self.directory = directory
-        self._notify = notify
+        self._notify, self._adds = notify, create
         if create and not marker.is_there(directory):
             marker.make(directory)
         marker.check(directory)
@@ -60,6 +64,9 @@ class Store:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+        if isinstance(error, pl.exceptions.PolarsError):
+            # A frame may be read only when it is collected.
+            self._blame_files()
 
     def __len__(self) -> int:
         """How many runs have finished."""
@@ -120,10 +127,12 @@ class Store:
     def consolidate(self) -> None:
         """Moves the journal's runs to the Parquet files; another process's too."""
         with self._failing(), self._locked():
-            unreadable = consolidation.consolidate(self.directory, self._journal)
+            try:
+                unreadable = consolidation.consolidate(self.directory, self._journal, drop=self._adds)
+            except consolidation.Unreadable as error:
+                raise StoreFailed(f"{self.directory / JOURNAL}: {_runs(error.args[0])} cannot be read; {UNCHANGED}") from None
         if unreadable:
-            runs = "1 run" if unreadable == 1 else f"{unreadable} runs"
-            self._notify(f"{self.directory / JOURNAL}: {runs} cannot be read and will be run again")
+            self._notify(f"{self.directory / JOURNAL}: {_runs(unreadable)} cannot be read and will be run again")
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
         """See ``RunStore.result``; the frames are read when they are asked for, even after the store has been closed."""
@@ -134,9 +143,10 @@ class Store:
             if keys is not None:
                 wanted = pl.LazyFrame({"key": list(keys())}, schema={"key": pl.String()})
                 rows = rows.join(wanted, on="key", how="semi", maintain_order="left")
-            return (rows if wanted_columns is None else rows.select(wanted_columns)).collect()
+            with self._reading():
+                return (rows if wanted_columns is None else rows.select(wanted_columns)).collect()
 
-        return Result(read)
+        return Result(read, axes)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame that is read when it is collected, and of which only what is asked for then is read."""
@@ -146,37 +156,47 @@ class Store:
     @property
     def runs(self) -> pl.DataFrame:
         """A row a run; see ``Result``."""
-        return self.scan("runs").collect()
+        return self._collect("runs")
 
     @property
     def groups(self) -> pl.DataFrame:
         """A row a run and group of its flows."""
-        return self.scan("groups").collect()
+        return self._collect("groups")
 
     @property
     def flows(self) -> pl.DataFrame:
         """A row a flow."""
-        return self.scan("flows").collect()
+        return self._collect("flows")
 
     @property
     def queues(self) -> pl.DataFrame:
         """A row a link with a queue."""
-        return self.scan("queues").collect()
+        return self._collect("queues")
 
     @property
     def series(self) -> pl.DataFrame:
         """A row a sample."""
-        return self.scan("series").collect()
+        return self._collect("series")
+
+    def _collect(self, name: str) -> pl.DataFrame:
+        with self._reading():
+            return self.scan(name).collect()
 
     def sql(self, text: str) -> pl.DataFrame:
         """What a query over the tables ``runs``, ``groups``, ``flows``, ``queues`` and ``series`` finds.
 
-        The language is DuckDB's; ``.to_pandas()`` makes a pandas frame of it.
+        The language is DuckDB's; ``.to_pandas()`` makes a pandas frame of it. A query only reads, and only files of the
+        directory.
 
         Raises:
-            InputError: the query is wrong.
+            InputError: the query is wrong, or does more than read.
+            StoreFailed: a file is damaged.
         """
-        return query.ask({name: self._file(name) for name in NAMES}, self._empty, text)
+        try:
+            return query.ask(self.directory, {name: self._file(name) for name in NAMES}, self._empty, text)
+        except query.Unanswered:
+            self._blame_files()
+            raise
 
     def _file(self, name: str) -> Path | None:
         """The file of a frame with all runs; none if there are no runs."""
@@ -206,11 +226,32 @@ class Store:
         except pl.exceptions.PolarsError as error:
             raise StoreFailed(f"{self.directory}: {' '.join(str(error).split())}; {kept}") from None
 
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What goes wrong while frames are read is the fault of a file, if one is damaged."""
+        try:
+            yield
+        except pl.exceptions.PolarsError:
+            self._blame_files()
+            raise
+
+    def _blame_files(self) -> None:
+        """Looks whether a file can be read.
+
+        Raises:
+            StoreFailed: one cannot.
+        """
+        for file in parquet.paths(self.directory):
+            if file.exists() and not parquet.is_whole(file):
+                raise StoreFailed(f"{file}: is damaged; {UNCHANGED}") from None
+
     def _open_journal(self) -> Journal:
         path = self.directory / JOURNAL
         try:
             return Journal(path)
         except Damaged as error:
+            if not self._adds:
+                raise StoreFailed(f"{path}: {error}; {UNCHANGED}") from None
             where = set_aside(path)
             for suffix in ("-wal", "-shm"):
                 companion = path.with_name(path.name + suffix)
@@ -221,7 +262,8 @@ class Store:
 
     def _check_files(self) -> None:
         """Sees to it that the Parquet files are those that the journal knows of, and sets them aside if they are not."""
-        consolidation.clear(self.directory)
+        if self._adds:
+            consolidation.clear(self.directory)
         files = parquet.paths(self.directory)
         there = [file for file in files if file.exists()]
         found = {file: parquet.digest(file) for file in there}
@@ -236,8 +278,15 @@ class Store:
         whole = all(found.get(file) in expected for file in files)
         if whole or not (expected or there):
             return
-        lost = len(self) - self._journal.waiting()
         wrong = [file for file in files if found.get(file) not in expected]
+
+        def what(file: Path) -> str:
+            return "is damaged or belongs to another store" if file in there else "is missing"
+
+        lost = len(self) - self._journal.waiting()
+        to_blame = wrong if lost else [file for file in wrong if file in there]
+        if to_blame and not self._adds:
+            raise StoreFailed(f"{to_blame[0]}: {what(to_blame[0])}; {UNCHANGED}")
         for file in there:
             if lost or file in wrong:
                 set_aside(file)
@@ -246,6 +295,9 @@ class Store:
         self._journal.lose_files()
         for file in wrong:
             if lost or file in there:
-                what = "is damaged or belongs to another store" if file in there else "is missing"
-                again = f"; {lost} runs will be run again" if lost else ""
-                self._notify(f"{file}: {what}; the remaining files were moved to {self.directory / 'set-aside'}{again}")
+                again = f"; {_runs(lost)} will be run again" if lost else ""
+                self._notify(f"{file}: {what(file)}; the remaining files were moved to {self.directory / 'set-aside'}{again}")
+
+
+def _runs(number: int) -> str:
+    return "1 run" if number == 1 else f"{number} runs"

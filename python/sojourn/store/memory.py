@@ -48,4 +48,4 @@ class Memory:
         records = [decode(self._records[key]) for key in wanted]
         records.sort(key=lambda record: ([record.axes[axis] for axis in axes], record.seed, record.key))
         frames = assemble(records, axes) if records else {name: schema(name, axes).to_frame() for name in NAMES}
-        return Result(lambda name, columns: frames[name] if columns is None else frames[name].select(columns))
+        return Result(lambda name, columns: frames[name] if columns is None else frames[name].select(columns), axes)

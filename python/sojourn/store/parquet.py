@@ -53,6 +53,16 @@ def lacking(columns: Iterable[str], name: str) -> list[str]:
     return [metric for metric in metrics_of(name) if metric not in there]
 
 
+def is_whole(file: Path) -> bool:
+    """Whether all of a file can be read; its columns are read one by one, since all together may be large."""
+    try:
+        for column in pl.read_parquet_schema(file):
+            pl.read_parquet(file, columns=[column])
+    except (OSError, pl.exceptions.PolarsError):
+        return False
+    return True
+
+
 def axes(file: Path) -> list[str]:
     """The axes among the columns of a file, which are between the key and the seed."""
     columns = list(pl.read_parquet_schema(file))

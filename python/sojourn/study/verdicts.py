@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.results import NAMES, Result, schema
 from sojourn.statistics import Estimate, share
 from sojourn.store import write_whole
-from sojourn.store.query import find
+from sojourn.store.query import confine, find
 from sojourn.store.sql import identifier, literal
 from sojourn.study.claims import Claim, called, cells
 from sojourn.study.design import Study
@@ -151,6 +151,7 @@ def _database(frames: Mapping[str, pl.DataFrame]) -> "duckdb.DuckDBPyConnection"
     database = duckdb.connect()
     for name, table in frames.items():
         database.from_arrow(table.to_arrow()).create(_everything(name))
+    confine(database)
     return database
 
 

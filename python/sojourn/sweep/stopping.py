@@ -13,7 +13,7 @@ LEAST_SEEDS = 3
 #: Seeds that a cell has at most unless told otherwise.
 MOST_SEEDS = 100
 
-_CONDITION = re.compile(r"\s*ci\(\s*(?P<metric>\w+)\s*\)\s*<\s*(?P<bound>\S+)\s*")
+_CONDITION = re.compile(r"\s*ci\(\s*(?P<metric>\w+)\s*(?:,\s*(?P<group>\S.*?)\s*)?\)\s*<\s*(?P<bound>\S+)\s*")
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,17 @@ class StoppingRule:
     bound: float
     #: Where it ends in any case.
     most_seeds: int = MOST_SEEDS
+    #: The group of flows whose metric it is; none of the whole run.
+    group: str | None = None
+
+    @property
+    def told(self) -> str:
+        """What the interval is of: ``jain``, or ``share_pct, downloads``."""
+        return self.metric if self.group is None else f"{self.metric}, {self.group}"
 
     @classmethod
     def of(cls, text: str, most_seeds: int = MOST_SEEDS) -> Self:
-        """Reads ``ci(jain) < 0.02``.
+        """Reads ``ci(jain) < 0.02``, or of a group of flows ``ci(share_pct, downloads) < 1``.
 
         Raises:
             ValueError: it is no such condition, there is no such metric, or the bound is not above 0.
@@ -36,13 +43,17 @@ class StoppingRule:
         match = _CONDITION.fullmatch(text)
         if match is None:
             raise ValueError(f'"{text}" is not a condition; write a metric and a bound, such as "ci(jain) < 0.02"')
-        known = [metric.name for metric in metrics.of_run()]
-        if match["metric"] not in known:
-            raise ValueError(names.unknown("metric", match["metric"], known))
+        metric, group = match["metric"], match["group"]
+        known = [each.name for each in (metrics.of_run() if group is None else metrics.of_group())]
+        if metric not in metrics.METRICS:
+            raise ValueError(names.unknown("metric", metric, known))
+        if metric not in known:
+            instead = f"write ci({metric}, GROUP)" if group is None else f"write ci({metric})"
+            raise ValueError(f'"{metric}" is a metric of {"groups" if group is None else "runs"} only; {instead}')
         try:
             bound = float(match["bound"])
         except ValueError:
             raise ValueError(f'"{text}": "{match["bound"]}" is not a number') from None
         if not 0 < bound < math.inf:
             raise ValueError(f'"{text}": the bound must be a number greater than 0')
-        return cls(match["metric"], bound, most_seeds)
+        return cls(metric, bound, most_seeds, group)

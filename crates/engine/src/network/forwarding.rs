@@ -1,6 +1,6 @@
 //! How a packet goes from link to link.
 
-use super::{Egress, InTransit, Link, Routes};
+use super::{Drops, Egress, InTransit, Link, Routes};
 use crate::agenda::Agenda;
 use crate::packet::{OptionsPool, Packet};
 use crate::probe::{End, Passage};
@@ -15,7 +15,7 @@ pub struct Network {
     /// The paths through them.
     pub routes: Routes,
     /// Packets dropped so far.
-    pub dropped: u64,
+    pub drops: Drops,
     /// What happens next: the links' events and everybody's timers.
     pub agenda: Agenda,
     /// Options of the acknowledgements under way.
@@ -53,7 +53,7 @@ impl Network {
                     self.forward(index, packet, completion);
                     return;
                 }
-                self.dropped += queue.enqueue(packet, now, &mut self.options);
+                queue.enqueue(packet, now, &mut self.drops, &mut self.options);
                 if has_room {
                     self.feed_device(index, now);
                 } else if !queue.asks && !queue.discipline.is_at_rest() {
@@ -67,9 +67,7 @@ impl Network {
     pub(crate) fn feed_device(&mut self, index: usize, now: Time) {
         let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else { return };
         debug_assert!(queue.device.has_room_at() <= now, "the device of link {index} is full");
-        let (next, dropped) = queue.dequeue(now, transmitter, &mut self.options);
-        self.dropped += dropped;
-        let Some(packet) = next else {
+        let Some(packet) = queue.dequeue(now, transmitter, &mut self.drops, &mut self.options) else {
             return queue.after_taking_nothing(&mut self.agenda);
         };
         queue.after_taking(now, &mut self.agenda);
@@ -161,8 +159,7 @@ impl Network {
 
     /// A link has lost a packet.
     fn lose(&mut self, packet: &Packet) {
-        self.dropped += 1;
-        self.options.release(packet.options);
+        self.drops.drop(packet, &mut self.options);
     }
 
     /// Takes the packet that arrives at the end of a link.

@@ -1,6 +1,6 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
-use super::Varying;
+use super::{Drops, Varying};
 use crate::agenda::{Agenda, Sequence, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
@@ -106,63 +106,59 @@ impl MeasuredQueue {
         }
     }
 
-    /// A packet arrives. Returns how many packets were dropped.
+    /// A packet arrives.
     #[inline(always)]
-    pub fn enqueue(&mut self, packet: Packet, now: Time, options: &mut OptionsPool) -> u64 {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops, options: &mut OptionsPool) {
         let size = packet.size;
         let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
         self.discipline.enqueue(packet, &mut context);
-        let dropped = if self.outcome.is_empty() {
+        if self.outcome.is_empty() {
             if let Some(probe) = &mut self.probe {
                 probe.on_arrival(size, now);
             }
-            0
         } else {
             if let Some(probe) = &mut self.probe {
                 probe.on_arrival_with(&self.outcome, size, now);
             }
-            self.clear_outcome(options)
-        };
+            self.clear_outcome(drops, options);
+        }
         debug_assert!(self.is_balanced());
-        dropped
     }
 
-    /// The device takes the next packet; also returns how many packets were dropped.
+    /// The device takes the next packet.
     #[inline(always)]
     pub fn dequeue(
         &mut self,
         now: Time,
         transmitter: &mut Transmitter,
+        drops: &mut Drops,
         options: &mut OptionsPool,
-    ) -> (Option<Packet>, u64) {
+    ) -> Option<Packet> {
         let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
         let next = self.discipline.dequeue(&mut context);
-        let mut dropped = 0;
         if !self.outcome.is_empty() {
             if let Some(probe) = &mut self.probe {
                 probe.on_outcome(&self.outcome, now);
             }
-            dropped = self.clear_outcome(options);
+            self.clear_outcome(drops, options);
         }
-        let Some(Queued { packet, since }) = next else { return (None, dropped) };
+        let Queued { packet, since } = next?;
         let completion = transmitter.transmit(packet.size, now);
         self.device.take(completion);
         if let Some(probe) = &mut self.probe {
             probe.on_departure(packet.size, now.since(since), transmitter.latest_transmission(), now);
         }
         debug_assert!(self.is_balanced());
-        (Some(packet), dropped)
+        Some(packet)
     }
 
-    /// Frees what the dropped packets held; returns how many they are.
+    /// Counts the dropped packets and frees what they held.
     #[cold]
-    fn clear_outcome(&mut self, options: &mut OptionsPool) -> u64 {
-        let dropped = self.outcome.dropped.len() as u64;
-        for drop in self.outcome.dropped.drain(..) {
-            options.release(drop.packet.options);
+    fn clear_outcome(&mut self, drops: &mut Drops, options: &mut OptionsPool) {
+        for dropped in self.outcome.dropped.drain(..) {
+            drops.drop(&dropped.packet, options);
         }
         self.outcome.marks = 0;
-        dropped
     }
 
     /// Whether every packet that came is queued, left or was dropped.

@@ -1,11 +1,13 @@
 //! The network: nodes joined by links, and the paths of the flows.
 
+mod drops;
 mod forwarding;
 mod link;
 mod round_trips;
 mod routes;
 mod varying;
 
+pub use drops::Drops;
 pub use forwarding::Network;
 pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue, Special};
 pub use round_trips::{RoundTrips, base_round_trips};

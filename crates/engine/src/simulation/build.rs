@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead};
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
-use crate::network::{Device, Egress, Link, Losses, MeasuredQueue, Network, RoundTrips, Routes, Varying};
+use crate::network::{Device, Drops, Egress, Link, Losses, MeasuredQueue, Network, RoundTrips, Routes, Varying};
 use crate::packet::OptionsPool;
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, FlowTable, Outcome, QueueDiscipline};
@@ -39,7 +39,7 @@ pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>
     let network = Network {
         links,
         routes: builder.routes,
-        dropped: 0,
+        drops: Drops::new(builder.flows.len()),
         agenda,
         options: OptionsPool::default(),
         passages: Vec::new(),

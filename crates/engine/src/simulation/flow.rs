@@ -179,7 +179,7 @@ impl Endpoints {
 }
 
 impl Flow {
-    pub fn into_result(self) -> FlowResult {
+    pub fn into_result(self, packets_dropped: u64) -> FlowResult {
         let delivered = self.endpoints.delivered();
         let (tcp, rate_based) = match &self.endpoints {
             Endpoints::Tcp(connection) => {
@@ -200,6 +200,7 @@ impl Flow {
             stopped: self.is_stopped.then_some(self.stop),
             bytes_delivered: delivered - self.delivered_before_window,
             total_bytes_delivered: delivered,
+            packets_dropped,
             tcp,
             rate_based,
         }

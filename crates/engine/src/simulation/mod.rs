@@ -336,6 +336,7 @@ impl Simulation {
                 probe.open_window(self.now, link.transmitter.busy_until);
             }
         }
+        self.network.drops.open_window();
         for flow in &mut self.flows {
             flow.delivered_before_window = flow.endpoints.delivered();
             flow.endpoints.open_window();
@@ -396,7 +397,7 @@ impl Simulation {
         let mut census = Census {
             created: self.created,
             delivered: self.delivered,
-            dropped: self.network.dropped,
+            dropped: self.network.drops.total,
             ..Census::default()
         };
         for link in &self.network.links {
@@ -415,7 +416,9 @@ impl Simulation {
     pub fn finish(self) -> RunResult {
         debug_assert!(self.census().is_complete(), "{:?}", self.census());
         // In place: of many flows there are never both all states and all results.
-        let mut flows: Vec<_> = self.flows.into_iter().map(Flow::into_result).collect();
+        let drops = &self.network.drops.data;
+        let mut flows: Vec<_> =
+            self.flows.into_iter().zip(drops).map(|(flow, drops)| flow.into_result(*drops)).collect();
         flows.shrink_to_fit();
         let mut queues = Vec::new();
         for (index, link) in self.network.links.into_iter().enumerate() {

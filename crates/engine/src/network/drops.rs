@@ -1,0 +1,31 @@
+//! What became of packets that reached no host.
+
+use crate::packet::{OptionsPool, Packet, flags};
+
+/// Packets that queues dropped or links lost.
+#[derive(Debug)]
+pub struct Drops {
+    /// All of them.
+    pub total: u64,
+    /// The data packets of each flow among them, since the measuring window opened.
+    pub data: Vec<u64>,
+}
+
+impl Drops {
+    /// None so far.
+    pub fn new(flows: usize) -> Drops {
+        Drops { total: 0, data: vec![0; flows] }
+    }
+
+    /// A packet is no more; frees what it held.
+    pub fn drop(&mut self, packet: &Packet, options: &mut OptionsPool) {
+        self.total += 1;
+        self.data[packet.flow as usize] += u64::from(packet.flags & flags::DATA);
+        options.release(packet.options);
+    }
+
+    /// The measuring window opens.
+    pub fn open_window(&mut self) {
+        self.data.fill(0);
+    }
+}

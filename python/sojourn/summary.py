@@ -1,0 +1,195 @@
+"""The tables that show a result: of one cell its flows by group and its queues, of several the main metrics of each."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from sojourn.metrics import METRICS, of_group
+from sojourn.metrics.formulas import jain
+from sojourn.results import Result
+from sojourn.statistics import half_widths
+from sojourn.table import Column, Frame, Table, label, measured, number, render, width
+
+#: The metrics of a cell that are the last to be left out where there is little room, the very last one first.
+FIRST = ("total_mbps", "share_pct", "sojourn_mean_s", "sojourn_p99_s", "drop_pct", "utilisation")
+
+SEEDS = "seeds"
+
+
+def tables(found: Result) -> list[Table]:
+    """The tables of a result."""
+    several = found.axes and found.columns("runs", found.axes).unique().height > 1
+    return of_cells(found) if several else of_cell(found)
+
+
+def text(found: Result) -> str:
+    """The tables of a result, as wide as the terminal."""
+    return render(tables(found), width(), "see all in its frames runs, groups, flows and queues").rstrip("\n")
+
+
+def of_cell(found: Result, only: Sequence[str] | None = None) -> list[Table]:
+    """The flows of one cell by group, its groups if it has several, and its queues, over the measuring window.
+
+    With several seeds these are means and intervals. Of the groups in ``only`` there are no queues.
+    """
+    flows, of_groups, queues = _flows(found), groups(found, only=only), _queues(found)
+    if only is not None:
+        flows, queues = flows.filter(pl.col("flow_group").is_in(list(only))), queues.clear()
+    made = [_of_cell("flows", FLOWS, flows, _note(flows) if of_groups is None and not queues.height else [])]
+    if of_groups is not None:
+        made.append(of_groups if not queues.height else replace(of_groups, notes=[]))
+    if queues.height:
+        made.append(_of_cell("queues", QUEUES, queues, _note(queues)))
+    return made
+
+
+def of_cells(found: Result, order: Sequence[Sequence[str]] | None = None, only: Sequence[str] | None = None) -> list[Table]:
+    """The main metrics of each cell, and of each of its groups if a cell has several; of the groups in ``only`` alone."""
+    of_groups = groups(found, order, only)
+    return [*([cells(found, order)] if only is None else []), *([] if of_groups is None else [of_groups])]
+
+
+def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Sequence[str] | None = None) -> Table | None:
+    """The main metrics of each group of flows of each cell; none if no cell has several groups.
+
+    Args:
+        found: the results of the cells.
+        order: the cells as values of the axes; of the only cell unless given.
+        only: the groups that are wanted, though they may be the only ones of their cells; all unless given.
+    """
+    shown, axes = [metric for metric in of_group() if metric.main_of_group], list(found.axes)
+    values = [metric.name for metric in shown]
+    rows = found.columns("groups", ["key", *axes, "flow_group", *values])
+    if only is not None:
+        rows = rows.filter(pl.col("flow_group").is_in(list(only)))
+    elif rows["key"].n_unique() == rows.height:
+        return None
+    rows = _in_order(over_seeds(rows, [*axes, "flow_group"], values), axes, order)
+    told = [label(axis, keep=True) for axis in axes] if rows.select(axes).unique().height > 1 else []
+    columns = [
+        *told,
+        label("flow_group", "group", keep=True),
+        number(SEEDS, keep=True),
+        *(measured(metric.name, metric.label, metric.number, rank=_rank(metric.name)) for metric in shown),
+    ]
+    return Table("groups", "Groups", columns, Frame(rows), _note(rows))
+
+
+def _in_order(rows: pl.DataFrame, axes: Sequence[str], order: Sequence[Sequence[str]] | None) -> pl.DataFrame:
+    if order is None:
+        return rows
+    cells = pl.DataFrame(order, schema=dict.fromkeys(axes, pl.String()), orient="row")
+    return cells.join(rows, on=axes, how="inner", maintain_order="left_right")
+
+
+def cells(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table:
+    """The main metrics of each cell over the measuring window; with several seeds, means and intervals.
+
+    ``order`` has the cells as values of the axes; they come as the result has them unless it is given.
+    """
+    shown, axes = [metric for metric in METRICS.values() if metric.main], list(found.axes)
+    values = [metric.name for metric in shown]
+    rows = _in_order(over_seeds(found.columns("runs", [*axes, *values]), axes, values), axes, order)
+    columns = [
+        *(label(axis, keep=True) for axis in axes),
+        number(SEEDS, keep=True),
+        *(measured(metric.name, metric.label, metric.number, rank=_rank(metric.name)) for metric in shown),
+    ]
+    return Table("cells", "Cells", columns, Frame(rows), _note(rows))
+
+
+def _rank(metric: str) -> int:
+    return FIRST.index(metric) if metric in FIRST else len(FIRST)
+
+
+def over_seeds(runs: pl.DataFrame, by: Sequence[str], values: Sequence[str]) -> pl.DataFrame:
+    """The mean of each value in each group, the ends of its 95 % interval, and the number of seeds; nulls are left out.
+
+    The columns are those of the groups, ``seeds``, and for each value ``NAME``, ``NAME_ci_low`` and ``NAME_ci_high``.
+    """
+    means = runs.group_by(by, maintain_order=True).agg(
+        pl.len().alias(SEEDS),
+        pl.col(*values).mean(),
+        pl.col(*values).std().name.suffix(" deviation"),
+        pl.col(*values).count().name.suffix(" count"),
+    )
+    ends: list[str] = []
+    for value in values:
+        counts = means[f"{value} count"].cast(pl.Float64)
+        known = counts.set(counts < 2, None)
+        half = pl.Series(half_widths(means[f"{value} deviation"].to_numpy(), known.to_numpy())).fill_nan(None)
+        low, high = f"{value}_ci_low", f"{value}_ci_high"
+        means = means.with_columns((means[value] - half).alias(low), (means[value] + half).alias(high))
+        ends += [value, low, high]
+    return means.select(*by, SEEDS, *ends)
+
+
+def _fixed(digits: int, factor: float = 1) -> Callable[[float], str]:
+    return lambda value: f"{value * factor:.{digits}f}"
+
+
+def _counted(value: float) -> str:
+    return f"{value:.0f}" if value == round(value) else f"{value:.1f}"
+
+
+FLOWS = [
+    label("flow_group", "group", keep=True),
+    label("algorithm", keep=True),
+    number("flows", show=lambda count: f"{count:g}", rank=4),
+    measured("avg_mbps", "mean Mbit/s", _fixed(3)),
+    measured("jain", "Jain (long-lived)", _fixed(3), rank=3),
+    measured("retransmissions", "retransmissions", _counted, rank=2),
+    measured("timeouts", "timeouts", _counted, rank=5),
+    measured("rtt_mean", "mean RTT ms", _fixed(2, 1e3), rank=1),
+    measured("completed", "completed", _counted, rank=6),
+]
+
+QUEUES = [
+    label("link", keep=True),
+    label("discipline", keep=True),
+    measured("mean_packets", "mean packets", _fixed(1), rank=4),
+    measured("sd_packets", "deviation", _fixed(1), rank=5),
+    measured("sojourn_mean", "sojourn mean ms", _fixed(2, 1e3)),
+    measured("sojourn_p99", "p99 ms", _fixed(2, 1e3), rank=1),
+    measured("drop_pct", "drops %", _fixed(3), rank=2),
+    measured("utilisation", "utilisation %", _fixed(2, 100), rank=3),
+]
+
+
+def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame, notes: Sequence[str]) -> Table:
+    return Table(name, name.capitalize(), columns, Frame(rows), notes, beside=[SEEDS])
+
+
+def _note(rows: pl.DataFrame) -> list[str]:
+    seeds = rows[SEEDS].unique().sort().to_list()
+    if not seeds or seeds[-1] == 1:
+        return []
+    return [f"Means over {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} seeds ± half of the 95 % interval."]
+
+
+def _flows(found: Result) -> pl.DataFrame:
+    windows = found.columns("runs", ["key", "window_s"])
+    flows = found.flows.join(windows, on="key", how="left", maintain_order="left")
+    rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
+    by_run = flows.group_by("key", "flow_group", "algorithm", maintain_order=True).agg(
+        pl.len().alias("flows"),
+        rate.mean().alias("avg_mbps"),
+        rate.filter(pl.col("long_lived")).alias("jain"),
+        pl.col("retransmissions", "timeouts").sum(),
+        (pl.col("rtt_mean").dot("rtt_samples") / pl.col("rtt_samples").sum()).fill_nan(None),
+        pl.col("completed").count(),
+    )
+    fair = by_run.with_columns(pl.col("jain").map_elements(_fairness, return_dtype=pl.Float64))
+    values = ["avg_mbps", "jain", "retransmissions", "timeouts", "rtt_mean", "completed"]
+    return over_seeds(fair, ["flow_group", "algorithm", "flows"], values)
+
+
+def _fairness(throughputs: pl.Series) -> float | None:
+    return jain(throughputs.to_numpy()) if throughputs.len() else None
+
+
+def _queues(found: Result) -> pl.DataFrame:
+    drops = (pl.col("drops") * 100 / pl.col("arrivals")).fill_nan(None).alias("drop_pct")
+    values = ["mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99", "drop_pct", "utilisation"]
+    return over_seeds(found.queues.with_columns(drops), ["link", "discipline"], values)

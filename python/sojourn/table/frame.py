@@ -1,0 +1,35 @@
+"""A polars frame as a table."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sojourn.table.model import MOST_ROWS, Column, Frame, Kind, Row, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Longer text is wrapped where there is little room.
+LONGEST_NAME = 24
+
+
+def of_frame(name: str, frame: "pl.DataFrame", most_rows: int | None = MOST_ROWS) -> Table:
+    """A table of all columns of a frame, the first of which are the last to be left out."""
+    columns = [Column(each, (each,), _shown(each), _kind(frame[each])) for each in frame.columns]
+    return Table(name, "", columns, Frame(frame), most_rows=most_rows)
+
+
+def _kind(values: "pl.Series") -> Kind:
+    if values.dtype.is_numeric():
+        return Kind.NUMBER
+    longest = max((len(str(value)) for value in values.head(MOST_ROWS)), default=0)
+    return Kind.TEXT if longest > LONGEST_NAME else Kind.LABEL
+
+
+def _shown(name: str) -> Callable[[Row], str]:
+    """Numbers have six digits: JSON and CSV have them all."""
+
+    def shown(row: Row) -> str:
+        value = row[name]
+        return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    return shown

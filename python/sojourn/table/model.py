@@ -1,0 +1,133 @@
+"""What a table is: rows of values at full precision, and columns that show them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Row: TypeAlias = Mapping[str, Any]
+
+#: What stands for a value that is not there.
+MISSING = "-"
+
+#: Rows that are printed at most: a terminal is no place for thousands.
+MOST_ROWS = 200
+
+
+class Rows(Protocol):
+    """Rows that can be counted, and gone through more than once."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Row]: ...
+
+
+class Frame:
+    """The rows of a polars frame, made one by one: those of a large sweep would take much memory."""
+
+    def __init__(self, frame: "pl.DataFrame") -> None:
+        self.frame = frame
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __iter__(self) -> Iterator[Row]:
+        return self.frame.iter_rows(named=True)
+
+
+class Kind(StrEnum):
+    """How a column gives way where there is little room."""
+
+    #: Neither cut nor wrapped.
+    NUMBER = "number"
+    #: A name; folded only where numbers would find no room.
+    LABEL = "label"
+    #: Words; wrapped.
+    TEXT = "text"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as people see it, and the values behind it."""
+
+    heading: str
+    #: The values that it shows, as JSON and CSV call them.
+    names: Sequence[str]
+    show: Callable[[Row], str | Text]
+    kind: Kind
+    #: Left out only if nothing else can be.
+    keep: bool = False
+    #: Where there is no room for all, columns of a higher rank are left out first, and of the same rank the last.
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table."""
+
+    #: What JSON and CSV call it beside other tables.
+    name: str
+    #: What stands above it on a terminal.
+    title: str
+    columns: Sequence[Column]
+    rows: Rows
+    #: What stands below it on a terminal.
+    notes: Sequence[str] = ()
+    #: A rule is drawn where this changes from row to row.
+    section: Callable[[Row], object] | None = None
+    #: Values that only JSON and CSV have, after the others.
+    beside: Sequence[str] = ()
+    #: So many rows are printed at most, or all of them; JSON and CSV always have all.
+    most_rows: int | None = MOST_ROWS
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all values, in the order of the columns."""
+        return [*(name for column in self.columns for name in column.names), *self.beside]
+
+
+#: A table, or the tables of a command that may have several.
+Tables: TypeAlias = Table | Sequence[Table]
+
+
+def label(name: str, heading: str = "", *, keep: bool = False, rank: int = 0) -> Column:
+    """A column of names."""
+    return Column(heading or name, (name,), lambda row: _word(row[name]), Kind.LABEL, keep, rank)
+
+
+def text(name: str, heading: str = "", *, keep: bool = False, rank: int = 0) -> Column:
+    """A column of words."""
+    return Column(heading or name, (name,), lambda row: _word(row[name]), Kind.TEXT, keep, rank)
+
+
+def number(
+    name: str, heading: str = "", show: Callable[[Any], str] = str, *, keep: bool = False, rank: int = 0, missing: str = MISSING
+) -> Column:
+    """A column of numbers; ``show`` formats one."""
+
+    def shown(row: Row) -> str:
+        return missing if row[name] is None else show(row[name])
+
+    return Column(heading or name, (name,), shown, Kind.NUMBER, keep, rank)
+
+
+def measured(name: str, heading: str, show: Callable[[float], str], *, rank: int = 0) -> Column:
+    """A column of means, each with half of its 95 % interval, the ends of which are ``NAME_ci_low`` and ``NAME_ci_high``."""
+    low, high = f"{name}_ci_low", f"{name}_ci_high"
+
+    def shown(row: Row) -> str:
+        mean, upper = row[name], row[high]
+        if mean is None:
+            return MISSING
+        return show(mean) + (f" ± {show(upper - mean)}" if upper is not None else "")
+
+    return Column(heading, (name, low, high), shown, Kind.NUMBER, rank=rank)
+
+
+def _word(value: object) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,148 @@
+"""Commands that read results change nothing, and queries only read."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from conftest import ROOT, Capture, complaint, scenario_data
+from sojourn.campaign import Plan
+from sojourn.cli.commands import status
+from sojourn.errors import InputError, StoreFailed
+from sojourn.scenario import Scenario, from_data
+from test_store import damage, keep, planned
+
+
+@pytest.fixture
+def three(scenario: Callable[..., Scenario]) -> Plan:
+    """Plans three runs."""
+    return planned(scenario, 3)
+
+
+def contents(directory: Path) -> dict[Path, bytes]:
+    """Returns all files of a directory but the lock and log that SQLite keeps while it reads."""
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return {path: path.read_bytes() for path in files if not path.name.endswith(("-wal", "-shm"))}
+
+
+READERS = {
+    "query": lambda out: ["query", out, "select count(*) from runs"],
+    "report": lambda out: ["report", out],
+    "plot": lambda out: ["plot", out, "--figure", "fairness", "--out", f"{out}.svg"],
+    "compare": lambda out: ["compare", out, "tcp=cubic", "tcp=newreno"],
+    "claims": lambda out: ["claims", "piotrowska", out],
+    "plan": lambda out: ["plan", str(ROOT / "examples" / "bufferbloat.toml"), "--out", out],
+}
+
+
+@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("damaged", ["flows.parquet", "journal.sqlite"])
+def test_reading_moves_nothing(command: str, damaged: str, three: Plan, tmp_path: Path, capsys: Capture) -> None:
+    """A command that only reads names the damaged file on one line, exits with 1, and changes nothing."""
+    out = tmp_path / "out"
+    keep(three, out)
+    damage(out / damaged, "truncated")
+    before = contents(out)
+    assert status(READERS[command](str(out))) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith(f"sojourn: {out / damaged}: ")
+    assert "nothing was changed" in said
+    assert contents(out) == before
+
+
+@pytest.mark.parametrize("sql", ["select * from flows", "select count(*) from runs", "select sum(bytes_delivered) from flows"])
+def test_damage_within_file(sql: str, three: Plan, tmp_path: Path, capsys: Capture) -> None:
+    """Damage that shows only when values are read is blamed on the file too, in SQL as in frames."""
+    out = tmp_path / "out"
+    keep(three, out)
+    file = out / "flows.parquet"
+    whole = file.read_bytes()
+    # Values begin after the magic number; the footer, which is at the end, remains.
+    file.write_bytes(whole[:4] + b"x" * 2000 + whole[2004:])
+    before = contents(out)
+    reads_flows = "flows" in sql
+    assert status(["query", str(out), sql]) == (1 if reads_flows else 0)
+    if reads_flows:
+        assert complaint(capsys).startswith(f"sojourn: {file}: is damaged; nothing was changed")
+    with sojourn.open(out) as store:
+        assert store.runs.height == 3
+        with pytest.raises(StoreFailed, match=r"flows\.parquet: is damaged"):
+            _ = store.flows
+    with pytest.raises(StoreFailed, match=r"flows\.parquet: is damaged"), sojourn.open(out) as store:
+        store.scan("flows").collect()
+    assert contents(out) == before
+
+
+WRITES = {
+    "copy runs to '{out}/x.csv'": "COPY: a query only reads",
+    "copy (pivot runs on seed using avg(jain)) to '{out}/x.csv'": "COPY: a query only reads",
+    "copy runs to '{tmp}/x.csv'": "COPY: a query only reads",
+    "/* why */ copy runs to '{out}/x.csv'": "COPY: a query only reads",
+    "explain analyze copy runs to '{out}/x.csv'": "EXPLAIN: a query only reads",
+    "export database '{out}/x'": "EXPORT: a query only reads",
+    "install httpfs": "INSTALL: a query only reads",
+    "load httpfs": "LOAD: a query only reads",
+    "attach '{out}/x.db'": "ATTACH: a query only reads",
+    "attach '{out}/journal.sqlite' (type sqlite)": "ATTACH: a query only reads",
+    "create table x as select 1": "CREATE: a query only reads",
+    "drop view runs": "DROP: a query only reads",
+    "insert into runs select * from runs": "INSERT: a query only reads",
+    "set enable_external_access = true": "SET: a query only reads",
+    "pragma database_list": "PRAGMA: a query only reads",
+    "select 1; copy runs to '{out}/x.csv'": "2 statements; write one",
+    "select * from read_csv('/etc/passwd')": "/etc/passwd: a query reads only files of the results directory",
+    "select * from read_text('{out}/../small.toml')": "small.toml: a query reads only files of the results directory",
+    "select * from glob('/*')": "/*: a query reads only files of the results directory",
+    "select * from 'http://localhost/x.parquet'": "a query reads only files of the results directory",
+    "select * from read_blob(['{out}/sojourn.json', '/etc/passwd'])": "a query reads only files of the results directory",
+    "select * from store": "store does not exist",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Makes a directory of results that no test changes."""
+    out = tmp_path_factory.mktemp("results") / "out"
+    keep(planned(lambda: from_data(scenario_data(), "test"), 2), out)
+    return out
+
+
+@pytest.mark.parametrize("sql", WRITES)
+def test_queries_only_read(sql: str, made: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Whatever writes, or reads outside the directory, is refused on one line with status 2, and nothing is written."""
+    (made.parent / "small.toml").write_text("private")
+    before = contents(made.parent)
+    text = sql.format(out=made, tmp=tmp_path)
+    assert status(["query", str(made), text]) == 2
+    assert WRITES[sql] in complaint(capsys)
+    with sojourn.open(made) as store, pytest.raises(InputError, match=re.escape(WRITES[sql])):
+        store.sql(text)
+    assert contents(made.parent) == before
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "from runs",
+        "with a as (select seed from runs) select * from a;",
+        "pivot runs on seed using avg(jain)",
+        "describe runs",
+        "summarize flows",
+        "values (1)",
+        "select * from '{out}/run*.parquet'",
+        "select json_extract(specification, '$.seed') from runs -- a comment",
+    ],
+)
+def test_queries_of_all_forms(sql: str, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever only reads is answered, also of other files of the directory and through a link to it."""
+    link = made.parent / "link"
+    if not link.exists():
+        link.symlink_to(made)
+    monkeypatch.chdir(made.parent)
+    for out in (made, link, Path("out"), Path("link")):
+        with sojourn.open(out) as store:
+            assert store.sql(sql.format(out=out)).height > 0
