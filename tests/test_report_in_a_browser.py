@@ -277,6 +277,26 @@ def test_cell_filter(browser: Browser, campaign: Path) -> None:
     page.close()
 
 
+def test_filter_of_odd_names(browser: Browser, tmp_path: Path) -> None:
+    """Names with commas, quotes, markup and those of JavaScript's own can be filtered and chosen, in charts too."""
+    values = '{ label = "__proto__", value = "droptail" }, { label = "<b>a,  \\"b\\"", value = "codel" }'
+    axis = f'"__proto__, \'x\'" = {{ key = "network.dumbbell.bottleneck.queue.name", values = [{values}] }}'
+    (tmp_path / "odd.toml").write_text(f"{SMALL_TOML}[sweep.axes]\n{axis}\n", encoding="utf-8")
+    sojourn.run(tmp_path / "odd.toml", 2, out=tmp_path / "out", backend=Inventor())
+    watched = Watched(browser, report.write(tmp_path / "out"))
+    page = watched.page
+    watched.scroll_through()
+    page.locator("#filters summary").click()
+    page.get_by_label("__proto__", exact=True).uncheck()
+    expect(page.locator("#filtered")).to_have_text("1 of 2 cells")
+    assert page.locator("#cells tbody th:visible").all_text_contents() == ['<b>a,  "b"']
+    expect(page.locator("[data-chart='axis-0'] path[aria-roledescription=bar]")).to_have_count(1)
+    page.locator("select").select_option('<b>a,  "b"')
+    expect(page.locator("#cell-shown h3")).to_have_text("__proto__, 'x' <b>a,  \"b\"")
+    assert watched.complaints == []
+    page.close()
+
+
 def test_heat_map_selects_cell(browser: Browser, campaign: Path) -> None:
     """A click on a heat map shows that cell over time, and the menus select another."""
     watched = Watched(browser, campaign)

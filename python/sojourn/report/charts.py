@@ -106,8 +106,9 @@ def fields(spec: Any, axes: Sequence[str]) -> dict[str, list[str]]:
             found |= fields(part, axes)
     elif isinstance(spec, dict):
         title, field = spec.get("title"), spec.get("field")
-        if isinstance(title, str) and isinstance(field, str) and all(name in axes for name in title.split(", ")):
-            found[field] = title.split(", ")
+        if isinstance(title, str) and isinstance(field, str):
+            names = [title] if title in axes else title.split(", ")
+            found |= {field: names} if all(name in axes for name in names) else {}
         for key, part in spec.items():
             if key not in ("datasets", "values"):
                 found |= fields(part, axes)

@@ -103,7 +103,7 @@
     return rows.map((row) => Object.fromEntries(names.map((name, place) => [name, read[types[name] || "string"](row[place])])));
   };
   const passes = (row, fields) => Object.entries(fields).every(([field, names]) => {
-    const labels = String(row[field]).split(", ");
+    const labels = names.length === 1 ? [row[field]] : String(row[field]).split(", ");
     return labels.length !== names.length || names.every((axis, place) => chosen[axis].has(labels[place]));
   });
   const specification = (chart) => {
