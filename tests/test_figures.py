@@ -88,13 +88,13 @@ def objects(part: Any) -> Iterator[Mapping[str, Any]]:
 OF_EACH_FUNCTION = sorted({figure.drawn_by: figure.name for figure in reversed(figures.available().values())}.values())
 
 
-def of_format(name: str, form: Format) -> object:
+def of_format(name: str, form: Format) -> Any:
     """The case of a figure and a format; one of each function as SVG, and one figure in all formats, are not long."""
     short = (name in OF_EACH_FUNCTION and form == "svg") or name == "throughput"
     return pytest.param(name, form, marks=() if short else pytest.mark.long)
 
 
-@pytest.mark.parametrize(("name", "form"), itertools.starmap(of_format, itertools.product(figures.available(), STARTS)))
+@pytest.mark.parametrize(("name", "form"), [of_format(*case) for case in itertools.product(figures.available(), STARTS)])
 def test_figures_in_all_formats(name: str, form: Format, store: Store, tmp_path: Path) -> None:
     """Every figure is saved as PNG, SVG and PDF, without other files."""
     path = tmp_path / f"figure.{form}"

@@ -290,6 +290,7 @@ def test_filter_of_odd_names(browser: Browser, tmp_path: Path) -> None:
     page.get_by_label("__proto__", exact=True).uncheck()
     expect(page.locator("#filtered")).to_have_text("1 of 2 cells")
     assert page.locator("#cells tbody th:visible").all_text_contents() == ['<b>a,  "b"']
+    page.locator("[data-chart='axis-0']").scroll_into_view_if_needed()
     expect(page.locator("[data-chart='axis-0'] path[aria-roledescription=bar]")).to_have_count(1)
     page.locator("select").select_option('<b>a,  "b"')
     expect(page.locator("#cell-shown h3")).to_have_text("__proto__, 'x' <b>a,  \"b\"")

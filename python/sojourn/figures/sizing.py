@@ -104,7 +104,7 @@ def _as_high(chart: Chart, high: float, height: float) -> Chart:
 def _panel(chart: Chart) -> Chart:
     """What has the height: a chart's panel, or the chart."""
     spec = getattr(chart, "spec", None)
-    return chart if spec is None else spec  # type: ignore[no-any-return]
+    return chart if spec is None else spec
 
 
 def _with_height(chart: Chart, height: int) -> Chart:
