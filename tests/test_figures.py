@@ -17,7 +17,7 @@ from doubles import Inventor
 from sojourn import figures, notebook
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
-from sojourn.figures import Drawn, distributions, over_time, tradeoffs
+from sojourn.figures import Drawn, distributions, over_time, sizing, tradeoffs
 from sojourn.figures.saving import Format
 from sojourn.results import Result
 from sojourn.store import Store
@@ -84,13 +84,17 @@ def objects(part: Any) -> Iterator[Mapping[str, Any]]:
         yield from objects(inner)
 
 
-@pytest.mark.parametrize(
-    ("name", "form"),
-    [
-        pytest.param(name, form, marks=() if form == "svg" or name == "throughput" else pytest.mark.long)
-        for name, form in itertools.product(figures.available(), STARTS)
-    ],
-)
+#: A figure of each function that draws some.
+OF_EACH_FUNCTION = sorted({figure.drawn_by: figure.name for figure in reversed(figures.available().values())}.values())
+
+
+def of_format(name: str, form: Format) -> Any:
+    """The case of a figure and a format; one of each function as SVG, and one figure in all formats, are not long."""
+    short = (name in OF_EACH_FUNCTION and form == "svg") or name == "throughput"
+    return pytest.param(name, form, marks=() if short else pytest.mark.long)
+
+
+@pytest.mark.parametrize(("name", "form"), [of_format(*case) for case in itertools.product(figures.available(), STARTS)])
 def test_figures_in_all_formats(name: str, form: Format, store: Store, tmp_path: Path) -> None:
     """Every figure is saved as PNG, SVG and PDF, without other files."""
     path = tmp_path / f"figure.{form}"
@@ -99,17 +103,14 @@ def test_figures_in_all_formats(name: str, form: Format, store: Store, tmp_path:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("name", figures.available())
+@pytest.mark.parametrize("name", OF_EACH_FUNCTION)
 def test_axes_and_commands(name: str, store: Store) -> None:
     """Every quantitative axis has its unit, and every figure the commands and version that made it."""
     chart = figures.draw(name, store, {"tcp": "cubic"}, seeds=[1, 2]).to_dict()
-    unit = re.compile(r".*\((Mbit/s|ms|s|%|packets|packets/s|kB|1: all equal)\)|95 % interval (from|to)|Seeds")
+    told = "95 % interval (from|to)|Seeds|Least|First quartile|Median|Third quartile|Greatest|Values"
+    unit = re.compile(rf".*\((Mbit/s|ms|s|%|packets|packets/s|kB|1: all equal)\)|{told}")
     numbers = [each for each in objects(chart) if each.get("type") == "quantitative" and each.get("title") is not None]
-    assert (
-        {each["field"] for each in numbers} >= {"value"}
-        or {"x", "y"} <= {each["field"] for each in numbers}
-        or "mbps" in str(numbers)
-    )
+    assert {each["field"] for each in numbers} >= {"value"} or {"x", "y"} <= {each["field"] for each in numbers}
     for each in numbers:
         assert unit.fullmatch(each["title"]), each
     made, plotted = chart["usermeta"]["sojourn"]["command"].splitlines()
@@ -235,12 +236,12 @@ def test_thinning_keeps_extremes(values: list[int], stretches: int) -> None:
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=2000))
 def test_cumulative_distribution(values: list[int]) -> None:
     """A thinned distribution rises from 0 to 100 % and lies on the exact one."""
-    steps = distributions.cumulative(pl.DataFrame({"cell": "a", "mbps": values}), ["cell"])
+    steps = distributions.cumulative(pl.DataFrame({"cell": "a", "value": values}), ["cell"])
     share = steps["share"].to_list()
     assert (share[0], share[-1]) == (0, 100)
     assert share == sorted(share)
-    assert steps["mbps"].to_list() == sorted(steps["mbps"].to_list())
-    for place, reached in steps.select("mbps", "share").rows():
+    assert steps["value"].to_list() == sorted(steps["value"].to_list())
+    for place, reached in steps.select("value", "share").rows():
         exact = [100 * np.mean(np.asarray(values) < place), 100 * np.mean(np.asarray(values) <= place)]
         assert exact[0] - 1e-9 <= reached <= exact[1] + 1e-9
     assert max(later - earlier for earlier, later in itertools.pairwise(share)) <= max(0.5, 100 / len(values)) + 0.5
@@ -250,7 +251,7 @@ def test_distribution_has_all_seeds(store: Store) -> None:
     """The distribution of throughputs has the flows of all seeds."""
     curve = drawn(figures.draw("flow-throughputs", store, ALONE))
     flows = store.flows.filter(**ALONE)["bytes_delivered"] * 8 / 1e6 / 3
-    assert curve["mbps"].to_list()[1:] == six_digits(sorted(flows))
+    assert curve["value"].to_list()[1:] == six_digits(sorted(flows))
 
 
 def test_ellipse() -> None:
@@ -300,7 +301,7 @@ def test_campaigns_are_separate(tmp_path: Path) -> None:
         assert drawn(figures.draw("heatmap-fairness", opened, {"wait": "-"})).height == 12
 
 
-@pytest.mark.parametrize("name", figures.available())
+@pytest.mark.parametrize("name", OF_EACH_FUNCTION)
 def test_axes_named_like_columns(name: str, store: Store) -> None:
     """Axes may have the names of a figure's own columns."""
     given = ["colour", "x", "low"] if "over-time" in name else ["flows", "seeds", "y"]
@@ -349,6 +350,20 @@ def test_plot_default_file(directory: Path, tmp_path: Path, monkeypatch: pytest.
         (["--figure", "fairness", "--out", "missing/a.png"], "--out missing/a.png: no directory missing"),
         (["--figure", "fairness", "--out", "a.gif"], "--out a.gif: unknown format"),
         (["--figure", "fairness", "--format", "gif"], "--format"),
+        (
+            ["--figure", "fairness", "--format", "pdf", "--out", "a.png"],
+            "--out a.png: the name ends in .png and --format says pdf",
+        ),
+        (["--figure", "fairness", "--width", "252"], '--width 252: unknown unit ""'),
+        (["--figure", "fairness", "--width", "wide"], "--width wide: write a number and a unit (pt, px, mm, in), such as 252pt"),
+        (["--figure", "fairness", "--width", "0mm"], "--width 0mm: must be greater than 0"),
+        (["--figure", "fairness", "--width", "20pt"], "--width: the figure needs"),
+        (["--figure", "fairness", "--height", "20pt"], "--height: the figure needs"),
+        (["--figure", "box-flow.rtt_mean"], 'unknown frame "flow", did you mean "flows"?'),
+        (["--figure", "cdf-flows.rtt_meen"], 'unknown column of numbers in flows "rtt_meen", did you mean "rtt_mean"?'),
+        (["--figure", "cdf-series.packet"], 'unknown measure of series "packet", did you mean "packets"?'),
+        (["--figure", "throughput", "--only", "group=a-c"], 'unknown group "a-c", did you mean "a-b"?'),
+        (["--figure", "drop-ratio", "--only", "group=a-b"], "queues are not of a group of flows; choose no group"),
         ([], "--figure"),
     ],
 )
@@ -360,6 +375,113 @@ def test_bad_input(
     assert status(["plot", str(directory), *arguments]) == 2
     assert message in complaint(capsys)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "only", "width", "height"),
+    [
+        ("throughput", {}, 252, 180),
+        ("heatmap-fairness", {}, 480, 300),
+        ("cwnd-over-time", {"delay": "5 ms"}, 504.5, 400),
+        ("line-sojourn-mean", {"tcp": "cubic"}, None, 200),
+    ],
+)
+def test_figure_size(name: str, only: dict[str, str], width: float | None, height: float | None, store: Store) -> None:
+    """A figure has exactly the size that is asked for."""
+    wide, high = sizing.size(figures.draw(name, store, only, width=width, height=height, titled=False))
+    assert width is None or wide == pytest.approx(width, abs=0.5)
+    assert height is None or high == pytest.approx(height, abs=0.5)
+
+
+@pytest.mark.parametrize(("text", "points"), [("252pt", 252), ("336px", 252), ("25.4mm", 72), ("3.5in", 252)])
+def test_lengths(text: str, points: float) -> None:
+    """An inch has 72 points, 96 pixels (CSS) and 25.4 mm."""
+    assert sizing.points("--width", text) == pytest.approx(points)
+
+
+def test_plot_without_title(directory: Path, tmp_path: Path) -> None:
+    """`--no-title` leaves out the title, the seeds and the commands, and `--width` in inches is that of the file."""
+    out = tmp_path / "f.svg"
+    arguments = ["--figure", "fairness", "--only", "delay=5 ms", "--no-title", "--width", "4in", "--out", str(out)]
+    assert status(["plot", str(directory), *arguments]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert 'width="288"' in text
+    words = re.sub(r'aria-label="[^"]*"', "", text)
+    assert "Jain" in words
+    assert "sojourn plot" not in words
+    assert "seeds" not in words
+
+
+def test_box_quartiles(store: Store) -> None:
+    """A box has the quartiles and the ends of all values of a cell (numpy's quantiles)."""
+    (row,) = drawn(figures.draw("box-flows.rtt_mean", store, ALONE)).select("low", "q1", "value", "q3", "high").rows()
+    values = store.flows.filter(**ALONE)["rtt_mean"].to_numpy()
+    assert row == six_digits(tuple(np.quantile(values, [0, 0.25, 0.5, 0.75, 1])))
+    boxes = drawn(figures.draw("box-sojourn-mean", store, {"tcp": "cubic"}))
+    medians = store.runs.filter(tcp="cubic").group_by("delay", "queue").agg(pl.col("sojourn_mean_s").median() * 1e3)
+    assert sorted(boxes["value"]) == six_digits(sorted(medians["sojourn_mean_s"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "frame", "column"), [("cdf-series.packets", "series", "value"), ("cdf-groups.rtt_mean_s", "groups", "rtt_mean_s")]
+)
+def test_distribution_of_column(name: str, frame: str, column: str, store: Store) -> None:
+    """A distribution of a column has its values, from the least to the greatest."""
+    rows = store.scan(frame).filter(**ALONE).collect()
+    values = rows.filter(measure="packets")[column] if frame == "series" else rows[column]
+    curve = drawn(figures.draw(name, store, ALONE))
+    assert [curve["value"].min(), curve["value"].max()] == six_digits([values.min(), values.max()])
+
+
+@pytest.fixture(scope="module")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Two cells of three seeds with the groups ``slow`` and ``fast``."""
+    folder = tmp_path_factory.mktemp("grouped")
+    text = SMALL_TOML.replace('tcp = "newreno"', 'tcp = "newreno"\ngroup = "slow"\nstart_within = "1 s"')
+    text += '\n[[flows]]\nfrom = "a"\nto = "b"\ntcp = "cubic"\ngroup = "fast"\nstart_within = "1 s"\n'
+    text += '[probe]\nflow_series = "100 ms"\n[sweep.axes]\n'
+    text += 'queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel"] }\n'
+    (folder / "groups.toml").write_text(text, encoding="utf-8")
+    return sojourn.run(folder / "groups.toml", 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "factor"),
+    [
+        ("throughput-by-group", "total_mbps", 1),
+        ("share-pct-by-group", "share_pct", 1),
+        ("round-trip-time-by-group", "rtt_mean_s", 1e3),
+    ],
+)
+def test_metrics_by_group(name: str, column: str, factor: float, grouped: Result) -> None:
+    """Bars by group are the means of the frame ``groups``; shares of a cell add up to 100 %."""
+    bars = drawn(figures.draw(name, grouped)).sort("group", "colour").select("group", "colour", "value")
+    expected = grouped.groups.group_by("queue", "flow_group").agg(pl.col(column).mean() * factor).sort("queue", "flow_group")
+    assert bars.select("group", "colour").rows() == expected.select("queue", "flow_group").rows()
+    assert bars["value"].to_list() == six_digits(expected[column].to_list())
+    if column == "share_pct":
+        assert bars.group_by("group").agg(pl.col("value").sum())["value"].to_list() == six_digits([100, 100])
+
+
+def test_only_some_groups(grouped: Result) -> None:
+    """`only` of groups leaves the flows of the others out of bars, distributions and lines over time."""
+    (fast,) = drawn(figures.draw("throughput", grouped, {"group": "fast", "queue": "codel"}))["value"]
+    assert fast == six_digits(grouped.groups.filter(queue="codel", flow_group="fast")["total_mbps"].mean())
+    flows = drawn(figures.draw("flow-throughputs", grouped, {"group": "slow", "queue": "codel"}))
+    assert flows.height == 1 + grouped.flows.filter(queue="codel", flow_group="slow").height
+    names = drawn(figures.draw("throughput-over-time", grouped, {"group": "slow"}))["colour"]
+    assert set(names) == {"slow 1: newreno", "slow 2: newreno"}
+    every = drawn(figures.draw("throughput-over-time", grouped))["colour"]
+    assert set(every) == {"slow 1: newreno", "slow 2: newreno", "fast: cubic"}
+
+
+def test_lines_follow_sizes(store: Store) -> None:
+    """A line is over an axis of quantities in the order of their sizes, a colour for each queue."""
+    rows = drawn(figures.draw("line-sojourn-mean", store, {"tcp": "cubic"}))
+    assert rows.sort("place")["group"].unique(maintain_order=True).to_list() == ["5 ms", "20 ms"]
+    assert set(rows["colour"]) == {"codel", "droptail", "pie"}
+    with pytest.raises(InputError, match="figure line-fairness: needs an axis whose values are quantities or numbers"):
+        figures.draw("line-fairness", store, {"delay": "5 ms"})
 
 
 def test_missing_samples(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from doubles import Inventor
 from sojourn import report
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
+from sojourn.metrics import METRICS
 from sojourn.report import contents, prose
 from sojourn.study import library
 
@@ -88,6 +89,99 @@ def test_study_sections(study: tuple[Path, sojourn.Reproduction]) -> None:
     assert "Figure 2. Data centre, uncongested: queue length" in page
     assert "Figure 9." not in page  # the access link was not run
     assert page.count("sojourn plot ") == page.count('class="drawn"')
+
+
+ONE_AXIS = """
+[sweep.axes]
+{axis}
+[probe]
+flow_series = "1 s"
+"""
+
+QUEUE = 'queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel"] }'
+
+RATE = 'rate = { key = "network.dumbbell.bottleneck.rate", values = ["10 Mbit/s", "2 Mbit/s", "5 Mbit/s"] }'
+
+
+def one_axis(folder: Path, axis: str) -> Path:
+    """A directory with a sweep of one axis and two groups, of a scenario that has a name and a description."""
+    text = SMALL_TOML.replace('name = "small"', 'name = "home"\ndescription = "Two groups <share> a line"')
+    text = text.replace('tcp = "newreno"', 'tcp = "newreno"\ngroup = "downloads"')
+    text += '[[flows]]\nfrom = "a"\nto = "b"\ntcp = "cubic"\ngroup = "upload"\n'
+    file = folder / "one.toml"
+    file.write_text(text + ONE_AXIS.format(axis=axis), encoding="utf-8")
+    sojourn.run(file, 3, out=folder / "out")
+    return folder / "out"
+
+
+def test_one_axis(tmp_path: Path) -> None:
+    """With one axis every main metric is drawn over it: by a line in order of size, of names by bars; there is no heat map."""
+    folders = {axis: tmp_path / axis.partition(" ")[0] for axis in (RATE, QUEUE)}
+    for axis, mark in ((RATE, "line"), (QUEUE, "bar")):
+        folders[axis].mkdir()
+        page = report.write(one_axis(folders[axis], axis)).read_text(encoding="utf-8")
+        charts = [chart["spec"] for name, chart in embedded(page)["charts"].items() if name.startswith("axis-")]
+        assert len(charts) == sum(metric.main for metric in METRICS.values())
+        for chart in charts:
+            assert {"rule", mark} <= {layer["mark"]["type"] for layer in chart["layer"]}
+            assert chart["layer"][0]["encoding"]["x"]["title"] == axis.partition(" ")[0]
+        assert 'class="heat"' not in page
+        assert " \\ " not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    order = charts_of(report.write(folders[RATE] / "out"))["axis-0"]["spec"]["layer"][0]["encoding"]["x"]["sort"]
+    assert order == ["2 Mbit/s", "5 Mbit/s", "10 Mbit/s"]
+
+
+def charts_of(report_file: Path) -> Mapping[str, Any]:
+    charts: Mapping[str, Any] = embedded(report_file.read_text(encoding="utf-8"))["charts"]
+    return charts
+
+
+def test_facts_and_names(tmp_path: Path) -> None:
+    """A report says what was simulated: name, description, rate, base RTT (2 · (1 + 5 + 1) ms), queue, duration, groups."""
+    page = report.write(one_axis(tmp_path, RATE)).read_text(encoding="utf-8")
+    assert "<title>home: report</title>" in page
+    assert "<h1>home</h1>" in page
+    assert "Two groups &lt;share&gt; a line" in page
+    facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page))
+    assert (
+        facts
+        | {
+            "Bottleneck rate": "2 Mbit/s, 5 Mbit/s, 10 Mbit/s",
+            "Queue discipline": "codel",
+            "Queue limit": "100 packets",
+            "Duration": "4 s",
+            "Warm-up": "1 s",
+        }
+        == facts
+    )
+    rows = re.findall(
+        r'<tr><th scope="row">(\w+)</th><td class="number">(\d)</td><td>(\w+)</td><td>a to b</td><td>14 ms</td>', page
+    )
+    assert rows == [("downloads", "2", "newreno"), ("upload", "1", "cubic")]
+    lines = [line["name"] for chart in embedded(page)["samples"]["0"] for line in chart["lines"]]
+    assert set(lines) == {"downloads 1: newreno", "downloads 2: newreno", "upload: cubic"}
+
+
+def test_groups_match_store(tmp_path: Path) -> None:
+    """The table of groups has the means of the frame ``groups``, and figures by group."""
+    directory = one_axis(tmp_path, QUEUE)
+    page = report.write(directory).read_text(encoding="utf-8")
+    with sojourn.open(directory) as store:
+        means = store.sql("select queue, flow_group, avg(share_pct) as share from groups group by all order by all")
+    for queue, group, share in means.iter_rows():
+        assert any(tip.startswith(f"{queue}, {group}: share of all throughput: {share:.1f} %") for tip in tips(page))
+    assert {"group-0", "group-1"} <= set(charts_of(directory / "report.html"))
+
+
+def test_scenario_without_axes(tmp_path: Path) -> None:
+    """A scenario that is not swept has a report with its metrics and no trade-offs of cells."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL_TOML, encoding="utf-8")
+    sojourn.run(file, 2, out=tmp_path / "out", backend=Inventor())
+    page = report.write(tmp_path / "out").read_text(encoding="utf-8")
+    assert "<h1>small</h1>" in page
+    assert "small: total throughput" in page.replace("&#39;", "'")
+    assert 'id="filters"' not in page
 
 
 def test_report_is_self_contained(study: tuple[Path, sojourn.Reproduction], campaign: Path) -> None:

@@ -1,8 +1,10 @@
 """Reports in a real browser: Debian's chromium, driven by Playwright. Skipped if it is not installed."""
 
+import contextlib
 import itertools
 import re
 import shutil
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -118,6 +120,57 @@ def test_report_opens(what: str, width: int, scheme: Scheme, browser: Browser, r
     watched.page.close()
 
 
+#: A word and a sentence that are wider than a telephone.
+LONG = ("label_" * 25, "A label that is a whole sentence about what its value means and for which links it was chosen")
+
+
+@pytest.fixture(scope="module")
+def long_labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One axis with a long name and long labels, and a group with a long name."""
+    folder = tmp_path_factory.mktemp("browser")
+    word, sentence = (
+        f'{{ label = "{label}", value = "{queue}" }}' for label, queue in zip(LONG, ("droptail", "codel"), strict=True)
+    )
+    axis = f'"{LONG[0]}" = {{ key = "network.dumbbell.bottleneck.queue.name", values = [{word}, {sentence}] }}'
+    text = SMALL_TOML.replace('tcp = "newreno"', f'tcp = "newreno"\ngroup = "{LONG[0]}"')
+    flows = '[[flows]]\nfrom = "a"\nto = "b"\ntcp = "cubic"\n'
+    (folder / "long.toml").write_text(f'{text}{flows}[probe]\nflow_series = "1 s"\n[sweep.axes]\n{axis}\n', encoding="utf-8")
+    sojourn.run(folder / "long.toml", 2, out=folder / "out")
+    return report.write(folder / "out")
+
+
+def test_long_labels_fit(browser: Browser, long_labels: Path) -> None:
+    """Long names of axes, values and groups do not make a page wider than a telephone."""
+    watched = Watched(browser, long_labels, 390)
+    watched.scroll_through()
+    watched.page.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
+    assert watched.page.evaluate("document.documentElement.scrollWidth") == 390
+    assert watched.complaints == []
+    watched.page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_print_has_figures(scheme: Scheme, browser: Browser, long_labels: Path) -> None:
+    """A print has every figure, drawn or not when it is asked for, in colours for paper."""
+    page = Watched(browser, long_labels, scheme=scheme).page
+    charts = page.locator("[data-chart]").count()
+    assert page.locator("[data-chart] svg").count() < charts
+    printed = page.pdf(print_background=True)
+    page.close()
+    lines = [line for stream in _streams(printed) for line in stream.splitlines()]
+    # Okabe and Ito's blue, #0072b2, which every figure has and nothing else does.
+    assert sum(line.startswith(b"0 .447") and b" .698" in line for line in lines) >= charts
+    # The ink of text in the scheme for dark screens, #e7eaef, would not be read on paper.
+    assert not any(line.startswith(b".905882") for line in lines)
+
+
+def _streams(printed: bytes) -> Iterator[bytes]:
+    """The compressed parts of a PDF."""
+    for begin in re.finditer(rb"stream\r?\n", printed):
+        with contextlib.suppress(zlib.error):
+            yield zlib.decompressobj().decompress(printed[begin.end() :])
+
+
 @pytest.mark.parametrize("what", ["study", "campaign"])
 def test_controls_have_names(what: str, browser: Browser, request: pytest.FixtureRequest) -> None:
     """Every control, region and image has an accessible name."""
@@ -221,6 +274,27 @@ def test_cell_filter(browser: Browser, campaign: Path) -> None:
     assert watched.complaints == []
     page.get_by_role("button", name="Show all cells").click()
     expect(page.locator("#filtered")).to_have_text("all 8 cells")
+    page.close()
+
+
+def test_filter_of_odd_names(browser: Browser, tmp_path: Path) -> None:
+    """Names with commas, quotes, markup and those of JavaScript's own can be filtered and chosen, in charts too."""
+    values = '{ label = "__proto__", value = "droptail" }, { label = "<b>a,  \\"b\\"", value = "codel" }'
+    axis = f'"__proto__, \'x\'" = {{ key = "network.dumbbell.bottleneck.queue.name", values = [{values}] }}'
+    (tmp_path / "odd.toml").write_text(f"{SMALL_TOML}[sweep.axes]\n{axis}\n", encoding="utf-8")
+    sojourn.run(tmp_path / "odd.toml", 2, out=tmp_path / "out", backend=Inventor())
+    watched = Watched(browser, report.write(tmp_path / "out"))
+    page = watched.page
+    watched.scroll_through()
+    page.locator("#filters summary").click()
+    page.get_by_label("__proto__", exact=True).uncheck()
+    expect(page.locator("#filtered")).to_have_text("1 of 2 cells")
+    assert page.locator("#cells tbody th:visible").all_text_contents() == ['<b>a,  "b"']
+    page.locator("[data-chart='axis-0']").scroll_into_view_if_needed()
+    expect(page.locator("[data-chart='axis-0'] path[aria-roledescription=bar]")).to_have_count(1)
+    page.locator("select").select_option('<b>a,  "b"')
+    expect(page.locator("#cell-shown h3")).to_have_text("__proto__, 'x' <b>a,  \"b\"")
+    assert watched.complaints == []
     page.close()
 
 

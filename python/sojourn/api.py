@@ -290,7 +290,8 @@ def _carry_out(
     with observer.checking(wanted.size) as checked:
         planned = campaigns.plan(wanted, backend, checked)
     command = observer.command or call
-    made_by = Provenance(command, _engine.version(), backend.identity, study, labels_of(only), changes or {})
+    cells, told = labels_of(only), (wanted.name, wanted.description)
+    made_by = Provenance(command, _engine.version(), backend.identity, study, cells, changes or {}, *told)
     cluster = None if settings.cluster is None else Cluster(settings.cluster)
     with ExitStack() as until_ended:
         out, results = settings.out, ExitStack()

@@ -169,7 +169,7 @@ def _chosen(metrics: Iterable[str] | None, known: Sequence[str], what: str) -> l
 
 def _compared_metrics(first: pl.DataFrame, second: pl.DataFrame, metrics: Sequence[str]) -> list[ComparedMetric]:
     """Metrics of two cells, paired by seed."""
-    one, other = (cell.select("seed", *metrics) for cell in (first, second))
+    one, other = (runs.select("seed", *metrics) for runs in (first, second))
     pairs = one.join(other, on="seed", suffix=OTHER).sort("seed")
     if not pairs.height:
         raise InputError("the two cells have no common seed")

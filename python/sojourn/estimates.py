@@ -69,6 +69,12 @@ def of_cells(runs: pl.LazyFrame, axes: Sequence[str], metrics: Sequence[str]) ->
     return cells
 
 
+def one_group(groups: pl.LazyFrame) -> bool:
+    """Whether no run has several groups."""
+    most = groups.group_by("key").len().select(pl.col("len").max()).collect(engine="streaming").item()
+    return most is None or most == 1
+
+
 def _deviation(name: str) -> str:
     return f"={name} deviation"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from sojourn.estimates import SEEDS, over_seeds
+from sojourn.estimates import SEEDS, one_group, over_seeds
 from sojourn.metrics import METRICS, of_group
 from sojourn.metrics.formulas import jain
 from sojourn.results import Result
@@ -61,7 +61,7 @@ def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Se
     wanted = found.scan("groups")
     if only is not None:
         wanted = wanted.filter(pl.col("flow_group").is_in(list(only)))
-    elif _one_group(wanted):
+    elif one_group(wanted):
         return None
     rows = _in_order(over_seeds(wanted, [*axes, "flow_group"], values), axes, order)
     told = [label(axis, keep=True) for axis in axes] if rows.select(axes).unique().height > 1 else []
@@ -72,12 +72,6 @@ def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Se
         *(measured(metric.name, metric.label, metric.number, rank=_rank(metric.name)) for metric in shown),
     ]
     return Table("groups", "Groups", columns, Frame(rows), _note(rows))
-
-
-def _one_group(groups: pl.LazyFrame) -> bool:
-    """Whether no run has several groups."""
-    most = groups.group_by("key").len().select(pl.col("len").max()).collect(engine="streaming").item()
-    return most is None or most == 1
 
 
 def _in_order(rows: pl.DataFrame, axes: Sequence[str], order: Sequence[Sequence[str]] | None) -> pl.DataFrame:

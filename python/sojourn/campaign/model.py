@@ -35,6 +35,8 @@ class Campaign:
     until: StoppingRule | None = None
     #: What each axis of a sweep sets, for people, and what its values are called.
     described: Mapping[str, tuple[str, list[str]]] = field(default_factory=dict)
+    #: What the scenario says of itself.
+    description: str = ""
 
     def __post_init__(self) -> None:
         seeds = self.repetitions if self.until is None else max(self.repetitions, self.until.most_seeds)
@@ -55,7 +57,8 @@ class Campaign:
         until = None if seeds is not None else matrix.sweep.stopping
         repetitions = LEAST_SEEDS if until is not None else _positive(seeds if seeds is not None else matrix.sweep.seeds or 1)
         described = matrix.described()
-        return cls(matrix.name, matrix.origin, matrix.axes, matrix.size, matrix.cells, repetitions, until, described)
+        size, cells, description = matrix.size, matrix.cells, matrix.description
+        return cls(matrix.name, matrix.origin, matrix.axes, size, cells, repetitions, until, described, description)
 
     @classmethod
     def of_scenario(cls, scenario: Scenario, seeds: int = 1) -> Self:
@@ -65,7 +68,8 @@ class Campaign:
             InputError: less than one seed.
         """
         cell = Cell({NAME: scenario.name}, scenario)
-        return cls(scenario.name, f'scenario "{scenario.name}"', (NAME,), 1, lambda: [cell], _positive(seeds))
+        origin, description = f'scenario "{scenario.name}"', scenario.description
+        return cls(scenario.name, origin, (NAME,), 1, lambda: [cell], _positive(seeds), description=description)
 
     @classmethod
     def of_cells(cls, name: str, cells: Sequence[Cell], seeds: int = 1) -> Self:

@@ -15,7 +15,7 @@ else:
     import _signal as signals
 
 #: The signals that end a command, and what is said of each.
-SIGNALS = {signals.SIGINT: "interrupted", signals.SIGTERM: "terminated"}
+SIGNALS: dict[int, str] = {signals.SIGINT: "interrupted", signals.SIGTERM: "terminated"}
 
 #: What a shell adds to the number of the signal that ended a command.
 ENDED_BY = 128

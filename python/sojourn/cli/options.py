@@ -71,7 +71,7 @@ chosen_option = option(
     section=CELLS,
     metavar="AXIS=VALUE",
     multiple=True,
-    help="Use only the cells with this value of an axis; repeat for more values and axes.",
+    help="Use only the cells with this value of an axis, or the flows of a group (group=NAME); repeat for more.",
 )
 set_option = option(
     "--set",

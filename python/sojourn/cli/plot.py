@@ -44,16 +44,41 @@ FORMATS: "tuple[Format, ...]" = ("png", "svg", "pdf")
     show_default="as FILE ends, or png",
     help="Write this format.",
 )
+@option("--no-title", "untitled", section=RESULTS, is_flag=True, help="Leave out the title and the commands above the figure.")
+@option(
+    "--width",
+    section=RESULTS,
+    metavar="LENGTH",
+    show_default="about a page's text",
+    help="Make the figure this wide, such as 252pt, 336px, 88mm or 3.5in.",
+)
+@option("--height", section=RESULTS, metavar="LENGTH", show_default="the figure's own", help="Make the figure this high.")
 def command(
-    directory: Path, name: str, form: "Format | None", only: tuple[str, ...], seeds: tuple[int, ...], out: Path | None
+    directory: Path,
+    name: str,
+    form: "Format | None",
+    only: tuple[str, ...],
+    seeds: tuple[int, ...],
+    out: Path | None,
+    untitled: bool,
+    width: str | None,
+    height: str | None,
 ) -> None:
-    """Draw a figure of the results in DIR, as wide as a page's text."""
+    """Draw a figure of the results in DIR.
+
+    NAME is a figure of docs/figures.md, such as sojourn-mean, line-sojourn-mean, box-sojourn-mean or throughput-by-group;
+    box-FRAME.COLUMN and cdf-FRAME.COLUMN are of any column of the results, such as cdf-flows.rtt_mean. With --only group=NAME
+    figures are of groups of flows.
+    """
     form, target = _target(name, form, out)
     from sojourn import api, figures
+    from sojourn.figures import sizing
 
     figures.named(name)
+    wide = None if width is None else sizing.points("--width", width)
+    high = None if height is None else sizing.points("--height", height)
     with api.open(directory) as store:
-        chart = figures.draw(name, store, selection(only), seeds or None)
+        chart = figures.draw(name, store, selection(only), seeds or None, width=wide, height=high, titled=not untitled)
     figures.save(chart, target, form)
     click.echo(target)
 
@@ -68,6 +93,8 @@ def _target(name: str, form: "Format | None", out: Path | None) -> "tuple[Format
     if out.is_dir():
         raise InputError(f"--out {out}: a directory; give a file")
     ending = next((known for known in FORMATS if out.suffix.casefold() == f".{known}"), None)
+    if form is not None and ending is not None and form != ending:
+        raise InputError(f"--out {out}: the name ends in .{ending} and --format says {form}; leave one of them out")
     meant = form or ending
     if meant is None:
         raise InputError(f"--out {out}: unknown format; end the name in {', '.join(FORMATS)}, or give --format")

@@ -11,11 +11,20 @@ from sojourn.figures.drawn import Drawn
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure, MetricFigure
 from sojourn.metrics import METRICS
+from sojourn.names import GROUP
 
 
 def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
-    """The figure's metric, a bar a cell."""
-    side = together(source)
+    """The figure's metric, a bar a cell; where one axis varies, it is below the bars and colours tell nothing."""
+    return _of_metric(figure, source, width, together(source) if len(source.varying) > 1 else None)
+
+
+def by_group(figure: MetricFigure, source: Drawn, width: int) -> Chart:
+    """The figure's metric of each group of flows, a bar a group."""
+    return _of_metric(figure, source if GROUP in source.axes else source.by_group(), width, GROUP)
+
+
+def _of_metric(figure: MetricFigure, source: Drawn, width: int, side: str | None) -> Chart:
     found = means.of_cells(source, figure.metric)
     bars = found.with_columns(shown_axis(side, "colour"))
     others = [axis for axis in source.varying if axis != side]
@@ -25,7 +34,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
 def throughput_by_algorithm(figure: Figure, source: Drawn, width: int) -> Chart:
     """The total throughput of the flows of each congestion control, a bar each."""
     rates = source.throughputs.group_by("key", *source.columns, "algorithm", maintain_order=True).agg(value=pl.col("mbps").sum())
-    bars = means.over_seeds(rates, [*source.columns, "algorithm"]).rename({"algorithm": "colour"})
+    bars = means.over_seeds(rates.lazy(), [*source.columns, "algorithm"]).rename({"algorithm": "colour"})
     algorithms = sorted(bars["colour"].unique())
     return _bars(figure.name, METRICS["total_mbps"].label, source, width, bars, source.varying, "algorithm", algorithms)
 

@@ -1,7 +1,7 @@
 """What a figure is drawn from: the results of some cells of a campaign."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Protocol, Self
@@ -11,6 +11,7 @@ import polars as pl
 from sojourn import names, units
 from sojourn.comparison import BACKEND, axes_of
 from sojourn.errors import InputError
+from sojourn.names import GROUP
 
 #: The label of an axis that a run has not, in a store of several campaigns.
 ABSENT = "-"
@@ -23,7 +24,7 @@ class Results(Protocol):
     """A store, or the result of a campaign."""
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """One of the frames ``runs``, ``flows``, ``queues`` and ``series``."""
+        """One of the frames ``runs``, ``groups``, ``flows``, ``queues`` and ``series``."""
         ...
 
 
@@ -52,20 +53,22 @@ class Drawn:
 
         Args:
             results: a store, or the result of a campaign.
-            only: values of some axes; all cells unless given.
+            only: values of some axes, and of ``group`` groups of flows; all cells, and whole runs, unless given.
             seeds: seeds of theirs; all unless given.
             order: axes and their labels in the order of the campaign, where it is known; by size or by name unless given.
             command: what figures name as the commands behind them, a line each.
 
         Raises:
-            InputError: there is no such axis, value or seed, or no run.
+            InputError: there is no such axis, value, group or seed, or no run.
         """
         runs = _labels(results.scan("runs"))
         known = axes_of(runs)
         runs = runs.with_columns(pl.col(known).fill_null(ABSENT))
         for axis, wanted in (only or {}).items():
+            if axis == GROUP:
+                continue
             if axis not in known:
-                raise InputError(names.unknown("axis", axis, known))
+                raise InputError(names.unknown("axis", axis, [*known, GROUP]))
             runs = _chosen(runs, axis, chosen_labels(wanted), f"value of axis {axis}")
         if seeds is not None:
             runs = _chosen(runs, "seed", list(seeds), "seed")
@@ -73,7 +76,23 @@ class Drawn:
             raise InputError("no run to draw")
         places = [*(order or {}), *known]
         axes = {axis: _in_order(runs[axis].to_list(), (order or {}).get(axis, ())) for axis in sorted(known, key=places.index)}
-        return cls(results, axes, runs["seed"].unique().sort().to_list(), command)
+        chosen = cls(results, axes, runs["seed"].unique().sort().to_list(), command)
+        return chosen.by_group(chosen_labels((only or {})[GROUP])) if GROUP in (only or {}) else chosen
+
+    def by_group(self, wanted: Sequence[str] | None = None) -> Self:
+        """The same by group of flows: ``group`` is an axis, ``runs`` has a row a run and group, and queues are left out.
+
+        Args:
+            wanted: the groups; all unless given.
+
+        Raises:
+            InputError: there is no such group.
+        """
+        known = self.frame("groups").select(pl.col("flow_group").unique(maintain_order=True)).collect()["flow_group"].to_list()
+        for group in wanted or ():
+            if group not in known:
+                raise InputError(names.unknown(GROUP, group, known))
+        return replace(self, axes={**self.axes, GROUP: [group for group in known if wanted is None or group in wanted]})
 
     @property
     def columns(self) -> list[str]:
@@ -96,14 +115,25 @@ class Drawn:
 
     def frame(self, name: str) -> pl.LazyFrame:
         """The rows of a frame that are of these cells and seeds, with the axes as ``columns``, specifications left out."""
-        frame = self.results.scan(name)
-        if BACKEND in self.axes and name != "runs":
+        frame = self._by_group(name) if GROUP in self.axes else self.results.scan(name)
+        if BACKEND in self.axes and BACKEND not in frame.collect_schema():
             frame = frame.join(self.results.scan("runs").select("key", BACKEND), on="key", maintain_order="left")
         frame = frame.with_columns(pl.col(list(self.axes)).fill_null(ABSENT))
         frame = frame.filter(pl.col("seed").is_in(list(self.seeds)))
         frame = frame.filter(*(pl.col(axis).is_in(list(labels)) for axis, labels in self.axes.items()))
         frame = frame.rename({axis: column(axis) for axis in self.axes})
         return frame.select(pl.exclude("specification")) if name == "runs" else frame
+
+    def _by_group(self, name: str) -> pl.LazyFrame:
+        """A frame with the column ``group``."""
+        if name == "queues":
+            raise InputError("queues are not of a group of flows; choose no group")
+        if name != "series":
+            frame = self.results.scan("groups" if name == "runs" else name)
+            return frame.with_columns(pl.col("flow_group").alias(GROUP))
+        flows = self.results.scan("flows")
+        which = flows.select("key", pl.col("flow").cast(pl.String).alias("which"), pl.col("flow_group").alias(GROUP))
+        return self.results.scan(name).filter(kind="flow").join(which, on=["key", "which"], maintain_order="left")
 
     def has_series(self, kind: str) -> bool:
         """Whether there are samples over time of a ``queue`` or of a ``flow``."""
@@ -144,6 +174,18 @@ def _labels(runs: pl.LazyFrame) -> pl.DataFrame:
     return runs.select(pl.lit("").alias("key"), *columns[1 : columns.index("seed") + 1], BACKEND).collect()
 
 
+def flow_names(flows: pl.DataFrame) -> pl.Series:
+    """What flows are called: their group, and where a run has several of it their number in the group, counted from 1.
+
+    Args:
+        flows: ``key``, ``flow`` and ``flow_group`` of all flows of some runs.
+    """
+    several = pl.len().over("key", "flow_group") > 1
+    number = pl.col("flow").rank("ordinal").over("key", "flow_group").cast(pl.String)
+    name = pl.when(several).then(pl.concat_str("flow_group", pl.lit(" "), number)).otherwise(pl.col("flow_group"))
+    return flows.select(name=name)["name"]
+
+
 def chosen_labels(wanted: str | Iterable[str]) -> list[str]:
     """The labels that a selection names of one axis."""
     return [wanted] if isinstance(wanted, str) else list(wanted)
@@ -162,13 +204,13 @@ def _in_order(labels: Iterable[str], known: Sequence[str]) -> list[str]:
     there = set(labels)
     first = [label for label in (ABSENT, *known) if label in there]
     left = sorted(there.difference(first))
-    sizes = [_size(label) for label in left]
+    sizes = [size(label) for label in left]
     if None not in sizes:
         left = [label for _, label in sorted(zip(sizes, left, strict=True))]
     return [*first, *left]
 
 
-def _size(label: str) -> Fraction | None:
+def size(label: str) -> Fraction | None:
     """How much a label says, in base units, if it is a number, a fraction or a quantity."""
     for dimension in (units.DURATION, units.RATE, units.SIZE, units.PACKETS):
         try:

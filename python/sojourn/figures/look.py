@@ -65,6 +65,7 @@ CONFIG: Mapping[str, Any] = {
         "symbolBaseStrokeColor": _GREY,
     },
     "title": {"fontSize": 11, "anchor": "start", "subtitleFontSize": 8, "subtitleColor": _GREY, "offset": 8},
+    "mark": {"color": COLOURS[0]},
     "line": {"strokeWidth": 1},
     "rule": {"color": "#333333"},
 }
@@ -148,14 +149,16 @@ def height(width: int) -> int:
     return max(90, min(220, width * 2 // 5))
 
 
-def finish(chart: Chart, figure: Figure, source: Drawn) -> Chart:
+def finish(chart: Chart, figure: Figure, source: Drawn, width: int, *, titled: bool = True) -> Chart:
     """Gives a chart its title, what it shows, the command behind it, and the style."""
     shown = figure.shown(source)
-    lines = [line for text in (shown, *source.command.splitlines()) for line in textwrap.wrap(text, LINE)]
-    titled = chart.properties(
-        title=alt.TitleParams(figure.title, subtitle=lines),
+    if titled:
+        line = max(20, LINE * width // DOCUMENT)
+        lines = [part for text in (shown, *source.command.splitlines()) for part in textwrap.wrap(text, line)]
+        chart = chart.properties(title=alt.TitleParams(textwrap.wrap(figure.title, line // 2), subtitle=lines))
+    described = chart.properties(
         description=f"{figure.title}. {shown}.",
         usermeta={"sojourn": {"figure": figure.name, "command": source.command, "version": _engine.version()}},
     )
-    finished: Chart = titled.configure(**CONFIG)
+    finished: Chart = described.configure(**CONFIG)
     return finished

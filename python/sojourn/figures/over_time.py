@@ -9,9 +9,10 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.figures import look
 from sojourn.figures.chart import Chart
-from sojourn.figures.drawn import Drawn
+from sojourn.figures.drawn import Drawn, flow_names
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure
+from sojourn.names import GROUP
 
 #: Stretches of a line for each point of a panel's width; of each the least and the greatest sample is drawn.
 STRETCHES = 2
@@ -57,14 +58,13 @@ def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
         means = lines.group_by("key", *source.columns, "algorithm", "time", maintain_order=True).agg(pl.col("value").mean())
         lines = means.rename({"algorithm": "colour"})
     labels = lines["colour"].unique(maintain_order=True).to_list()
-    return _lines(sampled, figure, Panels(source, source.varying), lines, title, labels, width)
+    panels = Panels(source, [axis for axis in source.varying if axis != GROUP])
+    return _lines(sampled, figure, panels, lines, title, labels, width)
 
 
 def _names(flows: pl.DataFrame) -> pl.Series:
-    """What flows are called: their group, a number where that has several, and the algorithm if it is the same in all runs."""
-    several = bool((flows.group_by("key", "flow_group").len()["len"] > 1).any())
-    name = pl.col("flow_group") + " " + pl.col("which") if several else pl.col("flow_group")
-    named = flows.select("algorithm", name=name)
+    """What flows are called, and their algorithm if it is the same in all runs."""
+    named = flows.select("algorithm", name=flow_names(flows))
     told = named.group_by("name").agg(pl.col("algorithm").n_unique())["algorithm"].max() == 1
     return named.select(pl.col("name") + ": " + pl.col("algorithm") if told else pl.col("name")).to_series()
 

@@ -119,9 +119,14 @@ class Panels:
         return divided if shared else divided.resolve_scale(y="independent")
 
 
-def together(source: Drawn) -> str | None:
-    """The axis whose values are drawn in one panel: the queue or, where that does not vary, the last that does."""
-    varying = source.varying
+def together(source: Drawn, axes: Sequence[str] | None = None) -> str | None:
+    """The axis whose values are drawn in one panel: the queue or, where that does not vary, the last that does.
+
+    Args:
+        source: what is drawn.
+        axes: the axes to choose from; all that vary unless given.
+    """
+    varying = source.varying if axes is None else axes
     return TOGETHER if TOGETHER in varying else (varying[-1] if varying else None)
 
 

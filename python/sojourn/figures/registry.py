@@ -3,7 +3,8 @@
 Nothing heavy is imported: commands read this that draw nothing.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from importlib import import_module
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.metrics import Metric, Scope, of_run
+from sojourn.metrics import Metric, Scope, of_group, of_run
 
 if TYPE_CHECKING:
     from sojourn.figures.chart import Chart
@@ -24,6 +25,7 @@ class Need(Enum):
     RUNS = "runs, but there are none"
     QUEUES = "a link with a queue, but the network has none"
     QUEUE_SERIES = 'samples of queues over time; set queue_series = "100 ms" under [probe] of the scenario'
+    SERIES = 'samples over time; set queue_series = "100 ms" or flow_series = "1 s" under [probe] of the scenario'
     FLOW_SERIES = 'samples of flows over time; set flow_series = "1 s" under [probe] of the scenario'
 
     def met(self, source: "Drawn") -> bool:
@@ -33,6 +35,8 @@ class Need(Enum):
                 return True
             case Need.QUEUES:
                 return source.bottlenecks.height > 0
+            case Need.SERIES:
+                return source.frame("series").head(1).collect().height > 0
             case Need.QUEUE_SERIES:
                 return source.has_series("queue")
             case Need.FLOW_SERIES:
@@ -44,8 +48,11 @@ class Family(StrEnum):
 
     OVER_TIME = "Over time"
     BARS = "Bars"
+    LINES = "Lines"
+    BY_GROUP = "By group"
     TRADE_OFFS = "Trade-offs"
     HEAT_MAPS = "Heat maps"
+    BOXES = "Boxes"
     DISTRIBUTIONS = "Distributions"
 
 
@@ -106,6 +113,14 @@ class MetricFigure(Figure):
     def told_of(self) -> str:
         """See ``Figure.told_of``: a run has a value where its queue has one."""
         return str(self.metric.scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnFigure(Figure):
+    """A figure of the values in one column of a frame, or of one measure of ``series``."""
+
+    frame: str
+    column: str
 
 
 FIGURES = (
@@ -190,9 +205,13 @@ FIGURES = (
 
 
 def available() -> dict[str, Figure]:
-    """All figures by name: those above, and bars and a heat map of every metric that a run has."""
-    figures = (*FIGURES, *(figure for metric in of_run() for figure in _of_metric(metric)))
-    return {figure.name: figure for figure in figures}
+    """All figures by name: those above, five of every metric that a run has, and one of every metric of a group.
+
+    ``named`` knows besides them box plots and distributions of any column.
+    """
+    of_runs = (figure for metric in of_run() for figure in _of_metric(metric))
+    of_groups = (_by_group(metric) for metric in of_group())
+    return {figure.name: figure for figure in (*FIGURES, *of_runs, *of_groups)}
 
 
 def named(name: str) -> Figure:
@@ -202,18 +221,81 @@ def named(name: str) -> Figure:
         InputError: there is none of that name.
     """
     known = available()
+    of_column = _COLUMN.fullmatch(name)
+    if of_column is not None and name not in known:
+        return _of_column(name, *of_column.group("form", "frame", "column"))
     if name not in known:
-        raise InputError(names.unknown("figure", name, known))
+        unknown = names.unknown("figure", name, known).partition(" (known")[0]
+        plain = [figure.name for figure in known.values() if figure.family not in _OF_METRICS or figure.family is Family.BARS]
+        raise InputError(f"{unknown} (known: {', '.join(plain)}; with heatmap-, line-, box- or cdf- before a metric)")
     return known[name]
 
 
-def _of_metric(metric: Metric) -> tuple[MetricFigure, MetricFigure]:
+#: Families all of whose figures are of a metric each.
+_OF_METRICS = {Family.BARS, Family.LINES, Family.HEAT_MAPS, Family.BOXES, Family.BY_GROUP}
+
+
+#: What box plots and distributions are called: ``box-flows.rtt_max``, ``cdf-series.packets``.
+_COLUMN = re.compile(r"(?P<form>box|cdf)-(?P<frame>[a-z]+)\.(?P<column>.+)")
+
+#: The families of the two, the functions that draw them, and what they are called in titles.
+_FORMS = {
+    "box": (Family.BOXES, "boxes:of_values", "quartiles, least and greatest"),
+    "cdf": (Family.DISTRIBUTIONS, "distributions:of_values", "cumulative distribution"),
+}
+
+#: What is shown of several seeds where every value counts.
+_TOGETHER = "values of {seeds} seeds together"
+
+
+def _of_column(name: str, form: str, frame: str, column: str) -> ColumnFigure:
+    """A box plot or a distribution of a column.
+
+    Raises:
+        InputError: there is no such frame.
+    """
+    from sojourn.results import NAMES  # heavy
+
+    if frame not in NAMES:
+        raise InputError(f"figure {name}: {names.unknown('frame', frame, NAMES)}")
+    family, drawn_by, what = _FORMS[form]
+    title = f"{column} of {frame}"
+    return ColumnFigure(
+        name=name,
+        title=title,
+        family=family,
+        help=f"{title}: {what}",
+        need={"queues": Need.QUEUES, "series": Need.SERIES}.get(frame, Need.RUNS),
+        drawn_by=drawn_by,
+        over_seeds=_TOGETHER,
+        frame=frame,
+        column=column,
+    )
+
+
+def _by_group(metric: Metric) -> MetricFigure:
+    return MetricFigure(
+        name=f"{metric.figure_name}-by-group",
+        title=f"{metric.caption} by group",
+        family=Family.BY_GROUP,
+        help=f"{_said(metric)}, of each group of flows",
+        need=Need.RUNS,
+        drawn_by="bars:by_group",
+        metric=metric,
+    )
+
+
+def _said(metric: Metric) -> str:
+    return f"{metric.title}, {metric.shown_unit}" if metric.shown_unit else metric.title
+
+
+def _of_metric(metric: Metric) -> Iterator[MetricFigure]:
     need = Need.QUEUES if metric.scope is Scope.QUEUE else Need.RUNS
-    name, said = metric.figure_name, f"{metric.title}, {metric.shown_unit}" if metric.shown_unit else metric.title
-    bars = MetricFigure(
+    name, said = metric.figure_name, _said(metric)
+    yield MetricFigure(
         name=name, title=metric.caption, family=Family.BARS, help=said, need=need, drawn_by="bars:of_metric", metric=metric
     )
-    heat_map = MetricFigure(
+    yield MetricFigure(
         name=f"heatmap-{name}",
         title=metric.caption,
         family=Family.HEAT_MAPS,
@@ -223,4 +305,23 @@ def _of_metric(metric: Metric) -> tuple[MetricFigure, MetricFigure]:
         over_seeds="means over {seeds} seeds",
         metric=metric,
     )
-    return bars, heat_map
+    yield MetricFigure(
+        name=f"line-{name}",
+        title=metric.caption,
+        family=Family.LINES,
+        help=said,
+        need=need,
+        drawn_by="lines:of_metric",
+        metric=metric,
+    )
+    for form, (family, drawn_by, what) in _FORMS.items():
+        yield MetricFigure(
+            name=f"{form}-{name}",
+            title=metric.caption,
+            family=family,
+            help=f"{said}: {what}",
+            need=need,
+            drawn_by=drawn_by,
+            over_seeds=_TOGETHER,
+            metric=metric,
+        )

@@ -8,14 +8,24 @@ from typing import Any
 import altair as alt
 
 from sojourn.errors import InputError
-from sojourn.figures import Drawn, Selection, named
+from sojourn.figures import Drawn, Selection, lines, named
+from sojourn.metrics import METRICS
 from sojourn.report.contents import Contents
 
 #: How wide charts are in points, unless the screen is narrower.
 WIDTH = 960
 
+#: The same of charts of which two are beside each other.
+HALF = 480
+
 #: What is drawn of every campaign, besides heat maps.
 OF_CAMPAIGN = ("delay-goodput", "fairness-delay", "throughput", "flow-throughputs")
+
+#: The same of one in which one axis varies: what is drawn over that axis is left out.
+OF_ONE_AXIS = ("delay-goodput", "flow-throughputs")
+
+#: What is drawn by group of flows.
+BY_GROUP = ("throughput-by-group", "round-trip-time-by-group")
 
 #: What has scales of its own in every panel: networks of a campaign may differ tenfold.
 OWN_SCALES = ("delay-goodput", "fairness-delay", "flow-throughputs")
@@ -48,11 +58,28 @@ def of_study(contents: Contents) -> list[Drawing]:
 
 def of_campaign(contents: Contents) -> list[Drawing]:
     """What is drawn of any campaign."""
-    drawings = (_drawing(contents, name, named(name).title, {}) for name in OF_CAMPAIGN)
+    return _drawings(contents, OF_CAMPAIGN if len(contents.varying) > 1 else OF_ONE_AXIS)
+
+
+def over_axis(contents: Contents) -> list[Drawing]:
+    """Each main metric over the one axis that varies: a line where its values are quantities, and else bars."""
+    if len(contents.varying) != 1:
+        return []
+    prefix = "line-" if lines.quantities(Drawn.of(contents.result, order=contents.axes)) else ""
+    return _drawings(contents, [f"{prefix}{metric.figure_name}" for metric in METRICS.values() if metric.main], HALF)
+
+
+def by_group(contents: Contents) -> list[Drawing]:
+    """What is drawn by group of flows."""
+    return _drawings(contents, BY_GROUP)
+
+
+def _drawings(contents: Contents, figures: Sequence[str], width: int = WIDTH) -> list[Drawing]:
+    drawings = (_drawing(contents, name, named(name).title, {}, width) for name in figures)
     return [drawing for drawing in drawings if drawing]
 
 
-def _drawing(contents: Contents, name: str, title: str, select: Selection) -> Drawing | None:
+def _drawing(contents: Contents, name: str, title: str, select: Selection, width: int = WIDTH) -> Drawing | None:
     """A chart, or none if the results do not have what it shows, or more than can be looked at."""
     wanted = {axis: [labels] if isinstance(labels, str) else labels for axis, labels in select.items()}
     chosen = {axis: [label for label in labels if label in contents.axes[axis]] for axis, labels in wanted.items()}
@@ -62,7 +89,7 @@ def _drawing(contents: Contents, name: str, title: str, select: Selection) -> Dr
     command = shlex.join(["sojourn", "plot", str(contents.directory), "--figure", name, "--format", "svg", *only])
     try:
         source = Drawn.of(contents.result, chosen, order=contents.axes, command=command)
-        chart = named(name).draw(source, WIDTH)
+        chart = named(name).draw(source, width)
     except InputError:
         return None
     if isinstance(chart, alt.FacetChart) and name in OWN_SCALES:
@@ -79,8 +106,9 @@ def fields(spec: Any, axes: Sequence[str]) -> dict[str, list[str]]:
             found |= fields(part, axes)
     elif isinstance(spec, dict):
         title, field = spec.get("title"), spec.get("field")
-        if isinstance(title, str) and isinstance(field, str) and all(name in axes for name in title.split(", ")):
-            found[field] = title.split(", ")
+        if isinstance(title, str) and isinstance(field, str):
+            names = [title] if title in axes else title.split(", ")
+            found |= {field: names} if all(name in axes for name in names) else {}
         for key, part in spec.items():
             if key not in ("datasets", "values"):
                 found |= fields(part, axes)

@@ -1,6 +1,6 @@
 """What a report is of: the results in a directory, their cells, and of a study the comparison with its paper."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,9 @@ from sojourn.store import Provenance, Store
 from sojourn.study import library
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
+
+#: Cells whose specifications are read at most.
+MOST_SPECIFICATIONS = 2000
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Contents:
     study: Study | None
     #: All claims of the study, those too that are of cells without runs.
     claims: Sequence[Claim]
+    #: The results of some runs, by their keys: specifications are long, and those of all runs are many.
+    of_keys: Callable[[Sequence[str]], Result]
 
     @cached_property
     def reproduction(self) -> api.Reproduction | None:
@@ -83,6 +88,26 @@ class Contents:
         found = self.result.scan("runs").group_by(build).len().sort(build).collect(engine="streaming")
         return {Identity(*names): count for *names, count in found.iter_rows()}
 
+    @property
+    def name(self) -> str:
+        """What the report is of: the scenario's name, or the directory's where commands did not note it."""
+        return self._latest("name") or self.directory.resolve().name
+
+    @property
+    def description(self) -> str:
+        """What the scenario says of itself; empty if that is not known."""
+        return self._latest("description")
+
+    def _latest(self, attribute: str) -> str:
+        return next((told for made in reversed(self.provenance) if (told := str(getattr(made, attribute)))), "")
+
+    @cached_property
+    def specifications(self) -> Sequence[str]:
+        """The specification of the first run of each cell, or of so many evenly over all."""
+        cells = self.cells[:: max(1, -(-len(self.cells) // MOST_SPECIFICATIONS))]
+        found = dict(self.of_keys([cell.first_key for cell in cells]).columns("runs", ["key", "specification"]).iter_rows())
+        return [found[cell.first_key] for cell in cells]
+
     @cached_property
     def seeds(self) -> Sequence[int]:
         """All seeds of the runs."""
@@ -113,7 +138,8 @@ def read(directory: Path) -> Contents:
             result = api.kept_of_study(study, store)
             order = study.axes
             made = [entry for entry in provenance if entry.study == study.name]
-            return Contents(directory, result, Drawn.of(result, order=order).axes, made, study, library.claims(study))
+            axes, of_keys = Drawn.of(result, order=order).axes, _of_keys(store, list(study.axes))
+            return Contents(directory, result, axes, made, study, library.claims(study), of_keys)
         return _campaign(directory, store, provenance)
 
 
@@ -139,4 +165,8 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
         raise InputError(f"{directory}: {again}; keep each campaign in a directory of its own")
     keys = None if shapes["runs"][0] == len(store) else chosen.select("key").collect()["key"]
     result = store.result(axes, None if keys is None else lambda: iter(keys))
-    return Contents(directory, result, Drawn.of(result).axes, provenance, None, [])
+    return Contents(directory, result, Drawn.of(result).axes, provenance, None, [], _of_keys(store, axes))
+
+
+def _of_keys(store: Store, axes: Sequence[str]) -> Callable[[Sequence[str]], Result]:
+    return lambda keys: store.result(axes, lambda: iter(keys))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 from sojourn.metrics import METRICS, Metric
 from sojourn.report import text
@@ -49,27 +48,27 @@ class HeatMap:
     row_axis: str
     column_axis: str
     panels: Sequence[Panel]
-    #: The ends of the scale, with units, and cells that are there.
+    #: The ends of the scale, with units.
     least: str
-    least_cell: str
     most: str
-    most_cell: str
 
 
 def heat_maps(contents: Contents) -> list[HeatMap]:
-    """A heat map for each main metric that any cell has."""
+    """A heat map for each main metric that any cell has; none unless two axes vary."""
+    if len(contents.varying) < 2:
+        return []
     shown = [metric for metric in METRICS.values() if metric.main]
     return [made for metric in shown if (made := _heat_map(contents, metric)) is not None]
 
 
 def _heat_map(contents: Contents, metric: Metric) -> HeatMap | None:
-    means = [(found.mean, cell) for cell in contents.cells if (found := cell.measured[metric.name]) is not None]
+    means = [found.mean for cell in contents.cells if (found := cell.measured[metric.name]) is not None]
     if not means:
         return None
-    (least, lowest), (most, highest) = (end(means, key=itemgetter(0)) for end in (min, max))
-    names = list(contents.varying) or list(contents.axes)
+    least, most = min(means), max(means)
+    names = list(contents.varying)
     column = COLUMN if COLUMN in names else names[-1]
-    row = ROW if ROW in names and column != ROW else next((axis for axis in reversed(names) if axis != column), column)
+    row = ROW if ROW in names and column != ROW else next(axis for axis in reversed(names) if axis != column)
     others = [axis for axis in names if axis not in (row, column)]
     by_panel: dict[tuple[str, ...], list[Cell]] = {}
     for cell in contents.cells:
@@ -85,8 +84,7 @@ def _heat_map(contents: Contents, metric: Metric) -> HeatMap | None:
         shown = [(label, [fields.get((label, other)) for other in columns]) for label in rows]
         title = ", ".join(f"{axis} {label}" for axis, label in zip(others, labels, strict=True))
         panels.append(Panel(title, dict(zip(others, labels, strict=True)), columns, shown))
-    ends = text.value(metric, least), contents.told(lowest), text.value(metric, most), contents.told(highest)
-    return HeatMap(metric, row, column, panels, *ends)
+    return HeatMap(metric, row, column, panels, text.value(metric, least), text.value(metric, most))
 
 
 def _field(cell: Cell, metric: Metric, scale: tuple[float, float], where: Mapping[str, str]) -> Field:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.figures.drawn import flow_names
 from sojourn.figures.over_time import thinned
 from sojourn.report.contents import Contents
 
@@ -72,6 +73,6 @@ def _line(frame: pl.DataFrame, factor: float) -> Mapping[str, list[float]]:
 
 def _flows(contents: Contents, keys: Sequence[str]) -> Mapping[tuple[str, int], str]:
     """What each flow of some runs is called."""
-    columns = ["key", "flow", "algorithm", "sender", "receiver"]
-    flows = contents.result.columns("flows", columns).filter(pl.col("key").is_in(list(keys)))
-    return {(key, flow): f"{flow}: {algorithm}, {start} to {end}" for key, flow, algorithm, start, end in flows.iter_rows()}
+    flows = contents.of_keys(keys).columns("flows", ["key", "flow", "flow_group", "algorithm"])
+    named = flows.with_columns(name=flow_names(flows)).select("key", "flow", "name", "algorithm")
+    return {(key, flow): f"{name}: {algorithm}" for key, flow, name, algorithm in named.iter_rows()}

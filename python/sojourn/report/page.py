@@ -1,6 +1,7 @@
 """The page: everything put into one HTML file."""
 
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -12,12 +13,13 @@ from markupsafe import Markup
 
 from sojourn import _engine
 from sojourn.errors import InputError
-from sojourn.metrics import of_run
-from sojourn.report import charts, heatmaps, overtime, prose, tables
+from sojourn.metrics import METRICS, of_run
+from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, prose, tables
 from sojourn.report.charts import Drawing
 from sojourn.report.contents import Contents, read
 from sojourn.statistics import Estimate
 from sojourn.store import write_whole
+from sojourn.store.sql import identifier
 from sojourn.study import library
 from sojourn.study.tally import Tally
 from sojourn.study.verdicts import LEAST_SEEDS
@@ -52,9 +54,15 @@ def page(contents: Contents) -> str:
     environment = Environment(loader=PackageLoader("sojourn.report"), autoescape=True, undefined=StrictUndefined)
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["embedded"] = _embedded
-    drawn = {"published": charts.of_study(contents), "campaign": charts.of_campaign(contents)}
+    by_group = groups.table(contents)
+    drawn = {
+        "published": charts.of_study(contents),
+        "axis": charts.over_axis(contents),
+        "group": charts.by_group(contents) if by_group else [],
+        "campaign": charts.of_campaign(contents),
+    }
     template = environment.get_template("page.html.jinja")
-    return template.render(vega=_vega(), drawn=drawn, data=_data(contents, drawn), **_values(contents))
+    return template.render(vega=_vega(), drawn=drawn, data=_data(contents, drawn), by_group=by_group, **_values(contents))
 
 
 @cache
@@ -82,10 +90,22 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "judged": judged,
         "tally": Tally.of(judged),
         "least_seeds": LEAST_SEEDS,
+        "facts": facts.facts(contents),
+        "extremes": overview.extremes(contents),
+        "overview": overview.overview(contents),
         "heat_maps": heatmaps.heat_maps(contents),
+        "question": _question(contents),
         "sections": [] if study is None else prose.sections(library.FOLDER / study.name / "README.md"),
         "seeds": _ranges(contents.seeds),
     }
+
+
+def _question(contents: Contents) -> str:
+    """A command that asks for the means of all cells."""
+    axes = ", ".join(map(identifier, contents.axes))
+    means = ", ".join(f"avg({metric.name})" for metric in METRICS.values() if metric.main and metric.of_run)
+    query = f"select {axes}, {means} from runs group by all order by all"
+    return shlex.join(["sojourn", "query", str(contents.directory), query])
 
 
 def _ranges(seeds: Sequence[int]) -> str:

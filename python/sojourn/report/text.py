@@ -1,5 +1,7 @@
 """Values as text: metrics in the units in which people read them."""
 
+from dataclasses import dataclass
+
 from sojourn.metrics import Metric
 from sojourn.statistics import Estimate
 
@@ -20,3 +22,20 @@ def mean(metric: Metric, found: Estimate, seeds: int) -> str:
         return f"{metric.title}: {value(metric, found.mean)}; one seed, no interval"
     interval = f"{metric.number(found.low)} to {value(metric, found.high)}"
     return f"{metric.title}: {value(metric, found.mean)}; 95 % interval {interval}, of {seeds} seeds"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A mean in a table, half of its interval, empty if there is none, and all that is known of it in words."""
+
+    mean: str
+    half: str
+    told: str
+
+
+def entry(metric: Metric, found: Estimate | None, name: str, seeds: int) -> Entry:
+    """A metric in a table; ``name`` is what it is of."""
+    if found is None:
+        return Entry("\N{EN DASH}", "", f"{name}: {metric.title} not measured")
+    half = "" if found.high is None else metric.number(found.high - found.mean)
+    return Entry(metric.number(found.mean), half, f"{name}: {mean(metric, found, seeds)}")

@@ -29,6 +29,9 @@ class Provenance:
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Keys that it set in the scenarios.
     changes: Mapping[str, Any] = field(default_factory=dict)
+    #: What the scenario is called, and what it says of itself.
+    name: str = ""
+    description: str = ""
 
 
 def note(directory: Path, provenance: Provenance) -> None:

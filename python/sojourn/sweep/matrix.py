@@ -42,6 +42,11 @@ class Matrix:
         return str(self.base.get("name"))
 
     @property
+    def description(self) -> str:
+        """What the scenario says of itself."""
+        return str(self.base.get("description", ""))
+
+    @property
     def axes(self) -> tuple[str, ...]:
         """The names of the axes, in order."""
         return tuple(self.sweep.axes) or (NAME,)

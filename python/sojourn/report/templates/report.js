@@ -4,7 +4,6 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const axes = Object.keys(data.axes);
   const chosen = Object.fromEntries(axes.map((axis) => [axis, new Set(data.axes[axis])]));
-  const dark = matchMedia("(prefers-color-scheme: dark)");
   const narrow = matchMedia("(max-width: 700px)");
 
   const element = (name, text, attributes = {}) => {
@@ -81,19 +80,18 @@
     });
   }
 
-  // Charts, each drawn when it comes into view.
-  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Charts, each drawn when it comes into view. Their colours are the page's own, whatever they become.
   const theme = () => {
-    const [ink, faint, line] = [style("--ink"), style("--faint"), style("--line")];
+    const [ink, faint, line] = ["var(--ink)", "var(--faint)", "var(--line)"];
     return {
       background: "transparent", font: getComputedStyle(document.body).fontFamily,
       view: { stroke: line },
       axis: { labelColor: faint, titleColor: ink, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 11, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.6 },
       header: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" },
-      legend: { labelColor: ink, symbolBaseFillColor: ink, symbolBaseStrokeColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", orient: "top", columns: narrow.matches ? 2 : 8 },
+      legend: { labelColor: ink, symbolBaseFillColor: ink, symbolBaseStrokeColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", orient: "top", columns: narrow.matches ? 2 : 8, labelLimit: narrow.matches ? innerWidth / 2 - 60 : 160 },
       title: { color: ink },
       range: { category: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"] },
-      line: { strokeWidth: 1.4 },
+      mark: { color: "#0072b2" }, line: { strokeWidth: 1.4 }, rule: { color: ink },
     };
   };
   // Rows of a table in CSV, whose columns are of such types.
@@ -105,7 +103,7 @@
     return rows.map((row) => Object.fromEntries(names.map((name, place) => [name, read[types[name] || "string"](row[place])])));
   };
   const passes = (row, fields) => Object.entries(fields).every(([field, names]) => {
-    const labels = String(row[field]).split(", ");
+    const labels = names.length === 1 ? [row[field]] : String(row[field]).split(", ");
     return labels.length !== names.length || names.every((axis, place) => chosen[axis].has(labels[place]));
   });
   const specification = (chart) => {
@@ -127,6 +125,7 @@
       spec.columns = 1;
       spec.spec.width = Math.min(innerWidth - 110, 320);
     }
+    if (!spec.spec) spec.height = Math.max(spec.height, 200);
     if (narrow.matches && !spec.spec) spec.width = innerWidth - 120;
     return spec;
   };
@@ -156,8 +155,11 @@
     }
     showCell();
   };
-  dark.addEventListener("change", redraw);
   narrow.addEventListener("change", redraw);
+  // Paper shows all that is there. All of drawing is promises without waiting, so it ends before the page is laid out.
+  addEventListener("beforeprint", () => {
+    for (const target of charts) if (target.stale !== false) draw(target);
+  });
 
   // One cell.
   const shown = document.getElementById("cell-shown");
@@ -190,7 +192,7 @@
     encoding: {
       x: { field: "time", type: "quantitative", title: "Time (s)" },
       y: { field: "value", type: "quantitative", title: heading },
-      color: { field: "line", type: "nominal", title: null, sort: null, legend: { columns: narrow.matches ? 1 : 3, labelLimit: 320 } },
+      color: { field: "line", type: "nominal", title: null, sort: null, legend: { columns: narrow.matches ? 1 : 3, labelLimit: Math.min(320, innerWidth - 120) } },
       strokeDash: { field: "line", type: "nominal", title: null, sort: null },
     },
   });

@@ -62,7 +62,7 @@ fn in_order_delivery() {
         let script = Script { fates: input.fates.into_iter(), lost: 0 };
         let mut rig = Rig::new(&settings, algorithm, size, script, 1);
         match rig.run() {
-            State::Completed => assert_eq!(rig.connection.delivered(), size),
+            State::Completed => assert_eq!([rig.connection.delivered(), rig.connection.received()], [size; 2]),
             State::Aborted(_) => assert!(u64::from(rig.channel.lost) > profile.syn_retries.min(profile.data_retries)),
             state => panic!("{state:?}"),
         }

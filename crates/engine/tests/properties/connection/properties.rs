@@ -90,7 +90,7 @@ proptest! {
         let channel = Noisy { loss, duplication, jitter: Duration::from_milliseconds(jitter), marking, random: random(seed) };
         let mut rig = Rig::new(&settings, algorithm, size, channel, seed);
         match rig.run() {
-            State::Completed => prop_assert_eq!(rig.connection.delivered(), size),
+            State::Completed => prop_assert_eq!([rig.connection.delivered(), rig.connection.received()], [size; 2]),
             State::Aborted(_) => prop_assert!(loss > 0.0, "given up on a channel without loss"),
             state => prop_assert!(false, "{:?}", state),
         }

@@ -87,7 +87,7 @@ impl<C: Channel> Rig<C> {
     /// Runs until the sender is done; panics if it never is.
     pub fn run(&mut self) -> State {
         self.connection.sender.open(self.now, &mut self.outbox);
-        let mut delivered = 0;
+        let (mut delivered, mut received) = (0, 0);
         for _ in 0..2_000_000 {
             self.dispatch();
             let state = self.connection.sender.state();
@@ -118,6 +118,11 @@ impl<C: Channel> Rig<C> {
             }
             assert!(self.connection.delivered() >= delivered, "delivered bytes are never taken back");
             delivered = self.connection.delivered();
+            assert!(
+                self.connection.received() >= delivered.max(received),
+                "received bytes are kept, and delivered ones among them"
+            );
+            received = self.connection.received();
             let window = self.connection.sender.window();
             assert!(window.cwnd >= window.mss, "the window is at least one segment");
         }

@@ -1,0 +1,48 @@
+"""Lines: one metric over the values of an axis that are quantities, with 95 % intervals over seeds."""
+
+import altair as alt
+import polars as pl
+
+from sojourn.errors import InputError
+from sojourn.figures import look, means
+from sojourn.figures.chart import Chart
+from sojourn.figures.drawn import ABSENT, Drawn, column, size
+from sojourn.figures.panels import Panels, shown_axis, together
+from sojourn.figures.registry import MetricFigure
+
+
+def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
+    """The figure's metric over the last axis of quantities, a line for each value of another."""
+    axis = quantities(source)
+    if axis is None:
+        raise InputError(f"figure {figure.name}: needs an axis whose values are quantities or numbers")
+    others = [other for other in source.varying if other != axis]
+    side = together(source, others)
+    labels = source.labels(side)
+    look.check_distinct(figure.name, side, labels)
+    panels = Panels(source, [other for other in others if other != side])
+    panels.check(figure.name)
+    found = means.of_cells(source, figure.metric)
+    places = pl.col(column(axis)).replace_strict({label: place for place, label in enumerate(source.axes[axis])}).alias("place")
+    rows = panels.place(found, shown_axis(axis, "group"), shown_axis(side, "colour"), places, "value", "low", "high", "seeds")
+    shared = panels.alike(rows)
+    panel = panels.width(width, shared=shared)
+    order = list(source.axes[axis])
+    label = figure.metric.label
+    angle = alt.Axis(labelAngle=look.angle(order, panel), grid=True)
+    base = alt.Chart(look.data(rows)).encode(
+        x=alt.X("group:N", title=axis, sort=order, scale=alt.Scale(type="point"), axis=angle),
+        tooltip=[*look.labels({"group": axis, "colour": side}), *look.interval(label)],
+    )
+    y, colours = alt.Y("value:Q", title=label), look.colour(side, labels)
+    lines = base.mark_line().encode(y=y, order="place:Q", **look.colour_and_dash(side, labels))
+    points = base.mark_point(filled=True, size=25).encode(y=y, **colours)
+    intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2="high:Q", **colours)
+    chart = alt.LayerChart(layer=[intervals, lines, points]).properties(width=panel, height=look.height(panel))
+    return panels.divide(chart, shared=shared)
+
+
+def quantities(source: Drawn) -> str | None:
+    """The last varying axis all of whose labels are quantities or numbers; none if there is no such axis."""
+    found = [axis for axis in source.varying if all(label == ABSENT or size(label) is not None for label in source.axes[axis])]
+    return found[-1] if found else None

@@ -1,0 +1,69 @@
+"""The cells of a campaign of one axis or none as a table, a cell a row, and the ends of every metric."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from sojourn.metrics import METRICS, Metric
+from sojourn.report import text
+from sojourn.report.contents import Cell, Contents
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The smallest and the largest mean of a metric, with units, and their cells."""
+
+    metric: Metric
+    least: str
+    least_cell: str
+    most: str
+    most_cell: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell."""
+
+    cell: Cell
+    label: str
+    where: Mapping[str, str]
+    entries: Sequence[text.Entry]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A table of cells."""
+
+    axis: str
+    metrics: Sequence[Metric]
+    rows: Sequence[Row]
+
+
+def extremes(contents: Contents) -> list[Extremes]:
+    """The ends of each main metric that any cell has."""
+    found = []
+    for metric in _shown():
+        means = [(known.mean, cell) for cell in contents.cells if (known := cell.measured[metric.name]) is not None]
+        if means:
+            (least, lowest), (most, highest) = (end(means, key=itemgetter(0)) for end in (min, max))
+            ends = text.value(metric, least), contents.told(lowest), text.value(metric, most), contents.told(highest)
+            found.append(Extremes(metric, *ends))
+    return found
+
+
+def overview(contents: Contents) -> Overview | None:
+    """The table of a campaign in which at most one axis varies; none of others, which heat maps show."""
+    if len(contents.varying) > 1:
+        return None
+    axis = next(iter(contents.varying or contents.axes))
+    metrics = [metric for metric in _shown() if any(cell.measured[metric.name] is not None for cell in contents.cells)]
+    rows = [Row(cell, cell.axes[axis], {axis: cell.axes[axis]}, _entries(cell, metrics)) for cell in contents.cells]
+    return Overview(axis, metrics, rows)
+
+
+def _entries(cell: Cell, metrics: Sequence[Metric]) -> list[text.Entry]:
+    return [text.entry(metric, cell.measured[metric.name], cell.name, len(cell.seeds)) for metric in metrics]
+
+
+def _shown() -> list[Metric]:
+    return [metric for metric in METRICS.values() if metric.main]
