@@ -86,7 +86,7 @@ def check(axes: tuple[str, ...], labels: list[str], group: str, name: str, reach
             texts = [f"{axes[0]}={label},{axes[1]}={labels[0]}" for label in labels]
             first, second = (comparison.condition(text, axes) for text in texts)
             compared = comparison.compare_cells(runs, first, second, ["jain"])
-            show.compared(compared, [], first=texts[0], second=texts[1])
+            show.compared(compared, [], texts[0], texts[1])
             for figure in ("heatmap-fairness", "fairness-delay", "flow-throughputs"):
                 assert figures.draw(figure, store, {axes[0]: labels[0]}).to_dict()
             for figure in drawn:
