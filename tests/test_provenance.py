@@ -34,6 +34,8 @@ def test_commands_are_recorded(scenario_file: ScenarioFile, tmp_path: Path) -> N
             "study": None,
             "only": {},
             "changes": {"flows.*.tcp": "cubic"},
+            "name": "small",
+            "description": "",
         },
         {
             "command": f"sojourn run {file} --out '{out}'",
@@ -42,6 +44,8 @@ def test_commands_are_recorded(scenario_file: ScenarioFile, tmp_path: Path) -> N
             "study": None,
             "only": {},
             "changes": {},
+            "name": "small",
+            "description": "",
         },
     ]
 

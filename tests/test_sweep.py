@@ -201,7 +201,7 @@ def test_ranges(text: str, steps: int, spacing: Any, expected: list[object]) -> 
         ),
         ({"seeds": 0}, "sweep.seeds: must be greater than or equal to 1"),
         ({"until": "ci(jane) < 0.02"}, 'until: unknown metric "jane", did you mean "jain"?'),
-        ({"until": "ci(share_pct) < 1"}, 'until: unknown metric "share_pct"'),
+        ({"until": "ci(share_pct) < 1"}, 'until: "share_pct" is a metric of groups only; write ci(share_pct, GROUP)'),
         ({"until": "jain < 0.02"}, 'until: "jain < 0.02" is not a condition; write a metric and a bound'),
         ({"until": "ci(jain) < 0"}, "the bound must be a number greater than 0"),
         ({"until": "ci(jain) < nan"}, "the bound must be a number greater than 0"),
