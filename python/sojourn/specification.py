@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 
 from sojourn import catalogue
 from sojourn.catalogue import Algorithm, Value
+from sojourn.scenario import chance
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, StackChoice
 from sojourn.scenario.model import Flows, Scenario
 from sojourn.scenario.network import DirectedLink
@@ -37,12 +38,12 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
     nodes = scenario.network.nodes()
     index = {node: position for position, node in enumerate(nodes)}
     stacks: list[dict[str, Value]] = []
-    flows = [entry for group in scenario.flows for entry in _flows(group, scenario.stack, index, stacks)]
+    flows = [entry for group in scenario.flows for entry in _flows(scenario, group, index, stacks)]
     return {
         "seed": seed,
         "duration": scenario.duration,
         "warm_up": scenario.warm_up,
-        "sender_overhead": scenario.sender_overhead,
+        "sender_overhead": chance.sender_overhead(scenario),
         "nodes": nodes,
         "links": [_link(link, index) for link in scenario.network.directed_links],
         "stacks": stacks,
@@ -104,13 +105,13 @@ def _queue(queue: QueueChoice) -> Json:
     return {"name": queue.name, "limit": limit, "parameters": _filled(queue.parameters, catalogue.load().queue(queue.name))}
 
 
-def _flows(group: Flows, default: StackChoice, index: dict[str, int], stacks: list[dict[str, Value]]) -> list[Json]:
+def _flows(scenario: Scenario, group: Flows, index: dict[str, int], stacks: list[dict[str, Value]]) -> list[Json]:
     control = catalogue.load().congestion_control(group.tcp.name)
     source = {
         "name": control.name,
         "slow_start": group.tcp.slow_start or catalogue.load().slow_starts[0].name,
         "parameters": _filled(group.tcp.parameters, control),
-        "stack": _stack_index(default, group.stack, stacks),
+        "stack": _stack_index(scenario.stack, group.stack, stacks),
     }
     return [
         {
@@ -118,8 +119,8 @@ def _flows(group: Flows, default: StackChoice, index: dict[str, int], stacks: li
             "from": index[origin],
             "to": index[target],
             "group": group.group or f"{origin}-{target}",
-            "start": group.start,
-            "start_within": group.start_within,
+            "start": group.start or 0,
+            "start_within": chance.start_within(scenario, group),
             "stop": group.stop,
             "size": group.size,
             "source": source,
