@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sojourn import names
+from sojourn import names, repetition
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric
-from sojourn.statistics import Comparison, compare
+from sojourn.statistics import Comparison, Estimate, compare
 
 #: What the columns of the second cell end in, beside those of the first.
 OTHER = " of the second"
@@ -91,12 +91,20 @@ def compare_cells(
     for name in chosen:
         if name not in known:
             raise InputError(names.unknown("metric", name, known))
-    pairs = cell(runs, first).join(cell(runs, second), on="seed", suffix=OTHER).sort("seed")
+    one, other = cell(runs, first), cell(runs, second)
+    repeated = any(repetition.is_repeated(each) for each in (one, other))
+    pairs = one.join(other, on="seed", suffix=OTHER).sort("seed")
     if not pairs.height:
         raise InputError("the two cells have no common seed")
-    return [ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls())) for name in chosen]
+    return [
+        ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls(), repeated)) for name in chosen
+    ]
 
 
-def _compared(pairs: pl.DataFrame) -> Comparison | None:
-    first, second = pairs.get_columns()
-    return compare(first.to_list(), second.to_list()) if pairs.height else None
+def _compared(pairs: pl.DataFrame, repeated: bool) -> Comparison | None:
+    """The pairs compared; only their means if the seeds of either cell change nothing."""
+    if not pairs.height:
+        return None
+    first, second = (column.to_list() for column in pairs.get_columns())
+    found = compare(first, second)
+    return found._replace(difference=Estimate(found.difference.mean, None, None), p=None) if repeated else found

@@ -4,6 +4,7 @@ import math
 
 import polars as pl
 
+from sojourn import repetition
 from sojourn.campaign.planning import Plan
 from sojourn.results import Result
 from sojourn.statistics import estimate
@@ -27,6 +28,12 @@ def halves(result: Result, batch: Plan, metric: str) -> list[float | None]:
     runs = result.columns("runs", [*batch.axes, metric]).drop_nulls(metric)
     by_cell = {labels: frame[metric] for labels, frame in runs.partition_by(batch.axes, as_dict=True).items()}
     return [_half(by_cell.get(tuple(cell.axes.values()))) for cell in batch.cells]
+
+
+def repeated(result: Result, batch: Plan) -> list[bool]:
+    """Whether all seeds so far of each cell of a batch gave the same run, so that more of them would add nothing."""
+    cells = set(repetition.repeated(lambda columns: result.columns("runs", columns), batch.axes).rows())
+    return [tuple(cell.axes.values()) in cells for cell in batch.cells]
 
 
 def _half(values: pl.Series | None) -> float | None:

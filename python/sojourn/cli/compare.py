@@ -17,9 +17,11 @@ def command(directory: Path, first: str, second: str, metrics: tuple[str, ...]) 
 
     A and B are values of axes that identify a cell, such as tcp=cubic,queue=codel.
     """
-    from sojourn import api, comparison
+    from sojourn import api, comparison, repetition
     from sojourn.cli import show
 
     runs = api.summaries(directory)
     one, other = (comparison.condition(text, comparison.axes_of(runs)) for text in (first, second))
-    show.compared(comparison.compare_cells(runs, one, other, metrics or None), first, second)
+    found = comparison.compare_cells(runs, one, other, metrics or None)
+    repeated = [text for text, axes in ((first, one), (second, other)) if repetition.is_repeated(comparison.cell(runs, axes))]
+    show.compared(found, first, second, repeated)

@@ -46,6 +46,7 @@ def command(
         planned = plan(campaign, carrier, checking.advance)
     show.axes(campaign)
     click.echo(show.extent(planned))
+    click.echo(show.random(planned))
     kept = 0
     if out is not None:
         kept, stale = api.kept(planned, out)

@@ -6,10 +6,11 @@ from pathlib import Path
 import polars as pl
 from rich.markup import escape
 
+from sojourn import randomness, repetition
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, Imprecise, Plan
 from sojourn.cli.console import console, table
-from sojourn.comparison import ComparedMetric
+from sojourn.comparison import ComparedMetric, axes_of
 from sojourn.metrics import METRICS, Metric
 from sojourn.metrics.formulas import jain as jains_index
 from sojourn.results import Result
@@ -44,6 +45,19 @@ def result(found: Result) -> None:
         console().print(queues)
     if found.runs.height > 1:
         console().print(f"Means over {found.runs.height} seeds.")
+        same_runs(found, axes_of(found.runs))
+
+
+def same_runs(found: Result, axes: Sequence[str]) -> None:
+    """Says which cells have the same run with every seed, if any have."""
+    note = repetition.note(lambda columns: found.columns("runs", columns), axes)
+    if note is not None:
+        console().print(note)
+
+
+def random(planned: Plan) -> str:
+    """What is random in the cells of a campaign, on one line."""
+    return randomness.line(cell.random for cell in planned.cells)
 
 
 def _groups(found: Result) -> pl.DataFrame:
@@ -107,8 +121,11 @@ def stale(made_by: Mapping[Identity, int], planned: Plan, directory: Path, made:
 
 def imprecise(cell: Imprecise, rule: StoppingRule) -> str:
     """A cell whose metric is not known well enough, on one line."""
+    after = f"{cell.cell.name}: after {cell.seeds} seeds ci({rule.metric}) is"
+    if cell.repeated:
+        return f"{after} unknown, because all gave the same run: {repetition.REMEDY}"
     half = "unknown" if cell.half is None else f"{cell.half:.3g}"
-    return f"{cell.cell.name}: after {rule.most_seeds} seeds ci({rule.metric}) is {half}, not below {rule.bound:g}"
+    return f"{after} {half}, not below {rule.bound:g}"
 
 
 def axes(campaign: Campaign) -> None:
@@ -146,11 +163,13 @@ def cells(found: Result, planned: Plan) -> None:
     shown = [metric for metric in METRICS.values() if metric.main]
     listed = table("Cells", *planned.axes, ">seeds", *(f">{metric.label}" for metric in shown))
     by_cell = found.columns("runs", [*planned.axes, *(metric.name for metric in shown)]).partition_by(planned.axes, as_dict=True)
+    repeated = set(repetition.repeated(lambda columns: found.columns("runs", columns), planned.axes).rows())
     seeds = 0
     for cell in planned.cells[:MOST_ROWS]:
         labels = tuple(cell.axes.values())
         runs = by_cell[labels]
-        measured = (_estimated(metric, runs[metric.name]) for metric in shown)
+        counted = runs.head(1) if labels in repeated else runs
+        measured = (_estimated(metric, counted[metric.name]) for metric in shown)
         listed.add_row(*map(escape, labels), str(runs.height), *measured)
         seeds = max(seeds, runs.height)
     console().print(listed)
@@ -158,6 +177,8 @@ def cells(found: Result, planned: Plan) -> None:
         console().print(f"The first {MOST_ROWS} of {len(planned.cells):,} cells; all are in the results.")
     if seeds > 1:
         console().print("Means over seeds ± half of the 95 % confidence interval.")
+    if repeated:
+        console().print(repetition.told(len(repeated), len(planned.cells)))
 
 
 def _estimated(metric: Metric, values: pl.Series) -> str:
@@ -168,8 +189,8 @@ def _estimated(metric: Metric, values: pl.Series) -> str:
     return metric.number(mean) + (f" ± {metric.number(high - mean)}" if high is not None else "")
 
 
-def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None:
-    """Two cells compared: the mean of each, and the interval and p value of the difference."""
+def compared(metrics: Sequence[ComparedMetric], first: str, second: str, repeated: Sequence[str] = ()) -> None:
+    """Two cells compared: the mean of each, and the interval and p value of the difference; ``repeated`` have no real seeds."""
     listed = table("Means over common seeds", "metric", ">seeds", f">A: {escape(first)}", f">B: {escape(second)}", ">B - A", ">p")
     for entry in metrics:
         found, text = entry.comparison, entry.metric.format
@@ -182,6 +203,10 @@ def compared(metrics: Sequence[ComparedMetric], first: str, second: str) -> None
         row = (entry.metric.name, str(found.pairs), text(found.first), text(found.second), f"{text(mean)}{interval}", p)
         listed.add_row(*map(escape, row))
     console().print(listed)
+    if repeated:
+        told = f"All seeds of {' and of '.join(repeated)} gave the same run, so there is no interval: {repetition.REMEDY}."
+        console().print(escape(told))
+        return
     console().print("In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.")
 
 

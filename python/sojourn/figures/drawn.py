@@ -8,7 +8,7 @@ from typing import Protocol, Self
 
 import polars as pl
 
-from sojourn import names, units
+from sojourn import names, repetition, units
 from sojourn.comparison import BACKEND, axes_of
 from sojourn.errors import InputError
 
@@ -110,9 +110,18 @@ class Drawn:
         return self.frame("series").filter(kind=kind).head(1).collect().height > 0
 
     @cached_property
-    def runs(self) -> pl.DataFrame:
-        """A row a run."""
+    def _every_run(self) -> pl.DataFrame:
         return self.frame("runs").collect()
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """A row a run; where seeds change nothing, only the run of the first."""
+        return repetition.once(self._every_run, self.columns)
+
+    @cached_property
+    def note(self) -> str | None:
+        """What is said, on one line, of cells whose seeds change nothing; none if there are no such cells."""
+        return repetition.note(self._every_run.select, self.columns)
 
     @cached_property
     def throughputs(self) -> pl.DataFrame:
@@ -120,7 +129,7 @@ class Drawn:
         flows = (
             self.frame("flows").select("key", *self.columns, "seed", "flow", "group", "algorithm", "bytes_delivered").collect()
         )
-        windows = self.runs.select("key", "window_s")
+        windows = self.runs.select("key", "window_s")  # an inner join: a row for each flow of these runs only
         rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
         return flows.join(windows, on="key", maintain_order="left").with_columns(mbps=rate).drop("bytes_delivered", "window_s")
 

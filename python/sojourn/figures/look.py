@@ -145,10 +145,11 @@ def height(width: int) -> int:
 def finish(chart: Chart, figure: Figure, source: Drawn) -> Chart:
     """Gives a chart its title, what it shows, the command behind it, and the style."""
     shown = figure.shown(source)
-    lines = [line for text in (shown, *source.command.splitlines()) for line in textwrap.wrap(text, LINE)]
+    said = [shown] if source.note is None or figure.shows_one_seed(source) else [shown, source.note]
+    lines = [line for text in (*said, *source.command.splitlines()) for line in textwrap.wrap(text, LINE)]
     titled = chart.properties(
         title=alt.TitleParams(figure.title, subtitle=lines),
-        description=f"{figure.title}. {shown}.",
+        description=f"{figure.title}. {'. '.join(text.rstrip('.') for text in said)}.",
         usermeta={"sojourn": {"figure": figure.name, "command": source.command, "version": _engine.version()}},
     )
     finished: Chart = titled.configure(**CONFIG)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn import api, comparison
+from sojourn import api, comparison, repetition
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
 from sojourn.figures import Drawn
@@ -58,8 +58,8 @@ class Contents:
 
     @cached_property
     def runs(self) -> pl.DataFrame:
-        """A row a run: its key, axes, seed and metrics."""
-        return self.result.columns("runs", ["key", *self.axes, "seed", *(metric.name for metric in of_run())])
+        """A row a run: its key, axes, seed and what it measured."""
+        return self.result.columns("runs", ["key", *self.axes, "seed", *repetition.measured()])
 
     @cached_property
     def cells(self) -> Sequence[Cell]:
@@ -74,6 +74,11 @@ class Contents:
         """The builds of backends that made the runs, and how many each made."""
         runs = self.result.columns("runs", ["backend", "backend_version", "backend_digest"])
         return {Identity(*build): count for *build, count in runs.group_by(runs.columns).len().sort(runs.columns).iter_rows()}
+
+    @cached_property
+    def note(self) -> str | None:
+        """What is said, on one line, of cells whose seeds change nothing; none if there are no such cells."""
+        return repetition.note(self.runs.select, list(self.axes))
 
     @property
     def seeds(self) -> Sequence[int]:
@@ -92,7 +97,8 @@ class Contents:
 
 def _cell(number: int, axes: Mapping[str, str], runs: pl.DataFrame) -> Cell:
     runs = runs.sort("seed")
-    measured = {metric.name: _over_seeds(runs[metric.name]) for metric in of_run()}
+    counted = runs.head(1) if repetition.is_repeated(runs) else runs
+    measured = {metric.name: _over_seeds(counted[metric.name]) for metric in of_run()}
     return Cell(number, axes, runs["seed"].to_list(), str(runs["key"][0]), measured)
 
 

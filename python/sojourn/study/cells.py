@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from sojourn import repetition
 from sojourn.metrics import METRICS
 from sojourn.metrics.observation import Observation, observe
 from sojourn.results import Result
@@ -31,7 +32,8 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
     flows = {str(key): frame for (key,), frame in result.flows.partition_by("key", as_dict=True).items()}
     queues = {str(key): frame for (key,), frame in result.queues.partition_by("key", as_dict=True).items()}
     windows = dict(result.runs.select("key", "window_s").iter_rows())
-    repetitions = {tuple(map(str, cell)): frame for cell, frame in result.runs.partition_by(axes, as_dict=True).items()}
+    counted = repetition.once(result.runs, axes)
+    repetitions = {tuple(map(str, cell)): frame for cell, frame in counted.partition_by(axes, as_dict=True).items()}
 
     @cache
     def seen(key: str, algorithm: str | None) -> Observation:
