@@ -47,7 +47,9 @@ def once(runs: pl.DataFrame, axes: Sequence[str]) -> pl.DataFrame:
 
 def is_repeated(runs: pl.DataFrame) -> bool:
     """Whether the runs of one cell, two or more, are all the same in everything measured; false if that cannot be told."""
-    return runs.height > 1 and set(measured()).issubset(runs.columns) and runs.select(measured()).n_unique() == 1
+    if runs.height < 2 or not set(measured()).issubset(runs.columns) or runs[COUNTS[0]].n_unique() > 1:
+        return False
+    return runs.select(measured()).n_unique() == 1
 
 
 def note(read: Callable[[Sequence[str]], pl.DataFrame], axes: Sequence[str]) -> str | None:

@@ -10,9 +10,9 @@ from sojourn.units import PICOSECONDS
 #: Flows start at random within this time, or within this share of the time they have if that is shorter.
 START_WITHIN, START_SHARE = PICOSECONDS, 10
 
-#: Bytes whose transmission time at the bottleneck is the maximum of the senders' overhead: Floyd and Jacobson, "On traffic phase
-#: effects in packet-switched gateways", Internetworking: Research and Experience 3(3), 1992, recommend a random time of up to the
-#: bottleneck's service time.
+#: Bytes whose transmission time at the bottleneck is the maximum of the senders' overhead: a random time from zero to the
+#: bottleneck's service time is what Floyd and Jacobson propose, "On traffic phase effects in packet-switched gateways", ACM CCR
+#: 21(2), 1991.
 OVERHEAD_BYTES = 1500
 
 
