@@ -21,9 +21,10 @@ def complaint(capsys: Capture) -> str:
 
 
 def scenario_data(**changes: Any) -> dict[str, Any]:
-    """Returns a small scenario as plain data, with top-level keys changed."""
-    data = {
+    """Returns a small scenario as plain data, with top-level keys changed; only its algorithms draw random numbers."""
+    data: dict[str, Any] = {
         "name": "small",
+        "sender_overhead": "0 s",
         "duration": "4 s",
         "warm_up": "1 s",
         "network": {
@@ -35,7 +36,9 @@ def scenario_data(**changes: Any) -> dict[str, Any]:
         },
         "flows": [{"from": "a", "to": "b", "count": 2, "tcp": "newreno"}],
     }
-    return data | changes
+    data |= changes
+    data["flows"] = [flows if "start_within" in flows else {"start": "0 s"} | flows for flows in data["flows"]]
+    return data
 
 
 @pytest.fixture

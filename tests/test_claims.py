@@ -140,7 +140,7 @@ def test_check_summarises_study(study: Study, capsys: Capture) -> None:
     """`check` counts the cells, values and claims of a valid study."""
     study(claim())
     assert status(["check", "small"]) == 0
-    assert capsys.readouterr().out == "study small is valid: 2 cells, 2 values, 1 claim\n"
+    assert capsys.readouterr().out.splitlines()[0] == "study small is valid: 2 cells, 2 values, 1 claim"
 
 
 @pytest.mark.parametrize("name", library.available())
@@ -384,3 +384,14 @@ def test_piotrowska_has_forty_claims() -> None:
     claims = library.claims(library.load("piotrowska"))
     assert len(claims) >= 40
     verdicts.bind(library.load("piotrowska"), claims)
+
+
+def test_equal_runs_count_once(study: Study) -> None:
+    """Seeds that all gave the same run are one for a verdict, and give a published value's mean no interval."""
+    study(claim())
+    fixed = {"sender_overhead": "0 s", "flows.*.start": "0 s"}
+    reproduction = sojourn.reproduce("small", seeds=3, changes=fixed)
+    assert [judged.seeds for judged in reproduction.judged] == [1]
+    assert reproduction.cells["measured"].null_count() == 0
+    assert reproduction.cells["ci_low"].null_count() == reproduction.cells.height
+    assert [judged.seeds for judged in sojourn.reproduce("small", seeds=3).judged] == [3]

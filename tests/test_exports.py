@@ -184,7 +184,7 @@ def test_accurate_ecn_counter(scenario_file: ScenarioFile, tmp_path: Path) -> No
 def test_rate_based_sources_are_udp(scenario_file: ScenarioFile, tmp_path: Path) -> None:
     """Constant-rate sources and TFRC are UDP datagrams of the right sizes and rate."""
     sources = (
-        ('tcp = "newreno"', 'tcp = { name = "cbr", rate = "1 Mbit/s", packet_size = "200 B" }'),
+        ('tcp = "newreno"', 'start = "0 s"\ntcp = { name = "cbr", rate = "1 Mbit/s", packet_size = "200 B" }'),
         ('[[flows]]\nfrom = "a"', '[[flows]]\nfrom = "a"\nto = "b"\ntcp = "tfrc"\n\n[[flows]]\nfrom = "a"'),
     )
     capture = exported(scenario_file(*sources), tmp_path / "left.pcapng")

@@ -160,7 +160,7 @@ def test_study_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(library, "FOLDER", tmp_path)
     assert library.available() == library.papers() == ["halving"]
     assert status(["check", "halving"]) == 0
-    assert capsys.readouterr().out == "study halving is valid: 4 cells, 4 values, 1 claim\n"
+    assert capsys.readouterr().out.splitlines()[0] == "study halving is valid: 4 cells, 4 values, 1 claim"
     found = sojourn.reproduce("halving", backend=Inventor())
     assert (found.cells.height, len(found.judged)) == (4, 1)
     assert "| 1 | Queue length |" in study_pages.page("halving", tmp_path / "none")

@@ -104,12 +104,16 @@ class Algorithm(Entry):
     parameters: tuple[Parameter, ...] = ()
     #: Whether it only sends: nothing comes back to it, so that neither a route back nor a stack matters.
     one_way: bool = False
+    #: What it draws random numbers for, if it does; and the switches among its parameters that make it draw some.
+    random: str | None = None
+    random_if: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
         """See ``Entry.of``."""
         parameters = tuple(map(Parameter.of, data.get("parameters", ())))
         own = {"aliases": tuple(data.get("aliases", ())), "class_": data.get("class", ""), "parameters": parameters}
+        own["random_if"] = tuple(data.get("random_if", ()))
         return cls(**_known(cls, data) | own)
 
     @property

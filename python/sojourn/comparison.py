@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sojourn import names
+from sojourn import names, repetition
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.names import GROUP
-from sojourn.statistics import Comparison, compare
+from sojourn.statistics import Comparison, Estimate, compare
 
 #: What the columns of the second cell end in, beside those of the first.
 OTHER = " of the second"
@@ -102,7 +102,9 @@ def compare_cells(
         InputError: there is no such cell or metric, or the cells have no seed in common.
     """
     known = [name for name in METRICS if name in runs.columns]
-    return _compared_metrics(cell(runs, first), cell(runs, second), _chosen(metrics, known, "a run"))
+    one, other = cell(runs, first), cell(runs, second)
+    repeated = repetition.is_repeated(one) or repetition.is_repeated(other)
+    return _compared_metrics(one, other, _chosen(metrics, known, "a run"), repeated)
 
 
 def compare_groups(
@@ -111,6 +113,8 @@ def compare_groups(
     second: Mapping[str, str],
     metrics: Iterable[str] | None = None,
     only: Iterable[str] | None = None,
+    *,
+    repeated: bool = False,
 ) -> list[ComparedGroups]:
     """Compares groups of flows of two cells, as ``compare_cells`` does runs.
 
@@ -120,6 +124,7 @@ def compare_groups(
         second: the same of the second, which may be the same cell, with another group.
         metrics: names of metrics; those of which tables have groups unless given.
         only: names of groups; all that both cells have unless given, which may be none.
+        repeated: whether the seeds of either cell change nothing, so that there is no interval.
 
     Raises:
         InputError: there is no such cell, group or metric, only one cell names a group, or the cells have no seed in common.
@@ -130,7 +135,8 @@ def compare_groups(
     one, other = (cell(groups, {axis: value for axis, value in told.items() if axis != GROUP}) for told in (first, second))
     pairs = _pairs(_groups(one), _groups(other), (first.get(GROUP), second.get(GROUP)), only)
     return [
-        ComparedGroups(a, b, _compared_metrics(one.filter(flow_group=a), other.filter(flow_group=b), chosen)) for a, b in pairs
+        ComparedGroups(a, b, _compared_metrics(one.filter(flow_group=a), other.filter(flow_group=b), chosen, repeated))
+        for a, b in pairs
     ]
 
 
@@ -167,15 +173,21 @@ def _chosen(metrics: Iterable[str] | None, known: Sequence[str], what: str) -> l
     return chosen
 
 
-def _compared_metrics(first: pl.DataFrame, second: pl.DataFrame, metrics: Sequence[str]) -> list[ComparedMetric]:
-    """Metrics of two cells, paired by seed."""
+def _compared_metrics(first: pl.DataFrame, second: pl.DataFrame, metrics: Sequence[str], repeated: bool) -> list[ComparedMetric]:
+    """Metrics of two cells, paired by seed; only means if the seeds of either change nothing."""
     one, other = (runs.select("seed", *metrics) for runs in (first, second))
     pairs = one.join(other, on="seed", suffix=OTHER).sort("seed")
     if not pairs.height:
         raise InputError("the two cells have no common seed")
-    return [ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls())) for name in metrics]
+    return [
+        ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls(), repeated)) for name in metrics
+    ]
 
 
-def _compared(pairs: pl.DataFrame) -> Comparison | None:
-    first, second = pairs.get_columns()
-    return compare(first.to_list(), second.to_list()) if pairs.height else None
+def _compared(pairs: pl.DataFrame, repeated: bool) -> Comparison | None:
+    """The pairs compared; only their means if the seeds of either cell change nothing."""
+    if not pairs.height:
+        return None
+    first, second = (column.to_list() for column in pairs.get_columns())
+    found = compare(first, second)
+    return found._replace(difference=Estimate(found.difference.mean, None, None), p=None) if repeated else found

@@ -56,6 +56,8 @@ def _note(source: Drawn) -> str:
         if len(source.seeds) == 1
         else f"Means over {len(source.seeds)} seeds ± half of the 95 % interval"
     )
+    if source.note is not None:
+        seeds = f"{seeds}. {source.note.rstrip('.')}"
     command = f" <code>{escape(source.results.command)}</code>" if isinstance(source.results, Result) else ""
     return f"<p>{seeds}.{command}</p>"
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn import catalogue, metrics, specification
+from sojourn import catalogue, metrics, repetition, specification
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, RunResult
 from sojourn.metrics.observation import Observation, observe, places
@@ -102,6 +102,19 @@ class Result:
         self.html: Callable[[Result], str] | None = None
         #: What shows it elsewhere, where that is known.
         self.text: Callable[[Result], str] | None = None
+
+    @cached_property
+    def _repeated(self) -> pl.DataFrame:
+        return repetition.repeated(self.scan("runs"), self.axes)
+
+    def counted(self, name: str) -> pl.LazyFrame:
+        """The rows of a frame that count for intervals: where seeds change nothing, only those of the first seed."""
+        return repetition.once(self.scan(name), self._repeated)
+
+    @property
+    def note(self) -> str | None:
+        """What is said, on one line, of cells whose seeds change nothing; none if there are no such cells."""
+        return repetition.note(self._repeated, self.scan("runs"))
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""

@@ -4,12 +4,13 @@ This is what backends are given. It says what happens in the network, not how to
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, TypedDict
 
 from sojourn import catalogue
 from sojourn.catalogue import Algorithm, Value
+from sojourn.scenario import chance
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, StackChoice
 from sojourn.scenario.model import Flows, Scenario
 from sojourn.scenario.network import DirectedLink
@@ -38,12 +39,12 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
     index = {node: position for position, node in enumerate(nodes)}
     stacks: list[dict[str, Value]] = []
     names = _Names(flows.group for flows in scenario.flows)
-    flows = [entry for group in scenario.flows for entry in _flows(group, scenario.stack, index, stacks, names)]
+    flows = [entry for group in scenario.flows for entry in _flows(scenario, group, index, stacks, names)]
     return {
         "seed": seed,
         "duration": scenario.duration,
         "warm_up": scenario.warm_up,
-        "sender_overhead": scenario.sender_overhead,
+        "sender_overhead": chance.sender_overhead(scenario),
         "nodes": nodes,
         "links": [_link(link, index) for link in scenario.network.directed_links],
         "stacks": stacks,
@@ -143,15 +144,13 @@ class _Names:
         return name
 
 
-def _flows(
-    group: Flows, default: StackChoice, index: dict[str, int], stacks: list[dict[str, Value]], names: _Names
-) -> list[Json]:
+def _flows(scenario: Scenario, group: Flows, index: dict[str, int], stacks: list[dict[str, Value]], names: _Names) -> list[Json]:
     control = catalogue.load().congestion_control(group.tcp.name)
     source = {
         "name": control.name,
         "slow_start": group.tcp.slow_start or catalogue.load().slow_starts[0].name,
         "parameters": _filled(group.tcp.parameters, control),
-        "stack": _stack_index(default, group.stack, stacks),
+        "stack": _stack_index(scenario.stack, group.stack, stacks),
     }
     return [
         {
@@ -159,8 +158,8 @@ def _flows(
             "from": index[origin],
             "to": index[target],
             "group": group.group or names.of(origin, target),
-            "start": group.start,
-            "start_within": group.start_within,
+            "start": group.start or 0,
+            "start_within": chance.start_within(scenario, group),
             "stop": group.stop,
             "size": group.size,
             "source": source,

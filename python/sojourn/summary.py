@@ -34,11 +34,11 @@ def of_cell(found: Result, only: Sequence[str] | None = None) -> list[Table]:
     flows, of_groups, queues = _flows(found), groups(found, only=only), _queues(found)
     if only is not None:
         flows, queues = flows.filter(pl.col("flow_group").is_in(list(only))), queues.clear()
-    made = [_of_cell("flows", FLOWS, flows, _note(flows) if of_groups is None and not queues.height else [])]
+    made = [_of_cell("flows", FLOWS, flows, _note(flows, found) if of_groups is None and not queues.height else [])]
     if of_groups is not None:
         made.append(of_groups if not queues.height else replace(of_groups, notes=[]))
     if queues.height:
-        made.append(_of_cell("queues", QUEUES, queues, _note(queues)))
+        made.append(_of_cell("queues", QUEUES, queues, _note(queues, found)))
     return made
 
 
@@ -58,7 +58,7 @@ def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Se
     """
     shown, axes = [metric for metric in of_group() if metric.main_of_group], list(found.axes)
     values = [metric.name for metric in shown]
-    wanted = found.scan("groups")
+    wanted = found.counted("groups")
     if only is not None:
         wanted = wanted.filter(pl.col("flow_group").is_in(list(only)))
     elif one_group(wanted):
@@ -71,7 +71,7 @@ def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Se
         number(SEEDS, keep=True),
         *(measured(metric.name, metric.label, metric.number, rank=_rank(metric.name)) for metric in shown),
     ]
-    return Table("groups", "Groups", columns, Frame(rows), _note(rows))
+    return Table("groups", "Groups", columns, Frame(rows), _note(rows, found))
 
 
 def _in_order(rows: pl.DataFrame, axes: Sequence[str], order: Sequence[Sequence[str]] | None) -> pl.DataFrame:
@@ -88,13 +88,13 @@ def cells(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table:
     """
     shown, axes = [metric for metric in METRICS.values() if metric.main], list(found.axes)
     values = [metric.name for metric in shown]
-    rows = _in_order(over_seeds(found.scan("runs"), axes, values), axes, order)
+    rows = _in_order(over_seeds(found.counted("runs"), axes, values), axes, order)
     columns = [
         *(label(axis, keep=True) for axis in axes),
         number(SEEDS, keep=True),
         *(measured(metric.name, metric.label, metric.number, rank=_rank(metric.name)) for metric in shown),
     ]
-    return Table("cells", "Cells", columns, Frame(rows), _note(rows))
+    return Table("cells", "Cells", columns, Frame(rows), _note(rows, found))
 
 
 def _rank(metric: str) -> int:
@@ -137,17 +137,18 @@ def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame, notes: Se
     return Table(name, name.capitalize(), columns, Frame(rows), notes, beside=[SEEDS])
 
 
-def _note(rows: pl.DataFrame) -> list[str]:
+def _note(rows: pl.DataFrame, found: Result) -> list[str]:
     seeds = rows[SEEDS].unique().sort().to_list()
+    note = [] if found.note is None else [found.note]
     if not seeds or seeds[-1] == 1:
-        return []
-    return [f"Means over {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} seeds ± half of the 95 % interval."]
+        return note
+    return [f"Means over {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} seeds ± half of the 95 % interval.", *note]
 
 
 def _flows(found: Result) -> pl.DataFrame:
     rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
     by_run = (
-        found.scan("flows")
+        found.counted("flows")
         .join(found.scan("runs").select("key", "window_s"), on="key", how="left", maintain_order="left")
         .group_by("key", "flow_group", "algorithm", maintain_order=True)
         .agg(
@@ -171,4 +172,4 @@ def _fairness(throughputs: pl.Series) -> float | None:
 def _queues(found: Result) -> pl.DataFrame:
     drops = (pl.col("drops") * 100 / pl.col("arrivals")).fill_nan(None).alias("drop_pct")
     values = ["mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99", "drop_pct", "utilisation"]
-    return over_seeds(found.scan("queues").with_columns(drops), ["link", "discipline"], values)
+    return over_seeds(found.counted("queues").with_columns(drops), ["link", "discipline"], values)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::about::About;
 use crate::parameter::Description;
 use crate::queue::Discipline;
-use crate::tcp::congestion::Algorithm;
+use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::slow_start::SlowStartKind;
 use crate::traffic::Traffic;
@@ -35,18 +35,29 @@ pub fn catalogue() -> Value {
         "version": VERSION,
         "congestion_controls": congestion_controls(),
         "slow_starts": SlowStartKind::CATALOGUE,
-        "queues": entries(Discipline::catalogue()),
+        "queues": queues(),
         "stack_settings": settings,
         "profiles": profiles,
     })
 }
 
-/// Those with a window, then the rate-based ones, which may be one-way.
+/// What of a run a congestion control's own random numbers decide.
+const PROBES: &str = "times at which it probes";
+
+/// Those with a window, then the rate-based ones, which may be one-way. `random` says what is drawn at random, `random_if` which
+/// switches make something so.
 fn congestion_controls() -> Vec<Value> {
-    let mut listed = entries(Algorithm::catalogue());
+    let mut listed = Vec::new();
+    for (about, parameters) in Algorithm::catalogue() {
+        let needs = Algorithm::new(about.name, &json!({})).map(|algorithm| algorithm.needs());
+        let mut entry = entry(about, parameters);
+        entry["random"] = json!(needs.is_ok_and(|needs| needs.random).then_some(PROBES));
+        listed.push(entry);
+    }
     for (about, parameters, one_way) in Traffic::catalogue() {
         let mut entry = entry(about, parameters);
         entry["one_way"] = json!(one_way);
+        entry["random_if"] = json!(Traffic::random_if(about.name));
         listed.push(entry);
     }
     listed
@@ -58,6 +69,12 @@ fn entry(about: &About, parameters: Vec<Description>) -> Value {
     entry
 }
 
-fn entries(algorithms: Vec<(&About, Vec<Description>)>) -> Vec<Value> {
-    algorithms.into_iter().map(|(about, parameters)| entry(about, parameters)).collect()
+fn queues() -> Vec<Value> {
+    let mut listed = Vec::new();
+    for (about, parameters) in Discipline::catalogue() {
+        let mut entry = entry(about, parameters);
+        entry["random"] = json!(Discipline::random(about.name));
+        listed.push(entry);
+    }
+    listed
 }

@@ -104,6 +104,7 @@ def planned_runs(seconds: float, runs: int) -> Plan:
     scenario = {
         "name": "campaign",
         "duration": f"{seconds:f} s",
+        "sender_overhead": "0 s",
         "network": {
             "dumbbell": {
                 "senders": [{"name": "sender", **access}],
@@ -111,7 +112,7 @@ def planned_runs(seconds: float, runs: int) -> Plan:
                 "bottleneck": {"rate": "10 Mbit/s", "delay": "5 ms", "queue": {"name": "codel", "limit": "100 packets"}},
             }
         },
-        "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "count": 2}],
+        "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "count": 2, "start": "0 s"}],
     }
     cell = Cell({"rate": "10 Mbit/s", "tcp": "newreno"}, from_data(scenario, "bench campaign"))
     return plan(Campaign.of_cells("bench campaign", [cell], runs), backend.measured())

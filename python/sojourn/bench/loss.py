@@ -63,6 +63,7 @@ def specification(send_buffer: int) -> RunSpecification:
     scenario = {
         "name": "loss",
         "duration": "20 s",
+        "sender_overhead": "0 s",
         "stack": {
             "profile": "rfc",
             "segment_size": f"{SEGMENT} B",
@@ -80,7 +81,7 @@ def specification(send_buffer: int) -> RunSpecification:
                 },
             }
         },
-        "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "size": f"{SEGMENTS * SEGMENT} B"}],
+        "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "start": "0 s", "size": f"{SEGMENTS * SEGMENT} B"}],
     }
     return specify(from_data(scenario, "bench loss"), seed=1)
 

@@ -97,7 +97,8 @@ def unresponsive(discipline: str, flows: int, scale: float) -> RunSpecification:
     data = {
         "name": "unresponsive",
         "duration": f"{round(SECONDS * scale * 10**6)} us",
+        "sender_overhead": "0 s",
         "network": {"links": [{"from": "n1", "to": "n4", "rate": "1 Gbit/s", "delay": "1 ms", "queue": queue}]},
-        "flows": [{"from": "n1", "to": "n4", "count": flows, "tcp": source}],
+        "flows": [{"from": "n1", "to": "n4", "count": flows, "tcp": source, "start": "0 s"}],
     }
     return queued(specify(from_data(data, "bench"), 1), discipline)

@@ -25,11 +25,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Imprecise:
-    """A cell that has as many seeds as it may have, and whose metric is still not known well enough."""
+    """A cell whose metric is not known well enough, with as many seeds as it may have or as make a difference."""
 
     cell: PlannedCell
     #: Half the width of the interval, in the metric's unit; none if fewer than two runs have the metric.
     half: float | None
+    seeds: int
+    #: Whether all its seeds gave the same run.
+    repeated: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from sojourn import names, specification
+from sojourn import names, randomness, specification
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign.model import Campaign
@@ -31,6 +31,8 @@ class PlannedCell:
     backend: Identity
     #: The specification's text, compressed.
     packed: bytes = field(repr=False)
+    #: What its seeds decide.
+    random: randomness.Parts = ()
 
     @property
     def name(self) -> str:
@@ -121,6 +123,7 @@ def plan(campaign: Campaign, backend: Backend, on_cell: Callable[[], None] = lam
     """
     cells: list[PlannedCell] = []
     seen: dict[str, str] = {}
+    known_random: dict[randomness.Parts, randomness.Parts] = {}
     for cell in campaign.cells():
         run, name = cell.run(0, backend.identity), called(cell.axes)
         try:
@@ -136,6 +139,8 @@ def plan(campaign: Campaign, backend: Backend, on_cell: Callable[[], None] = lam
         if other is not name:
             raise InputError(f"{campaign.origin}: the cells {other} and {name} are the same run; exclude one")
         packed = zlib.compress(specification.text(run.specification).encode())
-        cells.append(PlannedCell(dict(cell.axes), run.seed, run.cost, run.simulated_seconds, run.backend, packed))
+        random = randomness.parts(run.specification)
+        random = known_random.setdefault(random, random)  # the same for most cells
+        cells.append(PlannedCell(dict(cell.axes), run.seed, run.cost, run.simulated_seconds, run.backend, packed, random))
         on_cell()
     return Plan(campaign.name, campaign.axes, cells, campaign.repetitions, backend.identity, campaign.until)

@@ -2,7 +2,7 @@
 
 import math
 
-from sojourn import estimates
+from sojourn import estimates, repetition
 from sojourn.campaign.planning import Plan
 from sojourn.estimates import CellEstimates
 from sojourn.results import Result
@@ -27,6 +27,12 @@ def halves(result: Result, batch: Plan, rule: StoppingRule) -> list[float | None
     rows = result.scan("runs") if rule.group is None else result.scan("groups").filter(flow_group=rule.group)
     by_cell = estimates.of_cells(rows, batch.axes, [metric])
     return [_half(by_cell.get(tuple(cell.axes.values())), metric) for cell in batch.cells]
+
+
+def repeated(result: Result, batch: Plan) -> list[bool]:
+    """Whether all seeds so far of each cell of a batch gave the same run, so that more of them would add nothing."""
+    cells = repetition.labels(repetition.repeated(result.scan("runs"), batch.axes))
+    return [tuple(cell.axes.values()) in cells for cell in batch.cells]
 
 
 def _half(cell: CellEstimates | None, metric: str) -> float | None:

@@ -109,9 +109,13 @@ def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observe
 def _until_precise(
     planned: Plan, rule: StoppingRule, store: RunStore, carry_out: Callable[[Plan], CampaignOutcome]
 ) -> CampaignOutcome:
-    """Carries out a plan, and then more and more seeds of those cells whose metric's interval is not yet below the bound."""
+    """Carries out a plan, and then more and more seeds of those cells whose metric's interval is not yet below the bound.
+
+    A cell whose seeds change nothing gets no more of them.
+    """
     seeds = dict.fromkeys(range(len(planned.cells)), 0)
     open_cells, repetitions, finished, found = list(seeds), planned.repetitions, 0, 0
+    imprecise: list[Imprecise] = []
     while True:
         batch = replace(planned, cells=[planned.cells[index] for index in open_cells], repetitions=repetitions)
         outcome = carry_out(batch)
@@ -121,7 +125,9 @@ def _until_precise(
         finished += outcome.finished - before
         found += outcome.found - before
         halves = dict(zip(open_cells, precision.halves(outcome.result, batch, rule), strict=True))
-        wide = {index: half for index, half in halves.items() if half is None or half >= rule.bound}
+        repeated = dict(zip(open_cells, precision.repeated(outcome.result, batch), strict=True))
+        imprecise += [Imprecise(planned.cells[index], None, repetitions, True) for index in open_cells if repeated[index]]
+        wide = {index: half for index, half in halves.items() if not repeated[index] and (half is None or half >= rule.bound)}
         if not wide or outcome.failures or repetitions >= rule.most_seeds:
             break
         open_cells = list(wide)
@@ -131,5 +137,5 @@ def _until_precise(
         return chain.from_iterable(cell.keys(seeds[index]) for index, cell in enumerate(planned.cells))
 
     result = store.result(planned.axes, run_keys)
-    imprecise = [Imprecise(planned.cells[index], half) for index, half in wide.items()]
+    imprecise += [Imprecise(planned.cells[index], half, repetitions) for index, half in wide.items()]
     return CampaignOutcome(result, outcome.failures, finished, found, imprecise)

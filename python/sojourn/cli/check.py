@@ -16,7 +16,7 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     """Check a scenario, a sweep or a study without running it."""
     from sojourn import api, backends
     from sojourn.campaign import plan
-    from sojourn.cli.show import counted
+    from sojourn.cli.show import counted, random
     from sojourn.cli.terminal import Checking
     from sojourn.specification import flow_count
     from sojourn.study import library
@@ -30,6 +30,7 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
             planned = plan(campaign, carrier, checking.advance)
         shown = [(len(planned.cells), "cell"), (len(library.published_values(study)), "value"), (len(claims), "claim")]
         click.echo(f"study {study.name} is valid: {', '.join(counted(*each) for each in shown)}")
+        click.echo(random(planned))
         return
     campaign = api.campaign(file, None, selection(only), changes_of(changes))
     with Checking(campaign.size) as checking:
@@ -40,3 +41,4 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     size = f"{', '.join(counted(*part) for part in parts)}, {run.simulated_seconds:g} s"
     first = "" if len(planned.cells) == 1 else f"{len(planned.cells)} cells, the first with "
     click.echo(f'{file}: scenario "{planned.name}" is valid: {first}{size}')
+    click.echo(random(planned))

@@ -21,7 +21,7 @@ def command(directory: Path, first: str, second: str, metrics: tuple[str, ...], 
     A and B are values of axes that identify a cell, such as tcp=cubic,queue=codel. With group=NAME in both, they are groups of
     flows, of the same cell or of two.
     """
-    from sojourn import api, comparison, names
+    from sojourn import api, comparison, names, repetition
     from sojourn.cli import show
     from sojourn.comparison import ComparedGroups, ComparedMetric
     from sojourn.errors import InputError
@@ -36,15 +36,17 @@ def command(directory: Path, first: str, second: str, metrics: tuple[str, ...], 
     groups_alone = groups is not None or GROUP in one or GROUP in other
     of_runs = [name for name in metrics if METRICS[name].of_run]
     of_groups = [name for name in metrics if groups_alone or METRICS[name].of_group]
+    of_cells = [comparison.cell(runs, {axis: value for axis, value in told.items() if axis != GROUP}) for told in (one, other)]
+    repeated = [text for text, cell in zip((first, second), of_cells, strict=True) if repetition.is_repeated(cell)]
     cells: list[ComparedMetric] = []
     several: list[ComparedGroups] = []
     if not groups_alone and (of_runs or not metrics):
         cells = comparison.compare_cells(runs, one, other, of_runs or None)
     if groups_alone or of_groups or not metrics:
-        several = comparison.compare_groups(api.groups(directory), one, other, of_groups or None, groups)
+        several = comparison.compare_groups(api.groups(directory), one, other, of_groups or None, groups, repeated=bool(repeated))
         # The only group of both cells would repeat what is shown of the cells.
         if cells and len(several) == 1 and len(of_runs) == len(metrics):
             several = []
     if not cells and not several:
         raise InputError(f"A and B have no group of flows in common; compare two with {GROUP}=NAME in each")
-    show.compared(cells, several, first, second, form)
+    show.compared(cells, several, first, second, repeated, form)

@@ -52,6 +52,7 @@ def command(
     if form is None and campaign.described:
         put(axes)
     say(show.extent(planned), form)
+    say(show.random(planned), form)
     kept = 0
     if out is not None:
         kept, stale = api.kept(planned, out)

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 from rich.text import Text
 
-from sojourn import summary
+from sojourn import randomness, repetition, summary
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan
 from sojourn.cli.console import Form, put
@@ -22,6 +22,11 @@ from sojourn.study.verdicts import Judged, Verdict
 from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
 from sojourn.table import Column, Kind, Row, Table, label, number, of_frame, text
+
+
+def random(planned: Plan) -> str:
+    """What is random in the cells of a campaign, on one line."""
+    return randomness.line(cell.random for cell in planned.cells)
 
 
 def succeeded(outcome: CampaignOutcome, out: Path | None) -> str:
@@ -71,8 +76,11 @@ def stale(made_by: Mapping[Identity, int], planned: Plan, directory: Path, made:
 
 def imprecise(cell: Imprecise, rule: StoppingRule) -> str:
     """A cell whose metric is not known well enough, on one line."""
+    after = f"{cell.cell.name}: after {cell.seeds} seeds ci({rule.told}) is"
+    if cell.repeated:
+        return f"{after} unknown, because all gave the same run: {repetition.REMEDY}"
     half = "unknown" if cell.half is None else f"{cell.half:.3g}"
-    return f"{cell.cell.name}: after {rule.most_seeds} seeds ci({rule.told}) is {half}, not below {rule.bound:g}"
+    return f"{after} {half}, not below {rule.bound:g}"
 
 
 def axes(campaign: Campaign) -> Table:
@@ -121,9 +129,17 @@ def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
 
 
 def compared(
-    cells: Sequence[ComparedMetric], groups: Sequence[ComparedGroups], first: str, second: str, form: Form = None
+    cells: Sequence[ComparedMetric],
+    groups: Sequence[ComparedGroups],
+    first: str,
+    second: str,
+    repeated: Sequence[str] = (),
+    form: Form = None,
 ) -> None:
-    """Two cells, and groups of their flows, compared: the mean of each, and the interval and p value of the difference."""
+    """Two cells, and groups of their flows, compared: the mean of each, and the interval and p value of the difference.
+
+    The seeds of those in ``repeated`` change nothing.
+    """
     rows = [_compared(entry, None) for entry in cells]
     rows += [_compared(entry, group.name) for group in groups for entry in group.metrics]
     of = Column(GROUP, (GROUP,), lambda row: row[GROUP] or "(all)", Kind.LABEL, keep=True)
@@ -138,7 +154,9 @@ def compared(
     notes = [
         f"A: {first}",
         f"B: {second}",
-        "In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.",
+        f"All seeds of {' and of '.join(repeated)} gave the same run, so there is no interval: {repetition.REMEDY}."
+        if repeated
+        else "In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.",
     ]
     beside = [] if groups else [GROUP]
     put(Table("metrics", "Means over common seeds", columns, rows, notes, lambda row: row[GROUP], beside), form)

@@ -8,7 +8,7 @@ from typing import Protocol, Self
 
 import polars as pl
 
-from sojourn import names, units
+from sojourn import names, repetition, units
 from sojourn.comparison import BACKEND, axes_of
 from sojourn.errors import InputError
 from sojourn.names import GROUP
@@ -140,15 +140,29 @@ class Drawn:
         return self.frame("series").filter(kind=kind).head(1).collect().height > 0
 
     @cached_property
+    def _repeated(self) -> pl.DataFrame:
+        cells = replace(self, axes={axis: labels for axis, labels in self.axes.items() if axis != GROUP})
+        return repetition.repeated(cells.frame("runs"), cells.columns)
+
+    def counted(self, name: str) -> pl.LazyFrame:
+        """The rows of a frame, as ``frame`` has them; where seeds change nothing, only those of the first seed."""
+        return repetition.once(self.frame(name), self._repeated)
+
+    @cached_property
     def runs(self) -> pl.DataFrame:
-        """A row a run."""
-        return self.frame("runs").collect()
+        """A row a run; where seeds change nothing, only the run of the first."""
+        return self.counted("runs").collect()
+
+    @cached_property
+    def note(self) -> str | None:
+        """What is said, on one line, of cells whose seeds change nothing; none if there are no such cells."""
+        return repetition.note(self._repeated, self.frame("runs"))
 
     @cached_property
     def throughputs(self) -> pl.DataFrame:
         """A row a flow: ``key``, ``columns``, ``seed``, ``flow``, ``flow_group``, ``algorithm``, and its throughput ``mbps``."""
         flows = (
-            self.frame("flows")
+            self.counted("flows")
             .select("key", *self.columns, "seed", "flow", "flow_group", "algorithm", "bytes_delivered")
             .collect()
         )

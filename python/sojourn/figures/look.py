@@ -152,12 +152,13 @@ def height(width: int) -> int:
 def finish(chart: Chart, figure: Figure, source: Drawn, width: int, *, titled: bool = True) -> Chart:
     """Gives a chart its title, what it shows, the command behind it, and the style."""
     shown = figure.shown(source)
+    said = [shown] if source.note is None or figure.shows_one_seed(source) else [shown, source.note]
     if titled:
         line = max(20, LINE * width // DOCUMENT)
-        lines = [part for text in (shown, *source.command.splitlines()) for part in textwrap.wrap(text, line)]
+        lines = [part for text in (*said, *source.command.splitlines()) for part in textwrap.wrap(text, line)]
         chart = chart.properties(title=alt.TitleParams(textwrap.wrap(figure.title, line // 2), subtitle=lines))
     described = chart.properties(
-        description=f"{figure.title}. {shown}.",
+        description=f"{figure.title}. {'. '.join(text.rstrip('.') for text in said)}.",
         usermeta={"sojourn": {"figure": figure.name, "command": source.command, "version": _engine.version()}},
     )
     finished: Chart = described.configure(**CONFIG)

@@ -13,7 +13,7 @@ from sojourn.names import GROUP
 
 def of_runs(source: Drawn, metric: Metric) -> pl.DataFrame:
     """A metric of every run: ``key`` and ``value``."""
-    return source.frame("runs").select("key", value=pl.col(metric.name) * metric.factor).collect()
+    return source.counted("runs").select("key", value=pl.col(metric.name) * metric.factor).collect()
 
 
 def of_cells(source: Drawn, metric: Metric) -> pl.DataFrame:
@@ -29,7 +29,7 @@ def of_all(source: Drawn, metric: Metric) -> pl.LazyFrame:
     """
     if GROUP in source.axes and not metric.of_group:
         raise InputError(f"{metric.title} is of a whole run, not of a group; choose no group")
-    return source.frame("runs").select(*source.columns, value=pl.col(metric.name) * metric.factor)
+    return source.counted("runs").select(*source.columns, value=pl.col(metric.name) * metric.factor)
 
 
 def over_seeds(values: pl.LazyFrame, by: Sequence[str]) -> pl.DataFrame:

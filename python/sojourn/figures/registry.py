@@ -81,10 +81,12 @@ class Figure:
     def shown(self, source: "Drawn") -> str:
         """What the figure shows, in words: what its cells have in common, and how their seeds come in."""
         seeds = source.seeds
-        one = len(seeds) == 1 or self.need in (Need.QUEUE_SERIES, Need.FLOW_SERIES)
-        return ", ".join(
-            part for part in (source.common, f"seed {seeds[0]}" if one else self.over_seeds.format(seeds=len(seeds))) if part
-        )
+        told = f"seed {seeds[0]}" if self.shows_one_seed(source) else self.over_seeds.format(seeds=len(seeds))
+        return ", ".join(part for part in (source.common, told) if part)
+
+    def shows_one_seed(self, source: "Drawn") -> bool:
+        """Whether it shows runs of one seed, of several or not."""
+        return len(source.seeds) == 1 or self.need in (Need.QUEUE_SERIES, Need.FLOW_SERIES)
 
     def possible(self, source: "Drawn") -> bool:
         """Whether the results have what the figure shows."""

@@ -72,7 +72,7 @@ class Contents:
         """The cells that have runs, in order, the last axis fastest."""
         places = {axis: {label: place for place, label in enumerate(labels)} for axis, labels in self.axes.items()}
         axes, runs = list(self.axes), self.result.scan("runs")
-        measured = estimates.of_cells(runs, axes, [metric.name for metric in of_run()])
+        measured = estimates.of_cells(self.result.counted("runs"), axes, [metric.name for metric in of_run()])
         first = pl.col("key").get(pl.col("seed").arg_min())
         found = runs.group_by(*axes).agg(pl.col("seed").sort(), first).collect(engine="streaming")
         rows = sorted(found.iter_rows(), key=lambda row: [places[axis][label] for axis, label in zip(axes, row, strict=False)])
@@ -87,6 +87,11 @@ class Contents:
         build = ["backend", "backend_version", "backend_digest"]
         found = self.result.scan("runs").group_by(build).len().sort(build).collect(engine="streaming")
         return {Identity(*names): count for *names, count in found.iter_rows()}
+
+    @cached_property
+    def note(self) -> str | None:
+        """What is said, on one line, of cells whose seeds change nothing; none if there are no such cells."""
+        return self.result.note
 
     @property
     def name(self) -> str:

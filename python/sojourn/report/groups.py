@@ -40,7 +40,7 @@ class GroupTable:
 def table(contents: Contents) -> GroupTable | None:
     """The table; none where no run has several groups."""
     metrics = [metric for metric in of_group() if metric.main_of_group]
-    groups = contents.result.scan("groups")
+    groups = contents.result.counted("groups")
     if estimates.one_group(groups):
         return None
     by = [*contents.axes, "flow_group"]

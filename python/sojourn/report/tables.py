@@ -100,7 +100,7 @@ def _entry(cell: Compared, column_axis: str) -> Entry:
         ours = metric.format(mean)
         measured = f"ours {with_unit(ours, metric.unit)}"
         if low is None or high is None:
-            measured += ", one seed, no interval"
+            measured += ", no interval"
         else:
             half = metric.format(high - mean)
             measured += f", 95 % interval {metric.format(low)} to {with_unit(metric.format(high), metric.unit)}"

@@ -19,7 +19,7 @@ def value(metric: Metric, number: float) -> str:
 def mean(metric: Metric, found: Estimate, seeds: int) -> str:
     """A mean over seeds with its interval, on one line."""
     if found.low is None or found.high is None:
-        return f"{metric.title}: {value(metric, found.mean)}; one seed, no interval"
+        return f"{metric.title}: {value(metric, found.mean)}; {'one seed' if seeds == 1 else f'{seeds} equal runs'}, no interval"
     interval = f"{metric.number(found.low)} to {value(metric, found.high)}"
     return f"{metric.title}: {value(metric, found.mean)}; 95 % interval {interval}, of {seeds} seeds"
 

@@ -27,8 +27,12 @@ class Flows(Table):
     targets: Hosts = Field(alias="to")
     count: int = Field(1, ge=1, description="Number of flows per pair of hosts.")
     tcp: TcpChoice
-    start: Duration = Field(0, description="Earliest start.")
-    start_within: Duration = Field(0, description="Each flow starts at a random time within this long after start.")
+    start: Duration | None = Field(None, description="Earliest start; 0 s by default.")
+    start_within: Duration | None = Field(
+        None,
+        description="Each flow starts at a random time within this long after start. By default 0 s if start is given; else 1 s, "
+        "or a tenth of the time until stop or the end if that is shorter.",
+    )
     stop: Duration | None = Field(None, description="Time at which flows that have not ended are aborted.")
     size: Size | None = Field(None, description="Amount of data to send per flow; unlimited by default.")
     group: Name | None = Field(None, description='Name of these flows in results; by default "from-to", numbered if taken.')
@@ -66,8 +70,10 @@ class Scenario(Table):
     seed: int = Field(1, ge=0, le=2**63 - 1, description="Seed of all random numbers; repetitions count up from it.")
     duration: PositiveDuration = Field(description="Simulated time.")
     warm_up: Duration = Field(0, description="Start of the measuring window, which lasts to the end.")
-    sender_overhead: Duration = Field(
-        0, description="Delay each packet at its sender by a random time up to this, to avoid phase effects."
+    sender_overhead: Duration | None = Field(
+        None,
+        description="Delay each packet at its sender by a random time up to this, to avoid phase effects. By default the time "
+        "that the first link with a queue takes to send 1500 bytes; 0 s is off.",
     )
     stack: StackChoice = Field(StackChoice(None, {}))
     network: Network
@@ -93,11 +99,12 @@ class Scenario(Table):
         return self
 
     def _is_in_time(self, index: int, flows: Flows) -> None:
-        if flows.start >= self.duration:
-            raise ValueError(f'flows[{index}].start: "{DURATION.format(flows.start)}" is after the end of the scenario')
+        start = flows.start or 0
+        if start >= self.duration:
+            raise ValueError(f'flows[{index}].start: "{DURATION.format(start)}" is after the end of the scenario')
         if flows.stop is None:
             return
-        stop, last_start = DURATION.format(flows.stop), flows.start + flows.start_within
+        stop, last_start = DURATION.format(flows.stop), start + (flows.start_within or 0)
         if flows.stop >= self.duration:
             raise ValueError(f'flows[{index}].stop: "{stop}" is after the end of the scenario')
         if flows.stop <= last_start:

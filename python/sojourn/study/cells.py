@@ -32,7 +32,7 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
     flows = {str(key): frame for (key,), frame in result.flows.partition_by("key", as_dict=True).items()}
     queues = {str(key): frame for (key,), frame in result.queues.partition_by("key", as_dict=True).items()}
     # Without the specifications, which are long.
-    every_run = result.columns("runs", ["key", *axes, "window_s", "bottleneck_mbps", "flow_count"])
+    every_run = result.counted("runs").select("key", *axes, "window_s", "bottleneck_mbps", "flow_count").collect()
     windows = {key: rest for key, *rest in every_run.select("key", "window_s", "bottleneck_mbps").iter_rows()}
     repetitions = {tuple(map(str, cell)): frame for cell, frame in every_run.partition_by(axes, as_dict=True).items()}
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from sojourn import repetition
 from sojourn.errors import InputError
 from sojourn.results import NAMES, Result, schema
 from sojourn.statistics import Estimate, fewest_for_a_majority, share
@@ -97,8 +98,8 @@ def bind(study: Study, claims: Iterable[Claim]) -> None:
 def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]:
     """Judges those claims all of whose cells have runs, each on the seeds that all these cells have.
 
-    A seed for which a query's ``holds`` is null counts for nothing: runs of other durations, say, may not have what it asks
-    for. A claim is left out if it can be told of no seed.
+    Seeds that change nothing in any of these cells count as one. A seed for which a query's ``holds`` is null counts for nothing:
+    runs of other durations, say, may not have what it asks for. A claim is left out if it can be told of no seed.
 
     Raises:
         InputError: a query cannot be answered, or has no row for a seed.
@@ -115,6 +116,10 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
         for claim in wanted
     }
     wanted = [claim for claim in wanted if common[claim.id]]
+    repeated = repetition.labels(repetition.repeated(result.scan("runs"), axes))
+    for claim in wanted:
+        if all(tuple(cell[axis] for axis in axes) in repeated for cell in cells(claim, study)):
+            common[claim.id] = {min(common[claim.id])}
     with opened(MEMORY) as database:
         _fill(database, result, axes)
         judged = [_judged(claim, _ask(database, claim, study, sorted(common[claim.id]))) for claim in wanted]

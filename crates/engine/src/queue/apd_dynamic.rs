@@ -52,6 +52,8 @@ impl ApdDynamic {
 }
 
 impl QueueDiscipline for ApdDynamic {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.hungriest.receive(&packet);
         let times = if self.hungriest.sent(&packet) { self.multiple } else { 1.0 };

@@ -49,6 +49,8 @@ impl ApdStatic {
 }
 
 impl QueueDiscipline for ApdStatic {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         let times = if self.hungriest.sent(&packet) { self.parameters.multiple } else { 1.0 };
         self.queue.enqueue_with(packet, times, context);

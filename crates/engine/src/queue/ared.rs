@@ -69,6 +69,8 @@ impl Ared {
 }
 
 impl QueueDiscipline for Ared {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.queue.enqueue(packet, context);
     }

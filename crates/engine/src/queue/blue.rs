@@ -82,6 +82,8 @@ impl Blue {
 }
 
 impl QueueDiscipline for Blue {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.end_idleness(context.now);
         if !self.queue.admits(&packet, context) {

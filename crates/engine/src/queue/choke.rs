@@ -37,6 +37,8 @@ impl Choke {
 }
 
 impl QueueDiscipline for Choke {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.queue.on_arrival(context.now);
         if self.queue.average().value() > self.queue.curve().minimum()

@@ -39,6 +39,8 @@ impl ChokeCoDel {
 }
 
 impl QueueDiscipline for ChokeCoDel {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if !self.queue.admits(&packet, context) {
             return;

@@ -42,6 +42,8 @@ impl ChokePie {
 }
 
 impl QueueDiscipline for ChokePie {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if self.pie.may_drop() && draw_of_same_flow(&packet, self.pie.line(), context.random).is_some() {
             context.drop(packet, DropCause::Early, None);

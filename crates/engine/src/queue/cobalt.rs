@@ -42,6 +42,8 @@ impl Cobalt {
 }
 
 impl QueueDiscipline for Cobalt {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if self.queue.admits(&packet, context) {
             self.queue.push(packet, context.now);

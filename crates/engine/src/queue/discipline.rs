@@ -88,6 +88,9 @@ impl Outcome {
 
 /// A queue at the egress of a link.
 pub trait QueueDiscipline {
+    /// What it draws random numbers for; none if it draws none.
+    const RANDOM: Option<&'static str> = None;
+
     /// A packet arrives: queue it, drop it or drop another.
     fn enqueue(&mut self, packet: Packet, context: &mut Context);
 

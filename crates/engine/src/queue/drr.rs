@@ -73,6 +73,8 @@ impl Drr {
 }
 
 impl QueueDiscipline for Drr {
+    const RANDOM: Option<&'static str> = Some("hash of flows to queues");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if !self.queues.admits_alone(&packet, context) {
             return;

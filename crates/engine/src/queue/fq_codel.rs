@@ -85,6 +85,8 @@ impl FqCoDel {
 }
 
 impl QueueDiscipline for FqCoDel {
+    const RANDOM: Option<&'static str> = Some("hash of flows to queues");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if !self.queues.admits_alone(&packet, context) {
             return;

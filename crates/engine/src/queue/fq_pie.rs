@@ -67,6 +67,8 @@ impl FqPie {
 }
 
 impl QueueDiscipline for FqPie {
+    const RANDOM: Option<&'static str> = Some("drops and hash of flows to queues");
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let queue = self.hash.bucket(&packet, self.controls.len() as u64, context.random) as usize;
         let control = &mut self.controls[queue];

@@ -129,6 +129,8 @@ impl Fred {
 }
 
 impl QueueDiscipline for Fred {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if self.queue.packets() == 0 {
             self.average.on_arrival(0.0, context.now);

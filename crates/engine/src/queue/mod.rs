@@ -105,6 +105,14 @@ macro_rules! disciplines {
                 Err(format!("unknown queue discipline {name:?}; known: {}", [$($name::ABOUT.name),*].join(", ")))
             }
 
+            /// What the discipline of this name draws random numbers for: [`QueueDiscipline::RANDOM`].
+            pub fn random(name: &str) -> Option<&'static str> {
+                $(if name == $name::ABOUT.name {
+                    return $name::RANDOM;
+                })*
+                None
+            }
+
             /// All disciplines, in the order of the catalogue.
             pub fn catalogue() -> Vec<(&'static About, Vec<Description>)> {
                 vec![$((&$name::ABOUT, $parameters::describe())),*]

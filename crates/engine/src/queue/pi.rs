@@ -62,6 +62,8 @@ impl Pi {
 }
 
 impl QueueDiscipline for Pi {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if !self.queue.admits(&packet, context) {
             return;

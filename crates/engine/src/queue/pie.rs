@@ -57,6 +57,8 @@ impl Pie {
 }
 
 impl QueueDiscipline for Pie {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if !self.queue.admits(&packet, context) {
             self.control.on_overflow();

@@ -48,6 +48,8 @@ impl Red {
 }
 
 impl QueueDiscipline for Red {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.queue.enqueue(packet, context);
     }

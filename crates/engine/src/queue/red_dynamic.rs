@@ -67,6 +67,8 @@ impl RedDynamic {
 }
 
 impl QueueDiscipline for RedDynamic {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.queue.enqueue(packet, context);
     }

@@ -79,6 +79,8 @@ impl Rem {
 }
 
 impl QueueDiscipline for Rem {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.arrived += u64::from(packet.size);
         if !self.queue.admits(&packet, context) {

@@ -159,6 +159,8 @@ impl Sfb {
 }
 
 impl QueueDiscipline for Sfb {
+    const RANDOM: Option<&'static str> = Some("drops and hash of flows to bins");
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if !self.queue.admits(&packet, context) {
             return;

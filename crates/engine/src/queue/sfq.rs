@@ -111,6 +111,8 @@ impl Sfq {
 }
 
 impl QueueDiscipline for Sfq {
+    const RANDOM: Option<&'static str> = Some("hash of flows to queues");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if context.now >= self.next_perturbation {
             self.perturb(context);

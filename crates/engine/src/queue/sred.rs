@@ -113,6 +113,8 @@ impl Sred {
 }
 
 impl QueueDiscipline for Sred {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let hit = self.zombies.meet(&packet, &self.parameters, context.random);
         if !self.queue.admits(&packet, context) {

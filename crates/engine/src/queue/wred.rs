@@ -92,6 +92,8 @@ impl Wred {
 }
 
 impl QueueDiscipline for Wred {
+    const RANDOM: Option<&'static str> = Some("drops");
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.average.on_arrival(self.queue.packets() as f64, context.now);
         if !self.queue.admits(&packet, context) {

@@ -128,6 +128,8 @@ impl RateBased for Cbr {
 
     const ONE_WAY: bool = true;
 
+    const RANDOM_IF: &'static [&'static str] = &["poisson", "exponential"];
+
     fn check(parameters: &CbrParameters) -> Result<(), String> {
         // Times on that hold no packet would only be waded through.
         if parameters.off > Duration::ZERO && parameters.on < gap(parameters) {

@@ -64,6 +64,9 @@ pub trait RateBased {
     /// Whether nothing comes back to the sender, so that neither a way back nor a stack matters.
     const ONE_WAY: bool;
 
+    /// The switches among its parameters that make it draw random numbers.
+    const RANDOM_IF: &'static [&'static str] = &[];
+
     /// Whether parameters that are each within their limits go together.
     ///
     /// # Errors
@@ -185,6 +188,14 @@ macro_rules! sources {
             /// All sources, in the order of the catalogue, and whether they are one-way.
             pub fn catalogue() -> Vec<(&'static About, Vec<Description>, bool)> {
                 vec![$((&$name::ABOUT, $parameters::describe(), $name::ONE_WAY)),*]
+            }
+
+            /// The switches of the source of this name that make it draw random numbers: [`RateBased::RANDOM_IF`].
+            pub fn random_if(name: &str) -> &'static [&'static str] {
+                $(if name == $name::ABOUT.name {
+                    return $name::RANDOM_IF;
+                })*
+                &[]
             }
 
             /// See [`RateBased::start`].

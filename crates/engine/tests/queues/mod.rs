@@ -12,6 +12,7 @@ mod cobalt;
 mod codel;
 mod codel_adaptive;
 mod codel_hungriest;
+mod draws;
 mod drophead;
 mod droptail;
 mod drr;

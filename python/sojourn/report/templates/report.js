@@ -178,7 +178,7 @@
       const suffix = unit ? `\u00a0${unit}` : "";
       row.append(element("th", title, { scope: "row" }));
       row.append(element("td", mean === undefined ? "not measured" : mean + suffix, { class: "number" }));
-      row.append(element("td", low === undefined ? (mean === undefined ? "" : "one seed, none") : `${low} to ${high}${suffix}`, { class: "number" }));
+      row.append(element("td", low === undefined ? (mean === undefined ? "" : "none") : `${low} to ${high}${suffix}`, { class: "number" }));
       body.append(row);
     });
     made.append(body);

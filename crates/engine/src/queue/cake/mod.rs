@@ -259,6 +259,8 @@ impl Cake {
 }
 
 impl QueueDiscipline for Cake {
+    const RANDOM: Option<&'static str> = Some("drops and hash of flows to queues");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if !self.queues.admits_alone(&packet, context) {
             return;

@@ -1,0 +1,58 @@
+"""What is random in a run: all that its seed decides."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from sojourn import catalogue
+from sojourn.repetition import REMEDY
+from sojourn.specification import RunSpecification
+from sojourn.units import DURATION
+
+Parts = tuple[tuple[str, str], ...]
+"""What is random, each with what is known of it."""
+
+
+def parts(run: RunSpecification) -> Parts:
+    """What draws random numbers in a run."""
+    found: dict[str, str] = {}
+    spread = [flow["start_within"] for flow in run["flows"] if flow["start_within"]]
+    if spread:
+        found["starts"] = f"within {DURATION.format(max(spread))}"
+    if run["sender_overhead"]:
+        found["sender_overhead"] = f"up to {DURATION.format(run['sender_overhead'])}"
+    losses = [loss for link in run["links"] for loss in (link["loss"], *(change["loss"] for change in link["changes"]))]
+    if any(loss is not None and 0 < loss < 1 for loss in losses):
+        found["losses of links"] = ""
+    known = catalogue.load()
+    for link in run["links"]:
+        if link["queue"] is not None and (drawn := known.queue(link["queue"]["name"]).random) is not None:
+            found[link["queue"]["name"]] = drawn
+    for flow in run["flows"]:
+        source = flow["source"]
+        control = known.congestion_control(source["name"])
+        switches = [switch for switch in control.random_if if source["parameters"][switch]]
+        if control.random is not None or switches:
+            found[control.name] = control.random or ", ".join(switches)
+    return tuple(found.items())
+
+
+def line(cells: Iterable[Parts]) -> str:
+    """What is random in the cells of a campaign, on one line."""
+    of = Counter(cells)
+    total, without = of.total(), of[()]
+    if without == total:
+        return f"random: nothing: all seeds give the same run; {REMEDY}"
+    names: dict[str, set[str]] = {}
+    times: Counter[str] = Counter()
+    for found, number in of.items():
+        for name, detail in found:
+            names.setdefault(name, set()).add(detail)
+            times[name] += number
+    told = ", ".join(_told(name, details, times[name], total) for name, details in names.items())
+    return f"random: {told}" + (f"; in {without:,} of {total:,} cells nothing: {REMEDY}" if without else "")
+
+
+def _told(name: str, details: set[str], times: int, of: int) -> str:
+    where = [f"{times:,} of {of:,} cells"] if times < of else []
+    in_brackets = ", ".join([*(details if len(details) == 1 and "" not in details else []), *where])
+    return f"{name} ({in_brackets})" if in_brackets else name
