@@ -4,7 +4,7 @@ This is what backends are given. It says what happens in the network, not how to
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, TypedDict
 
