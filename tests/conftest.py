@@ -11,6 +11,12 @@ ROOT = Path(__file__).parents[1]
 Capture = pytest.CaptureFixture[str]
 
 
+@pytest.fixture(autouse=True)
+def without_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are as wide as they need: pytest-xdist tells its workers the width of the terminal."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 def complaint(capsys: Capture) -> str:
     """Returns the only line on stderr, after checking that stdout is empty."""
     captured = capsys.readouterr()

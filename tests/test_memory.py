@@ -11,7 +11,7 @@ import pytest
 
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint
-from sojourn import _engine, api
+from sojourn import _engine, api, backends
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario
@@ -176,7 +176,7 @@ def test_panic_ends_one_run(scenario_file: ScenarioFile, tmp_path: Path, monkeyp
 
     command = ["run", str(scenario_file()), "--seeds", "4", "--out", str(tmp_path / "out")]
     # Of the simulator as it is imported there.
-    monkeypatch.setattr("sojourn.backends.simulator.Simulator.check", lambda *_: None)
+    monkeypatch.setattr(type(backends.named("simulator")), "check", lambda *_: None)
     with monkeypatch.context() as broken:
         broken.setattr(_engine, "run", engine)
         assert status(command) == 1

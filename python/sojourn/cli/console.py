@@ -21,6 +21,8 @@ def put(tables: Tables, form: Form = None) -> None:
         case _:
             for table in [tables] if isinstance(tables, Table) else tables:
                 print_table(table)
+    # A full disk shows itself here, not when the interpreter ends.
+    sys.stdout.flush()
 
 
 def say(line: str, form: Form = None) -> None:

@@ -76,7 +76,8 @@ def command(
     claims = {loaded.name: api.check_study(loaded) for loaded in studies}
     found = []
     for loaded in studies:
-        say(f"{loaded.name}: {loaded.title}", form)
+        if everything:
+            say(f"{loaded.name}: {loaded.title}", form)
         directory = out if out is not None and not everything else (out or Path("results")) / loaded.name
         reproduction = api.reproduce(
             loaded,
@@ -90,6 +91,8 @@ def command(
             observer=Terminal(click.get_current_context().obj, directory, progress, form),
         )
         if form is None:
+            if not everything:
+                click.echo(f"{loaded.name}: {loaded.title}")
             # Of a study without published values or claims there is nothing else to show.
             with_tables = tables or not (loaded.published or claims[loaded.name])
             _show(reproduction, len(claims[loaded.name]), with_tables)
