@@ -42,7 +42,7 @@ def usable(axes: tuple[str, ...]) -> bool:
     return len(set(axes)) == len(axes)
 
 
-AXES = st.tuples(NAMES, NAMES).filter(usable)
+AXES = st.tuples(NAMES, NAMES).filter(lambda axes: usable(axes) and not UNDRAWABLE.intersection(axes))
 LABELS = st.lists(
     NAMES.filter(lambda name: names.fault(name) is None and name not in UNDRAWABLE), min_size=2, max_size=2, unique=True
 )

@@ -173,6 +173,8 @@ def test_ranges(text: str, steps: int, spacing: Any, expected: list[object]) -> 
         ({"axes": {"duration": ["5 s", "5 s"]}}, '2 values have the label "5 s"'),
         ({"axes": {"jain": {"key": "duration", "values": ["5 s"]}}}, 'axis "jain": the results have a column of that name'),
         ({"axes": {"Seed": {"key": "duration", "values": ["5 s"]}}}, 'axis "Seed": the results have a column of that name'),
+        ({"axes": {"seeds": {"key": "duration", "values": ["5 s"]}}}, 'axis "seeds": the results have a column of that name'),
+        ({"axes": {"jain_ci_low": {"key": "duration", "values": ["5 s"]}}}, 'axis "jain_ci_low": the results have a column'),
         (
             {"axes": {"d": {"key": "duration", "values": ["5 s"]}, "D": {"key": "warm_up", "values": ["1 s"]}}},
             'the results have an axis "d", and SQL ignores case',

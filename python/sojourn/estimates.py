@@ -45,7 +45,7 @@ def over_seeds(rows: pl.LazyFrame, by: Sequence[str], values: Sequence[str]) -> 
     for name in values:
         several = means[_count(name)].set(means[_count(name)] < 2, None)
         half = pl.Series(half_widths(means[_deviation(name)].to_numpy(), several.to_numpy())).fill_nan(None)
-        low, high = f"{name}_ci_low", f"{name}_ci_high"
+        low, high = ends(name)
         means = means.with_columns((means[name] - half).alias(low), (means[name] + half).alias(high))
         columns += [name, low, high]
     return means.select(columns)
@@ -67,6 +67,11 @@ def of_cells(runs: pl.LazyFrame, axes: Sequence[str], metrics: Sequence[str]) ->
             seeds, {name: None if found[0] is None else Estimate(*found) for name, *found in of_metrics}
         )
     return cells
+
+
+def ends(name: str) -> tuple[str, str]:
+    """The columns of the ends of a value's interval."""
+    return f"{name}_ci_low", f"{name}_ci_high"
 
 
 def one_group(groups: pl.LazyFrame) -> bool:

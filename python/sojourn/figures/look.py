@@ -90,6 +90,8 @@ def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None
     for label in labels:
         if label in UNDRAWABLE:
             raise InputError(f'figure {figure}: Vega cannot draw the label "{label}" of {axis}; give it another')
+    if axis in UNDRAWABLE:
+        raise InputError(f'figure {figure}: Vega cannot draw an axis called "{axis}"; rename it')
     if len(labels) > MOST_COLOURS:
         example = shlex.quote(f"{axis}={labels[0]}")
         raise InputError(

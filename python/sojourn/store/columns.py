@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from sojourn import names
 from sojourn.errors import InputError
+from sojourn.estimates import SEEDS, ends
+from sojourn.metrics import METRICS
 from sojourn.names import GROUP
 from sojourn.results import NAMES, columns
 
@@ -18,6 +20,7 @@ def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
     """
     taken = {name.casefold() for name in ("key", "seed", *(column for frame in NAMES for column in columns(frame)))}
     taken.add("file_row_number")  # DuckDB's own of a Parquet file
+    taken |= {SEEDS, *(end for name in METRICS for end in ends(name))}  # those of tables
     spellings = {axis.casefold(): axis for axis in known}
     for axis in axes:
         fault = names.fault(axis) or _unusable(axis)
