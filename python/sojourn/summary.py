@@ -12,7 +12,7 @@ from sojourn.results import Result
 from sojourn.table import Column, Frame, Table, label, measured, number, render, width
 
 #: The metrics of a cell that are the last to be left out where there is little room, the very last one first.
-FIRST = ("total_mbps", "share_pct", "sojourn_mean_s", "sojourn_p99_s", "drop_pct", "utilisation")
+FIRST = ("total_mbps", "rtt_mean_s", "loss_pct", "sojourn_mean_s", "sojourn_p99_s", "share_pct", "drop_pct", "utilisation")
 
 
 def tables(found: Result) -> list[Table]:

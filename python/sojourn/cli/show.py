@@ -14,6 +14,7 @@ from sojourn.cli.console import Form, put
 from sojourn.comparison import ComparedGroups, ComparedMetric
 from sojourn.names import GROUP
 from sojourn.results import Result
+from sojourn.statistics import fewest_for_a_majority
 from sojourn.study.cells import Compared, agreement
 from sojourn.study.cells import frame as cells_frame
 from sojourn.study.design import Study
@@ -146,8 +147,8 @@ def compared(
     columns = [
         *([of] if groups else []),
         label("metric", keep=True),
-        number("seeds", rank=1),
-        *(Column(name.upper(), (name,), partial(_in_its_unit, name), Kind.NUMBER) for name in ("a", "b")),
+        number("seeds", rank=2),
+        *(Column(name.upper(), (name,), partial(_in_its_unit, name), Kind.NUMBER, rank=1) for name in ("a", "b")),
         Column("B - A", ("difference", "difference_ci_low", "difference_ci_high"), _difference, Kind.NUMBER),
         number("p", show=lambda p: f"{p:.3g}"),
     ]
@@ -158,6 +159,11 @@ def compared(
         if repeated
         else "In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.",
     ]
+    seeds = max((row["seeds"] for row in rows), default=0)
+    if not repeated and 1 < seeds < fewest_for_a_majority():
+        notes.append(
+            f"With {seeds} seeds p cannot be below {2.0 ** (1 - seeds):.3g}; with {fewest_for_a_majority()} it can be below 0.05."
+        )
     beside = [] if groups else [GROUP]
     put(Table("metrics", "Means over common seeds", columns, rows, notes, lambda row: row[GROUP], beside), form)
 

@@ -202,7 +202,11 @@ class Terminal(Observer):
             with interrupts.Raised(), progress:
                 yield progress.advance
         except (KeyboardInterrupt, StoreFailed, ClusterLost):
-            where = f"; their results are in {self._out}" if self._out is not None and progress.finished else ""
+            where = (
+                f"; their results are in {self._out}, and the same command makes the others"
+                if self._out is not None and progress.finished
+                else ""
+            )
             notify(f"{progress.finished} of {show.counted(len(plan), 'run')} finished{where}")
             raise
 

@@ -66,7 +66,8 @@ CONFIG: Mapping[str, Any] = {
     },
     "title": {"fontSize": 11, "anchor": "start", "subtitleFontSize": 8, "subtitleColor": _GREY, "offset": 8},
     "mark": {"color": COLOURS[0]},
-    "line": {"strokeWidth": 1},
+    # Mitred corners of a thin spike would reach beyond its value, below an empty queue.
+    "line": {"strokeWidth": 1, "strokeJoin": "round"},
     "rule": {"color": "#333333"},
 }
 
