@@ -75,6 +75,8 @@ def test_compare_shows_metrics(tmp_path: Path, capsys: Capture) -> None:
     assert "│ jain     │     3 │" in shown
     assert "│ drop_pct │     3 │" in shown
     assert "utilisation" not in shown
+    # The least p of three pairs is 2 / 2^3: all signs alike, of either sign.
+    assert "With 3 seeds p cannot be below 0.25; with 6 it can be below 0.05." in shown
     assert status(["compare", str(out), f"{axis}=codel", f"{axis}=red"]) == 2
     assert 'unknown value of axis network.dumbbell.bottleneck.queue.name "red"' in complaint(capsys)
     assert status(["compare", str(tmp_path), "a=b", "c=d"]) == 2

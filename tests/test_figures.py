@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -473,6 +474,15 @@ def test_only_some_groups(grouped: Result) -> None:
     assert set(names) == {"slow 1: newreno", "slow 2: newreno"}
     every = drawn(figures.draw("throughput-over-time", grouped))["colour"]
     assert set(every) == {"slow 1: newreno", "slow 2: newreno", "fast: cubic"}
+
+
+def test_figure_of_nothing(grouped: Result) -> None:
+    """A metric that no group has a value of is an error, not an empty figure."""
+    nothing = Result(
+        lambda name: grouped.scan(name).with_columns(cs.by_name("rtt_mean_s", require_all=False) * None), grouped.axes
+    )
+    with pytest.raises(InputError, match="figure round-trip-time-by-group: no values in these runs"):
+        figures.draw("round-trip-time-by-group", nothing)
 
 
 def test_lines_follow_sizes(store: Store) -> None:
