@@ -15,7 +15,7 @@ FRAME = 3
 NARROW_TEXT, NARROW_LABEL = 16, 8
 
 #: Longer words of headings are folded.
-LONGEST_WORD = 14
+LONGEST_WORD = 15
 
 #: With so many columns left that could be left out, names are folded instead.
 LEAST_VALUES = 2
