@@ -31,9 +31,12 @@ def command(directory: Path, sql: str, as_format: Literal["table", "csv", "json"
     """
     if form is not None and as_format not in ("table", form):
         raise InputError(f"--{form}, --format {as_format}: give one of them")
+    from sojourn.cli import interrupts
     from sojourn.store import Store
 
     with Store(directory) as store:
+        # DuckDB may carry a query to its end before it passes an interrupt on, and a store survives any end.
+        interrupts.leave()
         found = store.sql(sql)
     match as_format:
         case "parquet":
