@@ -111,7 +111,10 @@ def end(arguments: list[str], folder: Path, *signals: tuple[float, int]) -> tupl
     for seconds, number in signals:
         time.sleep(seconds)
         process.send_signal(number)
-    _, complaints = process.communicate(timeout=60)
+    try:
+        _, complaints = process.communicate(timeout=60)
+    finally:
+        process.kill()  # which does nothing if it has ended
     return process.returncode, complaints.decode().splitlines()
 
 
