@@ -100,6 +100,7 @@ def check(axes: tuple[str, ...], labels: list[str], group: str, name: str, reach
         (('"', "'"), ['"', "'"], "<evil>", '"', 1),
         (("__proto__", "<evil>"), ["__proto__", "null"], "__proto__", "<evil>", 2),
         (("row", "shape"), ["[bold]", "\\"], "[/]", "[bold]", 2),
+        (('"', "\\"), ['"', "'"], '"', '"', 2),
     ],
 )
 def test_odd_names_are_shown(axes: tuple[str, ...], labels: list[str], group: str, name: str, reach: int) -> None:

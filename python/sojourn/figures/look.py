@@ -132,8 +132,11 @@ def _legend(labels: Sequence[str], side: Literal["top", "bottom"] = "top") -> al
 
 
 def labels(titles: Mapping[str, str | None]) -> list[alt.Tooltip]:
-    """What a tooltip says of fields that have a title."""
-    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items() if title is not None]
+    """What a tooltip says of fields that have a title.
+
+    Vega-Lite makes an expression of a tooltip and quotes its titles, but leaves a backslash as it is (6.4.1).
+    """
+    return [alt.Tooltip(f"{field}:N", title=title.replace("\\", r"\\")) for field, title in titles.items() if title is not None]
 
 
 def interval(title: str) -> list[alt.Tooltip]:
