@@ -118,9 +118,9 @@ def test_query_formats(scenario_file: ScenarioFile, tmp_path: Path, capfdbinary:
     table = shown().decode().splitlines()
     assert [cell.strip() for cell in table[1].split("┃")[1:-1]] == ["seed", "flows", "x"]
     assert [cell.strip() for cell in table[3].split("│")[1:-1]] == ["1", "2", ""]
-    assert shown("--format", "csv") == b"seed,flows,x\n1,2,\n2,2,\n"
-    assert json.loads(shown("--format", "json")) == [{"seed": 1, "flows": 2, "x": None}, {"seed": 2, "flows": 2, "x": None}]
-    assert pl.read_parquet(shown("--format", "parquet")).rows() == [(1, 2, None), (2, 2, None)]
+    assert shown("--csv") == b"seed,flows,x\n1,2,\n2,2,\n"
+    assert json.loads(shown("--json")) == [{"seed": 1, "flows": 2, "x": None}, {"seed": 2, "flows": 2, "x": None}]
+    assert pl.read_parquet(shown("--parquet")).rows() == [(1, 2, None), (2, 2, None)]
 
 
 @pytest.mark.parametrize(

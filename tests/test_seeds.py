@@ -141,7 +141,7 @@ def test_repeated_cells_are_found(kept: tuple[Path, Result]) -> None:
     """Only the cell that draws no random number is repeated in vain, and only its first run counts."""
     runs = kept[1].runs.lazy()
     cells = repetition.repeated(runs, ["random"])
-    assert repetition.labels(cells) == {("nothing",)}
+    assert repetition.labels(cells, ["random"]) == {("nothing",)}
     counted = repetition.once(runs, cells).collect()
     assert counted.select("random", "seed").rows() == [("nothing", 1), ("overhead", 1), ("overhead", 2), ("overhead", 3)]
 

@@ -61,10 +61,10 @@ def of_cells(runs: pl.LazyFrame, axes: Sequence[str], metrics: Sequence[str]) ->
     """
     cells: dict[tuple[str | None, ...], CellEstimates] = {}
     for row in over_seeds(runs, axes, metrics).iter_rows():
-        labels, seeds, ends = row[: len(axes)], row[len(axes)], row[len(axes) + 1 :]
-        of_metrics = zip(metrics, ends[::3], ends[1::3], ends[2::3], strict=True)
+        labels, seeds, found = row[: len(axes)], row[len(axes)], row[len(axes) + 1 :]
+        of_metrics = zip(metrics, found[::3], found[1::3], found[2::3], strict=True)
         cells[labels] = CellEstimates(
-            seeds, {name: None if found[0] is None else Estimate(*found) for name, *found in of_metrics}
+            seeds, {name: None if mean is None else Estimate(mean, low, high) for name, mean, low, high in of_metrics}
         )
     return cells
 

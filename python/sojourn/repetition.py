@@ -52,9 +52,9 @@ def once(rows: pl.LazyFrame, cells: pl.DataFrame) -> pl.LazyFrame:
     return marked.filter(pl.col(_FIRST).is_null() | (pl.col("seed") == pl.col(_FIRST))).drop(_CELL, _FIRST)
 
 
-def labels(cells: pl.DataFrame) -> set[tuple[str | None, ...]]:
-    """The values of the axes of cells that are ``repeated``."""
-    return set(map(tuple, (row[1:] for row in cells.select(pl.exclude(_FIRST)).iter_rows())))
+def labels(cells: pl.DataFrame, axes: Sequence[str]) -> set[tuple[str | None, ...]]:
+    """The values of these axes, which are all, of cells that are ``repeated``."""
+    return {row[1:] for row in cells.select(_CELL, *axes).iter_rows()}
 
 
 def is_repeated(runs: pl.DataFrame) -> bool:

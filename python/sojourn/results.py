@@ -104,17 +104,18 @@ class Result:
         self.text: Callable[[Result], str] | None = None
 
     @cached_property
-    def _repeated(self) -> pl.DataFrame:
+    def repeated(self) -> pl.DataFrame:
+        """The cells whose runs are the same whatever their seed; see ``repetition.repeated``."""
         return repetition.repeated(self.scan("runs"), self.axes)
 
     def counted(self, name: str) -> pl.LazyFrame:
         """The rows of a frame that count for intervals: where seeds change nothing, only those of the first seed."""
-        return repetition.once(self.scan(name), self._repeated)
+        return repetition.once(self.scan(name), self.repeated)
 
-    @property
+    @cached_property
     def note(self) -> str | None:
         """What is said, on one line, of cells whose seeds change nothing; none if there are no such cells."""
-        return repetition.note(self._repeated, self.scan("runs"))
+        return repetition.note(self.repeated, self.scan("runs"))
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""

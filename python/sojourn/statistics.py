@@ -69,6 +69,11 @@ def fewest_for_a_majority(confidence: float = 0.95) -> int:
     return math.floor(math.log2(2 / (1 - confidence))) + 1
 
 
+def least_p(pairs: int) -> float:
+    """The least that p of Wilcoxon's signed-rank test, two-sided and exact, can be: all differences have one sign."""
+    return 2.0 ** (1 - pairs)
+
+
 class Comparison(NamedTuple):
     """Two samples that belong together value by value: their means, and how sure their difference is."""
 

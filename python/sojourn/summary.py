@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from sojourn.estimates import SEEDS, one_group, over_seeds
-from sojourn.metrics import METRICS, of_group
+from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.metrics.formulas import jain
 from sojourn.results import Result
 from sojourn.table import Column, Frame, Table, label, measured, number, render, width
@@ -31,15 +31,14 @@ def of_cell(found: Result, only: Sequence[str] | None = None) -> list[Table]:
 
     With several seeds these are means and intervals. Of the groups in ``only`` there are no queues.
     """
-    flows, of_groups, queues = _flows(found), groups(found, only=only), _queues(found)
-    if only is not None:
-        flows, queues = flows.filter(pl.col("flow_group").is_in(list(only))), queues.clear()
-    made = [_of_cell("flows", FLOWS, flows, _note(flows, found) if of_groups is None and not queues.height else [])]
+    flows, of_groups = _flows(found), groups(found, only=only)
+    made = [_of_cell("flows", FLOWS, flows if only is None else flows.filter(pl.col("flow_group").is_in(list(only))))]
     if of_groups is not None:
-        made.append(of_groups if not queues.height else replace(of_groups, notes=[]))
-    if queues.height:
-        made.append(_of_cell("queues", QUEUES, queues, _note(queues, found)))
-    return made
+        made.append(replace(of_groups, notes=[]))
+    if only is None and (queues := _queues(found)).height:
+        made.append(_of_cell("queues", QUEUES, queues))
+    # All are of the same seeds.
+    return [*made[:-1], replace(made[-1], notes=_note(flows, found))]
 
 
 def of_cells(found: Result, order: Sequence[Sequence[str]] | None = None, only: Sequence[str] | None = None) -> list[Table]:
@@ -68,8 +67,7 @@ def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Se
     columns = [
         *told,
         label("flow_group", "group", keep=True),
-        number(SEEDS, keep=True),
-        *(measured(metric.name, metric.label, metric.number, rank=_rank(metric.name)) for metric in shown),
+        *_measured(shown),
     ]
     return Table("groups", "Groups", columns, Frame(rows), _note(rows, found))
 
@@ -91,14 +89,16 @@ def cells(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table:
     rows = _in_order(over_seeds(found.counted("runs"), axes, values), axes, order)
     columns = [
         *(label(axis, keep=True) for axis in axes),
-        number(SEEDS, keep=True),
-        *(measured(metric.name, metric.label, metric.number, rank=_rank(metric.name)) for metric in shown),
+        *_measured(shown),
     ]
     return Table("cells", "Cells", columns, Frame(rows), _note(rows, found))
 
 
-def _rank(metric: str) -> int:
-    return FIRST.index(metric) if metric in FIRST else len(FIRST)
+def _measured(shown: Sequence[Metric]) -> list[Column]:
+    """The number of seeds, and the estimate of each metric."""
+    last = {name: rank for rank, name in enumerate(FIRST)}
+    estimates = [measured(each.name, each.label, each.number, rank=last.get(each.name, len(FIRST))) for each in shown]
+    return [number(SEEDS, keep=True), *estimates]
 
 
 def _fixed(digits: int, factor: float = 1) -> Callable[[float], str]:
@@ -133,8 +133,8 @@ QUEUES = [
 ]
 
 
-def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame, notes: Sequence[str]) -> Table:
-    return Table(name, name.capitalize(), columns, Frame(rows), notes, beside=[SEEDS])
+def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame) -> Table:
+    return Table(name, name.capitalize(), columns, Frame(rows), beside=[SEEDS])
 
 
 def _note(rows: pl.DataFrame, found: Result) -> list[str]:

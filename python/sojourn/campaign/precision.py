@@ -31,7 +31,7 @@ def halves(result: Result, batch: Plan, rule: StoppingRule) -> list[float | None
 
 def repeated(result: Result, batch: Plan) -> list[bool]:
     """Whether all seeds so far of each cell of a batch gave the same run, so that more of them would add nothing."""
-    cells = repetition.labels(repetition.repeated(result.scan("runs"), batch.axes))
+    cells = repetition.labels(result.repeated, batch.axes)
     return [tuple(cell.axes.values()) in cells for cell in batch.cells]
 
 

@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import Literal
 
 import click
 
@@ -15,22 +14,17 @@ from sojourn.table import MOST_ROWS, of_frame, width
 @click.command("query", cls=Command)
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("sql")
-@option(
-    "--format",
-    "as_format",
-    section=RESULTS,
-    type=click.Choice(["table", "csv", "json", "parquet"]),
-    default="table",
-    help="Print the result in this format; parquet cannot go to a terminal.",
-)
+@option("--parquet", section=RESULTS, is_flag=True, help="Write Parquet instead of a table, to a file or a pipe.")
 @form_options
-def command(directory: Path, sql: str, as_format: Literal["table", "csv", "json", "parquet"], form: Form) -> None:
+def command(directory: Path, sql: str, parquet: bool, form: Form) -> None:
     """Query the results in DIR in SQL.
 
     The tables are runs, groups, flows, queues and series. A query only reads.
     """
-    if form is not None and as_format not in ("table", form):
-        raise InputError(f"--{form}, --format {as_format}: give one of them")
+    if parquet and form is not None:
+        raise InputError(f"--{form}, --parquet: give one of them")
+    if parquet and sys.stdout.isatty():
+        raise InputError("--parquet: cannot go to a terminal; redirect it to a file or a pipe")
     from sojourn.cli import interrupts
     from sojourn.store import Store
 
@@ -38,13 +32,8 @@ def command(directory: Path, sql: str, as_format: Literal["table", "csv", "json"
         # DuckDB may carry a query to its end before it passes an interrupt on, and a store survives any end.
         interrupts.leave()
         found = store.sql(sql)
-    match as_format:
-        case "parquet":
-            if sys.stdout.isatty():
-                raise InputError("--format parquet: cannot go to a terminal; redirect it to a file or a pipe")
-            found.write_parquet(sys.stdout.buffer)
-        case "csv" | "json":
-            put(of_frame("rows", found), as_format)
-        case _:
-            # A pipe gets all rows.
-            put(of_frame("rows", found, MOST_ROWS if width() is not None else None), form)
+    if parquet:
+        found.write_parquet(sys.stdout.buffer)
+    else:
+        # A pipe and a program get all rows.
+        put(of_frame("rows", found, MOST_ROWS if form is None and width() is not None else None), form)

@@ -1,5 +1,6 @@
 """Results on the terminal."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from sojourn.cli.console import Form, put
 from sojourn.comparison import ComparedGroups, ComparedMetric
 from sojourn.names import GROUP
 from sojourn.results import Result
-from sojourn.statistics import fewest_for_a_majority
+from sojourn.statistics import least_p
 from sojourn.study.cells import Compared, agreement
 from sojourn.study.cells import frame as cells_frame
 from sojourn.study.design import Study
@@ -23,6 +24,9 @@ from sojourn.study.verdicts import Judged, Verdict
 from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
 from sojourn.table import Column, Kind, Row, Table, label, number, of_frame, text
+
+#: What p is compared with.
+SIGNIFICANT = 0.05
 
 
 def random(planned: Plan) -> str:
@@ -160,10 +164,9 @@ def compared(
         else "In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.",
     ]
     seeds = max((row["seeds"] for row in rows), default=0)
-    if not repeated and 1 < seeds < fewest_for_a_majority():
-        notes.append(
-            f"With {seeds} seeds p cannot be below {2.0 ** (1 - seeds):.3g}; with {fewest_for_a_majority()} it can be below 0.05."
-        )
+    if not repeated and seeds > 1 and least_p(seeds) >= SIGNIFICANT:
+        enough = next(pairs for pairs in itertools.count(seeds) if least_p(pairs) < SIGNIFICANT)
+        notes.append(f"With {seeds} seeds p cannot be below {least_p(seeds):.3g}; with {enough} it can be below {SIGNIFICANT}.")
     beside = [] if groups else [GROUP]
     put(Table("metrics", "Means over common seeds", columns, rows, notes, lambda row: row[GROUP], beside), form)
 

@@ -88,11 +88,6 @@ class Contents:
         found = self.result.scan("runs").group_by(build).len().sort(build).collect(engine="streaming")
         return {Identity(*names): count for *names, count in found.iter_rows()}
 
-    @cached_property
-    def note(self) -> str | None:
-        """What is said, on one line, of cells whose seeds change nothing; none if there are no such cells."""
-        return self.result.note
-
     @property
     def name(self) -> str:
         """What the report is of: the scenario's name, or the directory's where commands did not note it."""

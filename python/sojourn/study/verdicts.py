@@ -116,7 +116,7 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
         for claim in wanted
     }
     wanted = [claim for claim in wanted if common[claim.id]]
-    repeated = repetition.labels(repetition.repeated(result.scan("runs"), axes))
+    repeated = repetition.labels(result.repeated, axes)
     for claim in wanted:
         if all(tuple(cell[axis] for axis in axes) in repeated for cell in cells(claim, study)):
             common[claim.id] = {min(common[claim.id])}
