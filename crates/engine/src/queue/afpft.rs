@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::parameters;
 
 parameters! {
-    /// AFpFT has nothing to set but its limit.
+    /// AFpFT has no parameters besides the limit.
     pub struct AfpftParameters {}
 }
 
@@ -47,7 +47,7 @@ impl Flow {
 }
 
 impl Afpft {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "afpft",
         aliases: &["approximate_fairness_through_partial_finish_time"],
@@ -62,7 +62,7 @@ impl Afpft {
                      room for all flows above their share; at the limit the packet with the latest tag is dropped",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, _parameters: AfpftParameters) -> Afpft {
         Afpft {
             limit,

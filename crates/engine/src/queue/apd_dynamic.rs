@@ -11,7 +11,7 @@ use crate::parameters;
 use crate::units::Rate;
 
 parameters! {
-    /// What can be set of dynamic active packet dropping.
+    /// Parameters of dynamic active packet dropping.
     pub struct ApdDynamicParameters {
         ..red: RedParameters;
         multiple: f64 = 2.0, in 1..1000000, "Drop probability of the hungriest connection's packets as a multiple of RED's (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The Active packet dropping from the connection it finds hungriest queue discipline.
 #[derive(Debug)]
 pub struct ApdDynamic {
     multiple: f64,
@@ -28,7 +28,7 @@ pub struct ApdDynamic {
 }
 
 impl ApdDynamic {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "apd_dynamic",
         aliases: &["active_packet_dropping_dynamic"],
@@ -41,7 +41,7 @@ impl ApdDynamic {
                      otherwise as apd_static",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ApdDynamicParameters) -> ApdDynamic {
         ApdDynamic {
             multiple: parameters.multiple,

@@ -11,7 +11,7 @@ use crate::parameters;
 use crate::units::Rate;
 
 parameters! {
-    /// What can be set of static active packet dropping.
+    /// Parameters of static active packet dropping.
     pub struct ApdStaticParameters {
         ..red: RedParameters;
         hungriest: String = String::new(), "Group of flows that takes the most bandwidth", "Hanai et al. 2016 section II.E: configured in the router";
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The Active packet dropping from a named connection queue discipline.
 #[derive(Debug)]
 pub struct ApdStatic {
     parameters: ApdStaticParameters,
@@ -28,7 +28,7 @@ pub struct ApdStatic {
 }
 
 impl ApdStatic {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "apd_static",
         aliases: &["active_packet_dropping_static"],
@@ -41,7 +41,7 @@ impl ApdStatic {
                      others; otherwise the deviations of red",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ApdStaticParameters) -> ApdStatic {
         let queue = RedQueue::new(limit, parameters.red.clone());
         ApdStatic { parameters, queue, hungriest: NamedHungriest::default() }

@@ -11,7 +11,7 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 parameters! {
-    /// Adaptive RED's parameters.
+    /// Parameters of Adaptive RED.
     pub struct AredParameters {
         ..red: RedParameters;
         interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "How often maximum_probability is adapted", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
@@ -29,7 +29,7 @@ const GREATEST_BOTTOM: f64 = 0.01;
 /// ns-2.35, queue/red.cc: with 100 ms and packets of 1000 bytes, in bits a second.
 const BOTTOM_RATE: f64 = 80_000.0;
 
-/// See the module.
+/// The Adaptive RED queue discipline.
 #[derive(Debug)]
 pub struct Ared {
     parameters: AredParameters,
@@ -38,7 +38,7 @@ pub struct Ared {
 }
 
 impl Ared {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "ared",
         aliases: &["adaptive_red"],
@@ -51,7 +51,7 @@ impl Ared {
                      deviations of red",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: AredParameters) -> Ared {
         let queue = RedQueue::new(limit, parameters.red.clone());
         Ared { bottom: parameters.bottom, parameters, queue }

@@ -10,7 +10,7 @@ use crate::time::Time;
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// AVQ's parameters.
+    /// Parameters of AVQ.
     pub struct AvqParameters {
         alpha: f64 = 0.15, in 0..1000, "Step size of the virtual capacity, per second (alpha)", "Kunniyur and Srikant 2004; ns-2 queue/vq.cc";
         gamma: f64 = 0.98, in 0.01..1, "Desired utilisation (gamma)", "Kunniyur and Srikant 2004; ns-2 tcl/lib/ns-default.tcl, Queue/Vq";
@@ -22,7 +22,7 @@ parameters! {
 /// The virtual capacity's share of the link's to begin with (ns-2 tcl/lib/ns-default.tcl, Queue/Vq, `ecnlim_`).
 const FIRST_SHARE: f64 = 0.8;
 
-/// See the module.
+/// The AVQ queue discipline.
 #[derive(Debug)]
 pub struct Avq {
     parameters: AvqParameters,
@@ -42,7 +42,7 @@ pub struct Avq {
 }
 
 impl Avq {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "avq",
         aliases: &["adaptive_virtual_queue"],
@@ -55,7 +55,7 @@ impl Avq {
                      but time advances then too; without a limit there are no early drops",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: AvqParameters) -> Avq {
         Avq {
             queue: BoundedFifo::new(limit),

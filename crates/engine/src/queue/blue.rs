@@ -9,7 +9,7 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// BLUE's parameters.
+    /// Parameters of BLUE.
     pub struct BlueParameters {
         freeze_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Minimum time between changes of the drop probability (freeze_time)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc: 100 ms";
         increment: f64 = 0.0025, in 0..1, "Increase of the drop probability on a loss (delta_1)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
@@ -18,7 +18,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The BLUE queue discipline.
 #[derive(Debug)]
 pub struct Blue {
     parameters: BlueParameters,
@@ -30,7 +30,7 @@ pub struct Blue {
 }
 
 impl Blue {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "blue",
         aliases: &[],
@@ -42,7 +42,7 @@ impl Blue {
                      that also raises the drop probability above a queue length is left out",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: BlueParameters) -> Blue {
         Blue {
             parameters,

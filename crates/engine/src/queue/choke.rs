@@ -11,14 +11,14 @@ use crate::units::Rate;
 /// Its parameters are RED's.
 pub type ChokeParameters = RedParameters;
 
-/// See the module.
+/// The CHOKe queue discipline.
 #[derive(Debug)]
 pub struct Choke {
     queue: RedQueue,
 }
 
 impl Choke {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "choke",
         aliases: &[],
@@ -30,7 +30,7 @@ impl Choke {
                      out; a match also drops ECN-capable packets, as in Linux",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokeParameters) -> Choke {
         Choke { queue: RedQueue::new(limit, parameters) }
     }

@@ -9,7 +9,7 @@ use crate::packet::Packet;
 /// Its parameters are CoDel's.
 pub type ChokeCoDelParameters = CoDelParameters;
 
-/// See the module.
+/// The CoDel with CHOKe's comparison queue discipline.
 #[derive(Debug)]
 pub struct ChokeCoDel {
     parameters: ChokeCoDelParameters,
@@ -18,7 +18,7 @@ pub struct ChokeCoDel {
 }
 
 impl ChokeCoDel {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "choke_codel",
         aliases: &["codel_choke"],
@@ -32,7 +32,7 @@ impl ChokeCoDel {
                      otherwise as codel",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokeCoDelParameters) -> ChokeCoDel {
         ChokeCoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }
     }

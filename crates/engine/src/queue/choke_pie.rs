@@ -10,14 +10,14 @@ use crate::time::{Duration, Time};
 /// Its parameters are PIE's.
 pub type ChokePieParameters = PieParameters;
 
-/// See the module.
+/// The PIE with CHOKe's comparison queue discipline.
 #[derive(Debug)]
 pub struct ChokePie {
     pie: Pie,
 }
 
 impl ChokePie {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "choke_pie",
         aliases: &["pie_choke"],
@@ -30,7 +30,7 @@ impl ChokePie {
                      also drops the drawn packet; a match also drops ECN-capable packets, as in CHOKe; otherwise as pie",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokePieParameters) -> ChokePie {
         ChokePie { pie: Pie::new(limit, parameters) }
     }

@@ -8,7 +8,7 @@ use crate::packet::Packet;
 
 pub use super::parts::CobaltParameters;
 
-/// See the module.
+/// The COBALT queue discipline.
 #[derive(Debug)]
 pub struct Cobalt {
     settings: CobaltSettings,
@@ -17,7 +17,7 @@ pub struct Cobalt {
 }
 
 impl Cobalt {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "cobalt",
         aliases: &["codel_blue_alternate"],
@@ -29,7 +29,7 @@ impl Cobalt {
                      is never dropped, as in Linux but not in ns-3",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CobaltParameters) -> Cobalt {
         let settings = CobaltSettings::new(&parameters);
         Cobalt { settings, queue: BoundedFifo::new(limit), control: CobaltControl::default() }

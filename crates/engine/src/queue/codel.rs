@@ -8,7 +8,7 @@ use crate::packet::Packet;
 
 pub use super::parts::CoDelParameters;
 
-/// See the module.
+/// The CoDel queue discipline.
 #[derive(Debug)]
 pub struct CoDel {
     parameters: CoDelParameters,
@@ -17,7 +17,7 @@ pub struct CoDel {
 }
 
 impl CoDel {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "codel",
         aliases: &["controlled_delay"],
@@ -29,7 +29,7 @@ impl CoDel {
                      ce_threshold every packet that waited longer, with ecn on or off",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelParameters) -> CoDel {
         CoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }
     }

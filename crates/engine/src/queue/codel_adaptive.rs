@@ -12,7 +12,7 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// What can be set of CoDel that drops more from a longer mean queue.
+    /// Parameters of CoDel that drops more from a longer mean queue.
     pub struct CoDelAdaptiveParameters {
         ..codel: CoDelParameters, except ce_threshold {
             target = Duration::from_milliseconds(5), in 1e6..1e18, "RFC 8289 sections 4.3 and 5.3";
@@ -20,7 +20,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The CoDel that drops more from a longer mean queue queue discipline.
 #[derive(Debug)]
 pub struct CoDelAdaptive {
     codel: CoDelParameters,
@@ -32,7 +32,7 @@ pub struct CoDelAdaptive {
 }
 
 impl CoDelAdaptive {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "codel_adaptive",
         aliases: &[],
@@ -46,7 +46,7 @@ impl CoDelAdaptive {
                      the mean is exponentially weighted, with CoDel's interval as its time constant",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelAdaptiveParameters) -> CoDelAdaptive {
         CoDelAdaptive {
             codel: parameters.codel,

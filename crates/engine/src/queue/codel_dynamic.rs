@@ -11,7 +11,7 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// What can be set of CoDel that guesses the hungriest.
+    /// Parameters of CoDel that guesses the hungriest.
     pub struct CoDelDynamicParameters {
         ..guess: GuessParameters;
         others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is carried out on packets of other connections (p)", "Hanai et al. 2016 section V";
@@ -22,7 +22,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The CoDel that drops from the connection it finds hungriest queue discipline.
 #[derive(Debug)]
 pub struct CoDelDynamic {
     codel: CoDelParameters,
@@ -33,7 +33,7 @@ pub struct CoDelDynamic {
 }
 
 impl CoDelDynamic {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "codel_dynamic",
         aliases: &["dynamic_fairness_codel"],
@@ -46,7 +46,7 @@ impl CoDelDynamic {
                      codel_static; of the others' drops one in 1/p is made, by counting, as in the authors' code",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelDynamicParameters) -> CoDelDynamic {
         CoDelDynamic {
             codel: parameters.codel,

@@ -11,7 +11,7 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// What can be set of CoDel that is told the hungriest.
+    /// Parameters of CoDel that is told the hungriest.
     pub struct CoDelStaticParameters {
         hungriest: String = String::new(), "Group of flows that takes the most bandwidth", "Hanai et al. 2016 section II.H: configured in the router";
         others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is carried out on packets of other connections (p)", "Hanai et al. 2016 section V";
@@ -22,7 +22,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The CoDel that drops from a named connection queue discipline.
 #[derive(Debug)]
 pub struct CoDelStatic {
     /// Of the hungriest.
@@ -35,7 +35,7 @@ pub struct CoDelStatic {
 }
 
 impl CoDelStatic {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "codel_static",
         aliases: &["static_fairness_codel"],
@@ -48,7 +48,7 @@ impl CoDelStatic {
                      marks; of the others' drops one in 1/p is made, by counting, as in the authors' code",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelStaticParameters) -> CoDelStatic {
         CoDelStatic {
             codel: parameters.codel,

@@ -9,18 +9,18 @@ use crate::packet::Packet;
 use crate::parameters;
 
 parameters! {
-    /// Head drop has nothing to set but its limit.
+    /// Head drop has no parameters besides the limit.
     pub struct DropHeadParameters {}
 }
 
-/// See the module.
+/// The head drop queue discipline.
 #[derive(Debug)]
 pub struct DropHead {
     queue: BoundedFifo,
 }
 
 impl DropHead {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "drophead",
         aliases: &["head_drop", "drop_from_front", "pfifo_head_drop"],
@@ -32,7 +32,7 @@ impl DropHead {
                      than the limit is itself dropped",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, _parameters: DropHeadParameters) -> DropHead {
         DropHead { queue: BoundedFifo::new(limit) }
     }

@@ -6,18 +6,18 @@ use crate::packet::Packet;
 use crate::parameters;
 
 parameters! {
-    /// DropTail has nothing to set but its limit.
+    /// DropTail has no parameters besides the limit.
     pub struct DropTailParameters {}
 }
 
-/// See the module.
+/// The DropTail queue discipline.
 #[derive(Debug)]
 pub struct DropTail {
     queue: BoundedFifo,
 }
 
 impl DropTail {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "droptail",
         aliases: &["dt", "tail_drop", "drop_tail"],
@@ -28,7 +28,7 @@ impl DropTail {
         deviations: "none",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, _parameters: DropTailParameters) -> DropTail {
         DropTail { queue: BoundedFifo::new(limit) }
     }

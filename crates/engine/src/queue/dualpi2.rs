@@ -21,7 +21,7 @@ choice! {
 }
 
 parameters! {
-    /// What can be set of DualPI2.
+    /// Parameters of DualPI2.
     pub struct DualPi2Parameters {
         target: Duration = Duration::from_milliseconds(15), "Target delay of the Classic queue", "RFC 9332 appendix A; Linux net/sched/sch_dualpi2.c";
         update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the base probability is updated (Tupdate)", "RFC 9332 appendix A: the lesser of the target and a third of the greatest round-trip time; 16 ms in Linux";
@@ -65,7 +65,7 @@ impl Side {
     }
 }
 
-/// See the module.
+/// The DualPI2 queue discipline.
 #[derive(Debug)]
 pub struct DualPi2 {
     limit: Limit,
@@ -80,7 +80,7 @@ pub struct DualPi2 {
 }
 
 impl DualPi2 {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "dualpi2",
         aliases: &["dualq", "l4s"],
@@ -93,7 +93,7 @@ impl DualPi2 {
                      the buffer is the queue's limit; ecn cannot be turned off, since L4S needs marks",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: DualPi2Parameters) -> DualPi2 {
         DualPi2 {
             limit,

@@ -10,7 +10,7 @@ use crate::time::Duration;
 use crate::units::Bytes;
 
 parameters! {
-    /// FQ-CoDel's parameters.
+    /// Parameters of FQ-CoDel.
     pub struct FqCoDelParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "RFC 8290 section 5.2.5";
         quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn", "RFC 8290 section 5.2.4";
@@ -24,7 +24,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The FQ-CoDel queue discipline.
 #[derive(Debug)]
 pub struct FqCoDel {
     quantum: u64,
@@ -37,7 +37,7 @@ pub struct FqCoDel {
 }
 
 impl FqCoDel {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "fq_codel",
         aliases: &["fqcodel", "sfqcodel"],
@@ -53,7 +53,7 @@ impl FqCoDel {
                      intervals",
     };
 
-    /// Empty queues.
+    /// Creates empty queues.
     pub fn new(limit: Limit, parameters: FqCoDelParameters) -> FqCoDel {
         let count = parameters.queues as usize;
         FqCoDel {

@@ -9,7 +9,7 @@ use crate::time::{Duration, Time};
 use crate::units::Bytes;
 
 parameters! {
-    /// FQ-PIE's parameters.
+    /// Parameters of FQ-PIE.
     pub struct FqPieParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "Linux, net/sched/sch_fq_pie.c; ns-3, fq-pie-queue-disc.cc";
         quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn", "Linux, net/sched/sch_fq_pie.c: the MTU with its header";
@@ -21,7 +21,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The FQ-PIE queue discipline.
 #[derive(Debug)]
 pub struct FqPie {
     quantum: u64,
@@ -36,7 +36,7 @@ pub struct FqPie {
 }
 
 impl FqPie {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "fq_pie",
         aliases: &["fqpie"],
@@ -49,7 +49,7 @@ impl FqPie {
                      ns-3 drops half of the fattest queue; no memory limit",
     };
 
-    /// Empty queues.
+    /// Creates empty queues.
     pub fn new(limit: Limit, parameters: FqPieParameters) -> FqPie {
         let count = parameters.queues as usize;
         let pie = parameters.pie;

@@ -10,7 +10,7 @@ use crate::time::Duration;
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// FRED's parameters.
+    /// Parameters of FRED.
     pub struct FredParameters {
         min: Limit = Limit::Packets(0), "Average queue from which packets are dropped at random, and maximum queue of a flow (min_th); \"0 packets\": a quarter of the limit, at most what the link sends in round_trip_time", "Lin and Morris 1997";
         max: Limit = Limit::Packets(0), "Average queue from which every packet is dropped (max_th); \"0 packets\": twice min", "Lin and Morris 1997";
@@ -38,7 +38,7 @@ struct Flow {
     strikes: u32,
 }
 
-/// See the module.
+/// The FRED queue discipline.
 #[derive(Debug)]
 pub struct Fred {
     parameters: FredParameters,
@@ -53,7 +53,7 @@ pub struct Fred {
 }
 
 impl Fred {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "fred",
         aliases: &["flow_red"],
@@ -66,7 +66,7 @@ impl Fred {
                      are counted in packets",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: FredParameters) -> Fred {
         Fred {
             queue: BoundedFifo::new(limit),

@@ -8,7 +8,7 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// What can be set of the drop on growth.
+    /// Parameters of the drop on growth.
     pub struct GrowthDropParameters {
         interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Time between checks of the queue", "assumed: a common round-trip time";
         growth: Limit = Limit::Packets(10), "Growth per interval above which a packet is dropped", "assumed";
@@ -16,7 +16,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The Drop on growth of the queue queue discipline.
 #[derive(Debug)]
 pub struct GrowthDrop {
     parameters: GrowthDropParameters,
@@ -28,7 +28,7 @@ pub struct GrowthDrop {
 }
 
 impl GrowthDrop {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "growth_drop",
         aliases: &["queue_growth_drop"],
@@ -41,7 +41,7 @@ impl GrowthDrop {
                      more than growth the next arrival is dropped, one per interval",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: GrowthDropParameters) -> GrowthDrop {
         GrowthDrop { parameters, queue: BoundedFifo::new(limit), before: (0, 0), is_due: false }
     }

@@ -8,7 +8,7 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// The PI controller's parameters. Hollot et al. design a, b and w for a link, the least number of flows and the
+    /// Parameters of the PI controller. Hollot et al. design a, b and w for a link, the least number of flows and the
     /// greatest round-trip time.
     pub struct PiParameters {
         a: f64 = 0.00001822, in 0..1, "Weight of the queue's distance from the reference, per packet (a)", "Hollot et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/PI";
@@ -28,7 +28,7 @@ impl PiParameters {
     }
 }
 
-/// See the module.
+/// The PI controller queue discipline.
 #[derive(Debug)]
 pub struct Pi {
     parameters: PiParameters,
@@ -39,7 +39,7 @@ pub struct Pi {
 }
 
 impl Pi {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "pi",
         aliases: &["pi_controller"],
@@ -50,7 +50,7 @@ impl Pi {
         deviations: "the queue is counted in packets of any size, as in ns-2 by default",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: PiParameters) -> Pi {
         Pi { parameters, queue: BoundedFifo::new(limit), probability: 0.0, queue_before: 0 }
     }

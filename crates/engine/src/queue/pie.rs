@@ -9,7 +9,7 @@ use crate::time::{Duration, Time};
 
 pub use super::parts::{DelayEstimator, PieParameters, PieScaling};
 
-/// See the module.
+/// The PIE queue discipline.
 #[derive(Debug)]
 pub struct Pie {
     parameters: PieParameters,
@@ -18,7 +18,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "pie",
         aliases: &["proportional_integral_enhanced"],
@@ -30,7 +30,7 @@ impl Pie {
                      probability of an idle queue would never decay; always active (section 5.3 is optional)",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: PieParameters) -> Pie {
         Pie { queue: BoundedFifo::new(limit), control: PieControl::new(&parameters), parameters }
     }

@@ -10,14 +10,14 @@ use crate::units::Rate;
 
 pub use super::parts::RedParameters;
 
-/// See the module.
+/// The RED queue discipline.
 #[derive(Debug)]
 pub struct Red {
     queue: RedQueue,
 }
 
 impl Red {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "red",
         aliases: &["random_early_detection"],
@@ -31,7 +31,7 @@ impl Red {
                      fractions of packets; with ecn, packets are marked up to max at any drop probability",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RedParameters) -> Red {
         Red { queue: RedQueue::new(limit, parameters) }
     }

@@ -11,7 +11,7 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 parameters! {
-    /// What can be set of RED with dynamic thresholds.
+    /// Parameters of RED with dynamic thresholds.
     pub struct RedDynamicParameters {
         ..red: RedParameters;
         interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "Time between adjustments of the thresholds", "assumed: as Adaptive RED's";
@@ -23,7 +23,7 @@ parameters! {
 /// gentle part of the drop probability ends.
 const LIMIT_TO_MAXIMUM: f64 = 2.0;
 
-/// See the module.
+/// The RED with dynamic thresholds queue discipline.
 #[derive(Debug)]
 pub struct RedDynamic {
     parameters: RedDynamicParameters,
@@ -35,7 +35,7 @@ pub struct RedDynamic {
 }
 
 impl RedDynamic {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "red_dynamic",
         aliases: &["dynamic_threshold_red"],
@@ -49,7 +49,7 @@ impl RedDynamic {
                      configured values; otherwise the deviations of red",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RedDynamicParameters) -> RedDynamic {
         let queue = RedQueue::new(limit, parameters.red.clone());
         RedDynamic { parameters, queue, base: (f64::INFINITY, f64::INFINITY), scale: 1.0 }

@@ -10,7 +10,7 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// REM's parameters.
+    /// Parameters of REM.
     pub struct RemParameters {
         gamma: f64 = 0.001, in 0..1000, "Step size of the price, per packet and update (gamma)", "Athuraliya et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/REM";
         alpha: f64 = 0.1, in 0..1000, "Weight of the queue relative to that of the arrivals (alpha)", "Athuraliya et al. 2001; ns-2 queue/rem.cc";
@@ -35,7 +35,7 @@ impl RemParameters {
     }
 }
 
-/// See the module.
+/// The REM queue discipline.
 #[derive(Debug)]
 pub struct Rem {
     parameters: RemParameters,
@@ -49,7 +49,7 @@ pub struct Rem {
 }
 
 impl Rem {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "rem",
         aliases: &["random_exponential_marking"],
@@ -62,7 +62,7 @@ impl Rem {
                      marks them on departure",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RemParameters) -> Rem {
         Rem { parameters, queue: BoundedFifo::new(limit), capacity: 0.0, arrived: 0, price: 0.0, probability: 0.0 }
     }

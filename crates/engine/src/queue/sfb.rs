@@ -13,7 +13,7 @@ use crate::random::Random;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// SFB's parameters.
+    /// Parameters of SFB.
     pub struct SfbParameters {
         bin_size: u64 = 20, in 1..1e9, "Number of packets in a bin from which its drop probability rises", "Linux net/sched/sch_sfb.c";
         maximum: u64 = 25, in 1..1e9, "Number of packets in each of a flow's bins from which its packets are dropped", "Linux net/sched/sch_sfb.c";
@@ -78,7 +78,7 @@ impl Bins {
 /// Where a queued packet is counted: its hash in each set of bins, or none in the set that was not in use.
 type Places = [Option<u32>; 2];
 
-/// See the module.
+/// The SFB queue discipline.
 #[derive(Debug)]
 pub struct Sfb {
     parameters: SfbParameters,
@@ -96,7 +96,7 @@ pub struct Sfb {
 }
 
 impl Sfb {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "sfb",
         aliases: &["stochastic_fair_blue"],
@@ -109,7 +109,7 @@ impl Sfb {
                      rate does not depend on how often packets arrive, and drop probabilities are not rounded to 1/65536",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: SfbParameters) -> Sfb {
         Sfb {
             queue: BoundedFifo::new(limit),

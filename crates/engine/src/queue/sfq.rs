@@ -10,7 +10,7 @@ use crate::time::{Duration, Time};
 use crate::units::Bytes;
 
 parameters! {
-    /// What can be set of SFQ.
+    /// Parameters of SFQ.
     pub struct SfqParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to (divisor)", "Linux, net/sched/sch_sfq.c, SFQ_DEFAULT_HASH_DIVISOR";
         depth: u64 = 127, in 1..1e9, "Packets that a queue may hold", "Linux, net/sched/sch_sfq.c, SFQ_MAX_DEPTH";
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The SFQ queue discipline.
 #[derive(Debug)]
 pub struct Sfq {
     parameters: SfqParameters,
@@ -31,7 +31,7 @@ pub struct Sfq {
 }
 
 impl Sfq {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "sfq",
         aliases: &["stochastic_fair_queueing", "stochastic_fairness_queueing"],
@@ -44,7 +44,7 @@ impl Sfq {
                      Linux); no RED in the queues",
     };
 
-    /// Empty queues.
+    /// Creates empty queues.
     pub fn new(limit: Limit, parameters: SfqParameters) -> Sfq {
         let count = parameters.queues as usize;
         let interval = parameters.perturbation;

@@ -8,7 +8,7 @@ use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// What can be set of a token bucket filter.
+    /// Parameters of a token bucket filter.
     pub struct TbfParameters {
         rate: Rate = Rate(1_000_000), "Token rate", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
         burst: Bytes = Bytes(125_000), in 1..1e12, "Size of the bucket", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
@@ -18,7 +18,7 @@ parameters! {
 /// A byte in the unit of tokens, which come at one for each bit per second and picosecond: all is exact.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 
-/// See the module.
+/// The token bucket filter queue discipline.
 #[derive(Debug)]
 pub struct Tbf {
     rate: u64,
@@ -32,7 +32,7 @@ pub struct Tbf {
 }
 
 impl Tbf {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "tbf",
         aliases: &["token_bucket", "token_bucket_filter"],

@@ -10,7 +10,7 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 parameters! {
-    /// What can be set of a VCP router.
+    /// Parameters of a VCP router.
     pub struct VcpRouterParameters {
         load_interval: Duration = Duration::from_milliseconds(200), in 1e6..1e18, "Time over which the load is measured (t_rho)", "Xia et al. 2005; the authors' ns-2 vcp-queue.h";
         sampling_interval: Duration = Duration::from_milliseconds(10), in 1e6..1e18, "Time between samples of the queue (t_q)", "Xia et al. 2005; the authors' ns-2 vcp-queue.h";
@@ -26,7 +26,7 @@ const OVERLOAD: f64 = 1.0;
 /// Weight of the latest interval's mean queue in the persistent queue (the authors' ns-2 vcp-queue.cc).
 const LATEST_QUEUE: f64 = 0.25;
 
-/// See the module.
+/// The VCP router queue discipline.
 #[derive(Debug)]
 pub struct VcpRouter {
     parameters: VcpRouterParameters,
@@ -44,7 +44,7 @@ pub struct VcpRouter {
 }
 
 impl VcpRouter {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "vcp",
         aliases: &["vcp_router"],
@@ -56,7 +56,7 @@ impl VcpRouter {
                      authors' ns-2 code; the load factor is not rounded up to whole percent, as it is there",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: VcpRouterParameters) -> VcpRouter {
         VcpRouter {
             parameters,

@@ -10,7 +10,7 @@ use crate::parameters;
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// WRED's parameters.
+    /// Parameters of WRED.
     pub struct WredParameters {
         favoured: String = String::new(), "Name of the group of flows that has the precedence; all others have precedence 0", "none";
         precedence: u64 = 5, in 0..7, "IP precedence of the favoured flows", "RFC 791: 5 is CRITIC/ECP, the highest that is not for the network itself";
@@ -60,7 +60,7 @@ impl Profile {
     }
 }
 
-/// See the module.
+/// The WRED queue discipline.
 #[derive(Debug)]
 pub struct Wred {
     parameters: WredParameters,
@@ -72,7 +72,7 @@ pub struct Wred {
 }
 
 impl Wred {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "wred",
         aliases: &["weighted_red"],
@@ -84,7 +84,7 @@ impl Wred {
                      drops are spaced: here as in RED, without wait, separately for each precedence",
     };
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: WredParameters) -> Wred {
         let profiles = [0, parameters.precedence].map(|precedence| Profile::new(&parameters, precedence));
         Wred { parameters, queue: BoundedFifo::new(limit), average: AverageQueue::default(), profiles, favoured: None }

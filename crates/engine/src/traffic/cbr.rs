@@ -13,7 +13,7 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// What can be set of it.
+    /// Parameters of the algorithm.
     pub struct CbrParameters {
         rate: Rate = Rate(448_000), "Rate on the link, headers included", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR rate_";
         packet_size: Bytes = Bytes(210), in 1 .. 65535, "Packet size on the link, headers included", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR packetSize_";
@@ -27,7 +27,7 @@ parameters! {
 /// Times on at one go that count as a burst: longer ones are one in twenty of exponential times (e^-3).
 const BURST: f64 = 3.0;
 
-/// See the module.
+/// The constant bit rate congestion control.
 #[derive(Debug)]
 pub struct Cbr {
     parameters: Arc<CbrParameters>,
@@ -46,7 +46,7 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "cbr",
         aliases: &[],

@@ -58,7 +58,7 @@ pub struct Offered {
 /// Both ends of a flow whose sender keeps to a rate. State machines without a clock, as a connection's ends are: time
 /// is an argument, packets go into an outbox, and timers are deadlines that the owner watches.
 pub trait RateBased {
-    /// What can be set of it.
+    /// Parameters of the algorithm.
     type Parameters;
 
     /// Whether nothing comes back to the sender, so that neither a way back nor a stack matters.

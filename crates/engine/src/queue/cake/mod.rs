@@ -46,7 +46,7 @@ impl Isolation {
 }
 
 parameters! {
-    /// CAKE's parameters.
+    /// Parameters of CAKE.
     pub struct CakeParameters {
         bandwidth: Rate = Rate(0), in 0..1e15, "Rate of the shaper; zero for the link's rate", "Linux, net/sched/sch_cake.c: unlimited unless set";
         overhead: Bytes = Bytes(0), in 0..256, "Size that the shaper adds to each packet", "Linux, net/sched/sch_cake.c: none unless set";
@@ -102,7 +102,7 @@ struct Flow {
     control: CobaltControl,
 }
 
-/// See the module.
+/// The CAKE queue discipline.
 #[derive(Debug)]
 pub struct Cake {
     bandwidth: Option<Rate>,
@@ -123,7 +123,7 @@ pub struct Cake {
 }
 
 impl Cake {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "cake",
         aliases: &["sch_cake", "common_applications_kept_enhanced"],
@@ -138,7 +138,7 @@ impl Cake {
                      least 4 MiB); ecn is off by default; COBALT as in `cobalt`, without a threshold for BLUE",
     };
 
-    /// Empty queues.
+    /// Creates empty queues.
     pub fn new(limit: Limit, parameters: CakeParameters) -> Cake {
         let bandwidth = Some(parameters.bandwidth).filter(|rate| rate.0 > 0);
         // Linux, `cake_set_rate`.

@@ -13,7 +13,7 @@ const INCREMENT: f64 = 1.0 / 256.0;
 const DECREMENT: f64 = 1.0 / 4096.0;
 
 parameters! {
-    /// COBALT's parameters.
+    /// Parameters of COBALT.
     pub struct CobaltParameters {
         target: Duration = Duration::from_milliseconds(5), "Sojourn time above which the queue is congested", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
         interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Initial spacing of drops", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";

@@ -10,7 +10,7 @@ use crate::time::{Duration, Time};
 use crate::units::Bytes;
 
 parameters! {
-    /// CoDel's parameters.
+    /// Parameters of CoDel.
     pub struct CoDelParameters {
         target: Duration = Duration::from_milliseconds(5), "Acceptable minimum sojourn time of an interval (TARGET)", "RFC 8289 sections 4.3 and 5.3";
         interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Window of the minimum sojourn time, and initial spacing of drops (INTERVAL)", "RFC 8289 sections 4.2 and 5.3";

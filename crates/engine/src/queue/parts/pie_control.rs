@@ -45,7 +45,7 @@ impl PieScaling {
 }
 
 parameters! {
-    /// PIE's parameters.
+    /// Parameters of PIE.
     pub struct PieParameters {
         target: Duration = Duration::from_milliseconds(15), "Target queueing delay (QDELAY_REF)", "RFC 8033 section 4.2";
         update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the drop probability is updated (T_UPDATE)", "RFC 8033 section 4.2";

@@ -9,7 +9,7 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// RED's parameters.
+    /// Parameters of RED.
     pub struct RedParameters {
         min: Limit = Limit::Packets(0), "Average queue from which packets are dropped (thresh_); \"0 packets\": what the link sends in half the target delay, at least five packets", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
         max: Limit = Limit::Packets(0), "Average queue at which the drop probability is maximum_probability (maxthresh_); \"0 packets\": three times min", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
@@ -43,7 +43,7 @@ pub struct RedQueue {
 }
 
 impl RedQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RedParameters) -> RedQueue {
         let curve = DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, parameters.gentle);
         RedQueue {

@@ -17,7 +17,7 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 parameters! {
-    /// What can be set of BBR.
+    /// Parameters of BBR.
     pub struct BbrParameters {
         high_gain: f64 = 2.885, in 1 .. 100, "Pacing and window gain in STARTUP; DRAIN paces at its inverse", "tcp_bbr.c, bbr_high_gain: 2/ln 2";
         cwnd_gain: f64 = 2.0, in 1 .. 100, "Window in PROBE_BW, as a multiple of the BDP", "tcp_bbr.c, bbr_cwnd_gain";
@@ -70,7 +70,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// See the module.
+/// The BBR version 1 congestion control.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     parameters: Arc<BbrParameters>,
@@ -108,7 +108,7 @@ struct State {
 }
 
 impl Bbr {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "bbr",
         aliases: &["bbr1", "bbrv1", "tcp-bbr"],

@@ -15,7 +15,7 @@ use crate::time::Time;
 const LEAST_GROWTH_BEFORE_LOSS: f64 = 0.05;
 
 parameters! {
-    /// What can be set of BIC.
+    /// Parameters of BIC.
     pub struct BicParameters {
         beta: f64 = 819.0 / 1024.0, in 0 .. 1, "Share of the window kept after a loss", "Linux tcp_bic.c, beta; 0.875 in Xu, Harfoush and Rhee 2004";
         max_increment: f64 = 16.0, in 1 .. 1000, "Maximum growth per round trip, in segments: S_max", "Linux tcp_bic.c, max_increment; 32 in Xu, Harfoush and Rhee 2004";
@@ -26,7 +26,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The BIC congestion control.
 #[derive(Clone, Debug)]
 pub struct Bic {
     parameters: Arc<BicParameters>,
@@ -36,7 +36,7 @@ pub struct Bic {
 }
 
 impl Bic {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "bic",
         aliases: &["bic-tcp"],

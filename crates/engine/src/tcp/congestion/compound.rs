@@ -22,7 +22,7 @@ choice! {
 }
 
 parameters! {
-    /// What can be set of Compound.
+    /// Parameters of Compound.
     pub struct CompoundParameters {
         alpha: f64 = 0.125, in 0 .. 1, "Factor of the delay window's increase", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 3";
         beta: f64 = 0.5, in 0 .. 1, "Decrease of the window on loss", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 3";
@@ -37,7 +37,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The Compound TCP congestion control.
 #[derive(Clone, Debug)]
 pub struct Compound {
     parameters: Arc<CompoundParameters>,
@@ -64,7 +64,7 @@ struct Round {
 }
 
 impl Compound {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "compound",
         aliases: &["c-tcp", "ctcp"],

@@ -9,7 +9,7 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// What can be set of CUBIC.
+    /// Parameters of CUBIC.
     pub struct CubicParameters {
         c: f64 = 0.4, in 0.001 .. 1000.0, "Aggressiveness C of the window increase function, in segments per cubed second", "RFC 9438 sections 4.1.1 and 5.1";
         beta: f64 = 0.7, in 0 .. 1, "Multiplicative decrease factor", "RFC 9438 section 4.6";
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The CUBIC congestion control.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     parameters: Arc<CubicParameters>,
@@ -68,7 +68,7 @@ impl Epoch {
 }
 
 impl Cubic {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "cubic",
         aliases: &["tcp-cubic"],

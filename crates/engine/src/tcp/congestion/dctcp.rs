@@ -12,7 +12,7 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// What can be set of DCTCP.
+    /// Parameters of DCTCP.
     pub struct DctcpParameters {
         g: f64 = 0.0625, in 0 .. 1, "Estimation gain: the weight of the latest window in alpha", "RFC 8257 section 4.1: 1/16; Linux tcp_dctcp.c, dctcp_shift_g";
         initial_alpha: f64 = 1.0, in 0 .. 1, "Initial value of alpha", "RFC 8257 section 3.3; Linux tcp_dctcp.c, dctcp_alpha_on_init";
@@ -65,7 +65,7 @@ impl MarkedShare {
     }
 }
 
-/// See the module.
+/// The DCTCP congestion control.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     parameters: Arc<DctcpParameters>,
@@ -74,7 +74,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "dctcp",
         aliases: &["data_center_tcp"],

@@ -14,7 +14,7 @@ use crate::time::Time;
 const LAST_ROW: f64 = 94_717.0;
 
 parameters! {
-    /// What can be set of HighSpeed TCP.
+    /// Parameters of HighSpeed TCP.
     pub struct HighSpeedParameters {
         low_window: f64 = 38.0, in 2 .. 10000, "Window, in segments, up to which it behaves like Reno: Low_Window", "RFC 3649 section 5";
         high_window: f64 = 83000.0, in 20000 .. 1000000000, "Window, in segments, whose decrease is high_decrease: High_Window", "RFC 3649 section 5";
@@ -24,7 +24,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The HighSpeed TCP congestion control.
 #[derive(Clone, Debug)]
 pub struct HighSpeed {
     parameters: Arc<HighSpeedParameters>,
@@ -32,7 +32,7 @@ pub struct HighSpeed {
 }
 
 impl HighSpeed {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "hstcp",
         aliases: &["highspeed", "hs-tcp", "hs_tcp"],

@@ -23,7 +23,7 @@ const MIN_RTT_FACTOR: f64 = 0.1;
 const MAX_RTT_FACTOR: f64 = 2.0;
 
 parameters! {
-    /// What can be set of H-TCP.
+    /// Parameters of H-TCP.
     pub struct HTcpParameters {
         delta_l: Duration = Duration::from_seconds(1), "Time since the last congestion during which the window grows as in Reno: Delta_L", "Leith and Shorten 2004";
         beta_min: f64 = 0.5, in 0 .. 1, "Minimum share of the window kept after a loss", "Leith and Shorten 2004; Linux tcp_htcp.c, BETA_MIN";
@@ -34,7 +34,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The H-TCP congestion control.
 #[derive(Clone, Debug)]
 pub struct HTcp {
     parameters: Arc<HTcpParameters>,
@@ -75,7 +75,7 @@ impl Throughput {
 }
 
 impl HTcp {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "htcp",
         aliases: &["h-tcp"],

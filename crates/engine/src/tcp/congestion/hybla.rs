@@ -15,14 +15,14 @@ use crate::time::{Duration, Time};
 const GREATEST_EXPONENT: f64 = 32.0;
 
 parameters! {
-    /// What can be set of Hybla.
+    /// Parameters of Hybla.
     pub struct HyblaParameters {
         rtt0: Duration = Duration::from_milliseconds(25), in 1e9 .. 1e14, "Reference round-trip time RTT0, up to which it behaves like Reno", "Caini and Firrincieli 2004; Linux tcp_hybla.c, rtt0";
         slow_start_ceiling: u64 = 65535, in 2 .. 1000000000, "Maximum window of slow start, in segments", "Linux tcp_hybla.c, hybla_init, snd_cwnd_clamp";
     }
 }
 
-/// See the module.
+/// The TCP Hybla congestion control.
 #[derive(Clone, Debug)]
 pub struct Hybla {
     parameters: Arc<HyblaParameters>,
@@ -31,7 +31,7 @@ pub struct Hybla {
 }
 
 impl Hybla {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "hybla",
         aliases: &["tcp-hybla"],

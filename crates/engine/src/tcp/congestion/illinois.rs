@@ -16,7 +16,7 @@ const RENO_ALPHA: f64 = 1.0;
 const RENO_BETA: f64 = 0.5;
 
 parameters! {
-    /// What can be set of TCP Illinois.
+    /// Parameters of TCP Illinois.
     pub struct IllinoisParameters {
         alpha_min: f64 = 0.3, in 0.001 .. 1, "Growth per round trip at maximum delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MIN";
         alpha_max: f64 = 10.0, in 1.001 .. 1000, "Growth per round trip without delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MAX";
@@ -30,7 +30,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The TCP Illinois congestion control.
 #[derive(Clone, Debug)]
 pub struct Illinois {
     parameters: Arc<IllinoisParameters>,
@@ -58,7 +58,7 @@ struct Round {
 }
 
 impl Illinois {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "illinois",
         aliases: &[],

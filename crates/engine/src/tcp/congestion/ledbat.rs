@@ -11,7 +11,7 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 
 parameters! {
-    /// What can be set of LEDBAT.
+    /// Parameters of LEDBAT.
     pub struct LedbatParameters {
         target: Duration = Duration::from_milliseconds(100), in 1e9..1e12, "Target queueing delay (TARGET)", "RFC 6817 section 2.5: 100 ms or less";
         gain: f64 = 1.0, in 0 .. 1, "Gain of the window's response to the distance from the target (GAIN)", "RFC 6817 section 2.5";
@@ -23,7 +23,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The LEDBAT congestion control.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     parameters: Arc<LedbatParameters>,
@@ -38,7 +38,7 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "ledbat",
         aliases: &[],

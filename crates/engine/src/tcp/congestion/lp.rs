@@ -11,7 +11,7 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// What can be set of TCP-LP.
+    /// Parameters of TCP-LP.
     pub struct LpParameters {
         delta: f64 = 0.15, in 0 .. 1, "Share of the range of delays above which the smoothed delay indicates congestion", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 15 / 100";
         gamma: f64 = 0.125, in 0.001 .. 1, "Weight of a new sample in the smoothed delay", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 1 / 8";
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The TCP-LP congestion control.
 #[derive(Clone, Debug)]
 pub struct Lp {
     parameters: Arc<LpParameters>,
@@ -60,7 +60,7 @@ impl Delays {
 }
 
 impl Lp {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "lp",
         aliases: &["tcp-lp"],

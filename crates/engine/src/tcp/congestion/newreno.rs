@@ -9,7 +9,7 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// What can be set of New Reno, and of those that share its window.
+    /// Parameters of New Reno, and of those that share its window.
     pub struct NewRenoParameters {
         alpha: f64 = 1.0, in 0 .. 1000, "Segments by which the window grows per round trip, at most one per acknowledgement", "RFC 5681 section 3.1; a of AIMD(a, b) in Floyd, Handley and Padhye 2000";
         beta: f64 = 0.5, in 0 .. 1, "Share of the flight size kept after a loss", "RFC 5681 equation 4; 1 - b of AIMD(a, b) in Floyd, Handley and Padhye 2000";
@@ -50,7 +50,7 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "newreno",
         aliases: &["new-reno", "nreno"],
@@ -104,7 +104,7 @@ macro_rules! newreno_with_recovery {
         pub struct $name(super::newreno::NewReno);
 
         impl $name {
-            /// What it is.
+            /// Name, aliases, source and deviations.
             pub const ABOUT: $crate::about::About = $about;
 
             /// A fresh one.

@@ -18,7 +18,7 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 parameters! {
-    /// What can be set of Prague.
+    /// Parameters of Prague.
     pub struct PragueParameters {
         g: f64 = 0.0625, in 0 .. 1, "Gain of alpha: the weight of the latest window", "tcp_prague.c, PRAGUE_SHIFT_G: 1/16";
         virtual_rtt: Duration = Duration::from_milliseconds(25), "RTT that a flow with a shorter RTT emulates; zero disables this", "draft section 2.4.4; tcp_prague.c, prague_rtt_target";
@@ -26,7 +26,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The TCP Prague congestion control.
 #[derive(Clone, Debug)]
 pub struct Prague {
     parameters: Arc<PragueParameters>,
@@ -44,7 +44,7 @@ pub struct Prague {
 }
 
 impl Prague {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "prague",
         aliases: &["tcp_prague"],

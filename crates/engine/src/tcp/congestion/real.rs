@@ -15,7 +15,7 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// What can be set of TCP Real.
+    /// Parameters of TCP Real.
     pub struct RealParameters {
         contention: f64 = 0.125, in 0 .. 1, "Relative drop of the receiving rate from one wave to the next that shows contention", "assumed: the papers' value was not available";
     }
@@ -26,7 +26,7 @@ parameters! {
 /// excludes. Assumed.
 const WAVES_BETWEEN_ERRORS: u64 = 2;
 
-/// See the module.
+/// The TCP Real congestion control.
 #[derive(Clone, Debug)]
 pub struct Real {
     parameters: Arc<RealParameters>,
@@ -60,7 +60,7 @@ struct Received {
 }
 
 impl Real {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "real",
         aliases: &["tcp_real", "tcp-real"],

@@ -11,14 +11,14 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// What can be set of Scalable TCP.
+    /// Parameters of Scalable TCP.
     pub struct ScalableParameters {
         a: f64 = 0.01, in 0 .. 1, "Growth per acknowledged segment, in segments", "Kelly 2003; 0.02 in Linux tcp_scalable.c, for delayed acknowledgements";
         b: f64 = 0.125, in 0 .. 1, "Decrease on loss, as a share of the window", "Kelly 2003; Linux tcp_scalable.c, TCP_SCALABLE_MD_SCALE";
     }
 }
 
-/// See the module.
+/// The Scalable TCP congestion control.
 #[derive(Clone, Debug)]
 pub struct Scalable {
     parameters: Arc<ScalableParameters>,
@@ -26,7 +26,7 @@ pub struct Scalable {
 }
 
 impl Scalable {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "scalable",
         aliases: &["stcp"],

@@ -13,7 +13,7 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// What can be set of VCP.
+    /// Parameters of VCP.
     pub struct VcpParameters {
         xi: f64 = 0.0625, in 0 .. 1, "Growth per t_rho at low load", "the authors' ns-2 vcp-src.cc: 0.25 (1 / 0.8 - 1)";
         alpha: f64 = 1.0, in 0 .. 1000, "Growth per round trip of typical_rtt at high load, in segments", "Xia et al. 2005; the authors' ns-2 vcp-src.h";
@@ -39,7 +39,7 @@ enum Action {
     Freeze,
 }
 
-/// See the module.
+/// The VCP congestion control.
 #[derive(Clone, Debug)]
 pub struct Vcp {
     parameters: Arc<VcpParameters>,
@@ -55,7 +55,7 @@ struct Decrease {
 }
 
 impl Vcp {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "vcp",
         aliases: &["variable_structure"],

@@ -12,7 +12,7 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// What can be set of Vegas.
+    /// Parameters of Vegas.
     pub struct VegasParameters {
         alpha: u64 = 2, in 0 .. 1000000, "Backlog, in packets, below which the window grows", "Linux tcp_vegas.c, alpha; Brakmo and Peterson 1995 try 1 and 2";
         beta: u64 = 4, in 0 .. 1000000, "Backlog, in packets, above which the window falls", "Linux tcp_vegas.c, beta; Brakmo and Peterson 1995 try 3 and 4";
@@ -22,7 +22,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The Vegas congestion control.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     parameters: Arc<VegasParameters>,
@@ -34,7 +34,7 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "vegas",
         aliases: &["tcp-vegas"],

@@ -11,14 +11,14 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// What can be set of Veno.
+    /// Parameters of Veno.
     pub struct VenoParameters {
         beta: f64 = 3.0, in 0 .. 1000000, "Backlog, in segments, from which the path counts as congested", "Fu and Liew 2003; Linux tcp_veno.c, beta";
         random_loss_factor: f64 = 0.8, in 0 .. 1, "Share of the window kept after a loss while the path is not congested", "Fu and Liew 2003; Linux tcp_veno.c, tcp_veno_ssthresh";
     }
 }
 
-/// See the module.
+/// The TCP Veno congestion control.
 #[derive(Clone, Debug)]
 pub struct Veno {
     parameters: Arc<VenoParameters>,
@@ -32,7 +32,7 @@ pub struct Veno {
 }
 
 impl Veno {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "veno",
         aliases: &[],

@@ -13,14 +13,14 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// What can be set of Westwood+.
+    /// Parameters of Westwood+.
     pub struct WestwoodParameters {
         least_sample: Duration = Duration::from_milliseconds(50), "Minimum duration of a bandwidth sample, if the RTT is shorter", "Linux tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
         smoothing: f64 = 0.875, in 0 .. 1, "Weight of past samples in each of the two filters", "Linux tcp_westwood.c, westwood_do_filter";
     }
 }
 
-/// See the module.
+/// The TCP Westwood+ congestion control.
 #[derive(Clone, Debug)]
 pub struct Westwood {
     parameters: Arc<WestwoodParameters>,
@@ -45,7 +45,7 @@ struct Estimate {
 }
 
 impl Westwood {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "westwood",
         aliases: &["westwood+", "westwoodplus"],

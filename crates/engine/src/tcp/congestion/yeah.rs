@@ -15,7 +15,7 @@ use crate::time::Time;
 const LEAST_RENO_WINDOW: u64 = 2;
 
 parameters! {
-    /// What can be set of YeAH.
+    /// Parameters of YeAH.
     pub struct YeahParameters {
         alpha: u64 = 80, in 0 .. 1000000, "Backlog, in packets, above which the mode is slow and the queue is drained (Q_max in the paper)", "Linux tcp_yeah.c, TCP_YEAH_ALPHA";
         gamma: u64 = 1, in 1 .. 1000000, "Divisor of the backlog that gives the amount drained per round trip", "Linux tcp_yeah.c, TCP_YEAH_GAMMA";
@@ -28,7 +28,7 @@ parameters! {
     }
 }
 
-/// See the module.
+/// The YeAH-TCP congestion control.
 #[derive(Clone, Debug)]
 pub struct Yeah {
     parameters: Arc<YeahParameters>,
@@ -48,7 +48,7 @@ pub struct Yeah {
 }
 
 impl Yeah {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "yeah",
         aliases: &["yeah-tcp"],

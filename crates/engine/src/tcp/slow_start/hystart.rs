@@ -16,7 +16,7 @@ const SAMPLES: u32 = 8;
 const LEAST_RISE: Duration = Duration::from_milliseconds(4);
 const GREATEST_RISE: Duration = Duration::from_milliseconds(16);
 
-/// See the module.
+/// The HyStart slow start algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct HyStart {
     min_rtt: Option<Duration>,
@@ -24,7 +24,7 @@ pub struct HyStart {
 }
 
 impl HyStart {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "hystart",
         aliases: &[],

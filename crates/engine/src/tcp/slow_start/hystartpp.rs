@@ -20,7 +20,7 @@ const ROUNDS: u32 = 5;
 /// Segments that an acknowledgement counts at most: RFC 9406 section 4.3, L of a sender that does not pace.
 const LIMIT: u64 = 8;
 
-/// See the module.
+/// The HyStart++ slow start algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct HyStartPlusPlus {
     /// windowEnd: the round ends when it is acknowledged.
@@ -44,7 +44,7 @@ struct Conservative {
 }
 
 impl HyStartPlusPlus {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "hystart++",
         aliases: &["hystartpp"],

@@ -20,7 +20,7 @@ use sender::Sender;
 
 pub use parameters::TfrcParameters;
 
-/// See the module.
+/// The TCP-Friendly Rate Control congestion control.
 #[derive(Debug)]
 pub struct Tfrc {
     sender: Sender,
@@ -35,7 +35,7 @@ pub struct Tfrc {
 }
 
 impl Tfrc {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "tfrc",
         aliases: &[],

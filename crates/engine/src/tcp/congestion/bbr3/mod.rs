@@ -36,7 +36,7 @@ use crate::units::Rate;
 use state::{Mode, State};
 
 parameters! {
-    /// What can be set of BBR version 3.
+    /// Parameters of BBR version 3.
     pub struct Bbr3Parameters {
         startup_pacing_gain: f64 = 2.77, in 1 .. 100, "Pacing gain of Startup", "section 2.5, BBR.StartupPacingGain: 4 ln 2";
         drain_pacing_gain: f64 = 0.5, in 0.01 .. 1, "Pacing gain of Drain", "section 2.5, BBR.DrainPacingGain";
@@ -66,7 +66,7 @@ parameters! {
 /// No bound on what is in flight.
 const UNBOUNDED: u64 = u64::MAX;
 
-/// See the module.
+/// The BBR version 3 congestion control.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     parameters: Arc<Bbr3Parameters>,
@@ -85,7 +85,7 @@ struct Sampled<'a> {
 }
 
 impl Bbr3 {
-    /// What it is.
+    /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "bbr3",
         aliases: &["bbrv3"],
