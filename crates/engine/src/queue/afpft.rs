@@ -1,6 +1,6 @@
-//! AFpFT, approximate fairness through partial finish time: Eshete and Jiang, "Approximate fairness through limited flow
-//! list", ITC 23 (2011). One queue for all flows, in which a packet's place follows from a tag: when fair queueing would
-//! finish it.
+//! AFpFT, approximate fairness through partial finish time: Eshete and Jiang, "Approximate fairness through limited
+//! flow list", ITC 23 (2011). All flows share one queue, sorted by tag. A packet's tag is its finish time under fair
+//! queueing.
 
 use super::parts::{Fifo, FlowHash, Highest};
 use super::{Context, DropCause, Limit, QueueDiscipline, Queued};
@@ -13,8 +13,8 @@ parameters! {
     pub struct AfpftParameters {}
 }
 
-/// See the module. A flow's tags rise from packet to packet, so that its packets wait in a line of their own, and only the
-/// heads of the lines need ranking.
+/// The AFpFT queue discipline. The tags of a flow increase from packet to packet. Each flow therefore has a FIFO of its
+/// own, and only the heads are sorted.
 #[derive(Debug)]
 pub struct Afpft {
     limit: Limit,
@@ -23,23 +23,23 @@ pub struct Afpft {
     bytes: u64,
     /// The tag of the packet sent last.
     virtual_time: u64,
-    /// The line whose head has the least tag is the highest.
+    /// The flows with packets queued. The value is higher the lower the tag of the flow's head.
     heads: Highest,
-    /// By the tag of its last packet. Kept from the moment that the limit is first met.
+    /// The flows with packets queued, by the tag of their last packet. Created when the limit is first reached.
     tails: Option<Highest>,
 }
 
-/// A flow's line.
+/// The queue of a flow.
 #[derive(Clone, Debug, Default)]
 struct Flow {
     line: Fifo,
-    /// The tag of its latest packet. Only that of a flow ahead of the virtual time matters, which is one that exceeds its
-    /// share.
+    /// The tag of the flow's latest packet. It matters only while it exceeds the virtual time, that is, while the flow
+    /// exceeds its fair share.
     finish_time: u64,
 }
 
 impl Flow {
-    /// The tag of the head: each packet behind it adds its size. None if nothing waits.
+    /// The tag of the head, `None` if the queue is empty. Each packet behind the head adds its size to the tag.
     fn tag_of_head(&self) -> Option<u64> {
         let head = self.line.get(0)?;
         Some(self.finish_time - self.line.bytes() + u64::from(head.packet.size))
@@ -79,7 +79,7 @@ impl Afpft {
         !self.limit.would_be_exceeded(self.packets + 1, self.bytes + size)
     }
 
-    /// A flow's line has another head or another tail.
+    /// Updates the ranks of a flow whose head or tail has changed.
     fn rank(&mut self, index: usize) {
         let flow = &self.flows[index];
         self.heads.set(index, flow.tag_of_head().map_or(0, |tag| u64::MAX - tag));
@@ -88,7 +88,7 @@ impl Afpft {
         }
     }
 
-    /// Whose latest packet has the greatest tag of all that wait; none if none waits.
+    /// The flow with the queued packet of the highest tag, `None` if no packet is queued.
     fn last(&mut self) -> Option<usize> {
         let tails = self.tails.get_or_insert_with(|| {
             let mut tails = Highest::default();
@@ -121,7 +121,7 @@ impl QueueDiscipline for Afpft {
             };
             let flow = &mut self.flows[last];
             let Some(dropped) = flow.line.remove(flow.line.packets() - 1) else { return };
-            // As if it had never come.
+            // The dropped packet no longer counts towards the flow's finish time.
             flow.finish_time -= u64::from(dropped.packet.size);
             self.count_leaving(&dropped);
             self.rank(last);

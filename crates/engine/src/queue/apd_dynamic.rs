@@ -1,5 +1,6 @@
-//! Active packet dropping, dynamic: RED that drops n times as likely from the connection guessed to be the hungriest (Akiyama, Kozu
-//! and Yamaguchi, "Active packet dropping for improving performance fairness among modern TCPs", APNOMS 2014).
+//! Active packet dropping, dynamic: RED with n times the drop probability for packets of the connection estimated to
+//! take the most bandwidth (Akiyama, Kozu and Yamaguchi, "Active packet dropping for improving performance fairness
+//! among modern TCPs", APNOMS 2014).
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ parameters! {
     }
 }
 
-/// The Active packet dropping from the connection it finds hungriest queue discipline.
+/// Active packet dropping from the connection estimated to take the most bandwidth.
 #[derive(Debug)]
 pub struct ApdDynamic {
     multiple: f64,

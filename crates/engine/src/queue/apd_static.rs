@@ -1,5 +1,6 @@
-//! Active packet dropping, static: RED that drops n times as likely from the connections named as the hungriest (Akiyama, Kozu and
-//! Yamaguchi, "Active packet dropping for improving performance fairness among modern TCPs", APNOMS 2014).
+//! Active packet dropping, static: RED with n times the drop probability for packets of the connections configured as
+//! the hungriest (Akiyama, Kozu and Yamaguchi, "Active packet dropping for improving performance fairness among modern
+//! TCPs", APNOMS 2014).
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ parameters! {
     }
 }
 
-/// The Active packet dropping from a named connection queue discipline.
+/// Active packet dropping from a configured group of flows.
 #[derive(Debug)]
 pub struct ApdStatic {
     parameters: ApdStaticParameters,

@@ -1,6 +1,6 @@
-//! Adaptive RED: RED whose maximum drop probability follows the load, so that the average queue stays half way between the
-//! thresholds (Floyd, Gummadi and Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active
-//! queue management", 2001).
+//! Adaptive RED: RED that adapts its maximum drop probability so that the average queue length stays halfway between
+//! the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's
+//! active queue management", 2001).
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, Queued, RedParameters};
@@ -22,11 +22,11 @@ parameters! {
     }
 }
 
-/// The average's target keeps this share of the way between the thresholds from either.
+/// The distance of the target range from each threshold, as a share of the distance between the thresholds.
 const MARGIN: f64 = 0.4;
-/// The greatest automatic `bottom` (ns-2.35, queue/red.cc).
+/// The highest automatic `bottom` (ns-2.35, queue/red.cc).
 const GREATEST_BOTTOM: f64 = 0.01;
-/// ns-2.35, queue/red.cc: with 100 ms and packets of 1000 bytes, in bits a second.
+/// The rate at which the link sends one 1000-byte packet per 100 ms, in bits per second (ns-2.35, queue/red.cc).
 const BOTTOM_RATE: f64 = 80_000.0;
 
 /// The Adaptive RED queue discipline.
@@ -57,7 +57,7 @@ impl Ared {
         Ared { bottom: parameters.bottom, parameters, queue }
     }
 
-    /// The average queue, in bytes or packets as it is measured.
+    /// The average queue length, in bytes or packets as configured.
     pub fn average(&self) -> f64 {
         self.queue.average().value()
     }

@@ -1,6 +1,7 @@
 //! AVQ, the adaptive virtual queue: Kunniyur and Srikant, "An adaptive virtual queue (AVQ) algorithm for active queue
-//! management", IEEE/ACM Transactions on Networking 12 (2004). What would overflow the same buffer at a slower link is
-//! dropped or marked; the slower link's capacity is steered so that the real link is as busy as desired.
+//! management", IEEE/ACM Transactions on Networking 12 (2004). A virtual queue has the same buffer but a lower
+//! capacity. A packet that overflows the virtual queue is dropped or marked. The virtual capacity is adapted so that
+//! the link has the desired utilisation.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
@@ -19,7 +20,7 @@ parameters! {
     }
 }
 
-/// The virtual capacity's share of the link's to begin with (ns-2 tcl/lib/ns-default.tcl, Queue/Vq, `ecnlim_`).
+/// The initial virtual capacity, as a share of the link's capacity (ns-2 tcl/lib/ns-default.tcl, Queue/Vq, `ecnlim_`).
 const FIRST_SHARE: f64 = 0.8;
 
 /// The AVQ queue discipline.
@@ -27,17 +28,17 @@ const FIRST_SHARE: f64 = 0.8;
 pub struct Avq {
     parameters: AvqParameters,
     queue: BoundedFifo,
-    /// In bytes; as much as the limit.
+    /// The size of the virtual buffer, in bytes. Equal to the limit.
     virtual_buffer: f64,
-    /// Of the link, in bytes a second.
+    /// The capacity of the link, in bytes per second.
     capacity: f64,
-    /// Of the virtual queue, in bytes a second.
+    /// The capacity of the virtual queue, in bytes per second.
     virtual_capacity: f64,
-    /// In bytes.
+    /// The length of the virtual queue, in bytes.
     virtual_queue: f64,
-    /// When the virtual queue was last brought up to date.
+    /// When the length of the virtual queue was last updated.
     served_at: Time,
-    /// When the virtual capacity was.
+    /// When the virtual capacity was last updated.
     adapted_at: Time,
 }
 
@@ -69,17 +70,17 @@ impl Avq {
         }
     }
 
-    /// The virtual queue's length in bytes after the latest arrival.
+    /// The length of the virtual queue after the latest arrival, in bytes.
     pub fn virtual_queue(&self) -> f64 {
         self.virtual_queue
     }
 
-    /// The virtual queue's capacity in bytes a second.
+    /// The capacity of the virtual queue, in bytes per second.
     pub fn virtual_capacity(&self) -> f64 {
         self.virtual_capacity
     }
 
-    /// A packet comes: whether the virtual queue overflows.
+    /// Adds an arrival to the virtual queue. Returns whether it overflows.
     fn overflows_virtually(&mut self, size: f64, now: Time) -> bool {
         let served = self.virtual_capacity * now.since(self.served_at).seconds();
         self.virtual_queue = (self.virtual_queue - served).max(0.0);
@@ -91,7 +92,7 @@ impl Avq {
         overflows
     }
 
-    /// So many bytes were let in.
+    /// Updates the virtual capacity after `bytes` bytes were admitted.
     fn adapt(&mut self, bytes: f64, now: Time) {
         let AvqParameters { alpha, gamma, .. } = self.parameters;
         let credit = alpha * gamma * self.capacity * now.since(self.adapted_at).seconds();
@@ -107,7 +108,8 @@ impl QueueDiscipline for Avq {
         let selected = self.overflows_virtually(size, context.now);
         let admitted = self.queue.admits(&packet, context);
         if !admitted || selected && !context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
-            // Time counts all the same: else a virtual capacity of nothing would let nothing in for ever.
+            // The elapsed time counts even for a dropped packet. Otherwise a virtual capacity of zero would never
+            // recover.
             self.adapt(0.0, context.now);
             return;
         }
@@ -127,7 +129,7 @@ impl QueueDiscipline for Avq {
 
     fn set_link_rate(&mut self, rate: Rate) {
         let capacity = rate.0 as f64 / 8.0;
-        // When the rate changes, the virtual one keeps its share.
+        // When the rate changes, the virtual capacity keeps its share of it.
         let share = if self.capacity > 0.0 { self.virtual_capacity / self.capacity } else { FIRST_SHARE };
         self.virtual_capacity = share * capacity;
         self.capacity = capacity;

@@ -1,6 +1,6 @@
-//! BLUE: Feng, Shin, Kandlur and Saha, "The BLUE active queue management algorithms", IEEE/ACM Transactions on Networking 10
-//! (2002). One drop probability, which rises when the buffer overflows and falls while the link is idle; the queue's
-//! length does not enter.
+//! BLUE: Feng, Shin, Kandlur and Saha, "The BLUE active queue management algorithms", IEEE/ACM Transactions on
+//! Networking 10 (2002). A single drop probability increases when the buffer overflows and decreases while the link is
+//! idle. The queue length is not used.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
@@ -25,7 +25,7 @@ pub struct Blue {
     queue: BoundedFifo,
     probability: f64,
     last_update: Time,
-    /// Since when the link finds nothing to send.
+    /// When the link became idle, `None` while it is busy.
     idle_since: Option<Time>,
 }
 
@@ -53,12 +53,12 @@ impl Blue {
         }
     }
 
-    /// The drop probability as it was last changed.
+    /// The drop probability after the latest update.
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }
 
-    /// A packet was lost to the limit.
+    /// Updates the drop probability after an overflow.
     fn on_loss(&mut self, now: Time) {
         if now.since(self.last_update) > self.parameters.freeze_time {
             self.probability = (self.probability + self.parameters.increment).min(1.0);
@@ -66,7 +66,7 @@ impl Blue {
         }
     }
 
-    /// The link is no longer idle: makes up for the time that it was.
+    /// Ends an idle period. Applies the decreases that were due during it.
     fn end_idleness(&mut self, now: Time) {
         let Some(start) = self.idle_since.take() else {
             return;

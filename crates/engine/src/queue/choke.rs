@@ -1,6 +1,7 @@
-//! CHOKe: Pan, Prabhakar and Psounis, "CHOKe, a stateless active queue management scheme for approximating fair bandwidth
-//! allocation", INFOCOM 2000. RED that first compares each arrival with a packet drawn from the queue, and drops both
-//! if they are of the same flow: the more of the queue is a flow's, the more often.
+//! CHOKe: Pan, Prabhakar and Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
+//! bandwidth allocation", INFOCOM 2000. RED that first compares each arrival with a packet drawn at random from the
+//! queue. If both belong to the same flow, both are dropped. The probability of a match equals the flow's share of the
+//! queue.
 
 use super::parts::{RedQueue, draw_of_same_flow};
 use super::{Context, DropCause, Limit, QueueDiscipline, Queued, RedParameters};
@@ -8,7 +9,7 @@ use crate::about::About;
 use crate::packet::Packet;
 use crate::units::Rate;
 
-/// Its parameters are RED's.
+/// Parameters of CHOKe: those of RED.
 pub type ChokeParameters = RedParameters;
 
 /// The CHOKe queue discipline.

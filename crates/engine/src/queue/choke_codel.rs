@@ -1,15 +1,15 @@
-//! CoDel with CHOKe's comparison: proposed against unfairness between round-trip times by Piotrowska, "On cross-layer
-//! interactions for congestion control in the Internet", Applied Sciences 11 (2021), section 5.2.
+//! CoDel with CHOKe's comparison, proposed against unfairness between flows of different round-trip times: Piotrowska,
+//! "On cross-layer interactions for congestion control in the Internet", Applied Sciences 11 (2021), section 5.2.
 
 use super::parts::{CoDelControl, draw_of_same_flow};
 use super::{BoundedFifo, CoDelParameters, Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 
-/// Its parameters are CoDel's.
+/// Parameters of CoDel with CHOKe's comparison: those of CoDel.
 pub type ChokeCoDelParameters = CoDelParameters;
 
-/// The CoDel with CHOKe's comparison queue discipline.
+/// CoDel with CHOKe's comparison.
 #[derive(Debug)]
 pub struct ChokeCoDel {
     parameters: ChokeCoDelParameters,

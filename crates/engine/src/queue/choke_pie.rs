@@ -1,5 +1,5 @@
-//! PIE with CHOKe's comparison: proposed against unfairness between round-trip times by Piotrowska, "On cross-layer
-//! interactions for congestion control in the Internet", Applied Sciences 11 (2021), section 5.2.
+//! PIE with CHOKe's comparison, proposed against unfairness between flows of different round-trip times: Piotrowska,
+//! "On cross-layer interactions for congestion control in the Internet", Applied Sciences 11 (2021), section 5.2.
 
 use super::parts::draw_of_same_flow;
 use super::{Context, DropCause, Limit, Pie, PieParameters, QueueDiscipline, Queued};
@@ -7,10 +7,10 @@ use crate::about::About;
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 
-/// Its parameters are PIE's.
+/// Parameters of PIE with CHOKe's comparison: those of PIE.
 pub type ChokePieParameters = PieParameters;
 
-/// The PIE with CHOKe's comparison queue discipline.
+/// PIE with CHOKe's comparison.
 #[derive(Debug)]
 pub struct ChokePie {
     pie: Pie,
@@ -35,7 +35,7 @@ impl ChokePie {
         ChokePie { pie: Pie::new(limit, parameters) }
     }
 
-    /// PIE's drop probability now.
+    /// The current drop probability of PIE.
     pub fn drop_probability(&self) -> f64 {
         self.pie.drop_probability()
     }

@@ -1,4 +1,4 @@
-//! COBALT (CoDel and BLUE alternate): the AQM of CAKE, over one queue. Its rules are in
+//! COBALT (CoDel and BLUE alternate), the AQM of CAKE, on a single queue. The algorithm is in
 //! [`CobaltControl`](super::parts::CobaltControl).
 
 use super::parts::{CobaltControl, CobaltSettings};
@@ -35,7 +35,7 @@ impl Cobalt {
         Cobalt { settings, queue: BoundedFifo::new(limit), control: CobaltControl::default() }
     }
 
-    /// BLUE's drop probability.
+    /// The drop probability of BLUE.
     pub fn drop_probability(&self) -> f64 {
         self.control.drop_probability()
     }

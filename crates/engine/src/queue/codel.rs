@@ -1,5 +1,5 @@
-//! CoDel (Controlled Delay, RFC 8289): drop at the head when even the least sojourn time of an interval was above the
-//! target, the faster the longer it stays so. Its rules are in [`CoDelControl`].
+//! CoDel (Controlled Delay, RFC 8289): drops at the head if the minimum sojourn time of an interval exceeds the target.
+//! The drop rate increases while it does. The algorithm is in [`CoDelControl`].
 
 use super::parts::CoDelControl;
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};

@@ -1,8 +1,8 @@
-//! CoDel that drops more packets at a time the longer the mean queue: a proposal of Piotrowska, "On cross-layer
+//! CoDel that drops more packets at a time the higher the mean sojourn time. Proposed by Piotrowska, "On cross-layer
 //! interactions for congestion control in the Internet", Applied Sciences 11(17), 2021, sections 5.1 and 5.2.
 //!
-//! Plain CoDel drops a packet every interval / sqrt(count). With hundreds of flows that is too few for long, the queue fills
-//! and swings between full and the target.
+//! CoDel drops one packet every interval / sqrt(count). With hundreds of flows this is too few for a long time: the
+//! queue fills and then oscillates between the limit and the target.
 
 use super::parts::{CoDelControl, CoDelParameters, DropPolicy};
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
@@ -12,7 +12,7 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// Parameters of CoDel that drops more from a longer mean queue.
+    /// Parameters of CoDel with a drop rate that depends on the mean sojourn time.
     pub struct CoDelAdaptiveParameters {
         ..codel: CoDelParameters, except ce_threshold {
             target = Duration::from_milliseconds(5), in 1e6..1e18, "RFC 8289 sections 4.3 and 5.3";
@@ -20,13 +20,13 @@ parameters! {
     }
 }
 
-/// The CoDel that drops more from a longer mean queue queue discipline.
+/// CoDel with a drop rate that depends on the mean sojourn time.
 #[derive(Debug)]
 pub struct CoDelAdaptive {
     codel: CoDelParameters,
     queue: BoundedFifo,
     control: CoDelControl,
-    /// Mean sojourn time in picoseconds, and when it was taken.
+    /// Mean sojourn time, in picoseconds, and the time of its latest sample.
     mean: f64,
     taken: Time,
 }
@@ -62,7 +62,7 @@ impl CoDelAdaptive {
         Duration(self.mean as u64)
     }
 
-    /// Takes the head's sojourn time into the mean, weighted by the time since the last one.
+    /// Adds the sojourn time of the head to the mean, weighted by the time since the previous sample.
     fn observe(&mut self, now: Time) {
         if let Some(head) = self.queue.line().get(0) {
             let passed = now.since(self.taken).0 as f64;
@@ -73,7 +73,7 @@ impl CoDelAdaptive {
     }
 }
 
-/// So many drops in place of one.
+/// Drops the given number of packets in place of one.
 struct Drops(u64);
 
 impl DropPolicy for Drops {

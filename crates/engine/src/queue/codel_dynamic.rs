@@ -1,5 +1,5 @@
-//! CoDel that spares all but the connection guessed to be the hungriest: Hanai, Yamaguchi and Kobayashi, "Modified
-//! controlling queue delay for TCP fairness improvement" (2016), section IV.
+//! CoDel that drops mainly from the connection estimated to take the most bandwidth: Hanai, Yamaguchi and Kobayashi,
+//! "Modified controlling queue delay for TCP fairness improvement" (2016), section IV.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of CoDel that guesses the hungriest.
+    /// Parameters of CoDel that drops from the estimated hungriest connection.
     pub struct CoDelDynamicParameters {
         ..guess: GuessParameters;
         others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is carried out on packets of other connections (p)", "Hanai et al. 2016 section V";
@@ -22,7 +22,7 @@ parameters! {
     }
 }
 
-/// The CoDel that drops from the connection it finds hungriest queue discipline.
+/// CoDel that drops mainly from the connection estimated to take the most bandwidth.
 #[derive(Debug)]
 pub struct CoDelDynamic {
     codel: CoDelParameters,

@@ -1,4 +1,4 @@
-//! CoDel that spares all but the connection named as the hungriest: Hanai, Yamaguchi and Kobayashi, "Modified controlling
+//! CoDel that drops mainly from a configured group of flows: Hanai, Yamaguchi and Kobayashi, "Modified controlling
 //! queue delay for TCP fairness improvement" (2016), section II.H.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of CoDel that is told the hungriest.
+    /// Parameters of CoDel that drops from a configured group of flows.
     pub struct CoDelStaticParameters {
         hungriest: String = String::new(), "Group of flows that takes the most bandwidth", "Hanai et al. 2016 section II.H: configured in the router";
         others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is carried out on packets of other connections (p)", "Hanai et al. 2016 section V";
@@ -22,10 +22,10 @@ parameters! {
     }
 }
 
-/// The CoDel that drops from a named connection queue discipline.
+/// CoDel that drops mainly from a configured group of flows.
 #[derive(Debug)]
 pub struct CoDelStatic {
-    /// Of the hungriest.
+    /// The name of the hungriest group.
     name: String,
     codel: CoDelParameters,
     queue: BoundedFifo,

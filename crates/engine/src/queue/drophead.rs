@@ -1,6 +1,6 @@
-//! Head drop: at the limit, drop what has waited longest and queue what arrives. The sender hears of the loss sooner by the
-//! time that the queue takes to empty (Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM",
-//! INFOCOM 1996).
+//! Head drop: at the limit, the head is dropped and the arrival is queued. The sender detects the loss earlier by the
+//! time that the queue takes to drain (Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP
+//! over ATM", INFOCOM 1996).
 
 use super::parts::admits;
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};

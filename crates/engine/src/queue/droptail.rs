@@ -1,4 +1,4 @@
-//! Tail drop: queue until the limit, then drop what arrives.
+//! Tail drop: arrivals are queued up to the limit and dropped beyond it.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;

@@ -1,5 +1,5 @@
-//! Deficit round robin: Shreedhar and Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995. Each queue
-//! in its turn may send a quantum more than it has sent, and keeps what it could not use.
+//! Deficit round robin: Shreedhar and Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995. Each
+//! queue may send one quantum per turn, plus the deficit left over from its previous turns.
 
 use super::parts::{Chains, FlowQueues, Measure};
 use super::{Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
@@ -26,9 +26,9 @@ pub struct Drr {
     hash: FlowHash,
     queues: FlowQueues,
     active: Chains<1>,
-    /// By queue: what it may still send.
+    /// The deficit of each queue, in bytes.
     deficits: Box<[u64]>,
-    /// Whether the first queue has had its quantum in this turn.
+    /// Whether the first queue has received its quantum for this turn.
     granted: bool,
 }
 
@@ -58,7 +58,7 @@ impl Drr {
         }
     }
 
-    /// Takes the head of a queue; an emptied one is no longer active and keeps nothing.
+    /// Removes the head of a queue. A queue that becomes empty becomes inactive and loses its deficit.
     fn take(&mut self, queue: usize) -> Option<Queued> {
         let head = self.queues.pop(queue);
         if self.queues.line(queue).packets() == 0 {

@@ -1,6 +1,6 @@
-//! DualPI2: the dual-queue coupled AQM of L4S (RFC 9332) as its appendix A has it. Packets of scalable congestion controls
-//! wait in a queue of their own, which is marked early and served first; a PI controller on the other, Classic queue couples
-//! the two so that their flows get like rates.
+//! DualPI2: the dual-queue coupled AQM of L4S (RFC 9332), as in its appendix A. Packets of scalable congestion controls
+//! have a queue of their own, which marks early and has priority. A PI controller on the other queue, the Classic one,
+//! also determines the marking of the L4S queue, so that flows of both kinds get similar rates.
 
 use super::parts::admits;
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
@@ -15,7 +15,7 @@ choice! {
     pub enum DualQueueScheduler {
         /// Weighted round robin.
         Wrr = "wrr",
-        /// Whose head has waited longer, that of the L4S queue being taken to have waited for longer than it did.
+        /// The queue with the longer delay, after the time shift is added to the delay of the L4S queue.
         TimeShiftedFifo = "time_shifted_fifo",
     }
 }
@@ -37,19 +37,19 @@ parameters! {
     }
 }
 
-/// Appendix A: the L4S queue's mark probability from which there is overload (p_Lmax).
+/// The mark probability of the L4S queue that defines overload (p_Lmax, appendix A).
 const L4S_SATURATION: f64 = 1.0;
 
 /// One of the two queues.
 #[derive(Debug, Default)]
 struct Side {
     queue: Fifo,
-    /// Sum of the probabilities since the last that was chosen.
+    /// Sum of the probabilities since the latest selection.
     count: f64,
 }
 
 impl Side {
-    /// Chooses packets with this likelihood, spaced evenly (appendix A, `recur`).
+    /// Selects packets with this likelihood, evenly spaced (appendix A, `recur`).
     fn chooses(&mut self, likelihood: f64) -> bool {
         self.count += likelihood;
         let chosen = self.count > 1.0;
@@ -59,7 +59,7 @@ impl Side {
         chosen
     }
 
-    /// How long its head has waited.
+    /// The sojourn time of the head, zero if the queue is empty.
     fn delay(&self, now: Time) -> Duration {
         self.queue.get(0).map_or(Duration::ZERO, |head| now.since(head.since))
     }
@@ -72,10 +72,10 @@ pub struct DualPi2 {
     parameters: DualPi2Parameters,
     l4s: Side,
     classic: Side,
-    /// p'.
+    /// The base probability (p').
     base_probability: f64,
     delay_before: Duration,
-    /// Of weighted round robin, in bytes: above zero it is the Classic queue's turn.
+    /// The credit of weighted round robin, in bytes. Above zero, the Classic queue is served.
     credit: f64,
 }
 
@@ -116,12 +116,12 @@ impl DualPi2 {
         self.base_probability * self.base_probability
     }
 
-    /// The probability with which L4S packets are marked because of the Classic queue (p_CL).
+    /// The coupled probability with which L4S packets are marked (p_CL).
     pub fn coupled_probability(&self) -> f64 {
         (self.parameters.coupling_factor * self.base_probability).min(L4S_SATURATION)
     }
 
-    /// The probability with which L4S packets are marked because of their own queue (appendix A, `laqm`).
+    /// The probability with which L4S packets are marked by their own AQM (appendix A, `laqm`).
     fn native_probability(&self, delay: Duration) -> f64 {
         let DualPi2Parameters { minimum_threshold, range, minimum_packets, .. } = self.parameters;
         if self.l4s.queue.packets() <= minimum_packets || delay <= minimum_threshold {
@@ -133,7 +133,7 @@ impl DualPi2 {
         }
     }
 
-    /// Whether the L4S queue is next; one of them is not empty.
+    /// Whether the L4S queue is served next. At least one of the queues must not be empty.
     fn serves_l4s(&self, now: Time) -> bool {
         if self.l4s.queue.packets() == 0 || self.classic.queue.packets() == 0 {
             return self.l4s.queue.packets() > 0;
@@ -146,33 +146,33 @@ impl DualPi2 {
         }
     }
 
-    /// Marks or drops an L4S packet (appendix A); returns it if it is to be sent.
+    /// Marks or drops an L4S packet (appendix A). Returns it if it is to be sent.
     fn pass_l4s(&mut self, mut head: Queued, context: &mut Context) -> Option<Queued> {
         let coupled = self.coupled_probability();
         let is_marked = if coupled < L4S_SATURATION {
             let native = self.native_probability(context.now.since(head.since));
             self.l4s.chooses(native.max(coupled))
         } else {
-            // Overload: as for Classic packets, drops come first.
+            // Overload: packets are also dropped, with the probability of Classic packets.
             if self.l4s.chooses(self.classic_probability()) {
                 context.drop(head.packet, DropCause::Early, Some(head.since));
                 return None;
             }
             self.l4s.chooses(coupled)
         };
-        // It may have come with a mark, which is counted where it was made.
+        // A packet marked upstream is not counted again.
         if is_marked && !head.packet.is_marked() {
             context.mark(&mut head.packet);
         }
         Some(head)
     }
 
-    /// Marks or drops a Classic packet (appendix A); returns it if it is to be sent.
+    /// Marks or drops a Classic packet (appendix A). Returns it if it is to be sent.
     fn pass_classic(&mut self, mut head: Queued, context: &mut Context) -> Option<Queued> {
         let probability = self.classic_probability();
         if self.classic.chooses(probability) {
             let factor = self.parameters.coupling_factor;
-            // Overload: from p_Cmax = min(1 / k^2, 1) on marks would not be answered enough.
+            // Overload: from p_Cmax = min(1 / k^2, 1) on, packets are dropped even if they are ECN-capable.
             let may_mark = probability < (1.0 / (factor * factor)).min(1.0);
             if !context.mark_or_drop(&mut head.packet, may_mark, Some(head.since)) {
                 return None;
@@ -187,7 +187,7 @@ impl QueueDiscipline for DualPi2 {
         if !admits(&packet, self.limit, self.packets(), self.bytes(), context) {
             return;
         }
-        // ECT(1) and CE are L4S, a marked Classic packet too (`dualpi2_enqueue`).
+        // ECT(1) and CE packets go to the L4S queue, including Classic packets marked upstream (`dualpi2_enqueue`).
         let side = if packet.has(flags::ECT_1) { &mut self.l4s } else { &mut self.classic };
         side.queue.push(packet, context.now);
     }

@@ -1,5 +1,5 @@
-//! FQ-CoDel (RFC 8290): a CoDel queue for each bucket of flows, served by deficit round robin in which flows that were idle
-//! go first.
+//! FQ-CoDel (RFC 8290): flows are hashed to queues, each under CoDel. Deficit round robin serves the queues, new ones
+//! first.
 
 use super::parts::{CoDelControl, FlowQueues, Measure, Rotation};
 use super::{CoDelParameters, Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
@@ -67,7 +67,7 @@ impl FqCoDel {
         }
     }
 
-    /// Drops from the head of the queue with the most bytes until half of them are gone (section 4.1.3).
+    /// Drops at the head of the queue with the most bytes until half of its bytes are dropped (section 4.1.3).
     fn drop_from_longest(&mut self, context: &mut Context) {
         let Some(longest) = self.queues.longest() else { return };
         let (drop_batch, half) = (self.drop_batch, self.queues.line(longest).bytes() / 2);

@@ -1,4 +1,4 @@
-//! FQ-PIE: a PIE queue for each bucket of flows, served as FQ-CoDel's are. Linux net/sched/sch_fq_pie.c.
+//! FQ-PIE: flows are hashed to queues, each under PIE and served as in FQ-CoDel. Linux net/sched/sch_fq_pie.c.
 
 use super::parts::{FlowQueues, Measure, PieControl, Rotation};
 use super::{Context, Fifo, FlowHash, Limit, PieParameters, QueueDiscipline, Queued};
@@ -30,7 +30,7 @@ pub struct FqPie {
     queues: FlowQueues,
     controls: Box<[PieControl]>,
     rotation: Rotation,
-    /// The queues whose control is not at rest: only these need updates.
+    /// The queues whose control is not at rest. Only these are updated.
     moving: Vec<u32>,
     is_moving: Box<[bool]>,
 }

@@ -1,5 +1,6 @@
-//! FRED (Flow Random Early Drop): RED that counts each flow's packets in the queue, spares flows that have few, and holds those
-//! that do not slow down to the average (Lin and Morris, "Dynamics of random early detection", ACM SIGCOMM 1997).
+//! FRED (Flow Random Early Drop): RED with per-flow counts of queued packets. Flows with few packets queued are not
+//! dropped at random. Flows that do not reduce their rate are limited to the average per flow (Lin and Morris,
+//! "Dynamics of random early detection", ACM SIGCOMM 1997).
 
 use super::parts::{AverageQueue, DropCurve, DropSpacing};
 use super::{BoundedFifo, Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
@@ -23,18 +24,18 @@ parameters! {
     }
 }
 
-/// From the maximum threshold on a flow that has as many packets queued strikes.
+/// The number of packets queued at which a flow gets a strike while the average is above the maximum threshold.
 const MOST_ABOVE_MAXIMUM: f64 = 2.0;
-/// The automatic minimum threshold's share of the limit.
+/// The automatic minimum threshold, as a share of the limit.
 const MINIMUM_TO_LIMIT: f64 = 0.25;
-/// The automatic maximum threshold is so many times the minimum.
+/// The automatic maximum threshold, as a multiple of the minimum threshold.
 const MAXIMUM_TO_MINIMUM: f64 = 2.0;
 
-/// A flow that has packets queued; all others are as if they had never been.
+/// The state of a flow with packets queued. It is reset when the last of them leaves.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     queued: u64,
-    /// How often it was found not to slow down.
+    /// How often the flow was found to be unresponsive.
     strikes: u32,
 }
 
@@ -46,9 +47,9 @@ pub struct Fred {
     average: AverageQueue,
     curve: DropCurve,
     spacing: DropSpacing,
-    /// By [`FlowHash::key`].
+    /// The state of each flow, indexed by [`FlowHash::key`].
     flows: Vec<Flow>,
-    /// Flows that have packets queued.
+    /// The number of flows with packets queued.
     active: u64,
 }
 
@@ -79,12 +80,12 @@ impl Fred {
         }
     }
 
-    /// The average queue in packets.
+    /// The average queue length, in packets.
     pub fn average(&self) -> f64 {
         self.average.value()
     }
 
-    /// The average queue of a flow, at least a packet (`avgcq`).
+    /// The average queue length per active flow, at least one packet (`avgcq`).
     fn average_per_flow(&self) -> f64 {
         (self.average.value() / self.active.max(1) as f64).max(1.0)
     }
@@ -97,7 +98,7 @@ impl Fred {
         key
     }
 
-    /// Whether a flow has more than it should, which it is remembered for.
+    /// Whether a flow exceeds its limit. If so, this counts as a strike.
     fn strikes(&mut self, flow: usize) -> bool {
         let average = self.average.value();
         let per_flow = self.average_per_flow();

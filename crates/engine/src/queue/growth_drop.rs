@@ -1,5 +1,5 @@
-//! Drop on growth: a packet is dropped when the queue has grown sharply. After Itsumi and Yamamoto, "Improving fairness between
-//! CUBIC and Compound TCP", IEICE Technical Report NS2010-160 (2010).
+//! Drop on growth: drops a packet when the queue has grown quickly. After Itsumi and Yamamoto, "Improving fairness
+//! between CUBIC and Compound TCP", IEICE Technical Report NS2010-160 (2010).
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
@@ -8,7 +8,7 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// Parameters of the drop on growth.
+    /// Parameters of drop on growth.
     pub struct GrowthDropParameters {
         interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Time between checks of the queue", "assumed: a common round-trip time";
         growth: Limit = Limit::Packets(10), "Growth per interval above which a packet is dropped", "assumed";
@@ -16,14 +16,14 @@ parameters! {
     }
 }
 
-/// The Drop on growth of the queue queue discipline.
+/// The drop-on-growth queue discipline.
 #[derive(Debug)]
 pub struct GrowthDrop {
     parameters: GrowthDropParameters,
     queue: BoundedFifo,
-    /// Packets and bytes when the queue was last looked at.
+    /// The queue length at the previous check, in packets and bytes.
     before: (u64, u64),
-    /// Whether the next arrival is to be dropped.
+    /// Whether to drop the next arrival.
     is_due: bool,
 }
 

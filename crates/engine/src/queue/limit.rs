@@ -1,22 +1,22 @@
-//! How much a queue may hold.
+//! The limit of a queue.
 
 use serde::{Deserialize, Serialize};
 
 use crate::parameter::{Kind, ParameterType};
 use crate::units::Bytes;
 
-/// How much a queue holds; the packet being transmitted has left it.
+/// The maximum length of a queue. The packet in transmission does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// So many packets.
+    /// A limit in packets.
     Packets(u64),
-    /// So many bytes.
+    /// A limit in bytes.
     Bytes(u64),
 }
 
 impl Limit {
-    /// Whether so much is more than it.
+    /// Whether a queue of this length exceeds the limit.
     pub fn would_be_exceeded(self, packets: u64, bytes: u64) -> bool {
         match self {
             Limit::Packets(limit) => packets > limit,
@@ -24,7 +24,7 @@ impl Limit {
         }
     }
 
-    /// The same in bytes, packets being of this size.
+    /// The limit in bytes, given the packet size.
     pub fn in_bytes(self, packet_size: Bytes) -> u64 {
         match self {
             Limit::Packets(packets) => packets.saturating_mul(packet_size.0),
@@ -32,7 +32,7 @@ impl Limit {
         }
     }
 
-    /// The same in packets of this size.
+    /// The limit in packets, given the packet size.
     pub fn in_packets(self, packet_size: Bytes) -> f64 {
         match self {
             Limit::Packets(packets) => packets as f64,

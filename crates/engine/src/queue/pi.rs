@@ -1,5 +1,5 @@
-//! The PI controller: Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting TCP
-//! flows", INFOCOM 2001. The drop probability is steered so that the queue keeps to a length, whatever the load.
+//! The PI controller: Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting
+//! TCP flows", INFOCOM 2001. The drop probability is adjusted so that the queue keeps a target length at any load.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
@@ -8,8 +8,8 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// Parameters of the PI controller. Hollot et al. design a, b and w for a link, the least number of flows and the
-    /// greatest round-trip time.
+    /// Parameters of the PI controller. Hollot et al. derive a, b and w from the link, the minimum number of flows and
+    /// the maximum round-trip time.
     pub struct PiParameters {
         a: f64 = 0.00001822, in 0..1, "Weight of the queue's distance from the reference, per packet (a)", "Hollot et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/PI";
         b: f64 = 0.00001816, in 0..1, "Weight of that distance at the previous update (b)", "Hollot et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/PI";
@@ -20,8 +20,8 @@ parameters! {
 }
 
 impl PiParameters {
-    /// The drop probability that follows `probability`, given the queue's length in packets now and at the update before
-    /// (the discrete controller of Hollot et al.).
+    /// The next drop probability, given the current one and the queue length in packets at this update and the previous
+    /// one (the discrete controller of Hollot et al.).
     pub fn next_probability(&self, probability: f64, queue: u64, queue_before: u64) -> f64 {
         let (error, error_before) = (queue as f64 - self.reference, queue_before as f64 - self.reference);
         (probability + self.a * error - self.b * error_before).clamp(0.0, 1.0)
@@ -34,7 +34,7 @@ pub struct Pi {
     parameters: PiParameters,
     queue: BoundedFifo,
     probability: f64,
-    /// The queue's length at the latest update.
+    /// The queue length at the latest update, in packets.
     queue_before: u64,
 }
 
@@ -55,7 +55,7 @@ impl Pi {
         Pi { parameters, queue: BoundedFifo::new(limit), probability: 0.0, queue_before: 0 }
     }
 
-    /// The drop probability now.
+    /// The current drop probability.
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }

@@ -1,5 +1,5 @@
-//! PIE (Proportional Integral controller Enhanced, RFC 8033): drop arrivals with a probability that a controller
-//! adjusts so that the queueing delay nears its target. Its rules are in [`PieControl`].
+//! PIE (Proportional Integral controller Enhanced, RFC 8033): drops arrivals with a probability that a controller
+//! adjusts so that the queueing delay approaches its target. The algorithm is in [`PieControl`].
 
 use super::parts::PieControl;
 use super::{BoundedFifo, Context, Fifo, Limit, QueueDiscipline, Queued};
@@ -35,22 +35,22 @@ impl Pie {
         Pie { queue: BoundedFifo::new(limit), control: PieControl::new(&parameters), parameters }
     }
 
-    /// The drop probability now.
+    /// The current drop probability.
     pub fn drop_probability(&self) -> f64 {
         self.control.drop_probability()
     }
 
-    /// The queueing delay as estimated last.
+    /// The latest estimate of the queueing delay.
     pub fn delay(&self) -> Duration {
         self.control.delay()
     }
 
-    /// What is queued.
+    /// The queued packets.
     pub(super) fn line(&self) -> &Fifo {
         self.queue.line()
     }
 
-    /// Whether an arrival is exposed to the drop probability.
+    /// Whether the drop probability applies to an arrival.
     pub(super) fn may_drop(&self) -> bool {
         self.control.may_drop(self.queue.line(), &self.parameters)
     }
@@ -103,7 +103,7 @@ mod tests {
         flags: flags::DATA,
     };
 
-    /// Offers packets, and counts those dropped early.
+    /// Enqueues packets and returns the number dropped early.
     fn early_drops(pie: &mut Pie, packets: u64, seed: u64) -> usize {
         let mut random = Random::stream(seed, Purpose::Queue, 0);
         let mut outcome = Outcome::default();

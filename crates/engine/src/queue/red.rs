@@ -1,6 +1,6 @@
-//! RED (Random Early Detection): drop arrivals with a probability that rises with the average queue (Floyd and Jacobson,
-//! "Random early detection gateways for congestion avoidance", IEEE/ACM Transactions on Networking 1(4), 1993). How
-//! is in [`RedQueue`].
+//! RED (Random Early Detection): drops arrivals with a probability that increases with the average queue length (Floyd
+//! and Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM Transactions on Networking 1(4),
+//! 1993). The algorithm is in [`RedQueue`].
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, Queued};
@@ -36,12 +36,12 @@ impl Red {
         Red { queue: RedQueue::new(limit, parameters) }
     }
 
-    /// The average queue, in bytes or packets as it is measured.
+    /// The average queue length, in bytes or packets as configured.
     pub fn average(&self) -> f64 {
         self.queue.average().value()
     }
 
-    /// The minimum and maximum threshold.
+    /// The minimum and maximum thresholds.
     pub fn thresholds(&self) -> (f64, f64) {
         (self.queue.curve().minimum(), self.queue.curve().maximum())
     }

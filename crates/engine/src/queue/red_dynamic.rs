@@ -1,6 +1,6 @@
-//! RED whose thresholds follow the load: they rise while the average queue is above the maximum threshold, and come back when it
-//! is below the minimum. After Hasegawa, Itaya and Murata, "The dynamic threshold control algorithm of RED for thousands of TCP
-//! flows", IEICE Technical Report NS2001-11 (2001).
+//! RED with dynamic thresholds. The thresholds increase while the average queue length is above the maximum threshold,
+//! and decrease while it is below the minimum threshold. After Hasegawa, Itaya and Murata, "The dynamic threshold
+//! control algorithm of RED for thousands of TCP flows", IEICE Technical Report NS2001-11 (2001).
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, Queued, RedParameters};
@@ -19,18 +19,18 @@ parameters! {
     }
 }
 
-/// The limit is at least so many times the maximum threshold, unless it is less for the thresholds that are set: that is where the
-/// gentle part of the drop probability ends.
+/// The minimum ratio of the limit to the raised maximum threshold. The gentle part of the drop curve ends at this
+/// multiple.
 const LIMIT_TO_MAXIMUM: f64 = 2.0;
 
-/// The RED with dynamic thresholds queue discipline.
+/// RED with dynamic thresholds.
 #[derive(Debug)]
 pub struct RedDynamic {
     parameters: RedDynamicParameters,
     queue: RedQueue,
-    /// The thresholds as they are set for the link, below which they do not come.
+    /// The thresholds configured for the link. They are the lower bounds.
     base: (f64, f64),
-    /// How many times these they are.
+    /// The factor by which the base thresholds are multiplied, at least 1.
     scale: f64,
 }
 
@@ -55,7 +55,7 @@ impl RedDynamic {
         RedDynamic { parameters, queue, base: (f64::INFINITY, f64::INFINITY), scale: 1.0 }
     }
 
-    /// The minimum and maximum threshold.
+    /// The minimum and maximum thresholds.
     pub fn thresholds(&self) -> (f64, f64) {
         (self.queue.curve().minimum(), self.queue.curve().maximum())
     }

@@ -1,6 +1,6 @@
-//! REM, random exponential marking: Athuraliya, Li, Low and Yin, "REM: active queue management", IEEE Network 15 (2001). A
-//! price adds up how far the arrivals exceed the link and the queue its target; the drop probability is exponential in it,
-//! so that over a path the prices of the links add up.
+//! REM, random exponential marking: Athuraliya, Li, Low and Yin, "REM: active queue management", IEEE Network 15
+//! (2001). A price accumulates the excess of the arrivals over the capacity and of the queue over its target. The drop
+//! probability is exponential in the price, so that the prices of the links of a path add up.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
@@ -23,8 +23,8 @@ parameters! {
 }
 
 impl RemParameters {
-    /// The price that follows `price`, given what arrived in an interval, how much the link can send in it and the
-    /// queue's length, in packets.
+    /// The next price, given the current one and, in packets, the arrivals and the capacity of the link during an
+    /// interval and the queue length.
     pub fn next_price(&self, price: f64, arrived: f64, capacity: f64, queue: f64) -> f64 {
         (price + self.gamma * (self.alpha * (queue - self.target) + arrived - capacity)).max(0.0)
     }
@@ -40,7 +40,7 @@ impl RemParameters {
 pub struct Rem {
     parameters: RemParameters,
     queue: BoundedFifo,
-    /// Packets that the link can send between two updates.
+    /// The number of packets that the link can send between two updates.
     capacity: f64,
     /// Bytes that arrived since the latest update.
     arrived: u64,
@@ -67,12 +67,12 @@ impl Rem {
         Rem { parameters, queue: BoundedFifo::new(limit), capacity: 0.0, arrived: 0, price: 0.0, probability: 0.0 }
     }
 
-    /// The price now.
+    /// The current price.
     pub fn price(&self) -> f64 {
         self.price
     }
 
-    /// The drop probability now.
+    /// The current drop probability.
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }

@@ -1,7 +1,7 @@
 //! SFB, stochastic fair BLUE: Feng, Kandlur, Saha and Shin, "Stochastic fair blue: a queue management algorithm for
-//! enforcing fairness", INFOCOM 2001. Flows are hashed to a bin on each of several levels, and each bin keeps a drop
-//! probability as BLUE does; a flow's is the least of its bins', so that one that does not respond, and drives all of its
-//! bins to one, is told from those it shares some with.
+//! enforcing fairness", INFOCOM 2001. A flow is hashed to one bin on each of several levels. Each bin has a drop
+//! probability, updated as in BLUE. The drop probability of a flow is the minimum over its bins. An unresponsive flow
+//! drives all of its bins to one; a flow that shares only some of them is not affected.
 
 use super::parts::FlowHash;
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
@@ -27,14 +27,14 @@ parameters! {
     }
 }
 
-/// Levels of bins (Linux net/sched/sch_sfb.c).
+/// The number of levels (Linux net/sched/sch_sfb.c).
 const LEVELS: usize = 8;
-/// Bins on each (Linux net/sched/sch_sfb.c).
+/// The number of bins per level (Linux net/sched/sch_sfb.c).
 const BINS: usize = 16;
-/// From this drop probability on ECN-capable packets are dropped too, the more the nearer it is to one (Linux
-/// net/sched/sch_sfb.c).
+/// The drop probability from which ECN-capable packets are also dropped, at a rate that increases until all are dropped
+/// at one (Linux net/sched/sch_sfb.c).
 const MARKS_UP_TO: f64 = 0.5;
-/// For so long tokens gather at most (Linux net/sched/sch_sfb.c).
+/// The maximum time over which tokens accumulate (Linux net/sched/sch_sfb.c).
 const LONGEST_GATHERING: Duration = Duration::from_seconds(10);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +43,7 @@ struct Bin {
     probability: f64,
 }
 
-/// The bins that one hash leads to.
+/// The bins of one hash function.
 #[derive(Debug, Default)]
 struct Bins {
     hash: FlowHash,
@@ -51,14 +51,14 @@ struct Bins {
 }
 
 impl Bins {
-    /// A flow's bin on each level.
+    /// The bins of a flow, one on each level.
     fn of(&mut self, hash: u32) -> impl Iterator<Item = &mut Bin> {
         let bits = BINS.trailing_zeros();
         let bin = move |level: usize| (hash >> (bits * level as u32)) as usize % BINS;
         self.levels.iter_mut().enumerate().map(move |(level, bins)| &mut bins[bin(level)])
     }
 
-    /// A packet arrives at the bins of this hash: what they learn. Returns the least length and the least drop
+    /// Updates the bins of a flow on an arrival. Returns the minimum length, in packets, and the minimum drop
     /// probability.
     fn on_arrival(&mut self, hash: u32, parameters: &SfbParameters) -> (u64, f64) {
         let (mut packets, mut probability) = (u64::MAX, 1.0_f64);
@@ -75,7 +75,7 @@ impl Bins {
     }
 }
 
-/// Where a queued packet is counted: its hash in each set of bins, or none in the set that was not in use.
+/// The hash of a queued packet in each set of bins. `None` if the set was not in use.
 type Places = [Option<u32>; 2];
 
 /// The SFB queue discipline.
@@ -83,14 +83,14 @@ type Places = [Option<u32>; 2];
 pub struct Sfb {
     parameters: SfbParameters,
     queue: BoundedFifo,
-    /// Of the packets queued, in the same order.
+    /// The hashes of the queued packets, in queue order.
     places: Line<Places>,
-    /// Those in use, and those of the next hash.
+    /// The bins in use and those of the next hash function.
     sets: Box<[Bins; 2]>,
-    /// Which is in use.
+    /// The index of the set in use.
     used: usize,
     rehashed_at: Time,
-    /// Packets of flows that do not respond that may yet be let in.
+    /// The number of packets of unresponsive flows that may still be admitted.
     tokens: u64,
     tokens_at: Time,
 }
@@ -123,7 +123,7 @@ impl Sfb {
         }
     }
 
-    /// Changes to the next hash if it is time; whether its bins are learning already.
+    /// Changes to the next hash function when due. Returns whether the bins of the next one are being updated.
     fn rehash(&mut self, context: &mut Context) -> bool {
         let age = context.now.since(self.rehashed_at);
         let SfbParameters { rehash_interval, warmup_time, .. } = self.parameters;
@@ -136,7 +136,7 @@ impl Sfb {
         warmup_time > Duration::ZERO && age > rehash_interval - warmup_time
     }
 
-    /// Whether a packet of a flow that does not respond is let in.
+    /// Whether a packet of an unresponsive flow is admitted.
     fn takes_token(&mut self, now: Time) -> bool {
         if self.tokens == 0 {
             let gathering = now.since(self.tokens_at).min(LONGEST_GATHERING);
@@ -151,7 +151,7 @@ impl Sfb {
         true
     }
 
-    /// Whether a packet passes, given its flow's drop probability below one, and if not, whether it may be marked.
+    /// Whether a packet passes and, if not, whether it may be marked. The drop probability of its flow is below one.
     fn draw(&self, probability: f64, random: &mut Random) -> (bool, bool) {
         let draw = random.unit();
         (draw >= probability, self.parameters.ecn && draw >= (probability - MARKS_UP_TO) * 2.0)

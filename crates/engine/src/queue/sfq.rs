@@ -1,5 +1,5 @@
-//! Stochastic fairness queueing: McKenney, INFOCOM 1990, as Linux has it. Flows are hashed to queues that take turns; who
-//! shares a queue may be changed now and then.
+//! Stochastic fairness queueing: McKenney, INFOCOM 1990, as in Linux. Flows are hashed to queues, which are served
+//! round robin. The hash may be changed periodically.
 
 use super::parts::{FlowQueues, Measure, Rotation};
 use super::{Context, DropCause, Fifo, FlowHash, Limit, QueueDiscipline, Queued};
@@ -26,7 +26,7 @@ pub struct Sfq {
     hash: FlowHash,
     queues: FlowQueues,
     rotation: Rotation,
-    /// When flows are hashed anew.
+    /// When the hash changes next.
     next_perturbation: Time,
 }
 
@@ -57,7 +57,7 @@ impl Sfq {
         }
     }
 
-    /// Queues a packet, unless its queue is as long as one may be.
+    /// Queues a packet, or drops it if its queue is at the maximum depth.
     fn place(&mut self, packet: Packet, since: Option<Time>, context: &mut Context) {
         let queue = self.hash.bucket(&packet, self.parameters.queues, context.random) as usize;
         if self.queues.line(queue).packets() >= self.parameters.depth {
@@ -68,10 +68,10 @@ impl Sfq {
         self.rotation.join_last(queue, self.parameters.quantum.0);
     }
 
-    /// Hashes all flows anew; the packets of a flow, which are in one queue, keep their order.
+    /// Changes the hash. The packets of a flow, all in one queue, keep their order.
     #[cold]
     fn perturb(&mut self, context: &mut Context) {
-        // However many have become due since the last packet, one has the same effect.
+        // Any number of changes due since the previous packet have the effect of one.
         let interval = self.parameters.perturbation;
         let due = context.now.since(self.next_perturbation).0 / interval.0 + 1;
         self.next_perturbation += interval * due;
@@ -91,7 +91,7 @@ impl Sfq {
         }
     }
 
-    /// Drops the last packet of the longest queue; if all are as short as can be, the one that would go next.
+    /// Drops the tail of the longest queue, or of the first queue in turn if all have at most one packet.
     fn drop_from_longest(&mut self, context: &mut Context) {
         let Some(longest) = self.queues.longest() else { return };
         let packets = self.queues.line(longest).packets();

@@ -1,6 +1,6 @@
-//! SRED (Stabilized RED): drop by how full the buffer is and by how many flows there seem to be, which is told by how often a
-//! packet meets its own flow in a list of flows seen lately (Ott, Lakshman and Wong, "SRED: Stabilized RED", IEEE INFOCOM
-//! 1999).
+//! SRED (Stabilized RED): the drop probability depends on the occupancy of the buffer and on the estimated number of
+//! flows. The estimate is based on how often a packet matches a random entry of a list of recently seen flows (Ott,
+//! Lakshman and Wong, "SRED: Stabilized RED", IEEE INFOCOM 1999).
 
 use super::{BoundedFifo, Context, FlowHash, Limit, QueueDiscipline, Queued};
 use crate::about::About;
@@ -19,11 +19,12 @@ parameters! {
     }
 }
 
-/// Equation 4.4: up to so many flows the drop probability grows with their square.
+/// The number of flows up to which the drop probability increases with the square of the number of flows (equation
+/// 4.4).
 const FLOWS: f64 = 256.0;
 
 impl SredParameters {
-    /// The drop probability by the buffer's occupancy, a share of its capacity (equation 4.3).
+    /// The drop probability by buffer occupancy, a share of the capacity (equation 4.3).
     pub fn by_occupancy(&self, share: f64) -> f64 {
         if share >= 1.0 / 3.0 {
             self.maximum_probability
@@ -34,7 +35,8 @@ impl SredParameters {
         }
     }
 
-    /// The drop probability, given also the frequency of hits, and whether the packet is one (equations 4.4 and 5.1).
+    /// The drop probability, given the buffer occupancy, the hit frequency and whether the packet is a hit (equations
+    /// 4.4 and 5.1).
     pub fn drop_probability(&self, share: f64, hit_frequency: f64, hit: bool) -> f64 {
         let flows = FLOWS * hit_frequency;
         let by_flows = if flows > 1.0 { 1.0 / (flows * flows) } else { 1.0 };
@@ -43,7 +45,7 @@ impl SredParameters {
     }
 }
 
-/// The flows seen lately.
+/// The list of recently seen flows.
 #[derive(Debug)]
 struct Zombies {
     list: Box<[u64]>,
@@ -52,7 +54,7 @@ struct Zombies {
 }
 
 impl Zombies {
-    /// Compares a packet with a flow of the list; whether it is a hit (sections II and III).
+    /// Compares a packet with a random entry of the list. Returns whether it is a hit (sections II and III).
     fn meet(&mut self, packet: &Packet, parameters: &SredParameters, random: &mut Random) -> bool {
         let flow = FlowHash::key(packet);
         if self.filled < self.list.len() {
@@ -98,12 +100,12 @@ impl Sred {
         Sred { parameters, queue: BoundedFifo::new(limit), zombies: Zombies { list, filled: 0, hit_frequency: 0.0 } }
     }
 
-    /// How often packets meet their own flow: about the reciprocal of the number of flows.
+    /// The hit frequency, approximately the reciprocal of the number of flows.
     pub fn hit_frequency(&self) -> f64 {
         self.zombies.hit_frequency
     }
 
-    /// How full the buffer is.
+    /// The occupancy of the buffer, as a share of its capacity.
     fn share(&self) -> f64 {
         match self.queue.limit() {
             Limit::Packets(limit) => self.queue.packets() as f64 / limit as f64,

@@ -1,4 +1,4 @@
-//! Token bucket filter: a shaper that lets through so many bytes at once and so many in a time.
+//! Token bucket filter: a shaper with a token rate and a maximum burst.
 
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
@@ -15,7 +15,7 @@ parameters! {
     }
 }
 
-/// A byte in the unit of tokens, which come at one for each bit per second and picosecond: all is exact.
+/// The tokens for a byte. One token accrues per picosecond for each bit per second, so the arithmetic is exact.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 
 /// The token bucket filter queue discipline.
@@ -24,9 +24,9 @@ pub struct Tbf {
     rate: u64,
     burst: u128,
     tokens: u128,
-    /// When the tokens were counted.
+    /// When the tokens were last counted.
     counted: Time,
-    /// When the first packet may go, if not at once.
+    /// When the head may be sent, `None` if at once.
     release: Option<Time>,
     queue: BoundedFifo,
 }
@@ -44,7 +44,7 @@ impl Tbf {
                      never be sent",
     };
 
-    /// An empty queue and a full bucket.
+    /// Creates an empty queue and a full bucket.
     pub fn new(limit: Limit, parameters: TbfParameters) -> Tbf {
         let burst = u128::from(parameters.burst.0) * BYTE;
         Tbf {
@@ -63,11 +63,11 @@ impl Tbf {
         self.counted = now;
     }
 
-    /// Finds out when the first packet may go.
+    /// Computes when the head may be sent.
     fn plan(&mut self, now: Time) {
         self.release = self.queue.line().get(0).and_then(|head| {
             let missing = (u128::from(head.packet.size) * BYTE).saturating_sub(self.tokens);
-            // A packet's size in tokens fits into 64 bits.
+            // The size of a packet in tokens fits into 64 bits.
             (missing > 0).then(|| now + Duration((missing as u64).div_ceil(self.rate)))
         });
     }

@@ -1,6 +1,6 @@
 //! The router's part of VCP: Xia, Subramanian, Stoica and Kalyanaraman, "One more bit is enough", SIGCOMM 2005. Tail
-//! drop that measures how loaded its link is and tells passing packets; the sender's part is the congestion control
-//! `vcp`.
+//! drop that measures the load of its link and encodes it in departing packets. The sender's part is the congestion
+//! control `vcp`.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
 use crate::about::About;
@@ -19,11 +19,11 @@ parameters! {
     }
 }
 
-/// Load factor from which the load is high (the authors' ns-2 vcp-cmn.h, `LF_0`).
+/// The load factor from which the load is high (the authors' ns-2 vcp-cmn.h, `LF_0`).
 const HIGH_LOAD: f64 = 0.8;
-/// Load factor from which there is overload (`LF_1`).
+/// The load factor from which there is overload (`LF_1`).
 const OVERLOAD: f64 = 1.0;
-/// Weight of the latest interval's mean queue in the persistent queue (the authors' ns-2 vcp-queue.cc).
+/// The weight of the latest interval's mean queue length in the persistent queue (the authors' ns-2 vcp-queue.cc).
 const LATEST_QUEUE: f64 = 0.25;
 
 /// The VCP router queue discipline.
@@ -31,14 +31,14 @@ const LATEST_QUEUE: f64 = 0.25;
 pub struct VcpRouter {
     parameters: VcpRouterParameters,
     queue: BoundedFifo,
-    /// None before it is told; then the load is low.
+    /// The rate of the link. Until it is known, the load is low.
     rate: Option<Rate>,
     interval_start: Time,
     /// Bytes that arrived in this interval.
     arrived: u64,
-    /// Sum of the sampled queue lengths in bytes, and how many they are.
+    /// Sum of the sampled queue lengths, in bytes, and the number of samples.
     sampled: (u64, u64),
-    /// In bytes.
+    /// The persistent queue length, in bytes.
     persistent_queue: f64,
     load_factor: f64,
 }
@@ -75,7 +75,7 @@ impl VcpRouter {
         self.load_factor
     }
 
-    /// What packets are told.
+    /// The code written into departing packets.
     pub fn code(&self) -> LoadFactor {
         match self.load_factor {
             load if load < HIGH_LOAD => LoadFactor::Low,
@@ -84,7 +84,7 @@ impl VcpRouter {
         }
     }
 
-    /// The interval is over: rho = (lambda + kappa_q q) / (gamma C t_rho).
+    /// Computes the load factor at the end of an interval: rho = (lambda + kappa_q q) / (gamma C t_rho).
     fn measure(&mut self, rate: Rate, elapsed: Duration, now: Time) {
         let VcpRouterParameters { queue_weight, target_utilisation, .. } = self.parameters;
         let (sum, count) = self.sampled;
@@ -104,7 +104,7 @@ impl QueueDiscipline for VcpRouter {
         self.queue.enqueue(packet, context);
     }
 
-    /// The packet takes the greatest code of its path.
+    /// Sets the packet's load factor to the maximum over its path.
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
         let mut head = self.queue.pop()?;
         let code = self.code();

@@ -1,4 +1,5 @@
-//! WRED (weighted RED): RED whose minimum threshold depends on a packet's precedence (Cisco IOS, `random-detect`).
+//! WRED (weighted RED): RED with a minimum threshold that depends on the packet's precedence (Cisco IOS,
+//! `random-detect`).
 
 use std::sync::Arc;
 
@@ -23,14 +24,14 @@ parameters! {
 }
 
 impl WredParameters {
-    /// The minimum threshold of a precedence, in packets: half of the maximum for 0, and evenly spaced up to it (Cisco IOS,
-    /// random-detect precedence).
+    /// The minimum threshold of a precedence, in packets: half of the maximum threshold for 0, evenly spaced above
+    /// (Cisco IOS, random-detect precedence).
     pub fn minimum(&self, precedence: u64) -> f64 {
         self.max.in_packets(self.mean_packet_size) * (9 + precedence) as f64 / 18.0
     }
 }
 
-/// The drop curve of packets of one precedence.
+/// The drop curve of one precedence.
 #[derive(Debug)]
 struct Profile {
     curve: DropCurve,
@@ -44,7 +45,7 @@ impl Profile {
         Profile { curve, spacing: DropSpacing::default() }
     }
 
-    /// Whether to drop or mark a packet at this average.
+    /// Whether to drop or mark a packet at this average queue length.
     fn selects(&mut self, average: f64, context: &mut Context) -> bool {
         if average < self.curve.minimum() {
             self.spacing.stop();
@@ -66,7 +67,7 @@ pub struct Wred {
     parameters: WredParameters,
     queue: BoundedFifo,
     average: AverageQueue,
-    /// Of the others and of the favoured.
+    /// The profiles of ordinary and favoured packets, in this order.
     profiles: [Profile; 2],
     favoured: Option<(Arc<FlowTable>, u32)>,
 }
@@ -102,7 +103,7 @@ impl QueueDiscipline for Wred {
         let is_favoured = self.favoured.as_ref().is_some_and(|(flows, group)| flows.group(&packet) == *group);
         let profile = &mut self.profiles[usize::from(is_favoured)];
         let average = self.average.value();
-        // As in RED nothing is dropped that comes to an empty queue.
+        // As in RED, an arrival at an empty queue is never dropped.
         if self.queue.packets() > 0 && profile.selects(average, context) {
             let may_mark = self.parameters.ecn && average < profile.curve.maximum();
             if !context.mark_or_drop(&mut packet, may_mark, None) {

@@ -1,33 +1,33 @@
-//! How many bulk flows each host has: what divides its share among them.
+//! The number of bulk flows per host, by which the share of a host is divided.
 
-/// Hosts at one end of the flows.
+/// The hosts at one end of the flows.
 #[derive(Debug, Default)]
 pub struct HostLoads {
-    /// By host.
+    /// The number of bulk flows of each host.
     flows: Vec<u32>,
-    /// By number of flows: the hosts that have so many.
+    /// The number of hosts with a given number of bulk flows.
     hosts: Vec<u32>,
-    /// The least number that a host with any has; 0 if there is none.
+    /// The lowest number of bulk flows of any host with at least one, 0 if there is none.
     least: u32,
 }
 
 impl HostLoads {
-    /// So many hosts without flows.
+    /// Creates this number of hosts without bulk flows.
     pub fn new(hosts: usize) -> HostLoads {
         HostLoads { flows: vec![0; hosts], hosts: vec![0; 2], least: 0 }
     }
 
-    /// The bulk flows of a host.
+    /// The number of bulk flows of a host.
     pub fn of(&self, host: u32) -> u32 {
         self.flows[host as usize]
     }
 
-    /// The least load of the hosts that have any.
+    /// The lowest number of bulk flows of any host with at least one.
     pub fn least(&self) -> u32 {
         self.least
     }
 
-    /// A flow of this host becomes a bulk flow.
+    /// Adds a bulk flow to a host.
     pub fn join(&mut self, host: u32) {
         let before = self.flows[host as usize];
         let now = before + 1;
@@ -46,7 +46,7 @@ impl HostLoads {
         }
     }
 
-    /// A flow of this host is no longer one.
+    /// Removes a bulk flow from a host.
     pub fn leave(&mut self, host: u32) {
         let before = self.flows[host as usize];
         let now = before - 1;

@@ -1,6 +1,6 @@
-//! CAKE (Common Applications Kept Enhanced): Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", LANMAN 2018, and Linux
-//! net/sched/sch_cake.c. A shaper without bursts, over queues that are fair between hosts and between the flows of a
-//! host, each under COBALT.
+//! CAKE (Common Applications Kept Enhanced): Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", LANMAN 2018, and
+//! Linux net/sched/sch_cake.c. A shaper without bursts and a scheduler that is fair between hosts and between the flows
+//! of a host. Each queue is under COBALT.
 
 mod hosts;
 mod set_hash;
@@ -18,19 +18,19 @@ use hosts::HostLoads;
 use set_hash::{Found, SetHash};
 
 choice! {
-    /// What the link is shared between.
+    /// What the capacity is shared between.
     pub enum Isolation {
         /// Between flows.
         Flows = "flows",
-        /// Between sources, all of whose flows have one queue.
+        /// Between sources. All flows of a source share a queue.
         SourceHost = "src_host",
-        /// Between destinations, all of whose flows have one queue.
+        /// Between destinations. All flows of a destination share a queue.
         DestinationHost = "dst_host",
         /// Between sources, then between the flows of a source.
         DualSourceHost = "dual_src_host",
         /// Between destinations, then between the flows of a destination.
         DualDestinationHost = "dual_dst_host",
-        /// Between sources and destinations, then between flows: a flow is held back by the busier of its ends.
+        /// Between sources and destinations, then between flows. The busier of its two hosts limits a flow.
         Triple = "triple",
     }
 }
@@ -60,34 +60,34 @@ parameters! {
     }
 }
 
-/// Queues (Linux, net/sched/sch_cake.c, `CAKE_QUEUES`).
+/// The number of queues (Linux, net/sched/sch_cake.c, `CAKE_QUEUES`).
 const QUEUES: usize = 1024;
-/// The largest packet, with its Ethernet header (Linux's MTU of 1500 and 14).
+/// The maximum packet size, in bytes: Linux's MTU of 1500 and 14 for the Ethernet header.
 const MTU: u64 = 1514;
-/// What a queue may send in its turn at least (Linux, `cake_set_rate`), at most an MTU.
+/// The minimum quantum, in bytes (Linux, `cake_set_rate`). The maximum is the MTU.
 const LEAST_QUANTUM: u64 = 300;
-/// Bytes a second for each byte of the quantum (the same).
+/// The bandwidth per byte of the quantum, in bytes per second (Linux, `cake_set_rate`).
 const QUANTUM_SHARE: u64 = 1 << 12;
-/// Credits are in such parts of a byte, as a host's share divides unevenly.
+/// The units of credit per byte. Credits have fractions because a host's share does not divide evenly.
 const BYTE: i64 = 1 << 16;
 
-/// Queues that have not used up their first credit.
+/// The list of queues within their first credit.
 const NEW: usize = 0;
-/// Those that have.
+/// The list of queues beyond their first credit.
 const OLD: usize = 1;
-/// Empty ones, until nothing is left of past congestion.
+/// The list of empty queues whose control is not at rest.
 const DECAYING: usize = 2;
 
-/// What a queue counts as.
+/// The state of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Standing {
     /// Not in use.
     #[default]
     Idle,
     Sparse,
-    /// Sparse, and waiting among the old ones without a packet.
+    /// Sparse, in the list of old queues, without packets.
     SparseWaiting,
-    /// One of those that divide their hosts' shares.
+    /// Counted among the flows that divide their hosts' shares.
     Bulk,
     Decaying,
 }
@@ -95,7 +95,7 @@ enum Standing {
 #[derive(Debug, Default)]
 struct Flow {
     standing: Standing,
-    /// In parts of a byte.
+    /// In units of 1/[`BYTE`] byte.
     credit: i64,
     source: u32,
     destination: u32,
@@ -117,7 +117,7 @@ pub struct Cake {
     chains: Chains<3>,
     sources: HostLoads,
     destinations: HostLoads,
-    /// When the shaper lets the next packet go.
+    /// When the shaper may send the next packet.
     next: Time,
     release: Option<Time>,
 }
@@ -165,7 +165,7 @@ impl Cake {
         }
     }
 
-    /// The queue of a packet, which remembers its hosts.
+    /// The queue of a packet, after storing the packet's hosts there.
     fn classify(&mut self, packet: &Packet, context: &mut Context) -> usize {
         let hosts = self.table.as_ref().map(|table| (table.source(packet), table.destination(packet)));
         let (source, destination) = hosts.unwrap_or_default();
@@ -204,8 +204,8 @@ impl Cake {
         self.destinations.leave(flow.destination);
     }
 
-    /// Among how many flows the queue's hosts divide their shares, and how many times larger credits may be without any
-    /// being more than a quantum.
+    /// The number of flows that divide the shares of the queue's hosts, and the factor by which credits may be
+    /// increased without exceeding a quantum.
     fn load(&self, queue: usize) -> (i64, i64) {
         let flow = &self.flows[queue];
         let (mut load, mut least) = (1, 1);
@@ -220,7 +220,7 @@ impl Cake {
         (i64::from(load), i64::from(least.min(load)))
     }
 
-    /// A queue has used up its credit: it gets another and goes behind the old ones.
+    /// Gives another quantum to a queue without credit and moves it behind the old queues.
     fn renew(&mut self, queue: usize) {
         if self.flows[queue].standing == Standing::Sparse {
             if self.queues.line(queue).packets() > 0 {
@@ -235,7 +235,7 @@ impl Cake {
         self.chains.append(OLD, queue);
     }
 
-    /// The queue whose turn it was is empty.
+    /// Ends the turn of an empty queue.
     fn empty(&mut self, queue: usize, now: Time) {
         if self.flows[queue].standing == Standing::Bulk {
             self.leave_bulk(queue);
@@ -251,7 +251,7 @@ impl Cake {
         }
     }
 
-    /// Finds out when the next packet may go.
+    /// Computes when the next packet may be sent.
     fn plan(&mut self, now: Time) {
         let waits = self.queues.packets() > 0 && self.next > now;
         self.release = waits.then_some(self.next);

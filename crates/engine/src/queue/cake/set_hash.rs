@@ -1,4 +1,5 @@
-//! CAKE's hash: a flow may have any queue of a set of eight, so that flows share a queue only when a set is full.
+//! The set-associative hash of CAKE: a flow may use any of eight queues, so that flows share a queue only if a set is
+//! full.
 
 use crate::queue::FlowHash;
 use crate::random::Random;
@@ -6,33 +7,33 @@ use crate::random::Random;
 /// Queues in a set (Linux, net/sched/sch_cake.c, `CAKE_SET_WAYS`).
 const WAYS: usize = 8;
 
-/// No flow.
+/// Stands for no flow.
 const NOBODY: u64 = u64::MAX;
 
-/// Which flow has which queue.
+/// The assignment of flows to queues.
 #[derive(Debug)]
 pub struct SetHash {
     hash: FlowHash,
-    /// By queue: the key of the flow that had it last.
+    /// For each queue, the key of its latest flow.
     keys: Box<[u64]>,
 }
 
-/// Where a flow's packet goes.
+/// The queue of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// To the queue that the flow has, which is in use.
+    /// The queue already assigned to the flow and in use.
     Own(usize),
-    /// To one that was idle, or that it now shares with another flow.
+    /// A queue that was idle or that the flow now shares with another flow.
     Other(usize),
 }
 
 impl SetHash {
-    /// So many queues, a multiple of eight.
+    /// Creates this number of queues, a multiple of eight.
     pub fn new(queues: usize) -> SetHash {
         SetHash { hash: FlowHash::default(), keys: vec![NOBODY; queues].into() }
     }
 
-    /// The queue for the flow of this key.
+    /// The queue of the flow with this key.
     pub fn find(&mut self, key: u64, is_used: impl Fn(usize) -> bool, random: &mut Random) -> Found {
         let first = self.hash.bucket_of(key, self.keys.len() as u64, random) as usize;
         if self.keys[first] == key && is_used(first) {

@@ -1,35 +1,35 @@
-//! The average length of a queue that RED and its kin go by: an exponentially weighted moving average over the arrivals
+//! The average queue length of RED and its variants: an exponentially weighted moving average, updated on arrival
 //! (Floyd and Jacobson 1993).
 
 use crate::time::{Duration, Time};
 
-/// How many round-trip times the average's time constant is, if its weight is automatic (ns-2.35, queue/red.cc).
+/// The time constant of the automatic weight, in round-trip times (ns-2.35, queue/red.cc).
 const ROUND_TRIPS: f64 = 10.0;
 
-/// See the module. In the unit in which it is told the length: packets or bytes.
+/// The average queue length, in the unit of its samples: packets or bytes.
 #[derive(Clone, Debug, Default)]
 pub struct AverageQueue {
     value: f64,
     weight: f64,
-    /// What an idle second adds to the logarithm of the average.
+    /// The change of the average's logarithm per second of idle time.
     decay: f64,
     idle_since: Option<Time>,
 }
 
 impl AverageQueue {
-    /// The weight for which the time constant is ten round-trip times: at 100 ms the 1 - exp(-1/C) of Floyd, Gummadi and
-    /// Shenker 2001.
+    /// The weight with a time constant of ten round-trip times. At 100 ms this is the 1 - exp(-1/C) of Floyd, Gummadi
+    /// and Shenker 2001.
     pub fn automatic_weight(round_trip_time: Duration, packets_per_second: f64) -> f64 {
         -libm::expm1(-1.0 / (ROUND_TRIPS * round_trip_time.seconds() * packets_per_second))
     }
 
-    /// Sets the weight of an arrival, and how many packets the link could send in a second.
+    /// Sets the weight of a sample and the rate of the link, in packets per second.
     pub fn configure(&mut self, weight: f64, packets_per_second: f64) {
         self.weight = weight;
         self.decay = libm::log1p(-weight) * packets_per_second;
     }
 
-    /// A packet finds the queue of this length.
+    /// Updates the average for an arrival at a queue of this length.
     pub fn on_arrival(&mut self, length: f64, now: Time) {
         if self.idle_since.is_some() {
             self.value = self.at(now);
@@ -39,22 +39,22 @@ impl AverageQueue {
         }
     }
 
-    /// Takes in a length.
+    /// Adds a sample of the queue length.
     pub fn sample(&mut self, length: f64) {
         self.value += self.weight * (length - self.value);
     }
 
-    /// The link found nothing to send.
+    /// Starts an idle period.
     pub fn on_idle(&mut self, now: Time) {
         self.idle_since.get_or_insert(now);
     }
 
-    /// What the latest arrival left.
+    /// The average after the latest update.
     pub fn value(&self) -> f64 {
         self.value
     }
 
-    /// What an arrival now would leave if the link has been idle, as if it had sent packets all the time.
+    /// The average now. While the link is idle, it decays as if packets were departing at the link's rate.
     pub fn at(&self, now: Time) -> f64 {
         match self.idle_since {
             Some(since) if self.value > 0.0 && now > since => {

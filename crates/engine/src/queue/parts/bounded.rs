@@ -1,4 +1,4 @@
-//! Room: where an arrival is admitted to a queue of limited length, or dropped.
+//! A FIFO with a limit: arrivals beyond the limit are dropped.
 
 use super::{Fifo, Queued};
 use crate::packet::Packet;
@@ -6,7 +6,7 @@ use crate::queue::discipline::{Context, DropCause};
 use crate::queue::limit::Limit;
 use crate::time::Time;
 
-/// Whether a queue of this limit has room for an arrival beside what it holds; if not it is dropped.
+/// Whether a queue of this length has room for an arrival. If not, the arrival is dropped.
 #[inline(always)]
 pub fn admits(packet: &Packet, limit: Limit, packets: u64, bytes: u64, context: &mut Context) -> bool {
     let has_room = !limit.would_be_exceeded(packets + 1, bytes + u64::from(packet.size));
@@ -16,7 +16,7 @@ pub fn admits(packet: &Packet, limit: Limit, packets: u64, bytes: u64, context: 
     has_room
 }
 
-/// A line of packets with a limit.
+/// A FIFO with a limit.
 #[derive(Debug)]
 pub struct BoundedFifo {
     limit: Limit,
@@ -24,7 +24,7 @@ pub struct BoundedFifo {
 }
 
 impl BoundedFifo {
-    /// An empty line.
+    /// Creates an empty queue.
     pub fn new(limit: Limit) -> BoundedFifo {
         BoundedFifo { limit, line: Fifo::default() }
     }
@@ -34,7 +34,7 @@ impl BoundedFifo {
         !self.limit.would_be_exceeded(self.line.packets() + 1, self.line.bytes() + u64::from(packet.size))
     }
 
-    /// Whether there is room for an arrival; if not it is dropped.
+    /// Whether there is room for an arrival. If not, it is dropped.
     #[inline(always)]
     pub fn admits(&self, packet: &Packet, context: &mut Context) -> bool {
         admits(packet, self.limit, self.line.packets(), self.line.bytes(), context)
@@ -46,7 +46,7 @@ impl BoundedFifo {
         self.line.push(packet, now);
     }
 
-    /// Adds an arrival at the tail if there is room for it; drops it otherwise.
+    /// Adds an arrival at the tail, or drops it if there is no room.
     #[inline(always)]
     pub fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if self.admits(&packet, context) {
@@ -54,32 +54,32 @@ impl BoundedFifo {
         }
     }
 
-    /// Takes the packet at the head.
+    /// Removes the head.
     pub fn pop(&mut self) -> Option<Queued> {
         self.line.pop()
     }
 
-    /// The most that it may hold.
+    /// The limit.
     pub fn limit(&self) -> Limit {
         self.limit
     }
 
-    /// What it holds.
+    /// The queued packets.
     pub fn line(&self) -> &Fifo {
         &self.line
     }
 
-    /// The same, to take packets from.
+    /// The queued packets, for removal.
     pub fn line_mut(&mut self) -> &mut Fifo {
         &mut self.line
     }
 
-    /// Packets in line.
+    /// The queue length in packets.
     pub fn packets(&self) -> u64 {
         self.line.packets()
     }
 
-    /// Bytes in line.
+    /// The queue length in bytes.
     pub fn bytes(&self) -> u64 {
         self.line.bytes()
     }

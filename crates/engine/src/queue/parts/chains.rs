@@ -1,9 +1,9 @@
-//! Chains of queues that wait for their turn: each queue is in one chain or in none, and can leave from anywhere.
+//! Linked lists of queues waiting for service. Each queue is in at most one list and can be removed from any position.
 
-/// No queue.
+/// Stands for no queue.
 const NONE: u32 = u32::MAX;
 
-/// Where a queue stands.
+/// The position of a queue.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     chain: Option<u8>,
@@ -11,38 +11,38 @@ struct Place {
     behind: u32,
 }
 
-/// `N` chains over the same queues.
+/// `N` linked lists over the same queues.
 #[derive(Clone, Debug)]
 pub struct Chains<const N: usize> {
-    /// The first and the last of each.
+    /// The first and last queue of each list.
     ends: [(u32, u32); N],
     places: Box<[Place]>,
 }
 
 impl<const N: usize> Chains<N> {
-    /// Empty chains for so many queues.
+    /// Creates empty lists for this number of queues.
     pub fn new(queues: usize) -> Chains<N> {
         let place = Place { chain: None, before: NONE, behind: NONE };
         Chains { ends: [(NONE, NONE); N], places: vec![place; queues].into() }
     }
 
-    /// The first of a chain.
+    /// The first queue of a list.
     pub fn first(&self, chain: usize) -> Option<usize> {
         let (first, _) = self.ends[chain];
         (first != NONE).then_some(first as usize)
     }
 
-    /// The chain that a queue is in.
+    /// The list that contains a queue.
     pub fn chain_of(&self, queue: usize) -> Option<usize> {
         self.places[queue].chain.map(usize::from)
     }
 
-    /// Whether all chains are empty.
+    /// Whether all lists are empty.
     pub fn is_empty(&self) -> bool {
         self.ends.iter().all(|(first, _)| *first == NONE)
     }
 
-    /// Puts a queue at the end of a chain; it leaves the one that it is in.
+    /// Appends a queue to a list, after removing it from its current one.
     pub fn append(&mut self, chain: usize, queue: usize) {
         self.remove(queue);
         let last = self.ends[chain].1;
@@ -51,7 +51,7 @@ impl<const N: usize> Chains<N> {
         self.ends[chain].1 = queue as u32;
     }
 
-    /// Takes a queue out of its chain, if it is in one.
+    /// Removes a queue from its list, if any.
     pub fn remove(&mut self, queue: usize) {
         let Place { chain: Some(chain), before, behind } = self.places[queue] else { return };
         let chain = usize::from(chain);
@@ -64,7 +64,7 @@ impl<const N: usize> Chains<N> {
         self.places[queue].chain = None;
     }
 
-    /// Has `queue` follow `before`, or be the first.
+    /// Makes `queue` the successor of `before`, or the first of the list.
     fn link(&mut self, chain: usize, before: u32, queue: u32) {
         if before == NONE {
             self.ends[chain].0 = queue;
@@ -81,7 +81,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// After any sequence of operations the chains hold the same as one deque each.
+        /// After any sequence of operations, each list equals a deque that has undergone the same operations.
         #[test]
         fn agree_with_deques(steps in prop::collection::vec((0usize..8, prop::option::of(0usize..2)), 0..200)) {
             let mut chains: Chains<2> = Chains::new(8);

@@ -1,15 +1,15 @@
-//! COBALT's control of a line of packets (Palmei et al., "Design and evaluation of COBALT queue discipline", LANMAN 2019;
-//! Linux, net/sched/sch_cake.c): a CoDel whose drop rate falls as it rose, and beside it BLUE, for flows that do not
-//! respond.
+//! COBALT on one FIFO (Palmei et al., "Design and evaluation of COBALT queue discipline", LANMAN 2019; Linux,
+//! net/sched/sch_cake.c): a variant of CoDel whose drop rate decreases gradually after congestion, combined with BLUE
+//! against unresponsive flows.
 
 use super::Queued;
 use crate::parameters;
 use crate::queue::discipline::Context;
 use crate::time::{Duration, Time};
 
-/// What BLUE adds to its drop probability (Linux, net/sched/sch_cake.c, `p_inc`).
+/// The increase of BLUE's drop probability (Linux, net/sched/sch_cake.c, `p_inc`).
 const INCREMENT: f64 = 1.0 / 256.0;
-/// What it takes away (`p_dec`).
+/// The decrease of BLUE's drop probability (`p_dec`).
 const DECREMENT: f64 = 1.0 / 4096.0;
 
 parameters! {
@@ -22,23 +22,24 @@ parameters! {
     }
 }
 
-/// How a line is controlled.
+/// Settings of the control.
 #[derive(Clone, Debug)]
 pub struct CobaltSettings {
-    /// Sojourn time above which the queue is congested, and least time between updates of BLUE.
+    /// Sojourn time above which the queue is congested, and the minimum time between updates of BLUE.
     pub target: Duration,
-    /// Time from congestion to the first signal, and the spacing of the first signals.
+    /// Time from the onset of congestion to the first signal, and the spacing of the first signals.
     pub interval: Duration,
-    /// Sojourn time up to which there is none, whatever the target: some packets' transmission.
+    /// Sojourn time up to which the queue is not congested, whatever the target: the transmission time of a few
+    /// packets.
     pub allowance: Duration,
-    /// Sojourn time above which BLUE adds too.
+    /// Sojourn time above which BLUE's drop probability also increases.
     pub blue_threshold: Duration,
     /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
 }
 
 impl CobaltSettings {
-    /// As the parameters say, without an allowance.
+    /// Settings from the parameters, with an allowance of zero.
     pub fn new(parameters: &CobaltParameters) -> CobaltSettings {
         let CobaltParameters { target, interval, blue_threshold, ecn } = *parameters;
         let never = Duration(u64::MAX);
@@ -52,11 +53,11 @@ impl CobaltSettings {
     }
 }
 
-/// Where the control of one line stands.
+/// The state of the control of one FIFO.
 #[derive(Clone, Debug, Default)]
 pub struct CobaltControl {
     count: u64,
-    /// When to signal next; without congestion, when the count falls or the line is at rest.
+    /// Time of the next signal. Without congestion: when the count decreases, or when the control comes to rest.
     next: Time,
     dropping: bool,
     drop_probability: f64,
@@ -64,17 +65,17 @@ pub struct CobaltControl {
 }
 
 impl CobaltControl {
-    /// BLUE's drop probability.
+    /// The drop probability of BLUE.
     pub fn drop_probability(&self) -> f64 {
         self.drop_probability
     }
 
-    /// Whether nothing is left of past congestion.
+    /// Whether no state of past congestion remains.
     pub fn is_at_rest(&self, now: Time) -> bool {
         self.drop_probability == 0.0 && self.count == 0 && now >= self.next
     }
 
-    /// The line had to give up a packet for lack of room.
+    /// Updates the state after an overflow.
     pub fn on_full(&mut self, settings: &CobaltSettings, now: Time) {
         self.raise(settings, now);
         self.dropping = true;
@@ -82,7 +83,7 @@ impl CobaltControl {
         self.count = self.count.max(1);
     }
 
-    /// The line was asked for a packet and was empty.
+    /// Updates the state when a packet was requested and the queue was empty.
     pub fn on_empty(&mut self, settings: &CobaltSettings, now: Time) {
         if self.drop_probability > 0.0 && now.since(self.blue_updated) > settings.target {
             self.drop_probability = (self.drop_probability - DECREMENT).max(0.0);
@@ -95,8 +96,7 @@ impl CobaltControl {
         }
     }
 
-    /// Whether to drop this packet, which comes from the head of the line; it may be marked instead. The last of a line is
-    /// kept.
+    /// Whether to drop the head. It may be marked instead. The last packet of a queue is never dropped.
     pub fn drops(
         &mut self,
         head: &mut Queued,
@@ -131,10 +131,10 @@ impl CobaltControl {
         if sojourn > settings.blue_threshold {
             self.raise(settings, now);
         }
-        // BLUE does not mark: it is for those who do not listen.
+        // BLUE drops without marking: its target is unresponsive flows.
         let blue = self.drop_probability > 0.0 && context.random.unit() < self.drop_probability;
         let drops = blue || signals && !(settings.ecn && context.mark(&mut head.packet));
-        // The time of the next signal also tells for how long the line has been idle.
+        // Without a count, the time of the next signal also shows how long the queue has been idle.
         if self.count == 0 {
             self.next = now + settings.interval;
         } else if is_late && !drops {
@@ -150,7 +150,7 @@ impl CobaltControl {
         }
     }
 
-    /// CoDel's control law; a count of 0 is treated as 1.
+    /// The control law of CoDel. A count of 0 is treated as 1.
     fn spacing(&self, settings: &CobaltSettings) -> Duration {
         Duration((settings.interval.0 as f64 / (self.count.max(1) as f64).sqrt()).round() as u64)
     }

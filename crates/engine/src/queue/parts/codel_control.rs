@@ -1,6 +1,6 @@
-//! CoDel's control of a line of packets (RFC 8289): which are dropped or marked on the way from its head.
+//! CoDel on one FIFO (RFC 8289): decides which packets to drop or mark at the head.
 //!
-//! The discipline `codel` is this over one line; disciplines with many lines have a control for each.
+//! The discipline `codel` applies it to a single queue. Disciplines with several queues have one control per queue.
 
 use super::{Fifo, Queued};
 use crate::packet::Packet;
@@ -20,11 +20,11 @@ parameters! {
     }
 }
 
-/// Section 5.5: within so many intervals of the last cycle the drop rate takes up where it was.
+/// The number of intervals after the previous dropping state within which its drop rate is resumed (section 5.5).
 const RESUMPTION_INTERVALS: u64 = 16;
 
 impl CoDelParameters {
-    /// When to drop next, `count` drops into the dropping state (section 5.6).
+    /// The time of the next drop, after `count` drops in the dropping state (section 5.6).
     pub fn control_law(&self, time: Time, count: u64) -> Time {
         time + self.spacing(count)
     }
@@ -33,7 +33,8 @@ impl CoDelParameters {
         Duration((self.interval.0 as f64 / (count as f64).sqrt()).round() as u64)
     }
 
-    /// Marks what waited for longer than the threshold for marks, unless it is marked already (Linux, `codel_dequeue`).
+    /// Marks a packet whose sojourn time exceeds the CE threshold, unless it is already marked (Linux,
+    /// `codel_dequeue`).
     fn mark_above_threshold(&self, sent: &mut Queued, context: &mut Context) {
         let threshold = self.ce_threshold;
         let above = threshold > Duration::ZERO && context.now.since(sent.since) > threshold;
@@ -42,20 +43,20 @@ impl CoDelParameters {
         }
     }
 
-    /// Marks the head or drops it; whether it stays.
+    /// Marks or drops the head. Returns whether it is still queued.
     fn mark_or_drop(&self, head: &mut Queued, context: &mut Context) -> bool {
         context.mark_or_drop(&mut head.packet, self.ecn, Some(head.since))
     }
 }
 
-/// What a discipline built on CoDel does otherwise. A closure tells for each packet whether it is dropped; CoDel itself
-/// drops each.
+/// The differences of a discipline based on CoDel. A closure decides for each packet whether it is dropped. CoDel
+/// itself drops each.
 pub trait DropPolicy {
-    /// Whether CoDel's drop, or mark, of this packet is made. If not the packet is sent, and the control goes on as though
-    /// it had been dropped.
+    /// Whether CoDel's drop or mark of this packet is carried out. If not, the packet is sent and the control proceeds
+    /// as if it had been dropped.
     fn takes(&mut self, packet: &Packet) -> bool;
 
-    /// Drops in place of one, evenly spaced over the time to CoDel's next.
+    /// The number of drops in place of one, evenly spaced over the time until CoDel's next drop.
     fn drops(&self) -> u64 {
         1
     }
@@ -67,13 +68,13 @@ impl<F: FnMut(&Packet) -> bool> DropPolicy for F {
     }
 }
 
-/// Where the control of one line stands.
+/// The state of the control of one FIFO.
 #[derive(Clone, Debug, Default)]
 pub struct CoDelControl {
-    /// When the sojourn time will have been above the target for an interval; `None` while it is below.
+    /// When the sojourn time will have exceeded the target for an interval. `None` while it is below.
     first_above: Option<Time>,
     drop_next: Time,
-    /// Drops in place of CoDel's latest, and how many of them are to come.
+    /// The number of drops in place of CoDel's latest, and how many of them remain.
     drops: u64,
     to_come: u64,
     count: u64,
@@ -82,17 +83,17 @@ pub struct CoDelControl {
 }
 
 impl CoDelControl {
-    /// Whether it is in the dropping state.
+    /// Whether the control is in the dropping state.
     pub fn is_dropping(&self) -> bool {
         self.dropping
     }
 
-    /// Takes the packet to send from the line.
+    /// Removes the packet to send.
     pub fn dequeue(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, context: &mut Context) -> Option<Queued> {
         self.dequeue_with(&mut |_: &Packet| true, queue, parameters, context)
     }
 
-    /// Takes the packet to send from the line, dropping by a policy.
+    /// Removes the packet to send, with drops as the policy decides.
     pub fn dequeue_with(
         &mut self,
         policy: &mut impl DropPolicy,
@@ -105,7 +106,7 @@ impl CoDelControl {
         Some(sent)
     }
 
-    /// Takes the head, and tells whether it may be dropped (section 5.6, `dodequeue`).
+    /// Removes the head. Returns also whether it may be dropped (section 5.6, `dodequeue`).
     fn take(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, now: Time) -> (Option<Queued>, bool) {
         let Some(head) = queue.pop() else {
             self.first_above = None;
@@ -126,7 +127,7 @@ impl CoDelControl {
         (Some(head), may_drop)
     }
 
-    /// The packet to send, by the RFC's rules.
+    /// The packet to send according to the RFC.
     fn take_by_rule(
         &mut self,
         policy: &mut impl DropPolicy,
@@ -147,7 +148,7 @@ impl CoDelControl {
         }
     }
 
-    /// The next drop or drops of the dropping state; returns what to send instead.
+    /// Carries out the drops that are due in the dropping state. Returns the packet to send.
     fn continue_dropping(
         &mut self,
         mut head: Queued,
@@ -156,7 +157,7 @@ impl CoDelControl {
         parameters: &CoDelParameters,
         context: &mut Context,
     ) -> Option<Queued> {
-        // A backlog may owe several drops at once, hence the loop.
+        // Several drops may be due at once.
         while context.now >= self.drop_next {
             if self.to_come == 0 {
                 self.count += 1;
@@ -179,7 +180,7 @@ impl CoDelControl {
         Some(head)
     }
 
-    /// Enters the dropping state with its first drop; returns what to send instead.
+    /// Enters the dropping state with its first drop. Returns the packet to send.
     fn start_dropping(
         &mut self,
         mut head: Queued,
@@ -204,7 +205,7 @@ impl CoDelControl {
         sent
     }
 
-    /// Sets the time of the drop that follows one at `time`.
+    /// Sets the time of the drop that follows a drop at `time`.
     fn schedule(&mut self, time: Time, parameters: &CoDelParameters) {
         self.drop_next = time + Duration(parameters.spacing(self.count).0 / self.drops);
     }

@@ -1,8 +1,8 @@
-//! The probability with which RED and its kin drop, as a function of the average queue.
+//! The drop probability of RED and its variants, as a function of the average queue length.
 
-/// Nothing below the minimum threshold, a maximum probability at the maximum threshold, and in between a line (Floyd and
-/// Jacobson 1993). Beyond, everything; or, when gentle, all the more up to twice the threshold (Floyd,
-/// "Recommendation on using the gentle variant of RED", 2000).
+/// Zero below the minimum threshold, linear between the thresholds, and the maximum drop probability at the maximum
+/// threshold (Floyd and Jacobson 1993). Above the maximum threshold the probability is one or, in gentle mode,
+/// increases linearly to one at twice the threshold (Floyd, "Recommendation on using the gentle variant of RED", 2000).
 #[derive(Clone, Copy, Debug)]
 pub struct DropCurve {
     minimum: f64,
@@ -12,7 +12,7 @@ pub struct DropCurve {
 }
 
 impl DropCurve {
-    /// A curve with these thresholds.
+    /// Creates a curve with these thresholds.
     pub fn new(minimum: f64, maximum: f64, maximum_probability: f64, gentle: bool) -> DropCurve {
         DropCurve { minimum, maximum, maximum_probability, gentle }
     }
@@ -27,22 +27,22 @@ impl DropCurve {
         self.maximum
     }
 
-    /// The probability at the maximum threshold.
+    /// The drop probability at the maximum threshold.
     pub fn maximum_probability(&self) -> f64 {
         self.maximum_probability
     }
 
-    /// Moves the thresholds.
+    /// Sets the thresholds.
     pub fn set_thresholds(&mut self, minimum: f64, maximum: f64) {
         (self.minimum, self.maximum) = (minimum, maximum);
     }
 
-    /// Sets the probability at the maximum threshold.
+    /// Sets the drop probability at the maximum threshold.
     pub fn set_maximum_probability(&mut self, probability: f64) {
         self.maximum_probability = probability;
     }
 
-    /// The probability at this average.
+    /// The drop probability at this average queue length.
     pub fn probability(&self, average: f64) -> f64 {
         if average < self.minimum {
             0.0

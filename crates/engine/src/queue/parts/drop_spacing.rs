@@ -1,27 +1,27 @@
-//! How RED spaces its drops: uniformly instead of geometrically (Floyd and Jacobson 1993).
+//! The spacing of RED's drops: uniform instead of geometric (Floyd and Jacobson 1993).
 
-/// Counts what came since the last drop.
+/// Counts the arrivals since the latest drop.
 #[derive(Clone, Debug, Default)]
 pub struct DropSpacing {
-    /// Whether the average has been above the minimum threshold since the packet before.
+    /// Whether the average queue length was above the minimum threshold at the previous arrival.
     counts: bool,
-    /// Packets, or bytes in packets of the mean size.
+    /// Packets, or bytes in units of the mean packet size.
     count: f64,
 }
 
 impl DropSpacing {
-    /// The average is below the minimum threshold.
+    /// Stops counting: the average queue length is below the minimum threshold.
     pub fn stop(&mut self) {
         self.counts = false;
     }
 
-    /// A packet was dropped or marked.
+    /// Restarts the count after a drop or mark.
     pub fn restart(&mut self) {
         self.count = 0.0;
     }
 
-    /// A packet came that counts for so much. Whether it may be dropped: the first one above the threshold is not, as in
-    /// ns-2's red.cc.
+    /// Counts an arrival with the given weight. Returns whether it may be dropped: the first one above the threshold
+    /// may not, as in ns-2's red.cc.
     pub fn count(&mut self, portion: f64) -> bool {
         if !self.counts {
             self.counts = true;
@@ -32,8 +32,8 @@ impl DropSpacing {
         true
     }
 
-    /// The probability that makes intervals between drops uniform on 1 to 1/p; or, with `wait`, on 1/p to 2/p (ns-2's
-    /// `modify_p`).
+    /// The probability that makes the intervals between drops uniform on 1 to 1/p or, with `wait`, on 1/p to 2/p
+    /// (ns-2's `modify_p`).
     pub fn spread(&self, probability: f64, wait: bool) -> f64 {
         let sum = self.count * probability;
         if wait && sum < 1.0 {

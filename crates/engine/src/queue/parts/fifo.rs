@@ -1,4 +1,4 @@
-//! First in, first out: the line of packets that most disciplines keep.
+//! A first-in-first-out queue of packets.
 
 use crate::line::Line;
 use crate::packet::Packet;
@@ -13,7 +13,7 @@ pub struct Queued {
     pub since: Time,
 }
 
-/// A line of packets that knows its length in bytes.
+/// A FIFO that counts its bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Fifo {
     line: Line<Queued>,
@@ -27,31 +27,31 @@ impl Fifo {
         self.line.push(Queued { packet, since: now });
     }
 
-    /// Takes the packet at the head.
+    /// Removes the head.
     pub fn pop(&mut self) -> Option<Queued> {
         let queued = self.line.pop()?;
         self.bytes -= u64::from(queued.packet.size);
         Some(queued)
     }
 
-    /// The packet so many places behind the head.
+    /// The packet at this position, counted from the head.
     pub fn get(&self, position: u64) -> Option<&Queued> {
         self.line.get(position as usize)
     }
 
-    /// Takes a packet out of the line, wherever it stands.
+    /// Removes the packet at this position.
     pub fn remove(&mut self, position: u64) -> Option<Queued> {
         let queued = self.line.remove(position as usize)?;
         self.bytes -= u64::from(queued.packet.size);
         Some(queued)
     }
 
-    /// Packets in line.
+    /// The queue length in packets.
     pub fn packets(&self) -> u64 {
         self.line.len() as u64
     }
 
-    /// Bytes in line.
+    /// The queue length in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

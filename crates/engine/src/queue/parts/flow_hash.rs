@@ -1,18 +1,18 @@
-//! Which of a number of buckets a flow's packets go to: the hash of a router that keeps state for flows.
+//! The hash that maps flows to buckets, as in a router with per-flow state.
 
 use crate::packet::{Packet, flags};
 use crate::random::Random;
 
-/// A hash with a salt of its own, so that which flows share a bucket differs from run to run (RFC 8290 section 4.1.1).
+/// A hash with a random salt, so that the flows that share a bucket differ from run to run (RFC 8290 section 4.1.1).
 #[derive(Clone, Debug, Default)]
 pub struct FlowHash {
-    /// Drawn when it is first needed.
+    /// Drawn on first use.
     salt: Option<u64>,
 }
 
 impl FlowHash {
-    /// What tells a packet's flow from all others. The packets of a connection's two directions are different flows, as
-    /// their addresses and ports are.
+    /// The identity of a packet's flow. The two directions of a connection are different flows, since their addresses
+    /// and ports are swapped.
     pub fn key(packet: &Packet) -> u64 {
         u64::from(packet.flow) << 1 | u64::from(packet.has(flags::ACK))
     }
@@ -22,20 +22,21 @@ impl FlowHash {
         self.bucket_of(FlowHash::key(packet), buckets, random)
     }
 
-    /// The bucket of whatever has this key.
+    /// The bucket of this key among `buckets`.
     pub fn bucket_of(&mut self, key: u64, buckets: u64, random: &mut Random) -> u64 {
         let salt = *self.salt.get_or_insert_with(|| random.bits());
         let hash = mix(key ^ salt);
         ((u128::from(hash) * u128::from(buckets)) >> 64) as u64
     }
 
-    /// Draws another salt: who shares a bucket changes.
+    /// Draws a new salt, which changes the flows that share a bucket.
     pub fn perturb(&mut self, random: &mut Random) {
         self.salt = Some(random.bits());
     }
 }
 
-/// The finaliser of MurmurHash3 (Appleby 2011, `fmix64`): every bit of the key moves half the bits of the hash.
+/// The finaliser of MurmurHash3 (Appleby 2011, `fmix64`): a change of any bit of the key changes each bit of the hash
+/// with probability 1/2.
 fn mix(mut key: u64) -> u64 {
     key ^= key >> 33;
     key = key.wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -1,10 +1,11 @@
-//! CHOKe's comparison: a flow is known by its share of the queue, without any state (Pan, Prabhakar and Psounis 2000).
+//! The comparison of CHOKe: the probability of a match is the flow's share of the queue, so no per-flow state is needed
+//! (Pan, Prabhakar and Psounis 2000).
 
 use super::{Fifo, FlowHash};
 use crate::packet::Packet;
 use crate::random::Random;
 
-/// Draws one of the packets queued: its place in line if it is of the same flow as this one.
+/// Draws a queued packet at random. Returns its position if it belongs to the same flow as `packet`.
 pub fn draw_of_same_flow(packet: &Packet, queue: &Fifo, random: &mut Random) -> Option<u64> {
     let place = random.index(queue.packets());
     let drawn = queue.get(place)?;

@@ -1,5 +1,4 @@
-//! The lines of a discipline that keeps one for each flow or bucket of flows, their totals and common limit, and the longest of
-//! them.
+//! The queues of a discipline with one per flow or bucket: their total length, common limit and longest queue.
 
 use super::{Fifo, Highest, Queued, admits};
 use crate::packet::Packet;
@@ -7,12 +6,12 @@ use crate::queue::discipline::Context;
 use crate::queue::limit::Limit;
 use crate::time::Time;
 
-/// What makes a line the longest.
+/// The measure by which a queue is the longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Its bytes.
+    /// Length in bytes.
     Bytes,
-    /// Its packets.
+    /// Length in packets.
     Packets,
 }
 
@@ -25,7 +24,7 @@ impl Measure {
     }
 }
 
-/// See the module.
+/// A set of queues with a common limit.
 #[derive(Debug)]
 pub struct FlowQueues {
     limit: Limit,
@@ -33,15 +32,15 @@ pub struct FlowQueues {
     packets: u64,
     bytes: u64,
     measure: Measure,
-    /// By length. Kept from the moment that somebody asks for the longest until there is much room again: many disciplines
-    /// ask only at their limit.
+    /// The queues by length. Created when the longest is first requested, and discarded when the total has halved since
+    /// the latest request: many disciplines need it only at their limit.
     longest: Option<Highest>,
-    /// How many packets there were when the longest was asked for last.
+    /// The number of packets queued at the latest request for the longest queue.
     packets_when_asked: u64,
 }
 
 impl FlowQueues {
-    /// So many empty lines.
+    /// Creates this number of empty queues.
     pub fn new(count: usize, measure: Measure, limit: Limit) -> FlowQueues {
         FlowQueues {
             limit,
@@ -54,32 +53,33 @@ impl FlowQueues {
         }
     }
 
-    /// Whether there is room for an arrival beside all that is queued; if not it is dropped.
+    /// Whether there is room for an arrival besides all queued packets. If not, it is dropped.
     pub fn admits(&self, packet: &Packet, context: &mut Context) -> bool {
         admits(packet, self.limit, self.packets, self.bytes, context)
     }
 
-    /// The same for a discipline that makes room for whatever is not too large by itself.
+    /// Whether an arrival would fit into an empty queue. If not, it is dropped. For disciplines that make room by
+    /// dropping other packets.
     pub fn admits_alone(&self, packet: &Packet, context: &mut Context) -> bool {
         admits(packet, self.limit, 0, 0, context)
     }
 
-    /// Whether a packet would be queued alone.
+    /// Whether a packet would be the only one queued.
     pub fn would_hold_alone(&self, packet: &Packet) -> bool {
         self.packets == 0 && !self.limit.would_be_exceeded(1, u64::from(packet.size))
     }
 
-    /// Whether packets have to go until the limit is kept again.
+    /// Whether the total exceeds the limit.
     pub fn is_above_limit(&self) -> bool {
         self.limit.would_be_exceeded(self.packets, self.bytes)
     }
 
-    /// A line.
+    /// The queue of this index.
     pub fn line(&self, index: usize) -> &Fifo {
         &self.lines[index]
     }
 
-    /// Does something with a line.
+    /// Applies a function to a queue and updates the totals.
     #[inline(always)]
     pub fn with<R>(&mut self, index: usize, work: impl FnOnce(&mut Fifo) -> R) -> R {
         let line = &mut self.lines[index];
@@ -96,17 +96,17 @@ impl FlowQueues {
         result
     }
 
-    /// Adds a packet to a line.
+    /// Adds a packet at the tail of a queue.
     pub fn push(&mut self, index: usize, packet: Packet, now: Time) {
         self.with(index, |line| line.push(packet, now));
     }
 
-    /// Takes the packet at the head of a line.
+    /// Removes the head of a queue.
     pub fn pop(&mut self, index: usize) -> Option<Queued> {
         self.with(index, Fifo::pop)
     }
 
-    /// The longest line; none if all are empty.
+    /// The longest queue, `None` if all are empty.
     pub fn longest(&mut self) -> Option<usize> {
         self.packets_when_asked = self.packets;
         let longest = self.longest.get_or_insert_with(|| {
@@ -119,12 +119,12 @@ impl FlowQueues {
         longest.owner()
     }
 
-    /// Packets in all lines.
+    /// The total length in packets.
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Bytes in all lines.
+    /// The total length in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

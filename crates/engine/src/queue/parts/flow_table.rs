@@ -1,19 +1,19 @@
-//! Sender and receiver of each flow, which a router reads in the headers.
+//! The sender and receiver of each flow, which a router reads from packet headers.
 
 use crate::packet::{Packet, flags};
 use crate::specification::FlowSpecification;
 
-/// The hosts and the group of every flow of a run.
+/// The hosts and the group of each flow of a run.
 #[derive(Clone, Debug, Default)]
 pub struct FlowTable {
-    /// By flow: its sender, its receiver and its group.
+    /// The sender, receiver and group of each flow.
     flows: Vec<(u32, u32, u32)>,
-    /// The names of the groups, each once.
+    /// The name of each group.
     groups: Vec<String>,
 }
 
 impl FlowTable {
-    /// The flows of a specification.
+    /// Creates the table for the flows of a specification.
     pub fn new(groups: &[FlowSpecification]) -> FlowTable {
         let mut table = FlowTable::default();
         for group in groups {
@@ -28,19 +28,19 @@ impl FlowTable {
         table
     }
 
-    /// Where a packet comes from, as its network header says: for an acknowledgement that is the flow's receiver.
+    /// The source host of a packet, as in its network header. For an acknowledgement this is the flow's receiver.
     pub fn source(&self, packet: &Packet) -> u32 {
         let (sender, receiver, _) = self.flows[packet.flow as usize];
         if packet.has(flags::ACK) { receiver } else { sender }
     }
 
-    /// Where a packet goes to.
+    /// The destination host of a packet.
     pub fn destination(&self, packet: &Packet) -> u32 {
         let (sender, receiver, _) = self.flows[packet.flow as usize];
         if packet.has(flags::ACK) { sender } else { receiver }
     }
 
-    /// How many hosts there may be: one more than the greatest number of any.
+    /// The number of hosts: one more than the highest host number.
     pub fn hosts(&self) -> usize {
         self.flows.iter().map(|(sender, receiver, _)| *sender.max(receiver) as usize + 1).max().unwrap_or(0)
     }
@@ -53,7 +53,7 @@ impl FlowTable {
     /// The number of the group of this name.
     ///
     /// # Errors
-    /// One line that names the groups there are.
+    /// One line that lists the known groups.
     pub fn group_named(&self, name: &str) -> Result<u32, String> {
         let number = self.groups.iter().position(|group| group == name);
         number

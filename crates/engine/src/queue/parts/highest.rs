@@ -1,27 +1,27 @@
-//! The highest of many values, at hand at any time: a heap that knows where each value stands in it, so that one that
-//! changes moves by a few places. Nothing is scanned.
+//! The maximum of a set of values that change. A binary heap records the position of each value in it, so that an
+//! update takes logarithmic time.
 
 use std::cmp::Ordering;
 
-/// Not in the heap.
+/// The position of an owner that is not in the heap.
 const OUT: u32 = u32::MAX;
 
-/// The values above zero, the highest on top.
+/// The values above zero, with the maximum at the top.
 #[derive(Clone, Debug, Default)]
 pub struct Highest {
-    /// Values and whose they are.
+    /// The values and their owners.
     heap: Vec<(u64, u32)>,
-    /// By owner: the place of its value in the heap.
+    /// The position of each owner's value in the heap.
     places: Vec<u32>,
 }
 
 impl Highest {
-    /// Whose value is the highest; none if all are zero.
+    /// The owner of the maximum, `None` if all values are zero.
     pub fn owner(&self) -> Option<usize> {
         self.heap.first().map(|(_, owner)| *owner as usize)
     }
 
-    /// An owner's value is now this; that of all others is zero until it is set.
+    /// Sets the value of an owner. Values that were never set are zero.
     pub fn set(&mut self, owner: usize, value: u64) {
         if owner >= self.places.len() {
             self.places.resize(owner + 1, OUT);
@@ -68,7 +68,7 @@ impl Highest {
         let entry = self.heap[place];
         while let Some((left, _)) = self.heap.get(2 * place + 1) {
             let right = self.heap.get(2 * place + 2).map_or(0, |(value, _)| *value);
-            // Which is higher is a toss-up, and a sum is no branch to mispredict.
+            // The comparison is unpredictable, so it is computed without a branch.
             let below = 2 * place + 1 + usize::from(right > *left);
             if self.heap[below].0 <= entry.0 {
                 break;

@@ -1,5 +1,5 @@
-//! Which connection takes most of the bandwidth: named beforehand, or guessed from the packets that come (Hanai,
-//! Yamaguchi and Kobayashi, "Modified controlling queue delay for TCP fairness improvement", 2016, sections II.H and IV).
+//! The connection that takes the most bandwidth: configured, or estimated from the arriving packets (Hanai, Yamaguchi
+//! and Kobayashi, "Modified controlling queue delay for TCP fairness improvement", 2016, sections II.H and IV).
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use super::{FlowHash, FlowTable};
 use crate::packet::Packet;
 use crate::{choice, parameters};
 
-/// The hungriest as named: a group of flows.
+/// The hungriest connections as configured: a group of flows.
 #[derive(Clone, Debug, Default)]
 pub struct NamedHungriest {
-    /// None before the flows are told; then no packet is of it.
+    /// `None` before the flows are known. No packet then belongs to the group.
     group: Option<(Arc<FlowTable>, u32)>,
 }
 
@@ -18,22 +18,22 @@ impl NamedHungriest {
     /// The group of this name.
     ///
     /// # Errors
-    /// One line if there is none.
+    /// One line if there is no such group.
     pub fn new(name: &str, flows: &Arc<FlowTable>) -> Result<NamedHungriest, String> {
         let group = flows.group_named(name).map_err(|error| format!("hungriest: {error}"))?;
         Ok(NamedHungriest { group: Some((Arc::clone(flows), group)) })
     }
 
-    /// Whether the packet is of the hungriest.
+    /// Whether the packet belongs to the group.
     pub fn sent(&self, packet: &Packet) -> bool {
         self.group.as_ref().is_some_and(|(flows, group)| flows.group(packet) == *group)
     }
 }
 
 choice! {
-    /// What counts as one connection where the hungriest is guessed.
+    /// What counts as one connection when the hungriest is estimated.
     pub enum ConnectionKind {
-        /// All that one host sends another: section IV.B tells connections by the addresses of the two.
+        /// All packets from one host to another. Section IV.B identifies a connection by its two addresses.
         Hosts = "hosts",
         /// A single flow.
         Flow = "flow",
@@ -41,7 +41,7 @@ choice! {
 }
 
 parameters! {
-    /// How the hungriest is guessed.
+    /// Parameters of the estimate of the hungriest connection.
     pub struct GuessParameters {
         connection: ConnectionKind = ConnectionKind::Hosts, "What counts as one connection", "Hanai et al. 2016 section IV.B: the MAC addresses of sender and receiver";
         record_interval: u64 = 10, in 1..1e9, "Record the connection of every n-th packet (rec_int)", "assumed: Hanai et al. 2016 gives no value";
@@ -50,26 +50,26 @@ parameters! {
     }
 }
 
-/// The hungriest as guessed (section IV.A): the most frequent of the connections that were recorded.
+/// The hungriest connection as estimated (section IV.A): the most frequent of the recorded connections.
 #[derive(Clone, Debug)]
 pub struct GuessedHungriest {
     kind: ConnectionKind,
     record_interval: u64,
     statistics_interval: u64,
     flows: Option<Arc<FlowTable>>,
-    /// Packets that came.
+    /// The number of packets received.
     received: u64,
-    /// The latest records; the oldest is overwritten.
+    /// The latest records. The oldest is overwritten.
     log: Box<[u64]>,
-    /// Records ever made.
+    /// The total number of records made.
     recorded: u64,
-    /// The log in order, while the most frequent is sought.
+    /// Buffer for a sorted copy of the log.
     sorted: Box<[u64]>,
     hungriest: Option<u64>,
 }
 
 impl GuessedHungriest {
-    /// Without records.
+    /// Creates an estimator without records.
     pub fn new(parameters: &GuessParameters) -> GuessedHungriest {
         let empty = vec![0; parameters.history_length as usize].into_boxed_slice();
         GuessedHungriest {
@@ -85,12 +85,12 @@ impl GuessedHungriest {
         }
     }
 
-    /// Tells between which hosts flows are; before that each flow is a connection.
+    /// Sets the hosts of the flows. Until then each flow is a connection.
     pub fn set_flows(&mut self, flows: &Arc<FlowTable>) {
         self.flows = Some(Arc::clone(flows));
     }
 
-    /// A packet came, be it queued or dropped.
+    /// Counts an arriving packet, whether it is queued or dropped.
     pub fn receive(&mut self, packet: &Packet) {
         self.received += 1;
         if self.received.is_multiple_of(self.record_interval) {
@@ -103,7 +103,7 @@ impl GuessedHungriest {
         }
     }
 
-    /// Whether the packet is of the connection found last; there is none at first.
+    /// Whether the packet belongs to the estimated connection. There is no estimate at first.
     pub fn sent(&self, packet: &Packet) -> bool {
         self.hungriest.is_some_and(|hungriest| hungriest == self.connection(packet))
     }
@@ -117,7 +117,7 @@ impl GuessedHungriest {
         }
     }
 
-    /// Of equally frequent ones that of the lowest number.
+    /// The most frequent connection, of equally frequent ones that with the lowest number.
     fn most_frequent(&mut self) -> Option<u64> {
         let length = self.recorded.min(self.log.len() as u64) as usize;
         let sorted = &mut self.sorted[..length];
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Feeds packets of these flows, and tells of each flow whether it is the hungriest.
+    /// Feeds packets of these flows. Returns for each flow whether it is the hungriest.
     fn hungriest_after(guess: &mut GuessedHungriest, arrivals: &[u32]) -> [bool; 4] {
         for flow in arrivals {
             guess.receive(&data(*flow));
@@ -194,14 +194,14 @@ mod tests {
     fn most_frequent_record() {
         let mut guess = GuessedHungriest::new(&parameters(ConnectionKind::Flow, 2, 4, 6));
         guess.set_flows(&flows());
-        // Recorded: 1, 1. Nothing has been taken.
+        // Records: 1, 1. There is no estimate yet.
         assert_eq!(hungriest_after(&mut guess, &[0, 1, 0, 1, 0]), [false; 4]);
-        // Recorded: 1, 1, 2, though flow 0 sent most.
+        // Records: 1, 1, 2, although flow 0 sent most packets.
         assert_eq!(hungriest_after(&mut guess, &[2]), [false, true, false, false]);
-        // Kept: 2, 3, 2, 3, of which the lower is taken, at the sixth packet and not before.
+        // Records kept: 2, 3, 2, 3. The lower is selected at the sixth packet, not before.
         assert_eq!(hungriest_after(&mut guess, &[1, 3, 1, 2, 1]), [false, true, false, false]);
         assert_eq!(hungriest_after(&mut guess, &[3]), [false, false, true, false]);
-        // Kept: 3, 0, 3, 3.
+        // Records kept: 3, 0, 3, 3.
         assert_eq!(hungriest_after(&mut guess, &[2, 0, 2, 3, 2, 3]), [false, false, false, true]);
     }
 

@@ -1,4 +1,4 @@
-//! What several disciplines are made of.
+//! Components shared by several disciplines.
 
 mod average_queue;
 mod bounded;

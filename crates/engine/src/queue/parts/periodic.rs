@@ -1,6 +1,6 @@
-//! One in so many, by counting instead of drawing.
+//! Selects a share of events, evenly spaced by counting instead of at random.
 
-/// See the module.
+/// Selects a share of events, evenly spaced.
 #[derive(Clone, Debug)]
 pub struct Periodic {
     share: f64,
@@ -8,12 +8,12 @@ pub struct Periodic {
 }
 
 impl Periodic {
-    /// Chooses this share.
+    /// Creates a selector for this share.
     pub fn new(share: f64) -> Periodic {
         Periodic { share, counted: 0 }
     }
 
-    /// Whether the next is chosen: the third, sixth and so on of a share of 1/3.
+    /// Whether the next event is selected. With a share of 1/3, these are the third, the sixth and so on.
     pub fn chooses(&mut self) -> bool {
         let chosen = |counted: u64| (counted as f64 * self.share).floor();
         self.counted += 1;
@@ -25,7 +25,7 @@ impl Periodic {
 mod tests {
     use super::*;
 
-    /// The given share of packets is chosen, evenly spaced.
+    /// The given share of packets is selected, evenly spaced.
     #[test]
     fn evenly_spaced_choices() {
         let chosen = |share, count: u64| {

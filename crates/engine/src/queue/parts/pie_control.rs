@@ -1,6 +1,6 @@
-//! PIE's control of a line of packets (RFC 8033): which arrivals are dropped or marked.
+//! PIE on one FIFO (RFC 8033): decides which arrivals to drop or mark.
 //!
-//! The discipline `pie` is this over one line; disciplines with many lines have a control for each.
+//! The discipline `pie` applies it to a single queue. Disciplines with several queues have one control per queue.
 
 use super::{Fifo, Queued};
 use crate::packet::Packet;
@@ -11,17 +11,17 @@ use crate::units::Bytes;
 use crate::{choice, parameters};
 
 choice! {
-    /// How PIE learns the queueing delay.
+    /// How PIE estimates the queueing delay.
     pub enum DelayEstimator {
-        /// From the time the last packet sent was queued (RFC 8033 section 4.3).
+        /// From the sojourn time of the packet sent last (RFC 8033 section 4.3).
         Sojourn = "sojourn",
-        /// From the queue's length and the measured departure rate (RFC 8033 section 5.2).
+        /// From the queue length and the measured departure rate (RFC 8033 section 5.2).
         DepartureRate = "departure_rate",
     }
 }
 
 choice! {
-    /// The steps in which PIE lowers its gains when it drops little.
+    /// The steps by which PIE lowers its gains at low drop probabilities.
     pub enum PieScaling {
         /// Six steps, the first below 0.0001 %.
         Rfc8033 = "rfc8033",
@@ -31,7 +31,7 @@ choice! {
 }
 
 impl PieScaling {
-    /// What the change of the drop probability is divided by.
+    /// The divisor of the change of the drop probability.
     fn divisor(self, probability: f64) -> f64 {
         // RFC 8033 section 4.2; Pan et al. (HPSR 2013), as Piotrowska (2021) section 4.1 gives it.
         let steps: &[(f64, f64)] = match self {
@@ -64,26 +64,26 @@ parameters! {
     }
 }
 
-/// Section 4.2: what is left of the drop probability after an update without queueing delay.
+/// Section 4.2: the factor by which an update without queueing delay multiplies the drop probability.
 const DECAY: f64 = 0.98;
-/// Section 4.1: below this drop probability nothing is dropped if the delay was below half the target.
+/// Section 4.1: below this drop probability no packet is dropped if the delay was below half the target.
 const SAFE_PROBABILITY: f64 = 0.2;
-/// Section 5.4: no drop until the drop probabilities of the arrivals add up to this.
+/// Section 5.4: no packet is dropped until the accumulated drop probability reaches this value.
 const DERANDOMISE_LOW: f64 = 0.85;
-/// Section 5.4: a drop for sure when they add up to this.
+/// Section 5.4: a packet is always dropped when the accumulated drop probability reaches this value.
 const DERANDOMISE_HIGH: f64 = 8.5;
-/// Section 5.5: the drop probability from which the cap holds.
+/// Section 5.5: the drop probability from which the cap applies.
 const CAP_FROM: f64 = 0.1;
-/// Section 5.5: the most an update may add then.
+/// Section 5.5: the maximum increase per update under the cap.
 const CAP: f64 = 0.02;
-/// What an update adds above [`PieParameters::high_delay`] (Linux, net/sched/sch_pie.c).
+/// The increase per update above [`PieParameters::high_delay`] (Linux, net/sched/sch_pie.c).
 const HIGH_DELAY_STEP: f64 = 0.02;
-/// Section 5.2: the weight of a departure measurement is its threshold over this many bytes.
+/// Section 5.2: the weight of a departure measurement is its threshold divided by this number of bytes.
 const FULL_WEIGHT: u64 = 1 << 16;
 
 impl PieParameters {
-    /// The drop probability that follows `probability`, given the current queueing delay and the one of the update
-    /// before (section 4.2).
+    /// The next drop probability, given the current one and the queueing delays at this update and the previous one
+    /// (section 4.2).
     pub fn next_probability(&self, probability: f64, delay: Duration, delay_before: Duration) -> f64 {
         let (current, before, target) = (delay.seconds(), delay_before.seconds(), self.target.seconds());
         let mut change = self.alpha * (current - target) + self.beta * (current - before);
@@ -92,7 +92,7 @@ impl PieParameters {
             change = change.min(CAP);
         }
         let mut next = probability + change;
-        // Section 4.2 and appendix A; appendix B decays below half the target already.
+        // Section 4.2 and appendix A. Appendix B decays at any delay below half the target.
         if delay == Duration::ZERO && delay_before == Duration::ZERO {
             next *= DECAY;
         }
@@ -107,14 +107,14 @@ impl PieParameters {
     }
 }
 
-/// How long [`PieParameters::departure_threshold`] bytes take to depart (section 5.2).
+/// The time in which [`PieParameters::departure_threshold`] bytes depart (section 5.2).
 ///
-/// As in appendix B: section 5.2's text ends a measurement at the first packet that does not complete it.
+/// As in appendix B: the text of section 5.2 ends a measurement at the first packet that does not complete it.
 #[derive(Debug, Default)]
 struct DepartureRate {
-    /// Since when, and how many bytes, if a measurement is under way.
+    /// The start and byte count of the measurement in progress.
     measurement: Option<(Time, u64)>,
-    /// Smoothed over the measurements.
+    /// The average over the measurements.
     average: Option<Duration>,
 }
 
@@ -131,13 +131,13 @@ impl DepartureRate {
                 self.measurement = None;
             }
         }
-        // The first packet opens the measurement and is not counted: its departure ends before the time does.
+        // The first packet starts the measurement and is not counted: its departure precedes the measured time.
         if self.measurement.is_none() && bytes_queued >= threshold {
             self.measurement = Some((now, 0));
         }
     }
 
-    /// Little's law: how long the queued bytes take.
+    /// The time in which the queued bytes depart, by Little's law.
     fn delay(&self, bytes_queued: u64, threshold: u64) -> Duration {
         let average = u128::from(self.average.unwrap_or(Duration::ZERO).0);
         Duration((u128::from(bytes_queued) * average / u128::from(threshold)) as u64)
@@ -149,7 +149,7 @@ fn smooth(average: Duration, sample: Duration, weight: u64) -> Duration {
     Duration((sum / u128::from(FULL_WEIGHT)) as u64)
 }
 
-/// Where the control of one line stands.
+/// The state of the control of one FIFO.
 #[derive(Debug)]
 pub struct PieControl {
     pub(in crate::queue) probability: f64,
@@ -161,7 +161,7 @@ pub struct PieControl {
 }
 
 impl PieControl {
-    /// Of an empty line.
+    /// Creates the state for an empty queue.
     pub fn new(parameters: &PieParameters) -> PieControl {
         PieControl {
             probability: 0.0,
@@ -173,28 +173,27 @@ impl PieControl {
         }
     }
 
-    /// The drop probability now.
+    /// The current drop probability.
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }
 
-    /// The queueing delay as estimated last.
+    /// The latest estimate of the queueing delay.
     pub fn delay(&self) -> Duration {
         self.delay
     }
 
-    /// Whether an update would change nothing that matters, if the line is empty: the next arrival renews the burst
-    /// allowance.
+    /// Whether an update of an empty queue has no effect: the next arrival resets the burst allowance.
     pub fn is_at_rest(&self) -> bool {
         self.probability == 0.0 && self.delay == Duration::ZERO && self.delay_before == Duration::ZERO
     }
 
-    /// A packet found no room.
+    /// Updates the state after an overflow.
     pub fn on_overflow(&mut self) {
         self.accumulated = 0.0;
     }
 
-    /// Whether this arrival may join the line; if not it is dropped.
+    /// Whether to queue an arrival. If not, it is dropped.
     pub fn admits(
         &mut self,
         packet: &mut Packet,
@@ -213,7 +212,7 @@ impl PieControl {
         true
     }
 
-    /// A packet has left the line.
+    /// Updates the delay estimate after a departure.
     pub fn on_departure(&mut self, head: &Queued, queue: &Fifo, parameters: &PieParameters, now: Time) {
         match parameters.estimator {
             DelayEstimator::Sojourn if queue.packets() == 0 => self.delay = Duration::ZERO,
@@ -227,7 +226,7 @@ impl PieControl {
         }
     }
 
-    /// The drop probability is due for an update.
+    /// Updates the drop probability.
     pub fn update(&mut self, queue: &Fifo, parameters: &PieParameters) {
         if parameters.estimator == DelayEstimator::DepartureRate {
             self.delay = self.departure_rate.delay(queue.bytes(), parameters.departure_threshold.0);
@@ -237,18 +236,18 @@ impl PieControl {
         self.burst_allowance = self.burst_allowance - parameters.update_interval;
     }
 
-    /// Whether an arrival is exposed to the drop probability.
+    /// Whether the drop probability applies to an arrival.
     pub fn may_drop(&self, queue: &Fifo, parameters: &PieParameters) -> bool {
         self.burst_allowance == Duration::ZERO && self.probability > 0.0 && !self.is_safe(queue, parameters)
     }
 
-    /// Whether nothing is dropped early whatever the drop probability (section 4.1).
+    /// Whether no packet is dropped early at any drop probability (section 4.1).
     fn is_safe(&self, queue: &Fifo, parameters: &PieParameters) -> bool {
         parameters.is_short(self.delay_before) && self.probability < SAFE_PROBABILITY
             || queue.bytes() <= 2 * parameters.mean_packet_size.0
     }
 
-    /// Whether to drop or mark an arrival (appendix A's `drop_early`, with section 5.4 from appendix B).
+    /// Whether to drop or mark an arrival (`drop_early` of appendix A, with section 5.4 from appendix B).
     fn selects(&mut self, queue: &Fifo, parameters: &PieParameters, random: &mut Random) -> bool {
         if self.is_safe(queue, parameters) {
             return false;

@@ -1,4 +1,4 @@
-//! RED's queue, which several disciplines steer: a line of packets, its average length, and the drops that follow from it.
+//! The queue of RED, used by several disciplines: a FIFO, its average length and the early drops.
 
 use super::{AverageQueue, BoundedFifo, DropCurve, DropSpacing, Fifo, Queued};
 use crate::packet::Packet;
@@ -27,12 +27,12 @@ parameters! {
     }
 }
 
-/// ns-2's red.cc: the least automatic minimum threshold, in packets.
+/// The lowest automatic minimum threshold, in packets (ns-2's red.cc).
 const LEAST_MINIMUM: f64 = 5.0;
-/// Floyd, Gummadi and Shenker 2001: the automatic maximum threshold is so many times the minimum.
+/// The automatic maximum threshold, as a multiple of the minimum threshold (Floyd, Gummadi and Shenker 2001).
 const MAXIMUM_TO_MINIMUM: f64 = 3.0;
 
-/// See the module. Before the rate of the link is told it drops nothing early.
+/// A queue managed by RED. Until the rate of the link is known, no packet is dropped early.
 #[derive(Debug)]
 pub struct RedQueue {
     parameters: RedParameters,
@@ -55,7 +55,7 @@ impl RedQueue {
         }
     }
 
-    /// Sets what depends on the rate of the link.
+    /// Sets the values that depend on the rate of the link.
     pub fn set_link_rate(&mut self, rate: Rate) {
         let parameters = &self.parameters;
         let packets_per_second = rate.0 as f64 / (8.0 * parameters.mean_packet_size.0 as f64);
@@ -73,12 +73,12 @@ impl RedQueue {
         self.curve.set_thresholds(minimum, maximum);
     }
 
-    /// A packet of the mean size, as the queue is measured.
+    /// The mean packet size, in the unit of the queue length.
     fn unit(&self) -> f64 {
         if self.parameters.queue_in_bytes { self.parameters.mean_packet_size.0 as f64 } else { 1.0 }
     }
 
-    /// As the queue is measured, unless it is automatic.
+    /// A threshold in the unit of the queue length, `None` if it is automatic.
     fn threshold(&self, set: Limit) -> Option<f64> {
         let packets = set.in_packets(self.parameters.mean_packet_size);
         (packets > 0.0).then(|| packets * self.unit())
@@ -89,23 +89,23 @@ impl RedQueue {
         self.enqueue_with(packet, 1.0, context);
     }
 
-    /// The same with so many times the drop probability.
+    /// Queues, drops or marks an arrival with the drop probability multiplied by `times`.
     pub fn enqueue_with(&mut self, packet: Packet, times: f64, context: &mut Context) {
         self.on_arrival(context.now);
         self.admit(packet, times, context);
     }
 
-    /// The first half of it: the arrival enters into the average.
+    /// Updates the average queue length on an arrival. The first step of [`RedQueue::enqueue_with`].
     pub fn on_arrival(&mut self, now: Time) {
         self.average.on_arrival(self.length(), now);
     }
 
-    /// As it is measured.
+    /// The queue length, in bytes or packets as configured.
     fn length(&self) -> f64 {
         if self.parameters.queue_in_bytes { self.queue.bytes() as f64 } else { self.queue.packets() as f64 }
     }
 
-    /// The second half: the arrival is queued, dropped or marked.
+    /// Queues, drops or marks an arrival. The second step of [`RedQueue::enqueue_with`].
     pub fn admit(&mut self, mut packet: Packet, times: f64, context: &mut Context) {
         if !self.queue.admits(&packet, context) {
             self.spacing.restart();
@@ -123,7 +123,7 @@ impl RedQueue {
 
     /// Whether to drop or mark an arrival (ns-2's `enque` and `drop_early`).
     fn selects(&mut self, packet: &Packet, length: f64, times: f64, context: &mut Context) -> bool {
-        // What comes to an empty queue is not dropped, nor what finds a single packet where packets are counted.
+        // An arrival at an empty queue is not dropped, nor one that finds a single packet if packets are counted.
         if self.average.value() < self.curve.minimum() || length <= 1.0 {
             self.spacing.stop();
             return false;
@@ -141,12 +141,12 @@ impl RedQueue {
             return false;
         }
         let spread = self.spacing.spread(probability, self.parameters.wait);
-        // A drop that is due is not put off because the packet is small.
+        // A drop that is due is not delayed because the packet is small.
         let chance = if spread < 1.0 { spread * portion * times } else { 1.0 };
         context.random.unit() < chance
     }
 
-    /// Takes the packet to send.
+    /// Removes the packet to send.
     pub fn dequeue(&mut self, now: Time) -> Option<Queued> {
         let head = self.queue.pop();
         if head.is_none() {
@@ -155,42 +155,42 @@ impl RedQueue {
         head
     }
 
-    /// What is queued.
+    /// The queued packets.
     pub fn line(&self) -> &Fifo {
         self.queue.line()
     }
 
-    /// Takes a packet out of the line, wherever it stands.
+    /// Removes the packet at this position.
     pub fn remove(&mut self, position: u64) -> Option<Queued> {
         self.queue.line_mut().remove(position)
     }
 
-    /// Packets queued.
+    /// The queue length in packets.
     pub fn packets(&self) -> u64 {
         self.queue.packets()
     }
 
-    /// Bytes queued.
+    /// The queue length in bytes.
     pub fn bytes(&self) -> u64 {
         self.queue.bytes()
     }
 
-    /// The limit, as the queue is measured.
+    /// The limit, in the unit of the queue length.
     pub fn limit(&self) -> f64 {
         self.queue.limit().in_packets(self.parameters.mean_packet_size) * self.unit()
     }
 
-    /// The average queue.
+    /// The average queue length.
     pub fn average(&self) -> &AverageQueue {
         &self.average
     }
 
-    /// The drop probability as a function of it.
+    /// The drop probability as a function of the average queue length.
     pub fn curve(&self) -> &DropCurve {
         &self.curve
     }
 
-    /// The same, to move it.
+    /// The drop curve, for adaptation.
     pub fn curve_mut(&mut self) -> &mut DropCurve {
         &mut self.curve
     }

@@ -1,32 +1,32 @@
-//! Deficit round robin in which a queue that was idle goes first: the scheduler of FQ-CoDel (RFC 8290 section 4.2).
+//! Deficit round robin that serves new queues first: the scheduler of FQ-CoDel (RFC 8290 section 4.2).
 
 use super::Chains;
 
-/// Queues that became active, until they have had their quantum.
+/// The list of new queues: active, within their first quantum.
 const NEW: usize = 0;
-/// All others that are active.
+/// The list of all other active queues.
 const OLD: usize = 1;
 
-/// Whose turn it is. A queue may overdraw its credit by less than a packet.
+/// The order of service. A queue may exceed its credit by less than one packet.
 #[derive(Clone, Debug)]
 pub struct Rotation {
     chains: Chains<2>,
-    /// By queue: bytes that it may still send in its turn.
+    /// The credit of each queue, in bytes.
     credits: Box<[i64]>,
 }
 
 impl Rotation {
-    /// A rotation without active queues.
+    /// Creates a rotation without active queues.
     pub fn new(queues: usize) -> Rotation {
         Rotation { chains: Chains::new(queues), credits: vec![0; queues].into() }
     }
 
-    /// A packet came to this queue: if it is not active it becomes so, with this credit, ahead of the old queues.
+    /// Activates a queue, unless it is active, as a new queue with this credit.
     pub fn join(&mut self, queue: usize, credit: u64) {
         self.join_chain(NEW, queue, credit);
     }
 
-    /// The same, but behind all that are active.
+    /// Activates a queue, unless it is active, behind all active queues.
     pub fn join_last(&mut self, queue: usize, credit: u64) {
         self.join_chain(OLD, queue, credit);
     }
@@ -39,7 +39,7 @@ impl Rotation {
         }
     }
 
-    /// The queue whose turn it is. One that has used its credit up gets another quantum and goes behind the old queues.
+    /// The next queue to serve. A queue without credit gets another quantum and moves behind the old queues.
     pub fn turn(&mut self, quantum: u64) -> Option<usize> {
         loop {
             let queue = self.first()?;
@@ -51,8 +51,8 @@ impl Rotation {
         }
     }
 
-    /// The queue whose turn it was had nothing to send. A new one becomes old, so that it does not return as new at once and delay
-    /// the old ones; an old one is no longer active.
+    /// Ends the turn of a queue that had no packet to send. A new queue becomes old, which keeps it from becoming new
+    /// again at once and delaying the old queues. An old queue becomes inactive.
     pub fn pass(&mut self, queue: usize) {
         if self.is_new(queue) {
             self.chains.append(OLD, queue);
@@ -61,17 +61,17 @@ impl Rotation {
         }
     }
 
-    /// Ends a queue's activity at once.
+    /// Deactivates a queue.
     pub fn leave(&mut self, queue: usize) {
         self.chains.remove(queue);
     }
 
-    /// A queue has sent so many bytes.
+    /// Subtracts the bytes sent from a queue's credit.
     pub fn charge(&mut self, queue: usize, bytes: u64) {
         self.credits[queue] -= bytes as i64;
     }
 
-    /// The first of the rotation, whatever its credit.
+    /// The first queue in the order of service, whatever its credit.
     pub fn first(&self) -> Option<usize> {
         self.chains.first(NEW).or_else(|| self.chains.first(OLD))
     }
@@ -86,7 +86,7 @@ impl Rotation {
         self.chains.chain_of(queue).is_some()
     }
 
-    /// Whether it is active and has not had its first quantum.
+    /// Whether a queue is active and within its first quantum.
     pub fn is_new(&self, queue: usize) -> bool {
         self.chains.chain_of(queue) == Some(NEW)
     }
