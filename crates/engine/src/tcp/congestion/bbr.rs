@@ -123,7 +123,7 @@ impl Bbr {
                      delayed acknowledgement may become the minimum RTT",
     };
 
-    /// A fresh BBR.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<BbrParameters>) -> Bbr {
         let state = State {
             random: Random::stream(0, Purpose::CongestionControl, 0),

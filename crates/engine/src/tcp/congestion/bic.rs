@@ -50,7 +50,7 @@ impl Bic {
                      had",
     };
 
-    /// A fresh BIC.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<BicParameters>) -> Bic {
         Bic { parameters, growth: Growth::default(), w_max: None }
     }

@@ -79,7 +79,7 @@ impl Compound {
                      sample since the last timeout",
     };
 
-    /// A fresh Compound.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<CompoundParameters>) -> Compound {
         Compound {
             gamma: parameters.gamma,

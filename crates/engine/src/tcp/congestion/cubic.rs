@@ -83,7 +83,7 @@ impl Cubic {
                      above W_max has its plateau there (K = 0)",
     };
 
-    /// A fresh CUBIC.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<CubicParameters>) -> Cubic {
         Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None }
     }

@@ -87,7 +87,7 @@ impl Dctcp {
                      data acknowledged during loss recovery is not counted",
     };
 
-    /// A fresh DCTCP.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<DctcpParameters>) -> Dctcp {
         let share = MarkedShare::new(parameters.initial_alpha);
         Dctcp { parameters, additive: AdditiveIncrease::default(), share }

@@ -46,7 +46,7 @@ impl HighSpeed {
                      start (RFC 3742)",
     };
 
-    /// A fresh HighSpeed TCP.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<HighSpeedParameters>) -> HighSpeed {
         HighSpeed { parameters, growth: Growth::default() }
     }

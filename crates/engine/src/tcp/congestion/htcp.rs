@@ -88,7 +88,7 @@ impl HTcp {
                      beta to beta_min on paths below 10 ms and at one more loss after the throughput has changed",
     };
 
-    /// A fresh H-TCP.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<HTcpParameters>) -> HTcp {
         HTcp {
             beta: parameters.beta_min,

@@ -44,7 +44,7 @@ impl Hybla {
                      start chosen for the flow is ignored",
     };
 
-    /// A fresh Hybla.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<HyblaParameters>) -> Hybla {
         Hybla { parameters, growth: Growth::default(), min_rtt: None }
     }

@@ -69,7 +69,7 @@ impl Illinois {
         deviations: "the window never grows faster than in slow start; RTT samples during fast recovery are ignored",
     };
 
-    /// A fresh TCP Illinois.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<IllinoisParameters>) -> Illinois {
         Illinois {
             alpha: parameters.alpha_max,

@@ -53,7 +53,7 @@ impl Ledbat {
                      replaces INIT_CWND",
     };
 
-    /// A fresh LEDBAT.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<LedbatParameters>) -> Ledbat {
         Ledbat {
             base_delays: VecDeque::with_capacity(parameters.base_history as usize),

@@ -74,7 +74,7 @@ impl Lp {
                      they act on acknowledgements that may grow the window; round trips are smoothed RTTs",
     };
 
-    /// A fresh TCP-LP.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<LpParameters>) -> Lp {
         Lp {
             parameters,

@@ -61,7 +61,7 @@ impl NewReno {
         deviations: "none; with a SACK profile the recovery is RFC 6675's or PRR's, as set in the profile",
     };
 
-    /// A fresh New Reno.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<NewRenoParameters>) -> NewReno {
         NewReno { parameters, additive: AdditiveIncrease::default(), fraction: 0.0 }
     }
@@ -107,7 +107,7 @@ macro_rules! newreno_with_recovery {
             /// Name, aliases, source and deviations.
             pub const ABOUT: $crate::about::About = $about;
 
-            /// A fresh one.
+            /// Creates the state of a new connection.
             pub fn new(parameters: std::sync::Arc<NewRenoParameters>) -> $name {
                 $name(super::newreno::NewReno::new(parameters))
             }

@@ -59,7 +59,7 @@ impl Prague {
                      the later variation of its pacing rate",
     };
 
-    /// A fresh Prague.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<PragueParameters>) -> Prague {
         Prague {
             parameters,

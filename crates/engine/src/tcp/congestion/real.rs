@@ -78,7 +78,7 @@ impl Real {
                      cancelled loss; any other leaves ssthresh at the window; marks halve it",
     };
 
-    /// A fresh TCP Real.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<RealParameters>) -> Real {
         Real {
             parameters,

@@ -38,7 +38,7 @@ impl Scalable {
                      any size, both as in Linux tcp_scalable.c; the paper uses Reno for windows below a fixed size",
     };
 
-    /// A fresh Scalable TCP.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<ScalableParameters>) -> Scalable {
         Scalable { parameters, growth: Growth::default() }
     }

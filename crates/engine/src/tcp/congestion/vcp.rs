@@ -69,7 +69,7 @@ impl Vcp {
                      each segment; a sender that does not use its window keeps it",
     };
 
-    /// A fresh VCP.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<VcpParameters>) -> Vcp {
         Vcp { parameters, growth: Growth::default(), decrease: None }
     }

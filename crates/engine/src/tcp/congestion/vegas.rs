@@ -50,7 +50,7 @@ impl Vegas {
                      follows Reno",
     };
 
-    /// A fresh Vegas.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<VegasParameters>) -> Vegas {
         Vegas { parameters, additive: AdditiveIncrease::default(), round_trips: RoundTrips::default(), doubling: true }
     }

@@ -43,7 +43,7 @@ impl Veno {
         deviations: "after a timeout ssthresh follows the same rule as after any loss, as in Linux",
     };
 
-    /// A fresh Veno.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<VenoParameters>) -> Veno {
         Veno { parameters, growth: Growth::default(), min_rtt: None, backlog: 0.0, skips: false }
     }

@@ -59,7 +59,7 @@ impl Westwood {
                      flight size while there is no estimate",
     };
 
-    /// A fresh Westwood+.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<WestwoodParameters>) -> Westwood {
         Westwood { parameters, growth: Growth::default(), min_rtt: None, sample: None, estimate: None }
     }

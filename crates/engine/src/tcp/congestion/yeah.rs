@@ -62,7 +62,7 @@ impl Yeah {
                      which times one segment per round, it stays in the fast mode",
     };
 
-    /// A fresh YeAH.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<YeahParameters>) -> Yeah {
         Yeah {
             parameters,

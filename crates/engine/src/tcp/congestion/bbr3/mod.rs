@@ -101,7 +101,7 @@ impl Bbr3 {
                      window",
     };
 
-    /// A fresh BBR version 3.
+    /// Creates the state of a new connection.
     pub fn new(parameters: Arc<Bbr3Parameters>) -> Bbr3 {
         Bbr3 { parameters, state: Box::new(State::new()) }
     }
