@@ -1,9 +1,9 @@
 //! BBR version 1: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control", ACM
-//! Queue 14 (2016). Rules and constants are those of Linux 5.x, net/ipv4/tcp_bbr.c, whose names they cite;
-//! draft-cardwell-iccrg-bbr-congestion-control-00 explains them.
+//! Queue 14 (2016). The algorithm and its constants are those of Linux 5.x, net/ipv4/tcp_bbr.c; comments give the names
+//! used there. draft-cardwell-iccrg-bbr-congestion-control-00 explains them.
 //!
-//! The sender paces at a multiple of the maximum recent delivery rate (BtlBw) and has at most a multiple of BtlBw
-//! times the recent minimum RTT (the BDP) in flight. Modes say which multiples.
+//! The sender paces at a multiple of the maximum recent delivery rate (BtlBw) and limits the data in flight to a
+//! multiple of the BDP, which is BtlBw times the minimum recent RTT. The mode determines the multiples.
 
 use std::sync::Arc;
 
@@ -34,34 +34,36 @@ parameters! {
     }
 }
 
-/// Phases of PROBE_BW (tcp_bbr.c, CYCLE_LEN): one looks for bandwidth, one drains, the others pace at the estimate.
+/// Number of phases of PROBE_BW (tcp_bbr.c, CYCLE_LEN): one probes for bandwidth, one drains, the others pace at the
+/// estimate.
 const PHASES: u64 = 8;
 
-/// How many phases PROBE_BW may begin with: any but the draining one (tcp_bbr.c, bbr_cycle_rand).
+/// Number of phases in which PROBE_BW may start: all but the draining one (tcp_bbr.c, bbr_cycle_rand).
 const FIRST_PHASES: u64 = 7;
 
-/// The BDP in segments while no round trip is known (Linux TCP_INIT_CWND).
+/// The BDP in segments before the first RTT sample (Linux TCP_INIT_CWND).
 const INITIAL_SEGMENTS: u64 = 10;
 
-/// Bytes a second below which a quantum is one segment, not two (tcp_bbr.c, bbr_min_tso_rate).
+/// The rate, in bytes per second, below which a quantum is one segment instead of two (tcp_bbr.c, bbr_min_tso_rate).
 const LOW_RATE: f64 = 1_200_000.0 / 8.0;
 
-/// Seconds that a quantum lasts at the pacing rate (Linux sk_pacing_shift, 2^-10), and its most bytes and segments
-/// (tcp_bbr.c, bbr_tso_segs_goal: GSO_MAX_SIZE less a header, seven bits).
+/// The duration of a quantum at the pacing rate, in seconds (Linux sk_pacing_shift, 2^-10), and its maximum size in
+/// bytes and segments (tcp_bbr.c, bbr_tso_segs_goal: GSO_MAX_SIZE less a header, seven bits).
 const QUANTUM_TIME: f64 = 1.0 / 1024.0;
 const QUANTUM_BYTES: f64 = 65_535.0 - 320.0;
 const QUANTUM_SEGMENTS: u64 = 127;
 
-/// Rounds in each half of the filter of aggregation (tcp_bbr.c, bbr_extra_acked_win_rtts).
+/// Rounds in each half of the aggregation filter (tcp_bbr.c, bbr_extra_acked_win_rtts).
 const AGGREGATION_ROUNDS: u64 = 5;
 
-/// Seconds at the bandwidth that aggregation may add to the window (tcp_bbr.c, bbr_extra_acked_max_us).
+/// The maximum addition to the window for aggregation, in seconds at the estimated bandwidth (tcp_bbr.c,
+/// bbr_extra_acked_max_us).
 const AGGREGATION_TIME: f64 = 0.1;
 
-/// Segments after which counting for aggregation begins anew (tcp_bbr.c, bbr_ack_epoch_acked_reset_thresh).
+/// Number of segments after which the count for aggregation restarts (tcp_bbr.c, bbr_ack_epoch_acked_reset_thresh).
 const AGGREGATION_SEGMENTS: u64 = 1 << 20;
 
-/// What BBR is doing.
+/// The modes of BBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Startup,
@@ -81,28 +83,29 @@ pub struct Bbr {
 struct State {
     random: Random,
     mode: Mode,
-    /// When the phase of PROBE_BW began.
+    /// When the current phase of PROBE_BW began.
     phase_start: Time,
     rounds: Rounds,
-    /// Whether this acknowledgement begins a round.
+    /// Whether this acknowledgement starts a round.
     round_start: bool,
-    /// BtlBw, in bytes of payload a second.
+    /// BtlBw, in bytes of payload per second.
     bandwidth: WindowedMaximum,
     min_rtt: Option<Duration>,
     min_rtt_since: Time,
-    /// The bandwidth that STARTUP compares with, and rounds of too little growth.
+    /// The baseline bandwidth of STARTUP, and the number of rounds without sufficient growth.
     full_bandwidth: f64,
     full_bandwidth_rounds: u64,
     is_full: bool,
     probe_rtt: ProbeRtt,
     held_back: HeldBack,
     prior: PriorWindow,
-    /// Whether no more is sent than arrives: in the first round of a recovery.
+    /// Whether packet conservation applies: in the first round of a recovery.
     conserves: bool,
     restarts_from_idle: bool,
     pacing_rate: PacingRate,
     aggregation: Aggregation,
-    /// Greatest excess in this span of rounds and the one before, and rounds of this span.
+    /// The maximum excess in this span of rounds and in the previous one, in bytes, and the number of rounds in this
+    /// span.
     excess: [u64; 2],
     excess_rounds: u64,
 }
@@ -168,24 +171,24 @@ impl Bbr {
         }
     }
 
-    /// What to pace at for this gain and bandwidth.
+    /// The pacing rate for this gain and bandwidth.
     fn paced(&self, gain: f64, bandwidth: f64) -> f64 {
         gain * bandwidth * (1.0 - self.parameters.pacing_margin)
     }
 
-    /// The pacing rate before any delivery: the window in a round-trip time.
+    /// The pacing rate before the first delivery: one window per round-trip time.
     fn first_pacing_rate(&self, window: &Window, srtt: Duration) -> f64 {
         self.paced(self.parameters.high_gain, window.cwnd as f64 / model::assumed_rtt(srtt))
     }
 
-    /// A multiple of the BDP, in whole segments.
+    /// A multiple of the BDP, in segments, rounded up.
     fn bdp(&self, gain: f64, mss: u64) -> u64 {
         let Some(min_rtt) = self.state.min_rtt else { return INITIAL_SEGMENTS };
         let segments = gain * self.state.bandwidth.get() * min_rtt.seconds() / mss as f64;
         segments as u64 + u64::from(segments > segments.floor())
     }
 
-    /// Segments that the hosts at both ends may hold at once (tcp_bbr.c, bbr_tso_segs_goal).
+    /// The size of a quantum, in segments (tcp_bbr.c, bbr_tso_segs_goal).
     fn quantum(&self, mss: u64) -> u64 {
         let rate = self.state.pacing_rate.get();
         let least = if rate < LOW_RATE { 1 } else { 2 };
@@ -193,19 +196,19 @@ impl Bbr {
         (segments as u64).clamp(least, QUANTUM_SEGMENTS)
     }
 
-    /// Room for quanta at both ends and for an even number of segments, and in a small window for the probe (tcp_bbr.c,
-    /// bbr_quantization_budget).
+    /// Adds room for quanta at both ends, rounds up to an even number of segments and, while probing, adds two segments
+    /// (tcp_bbr.c, bbr_quantization_budget).
     fn with_quanta(&self, segments: u64, mss: u64) -> u64 {
         let segments = (segments + 3 * self.quantum(mss)).next_multiple_of(2);
         if self.state.mode == (Mode::ProbeBw { phase: 0 }) { segments + 2 } else { segments }
     }
 
-    /// Bytes in flight at a multiple of the BDP (tcp_bbr.c, bbr_inflight).
+    /// The data in flight at a multiple of the BDP, in bytes (tcp_bbr.c, bbr_inflight).
     fn inflight(&self, gain: f64, mss: u64) -> u64 {
         self.with_quanta(self.bdp(gain, mss), mss) * mss
     }
 
-    /// tcp_bbr.c, bbr_update_bw.
+    /// Updates the bandwidth estimate (tcp_bbr.c, bbr_update_bw).
     fn update_bandwidth(&mut self, delivery: &Delivery) {
         let state = &mut *self.state;
         state.round_start = false;
@@ -219,7 +222,7 @@ impl Bbr {
         }
     }
 
-    /// tcp_bbr.c, bbr_update_ack_aggregation.
+    /// Updates the estimate of ACK aggregation (tcp_bbr.c, bbr_update_ack_aggregation).
     fn update_aggregation(&mut self, window: &Window, delivery: &Delivery) {
         if delivery.rate.is_none_or(|sample| sample.interval.is_none()) {
             return;
@@ -239,8 +242,7 @@ impl Bbr {
         state.excess[0] = state.excess[0].max(excess);
     }
 
-    /// Segments that the window is greater by because acknowledgements come in lumps (tcp_bbr.c,
-    /// bbr_ack_aggregation_cwnd).
+    /// The addition to the window for ACK aggregation, in segments (tcp_bbr.c, bbr_ack_aggregation_cwnd).
     fn aggregation_budget(&self, mss: u64) -> u64 {
         if !self.state.is_full {
             return 0;
@@ -250,7 +252,7 @@ impl Bbr {
         (excess.min(most) / mss as f64) as u64
     }
 
-    /// tcp_bbr.c, bbr_update_cycle_phase.
+    /// Advances the phase of PROBE_BW when due (tcp_bbr.c, bbr_update_cycle_phase).
     fn update_phase(&mut self, window: &Window, delivery: &Delivery) {
         let Mode::ProbeBw { phase } = self.state.mode else { return };
         if self.ends_phase(window, delivery) {
@@ -258,13 +260,14 @@ impl Bbr {
         }
     }
 
-    /// tcp_bbr.c, bbr_is_next_cycle_phase.
+    /// Whether the current phase of PROBE_BW ends (tcp_bbr.c, bbr_is_next_cycle_phase).
     fn ends_phase(&self, window: &Window, delivery: &Delivery) -> bool {
         let lasted = delivery.now.since(self.state.phase_start);
         let is_full_length = self.state.min_rtt.is_none_or(|min_rtt| lasted > min_rtt);
         let gain = self.pacing_gain();
         if gain > 1.0 {
-            // Until what is in flight shows the gain, unless the path does not hold that much.
+            // The phase lasts until the data in flight reaches the gain, or until a loss shows that the path cannot
+            // hold it.
             let shows = delivery.lost > 0 || delivery.prior_in_flight >= self.inflight(gain, window.mss);
             is_full_length && shows
         } else if gain < 1.0 {
@@ -279,13 +282,13 @@ impl Bbr {
         self.state.phase_start = now;
     }
 
-    /// PROBE_BW begins in a phase drawn at random, so that flows do not probe together.
+    /// Enters PROBE_BW in a random phase, so that flows do not probe at the same time.
     fn enter_probe_bw(&mut self, now: Time) {
         let draw = (self.state.random.unit() * FIRST_PHASES as f64) as u64;
         self.begin_phase((PHASES - draw) % PHASES, now);
     }
 
-    /// tcp_bbr.c, bbr_check_full_bw_reached.
+    /// Checks whether STARTUP has filled the pipe (tcp_bbr.c, bbr_check_full_bw_reached).
     fn check_full(&mut self, delivery: &Delivery) {
         let state = &mut *self.state;
         let is_app_limited = delivery.rate.is_some_and(|sample| state.held_back.is_app_limited(&sample));
@@ -301,7 +304,7 @@ impl Bbr {
         state.is_full = state.full_bandwidth_rounds >= self.parameters.full_bandwidth_rounds;
     }
 
-    /// tcp_bbr.c, bbr_check_drain.
+    /// Moves from STARTUP to DRAIN and from DRAIN to PROBE_BW when due (tcp_bbr.c, bbr_check_drain).
     fn check_drained(&mut self, window: &mut Window, delivery: &Delivery) {
         if self.state.mode == Mode::Startup && self.state.is_full {
             self.state.mode = Mode::Drain;
@@ -312,7 +315,7 @@ impl Bbr {
         }
     }
 
-    /// tcp_bbr.c, bbr_update_min_rtt.
+    /// Updates the minimum RTT and enters PROBE_RTT when it has expired (tcp_bbr.c, bbr_update_min_rtt).
     fn update_min_rtt(&mut self, window: &mut Window, delivery: &Delivery) {
         let now = delivery.now;
         let has_expired = now.since(self.state.min_rtt_since) > self.parameters.min_rtt_filter;
@@ -336,7 +339,7 @@ impl Bbr {
         }
     }
 
-    /// An acknowledgement in PROBE_RTT, which ends after its time and a round with the least window in flight.
+    /// Processes an acknowledgement in PROBE_RTT, which lasts its minimum time and one round at the minimum window.
     fn probe_rtt(&mut self, window: &mut Window, delivery: &Delivery) {
         let state = &mut *self.state;
         state.held_back.extend(delivery);
@@ -347,7 +350,7 @@ impl Bbr {
         }
     }
 
-    /// tcp_bbr.c, bbr_check_probe_rtt_done.
+    /// Leaves PROBE_RTT when it is over (tcp_bbr.c, bbr_check_probe_rtt_done).
     fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
         if !self.state.probe_rtt.is_over(now) {
             return;
@@ -361,19 +364,19 @@ impl Bbr {
         }
     }
 
-    /// tcp_bbr.c, bbr_save_cwnd.
+    /// Saves the window (tcp_bbr.c, bbr_save_cwnd).
     fn save_cwnd(&mut self, window: &Window) {
         self.state.prior.save(window, self.state.mode == Mode::ProbeRtt);
     }
 
-    /// tcp_bbr.c, bbr_set_pacing_rate.
+    /// Updates the pacing rate (tcp_bbr.c, bbr_set_pacing_rate).
     fn set_pacing_rate(&mut self) {
         let rate = self.paced(self.pacing_gain(), self.state.bandwidth.get());
         self.state.pacing_rate.follow(rate, self.state.is_full);
     }
 
-    /// The window before it grows to its target: a loss takes what it lost, a recovery begins with what is in flight
-    /// and gives the window back when it ends (tcp_bbr.c, bbr_set_cwnd_to_recover_or_restore).
+    /// The window before it grows towards its target. A loss subtracts the lost bytes. A recovery starts from the data
+    /// in flight and restores the window when it ends (tcp_bbr.c, bbr_set_cwnd_to_recover_or_restore).
     fn window_in_recovery(&mut self, window: &Window, delivery: &Delivery) -> u64 {
         let state = &mut *self.state;
         let mut cwnd = window.cwnd.saturating_sub(delivery.lost).max(window.mss);
@@ -389,7 +392,7 @@ impl Bbr {
         cwnd
     }
 
-    /// tcp_bbr.c, bbr_set_cwnd.
+    /// Updates the window (tcp_bbr.c, bbr_set_cwnd).
     fn set_window(&mut self, window: &mut Window, delivery: &Delivery) {
         let mss = window.mss;
         let least = self.parameters.least_window * mss;
@@ -406,7 +409,7 @@ impl Bbr {
         }
     }
 
-    /// The window grows by what arrived; only once the pipe is full does the target cut it.
+    /// Grows the window by the bytes delivered. The target is an upper bound only once the pipe is full.
     fn towards_target(&self, cwnd: u64, delivery: &Delivery, mss: u64) -> u64 {
         let segments = self.bdp(self.cwnd_gain(), mss) + self.aggregation_budget(mss);
         let target = self.with_quanta(segments, mss) * mss;
@@ -421,10 +424,11 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
-    /// The window grows in [`CongestionControl::on_delivery`] alone.
+    /// The window grows only in [`CongestionControl::on_delivery`].
     fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
 
-    /// tcp_bbr.c, bbr_ssthresh, bbr_set_state and bbr_undo_cwnd. The threshold stays, since the window does not follow it.
+    /// tcp_bbr.c, bbr_ssthresh, bbr_set_state and bbr_undo_cwnd. ssthresh is unchanged, since the window does not
+    /// depend on it.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         match event {
             CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => self.save_cwnd(window),
@@ -432,7 +436,7 @@ impl CongestionControl for Bbr {
                 self.state.prior.was_in_recovery = true;
                 self.state.full_bandwidth = 0.0;
             }
-            // Whether the pipe is full is looked at anew.
+            // Whether the pipe is full is determined again.
             CongestionEvent::Spurious => {
                 self.state.full_bandwidth = 0.0;
                 self.state.full_bandwidth_rounds = 0;
@@ -440,7 +444,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    /// tcp_bbr.c, bbr_main.
+    /// Updates the model and the outputs on each acknowledgement (tcp_bbr.c, bbr_main).
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
         if self.state.pacing_rate.awaits(delivery.srtt) {
             self.state.pacing_rate.set(self.first_pacing_rate(window, delivery.srtt));
@@ -455,7 +459,8 @@ impl CongestionControl for Bbr {
         self.set_window(window, delivery);
     }
 
-    /// tcp_bbr.c, bbr_cwnd_event: what the path held is known, so the rate is that, whatever the phase.
+    /// Restarts from idle (tcp_bbr.c, bbr_cwnd_event). The pacing rate is the estimated bandwidth in any phase of
+    /// PROBE_BW.
     fn on_restart(&mut self, window: &mut Window, now: Time) {
         self.state.restarts_from_idle = true;
         self.state.aggregation.restart(now);

@@ -1,6 +1,6 @@
 //! BIC: Xu, Harfoush and Rhee, "Binary increase congestion control for fast, long distance networks", INFOCOM 2004,
-//! with the constants of Linux net/ipv4/tcp_bic.c. The window searches for the one at which it last lost, fast while
-//! far from it, and probes beyond it. Windows are in segments here.
+//! with the constants of Linux net/ipv4/tcp_bic.c. The window approaches the window of the last loss by binary search
+//! and probes beyond it. Windows are in segments.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
 
-/// Least growth in a round trip before the first loss, as a share of the window: Linux tcp_bic.c, bictcp_update.
+/// Minimum growth per round trip before the first loss, as a share of the window: Linux tcp_bic.c, bictcp_update.
 const LEAST_GROWTH_BEFORE_LOSS: f64 = 0.05;
 
 parameters! {
@@ -31,7 +31,7 @@ parameters! {
 pub struct Bic {
     parameters: Arc<BicParameters>,
     growth: Growth,
-    /// W_max: the window of the last loss; none before the first and after a timeout.
+    /// W_max: the window of the last loss, `None` before the first loss and after a timeout.
     w_max: Option<f64>,
 }
 
@@ -55,7 +55,7 @@ impl Bic {
         Bic { parameters, growth: Growth::default(), w_max: None }
     }
 
-    /// Growth in a round trip (Linux tcp_bic.c, bictcp_update).
+    /// The growth per round trip, in segments (Linux tcp_bic.c, bictcp_update).
     fn increase_in_a_round(&self, w: f64) -> f64 {
         let BicParameters { max_increment, low_window, smooth_part, search_factor, .. } = *self.parameters;
         if w <= low_window {
@@ -91,7 +91,7 @@ impl CongestionControl for Bic {
         self.growth.additive(window, segments, ack.credit);
     }
 
-    /// A timeout begins the search anew (Linux tcp_bic.c, bictcp_state).
+    /// A timeout restarts the search (Linux tcp_bic.c, bictcp_state).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         match event {
             CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {

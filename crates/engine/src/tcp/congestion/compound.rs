@@ -1,6 +1,6 @@
-//! Compound TCP: New Reno's loss window plus a delay window that grows fast while the path is idle. From Tan, Song,
-//! Zhang and Sridharan, "A Compound TCP Approach for High-speed and Long Distance Networks", INFOCOM 2006, with the
-//! estimator, the rounds and the tuning of gamma from draft-sridharan-tcpm-ctcp-02.
+//! Compound TCP: the window is the sum of New Reno's loss window and a delay window that grows quickly while there is
+//! no queue. From Tan, Song, Zhang and Sridharan, "A Compound TCP Approach for High-speed and Long Distance Networks",
+//! INFOCOM 2006, with the estimator, the rounds and the tuning of gamma from draft-sridharan-tcpm-ctcp-02.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::time::{Duration, Time};
 use crate::{choice, parameters};
 
 choice! {
-    /// What gamma is.
+    /// How gamma is determined.
     pub enum GammaRule {
-        /// The value set, always.
+        /// Always the configured value.
         Fixed = "fixed",
-        /// The value set until the first loss, then tuned by emulation of a Reno flow.
+        /// The configured value until the first loss, then tuned by emulating a Reno flow.
         Tuned = "tuned",
     }
 }
@@ -41,15 +41,15 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct Compound {
     parameters: Arc<CompoundParameters>,
-    /// Rule of the loss window, which is what the delay window leaves of the window.
+    /// Increase rule of the loss window, which is the window less the delay window.
     additive: AdditiveIncrease,
-    /// Delay window in bytes.
+    /// The delay window, in bytes.
     dwnd: u64,
-    /// Backlog threshold in force.
+    /// The current backlog threshold, in segments.
     gamma: f64,
-    /// Backlog a Reno flow would have, in segments, at the end of the last round; none since the last loss.
+    /// The backlog of an emulated Reno flow at the end of the last round, in segments. `None` after a loss.
     diff_reno: Option<f64>,
-    /// The paper's base RTT.
+    /// The base RTT.
     min_rtt: Option<Duration>,
     round: Option<Round>,
 }
@@ -57,9 +57,9 @@ pub struct Compound {
 /// One window of data.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// Last sequence number of the round, plus one.
+    /// The first sequence number after the round.
     end: u64,
-    /// The window it started with.
+    /// The window at its start, in bytes.
     window: u64,
 }
 
@@ -101,7 +101,8 @@ impl Compound {
             self.dwnd = 0;
             return;
         }
-        // (expected - actual) base RTT, with expected = win / base RTT and actual = win / srtt, for a window of one.
+        // (expected - actual) base RTT, with expected = win / base RTT and actual = win / srtt, for a window of one
+        // segment.
         let backlog = (1.0 - min_rtt.seconds() / srtt.seconds()).max(0.0);
         let diff = win * backlog;
         self.diff_reno = Some((win - self.dwnd as f64 / mss) * backlog);
@@ -113,12 +114,12 @@ impl Compound {
         };
         let dwnd = (self.dwnd as f64 + change * mss).round() as u64;
         window.cwnd = window.cwnd - self.dwnd + dwnd;
-        // A window that yields to others is not in slow start again.
+        // Lowering ssthresh keeps the reduced window out of slow start.
         window.ssthresh = window.ssthresh.min(window.cwnd);
         self.dwnd = dwnd;
     }
 
-    /// The loss window falls by half, the sum to 1 - beta (Tan et al. 2006).
+    /// Halves the loss window and reduces the sum to 1 - beta of its value (Tan et al. 2006).
     fn reduce(&mut self, window: &mut Window, flight_size: u64) {
         self.tune_gamma();
         self.round = None;
@@ -131,7 +132,7 @@ impl Compound {
         window.set_ssthresh(sum);
     }
 
-    /// Tunes gamma to stay below a Reno flow's backlog (draft section 5).
+    /// Tunes gamma to a value below the backlog of a Reno flow (draft section 5).
     fn tune_gamma(&mut self) {
         let CompoundParameters { gamma_rule, gamma_low, gamma_high, lambda, .. } = *self.parameters;
         if let Some(diff_reno) = self.diff_reno.take()
@@ -144,19 +145,19 @@ impl Compound {
 }
 
 impl CongestionControl for Compound {
-    /// The loss window grows by one segment a round: draft equation 2.
+    /// The loss window grows by one segment per round: draft equation 2.
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
         self.additive.increase(window, ack.credit);
         match self.round {
             Some(round) if ack.una <= round.end => return,
             Some(round) => self.end_round(window, round, ack.srtt),
-            // Recovery may have left any window.
+            // The window after a recovery can have any value.
             None => self.dwnd = self.dwnd.min(window.cwnd.saturating_sub(window.least_ssthresh())),
         }
         self.round = Some(Round { end: ack.nxt, window: window.cwnd });
     }
 
-    /// After a timeout there is no delay window, as in slow start, and the path may be another (draft section 3).
+    /// After a timeout the delay window is zero, as in slow start, and the path may have changed (draft section 3).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         match event {
             CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {

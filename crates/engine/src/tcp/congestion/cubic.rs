@@ -1,4 +1,4 @@
-//! CUBIC: RFC 9438. Windows are in segments here, as in its equations; the window itself grows by whole bytes.
+//! CUBIC: RFC 9438. Windows are in segments, as in its equations. The window itself grows by whole bytes.
 
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     parameters: Arc<CubicParameters>,
-    /// W_max; undefined before the first congestion and after a timeout.
+    /// W_max, undefined before the first congestion event and after a timeout.
     w_max: Option<f64>,
-    /// The window when ssthresh was last set; zero before, so that W_est is past it (section 4.10).
+    /// The window when ssthresh was last set. Zero before, so that W_est exceeds it (section 4.10).
     cwnd_prior: f64,
     /// The current congestion avoidance stage.
     epoch: Option<Epoch>,
@@ -38,15 +38,15 @@ struct Epoch {
     /// W_max of this stage.
     plateau: f64,
     w_est: f64,
-    /// Growth of less than a byte, in bytes.
+    /// The fractional part of the growth, in bytes.
     fraction: f64,
     last_ack: Time,
-    /// Whether the window was allowed to grow at the last acknowledgement.
+    /// Whether the latest acknowledgement was allowed to increase the window.
     growing: bool,
 }
 
 impl Epoch {
-    /// The stage that begins now with cwnd_epoch = `cwnd` (section 4.2).
+    /// Starts a stage with cwnd_epoch = `cwnd` (section 4.2).
     fn new(w_max: f64, cwnd: f64, c: f64, now: Time) -> Epoch {
         let plateau = w_max.max(cwnd);
         Epoch {
@@ -60,7 +60,7 @@ impl Epoch {
         }
     }
 
-    /// The window increase function, figure 1.
+    /// The window increase function, Figure 1.
     fn w_cubic(&self, t: f64, c: f64) -> f64 {
         let from_plateau = t - self.k;
         c * from_plateau * from_plateau * from_plateau + self.plateau
@@ -88,7 +88,7 @@ impl Cubic {
         Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None }
     }
 
-    /// The window falls to this share of the flight size.
+    /// Reduces the window to this share of the flight size.
     fn reduce(&mut self, beta: f64, window: &mut Window, flight_size: u64) {
         let cwnd = window.segments();
         let gives_way = self.parameters.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
@@ -105,7 +105,7 @@ impl CongestionControl for Cubic {
         let mss = window.mss as f64;
         let epoch = self.epoch.get_or_insert_with(|| {
             let cwnd = window.segments();
-            // Sections 4.8 and 4.10: where W_max is undefined, it is this stage's first window.
+            // Sections 4.8 and 4.10: an undefined W_max is set to the first window of this stage.
             Epoch::new(*self.w_max.get_or_insert(cwnd), cwnd, c, ack.now)
         });
         let cwnd = window.segments() + epoch.fraction / mss;
@@ -118,7 +118,7 @@ impl CongestionControl for Cubic {
             (epoch.w_est - cwnd).max(0.0)
         } else {
             let target = epoch.w_cubic(t + ack.srtt.seconds(), c).clamp(cwnd, 1.5 * cwnd);
-            // An acknowledgement of more than a window still leads no further than the target.
+            // An acknowledgement of more than a window does not exceed the target.
             (target - cwnd) * windows_acked.min(1.0)
         };
 
@@ -128,7 +128,7 @@ impl CongestionControl for Cubic {
         epoch.growing = true;
     }
 
-    /// Sections 4.6 to 4.8; with marks RFC 8511 section 3.
+    /// Sections 4.6 to 4.8. For marks, RFC 8511 section 3.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         let CubicParameters { beta, beta_ecn, .. } = *self.parameters;
         match event {
@@ -136,7 +136,7 @@ impl CongestionControl for Cubic {
                 self.reduce(beta, window, flight_size);
             }
             CongestionEvent::Ecn { flight_size, abe: true } => self.reduce(beta_ecn, window, flight_size),
-            // The next stage starts at its own W_max.
+            // The next stage sets its own W_max.
             CongestionEvent::Timeout => {
                 self.w_max = None;
                 self.epoch = None;
@@ -145,8 +145,8 @@ impl CongestionControl for Cubic {
         }
     }
 
-    /// Takes the time in which the window was not used out of t (sections 4.2 and 5.8): from an acknowledgement that
-    /// was not allowed to grow it to the next.
+    /// Excludes from t the time in which the window was not fully used (sections 4.2 and 5.8): from an acknowledgement
+    /// that was not allowed to increase the window until the next one.
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
         if let Some(epoch) = &mut self.epoch {
             if !epoch.growing {

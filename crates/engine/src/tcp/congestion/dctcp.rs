@@ -1,5 +1,5 @@
-//! DCTCP (Data Center TCP): RFC 8257. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010: the more packets are
-//! marked, the more marks take of the window.
+//! DCTCP (Data Center TCP): RFC 8257. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. The window reduction is
+//! proportional to the share of marked bytes.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// The estimate of the share of bytes that are marked, over windows of data (RFC 8257 section 3.3).
+/// The estimate of the share of marked bytes, updated once per window of data (RFC 8257 section 3.3).
 #[derive(Clone, Debug)]
 pub(super) struct MarkedShare {
     /// DCTCP.Alpha.
@@ -37,29 +37,29 @@ impl MarkedShare {
         MarkedShare { alpha, acked: 0, marked: 0, window_end: 0 }
     }
 
-    /// Counts what is acknowledged. Returns whether a window of data is complete.
+    /// Counts acknowledged and marked bytes. Returns whether a window of data is complete.
     pub(super) fn count(&mut self, ack: &Ack) -> bool {
         self.acked += ack.acked;
         self.marked += ack.marked;
         ack.una > self.window_end
     }
 
-    /// The window of data is complete: alpha takes it in, and the next begins.
+    /// Updates alpha at the end of a window of data and starts the next window.
     pub(super) fn update(&mut self, g: f64, ack: &Ack) {
-        // Marks may be told later than the bytes that carried them, so that there are more than bytes.
+        // Marks may be reported later than the bytes that carried them, so their number may exceed that of the bytes.
         let share = (self.marked as f64 / self.acked.max(1) as f64).min(1.0);
         self.alpha += g * (share - self.alpha);
         self.start_window(ack);
     }
 
-    /// The next window of data begins.
+    /// Starts the next window of data.
     pub(super) fn start_window(&mut self, ack: &Ack) {
         self.acked = 0;
         self.marked = 0;
         self.window_end = ack.nxt;
     }
 
-    /// The window that marks leave: cwnd * (1 - alpha / 2).
+    /// The window reduced because of marks: cwnd * (1 - alpha / 2).
     pub(super) fn reduced(&self, window: &Window) -> u64 {
         (window.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
     }
@@ -93,7 +93,7 @@ impl Dctcp {
         Dctcp { parameters, additive: AdditiveIncrease::default(), share }
     }
 
-    /// The estimate of the share of bytes that are marked.
+    /// The estimate of the share of marked bytes.
     pub fn alpha(&self) -> f64 {
         self.share.alpha
     }
@@ -104,7 +104,8 @@ impl CongestionControl for Dctcp {
         self.additive.increase(window, ack.credit);
     }
 
-    /// Section 3.5: to losses it answers as a conventional TCP does; to marks by section 3.3, equation of step 9.
+    /// Section 3.5: the response to losses is that of a conventional TCP. The response to marks is that of section 3.3,
+    /// equation of step 9.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         match event {
             CongestionEvent::Loss { flight_size } => {
@@ -125,7 +126,7 @@ impl CongestionControl for Dctcp {
         }
     }
 
-    /// Section 3.6 recommends ECN-capable SYNs and acknowledgements too; the codepoint is ECT(0) in Linux.
+    /// Section 3.6 also recommends ECN-capable SYNs and acknowledgements. The codepoint is ECT(0) in Linux.
     fn needs(&self) -> Needs {
         Needs { ecn: Some(Codepoint::Ect0), ..Needs::default() }
     }

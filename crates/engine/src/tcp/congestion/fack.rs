@@ -1,5 +1,5 @@
-//! FACK: Mathis and Mahdavi, "Forward acknowledgement: refining TCP congestion control", SIGCOMM 1996. New Reno's window; losses
-//! are found by how far the highest SACK lies above a segment.
+//! FACK: Mathis and Mahdavi, "Forward acknowledgement: refining TCP congestion control", SIGCOMM 1996. New Reno's
+//! window. Losses are detected by the distance of a segment from the highest SACKed sequence number.
 
 use super::newreno::newreno_with_recovery;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};

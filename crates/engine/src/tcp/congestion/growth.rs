@@ -1,24 +1,24 @@
-//! Growth by fractions of a byte: windows are in whole bytes, and without the rest a large window would grow too
-//! slowly.
+//! Window growth with a fractional part. The window is in whole bytes. Without the fraction a large window would grow
+//! too slowly.
 
 use crate::tcp::window::Window;
 
-/// Grows a window and keeps what is less than a byte for the next time.
+/// Increases a window and keeps the fraction of a byte that is left over.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Growth {
     fraction: f64,
 }
 
 impl Growth {
-    /// Grows the window by a number of bytes.
+    /// Increases the window by this number of bytes.
     pub(super) fn add(&mut self, window: &mut Window, bytes: f64) {
         let bytes = bytes + self.fraction;
         window.cwnd += bytes as u64;
         self.fraction = bytes - bytes.floor();
     }
 
-    /// Additive increase: a number of segments for a window of credited bytes, but no more than what is credited, which
-    /// is the growth of slow start.
+    /// Additive increase by a number of segments per window of credited bytes, but at most by the bytes credited, as in
+    /// slow start.
     pub(super) fn additive(&mut self, window: &mut Window, segments: f64, credit: u64) {
         let share = (segments / window.segments()).min(1.0);
         self.add(window, share * credit as f64);

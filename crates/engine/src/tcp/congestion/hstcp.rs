@@ -1,4 +1,4 @@
-//! HighSpeed TCP: RFC 3649. Windows are in segments here, as in its equations.
+//! HighSpeed TCP: RFC 3649. Windows are in segments, as in its equations.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
 
-/// Last window of the table of RFC 3649 appendix B. From six times this one on, the formula of b(w) would give less
-/// than nothing.
+/// The last window of the table of RFC 3649 appendix B. From six times this window on, the formula for b(w) is
+/// negative.
 const LAST_ROW: f64 = 94_717.0;
 
 parameters! {
@@ -51,8 +51,8 @@ impl HighSpeed {
         HighSpeed { parameters, growth: Growth::default() }
     }
 
-    /// b(w): the share of the window that a loss takes, logarithmic in the window between Reno's 0.5 and High_Decrease
-    /// (section 7).
+    /// b(w): the share by which a loss reduces the window, logarithmic in the window between Reno's 0.5 and
+    /// High_Decrease (section 7).
     fn decrease(&self, w: f64) -> f64 {
         let HighSpeedParameters { low_window, high_window, high_decrease, .. } = *self.parameters;
         if w <= low_window {
@@ -63,8 +63,8 @@ impl HighSpeed {
         ((high_decrease - 0.5) * height + 0.5).max(0.0)
     }
 
-    /// a(w): segments by which the window grows in a round trip, so that its average at the loss rate p(w) is w
-    /// (section 7).
+    /// a(w): the growth per round trip, in segments, that gives an average window of w at the loss rate p(w) (section
+    /// 7).
     fn increase_in_a_round(&self, w: f64) -> f64 {
         let HighSpeedParameters { low_window, p_factor, p_exponent, .. } = *self.parameters;
         if w <= low_window {
@@ -77,13 +77,13 @@ impl HighSpeed {
 }
 
 impl CongestionControl for HighSpeed {
-    /// w + a(w) / w for each segment acknowledged (section 5).
+    /// Increases the window by a(w) / w for each acknowledged segment: w + a(w) / w (section 5).
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
         let segments = self.increase_in_a_round(window.segments());
         self.growth.additive(window, segments, ack.credit);
     }
 
-    /// (1 - b(w)) w (section 5).
+    /// Reduces the window to (1 - b(w)) w (section 5).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         if let Some(flight_size) = event.flight_size() {
             let left = 1.0 - self.decrease(window.segments());

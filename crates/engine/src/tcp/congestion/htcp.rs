@@ -1,6 +1,6 @@
 //! H-TCP: Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and
-//! draft-leith-tcp-htcp-06. The longer ago the last congestion, the faster the window grows; how far it falls depends
-//! on how much of the round-trip time is queue.
+//! draft-leith-tcp-htcp-06. The growth rate increases with the time since the last congestion event. The reduction
+//! depends on the share of queueing delay in the round-trip time.
 
 use std::sync::Arc;
 
@@ -11,12 +11,11 @@ use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// Share of the queueing part of the greatest RTT that is remembered beyond a congestion: Linux tcp_htcp.c,
-/// htcp_param_update.
+/// Share of the maximum queueing delay that is kept after a congestion event: Linux tcp_htcp.c, htcp_param_update.
 const RTT_MEMORY: f64 = 0.95;
-/// Weight of a round's throughput in its average: Linux tcp_htcp.c, measure_achieved_throughput.
+/// Weight of a new sample in the average throughput: Linux tcp_htcp.c, measure_achieved_throughput.
 const THROUGHPUT_WEIGHT: f64 = 0.25;
-/// Round-trip time that round-trip times are scaled to, and the bounds of the factor: Linux tcp_htcp.c,
+/// Reference round-trip time of RTT scaling, in seconds, and the bounds of the factor: Linux tcp_htcp.c,
 /// htcp_alpha_update.
 const REFERENCE_RTT: f64 = 0.1;
 const MIN_RTT_FACTOR: f64 = 0.1;
@@ -40,26 +39,26 @@ pub struct HTcp {
     parameters: Arc<HTcpParameters>,
     growth: Growth,
     beta: f64,
-    /// The last congestion, or the first acknowledgement.
+    /// Time of the last congestion event, or of the first acknowledgement.
     last_congestion: Option<Time>,
     min_rtt: Option<Duration>,
     max_rtt: Duration,
     round: Option<Round>,
     throughput: Throughput,
-    /// The greatest throughput before the last congestion.
+    /// The maximum throughput before the last congestion event, in bytes per second.
     throughput_before: Option<f64>,
 }
 
-/// Bytes acknowledged in a round trip.
+/// The bytes acknowledged in a round trip.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     start: Time,
-    /// First sequence number after it.
+    /// The first sequence number after the round.
     end: u64,
     bytes: u64,
 }
 
-/// Throughput since the last congestion, in bytes per second.
+/// Throughput since the last congestion event, in bytes per second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Throughput {
     average: Option<f64>,
@@ -103,8 +102,8 @@ impl HTcp {
         }
     }
 
-    /// alpha: segments by which the window grows in a round trip, 2 (1 - beta) (1 + 10 (D - D_L) + ((D - D_L) / 2)^2),
-    /// D being the time since the last congestion.
+    /// alpha: the growth per round trip, in segments, 2 (1 - beta) (1 + 10 (D - D_L) + ((D - D_L) / 2)^2), where D is
+    /// the time since the last congestion event.
     fn alpha(&self, now: Time) -> f64 {
         let since = self.last_congestion.map_or(Duration::ZERO, |time| now.since(time));
         let d = (since.seconds() - self.parameters.delta_l.seconds()).max(0.0);
@@ -118,7 +117,7 @@ impl HTcp {
         2.0 * (1.0 - self.beta) * alpha
     }
 
-    /// Share of the window kept after a loss: what empties the queue and no more, unless the throughput has changed.
+    /// Share of the window kept after a loss. It just drains the queue, unless the throughput has changed.
     fn backoff(&self) -> f64 {
         let HTcpParameters { beta_min, beta_max, throughput_change, adaptive_backoff, .. } = *self.parameters;
         let is_steady = match (self.throughput.greatest, self.throughput_before) {
@@ -140,7 +139,7 @@ impl HTcp {
 
     fn measure_throughput(&mut self, window: &Window, ack: &Ack) {
         if let Some(round) = &mut self.round {
-            // An acknowledgement that leaps over repaired holes tells of data delivered long before.
+            // A cumulative acknowledgement after a recovery also covers data delivered long before.
             round.bytes += ack.acked.min(window.cwnd);
             if ack.una <= round.end || ack.now == round.start {
                 return;

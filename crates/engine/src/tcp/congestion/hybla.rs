@@ -1,6 +1,6 @@
 //! Hybla: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International Journal of
-//! Satellite Communications and Networking 22 (2004). Windows grow in time, not in round trips, as those of a flow with
-//! a short reference round-trip time, rho times as short.
+//! Satellite Communications and Networking 22 (2004). The window grows per unit of time as that of a flow with a
+//! reference round-trip time, which is shorter by the factor rho.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// The rho from which a segment's growth in slow start, 2^rho - 1, is more than any window may be.
+/// The rho from which the growth per segment in slow start, 2^rho - 1, exceeds any window.
 const GREATEST_EXPONENT: f64 = 32.0;
 
 parameters! {
@@ -49,21 +49,21 @@ impl Hybla {
         Hybla { parameters, growth: Growth::default(), min_rtt: None }
     }
 
-    /// rho = RTT / RTT0, no less than one.
+    /// rho = RTT / RTT0, at least one.
     fn rho(&self) -> f64 {
         self.min_rtt.map_or(1.0, |rtt| (rtt.seconds() / self.parameters.rtt0.seconds()).max(1.0))
     }
 }
 
 impl CongestionControl for Hybla {
-    /// rho^2 / W for each segment credited.
+    /// Increases the window by rho^2 / W for each credited segment.
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
         let rho = self.rho();
         let bytes = rho * rho * ack.credit as f64 / window.segments();
         self.growth.add(window, bytes);
     }
 
-    /// Half the flight size, as Reno.
+    /// Reduces the window to half the flight size, as Reno does.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         if let Some(flight_size) = event.flight_size() {
             window.set_ssthresh(flight_size / 2);
@@ -76,7 +76,7 @@ impl CongestionControl for Hybla {
         }
     }
 
-    /// 2^rho - 1 segments for each one credited.
+    /// Increases the window by 2^rho - 1 segments for each credited segment.
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
         let factor = libm::exp2(self.rho().min(GREATEST_EXPONENT)) - 1.0;
         let ceiling = window.ssthresh.min(self.parameters.slow_start_ceiling * window.mss);

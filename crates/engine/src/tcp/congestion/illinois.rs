@@ -1,6 +1,6 @@
 //! TCP Illinois: Liu, Basar and Srikant, "TCP-Illinois: a loss and delay-based congestion control algorithm for
-//! high-speed networks", VALUETOOLS 2006. Losses say when to fall, queueing delay says how fast to grow and how far to
-//! fall.
+//! high-speed networks", VALUETOOLS 2006. Losses trigger a reduction. The queueing delay determines the growth rate and
+//! the size of the reduction.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// Reno's increase and decrease, for small windows and after timeouts (Linux tcp_illinois.c, ALPHA_BASE and BETA_BASE).
+/// Reno's increase and decrease, used for small windows and after timeouts (Linux tcp_illinois.c, ALPHA_BASE and
+/// BETA_BASE).
 const RENO_ALPHA: f64 = 1.0;
 const RENO_BETA: f64 = 0.5;
 
@@ -37,23 +38,23 @@ pub struct Illinois {
     growth: Growth,
     alpha: f64,
     beta: f64,
-    /// The paper's base RTT.
+    /// The base RTT.
     min_rtt: Option<Duration>,
     max_rtt: Duration,
     round: Round,
-    /// Whether there has been delay since growth was last greatest.
+    /// Whether the delay has been high since alpha was last at its maximum.
     was_delayed: bool,
-    /// Round trips with little delay since.
+    /// The number of low-delay round trips since then.
     fast_rounds: u64,
 }
 
-/// The round-trip times of a window of data.
+/// The round-trip times in a window of data.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// First sequence number after it.
+    /// The first sequence number after the round.
     end: u64,
     samples: u64,
-    /// Their sum, in seconds.
+    /// Sum of the samples, in seconds.
     sum: f64,
 }
 
@@ -84,7 +85,7 @@ impl Illinois {
         }
     }
 
-    /// Sets alpha and beta by the average and the greatest queueing delay.
+    /// Sets alpha and beta from the average and the maximum queueing delay.
     fn end_round(&mut self, window: &Window) {
         if window.segments() < self.parameters.window_threshold {
             self.alpha = RENO_ALPHA;
@@ -140,7 +141,7 @@ impl CongestionControl for Illinois {
         self.growth.additive(window, self.alpha, ack.credit);
     }
 
-    /// After a timeout it is Reno again (Linux tcp_illinois.c, tcp_illinois_state).
+    /// After a timeout alpha and beta are those of Reno (Linux tcp_illinois.c, tcp_illinois_state).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         match event {
             CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {

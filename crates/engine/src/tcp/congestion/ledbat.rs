@@ -1,5 +1,5 @@
-//! LEDBAT: RFC 6817. A sender for the background: its window follows how far the queueing delay, measured one way, is from
-//! a target.
+//! LEDBAT: RFC 6817. Congestion control for background transfers. The window follows the distance of the one-way
+//! queueing delay from a target.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,13 +27,13 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     parameters: Arc<LedbatParameters>,
-    /// The least delay of each of the last minutes, the current one at the end.
+    /// The minimum delay of each of the last minutes, the current minute at the end.
     base_delays: VecDeque<Duration>,
-    /// The minute of the last of them.
+    /// The minute of the last entry of `base_delays`.
     minute: u64,
-    /// The latest delays and when they were told.
+    /// The latest delays and the times of their reports.
     current_delays: VecDeque<(Time, Duration)>,
-    /// Growth of less than a byte, in bytes.
+    /// The fractional part of the growth, in bytes.
     fraction: f64,
 }
 
@@ -64,7 +64,7 @@ impl Ledbat {
         }
     }
 
-    /// RFC 6817 section 2.4.2, update_base_delay.
+    /// update_base_delay of RFC 6817 section 2.4.2.
     fn update_base_delay(&mut self, delay: Duration, now: Time) {
         let minute = now.0 / (60 * PICOSECONDS_PER_SECOND);
         match self.base_delays.back_mut() {
@@ -79,7 +79,7 @@ impl Ledbat {
         }
     }
 
-    /// RFC 6817 section 2.4.2, update_current_delay; no sample is older than a round trip.
+    /// update_current_delay of RFC 6817 section 2.4.2. Samples older than one round trip are removed.
     fn update_current_delay(&mut self, delay: Duration, ack: &Ack) {
         let is_full = |delays: &VecDeque<_>| delays.len() == self.parameters.current_filter as usize;
         while is_full(&self.current_delays)
@@ -90,7 +90,7 @@ impl Ledbat {
         self.current_delays.push_back((ack.now, delay));
     }
 
-    /// FILTER(current_delays) - MIN(base_delays); nothing before the first sample.
+    /// FILTER(current_delays) - MIN(base_delays), zero before the first sample.
     fn queueing_delay(&self) -> Duration {
         let current = self.current_delays.iter().map(|(_, delay)| *delay).min();
         let base = self.base_delays.iter().copied().min();
@@ -109,11 +109,11 @@ impl CongestionControl for Ledbat {
         let flight_size = ack.in_flight + ack.acked;
         let allowed = flight_size + (allowed_increase * window.mss as f64) as u64;
         window.cwnd = (wanted as u64).min(allowed).max(minimum_window * window.mss);
-        // A window that yields to others is not in slow start again.
+        // Lowering ssthresh keeps the reduced window out of slow start.
         window.ssthresh = window.ssthresh.min(window.cwnd);
     }
 
-    /// Half, but no less than the least window (RFC 6817 section 2.4.2, on data loss).
+    /// Halves the window, down to the minimum window (RFC 6817 section 2.4.2, on data loss).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         if let Some(flight_size) = event.flight_size() {
             self.fraction = 0.0;

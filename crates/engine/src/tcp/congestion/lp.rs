@@ -1,5 +1,6 @@
-//! TCP-LP: Kuzmanovic and Knightly, "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003. Reno
-//! that gives way before there is loss, as soon as one-way delays show that others fill the queue.
+//! TCP-LP: Kuzmanovic and Knightly, "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003. A
+//! variant of Reno that reduces its window before losses occur, as soon as one-way delays indicate that other flows are
+//! building a queue.
 
 use std::sync::Arc;
 
@@ -31,12 +32,12 @@ pub struct Lp {
     inference_ends: Time,
 }
 
-/// One-way delays of the connection, in seconds.
+/// The one-way delays of the connection, in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     smoothed: f64,
     least: f64,
-    /// The greatest but one: the greatest may be an outlier.
+    /// The second largest delay. The largest may be an outlier.
     great: f64,
     greatest: f64,
 }
@@ -85,12 +86,12 @@ impl Lp {
         }
     }
 
-    /// Half the window; a segment if the last indication was not long ago, since then it is not this flow that fills the
-    /// queue.
+    /// Halves the window, or sets it to one segment during the inference phase after the previous indication: the queue
+    /// is then due to other flows.
     fn give_way(&mut self, window: &mut Window, ack: &Ack) {
         let share = if ack.now < self.inference_ends { 0 } else { window.cwnd / 2 };
         window.cwnd = share.max(window.mss);
-        // A window that yields to others is not in slow start again.
+        // Lowering ssthresh keeps the reduced window out of slow start.
         window.ssthresh = window.ssthresh.min(window.cwnd);
         self.additive.restart();
         self.reduced = Some(ack.now);
@@ -99,7 +100,7 @@ impl Lp {
 }
 
 impl CongestionControl for Lp {
-    /// Reno's growth outside the inference phase.
+    /// Grows as Reno outside the inference phase.
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
         let indicated = self.delays.is_some_and(|delays| delays.indicate_congestion(self.parameters.delta));
         let reduced_lately = self.reduced.is_some_and(|reduced| ack.now < reduced + ack.srtt);
@@ -110,7 +111,7 @@ impl CongestionControl for Lp {
         }
     }
 
-    /// Half the flight size (RFC 5681 equation 4).
+    /// Reduces the window to half the flight size (RFC 5681 equation 4).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
         if let Some(flight_size) = event.flight_size() {
             self.additive.restart();

@@ -1,4 +1,4 @@
-//! New Reno: the congestion avoidance of RFC 5681 with the recovery of RFC 6582 (which the stack profile chooses).
+//! New Reno: the congestion avoidance of RFC 5681 with the recovery of RFC 6582, which the stack profile selects.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// Parameters of New Reno, and of those that share its window.
+    /// Parameters of New Reno and of the algorithms that use its window.
     pub struct NewRenoParameters {
         alpha: f64 = 1.0, in 0 .. 1000, "Segments by which the window grows per round trip, at most one per acknowledgement", "RFC 5681 section 3.1; a of AIMD(a, b) in Floyd, Handley and Padhye 2000";
         beta: f64 = 0.5, in 0 .. 1, "Share of the flight size kept after a loss", "RFC 5681 equation 4; 1 - b of AIMD(a, b) in Floyd, Handley and Padhye 2000";
@@ -17,15 +17,15 @@ parameters! {
     }
 }
 
-/// One segment for each window's worth of credited bytes (RFC 5681 section 3.1, the recommended counting).
+/// Additive increase of one segment per window of credited bytes (RFC 5681 section 3.1, the recommended counting).
 #[derive(Clone, Debug, Default)]
 pub struct AdditiveIncrease {
-    /// Credited bytes that have not yet made a segment's growth.
+    /// Credited bytes that have not yet increased the window.
     uncounted: u64,
 }
 
 impl AdditiveIncrease {
-    /// Counts credited bytes and grows the window if they make a segment.
+    /// Counts credited bytes and increases the window by one segment when they amount to a window.
     pub fn increase(&mut self, window: &mut Window, credit: u64) {
         self.uncounted += credit;
         if self.uncounted >= window.cwnd {
@@ -34,18 +34,18 @@ impl AdditiveIncrease {
         }
     }
 
-    /// The window was reduced: counting begins anew.
+    /// Restarts the count after a reduction of the window.
     pub fn restart(&mut self) {
         self.uncounted = 0;
     }
 }
 
-/// See the module.
+/// The New Reno congestion control.
 #[derive(Clone, Debug)]
 pub struct NewReno {
     parameters: Arc<NewRenoParameters>,
     additive: AdditiveIncrease,
-    /// Of a byte of credit, when multiplied by alpha.
+    /// The fractional part of the credit multiplied by alpha, in bytes.
     fraction: f64,
 }
 
@@ -66,7 +66,8 @@ impl NewReno {
         NewReno { parameters, additive: AdditiveIncrease::default(), fraction: 0.0 }
     }
 
-    /// Credit times alpha, which makes alpha segments for each window's worth; at most a window, which makes one segment.
+    /// The credit multiplied by alpha, which gives alpha segments per window of credit. At most one window, which gives
+    /// one segment.
     #[cold]
     fn multiplied(&mut self, credit: u64, window: &Window) -> u64 {
         let bytes = self.parameters.alpha * credit as f64 + self.fraction;
@@ -81,7 +82,8 @@ impl CongestionControl for NewReno {
         self.additive.increase(window, credit);
     }
 
-    /// Half the flight size (RFC 5681 equation 4), or the share set; with marks RFC 8511 section 3.
+    /// Reduces the window to half the flight size (RFC 5681 equation 4), or to the configured share. For marks, RFC
+    /// 8511 section 3.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         if let Some(flight_size) = event.flight_size() {
             self.additive.restart();
@@ -94,12 +96,12 @@ impl CongestionControl for NewReno {
     }
 }
 
-/// New Reno's window under another name, with the recovery of that name.
+/// Defines an algorithm with New Reno's window and the recovery of the same name.
 macro_rules! newreno_with_recovery {
     ($name:ident, $about:expr) => {
         pub use super::newreno::NewRenoParameters;
 
-        /// See the module.
+        /// New Reno's window with another recovery.
         #[derive(Clone, Debug)]
         pub struct $name(super::newreno::NewReno);
 

@@ -1,9 +1,8 @@
 //! Prague: De Schepper, Tilmans, Briscoe and Goel, draft-briscoe-iccrg-prague-congestion-control-04, the congestion
-//! control of L4S (RFC 9330). DCTCP for the Internet: below a virtual round-trip time its rate is the same whatever
-//! the round-trip time, it grows for what is not marked even in a round trip with marks, and it is paced.
+//! control of L4S (RFC 9330). A DCTCP for the Internet: below a virtual round-trip time its rate does not depend on the
+//! RTT, it also grows in round trips with marks in proportion to the unmarked bytes, and it is paced.
 //!
-//! Constants and what the draft leaves to the reference implementation are those of L4STeam/linux,
-//! net/ipv4/tcp_prague.c.
+//! Constants and details that the draft leaves open are those of L4STeam/linux, net/ipv4/tcp_prague.c.
 
 use std::sync::Arc;
 
@@ -32,14 +31,14 @@ pub struct Prague {
     parameters: Arc<PragueParameters>,
     growth: Growth,
     share: MarkedShare,
-    /// Whether the path was seen to mark; before that alpha stays.
+    /// Whether the path has marked a packet. Until then alpha is not updated.
     path_marks: bool,
-    /// Round trips since slow start, up to the transition.
+    /// Round trips since slow start, counted up to the transition.
     rounds: u64,
-    /// Smoothed round-trip time, as last told.
+    /// The latest smoothed round-trip time.
     srtt: Duration,
     alpha_updated: Time,
-    /// The latest reduction because of marks.
+    /// When marks last reduced the window.
     reduced: Option<Time>,
 }
 
@@ -64,7 +63,7 @@ impl Prague {
         Prague {
             parameters,
             growth: Growth::default(),
-            // The first mark halves the window.
+            // With alpha = 1 the first mark halves the window.
             share: MarkedShare::new(1.0),
             path_marks: false,
             rounds: 0,
@@ -74,18 +73,18 @@ impl Prague {
         }
     }
 
-    /// The estimate of the share of bytes that are marked.
+    /// The estimate of the share of marked bytes.
     pub fn alpha(&self) -> f64 {
         self.share.alpha
     }
 
-    /// The round-trip time as if of which it behaves: its own until the transition is over.
+    /// The round-trip time that the flow emulates: its own until the transition.
     fn virtual_rtt(&self) -> Duration {
         if self.rounds < self.parameters.transition { self.srtt } else { self.srtt.max(self.parameters.virtual_rtt) }
     }
 
-    /// Growth for a window of data, in segments: one for each virtual round-trip time, scaled once more since the
-    /// window is by so much smaller than the virtual one.
+    /// The growth per window of data, in segments: one per virtual round-trip time, scaled again by the ratio of the
+    /// window to the virtual window.
     fn additive(&self) -> f64 {
         let virtual_rtt = self.virtual_rtt();
         if virtual_rtt == Duration::ZERO {
@@ -95,7 +94,7 @@ impl Prague {
         ratio * ratio
     }
 
-    /// A window of data, or several that make a virtual round trip, is complete.
+    /// Updates alpha at the end of a window of data or of a virtual round trip.
     fn end_round(&mut self, window: &Window, ack: &Ack) {
         if self.path_marks {
             self.share.update(self.parameters.g, ack);
@@ -118,7 +117,7 @@ impl CongestionControl for Prague {
         self.growth.additive(window, self.additive(), ack.credit);
     }
 
-    /// Marks are answered as by DCTCP, but once in a virtual round trip.
+    /// The response to marks is that of DCTCP, but at most once per virtual round trip.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
         match event {
             CongestionEvent::Loss { flight_size } => window.set_ssthresh(flight_size / 2),
@@ -142,7 +141,7 @@ impl CongestionControl for Prague {
         }
     }
 
-    /// The window in a round-trip time, in slow start twice that (`prague_update_pacing_rate`).
+    /// One window per round-trip time, twice that in slow start (`prague_update_pacing_rate`).
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
         if srtt == Duration::ZERO {
             return None;

@@ -1,9 +1,9 @@
 //! TCP Real: Zhang and Tsaoussidis, "TCP-Real: improving real-time capabilities of TCP over heterogeneous networks",
 //! NOSSDAV 2001; Tsaoussidis and Zhang, "TCP-Real: receiver-oriented congestion control", Computer Networks 40 (2002).
 //!
-//! Data goes out in waves, a window each. The rate at which a wave arrives shows how contended the path is: a loss
-//! without a fall of that rate is taken for an error of transmission and costs nothing. All of it is measured where the data
-//! arrives, so that the way back does not matter.
+//! Data is sent in waves of one window. The rate at which a wave arrives measures the contention on the path. A loss
+//! without a decrease of that rate is classified as a transmission error and does not reduce the window. The receiver
+//! measures the rate, so that the reverse path has no effect.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ parameters! {
     }
 }
 
-/// A loss within fewer waves of the one taken for an error before it counts as congestion. A queue that overflows is received
-/// no slower, but loses again at once, so that without this a flow would leave others nothing, which the papers' "friendly"
-/// excludes. Assumed.
+/// The minimum number of waves between losses that are classified as transmission errors. A queue that overflows does
+/// not lower the receiving rate, but causes losses again at once. Without this limit a flow would starve others, which
+/// the papers' "friendly" excludes. Assumed.
 const WAVES_BETWEEN_ERRORS: u64 = 2;
 
 /// The TCP Real congestion control.
@@ -31,22 +31,22 @@ const WAVES_BETWEEN_ERRORS: u64 = 2;
 pub struct Real {
     parameters: Arc<RealParameters>,
     additive: AdditiveIncrease,
-    /// The wave under way, and those that arrived last.
+    /// The wave in progress, and the two that arrived last.
     wave: Option<Wave>,
     latest: Option<Received>,
     previous: Option<Received>,
-    /// How many waves have arrived since a loss was taken for an error of transmission.
+    /// The number of waves that arrived since a loss was classified as a transmission error.
     waves_since_error: u64,
 }
 
-/// A wave of which some has arrived.
+/// A wave in progress.
 #[derive(Clone, Copy, Debug)]
 struct Wave {
-    /// Its level: the window when it began.
+    /// Its level: the window at its start.
     level: u64,
-    /// Last sequence number of the wave, plus one.
+    /// The first sequence number after the wave.
     end: u64,
-    /// What its first acknowledgement acknowledged, and when that had arrived.
+    /// The sequence number acknowledged at its start, and the arrival time of that data.
     start: u64,
     since: Time,
 }
@@ -55,7 +55,7 @@ struct Wave {
 #[derive(Clone, Copy, Debug)]
 struct Received {
     level: u64,
-    /// Bytes a second.
+    /// The receiving rate, in bytes per second.
     rate: f64,
 }
 
@@ -90,14 +90,14 @@ impl Real {
         }
     }
 
-    /// Whether the wave that arrived last shows contention. One of a lower level is slower by itself, and shows nothing.
+    /// Whether the latest wave shows contention. A wave of a lower level is slower in any case and does not.
     fn shows_contention(&self) -> Option<bool> {
         let (latest, previous) = (self.latest?, self.previous?);
         let is_slower = latest.rate < (1.0 - self.parameters.contention) * previous.rate;
         Some(latest.level >= previous.level && is_slower)
     }
 
-    /// Half the flight size (RFC 5681 equation 4).
+    /// Reduces the window to half the flight size (RFC 5681 equation 4).
     fn halve(&mut self, window: &mut Window, flight_size: u64) {
         self.additive.restart();
         window.set_ssthresh(flight_size / 2);
@@ -109,11 +109,11 @@ impl CongestionControl for Real {
         self.additive.increase(window, ack.credit);
     }
 
-    /// Nothing for an error of transmission, half for congestion, of which marks tell by themselves.
+    /// A transmission error does not reduce the window; congestion halves it. Marks are congestion.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         match event {
             CongestionEvent::Loss { flight_size } => {
-                // A hole would stretch the wave.
+                // A loss would prolong the wave.
                 self.wave = None;
                 let is_error = !window.in_slow_start() && self.shows_contention() == Some(false);
                 if is_error && self.waves_since_error >= WAVES_BETWEEN_ERRORS {
@@ -131,7 +131,8 @@ impl CongestionControl for Real {
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
         let Some(arrived) = ack.arrived else { return };
         let Some(Wave { level, end, start, since }) = self.wave else {
-            // All that was sent until its first acknowledgement came, so that what leaves together is in one wave.
+            // The wave comprises all data sent until its first acknowledgement, so that data sent together is in the
+            // same wave.
             let is_under_way = ack.una < ack.nxt;
             let wave = Wave { level: window.cwnd, end: ack.nxt, start: ack.una, since: arrived };
             self.wave = is_under_way.then_some(wave);

@@ -1,5 +1,5 @@
-//! Reno: RFC 5681. New Reno's window; fast recovery ends at the first acknowledgement of new data, so that each further loss of a
-//! window costs another halving or a timeout.
+//! Reno: RFC 5681. New Reno's window. Fast recovery ends at the first acknowledgement of new data, so that each further
+//! loss in a window causes another reduction or a timeout.
 
 use super::newreno::newreno_with_recovery;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};

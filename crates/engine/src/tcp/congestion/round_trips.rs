@@ -1,9 +1,10 @@
-//! Round-trip times by rounds, as Vegas and its descendants take them: the minimum of a round beside that of all.
+//! Round-trip times per round, as used by Vegas and its derivatives: the minimum of a round and the minimum of the
+//! connection.
 
 use super::Ack;
 use crate::time::Duration;
 
-/// Samples that a round must have: two may both be of delayed acknowledgements (Linux tcp_vegas.c).
+/// The minimum number of samples in a round. Two could both be from delayed acknowledgements (Linux tcp_vegas.c).
 const LEAST_SAMPLES: u64 = 3;
 
 /// The round-trip times of a connection.
@@ -16,44 +17,45 @@ pub(super) struct RoundTrips {
 /// One window of data.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// Last sequence number of the round, plus one.
+    /// The first sequence number after the round.
     end: u64,
     samples: u64,
     min_rtt: Duration,
 }
 
-/// What a round that ended has shown.
+/// The result of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RoundEnd {
-    /// Too few samples to tell anything.
+    /// The round has too few samples.
     Unmeasured,
-    /// Enough samples.
+    /// The round has enough samples.
     Measured(RoundTrip),
 }
 
 /// Round-trip times at the end of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrip {
-    /// Minimum of the connection: the papers' base RTT.
+    /// Minimum of the connection (base RTT).
     pub min_rtt: Duration,
     /// Minimum of the round.
     pub min_rtt_of_round: Duration,
 }
 
 impl RoundTrip {
-    /// Whole segments of a window of `segments` that the path holds without a queue: window * base RTT / RTT.
+    /// The number of whole segments of a window of `segments` that the path holds without a queue: window * base RTT /
+    /// RTT.
     pub fn without_queue(&self, segments: u64) -> u64 {
         (u128::from(segments) * u128::from(self.min_rtt.0) / u128::from(self.min_rtt_of_round.0)) as u64
     }
 
-    /// Time spent in queues.
+    /// The queueing delay.
     pub fn queueing(&self) -> Duration {
         self.min_rtt_of_round - self.min_rtt
     }
 }
 
 impl RoundTrips {
-    /// Takes the sample of an acknowledgement. One of no time tells nothing.
+    /// Takes the RTT sample of an acknowledgement. A sample of zero is ignored.
     pub fn take(&mut self, ack: &Ack) {
         let Some(rtt) = ack.rtt.filter(|rtt| *rtt > Duration::ZERO) else { return };
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
@@ -63,7 +65,7 @@ impl RoundTrips {
         }
     }
 
-    /// What the round shows, if this acknowledgement ends it; the next begins.
+    /// The result of the round, if this acknowledgement ends it. Starts the next round.
     pub fn end_round(&mut self, ack: &Ack) -> Option<RoundEnd> {
         let ended = match self.round {
             Some(round) if ack.una <= round.end => return None,
@@ -79,7 +81,7 @@ impl RoundTrips {
         })
     }
 
-    /// The round goes no further: congestion has changed the window in the middle of it.
+    /// Discards the round, since congestion has changed the window during it.
     pub fn abandon_round(&mut self) {
         self.round = None;
     }

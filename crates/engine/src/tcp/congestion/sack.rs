@@ -1,4 +1,5 @@
-//! SACK TCP: New Reno's window with the recovery of RFC 6675. Any algorithm takes that recovery: a stack with recovery = "sack".
+//! SACK TCP: New Reno's window with the recovery of RFC 6675. Other algorithms get the same recovery with a stack with
+//! recovery = "sack".
 
 use super::newreno::newreno_with_recovery;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};

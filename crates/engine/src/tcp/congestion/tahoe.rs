@@ -1,4 +1,5 @@
-//! Tahoe: Jacobson, "Congestion avoidance and control", SIGCOMM 1988. New Reno's window; after a loss, slow start from one segment.
+//! Tahoe: Jacobson, "Congestion avoidance and control", SIGCOMM 1988. New Reno's window. After a loss, slow start from
+//! one segment.
 
 use super::newreno::newreno_with_recovery;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};

@@ -1,5 +1,5 @@
 //! VCP, the variable-structure congestion control protocol: Xia, Subramanian, Stoica and Kalyanaraman, "One more bit is
-//! enough", SIGCOMM 2005. Routers (the queue discipline `vcp`) tell in two bits how loaded the path is; the sender
+//! enough", SIGCOMM 2005. Routers (the queue discipline `vcp`) encode the load of the path in two bits. The sender
 //! increases its window multiplicatively at low load and additively at high load, and decreases it at overload.
 
 use std::sync::Arc;
@@ -23,15 +23,16 @@ parameters! {
     }
 }
 
-/// Round-trip time, in typical ones, below which additive growth is scaled by it and no longer by its square (the
-/// authors' ns-2 vcp-src.h, `RTT_LEFT_BY_TD`).
+/// The round-trip time, in units of the typical one, below which additive growth is scaled linearly and not by the
+/// square (the authors' ns-2 vcp-src.h, `RTT_LEFT_BY_TD`).
 const SHORT: f64 = 0.2;
-/// Round-trip time, in typical ones, above which the same is so (`RTT_RIGHT_BY_TD`).
+/// The round-trip time, in units of the typical one, above which additive growth is scaled linearly
+/// (`RTT_RIGHT_BY_TD`).
 const LONG: f64 = 5.0;
-/// The most measuring intervals that a round trip counts for (`MAX_RTT_BY_TRHO`).
+/// The maximum number of measuring intervals that a round trip counts for (`MAX_RTT_BY_TRHO`).
 const MOST_INTERVALS: f64 = 2.5;
 
-/// What an acknowledgement leads to.
+/// The response to an acknowledgement.
 enum Action {
     MultiplicativeIncrease,
     AdditiveIncrease,
@@ -44,7 +45,7 @@ enum Action {
 pub struct Vcp {
     parameters: Arc<VcpParameters>,
     growth: Growth,
-    /// When the latest decrease has shown in the routers' load factor, and when in the echo of it.
+    /// When the effect of the latest decrease is in the routers' load factor, and when it is echoed.
     decrease: Option<Decrease>,
 }
 
@@ -74,8 +75,8 @@ impl Vcp {
         Vcp { parameters, growth: Growth::default(), decrease: None }
     }
 
-    /// What the load factor asks for. After a decrease overload is not news until the routers have measured it and the
-    /// echo of that is here: first the window stays, then it grows as at high load.
+    /// The response to the load factor. After a decrease, overload is ignored until the routers have measured the
+    /// effect and the receiver has echoed it: the window is first frozen, then grows as at high load.
     fn action(&mut self, ack: &Ack) -> Action {
         match ack.load_factor.unwrap_or(LoadFactor::Low) {
             LoadFactor::Low => Action::MultiplicativeIncrease,
@@ -92,14 +93,14 @@ impl Vcp {
         }
     }
 
-    /// Growth for each segment at low load: (1 + xi)^(rtt / t_rho) - 1, and no more than slow start's.
+    /// The growth per segment at low load: (1 + xi)^(rtt / t_rho) - 1, at most that of slow start.
     fn multiplicative(&self, srtt: Duration) -> f64 {
         let intervals = srtt.seconds() / self.parameters.load_interval.seconds();
         (libm::pow(1.0 + self.parameters.xi, intervals.min(MOST_INTERVALS)) - 1.0).min(1.0)
     }
 
-    /// Growth for a window at high load, in segments: by the square of the round-trip time, so that flows with
-    /// different ones come to the same rate.
+    /// The growth per window at high load, in segments. It increases with the square of the round-trip time, so that
+    /// flows with different round-trip times converge to the same rate.
     fn additive(&self, srtt: Duration) -> f64 {
         let scaled = srtt.seconds() / self.parameters.typical_rtt.seconds();
         let square = match scaled {
@@ -134,14 +135,14 @@ impl CongestionControl for Vcp {
         self.react(window, ack);
     }
 
-    /// Losses are answered as Reno does (the authors' ns-2 vcp-src.cc, `slowdown`).
+    /// The response to losses is that of Reno (the authors' ns-2 vcp-src.cc, `slowdown`).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         if let Some(flight_size) = event.flight_size() {
             window.set_ssthresh(flight_size / 2);
         }
     }
 
-    /// There is no slow start: the load factor alone says how to grow.
+    /// There is no slow start. The load factor alone determines the growth.
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
         self.react(window, ack);
         Some(0)

@@ -1,5 +1,5 @@
 //! Vegas: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13 (1995).
-//! The window keeps a few packets in the queue, by the round-trip time beside the least one seen.
+//! The window keeps a few packets in the queue, estimated from the current and the minimum round-trip time.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct Vegas {
     parameters: Arc<VegasParameters>,
-    /// Growth while the round-trip times are too few.
+    /// Growth in rounds with too few round-trip time samples.
     additive: AdditiveIncrease,
     round_trips: RoundTrips,
-    /// Whether slow start grows the window in this round.
+    /// Whether slow start increases the window in this round.
     doubling: bool,
 }
 
@@ -65,12 +65,12 @@ impl Vegas {
         } else if diff < self.parameters.alpha {
             window.cwnd += window.mss;
         }
-        // Linux tcp_vegas.c, tcp_current_ssthresh: as after a pause that did not reduce the window.
+        // Linux tcp_vegas.c, tcp_current_ssthresh: as after an idle period that did not reduce the window.
         window.ssthresh = window.ssthresh.max(window.cwnd * 3 / 4);
     }
 
-    /// Ends slow start if the backlog is above gamma (Brakmo and Peterson 1995 section III.C): cwnd is then the actual
-    /// rate times the base RTT, and a segment for what rounding down takes (Linux tcp_vegas.c).
+    /// Ends slow start if the backlog exceeds gamma (Brakmo and Peterson 1995 section III.C). cwnd is then the actual
+    /// rate times the base RTT, plus one segment for rounding (Linux tcp_vegas.c).
     fn leave_slow_start(&self, window: &mut Window, round_trip: RoundTrip) -> bool {
         let segments = window.cwnd / window.mss;
         let without_queue = round_trip.without_queue(segments);
@@ -83,12 +83,12 @@ impl Vegas {
     }
 }
 
-/// Two segments (Linux tcp_vegas.c).
+/// The minimum window: two segments (Linux tcp_vegas.c).
 fn least_window(window: &Window) -> u64 {
     2 * window.mss
 }
 
-/// A window that yields is not in slow start again (ns-3 tcp-vegas.cc, GetSsThresh).
+/// Lowers ssthresh, which keeps the reduced window out of slow start (ns-3 tcp-vegas.cc, GetSsThresh).
 fn lower_threshold(window: &mut Window) {
     window.ssthresh = window.ssthresh.min(window.cwnd - window.mss).max(window.least_ssthresh());
 }
@@ -118,7 +118,7 @@ impl CongestionControl for Vegas {
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
         let every_other_round = self.parameters.every_other_round;
         if let Some(end) = self.round_trips.end_round(ack) {
-            // Where slow start pauses, expected and actual rates are of the same window only after the pause.
+            // With pauses in slow start, the expected and the actual rate refer to the same window only after a pause.
             self.doubling = !(every_other_round && self.doubling);
             if let RoundEnd::Measured(round_trip) = end
                 && self.doubling

@@ -1,5 +1,6 @@
 //! Veno: Fu and Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE JSAC 21 (2003).
-//! Reno that judges by the backlog of Vegas whether a loss was congestion, and grows slower while there is a backlog.
+//! A variant of Reno that uses the backlog estimate of Vegas to classify losses as congestion or random, and grows more
+//! slowly while there is a backlog.
 
 use std::sync::Arc;
 
@@ -23,11 +24,11 @@ parameters! {
 pub struct Veno {
     parameters: Arc<VenoParameters>,
     growth: Growth,
-    /// The paper's base RTT.
+    /// The base RTT.
     min_rtt: Option<Duration>,
-    /// N: segments of the window that are queued, by the latest round-trip time.
+    /// N: the queued part of the window according to the latest RTT sample, in segments.
     backlog: f64,
-    /// Whether the next acknowledgement on a congested path does not grow the window.
+    /// Whether the next acknowledgement leaves the window unchanged if the path is congested.
     skips: bool,
 }
 
@@ -54,7 +55,7 @@ impl Veno {
 }
 
 impl CongestionControl for Veno {
-    /// Reno's growth, on a congested path on every other acknowledgement only (Fu and Liew 2003).
+    /// Grows as Reno, on a congested path only on every other acknowledgement (Fu and Liew 2003).
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
         if self.is_congested() {
             self.skips = !self.skips;
@@ -72,7 +73,7 @@ impl CongestionControl for Veno {
         }
     }
 
-    /// N = (W / BaseRTT - W / RTT) BaseRTT.
+    /// Updates the backlog: N = (W / BaseRTT - W / RTT) BaseRTT.
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             let min_rtt = self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt));

@@ -1,7 +1,7 @@
-//! Westwood+: Reno that after congestion falls to what it measures the path to carry, BWE x RTTmin. From Mascolo,
-//! Casetti, Gerla, Sanadidi and Wang, "TCP Westwood: bandwidth estimation for enhanced transport over wireless links",
-//! MobiCom 2001, with the sample of a whole round trip of Grieco and Mascolo, "Performance evaluation and comparison of
-//! Westwood+, New Reno and Vegas TCP congestion control", ACM SIGCOMM CCR 34 (2004).
+//! Westwood+: a variant of Reno that reduces the window to the measured capacity of the path, BWE x RTTmin. From
+//! Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood: bandwidth estimation for enhanced transport over wireless
+//! links", MobiCom 2001, with the per-round-trip samples of Grieco and Mascolo, "Performance evaluation and comparison
+//! of Westwood+, New Reno and Vegas TCP congestion control", ACM SIGCOMM CCR 34 (2004).
 
 use std::sync::Arc;
 
@@ -30,14 +30,14 @@ pub struct Westwood {
     estimate: Option<Estimate>,
 }
 
-/// Bytes acknowledged since some time.
+/// Bytes acknowledged since the start of a bandwidth sample.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     start: Time,
     bytes: u64,
 }
 
-/// The bandwidth, in bytes per second, once and twice filtered.
+/// The bandwidth after the first and the second filter, in bytes per second.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
     once: f64,
@@ -78,12 +78,12 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
-    /// Reno's (Mascolo et al. 2001).
+    /// Grows as Reno (Mascolo et al. 2001).
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
         self.growth.additive(window, 1.0, ack.credit);
     }
 
-    /// After a timeout the path may be another (Linux tcp_westwood.c, reset_rtt_min).
+    /// After a timeout the path may have changed (Linux tcp_westwood.c, reset_rtt_min).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         match event {
             CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
@@ -101,7 +101,7 @@ impl CongestionControl for Westwood {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
         if let Some(Sample { start, bytes }) = self.sample {
-            // An acknowledgement that leaps over repaired holes tells of data delivered long before.
+            // A cumulative acknowledgement after a recovery also covers data delivered long before.
             let bytes = bytes + ack.acked.min(window.cwnd);
             let time = ack.now.since(start);
             if time < ack.rtt.unwrap_or(ack.srtt).max(self.parameters.least_sample) || time == Duration::ZERO {

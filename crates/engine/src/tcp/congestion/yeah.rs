@@ -1,5 +1,6 @@
-//! YeAH-TCP: Baiocchi, Castellani and Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007. Fast as Scalable TCP
-//! while the queue is short, else Reno that empties the queue as long as no other flow fills it.
+//! YeAH-TCP: Baiocchi, Castellani and Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007. While the queue is
+//! short, the window grows as that of Scalable TCP. Otherwise it grows as Reno's and drains the queue, unless other
+//! flows fill it.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
 
-/// Least estimate of a competing Reno flow's window, in segments: Linux tcp_yeah.c, tcp_yeah_init.
+/// Minimum of the estimated window of a competing Reno flow, in segments: Linux tcp_yeah.c, tcp_yeah_init.
 const LEAST_RENO_WINDOW: u64 = 2;
 
 parameters! {
@@ -33,17 +34,17 @@ parameters! {
 pub struct Yeah {
     parameters: Arc<YeahParameters>,
     round_trips: RoundTrips,
-    /// Growth in slow mode.
+    /// Increase rule of the slow mode.
     additive: AdditiveIncrease,
-    /// Credited bytes that have not yet made a segment's growth in fast mode.
+    /// Credited bytes that have not yet increased the window in fast mode.
     uncounted: u64,
-    /// Backlog of the last measured round, in segments.
+    /// The backlog of the last measured round, in segments.
     backlog: u64,
-    /// Consecutive round trips in slow mode; none in fast mode.
+    /// Consecutive round trips in slow mode, zero in fast mode.
     slow_rounds: u64,
-    /// Round trips in fast mode since a loss.
+    /// Round trips in fast mode since the last loss.
     fast_rounds: u64,
-    /// Estimate of a competing Reno flow's window, in segments, below which emptying does not go.
+    /// The estimated window of a competing Reno flow, in segments. Decongestion does not reduce the window below it.
     reno_window: u64,
 }
 
@@ -76,7 +77,7 @@ impl Yeah {
         }
     }
 
-    /// Growth of the fast mode: a segment for `scalable_count` acknowledged, and no less than Reno's.
+    /// Grows in fast mode by one segment per `scalable_count` segments acknowledged, at least as much as Reno.
     fn grow_fast(&mut self, window: &mut Window, credit: u64) {
         let bytes_for_segment = window.cwnd.min(self.parameters.scalable_count * window.mss);
         self.uncounted += credit;
@@ -84,7 +85,7 @@ impl Yeah {
         self.uncounted %= bytes_for_segment;
     }
 
-    /// Chooses the mode of the next round, and empties the queue. Returns whether it did.
+    /// Selects the mode of the next round and drains the queue. Returns whether it reduced the window.
     fn end_round(&mut self, window: &mut Window, round_trip: RoundTrip) -> bool {
         let YeahParameters { alpha, phy, zeta, .. } = *self.parameters;
         let segments = window.cwnd / window.mss;
@@ -116,7 +117,8 @@ impl Yeah {
         decongests
     }
 
-    /// Takes the backlog, if no other flow seems to have filled the queue, between a 2^delta-th and a half.
+    /// Subtracts the backlog, at least 1/2^delta and at most half of the window, unless other flows seem to have filled
+    /// the queue.
     fn reduce(&mut self, window: &mut Window, flight_size: u64) {
         self.round_trips.abandon_round();
         self.additive.restart();
@@ -133,7 +135,7 @@ impl Yeah {
         window.set_ssthresh(flight_size.saturating_sub(reduction * window.mss));
     }
 
-    /// Precautionary decongestion: takes the backlog out of the window before the queue overflows.
+    /// Precautionary decongestion: subtracts the backlog from the window before the queue overflows.
     fn decongest(&mut self, window: &mut Window, segments: u64) {
         let reduction = (self.backlog / self.parameters.gamma).min(segments >> self.parameters.epsilon);
         window.cwnd = (segments - reduction).max(self.reno_window) * window.mss;
@@ -164,7 +166,7 @@ impl CongestionControl for Yeah {
         self.round_trips.take(ack);
     }
 
-    /// Modes are chosen and the queue is emptied in slow start too (Linux tcp_yeah.c).
+    /// Modes are selected and the queue is drained in slow start too (Linux tcp_yeah.c).
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
         match self.round_trips.end_round(ack) {
             Some(RoundEnd::Measured(round_trip)) if self.end_round(window, round_trip) => Some(0),

@@ -1,11 +1,11 @@
-//! The bounds that losses put on the model: the long-term one on what is in flight, which probes move (section 5.3.3.9), and the
-//! short-term ones on bandwidth and on what is in flight (section 5.5.10.3).
+//! The bounds that losses set on the model: the long-term bound on the data in flight, which bandwidth probes raise
+//! (section 5.3.3.9), and the short-term bounds on the bandwidth and on the data in flight (section 5.5.10.3).
 
 use super::down::AckPhase;
 use super::{Bbr3, Mode, Sampled, UNBOUNDED};
 use crate::tcp::window::Window;
 
-/// See the module.
+/// The bounds of the model. Data in flight is in bytes, bandwidth in bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// BBR.inflight_longterm.
@@ -17,7 +17,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// There are none.
+    /// No bounds.
     pub(super) const NONE: Bounds =
         Bounds { inflight_longterm: UNBOUNDED, inflight_shortterm: UNBOUNDED, bw_shortterm: f64::INFINITY };
 
@@ -27,7 +27,7 @@ impl Bounds {
         self.inflight_shortterm = UNBOUNDED;
     }
 
-    /// Of each the greater one.
+    /// Raises each bound to that of `other` if the latter is higher.
     pub(super) fn raise_to(&mut self, other: &Bounds) {
         self.bw_shortterm = self.bw_shortterm.max(other.bw_shortterm);
         self.inflight_shortterm = self.inflight_shortterm.max(other.inflight_shortterm);
@@ -55,7 +55,7 @@ impl Bbr3 {
         false
     }
 
-    /// What a round's end says of the acknowledgements to come; the rest as above.
+    /// The part of AdaptLongTermModel() for the start of a round. Returns whether it changed the state.
     fn advance_ack_phase(&mut self, ack: &Sampled) -> bool {
         let state = &mut *self.state;
         let cycle = &mut state.cycle;

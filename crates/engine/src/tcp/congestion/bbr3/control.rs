@@ -1,20 +1,21 @@
-//! Pacing rate, quantum and window (section 5.6).
+//! The pacing rate, the quantum and the window (section 5.6).
 
 use super::{Bbr3, Mode, UNBOUNDED};
 use crate::tcp::congestion::{Delivery, model};
 use crate::tcp::window::Window;
 use crate::time::Duration;
 
-/// Seconds that a quantum lasts at the pacing rate, its most bytes and least segments (section 5.6.3).
+/// The duration of a quantum at the pacing rate, in seconds, its maximum in bytes and its minimum in segments (section
+/// 5.6.3).
 const QUANTUM_TIME: f64 = 0.001;
 const QUANTUM_BYTES: u64 = 64 * 1024;
 const QUANTUM_SEGMENTS: u64 = 2;
 
-/// Quanta between the ends of a TCP connection that offloads (section 5.5.8.1).
+/// Number of quanta between the ends of a TCP connection with segmentation offload (section 5.5.8.1).
 const QUANTA: u64 = 3;
 
 impl Bbr3 {
-    /// The table of section 5.6.1.
+    /// The pacing gain of the state, from the table of section 5.6.1.
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.state.mode {
             Mode::Startup => self.parameters.startup_pacing_gain,
@@ -25,7 +26,7 @@ impl Bbr3 {
         }
     }
 
-    /// The same.
+    /// The cwnd gain of the state, from the table of section 5.6.1.
     fn cwnd_gain(&self) -> f64 {
         match self.state.mode {
             Mode::Up => self.parameters.up_cwnd_gain,
@@ -70,7 +71,7 @@ impl Bbr3 {
         self.bdp(self.state.bw, 1.0).min(window.cwnd)
     }
 
-    /// The end of a recovery gives the window back (section 5.6.4.4).
+    /// Restores the window at the end of a recovery (section 5.6.4.4).
     pub(super) fn follow_recovery(&mut self, window: &mut Window, delivery: &Delivery) {
         if self.state.prior.was_in_recovery && !delivery.in_recovery {
             window.cwnd = window.cwnd.max(self.state.prior.cwnd);

@@ -1,4 +1,5 @@
-//! ProbeBW_CRUISE (section 5.3.3.2): at the bandwidth, with headroom for others, until it is time for a probe.
+//! ProbeBW_CRUISE (section 5.3.3.2): sends at the estimated bandwidth, with headroom for other flows, until the next
+//! bandwidth probe is due.
 
 use super::{Bbr3, Mode, Sampled};
 use crate::tcp::window::Window;
@@ -9,7 +10,7 @@ impl Bbr3 {
         self.state.transition_to(Mode::Cruise);
     }
 
-    /// The part of UpdateProbeBWCyclePhase() for this state.
+    /// The part of UpdateProbeBWCyclePhase() for ProbeBW_CRUISE.
     pub(super) fn update_cruise(&mut self, window: &Window, ack: &Sampled) {
         if self.is_time_to_probe(window, ack.delivery.now) {
             self.start_refill(ack.delivery.total_delivered);

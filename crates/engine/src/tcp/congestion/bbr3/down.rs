@@ -1,11 +1,11 @@
-//! ProbeBW_DOWN (section 5.3.3.1): slower than the bandwidth, until the queue is empty and there is room for others. It begins
-//! the cycle of probes.
+//! ProbeBW_DOWN (section 5.3.3.1): sends below the estimated bandwidth until the queue is drained and there is headroom
+//! for other flows. It starts the probing cycle.
 
 use super::{Bbr3, Mode, Sampled};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// BBR.ack_phase, of which REFILLING and INIT make no difference.
+/// BBR.ack_phase. Its values REFILLING and INIT have no effect and are represented by `Idle`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     #[default]
@@ -15,19 +15,19 @@ pub(super) enum AckPhase {
     ProbeStopping,
 }
 
-/// The cycle of probes for bandwidth.
+/// The state of the bandwidth probing cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
-    /// BBR.cycle_count: cycles so far, by which the greatest bandwidth ages.
+    /// BBR.cycle_count: the number of cycles, by which the maximum bandwidth ages.
     pub(super) count: u64,
-    /// BBR.cycle_stamp: when the present one began.
+    /// BBR.cycle_stamp: when the current cycle began.
     stamp: Time,
-    /// BBR.bw_probe_wait: how long it lasts at most.
+    /// BBR.bw_probe_wait: the maximum duration of the cycle.
     wait: Duration,
     /// BBR.rounds_since_bw_probe.
     pub(super) rounds_since_up: u64,
     pub(super) ack_phase: AckPhase,
-    /// BBR.bw_probe_samples: whether what is acknowledged was sent while probing.
+    /// BBR.bw_probe_samples: whether the acknowledged data was sent while probing.
     pub(super) is_probe_sample: bool,
     /// BBR.prev_probe_too_high.
     pub(super) prev_probe_too_high: bool,
@@ -49,7 +49,7 @@ impl Bbr3 {
         state.transition_to(Mode::Down);
     }
 
-    /// The part of UpdateProbeBWCyclePhase() for this state.
+    /// The part of UpdateProbeBWCyclePhase() for ProbeBW_DOWN.
     pub(super) fn update_down(&mut self, window: &Window, ack: &Sampled) {
         if self.is_time_to_probe(window, ack.delivery.now) {
             self.start_refill(ack.delivery.total_delivered);
@@ -58,7 +58,7 @@ impl Bbr3 {
         }
     }
 
-    /// IsTimeToProbeBW() of section 5.3.3.8.3: after a time, or after as many rounds as Reno would take.
+    /// IsTimeToProbeBW() of section 5.3.3.8.3: after the wait, or after as many rounds as a Reno flow would need.
     pub(super) fn is_time_to_probe(&self, window: &Window, now: Time) -> bool {
         let segments = self.target_inflight(window).div_ceil(window.mss);
         let cycle = &self.state.cycle;

@@ -1,9 +1,9 @@
-//! Drain (section 5.3.2): what Startup has queued leaves the queue.
+//! Drain (section 5.3.2): drains the queue that Startup has built.
 
 use super::{Bbr3, Mode, Sampled};
 use crate::tcp::window::Window;
 
-/// Rounds after which it ends in any case.
+/// The maximum duration of Drain, in rounds.
 const MOST_ROUNDS: u64 = 3;
 
 impl Bbr3 {

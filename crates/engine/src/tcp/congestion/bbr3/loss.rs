@@ -1,11 +1,11 @@
-//! What losses and marks say of the path (section 5.5.10). Marks count as losses.
+//! The response of the model to losses and marks (section 5.5.10). A marked byte counts as a lost one.
 
 use super::{Bbr3, Mode, RateSample, Sampled};
 use crate::tcp::congestion::{Delivery, LostSegment};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
-/// What was delivered and lost recently, in a round that begins with a loss.
+/// Delivery and loss signals of the current loss round, which begins with a loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {
     /// BBR.bw_latest.
@@ -18,9 +18,9 @@ pub(super) struct Signals {
     pub(super) loss_round_start: bool,
     /// BBR.loss_round_delivered.
     loss_round_delivered: u64,
-    /// Bytes marked since the loss round began.
+    /// Bytes marked in the current loss round.
     marked_in_round: u64,
-    /// Ranges lost since the loss round began, and the latest segment lost.
+    /// The number of ranges lost in the current loss round, and the latest segment lost.
     pub(super) lost_ranges: u64,
     last_lost: Option<u64>,
 }
@@ -69,7 +69,7 @@ impl Bbr3 {
         self.state.signals.is_loss_in_round = false;
     }
 
-    /// NoteLoss() of section 5.5.10.2, of a loss found with this acknowledgement or at this time.
+    /// NoteLoss() of section 5.5.10.2, for a loss detected at this time.
     fn note_loss(&mut self, window: &Window, total_delivered: u64, now: Time) {
         if !self.state.signals.is_loss_in_round {
             self.state.signals.loss_round_delivered = total_delivered;
@@ -92,7 +92,8 @@ impl Bbr3 {
         }
     }
 
-    /// Marks count as losses of a probe, too: of what was in flight when the segment acknowledged was sent.
+    /// Handles marks in the same way as losses of a probe, relative to the data in flight when the acknowledged segment
+    /// was sent.
     pub(super) fn handle_marks(&mut self, window: &Window, delivery: &Delivery) {
         let Delivery { now, total_delivered, marked, .. } = *delivery;
         self.note_loss(window, total_delivered, now);
@@ -126,7 +127,7 @@ impl Bbr3 {
         }
     }
 
-    /// InflightAtLoss() of section 5.5.10.2: how much was in flight when losses crossed the threshold.
+    /// InflightAtLoss() of section 5.5.10.2: the data in flight when the losses crossed the threshold, in bytes.
     fn inflight_at_loss(&self, lost: &LostSegment, mss: u64) -> u64 {
         let threshold = self.parameters.loss_threshold;
         let inflight_before = lost.in_flight_when_sent.saturating_sub(mss) as f64;

@@ -1,12 +1,13 @@
-//! BBR version 3: draft-ietf-ccwg-bbr-06 (July 2026), whose sections and names are cited.
+//! BBR version 3: draft-ietf-ccwg-bbr-06 (July 2026). Comments give its sections and names.
 //!
-//! Like the first version it paces at a multiple of the bandwidth and bounds what is in flight by a multiple of the
-//! BDP. Beyond that, loss bounds both: for long what was in flight when probing lost too much, and until the next probe
-//! what was delivered while packets were lost.
+//! Like version 1, it paces at a multiple of the bandwidth and limits the data in flight to a multiple of the BDP. In
+//! addition, losses bound both. The long-term bound is the data in flight at which a probe lost too much. The
+//! short-term bounds, until the next probe, are what was delivered while packets were lost.
 //!
-//! One file a state of section 5.1 (`startup`, `drain`, `down`, `cruise`, `refill`, `up`, `probe_rtt`): how it is entered, what it
-//! does at an acknowledgement, when it is left. [`state`] says which may follow which. The model of the path is in `path`, what
-//! losses do to it in `loss` and `bounds`, and what is taken back of that in `undo`; `control` makes pacing rate and window of it.
+//! There is one file for each state of section 5.1 (`startup`, `drain`, `down`, `cruise`, `refill`, `up`, `probe_rtt`):
+//! how it is entered, what it does on an acknowledgement and when it is left. [`state`] defines the allowed
+//! transitions. The model of the path is in `path`, its response to losses in `loss` and `bounds`, and the undo of that
+//! response in `undo`. `control` derives the pacing rate and the window.
 
 mod bounds;
 mod control;
@@ -63,7 +64,7 @@ parameters! {
     }
 }
 
-/// No bound on what is in flight.
+/// No bound on the data in flight.
 const UNBOUNDED: u64 = u64::MAX;
 
 /// The BBR version 3 congestion control.
@@ -73,7 +74,7 @@ pub struct Bbr3 {
     state: Box<State>,
 }
 
-/// An acknowledgement with a delivery rate.
+/// An acknowledgement with a delivery rate sample.
 #[derive(Clone, Copy)]
 struct Sampled<'a> {
     delivery: &'a Delivery,
@@ -149,11 +150,11 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
-    /// The window grows in [`CongestionControl::on_delivery`] alone.
+    /// The window grows only in [`CongestionControl::on_delivery`].
     fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
 
-    /// OnEnterFastRecovery() and OnEnterRTO() of section 5.6.4.4. The threshold stays, since the window does not follow
-    /// it. Marks are dealt with as they are delivered.
+    /// OnEnterFastRecovery() and OnEnterRTO() of section 5.6.4.4. ssthresh is unchanged, since the window does not
+    /// depend on it. Marks are handled on delivery.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
         match event {
             CongestionEvent::Loss { .. } => self.state.save_state(window, now),

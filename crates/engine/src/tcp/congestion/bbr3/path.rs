@@ -1,14 +1,14 @@
-//! The model of the path: its bandwidth (section 5.5.5), its minimum RTT (section 5.3.4.3) and how acknowledgements come in lumps
+//! The model of the path: its bandwidth (section 5.5.5), its minimum RTT (section 5.3.4.3) and its ACK aggregation
 //! (section 5.5.9).
 
 use super::{Bbr3, Bbr3Parameters, Sampled};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// Cycles for which a bandwidth is remembered besides the present one (section 2.11, BBR.MaxBwFilterLen = 2).
+/// Number of previous cycles in the bandwidth filter (section 2.11, BBR.MaxBwFilterLen = 2).
 const BANDWIDTH_CYCLES: u64 = 1;
 
-/// The minimum RTT, and that since ProbeRTT.
+/// The minimum RTT, and the minimum since the last ProbeRTT.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MinRtt {
     /// BBR.min_rtt.
@@ -24,13 +24,13 @@ pub(super) struct MinRtt {
 }
 
 impl MinRtt {
-    /// The first acknowledgement is here.
+    /// Starts both filters at the first acknowledgement.
     pub(super) fn start(&mut self, now: Time) {
         self.stamp = now;
         self.probe_min_stamp = now;
     }
 
-    /// ProbeRTT has ended: the next is due an interval later.
+    /// Schedules the next ProbeRTT at the end of one.
     pub(super) fn schedule_next_probe(&mut self, now: Time) {
         self.probe_min_stamp = now;
     }
@@ -68,13 +68,13 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.3.4.3.
+    /// Updates the minimum RTT (section 5.3.4.3).
     pub(super) fn update_min_rtt(&mut self, ack: &Sampled) {
         let Bbr3Parameters { probe_rtt_interval, min_rtt_filter, .. } = *self.parameters;
         self.state.min_rtt.update(ack.sample.rtt, probe_rtt_interval, min_rtt_filter, ack.delivery.now);
     }
 
-    /// Section 5.5.9.
+    /// Updates the estimate of ACK aggregation (section 5.5.9).
     pub(super) fn update_ack_aggregation(&mut self, window: &Window, ack: &Sampled) {
         let rounds = if self.state.full_bw.reached { self.parameters.extra_acked_rounds } else { 1 };
         let state = &mut *self.state;
@@ -82,7 +82,7 @@ impl Bbr3 {
         state.extra_acked.update(extra as f64, state.rounds.count, rounds - 1);
     }
 
-    /// BDPMultiple() of section 5.6.4.2, of this bandwidth.
+    /// BDPMultiple() of section 5.6.4.2 for this bandwidth.
     pub(super) fn bdp(&self, bandwidth: f64, gain: f64) -> u64 {
         match self.state.min_rtt.value {
             Some(min_rtt) => (gain * bandwidth * min_rtt.seconds()) as u64,

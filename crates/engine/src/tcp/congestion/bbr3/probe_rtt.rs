@@ -1,4 +1,4 @@
-//! ProbeRTT (section 5.3.4): little in flight for a while, so that the minimum RTT shows.
+//! ProbeRTT (section 5.3.4): limits the data in flight for a short time, so that the minimum RTT can be measured.
 
 use super::down::AckPhase;
 use super::{Bbr3, Mode, Sampled};

@@ -1,4 +1,4 @@
-//! ProbeBW_REFILL (section 5.3.3.3): a round trip without short-term bounds, so that a probe begins with a full pipe.
+//! ProbeBW_REFILL (section 5.3.3.3): one round trip without short-term bounds, so that a probe starts with a full pipe.
 
 use super::down::AckPhase;
 use super::{Bbr3, Mode, Sampled};
@@ -16,7 +16,7 @@ impl Bbr3 {
         state.transition_to(Mode::Refill);
     }
 
-    /// The part of UpdateProbeBWCyclePhase() for this state: it lasts a round.
+    /// The part of UpdateProbeBWCyclePhase() for ProbeBW_REFILL, which lasts one round.
     pub(super) fn update_refill(&mut self, window: &Window, ack: &Sampled) {
         if self.state.round_start {
             self.state.cycle.is_probe_sample = true;

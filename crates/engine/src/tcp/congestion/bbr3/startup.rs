@@ -1,14 +1,15 @@
-//! Startup (section 5.3.1): the rate doubles in every round trip until the pipe is full, or too much is lost.
+//! Startup (section 5.3.1): the sending rate doubles every round trip until the pipe is full or the loss rate is too
+//! high.
 
 use super::{Bbr3, Mode, Sampled};
 use crate::tcp::window::Window;
 
-/// Whether the pipe is full, by the growth of the delivery rate (section 5.3.1.2).
+/// Estimates from the growth of the delivery rate whether the pipe is full (section 5.3.1.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullBandwidth {
-    /// BBR.full_bw: what the rate is compared with.
+    /// BBR.full_bw: the baseline of the comparison, in bytes per second.
     baseline: f64,
-    /// BBR.full_bw_count: rounds of too little growth.
+    /// BBR.full_bw_count: the number of rounds without sufficient growth.
     count: u64,
     /// BBR.full_bw_now.
     pub(super) now: bool,
@@ -17,7 +18,7 @@ pub(super) struct FullBandwidth {
 }
 
 impl FullBandwidth {
-    /// ResetFullBW(): growth is looked for anew, from this rate.
+    /// ResetFullBW(): restarts the estimate from this delivery rate.
     pub(super) fn reset(&mut self, baseline: f64) {
         self.baseline = baseline;
         self.count = 0;
@@ -26,7 +27,7 @@ impl FullBandwidth {
 }
 
 impl Bbr3 {
-    /// Section 5.3.1.2. ProbeBW_UP asks for it too.
+    /// Checks whether the pipe is full (section 5.3.1.2). Also used by ProbeBW_UP.
     pub(super) fn check_full_bw_reached(&mut self, ack: &Sampled) {
         let round_start = self.state.round_start;
         let full_bw = &mut self.state.full_bw;
@@ -42,7 +43,7 @@ impl Bbr3 {
         full_bw.reached |= full_bw.now;
     }
 
-    /// Section 5.3.1.1.
+    /// Leaves Startup when the pipe is full or the loss rate is too high (section 5.3.1.1).
     pub(super) fn check_startup_done(&mut self, window: &mut Window, ack: &Sampled) {
         self.check_startup_high_loss(ack);
         if self.state.mode == Mode::Startup && self.state.full_bw.reached {
@@ -50,7 +51,8 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.3.1.3. A loss round begins with the first loss, so that its end is a full round of recovery later.
+    /// Checks for high loss in Startup (section 5.3.1.3). A loss round begins with the first loss, so its end is one
+    /// full round of recovery later.
     fn check_startup_high_loss(&mut self, ack: &Sampled) {
         let in_recovery = ack.delivery.in_recovery && self.state.prior.was_in_recovery;
         if self.state.full_bw.reached

@@ -1,4 +1,4 @@
-//! The states of section 5.1, which of them may follow which, and what is kept across them.
+//! The states of section 5.1, the allowed transitions and the state of a connection.
 
 use super::bounds::Bounds;
 use super::down::Cycle;
@@ -30,7 +30,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// Whether it is one of ProbeBW.
+    /// Whether this is one of the ProbeBW states.
     pub(super) fn is_probe_bw(self) -> bool {
         matches!(self, Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up)
     }
@@ -40,20 +40,20 @@ impl Mode {
         matches!(self, Mode::Startup | Mode::Refill | Mode::Up)
     }
 
-    /// Whether the state machine of section 5.1.1 leads from this state to another.
+    /// Whether the state machine of section 5.1.1 allows the transition to `next`.
     fn may_become(self, next: Mode) -> bool {
         match (self, next) {
-            // The way of a flow, and its cycle of probes.
+            // The regular sequence of states and the probing cycle.
             (Mode::Startup, Mode::Drain)
             | (Mode::Drain, Mode::Down)
             | (Mode::Down, Mode::Cruise)
             | (Mode::Down | Mode::Cruise, Mode::Refill)
             | (Mode::Refill, Mode::Up)
             | (Mode::Up, Mode::Down) => true,
-            // From anywhere into ProbeRTT; out of it to where the flow was (section 5.3.4.4).
+            // ProbeRTT is entered from any state and left to where the flow was (section 5.3.4.4).
             (from, Mode::ProbeRtt) => from != Mode::ProbeRtt,
             (Mode::ProbeRtt, to) => matches!(to, Mode::Startup | Mode::Down),
-            // Back to where a loss that was none ended Startup or a probe (section 5.5.11.2).
+            // A spurious loss that ended Startup or a probe is undone (section 5.5.11.2).
             (from, Mode::Startup) => from != Mode::Startup,
             (Mode::Refill, Mode::Refill) => true,
             _ => false,
@@ -61,20 +61,20 @@ impl Mode {
     }
 }
 
-/// What is kept.
+/// The state of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) random: Random,
     pub(super) started: bool,
     pub(super) initial_cwnd: u64,
-    /// C.delivered, as of the latest acknowledgement.
+    /// C.delivered at the latest acknowledgement.
     pub(super) delivered: u64,
-    /// BBR.state; changed by [`State::transition_to`] alone.
+    /// BBR.state, changed only by [`State::transition_to`].
     pub(super) mode: Mode,
     pub(super) rounds: Rounds,
-    /// Whether this acknowledgement begins a round.
+    /// Whether this acknowledgement starts a round.
     pub(super) round_start: bool,
-    /// Whether the window was full in the present round, and in the one before.
+    /// Whether the window was full in the current round and in the previous one.
     pub(super) cwnd_limited: (bool, bool),
     pub(super) full_bw: FullBandwidth,
     /// BBR.drain_start_round.
@@ -82,7 +82,7 @@ pub(super) struct State {
     pub(super) cycle: Cycle,
     pub(super) slope: Slope,
     pub(super) max_bw: WindowedMaximum,
-    /// BBR.bw: the bandwidth within its short-term bound.
+    /// BBR.bw: the bandwidth within its short-term bound, in bytes per second.
     pub(super) bw: f64,
     pub(super) bounds: Bounds,
     pub(super) signals: Signals,
@@ -98,7 +98,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// OnInit() of section 5.2.1, except for what the first acknowledgement shows.
+    /// OnInit() of section 5.2.1, except for the values that the first acknowledgement provides.
     pub(super) fn new() -> State {
         State {
             random: Random::stream(0, Purpose::CongestionControl, 0),
@@ -129,7 +129,7 @@ impl State {
         }
     }
 
-    /// Another state begins.
+    /// Changes the state.
     pub(super) fn transition_to(&mut self, next: Mode) {
         debug_assert!(self.mode.may_become(next), "{:?} does not lead to {next:?}", self.mode);
         self.mode = next;
@@ -140,7 +140,7 @@ impl State {
         self.prior.save(window, self.mode == Mode::ProbeRtt);
     }
 
-    /// C.is_cwnd_limited: whether the window was full at some time in the last round.
+    /// C.is_cwnd_limited: whether the window was full at any time in the last round.
     pub(super) fn is_cwnd_limited(&self) -> bool {
         self.cwnd_limited.0 || self.cwnd_limited.1
     }

@@ -1,11 +1,11 @@
-//! What a loss that was none gives back (section 5.5.11).
+//! The undo of the response to a spurious loss (section 5.5.11).
 
 use super::bounds::Bounds;
 use super::{Bbr3, Mode, State};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
-/// What was before the latest loss.
+/// The state before the latest loss.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     saved: Option<Time>,
@@ -22,15 +22,15 @@ impl Default for Undo {
 }
 
 impl Undo {
-    /// Losses end this state.
+    /// Records that losses end this state.
     pub(super) fn ends(&mut self, mode: Mode) {
         self.mode = Some(mode);
     }
 }
 
 impl State {
-    /// SaveStateUponLoss() of section 5.5.11.1. Of losses that come to light together the first saves, before any of
-    /// them changes what is saved.
+    /// SaveStateUponLoss() of section 5.5.11.1. Of several losses detected at the same time, only the first saves the
+    /// state, before any of them changes it.
     pub(super) fn save_state(&mut self, window: &Window, now: Time) {
         if self.undo.saved == Some(now) {
             return;

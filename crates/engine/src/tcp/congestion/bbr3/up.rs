@@ -1,20 +1,21 @@
-//! ProbeBW_UP (section 5.3.3.4): faster than the bandwidth, until the pipe is full or too much is lost.
+//! ProbeBW_UP (section 5.3.3.4): sends above the estimated bandwidth until the pipe is full or the loss rate is too
+//! high.
 
 use super::down::AckPhase;
 use super::{Bbr3, Mode, Sampled, UNBOUNDED};
 use crate::tcp::window::Window;
 
-/// Rounds after which the slope is steep enough.
+/// Maximum of BBR.bw_probe_up_rounds.
 const MOST_ROUNDS: u32 = 30;
 
-/// How fast the long-term bound rises: twice as fast in each round.
+/// The growth rate of the long-term bound, which doubles every round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slope {
     /// BBR.bw_probe_up_rounds.
     rounds: u32,
     /// BBR.bw_probe_up_acks, in bytes.
     acked: u64,
-    /// BBR.probe_up_cnt, in bytes: what is acknowledged for a segment of growth.
+    /// BBR.probe_up_cnt: the number of bytes acknowledged per segment of growth.
     acked_per_increment: u64,
 }
 
@@ -25,12 +26,12 @@ impl Default for Slope {
 }
 
 impl Slope {
-    /// The bound does not rise.
+    /// Stops the growth of the bound.
     pub(super) fn stop(&mut self) {
         self.acked_per_increment = UNBOUNDED;
     }
 
-    /// A probe begins soon.
+    /// Restarts the growth for the next probe.
     pub(super) fn restart(&mut self) {
         self.rounds = 0;
         self.acked = 0;
@@ -43,7 +44,7 @@ impl Slope {
         self.acked_per_increment = (window.cwnd / growth_this_round).max(window.mss);
     }
 
-    /// Segments by which the bound rises for what is delivered.
+    /// The growth of the bound for these bytes delivered, in segments.
     fn increments(&mut self, delivered: u64) -> u64 {
         self.acked += delivered;
         let increments = self.acked / self.acked_per_increment;
@@ -63,7 +64,7 @@ impl Bbr3 {
         state.slope.raise(window);
     }
 
-    /// The part of UpdateProbeBWCyclePhase() for this state.
+    /// The part of UpdateProbeBWCyclePhase() for ProbeBW_UP.
     pub(super) fn update_up(&mut self, window: &Window, ack: &Sampled) {
         if self.is_time_to_go_down(window, ack) {
             self.state.cycle.prev_probe_too_high = false;
