@@ -1,8 +1,8 @@
-//! The receiving end: reassembly, delayed acknowledgements (RFC 5681 section 4.2), SACK generation (RFC 2018) and the
-//! timestamp to echo (RFC 7323 section 4.3), and the echo of congestion marks (RFC 3168, RFC 9768).
+//! The receiver: reassembly, delayed acknowledgements (RFC 5681 section 4.2), SACK generation (RFC 2018), the timestamp
+//! to echo (RFC 7323 section 4.3) and the echo of congestion marks (RFC 3168, RFC 9768).
 //!
-//! The application reads at once, so the advertised window is always the whole receive buffer; both ends know it from
-//! the stack profile and acknowledgements need not carry it.
+//! The application reads immediately, so the advertised window is always the whole receive buffer. Both ends know it
+//! from the stack profile, and acknowledgements do not carry it.
 
 use std::collections::VecDeque;
 
@@ -10,56 +10,56 @@ use super::ecn::EcnKind;
 use crate::packet::{AckOptions, Block, LoadFactor, MAXIMUM_SACK_BLOCKS, SackBlocks};
 use crate::time::{Duration, Time};
 
-/// What the receiver needs of the stack profile.
+/// The settings of the stack profile that the receiver uses.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverProfile {
     /// Acknowledge at least every n full segments.
     pub delayed_ack_count: u32,
-    /// Acknowledge at the latest after this.
+    /// Maximum delay of an acknowledgement.
     pub delayed_ack_timeout: Duration,
-    /// The number of first segments that are acknowledged at once.
+    /// The number of initial segments that are acknowledged immediately.
     pub quick_acks: u32,
-    /// How many SACK blocks fit into an acknowledgement; 0 without SACK.
+    /// Maximum number of SACK blocks in an acknowledgement, 0 without SACK.
     pub maximum_sack_blocks: usize,
-    /// Whether SACK blocks tell of duplicates.
+    /// Whether SACK blocks report duplicates.
     pub duplicate_sack: bool,
     /// How marks are echoed.
     pub ecn: EcnKind,
-    /// Whether one-way delays and times of arrival are reported.
+    /// Whether one-way delays and arrival times are reported.
     pub one_way_delay: bool,
     /// Whether load factors are echoed.
     pub load_factor: bool,
 }
 
-/// A data segment as it comes to the receiver.
+/// A received data segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Segment {
-    /// Its sequence numbers, a FIN included.
+    /// Its sequence numbers, including a FIN.
     pub block: Block,
-    /// Whether the last of them is a FIN.
+    /// Whether the last sequence number is a FIN.
     pub fin: bool,
-    /// The sender's clock when it left.
+    /// The sender's timestamp.
     pub stamp: Time,
     /// Whether it carries a congestion mark.
     pub marked: bool,
-    /// Whether the sender says that it has answered the echo of a mark.
+    /// Whether the sender reports that it has responded to the echo of a mark (CWR).
     pub window_reduced: bool,
     /// The load factor it carries, if any.
     pub load_factor: Option<LoadFactor>,
 }
 
-/// What the receiver does about a segment.
+/// The response to a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
-    /// Acknowledge now.
+    /// Acknowledge immediately.
     Acknowledge,
-    /// Acknowledge now and tell that this came a second time (RFC 2883).
+    /// Acknowledge immediately and report the duplicate (RFC 2883).
     AcknowledgeDuplicate(Block),
-    /// Acknowledge when the delayed-acknowledgement timer fires, unless another segment comes first.
+    /// Acknowledge when the delayed-acknowledgement timer expires, unless another segment arrives first.
     Delay,
 }
 
-/// A connection's receiving end. What a segment that arrives in order touches is one cache line.
+/// The receiver of a connection. The fields that an in-order segment accesses are in one cache line.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     rcv_nxt: u64,
@@ -67,23 +67,23 @@ pub struct Receiver {
     last_ack_sent: u64,
     /// TS.Recent: the timestamp to echo.
     echo: Time,
-    /// When the delayed acknowledgement is due; `NEVER` when none is owed.
+    /// When the delayed acknowledgement is due, `NEVER` if none is pending.
     pub ack_deadline: Time,
-    /// Sequence number of the FIN; the last there is while it is not known.
+    /// Sequence number of the FIN, `u64::MAX` while unknown.
     fin: u64,
-    /// What arrived out of order; none before that first happens.
+    /// Data received out of order. Allocated when this first occurs.
     reassembly: Option<Box<Reassembly>>,
-    /// What only some senders ask for.
+    /// Measurements that only some senders request.
     feedback: Option<Box<Feedback>>,
     /// Segments received in order and not yet acknowledged.
     unacknowledged: u16,
-    /// Segments acknowledged at once because they were the first.
+    /// The number of initial segments acknowledged immediately so far.
     quick_acks_sent: u8,
     /// Whether acknowledgements carry ECN-Echo.
     echoes_congestion: bool,
 }
 
-/// What a receiver measures for senders that ask.
+/// Measurements for senders that request them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Feedback {
     marks: u64,
@@ -94,7 +94,7 @@ struct Feedback {
 }
 
 impl Receiver {
-    /// Waits for data from `rcv_nxt` on.
+    /// Creates a receiver that expects data from `rcv_nxt` on.
     pub fn new(rcv_nxt: u64) -> Receiver {
         Receiver {
             rcv_nxt,
@@ -110,17 +110,17 @@ impl Receiver {
         }
     }
 
-    /// RCV.NXT: every byte below has been handed to the application.
+    /// RCV.NXT: all lower sequence numbers have been delivered to the application.
     pub fn rcv_nxt(&self) -> u64 {
         self.rcv_nxt
     }
 
-    /// Bytes of payload handed to the application, SYN and FIN left out.
+    /// Bytes of payload delivered to the application, without SYN and FIN.
     pub fn delivered(&self, first_data: u64) -> u64 {
         self.rcv_nxt.saturating_sub(first_data) - u64::from(self.rcv_nxt > self.fin)
     }
 
-    /// Bytes of payload that have arrived, each once: those delivered, and those that wait for a gap to be filled.
+    /// Bytes of payload received, each counted once: those delivered and those above a gap.
     pub fn received(&self, first_data: u64) -> u64 {
         let waiting: u64 =
             self.reassembly.iter().flat_map(|parts| &parts.blocks).map(|block| block.end - block.start).sum();
@@ -137,7 +137,7 @@ impl Receiver {
         self.echoes_congestion
     }
 
-    /// A segment arrived.
+    /// Processes a segment.
     pub fn on_segment(&mut self, segment: Segment, now: Time, profile: &ReceiverProfile) -> Response {
         let asks_nothing = profile.ecn == EcnKind::Off && !profile.one_way_delay && !profile.load_factor;
         let feedback_is_due = !asks_nothing && self.note(&segment, now, profile);
@@ -147,14 +147,14 @@ impl Receiver {
         }
     }
 
-    /// Notes the segment's mark, load factor and delay. Returns whether the sender is to be told at once.
+    /// Records the segment's mark, load factor and delay. Returns whether to report to the sender immediately.
     fn note(&mut self, segment: &Segment, now: Time, profile: &ReceiverProfile) -> bool {
         if profile.load_factor {
             self.feedback.get_or_insert_default().load_factor = segment.load_factor;
         }
         match profile.ecn {
             EcnKind::Off => {}
-            // RFC 3168 section 6.1.3: echoed until the sender says that it has reduced its window.
+            // RFC 3168 section 6.1.3: echoed until the sender reports that it has reduced its window.
             EcnKind::Classic => {
                 self.echoes_congestion = segment.marked || (self.echoes_congestion && !segment.window_reduced);
             }
@@ -184,7 +184,8 @@ impl Receiver {
         if fin {
             self.fin = block.end - 1;
         }
-        // RFC 7323 section 4.3 (2): the echo is that of the segment that advances the left edge last acknowledged.
+        // RFC 7323 section 4.3 (2): the timestamp of the segment that advances the left edge last acknowledged is
+        // echoed.
         if block.start <= self.last_ack_sent {
             self.echo = stamp;
         }
@@ -204,7 +205,7 @@ impl Receiver {
         if let Some(reassembly) = &mut self.reassembly
             && !reassembly.blocks.is_empty()
         {
-            fills_a_gap = true; // The first, or a part of it.
+            fills_a_gap = true; // The first gap, or a part of it.
             self.rcv_nxt = reassembly.absorb(self.rcv_nxt);
         }
         self.unacknowledged += 1;
@@ -221,13 +222,13 @@ impl Receiver {
         Response::Delay
     }
 
-    /// Nothing new: a needless retransmission.
+    /// The response to a segment without new data: an unnecessary retransmission.
     fn on_duplicate(&self, block: Block, profile: &ReceiverProfile) -> Response {
         if profile.duplicate_sack { Response::AcknowledgeDuplicate(block) } else { Response::Acknowledge }
     }
 
-    /// An acknowledgement leaves: gives its options. SACK blocks come the most recent first (RFC 2018 section 4), before
-    /// them what came a second time (RFC 2883 section 4).
+    /// Updates the state for an outgoing acknowledgement and returns its options. A duplicate block comes first (RFC
+    /// 2883 section 4), then SACK blocks, the most recent first (RFC 2018 section 4).
     pub fn on_ack_sent(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> AckOptions {
         self.unacknowledged = 0;
         self.ack_deadline = Time::NEVER;
@@ -249,17 +250,18 @@ impl Receiver {
     }
 }
 
-/// Data that arrived out of order.
+/// Data received out of order.
 #[derive(Clone, Debug, Default)]
 struct Reassembly {
-    /// Sorted, disjoint, not adjacent, all above RCV.NXT. Losses are filled from the left, so the work is at its ends.
+    /// Sorted, disjoint, not adjacent and above RCV.NXT. Gaps are filled from the left, so that updates are at the
+    /// ends.
     blocks: VecDeque<Block>,
-    /// A sequence number in each of the blocks that grew last, the most recent first.
+    /// A sequence number from each of the blocks updated last, the most recent first.
     recent: RecentBlocks,
 }
 
 impl Reassembly {
-    /// Takes what has become contiguous with data up to `rcv_nxt`. Returns the new RCV.NXT.
+    /// Removes the blocks that are contiguous with data up to `rcv_nxt`. Returns the new RCV.NXT.
     fn absorb(&mut self, mut rcv_nxt: u64) -> u64 {
         while let Some(first) = self.blocks.front()
             && first.start <= rcv_nxt
@@ -271,7 +273,7 @@ impl Reassembly {
     }
 
     fn insert(&mut self, block: Block) {
-        // The first block that ends at or after the new one's start, hence touches it or follows it.
+        // The first block that ends at or after the start of the new one: it touches the new one or follows it.
         let position = match self.blocks.back() {
             Some(last) if last.end < block.start => self.blocks.len(),
             Some(last) if last.start <= block.start => self.blocks.len() - 1,
@@ -295,13 +297,13 @@ impl Reassembly {
         self.recent.touch(merged);
     }
 
-    /// Whether all of it is there.
+    /// Whether the whole block has been received.
     fn holds(&self, block: Block) -> bool {
         let position = self.blocks.partition_point(|other| other.end <= block.start);
         self.blocks.get(position).is_some_and(|other| other.start <= block.start && block.end <= other.end)
     }
 
-    /// Adds blocks, the most recent first, until there are `maximum`.
+    /// Adds blocks, the most recent first, up to `maximum`.
     fn report(&mut self, rcv_nxt: u64, maximum: usize, sacks: &mut SackBlocks) {
         if self.blocks.is_empty() || maximum == 0 {
             return;
@@ -314,7 +316,7 @@ impl Reassembly {
     }
 }
 
-/// The blocks that grew last, as many as an acknowledgement may report.
+/// The blocks updated last, as many as an acknowledgement can report.
 #[derive(Clone, Debug, Default)]
 struct RecentBlocks {
     sequences: [u64; MAXIMUM_SACK_BLOCKS],
@@ -337,7 +339,7 @@ impl RecentBlocks {
         self.length = kept;
     }
 
-    /// `block` grew: it comes first, and what it swallowed goes.
+    /// Moves `block` to the front and removes the blocks that it covers.
     fn touch(&mut self, block: Block) {
         self.retain(|sequence| sequence < block.start || sequence >= block.end);
         self.length = (self.length + 1).min(MAXIMUM_SACK_BLOCKS);

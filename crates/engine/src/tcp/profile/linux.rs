@@ -1,4 +1,4 @@
-//! The stack of Linux: what it changes against the standards, and where its source says so.
+//! The TCP stack of Linux: settings that differ from the standards, with their source.
 
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;

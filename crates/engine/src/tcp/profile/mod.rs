@@ -1,5 +1,5 @@
-//! Stack profiles: everything about a TCP that is not its congestion control. The defaults of the settings are the
-//! profile `rfc`, what the current standards say; other profiles list what they change and where that comes from.
+//! Stack profiles: all of TCP except the congestion control. The defaults of the settings are the profile `rfc`, which
+//! follows the current standards. Other profiles list the settings that differ and their source.
 
 mod linux;
 mod named;
@@ -27,10 +27,10 @@ pub use named::NamedProfile;
 choice! {
     /// What window growth counts.
     pub enum Counting {
-        /// RFC 5681 section 3.1 as it recommends: in slow start at most one segment for each acknowledgement, in
+        /// The recommendation of RFC 5681 section 3.1: in slow start at most one segment per acknowledgement, in
         /// congestion avoidance all bytes acknowledged.
         Recommended = "recommended",
-        /// At most one segment for each acknowledgement, always (RFC 5681 equations 2 and 3).
+        /// At most one segment per acknowledgement, always (RFC 5681 equations 2 and 3).
         Acknowledgements = "acknowledgements",
         /// All bytes acknowledged, in slow start at most two segments: appropriate byte counting (RFC 3465).
         Bytes = "bytes",
@@ -77,21 +77,21 @@ parameters! {
 
 /// One setting of a named profile.
 pub struct Setting {
-    /// Which setting.
+    /// The name of the setting.
     pub name: &'static str,
-    /// Its value, as in a specification.
+    /// The value, as in a specification.
     pub value: Value,
-    /// Where the value comes from.
+    /// The source of the value.
     pub source: &'static str,
 }
 
-/// Shorthand for the tables of named profiles.
+/// Creates an entry for the tables of named profiles.
 fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> Setting {
     Setting { name, value: json!(value), source }
 }
 
 impl StackProfile {
-    /// Reads the settings of a specification.
+    /// Parses the settings of a specification.
     ///
     /// # Errors
     /// One line for an unknown setting or a value that is not allowed.
@@ -118,7 +118,8 @@ impl StackProfile {
         Ok(profile)
     }
 
-    /// The stack as an algorithm needs it: a recovery of its own decides on SACK too.
+    /// The profile with the requirements of an algorithm applied. A recovery of its own also determines the use of
+    /// SACK.
     pub fn adapted_to(&self, needs: &Needs) -> StackProfile {
         let mut profile = self.clone();
         if let Some(recovery) = needs.recovery {
@@ -132,13 +133,13 @@ impl StackProfile {
             profile.ecn_on_control = true;
         }
         if needs.load_factor {
-            // The ECN field is the load factor's, and no code of it is a mark.
+            // The ECN field carries the load factor, of which no code is a mark.
             profile.ecn = EcnKind::Off;
         }
         profile
     }
 
-    /// ECN bits of new data.
+    /// ECN bits of new data segments.
     pub fn ecn_of_data(&self) -> u8 {
         if self.ecn == EcnKind::Off { 0 } else { self.ecn_codepoint.bits() }
     }
@@ -148,30 +149,31 @@ impl StackProfile {
         if self.ecn_on_control { self.ecn_of_data() } else { 0 }
     }
 
-    /// Bytes of options on every segment: RFC 7323 section 3, ten bytes and two of padding.
+    /// Bytes of options on each segment: RFC 7323 section 3, ten bytes and two of padding.
     fn timestamp_bytes(&self) -> u64 {
         if self.timestamps { 12 } else { 0 }
     }
 
-    /// Headers and options of a data segment or an acknowledgement without SACK blocks.
+    /// Bytes of headers and options of a data segment or of an acknowledgement without SACK blocks.
     pub fn segment_overhead(&self) -> u64 {
         self.header_size.0 + self.timestamp_bytes()
     }
 
-    /// Bytes of a SYN on the wire: maximum segment size 4, SACK permitted 2, window scale 3 and timestamps 10, padded to a multiple of
-    /// four (RFC 9293 section 3.2, RFC 2018 section 2, RFC 7323 sections 2 and 3).
+    /// Size of a SYN in bytes: maximum segment size 4, SACK permitted 2, window scale 3 and timestamps 10, padded to a
+    /// multiple of four (RFC 9293 section 3.2, RFC 2018 section 2, RFC 7323 sections 2 and 3).
     pub fn syn_size(&self) -> u64 {
         let options = 4 + 3 + if self.sack { 2 } else { 0 } + if self.timestamps { 10 } else { 0 };
         self.header_size.0 + u64::next_multiple_of(options, 4)
     }
 
-    /// Bytes of an acknowledgement with this number of SACK blocks: 2 and 8 each, padded with 2 (RFC 2018 section 3).
+    /// Size of an acknowledgement with this number of SACK blocks, in bytes: 2 and 8 per block, padded with 2 (RFC 2018
+    /// section 3).
     pub fn ack_size(&self, sack_blocks: usize) -> u64 {
         let sack_bytes = if sack_blocks > 0 { 4 + 8 * sack_blocks as u64 } else { 0 };
         self.segment_overhead() + sack_bytes
     }
 
-    /// What the receiver needs, and whether it reports one-way delays.
+    /// The receiver's settings. `one_way_delay` enables reports of one-way delays.
     pub fn receiver(&self, one_way_delay: bool) -> ReceiverProfile {
         ReceiverProfile {
             delayed_ack_count: self.delayed_ack_count as u32,

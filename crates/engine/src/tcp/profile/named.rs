@@ -1,4 +1,4 @@
-//! The profiles that scenarios name.
+//! The named profiles of scenarios.
 
 use serde_json::Value;
 
@@ -6,11 +6,11 @@ use super::{Setting, StackProfile, linux, ns2, ns3};
 
 /// A named profile.
 pub struct NamedProfile {
-    /// Its name in a scenario.
+    /// The name in a scenario.
     pub name: &'static str,
-    /// What it stands for.
+    /// A short description.
     pub title: &'static str,
-    /// Every setting, in the order of [`StackProfile`].
+    /// All settings, in the order of [`StackProfile`].
     pub settings: Vec<Setting>,
 }
 

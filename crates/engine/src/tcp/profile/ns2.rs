@@ -1,4 +1,4 @@
-//! The stack of ns-2: what it changes against the standards, and where its source says so.
+//! The TCP stack of ns-2: settings that differ from the standards, with their source.
 
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
@@ -7,11 +7,11 @@ use crate::units::Bytes;
 
 use super::{Counting, Setting, setting};
 
-/// Payload of a packet: `packetSize_`.
+/// Payload of a packet, in bytes: `packetSize_`.
 const PACKET: Bytes = Bytes(1000);
 
-/// ns-2 release 2.35: Agent/TCP and its one-way kin. They have no SYN-ACK, but their first packet is a SYN of headers
-/// alone (`syn_`), so that data starts a round trip later, as here.
+/// ns-2 release 2.35: Agent/TCP and the other one-way agents. They have no SYN-ACK, but their first packet is a SYN
+/// without payload (`syn_`), so that data starts one round trip later, as here.
 pub(super) fn release_2_35() -> Vec<Setting> {
     let default = "ns-2.35 tcl/lib/ns-default.tcl, Agent/TCP";
     vec![

@@ -1,4 +1,4 @@
-//! The stacks of ns-3: what each release changes against the standards, and where its source says so.
+//! The TCP stacks of ns-3: settings of each release that differ from the standards, with their source.
 
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
@@ -7,7 +7,7 @@ use crate::units::Bytes;
 
 use super::{Counting, Setting, setting};
 
-/// What the releases of ns-3 have in common.
+/// The settings common to both releases of ns-3.
 fn common() -> Vec<Setting> {
     vec![
         setting(

@@ -1,18 +1,18 @@
-//! Hybrid slow start: Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55 (2011). Slow
-//! start ends when a train of acknowledgements is as long as half a round trip, or when the round-trip time rises.
+//! Hybrid slow start: Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55 (2011). Slow start
+//! ends when an acknowledgement train lasts half a round trip, or when the round-trip time increases.
 
 use crate::about::About;
 use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// Segments below which slow start continues in any case: Linux tcp_cubic.c, hystart_low_window.
+/// The window, in segments, below which slow start does not end: Linux tcp_cubic.c, hystart_low_window.
 const LOW_WINDOW: u64 = 16;
-/// Acknowledgements at most this far apart make a train: Linux tcp_cubic.c, hystart_ack_delta_us.
+/// The maximum spacing of acknowledgements in a train: Linux tcp_cubic.c, hystart_ack_delta_us.
 const TRAIN_SPACING: Duration = Duration::from_milliseconds(2);
-/// Samples of a round from which its round-trip time is taken: Linux tcp_cubic.c, HYSTART_MIN_SAMPLES.
+/// The number of samples from which the round-trip time of a round is taken: Linux tcp_cubic.c, HYSTART_MIN_SAMPLES.
 const SAMPLES: u32 = 8;
-/// Bounds of the rise that ends slow start: Linux tcp_cubic.c, HYSTART_DELAY_MIN and HYSTART_DELAY_MAX.
+/// Bounds of the RTT increase that ends slow start: Linux tcp_cubic.c, HYSTART_DELAY_MIN and HYSTART_DELAY_MAX.
 const LEAST_RISE: Duration = Duration::from_milliseconds(4);
 const GREATEST_RISE: Duration = Duration::from_milliseconds(16);
 
@@ -40,12 +40,12 @@ impl HyStart {
 /// One window of data.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// Last sequence number of the round, plus one.
+    /// The first sequence number after the round.
     end: u64,
     start: Time,
-    /// The last acknowledgement of the train that began with the round.
+    /// Time of the last acknowledgement of the train that began with the round.
     train: Time,
-    /// Least of the samples taken.
+    /// The minimum of the samples.
     rtt: Duration,
     samples: u32,
 }
@@ -54,7 +54,8 @@ impl HyStart {
     /// Whether this acknowledgement shows that slow start should end.
     pub fn pipe_is_full(&mut self, window: &Window, ack: &Ack) -> bool {
         let new_round = Round { end: ack.nxt, start: ack.now, train: ack.now, rtt: Duration(u64::MAX), samples: 0 };
-        // The acknowledgement after the last of a round: with that last one, the train would begin before a pause.
+        // A round starts with the acknowledgement after its predecessor's last one. With that last one, the train would
+        // start before a pause.
         let round = match &mut self.round {
             Some(round) if ack.una <= round.end => round,
             ended => ended.insert(new_round),

@@ -1,45 +1,45 @@
-//! HyStart++ (RFC 9406): when the round-trip time rises, slow start continues at a quarter of its pace for some rounds, from
-//! which it returns if the round-trip time falls again.
+//! HyStart++ (RFC 9406): when the round-trip time increases, slow start continues at a quarter of its growth rate for
+//! several rounds. It returns to the full rate if the round-trip time decreases again.
 
 use crate::about::About;
 use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
 use crate::time::Duration;
 
-/// Bounds of the rise that ends slow start: RFC 9406 section 4.3, MIN_RTT_THRESH and MAX_RTT_THRESH.
+/// Bounds of the RTT increase that ends slow start: RFC 9406 section 4.3, MIN_RTT_THRESH and MAX_RTT_THRESH.
 const LEAST_RISE: Duration = Duration::from_milliseconds(4);
 const GREATEST_RISE: Duration = Duration::from_milliseconds(16);
-/// Share of the last round's RTT that the rise is, between these bounds: RFC 9406 section 4.3, MIN_RTT_DIVISOR.
+/// Divisor of the last round's RTT that gives the increase, within these bounds: RFC 9406 section 4.3, MIN_RTT_DIVISOR.
 const RTT_DIVISOR: u64 = 8;
-/// Samples of a round from which its RTT is known: RFC 9406 section 4.3, N_RTT_SAMPLE.
+/// The minimum number of RTT samples in a round: RFC 9406 section 4.3, N_RTT_SAMPLE.
 const SAMPLES: u32 = 8;
-/// How much slower conservative slow start is: RFC 9406 section 4.3, CSS_GROWTH_DIVISOR.
+/// Divisor of the growth in conservative slow start: RFC 9406 section 4.3, CSS_GROWTH_DIVISOR.
 const GROWTH_DIVISOR: u64 = 4;
-/// Rounds of conservative slow start: RFC 9406 section 4.3, CSS_ROUNDS.
+/// Duration of conservative slow start, in rounds: RFC 9406 section 4.3, CSS_ROUNDS.
 const ROUNDS: u32 = 5;
-/// Segments that an acknowledgement counts at most: RFC 9406 section 4.3, L of a sender that does not pace.
+/// Maximum number of segments counted per acknowledgement: RFC 9406 section 4.3, L of a sender that does not pace.
 const LIMIT: u64 = 8;
 
 /// The HyStart++ slow start algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct HyStartPlusPlus {
-    /// windowEnd: the round ends when it is acknowledged.
+    /// windowEnd: the round ends when this sequence number is acknowledged.
     window_end: Option<u64>,
     last_round_rtt: Option<Duration>,
     current_round_rtt: Option<Duration>,
-    /// Samples of this round.
+    /// The number of samples in this round.
     samples: u32,
     conservative: Option<Conservative>,
-    /// Acknowledged bytes that conservative slow start has not yet grown by.
+    /// Acknowledged bytes for which conservative slow start has not yet increased the window.
     rest: u64,
 }
 
-/// Conservative slow start.
+/// The state of conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// RTT of the round in which it began: cssBaselineMinRtt.
+    /// cssBaselineMinRtt: the RTT of the round in which it began.
     baseline: Duration,
-    /// Rounds that have ended in it, the first of them begun before it.
+    /// The number of rounds that have ended in it. The first of them began before it.
     rounds: u32,
 }
 
@@ -56,7 +56,7 @@ impl HyStartPlusPlus {
                      whatever the stack counts, and by section 4.3 only the first slow start is HyStart++",
     };
 
-    /// Bytes by which an acknowledgement grows the window (section 4.2).
+    /// The growth of the window for an acknowledgement, in bytes (section 4.2).
     pub fn growth(&mut self, window: &Window, ack: &Ack) -> u64 {
         let bytes = ack.acked.min(LIMIT * window.mss);
         if self.conservative.is_none() {
@@ -68,7 +68,7 @@ impl HyStartPlusPlus {
         growth
     }
 
-    /// Takes the round-trip time of an acknowledgement, and tells whether slow start should end (section 4.2).
+    /// Takes the RTT sample of an acknowledgement. Returns whether slow start should end (section 4.2).
     pub fn has_ended(&mut self, ack: &Ack) -> bool {
         let window_end = *self.window_end.get_or_insert(ack.nxt);
         if let Some(rtt) = ack.rtt {
@@ -98,7 +98,7 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// Begins the next round. Returns whether conservative slow start has had its rounds.
+    /// Starts the next round. Returns whether conservative slow start is over.
     fn end_round(&mut self, ack: &Ack) -> bool {
         self.window_end = Some(ack.nxt);
         self.last_round_rtt = self.current_round_rtt.take();

@@ -1,4 +1,4 @@
-//! Slow start: how the window opens until the first congestion, and what ends it early.
+//! Slow start: the growth of the window until the first congestion event, and its early end.
 
 mod hystart;
 mod hystartpp;
@@ -12,7 +12,7 @@ use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
 
 choice! {
-    /// Which slow start a sender uses; any algorithm takes any.
+    /// The slow start of a sender. Each can be combined with any congestion control.
     pub enum SlowStartKind {
         /// RFC 5681 section 3.1.
         Standard = "standard",
@@ -24,7 +24,7 @@ choice! {
 }
 
 impl SlowStartKind {
-    /// All slow starts; the first is the default.
+    /// All slow start algorithms. The first is the default.
     pub const CATALOGUE: [About; 3] = [
         About {
             name: "standard",
@@ -40,19 +40,19 @@ impl SlowStartKind {
     ];
 }
 
-/// A sender's slow start.
+/// The slow start state of a sender.
 #[derive(Clone, Debug)]
 pub enum SlowStart {
-    /// Grows until loss.
+    /// Grows until a loss.
     Standard,
-    /// Grows until acknowledgement trains or delays say that the pipe is full.
+    /// Ends when acknowledgement trains or delays indicate that the pipe is full.
     HyStart(Box<HyStart>),
-    /// Slows down when delays say that the pipe is full, and ends if they still say so some rounds later.
+    /// Grows more slowly when delays indicate that the pipe is full, and ends if they still do some rounds later.
     HyStartPlusPlus(Box<HyStartPlusPlus>),
 }
 
 impl SlowStart {
-    /// A fresh slow start.
+    /// Creates the initial state.
     pub fn new(kind: SlowStartKind) -> SlowStart {
         match kind {
             SlowStartKind::Standard => SlowStart::Standard,
@@ -61,8 +61,8 @@ impl SlowStart {
         }
     }
 
-    /// Grows the window by the bytes credited, as far as the threshold, and ends slow start if it should end. Returns the credit left over
-    /// for congestion avoidance.
+    /// Increases the window by the credited bytes, up to ssthresh, and ends slow start if it should end. Returns the
+    /// credit left for congestion avoidance.
     pub fn increase(&mut self, window: &mut Window, ack: &Ack) -> u64 {
         let is_first = window.ssthresh == u64::MAX;
         let credit = match self {
@@ -82,7 +82,7 @@ impl SlowStart {
         credit - growth
     }
 
-    /// Slow start begins anew after a timeout.
+    /// Restarts slow start after a timeout.
     pub fn restart(&mut self) {
         if let SlowStart::HyStart(hystart) = self {
             **hystart = HyStart::default();
