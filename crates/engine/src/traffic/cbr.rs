@@ -1,5 +1,6 @@
-//! Constant bit rate: packets at a rate that nothing changes, equally spaced or with exponential gaps, all the time or
-//! in on and off periods, as ns-2's Application/Traffic/CBR and Exponential. Nothing comes back to the sender.
+//! Constant bit rate: an unresponsive source that sends packets at a fixed rate, equally spaced or with exponential
+//! gaps, continuously or in on and off periods, as ns-2's Application/Traffic/CBR and Exponential. Nothing is sent back
+//! to the sender.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of the algorithm.
+    /// Parameters of the constant bit rate source.
     pub struct CbrParameters {
         rate: Rate = Rate(448_000), "Rate on the link, headers included", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR rate_";
         packet_size: Bytes = Bytes(210), in 1 .. 65535, "Packet size on the link, headers included", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR packetSize_";
@@ -24,10 +25,10 @@ parameters! {
     }
 }
 
-/// Times on at one go that count as a burst: longer ones are one in twenty of exponential times (e^-3).
+/// The multiple of the mean on period that counts as a burst. One in twenty exponential periods is longer (e^-3).
 const BURST: f64 = 3.0;
 
-/// The constant bit rate congestion control.
+/// A constant bit rate source.
 #[derive(Debug)]
 pub struct Cbr {
     parameters: Arc<CbrParameters>,
@@ -37,7 +38,7 @@ pub struct Cbr {
     on_off: Option<OnOff>,
     /// The number of the next packet.
     next_number: u64,
-    /// Bytes still to be sent; none without end.
+    /// Bytes still to be sent, `None` if unlimited.
     remaining: Option<u64>,
     /// When the next packet is due.
     pacing_deadline: Time,
@@ -59,7 +60,7 @@ impl Cbr {
                      off)",
     };
 
-    /// A packet, and when the next is due; never after the last.
+    /// Sends a packet and schedules the next, if any.
     fn emit(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let full = self.parameters.packet_size.0;
         let size = self.remaining.map_or(full, |remaining| remaining.min(full));
@@ -87,12 +88,12 @@ impl Cbr {
     }
 }
 
-/// The periods in which it sends and pauses. Gaps pass only while it sends, so that pauses cost no packets but their
-/// own.
+/// The on and off periods. Gaps elapse only during on periods, so that an off period costs no packets beyond its own
+/// duration.
 #[derive(Debug)]
 struct OnOff {
     random: Random,
-    /// What is left of the time on.
+    /// The time left in the current on period.
     left: Duration,
 }
 
@@ -102,7 +103,8 @@ impl OnOff {
         OnOff { random, left }
     }
 
-    /// How long a gap lasts with the pauses that fall into it. A packet due when a time on ends opens the next.
+    /// The duration of a gap including the off periods within it. A packet due at the end of an on period is sent at
+    /// the start of the next.
     fn stretch(&mut self, mut gap: Duration, parameters: &CbrParameters) -> Duration {
         let mut stretched = gap;
         while gap >= self.left {
@@ -131,7 +133,7 @@ impl RateBased for Cbr {
     const RANDOM_IF: &'static [&'static str] = &["poisson", "exponential"];
 
     fn check(parameters: &CbrParameters) -> Result<(), String> {
-        // Times on that hold no packet would only be waded through.
+        // On periods too short for a packet would only cost simulation time.
         if parameters.off > Duration::ZERO && parameters.on < gap(parameters) {
             return Err(format!(
                 "on: {} s is shorter than the gap of {} s between packets at this rate and packet_size",

@@ -1,7 +1,7 @@
-//! Rate-based sources, one file or folder each: they keep to a rate, where a congestion control of `tcp::congestion`
-//! keeps to a window.
+//! Rate-based sources, one file or folder each. They control a rate, where a congestion control of `tcp::congestion`
+//! controls a window.
 //!
-//! A source is both ends of a flow: what is sent, and what becomes of it at the receiver. A user names it like any
+//! A source implements both ends of a flow: what is sent and how the receiver processes it. Users name it like a
 //! congestion control. To add one: write its file, name it in a `mod` line and in `sources!` below.
 
 mod cbr;
@@ -20,137 +20,137 @@ use crate::tcp::sender::{Address, SenderStatistics};
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
-/// The run and a source's place in it.
+/// The configuration of a source within a run.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// Where its packets begin their path.
+    /// Start of the path of its packets.
     pub address: Address,
-    /// Where answers begin theirs; none for sources that are one-way.
+    /// Start of the path of its feedback, `None` for one-way sources.
     pub return_address: Option<Address>,
     /// The stack.
     pub profile: Arc<StackProfile>,
-    /// Bytes to be sent; none without end.
+    /// Bytes to be sent, `None` if unlimited.
     pub size: Option<u64>,
-    /// The run's seed, for its random streams.
+    /// The seed of the run, for the source's random streams.
     pub seed: u64,
 }
 
-/// What a sender with feedback knows, as a window's would be sampled.
+/// A sample of the state of a sender with feedback, comparable with that of a window.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowSample {
-    /// Its rate as a window: bytes it may send in a round-trip time.
+    /// The rate expressed as a window, in bytes per round-trip time.
     pub window: u64,
-    /// Latest RTT sample.
+    /// The latest RTT sample.
     pub rtt: Option<Duration>,
 }
 
-/// What a source sends that nothing answers, and so nothing slows down.
+/// The load offered by a source that does not respond to congestion.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered {
-    /// Size of a packet, headers included.
+    /// Packet size, in bytes, including headers.
     pub packet: Bytes,
-    /// On average.
+    /// The average rate.
     pub average: Rate,
-    /// Bits of a burst: what it sends at one go at more than the average rate.
+    /// The size of a burst above the average rate, in bits.
     pub burst: u64,
 }
 
-/// Both ends of a flow whose sender keeps to a rate. State machines without a clock, as a connection's ends are: time
-/// is an argument, packets go into an outbox, and timers are deadlines that the owner watches.
+/// Both ends of a flow with a rate-based sender. Like the ends of a connection, they are state machines without a
+/// clock: time is an argument, packets go to an outbox, and timers are deadlines that the owner observes.
 pub trait RateBased {
-    /// Parameters of the algorithm.
+    /// The parameters of the source.
     type Parameters;
 
-    /// Whether nothing comes back to the sender, so that neither a way back nor a stack matters.
+    /// Whether nothing is sent back to the sender, so that neither a reverse path nor a stack matters.
     const ONE_WAY: bool;
 
-    /// The switches among its parameters that make it draw random numbers.
+    /// The boolean parameters that make the source draw random numbers.
     const RANDOM_IF: &'static [&'static str] = &[];
 
-    /// Whether parameters that are each within their limits go together.
+    /// Checks the combination of parameters that are each within their limits.
     ///
     /// # Errors
     /// One line that names the parameter and says what is allowed.
     fn check(parameters: &Self::Parameters) -> Result<(), String>;
 
-    /// What it sends if nothing answers it; none of a source that answers slow down.
+    /// The offered load, `None` if the source responds to congestion.
     fn offered(_parameters: &Self::Parameters) -> Option<Offered> {
         None
     }
 
-    /// A source that has not started.
+    /// Creates a source that has not started.
     fn new(parameters: Arc<Self::Parameters>, setting: Setting) -> Self;
 
-    /// Sends its first packet.
+    /// Sends the first packet.
     fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
 
-    /// Nothing more is sent. False if all was sent before.
+    /// Stops sending. Returns false if all data was sent before.
     fn stop(&mut self) -> bool;
 
-    /// When the pacing timer expires: the next packet is due then; `NEVER` when none is.
+    /// When the pacing timer expires and the next packet is due, `NEVER` if there is none.
     fn pacing_deadline(&self) -> Time;
 
-    /// That timer expired.
+    /// Handles the expiry of the pacing timer.
     fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
 
-    /// When the sender's other timer expires; `NEVER` while it is off.
+    /// When the sender's other timer expires, `NEVER` while it is stopped.
     fn deadline(&self) -> Time {
         Time::NEVER
     }
 
-    /// That other timer expired.
+    /// Handles the expiry of the sender's other timer.
     fn on_deadline(&mut self, _now: Time) {}
 
-    /// An answer arrived at the sender.
+    /// Processes feedback at the sender.
     fn on_answer(&mut self, _packet: &Packet, _now: Time, _options: &mut OptionsPool) {}
 
-    /// A packet arrived at the receiver, which may answer.
+    /// Processes a packet at the receiver. Returns its feedback, if any.
     fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet>;
 
-    /// When the receiver answers without a packet; `NEVER` while it does not.
+    /// When the receiver sends feedback without a packet, `NEVER` if it does not.
     fn answer_deadline(&self) -> Time {
         Time::NEVER
     }
 
-    /// It is time for that.
+    /// Handles the expiry of the receiver's feedback timer.
     fn on_answer_deadline(&mut self, _now: Time, _options: &mut OptionsPool) -> Option<Packet> {
         None
     }
 
-    /// Bytes handed to the receiving application so far.
+    /// Bytes delivered to the receiving application so far.
     fn delivered(&self) -> u64;
 
-    /// What its sender counted since the measuring window opened.
+    /// The sender's counters since the start of the measuring window.
     fn statistics(&self) -> &SenderStatistics;
 
-    /// The measuring window opens: counts begin anew.
+    /// Resets the counters at the start of the measuring window.
     fn open_window(&mut self);
 
-    /// What is sampled over time, if anything.
+    /// The values sampled over time, if any.
     fn sample(&self) -> Option<WindowSample> {
         None
     }
 }
 
-/// The dispatch is an enum, as with the congestion controls.
+/// Static dispatch through an enum, as for the congestion controls.
 macro_rules! sources {
     ($($module:ident::$name:ident($parameters:ident)),* $(,)?) => {
         $(pub use $module::{$name, $parameters};)*
 
-        /// Any of the sources. They differ much in size, and a run may have many of the small ones.
+        /// Any of the sources. They are boxed because their sizes differ widely and a run may have many small ones.
         #[derive(Debug)]
         pub enum Traffic {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name(Box<$name>),)*
         }
 
-        /// A source of which only name and parameters are settled; all those it builds share the parameters.
+        /// The name and parameters of a source. All sources built from it share the parameters.
         #[derive(Clone, Debug)]
         pub enum Blueprint {
             $(#[doc = concat!("Of [`", stringify!($name), "`].")] $name(Arc<$parameters>),)*
         }
 
         impl Blueprint {
-            /// The source of this name with the parameters set for it; none if no source has the name.
+            /// The source of this name with these parameters, `None` if no source has the name.
             ///
             /// # Errors
             /// One line for an unknown parameter or a value that is not allowed.
@@ -164,7 +164,7 @@ macro_rules! sources {
                 Ok(None)
             }
 
-            /// Whether nothing comes back to the sender.
+            /// Whether nothing is sent back to the sender.
             pub fn is_one_way(&self) -> bool {
                 match self { $(Blueprint::$name(_) => $name::ONE_WAY,)* }
             }
@@ -174,7 +174,7 @@ macro_rules! sources {
                 match self { $(Blueprint::$name(parameters) => $name::offered(parameters),)* }
             }
 
-            /// A source that has not started.
+            /// Creates a source that has not started.
             pub fn build(&self, setting: Setting) -> Traffic {
                 match self {
                     $(Blueprint::$name(parameters) => {
@@ -190,7 +190,8 @@ macro_rules! sources {
                 vec![$((&$name::ABOUT, $parameters::describe(), $name::ONE_WAY)),*]
             }
 
-            /// The switches of the source of this name that make it draw random numbers: [`RateBased::RANDOM_IF`].
+            /// The boolean parameters of the source of this name that make it draw random numbers:
+            /// [`RateBased::RANDOM_IF`].
             pub fn random_if(name: &str) -> &'static [&'static str] {
                 $(if name == $name::ABOUT.name {
                     return $name::RANDOM_IF;

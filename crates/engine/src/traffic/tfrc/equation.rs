@@ -1,20 +1,20 @@
-//! TCP's throughput as a function of the loss event rate: RFC 5348 section 3.1 with t_RTO = 4 R and b = 1, as it
-//! recommends, in the form of section 8.1: X = s / (R f(p)).
+//! The throughput of TCP as a function of the loss event rate: RFC 5348 section 3.1 with the recommended t_RTO = 4 R
+//! and b = 1, in the form of section 8.1: X = s / (R f(p)).
 
-/// f(p): the reciprocal of TCP's rate in segments a round-trip time.
+/// f(p): the reciprocal of the TCP rate, in segments per round-trip time.
 pub fn response(p: f64) -> f64 {
     f64::sqrt(2.0 * p / 3.0) + 12.0 * f64::sqrt(3.0 * p / 8.0) * p * (1.0 + 32.0 * p * p)
 }
 
-/// X_Bps: bytes per second, for a segment size in bytes, with a round-trip time in seconds.
+/// X_Bps, in bytes per second, for a segment size in bytes and a round-trip time in seconds.
 pub fn throughput(segment: f64, rtt: f64, p: f64) -> f64 {
     segment / (rtt * response(p))
 }
 
-/// Halvings of the interval in which the inverse lies: its last digits.
+/// Number of bisections for the inverse: full precision.
 const HALVINGS: u32 = 64;
 
-/// The loss event rate at which f(p) has this value; at most 1.
+/// The loss event rate at which f(p) has this value, at most 1.
 pub fn loss_event_rate(response_sought: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {

@@ -1,5 +1,5 @@
-//! The average loss interval: RFC 5348 sections 5.3 to 5.5. An interval is counted in packets, from the first packet of
-//! one loss event to the first of the next.
+//! The average loss interval: RFC 5348 sections 5.3 to 5.5. A loss interval is the number of packets from the first
+//! packet of a loss event to the first packet of the next.
 
 use std::collections::VecDeque;
 
@@ -11,28 +11,28 @@ struct Interval {
     discount: f64,
 }
 
-/// The latest loss intervals but the current one, the newest first.
+/// The completed loss intervals, the most recent first.
 #[derive(Clone, Debug)]
 pub struct Intervals {
     weights: Vec<f64>,
     ended: VecDeque<Interval>,
-    /// THRESHOLD of section 5.5; none without history discounting.
+    /// THRESHOLD of section 5.5, `None` without history discounting.
     discount_threshold: Option<f64>,
 }
 
-/// Weights w_0 to w_(n-1) of section 5.4.
+/// The weights w_0 to w_(n-1) of section 5.4.
 fn weights(n: u64) -> Vec<f64> {
     let n = n as f64;
     (0..n as u64).map(|i| i as f64).map(|i| if i < n / 2.0 { 1.0 } else { 2.0 * (n - i) / (n + 2.0) }).collect()
 }
 
 impl Intervals {
-    /// An empty history with a maximum number of intervals.
+    /// Creates an empty history with a maximum number of intervals.
     pub fn new(number: u64, discount_threshold: Option<f64>) -> Intervals {
         Intervals { weights: weights(number), ended: VecDeque::new(), discount_threshold }
     }
 
-    /// An interval has ended. Its discount goes into the history (end of section 5.5).
+    /// Ends an interval. Its discount factor is applied to the history (end of section 5.5).
     pub fn end(&mut self, length: f64) {
         let general = self.general_discount(length);
         for interval in &mut self.ended {
@@ -48,7 +48,7 @@ impl Intervals {
             return 0.0;
         }
         let general = self.general_discount(current);
-        // In I_tot0 i runs to k - 1: the oldest interval makes room for the current one.
+        // In I_tot0, i runs to k - 1: the current interval replaces the oldest.
         let counted = self.ended.len() - 1;
         let with_current =
             self.ended.iter().take(counted).zip(&self.weights[1..]).fold(
@@ -56,7 +56,7 @@ impl Intervals {
                 |mean, (interval, weight)| mean.add(interval.length, weight * interval.discount * general),
             );
         let mean = self.of_ended().length().max(with_current.length());
-        // Intervals are of one packet at least.
+        // An interval has at least one packet.
         1.0 / mean.max(1.0)
     }
 
@@ -104,7 +104,7 @@ mod tests {
         assert!((measured / expected - 1.0).abs() < 1e-12, "{measured}, expected {expected}");
     }
 
-    /// Intervals that ended one after the other, the oldest first.
+    /// A history of these intervals, the oldest first.
     fn ended(lengths: &[f64], discount_threshold: Option<f64>) -> Intervals {
         let mut intervals = Intervals::new(8, discount_threshold);
         for length in lengths {

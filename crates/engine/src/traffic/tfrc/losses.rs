@@ -1,35 +1,35 @@
-//! From packets that arrive to loss events: RFC 5348 sections 5.1 to 5.3.
+//! Detection of loss events from the arriving packets: RFC 5348 sections 5.1 to 5.3.
 
 use std::collections::VecDeque;
 
 use super::intervals::Intervals;
 use crate::time::{Duration, Time};
 
-/// NDUPACK of section 5.1: a packet is lost when this many with higher numbers have arrived.
+/// NDUPACK of section 5.1: a packet is lost when this number of packets with higher sequence numbers have arrived.
 const PACKETS_AFTER_A_LOSS: u32 = 3;
 
-/// A packet and when it came.
+/// A packet and its arrival time.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     number: u64,
     time: Time,
 }
 
-/// Packets that are missing, from `start` to before `end`, between two that came one after the other.
+/// A range of missing packets, `start` to `end` exclusive, between two consecutive arrivals.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
     start: u64,
     end: u64,
     /// S_before and T_before of section 5.2.
     before: Arrival,
-    /// S_after and T_after.
+    /// S_after and T_after of section 5.2.
     after: Arrival,
-    /// Packets above that came.
+    /// The number of packets with higher numbers that have arrived.
     later: u32,
 }
 
 impl Hole {
-    /// T_loss: when a packet would have come.
+    /// T_loss: the interpolated arrival time of a missing packet.
     fn time_of(&self, number: u64) -> Time {
         let between = u128::from(self.after.time.since(self.before.time).0);
         let share = u128::from(number - self.before.number) * between;
@@ -38,7 +38,7 @@ impl Hole {
     }
 }
 
-/// What the receiver knows of losses.
+/// The receiver's record of losses.
 #[derive(Clone, Debug)]
 pub struct Losses {
     intervals: Intervals,
@@ -49,12 +49,12 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Before the first packet, which has number 0.
+    /// Creates the record before the first packet, which has number 0.
     pub fn new(intervals: Intervals) -> Losses {
         Losses { intervals, holes: VecDeque::new(), highest: None, event: None }
     }
 
-    /// p; 0 before the first loss event.
+    /// The loss event rate p, 0 before the first loss event.
     pub fn loss_event_rate(&self) -> f64 {
         let (Some(event), Some(highest)) = (self.event, self.highest) else {
             return 0.0;
@@ -63,13 +63,14 @@ impl Losses {
         self.intervals.loss_event_rate((highest.number.saturating_sub(event.number) + 1) as f64)
     }
 
-    /// The highest number so far.
+    /// The highest number received.
     pub fn highest(&self) -> Option<u64> {
         self.highest.map(|highest| highest.number)
     }
 
-    /// A packet came. Returns whether that makes a new loss event. `first_interval` gives the length of the interval
-    /// before the first loss event, and gets whether no packet arrived before it (section 6.3.1).
+    /// Processes an arrival. Returns whether it starts a new loss event. `first_interval` gives the length of the
+    /// interval before the first loss event; its argument tells whether no packet arrived before that event (section
+    /// 6.3.1).
     pub fn on_packet(
         &mut self,
         number: u64,
@@ -92,9 +93,9 @@ impl Losses {
         is_new | (marked && self.on_loss(arrival, rtt, &first_interval))
     }
 
-    /// The packet is the highest so far; those that it passed over are missing.
+    /// Records a packet with the highest number so far. The skipped numbers are missing.
     fn extend(&mut self, highest: Option<Arrival>, arrival: Arrival) {
-        // Before the first packet nothing tells when those that it passed over would have come.
+        // Before the first packet there is no arrival from which to interpolate the times of the skipped packets.
         let (start, before) = match highest {
             Some(highest) => (highest.number + 1, highest),
             None => (0, Arrival { number: 0, time: arrival.time }),
@@ -108,7 +109,7 @@ impl Losses {
         self.highest = Some(arrival);
     }
 
-    /// The packet comes late. If it is not missing it came before or is counted as lost, which it stays.
+    /// Records a late packet. If it is not missing, it is a duplicate or already counted as lost, which it remains.
     fn fill(&mut self, number: u64) {
         let Some(place) = self.holes.iter().position(|hole| (hole.start..hole.end).contains(&number)) else {
             return;
@@ -126,14 +127,15 @@ impl Losses {
         }
     }
 
-    /// Takes out the lowest hole if its packets are lost: enough have come above, or a marked one has (section 5.1).
+    /// Removes and returns the lowest hole if its packets are lost: enough packets, or a marked one, have arrived above
+    /// it (section 5.1).
     fn next_lost(&mut self, marked: Option<u64>) -> Option<Hole> {
         let lowest = self.holes.front()?;
         let is_lost = lowest.later >= PACKETS_AFTER_A_LOSS || marked.is_some_and(|marked| lowest.end <= marked);
         if is_lost { self.holes.pop_front() } else { None }
     }
 
-    /// A packet is lost or marked. Returns whether it is the first of a new loss event (section 5.2).
+    /// Records a lost or marked packet. Returns whether it is the first of a new loss event (section 5.2).
     fn on_loss(&mut self, loss: Arrival, rtt: Duration, first_interval: &impl Fn(bool) -> f64) -> bool {
         let length = match self.event {
             None => first_interval(loss.number == 0),

@@ -20,7 +20,7 @@ use sender::Sender;
 
 pub use parameters::TfrcParameters;
 
-/// The TCP-Friendly Rate Control congestion control.
+/// A TFRC source.
 #[derive(Debug)]
 pub struct Tfrc {
     sender: Sender,
@@ -28,9 +28,9 @@ pub struct Tfrc {
     profile: Arc<StackProfile>,
     address: Address,
     return_address: Address,
-    /// Bytes still to be sent; none without end.
+    /// Bytes still to be sent, `None` if unlimited.
     remaining: Option<u64>,
-    /// Number of the next packet.
+    /// The number of the next packet.
     next: u64,
 }
 

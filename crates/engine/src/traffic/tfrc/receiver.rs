@@ -1,5 +1,5 @@
-//! The receiver: RFC 5348 section 6. It measures loss event rate and receive rate and reports them once a round-trip
-//! time.
+//! The receiver: RFC 5348 section 6. It measures the loss event rate and the receive rate and reports them once per
+//! round-trip time.
 
 use std::collections::VecDeque;
 
@@ -10,57 +10,58 @@ use super::parameters::TfrcParameters;
 use crate::packet::Report;
 use crate::time::{Duration, Time};
 
-/// Section 6.3.1: the least rate to which the first loss interval is fitted is half a segment a round-trip time, at
-/// which f(p) = s / (R X) has this value.
+/// Section 6.3.1: the maximum of f(p) = s / (R X) for the first loss interval. The rate is then half a segment per
+/// round-trip time.
 const GREATEST_FIRST_RESPONSE: f64 = 2.0;
 
-/// A data packet as it comes to the receiver.
+/// A received data packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Data {
-    /// Its number.
+    /// The packet number.
     pub number: u64,
     /// Bytes of payload.
     pub payload: u64,
-    /// The sender's clock when it left.
+    /// The sender's timestamp.
     pub stamp: Time,
-    /// The sender's estimate of the round-trip time, once it has one.
+    /// The sender's estimate of the round-trip time, `None` before the first sample.
     pub rtt: Option<Duration>,
     /// Whether it carries a congestion mark.
     pub marked: bool,
 }
 
-/// A report, and the timestamp of the latest data packet, which it echoes.
+/// A report and the timestamp of the latest data packet, which it echoes.
 pub type Feedback = (Report, Time);
 
-/// See the module.
+/// The receiver of a flow. Rates are in bytes per second.
 #[derive(Debug)]
 pub struct Receiver {
-    /// s.
+    /// The segment size s, in bytes.
     segment: f64,
     losses: Losses,
-    /// p as it was last calculated.
+    /// p at its latest calculation.
     loss_event_rate: f64,
-    /// R_m: what the packet with the highest number said.
+    /// R_m: the round-trip time in the packet with the highest number.
     rtt: Option<Duration>,
-    /// R_(m-1): the same when feedback was last sent, and when that was.
+    /// R_(m-1), the round-trip time when feedback was last sent, and the time of that feedback.
     last_feedback: Option<(Option<Duration>, Time)>,
-    /// When data came since, and how much.
+    /// The arrival times and sizes, in bytes, of recent data.
     arrivals: VecDeque<(Time, u64)>,
-    /// Timestamp of the latest data packet, and when it came.
+    /// The timestamp of the latest data packet and its arrival time.
     latest: (Time, Time),
-    /// Whether data came since feedback was last sent.
+    /// Whether data arrived since feedback was last sent.
     has_news: bool,
-    /// The greatest X_recv so far.
+    /// The maximum X_recv so far.
     greatest_rate: f64,
-    /// When the feedback timer expires. `NEVER` while the next packet is answered at once: before the sender has told a
-    /// round-trip time (section 6.3), and when the timer last expired with nothing to report (section 6.1, step 4).
+    /// When the feedback timer expires. `NEVER` while the next packet is answered immediately: before the sender has
+    /// reported a round-trip time (section 6.3), and after the timer expired with nothing to report (section 6.1, step
+    /// 4).
     pub deadline: Time,
-    /// Bytes of payload that came.
+    /// Bytes of payload received.
     pub delivered: u64,
 }
 
 impl Receiver {
-    /// A receiver of segments of this size.
+    /// Creates a receiver for segments of this size, in bytes.
     pub fn new(segment: u64, parameters: &TfrcParameters) -> Receiver {
         let discount_threshold = parameters.history_discounting.then_some(parameters.discount_threshold);
         Receiver {
@@ -78,7 +79,7 @@ impl Receiver {
         }
     }
 
-    /// A data packet came (section 6.1). Returns the feedback that it causes.
+    /// Processes a data packet (section 6.1). Returns the feedback it triggers.
     pub fn on_data(&mut self, data: &Data, now: Time) -> Option<Feedback> {
         if self.losses.highest().is_none_or(|highest| data.number > highest) {
             self.rtt = data.rtt.or(self.rtt);
@@ -106,7 +107,7 @@ impl Receiver {
         })
     }
 
-    /// The feedback timer expired (section 6.2).
+    /// Handles the expiry of the feedback timer (section 6.2).
     pub fn on_deadline(&mut self, now: Time) -> Option<Feedback> {
         if self.has_news {
             return Some(self.report(now));
@@ -126,7 +127,7 @@ impl Receiver {
         (Report { delay: now.since(arrival), receive_rate, loss_event_rate: self.loss_event_rate }, stamp)
     }
 
-    /// X_recv: over the latest R_(m-1) (section 6.2), or since the last feedback while there is no round-trip time; 0
+    /// X_recv over the latest R_(m-1) (section 6.2), or since the last feedback while there is no round-trip time. 0
     /// with the first packet (section 6.3).
     fn receive_rate(&mut self, now: Time) -> f64 {
         let Some((rtt, last)) = self.last_feedback else {
@@ -155,7 +156,8 @@ mod tests {
         Time::ZERO + Duration::from_milliseconds(milliseconds)
     }
 
-    /// Receives these packets at these milliseconds, feedback timers in between, and returns when there was feedback.
+    /// Feeds packets at these times, in milliseconds, with feedback timers in between. Returns the feedback and its
+    /// times.
     fn receive(receiver: &mut Receiver, packets: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, Report)> {
         let mut reports = Vec::new();
         for (number, time) in packets {

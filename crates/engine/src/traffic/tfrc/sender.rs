@@ -1,7 +1,7 @@
-//! The sender: RFC 5348 section 4. It keeps to the rate of the throughput equation, or to twice what the receiver got,
-//! and doubles each round-trip time before the first loss.
+//! The sender: RFC 5348 section 4. Its rate is that of the throughput equation, at most twice the receive rate. Before
+//! the first loss it doubles every round-trip time.
 //!
-//! The application always has data, so that no interval is data-limited (section 8.2.1) and the sender never idle.
+//! The application always has data, so no interval is data-limited (section 8.2.1) and the sender is never idle.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use crate::packet::Report;
 use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
 
-/// t_mbi of section 4.3: at least one segment is sent in this many seconds.
+/// t_mbi of section 4.3, in seconds: the maximum time between two segments.
 const MAXIMUM_BACKOFF_INTERVAL: f64 = 64.0;
 
-/// Section 4.2: the nofeedback timer before there is a round-trip time.
+/// Section 4.2: the nofeedback timer before the first round-trip time sample.
 const FIRST_TIMEOUT: Duration = Duration::from_seconds(2);
 
-/// Section 4.2, from RFC 3390: bytes of the initial window unless two segments are more or four are less.
+/// Section 4.2, from RFC 3390: the initial window in bytes, at least two and at most four segments.
 const INITIAL_WINDOW: f64 = 4380.0;
 
-/// Section 8.2.2: number of values of X_recv that are kept.
+/// Section 8.2.2: the number of values of X_recv that are kept.
 const MOST_RECEIVE_RATES: usize = 3;
 
-/// What the sender knows of the round-trip time, in seconds.
+/// Estimates of the round-trip time, in seconds.
 #[derive(Clone, Copy, Debug)]
 struct RoundTripTime {
     /// R.
@@ -34,12 +34,12 @@ struct RoundTripTime {
     latest: f64,
 }
 
-/// X_recv_set of section 4.3: what the receiver reported recently, and when.
+/// X_recv_set of section 4.3: the recently reported receive rates, in bytes per second, and their times.
 #[derive(Debug)]
 struct ReceiveRates(Vec<(Time, f64)>);
 
 impl ReceiveRates {
-    /// A set of one.
+    /// Replaces the set by one value.
     fn set(&mut self, rate: f64, now: Time) {
         self.0.clear();
         self.0.push((now, rate));
@@ -60,40 +60,40 @@ impl ReceiveRates {
     }
 }
 
-/// See the module. Rates are in bytes of payload a second.
+/// The sender of a flow. Rates are in bytes of payload per second.
 #[derive(Debug)]
 pub struct Sender {
     parameters: Arc<TfrcParameters>,
-    /// s.
+    /// The segment size s, in bytes.
     segment: f64,
-    /// X.
+    /// The allowed rate X.
     allowed_rate: f64,
     rtt: Option<RoundTripTime>,
-    /// tld: when slow start last doubled.
+    /// tld: when slow start last doubled the rate.
     last_doubled: Time,
-    /// p.
+    /// The loss event rate p.
     loss_event_rate: f64,
-    /// X_Bps, once p > 0.
+    /// X_Bps, defined once p > 0.
     calculated_rate: f64,
     receive_rates: ReceiveRates,
-    /// When the last packet was sent, so that a new rate counts from there.
+    /// When the last packet was sent. A new rate applies from then.
     last_sent: Time,
-    /// When the next packet is due; `NEVER` when all is sent.
+    /// When the next packet is due, `NEVER` when all is sent.
     pub pacing_deadline: Time,
-    /// When the nofeedback timer expires; `NEVER` when all is sent.
+    /// When the nofeedback timer expires, `NEVER` when all is sent.
     pub deadline: Time,
-    /// Counts since the measuring window opened.
+    /// Counters since the start of the measuring window.
     pub statistics: SenderStatistics,
 }
 
 impl Sender {
-    /// A sender of segments of this size that has not started.
+    /// Creates a sender of segments of this size, in bytes, that has not started.
     pub fn new(segment: u64, parameters: Arc<TfrcParameters>) -> Sender {
         let segment = segment as f64;
         Sender {
             parameters,
             segment,
-            // Section 4.2: one segment a second.
+            // Section 4.2: one segment per second.
             allowed_rate: segment,
             rtt: None,
             last_doubled: Time::ZERO,
@@ -107,29 +107,29 @@ impl Sender {
         }
     }
 
-    /// Data is there to be sent (section 4.2).
+    /// Starts sending (section 4.2).
     pub fn start(&mut self, now: Time) {
         self.receive_rates.set(f64::INFINITY, now);
         self.deadline = now + FIRST_TIMEOUT;
         self.pacing_deadline = now;
     }
 
-    /// X.
+    /// The allowed rate X.
     pub fn allowed_rate(&self) -> f64 {
         self.allowed_rate
     }
 
-    /// R, which data packets tell the receiver.
+    /// The round-trip time R, which data packets carry to the receiver.
     pub fn rtt(&self) -> Option<Duration> {
         self.rtt.map(|rtt| Duration::from_seconds_f64(rtt.mean))
     }
 
-    /// R_sample.
+    /// The latest round-trip time sample, R_sample.
     pub fn latest_rtt(&self) -> Option<Duration> {
         self.rtt.map(|rtt| Duration::from_seconds_f64(rtt.latest))
     }
 
-    /// A packet was sent, the last one or not.
+    /// Records that a packet was sent, and whether it was the last.
     pub fn on_sent(&mut self, now: Time, is_last: bool) {
         self.statistics.segments_sent += 1;
         self.last_sent = now;
@@ -140,7 +140,7 @@ impl Sender {
         }
     }
 
-    /// Nothing more is sent. False if all was sent before.
+    /// Stops sending. Returns false if all data was sent before.
     pub fn stop(&mut self) -> bool {
         let was_sending = !self.is_done();
         self.pacing_deadline = Time::NEVER;
@@ -152,7 +152,7 @@ impl Sender {
         self.pacing_deadline == Time::NEVER
     }
 
-    /// Feedback came (section 4.3).
+    /// Processes feedback (section 4.3).
     pub fn on_feedback(&mut self, report: &Report, stamp: Time, now: Time) {
         let is_first = self.rtt.is_none();
         let rtt = self.take_rtt(now.since(stamp) - report.delay);
@@ -191,7 +191,7 @@ impl Sender {
         rtt.mean
     }
 
-    /// W_init / R of section 4.2.
+    /// The initial rate W_init / R of section 4.2.
     fn initial_rate(&self, rtt: f64) -> f64 {
         INITIAL_WINDOW.clamp(2.0 * self.segment, 4.0 * self.segment) / rtt
     }
@@ -200,7 +200,7 @@ impl Sender {
         self.segment / MAXIMUM_BACKOFF_INTERVAL
     }
 
-    /// Step 4 of section 4.3.
+    /// Updates the allowed rate: step 4 of section 4.3.
     fn update_allowed_rate(&mut self, rtt: f64, now: Time) {
         let limit = 2.0 * self.receive_rates.greatest();
         if self.loss_event_rate > 0.0 {
@@ -211,13 +211,13 @@ impl Sender {
         }
     }
 
-    /// The nofeedback timer expired (section 4.4).
+    /// Handles the expiry of the nofeedback timer (section 4.4).
     pub fn on_deadline(&mut self, now: Time) {
         self.statistics.timeouts += 1;
         match self.rtt {
             Some(rtt) if self.loss_event_rate > 0.0 => {
                 let twice = 2.0 * self.receive_rates.greatest();
-                // Whichever of the two it was that limited the rate is halved.
+                // The lower of the two, which limited the rate, is halved.
                 let limit = self.calculated_rate.min(twice) / 2.0;
                 self.receive_rates.set(limit.max(self.least_rate()) / 2.0, now);
                 self.update_allowed_rate(rtt.mean, now);
@@ -228,19 +228,19 @@ impl Sender {
         self.schedule(now);
     }
 
-    /// max(4 R, 2 s / X): step 3 of section 4.3 and step 2 of section 4.4.
+    /// Restarts the nofeedback timer with max(4 R, 2 s / X): step 3 of section 4.3 and step 2 of section 4.4.
     fn restart_timer(&mut self, now: Time) {
         let round_trips = self.rtt.map_or(0.0, |rtt| 4.0 * rtt.mean);
         self.deadline = now + Duration::from_seconds_f64(round_trips.max(2.0 * self.segment / self.allowed_rate));
     }
 
-    /// The next packet is due t_ipi = s / X_inst after the last one (section 4.6).
+    /// Schedules the next packet t_ipi = s / X_inst after the last one (section 4.6).
     fn schedule(&mut self, now: Time) {
         let interval = Duration::from_seconds_f64(self.segment / self.transmit_rate()).max(Duration(1));
         self.pacing_deadline = (self.last_sent + interval).max(now);
     }
 
-    /// X_inst of section 4.5.
+    /// The transmit rate X_inst of section 4.5.
     fn transmit_rate(&self) -> f64 {
         match self.rtt {
             Some(rtt) if self.parameters.oscillation_prevention => {
@@ -262,7 +262,7 @@ mod tests {
         Time::ZERO + Duration::from_milliseconds(milliseconds)
     }
 
-    /// A sender that has sent its first packet, at 0 s.
+    /// A sender that has sent its first packet at 0 s.
     fn started(parameters: TfrcParameters) -> Sender {
         let mut sender = Sender::new(SEGMENT as u64, Arc::new(parameters));
         sender.start(Time::ZERO);
@@ -270,7 +270,7 @@ mod tests {
         sender
     }
 
-    /// Feedback after a round trip in milliseconds.
+    /// Processes feedback after a round-trip time in milliseconds.
     fn feedback(sender: &mut Sender, now: u64, rtt: u64, loss_event_rate: f64, receive_rate: f64) {
         let report = Report { delay: Duration::ZERO, receive_rate, loss_event_rate };
         sender.on_feedback(&report, at(now - rtt), at(now));
@@ -448,7 +448,7 @@ mod tests {
                         sender.on_feedback(&report, Time(now.0.saturating_sub(rtt)), now);
                         (reports, greatest) = (reports + 1, greatest.max(receive_rate));
                         let limit = sender.receive_rates.greatest();
-                        // A halving puts half a segment in 64 s into the set at least.
+                        // A halving adds at least half a segment in 64 s to the set.
                         prop_assert!(limit.is_infinite() || limit <= greatest.max(SEGMENT / 128.0));
                         if reports > 1 && loss_event_rate > 0.0 {
                             prop_assert!(sender.allowed_rate() <= (2.0 * limit).max(SEGMENT / 64.0));
@@ -460,10 +460,11 @@ mod tests {
                         let had_report = sender.receive_rates.greatest().is_finite();
                         sender.on_deadline(now);
                         if !had_report {
-                            // Half the equation's rate takes the place of Infinity.
+                            // Infinity is replaced by half the rate of the equation.
                             greatest = greatest.max(sender.receive_rates.greatest());
                         }
-                        // The initial rate may be below half the equation's, to which the timer sets it with losses.
+                        // The initial rate may be below half the equation's rate, to which the timer sets it when there
+                        // are losses.
                         prop_assert!(sender.allowed_rate() <= before || reports == 1);
                         prop_assert!(sender.deadline > now);
                     }
