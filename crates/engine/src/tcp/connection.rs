@@ -1,4 +1,4 @@
-//! A TCP connection: a sender at one host, a receiver at the other, and the packets between them.
+//! A TCP connection: the sender at one host and the receiver at the other.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use crate::time::Time;
 /// Both ends of a connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// The receiving end.
+    /// The receiver.
     pub receiver: Receiver,
     profile: Arc<StackProfile>,
-    /// Where acknowledgements begin their path.
+    /// The start of the path of acknowledgements.
     return_address: Address,
-    /// Whether the sender wants one-way delays.
+    /// Whether the sender requests one-way delays.
     reports_delay: bool,
-    /// Whether it wants load factors.
+    /// Whether the sender requests load factors.
     reports_load: bool,
-    /// The sending end.
+    /// The sender.
     pub sender: Sender,
 }
 
 impl Connection {
-    /// A connection that is not yet open.
+    /// Creates a connection that is not yet open.
     pub fn new(sender: Sender, profile: Arc<StackProfile>, return_address: Address) -> Connection {
         let Needs { one_way_delay: reports_delay, load_factor: reports_load, .. } = sender.needs();
         Connection { receiver: Receiver::new(FIRST_DATA), profile, return_address, reports_delay, reports_load, sender }
@@ -37,17 +37,17 @@ impl Connection {
         ReceiverProfile { load_factor: self.reports_load, ..self.profile.receiver(self.reports_delay) }
     }
 
-    /// Payload bytes handed to the receiving application so far.
+    /// Payload bytes delivered to the receiving application so far.
     pub fn delivered(&self) -> u64 {
         self.receiver.delivered(FIRST_DATA)
     }
 
-    /// Payload bytes that have arrived at the receiver so far, each once.
+    /// Payload bytes received so far, each counted once.
     pub fn received(&self) -> u64 {
         self.receiver.received(FIRST_DATA)
     }
 
-    /// A data packet or the SYN arrived at the receiver, which may answer.
+    /// Processes a data packet or the SYN at the receiver. Returns its response, if any.
     #[inline(always)]
     pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         if packet.has(flags::SYN) {
@@ -70,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// An acknowledgement arrived at the sender.
+    /// Processes an acknowledgement at the sender.
     #[inline(always)]
     pub fn on_ack(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
         if packet.has(flags::SYN) {
@@ -87,7 +87,7 @@ impl Connection {
         options.release(packet.options);
     }
 
-    /// The acknowledgement that is owed.
+    /// The pending delayed acknowledgement.
     pub fn acknowledge(&mut self, options: &mut OptionsPool) -> Packet {
         self.acknowledge_with(None, options)
     }

@@ -1,4 +1,4 @@
-//! Explicit congestion notification: what a stack can do about marks, and how its packets announce it.
+//! Explicit congestion notification: how a stack echoes marks, and the codepoint of its packets.
 
 use crate::choice;
 use crate::packet::flags;
@@ -6,17 +6,17 @@ use crate::packet::flags;
 choice! {
     /// How congestion marks are echoed.
     pub enum EcnKind {
-        /// Not at all: packets are not ECN-capable.
+        /// No ECN: packets are not ECN-capable.
         Off = "off",
-        /// RFC 3168: that there were any, until the sender answers.
+        /// RFC 3168: whether there were marks, repeated until the sender responds.
         Classic = "classic",
-        /// RFC 9768: how many there were.
+        /// RFC 9768: the number of marks.
         Accurate = "accurate",
     }
 }
 
 choice! {
-    /// How an ECN-capable packet announces itself.
+    /// The codepoint of an ECN-capable packet.
     pub enum Codepoint {
         /// ECT(0), RFC 3168 section 5.
         Ect0 = "ect0",
@@ -26,7 +26,7 @@ choice! {
 }
 
 impl Codepoint {
-    /// Its bits in a packet's flags.
+    /// The bits of the codepoint in a packet's flags.
     pub fn bits(self) -> u8 {
         match self {
             Codepoint::Ect0 => flags::ECT_0,

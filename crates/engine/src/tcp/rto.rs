@@ -9,7 +9,7 @@ const BETA: f64 = 1.0 / 4.0;
 /// Smoothed round-trip time and its variation (RFC 6298 section 2).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RttEstimator {
-    /// SRTT and RTTVAR, in seconds, after the first sample.
+    /// SRTT and RTTVAR, in seconds. `None` before the first sample.
     estimate: Option<(f64, f64)>,
 }
 
@@ -19,7 +19,7 @@ impl RttEstimator {
         self.sample_with_gains(rtt, ALPHA, BETA);
     }
 
-    /// The same with other gains.
+    /// Takes a sample with other gains.
     pub fn sample_with_gains(&mut self, rtt: Duration, alpha: f64, beta: f64) {
         let sample = rtt.seconds();
         self.estimate = Some(match self.estimate {
@@ -44,17 +44,17 @@ impl RttEstimator {
 /// Bounds of the timeout, from the stack profile.
 #[derive(Clone, Copy, Debug)]
 pub struct RtoLimits {
-    /// Before any sample.
+    /// The timeout before the first sample.
     pub initial: Duration,
-    /// RFC 6298 (2.4).
+    /// The minimum timeout, RFC 6298 (2.4).
     pub minimum: Duration,
-    /// RFC 6298 (2.5).
+    /// The maximum timeout, RFC 6298 (2.5).
     pub maximum: Duration,
-    /// G of RFC 6298 (2.2).
+    /// The clock granularity G of RFC 6298 (2.2).
     pub granularity: Duration,
 }
 
-/// The timeout with its back-off.
+/// The retransmission timeout with back-off.
 #[derive(Clone, Copy, Debug)]
 pub struct Rto {
     estimator: RttEstimator,
@@ -64,12 +64,12 @@ pub struct Rto {
 }
 
 impl Rto {
-    /// Before the first sample.
+    /// Creates the timeout of a new connection.
     pub fn new(limits: &RtoLimits) -> Rto {
         Rto { estimator: RttEstimator::default(), base: limits.initial, backoff: 0 }
     }
 
-    /// Takes a sample and computes the timeout anew, without back-off: RTO = SRTT + max(G, 4 RTTVAR).
+    /// Takes a sample, recomputes the timeout and ends the back-off: RTO = SRTT + max(G, 4 RTTVAR).
     pub fn sample(&mut self, rtt: Duration, limits: &RtoLimits) {
         self.estimator.sample(rtt);
         if let Some((srtt, rttvar)) = self.estimator.estimate {
@@ -79,24 +79,24 @@ impl Rto {
         self.backoff = 0;
     }
 
-    /// RFC 6298 (5.5): doubles the timeout.
+    /// Doubles the timeout: RFC 6298 (5.5).
     pub fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// Data starts after a lost SYN (RFC 6298 (5.7)): the back-off ends, and the timeout is at least this.
+    /// Ends the back-off when data starts after a lost SYN, with at least this timeout (RFC 6298 (5.7)).
     pub fn restart(&mut self, least: Duration) {
         self.base = self.base.max(least);
         self.backoff = 0;
     }
 
-    /// The timeout in force.
+    /// The current timeout.
     pub fn timeout(&self, limits: &RtoLimits) -> Duration {
-        // Past 2^40 any base is over any maximum.
+        // Beyond 2^40, any base exceeds any maximum.
         Duration(self.base.0.saturating_mul(1 << self.backoff.min(40))).min(limits.maximum.max(self.base))
     }
 
-    /// What SRTT and RTTVAR are now.
+    /// The current SRTT and RTTVAR.
     pub fn estimator(&self) -> &RttEstimator {
         &self.estimator
     }

@@ -1,22 +1,22 @@
-//! The state of every segment between SND.UNA and SND.NXT (RFC 6675 sections 2 to 4).
+//! The state of each segment between SND.UNA and SND.NXT (RFC 6675 sections 2 to 4).
 //!
-//! The stream is divided at multiples of the segment size (only its last segment may be short), so a segment is identified
-//! by its index and found in a ring in O(1). All work is amortised O(1) a segment and an acknowledgement, however large
-//! the burst of losses:
+//! The stream is divided at multiples of the segment size (only the last segment may be short), so a segment is
+//! identified by its index and found in a ring in O(1). The cost is amortised O(1) per segment and per acknowledgement,
+//! however many segments are lost:
 //!
-//! * a maximal run of SACKed segments carries its bounds at both its ends (boundary tags), so a SACK block that repeats
-//!   known ones is skipped in one step, and runs merge in one step;
-//! * `frontier`, below which every segment not SACKed is lost, only moves up;
-//! * `next_lost` and `next_hole`, at which retransmission continues, only move up within an episode, except that a
-//!   retransmission that is found lost by time moves `next_lost` back;
-//! * pipe is kept as counts.
+//! * A maximal run of SACKed segments stores its bounds at both ends (boundary tags). A SACK block that repeats known
+//!   ones is skipped in one step, and runs merge in one step.
+//! * `frontier`, below which every segment not SACKed is lost, only increases.
+//! * `next_lost` and `next_hole`, at which retransmission continues, only increase within an episode, except that a
+//!   retransmission detected as lost by time moves `next_lost` back.
+//! * pipe is computed from counters.
 
 use std::collections::VecDeque;
 
 use super::segment_ring::SegmentRing;
 use crate::packet::Block;
 
-/// One segment in 4 bytes: three bits are its state, the others hold the tag of its run.
+/// One segment in 4 bytes: three bits of state and the tag of its run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment(u32);
 
@@ -31,7 +31,7 @@ impl Segment {
         self.0 & state != 0
     }
 
-    /// 1 if it has this state, else 0: for counts.
+    /// 1 if the segment has this state, otherwise 0.
     fn one_if(self, state: u32) -> u64 {
         u64::from(self.is(state))
     }
@@ -44,84 +44,84 @@ impl Segment {
         self.0 &= !state;
     }
 
-    /// At the first segment of a run of SACKed segments the index after its last; at its last the index of its first. In
-    /// between it has no meaning. Only the low bits of an index are kept.
+    /// At the first segment of a run of SACKed segments, the index after its last. At the last segment, the index of
+    /// the first. In between, undefined. Only the low bits of an index are stored.
     fn tag(&mut self, index: u64) {
         self.0 = (self.0 & ((1 << Segment::TAG_SHIFT) - 1)) | ((index as u32) << Segment::TAG_SHIFT);
     }
 
-    /// How far the tagged index lies above `from`.
+    /// The distance of the tagged index above `from`.
     fn tag_above(self, from: u64) -> u64 {
         u64::from((self.0 >> Segment::TAG_SHIFT).wrapping_sub(from as u32) & (u32::MAX >> Segment::TAG_SHIFT))
     }
 
-    /// How far the tagged index lies below `from`.
+    /// The distance of the tagged index below `from`.
     fn tag_below(self, from: u64) -> u64 {
         u64::from((from as u32).wrapping_sub(self.0 >> Segment::TAG_SHIFT) & (u32::MAX >> Segment::TAG_SHIFT))
     }
 }
 
-/// Sequence number of the first byte of data: the SYN occupies 0.
+/// Sequence number of the first byte of data. The SYN occupies 0.
 pub const FIRST_DATA: u64 = 1;
 
-/// The most segments that may be outstanding, so that tags tell them apart.
+/// The maximum number of outstanding segments for which tags are unambiguous.
 pub const MOST_SEGMENTS: u64 = 1 << (u32::BITS - Segment::TAG_SHIFT);
 
-/// The rule by which a segment is lost.
+/// The rule by which a segment is considered lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossRule {
     /// As many segments above it as the duplicate threshold are SACKed: IsLost() of RFC 6675.
     Above,
-    /// The highest SACK is the duplicate threshold above it: Mathis and Mahdavi 1996, section 2.2.
+    /// The highest SACKed segment is the duplicate threshold above it: Mathis and Mahdavi 1996, section 2.2.
     Forward,
     /// The time since it was sent, as measured by the recovery.
     Time,
 }
 
-/// See the module.
+/// The state of the outstanding segments.
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
     mss: u64,
     duplicate_threshold: u64,
     rule: LossRule,
     ring: SegmentRing<Segment>,
-    /// Index of the first segment not acknowledged.
+    /// Index of the first unacknowledged segment.
     una: u64,
-    /// Index of the next segment to be sent for the first time.
+    /// Index of the next new segment.
     nxt: u64,
     sacked: u64,
     lost: u64,
     retransmitted: u64,
-    /// One past the highest SACKed segment; `una` or less when there is none.
+    /// One past the highest SACKed segment, at most `una` if there is none.
     highest_sacked: u64,
-    /// Every segment below is SACKed or lost.
+    /// Every segment below the frontier is SACKed or lost.
     frontier: u64,
-    /// SACKed segments at or above the frontier. A segment at the frontier that is not SACKed is lost once they reach
-    /// the duplicate threshold.
+    /// SACKed segments at or above the frontier. A segment at the frontier that is not SACKed is lost once their number
+    /// reaches the duplicate threshold.
     sacked_above_frontier: u64,
-    /// No lost segment below this waits for retransmission.
+    /// No lost segment below this index is waiting for retransmission.
     next_lost: u64,
-    /// One past the highest segment that was ever marked lost.
+    /// One past the highest segment ever marked lost.
     lost_end: u64,
-    /// No segment below this is to be retransmitted under NextSeg rule 3.
+    /// No segment below this index is retransmitted under NextSeg rule 3.
     next_hole: u64,
-    /// Segments found lost and not yet reported, if losses are reported.
+    /// Segments detected as lost and not yet reported, `None` if losses are not reported.
     unreported_losses: Option<VecDeque<u64>>,
 }
 
-/// What an acknowledgement changed.
+/// The changes caused by an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Segments now known to have arrived that were not before.
+    /// Segments newly known to be delivered.
     pub delivered: u64,
     /// Segments newly SACKed.
     pub newly_sacked: u64,
-    /// Segments newly found lost.
+    /// Segments newly detected as lost.
     pub newly_lost: u64,
 }
 
 impl Scoreboard {
-    /// An empty scoreboard for segments of `mss` bytes.
+    /// Creates an empty scoreboard for segments of `mss` bytes.
     pub fn new(mss: u64, duplicate_threshold: u64, rule: LossRule) -> Scoreboard {
         Scoreboard {
             mss,
@@ -143,7 +143,7 @@ impl Scoreboard {
         }
     }
 
-    /// Number of duplicate acknowledgements, or of segments SACKed above, that indicates a loss: DupThresh.
+    /// DupThresh: the number of duplicate acknowledgements, or of segments SACKed above, that indicates a loss.
     pub fn duplicate_threshold(&self) -> u64 {
         self.duplicate_threshold
     }
@@ -153,12 +153,12 @@ impl Scoreboard {
         self.unreported_losses = Some(VecDeque::new());
     }
 
-    /// Whether a loss has not been reported.
+    /// Whether any loss is unreported.
     pub fn has_unreported_losses(&self) -> bool {
         self.unreported_losses.as_ref().is_some_and(|losses| !losses.is_empty())
     }
 
-    /// The next segment found lost that has not been reported, in the order of detection. A segment lost twice is reported twice.
+    /// Takes the next unreported loss, in the order of detection. A segment lost twice is reported twice.
     pub fn next_unreported_loss(&mut self) -> Option<u64> {
         self.unreported_losses.as_mut()?.pop_front()
     }
@@ -182,15 +182,15 @@ impl Scoreboard {
         FIRST_DATA + index * self.mss
     }
 
-    /// Index of the segment that starts at or holds this sequence number.
+    /// Index of the segment that contains this sequence number.
     fn index_of(&self, sequence: u64) -> u64 {
         sequence.saturating_sub(FIRST_DATA) / self.mss
     }
 
-    /// Index one past the last segment that lies wholly below this sequence number, where the stream's last, short
-    /// segment counts as whole; at least that of SND.UNA.
+    /// Index one past the last segment wholly below this sequence number, where the short last segment of the stream
+    /// counts as whole. At least that of SND.UNA.
     fn index_past(&self, sequence: u64) -> u64 {
-        // Most acknowledgements are of one segment or two, and a division takes longer than all the rest.
+        // Most acknowledgements cover one or two segments, and a division would dominate the cost.
         let above = sequence.saturating_sub(self.sequence(self.una));
         self.una
             + match above {
@@ -201,21 +201,21 @@ impl Scoreboard {
             }
     }
 
-    /// The next segment to be sent for the first time has been sent.
+    /// Records that the next new segment has been sent.
     pub fn on_sent(&mut self) {
         self.ring.hold(self.una, self.nxt);
         *self.segment_mut(self.nxt) = Segment::default();
         self.nxt += 1;
     }
 
-    /// A lost segment, or a hole under NextSeg rule 3, has been retransmitted.
+    /// Records the retransmission of a lost segment, or of a hole under NextSeg rule 3.
     pub fn on_retransmitted(&mut self, index: u64) {
         self.on_rescued(index);
         self.next_lost = self.next_lost.max(index + 1);
         self.next_hole = self.next_hole.max(index + 1);
     }
 
-    /// A segment has been retransmitted under NextSeg rule 4, which does not move the point at which retransmission continues.
+    /// Records a retransmission under NextSeg rule 4, which does not move the point at which retransmission continues.
     pub fn on_rescued(&mut self, index: u64) {
         let segment = self.segment_mut(index);
         debug_assert!(!segment.is(Segment::SACKED), "a SACKed segment is never retransmitted");
@@ -225,8 +225,8 @@ impl Scoreboard {
         }
     }
 
-    /// An acknowledgement of every byte below a number and of these blocks. Calls `arrived` for each segment newly known to
-    /// have arrived.
+    /// Processes a cumulative acknowledgement of all bytes below `number` and SACK blocks. Calls `arrived` for each
+    /// segment newly known to be delivered.
     pub fn on_acknowledgement(&mut self, number: u64, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
         let acknowledged = self.on_cumulative(number, &mut arrived);
         if blocks.is_empty() {
@@ -236,8 +236,8 @@ impl Scoreboard {
         Progress { delivered: progress.delivered + acknowledged, ..progress }
     }
 
-    /// Cumulative acknowledgement of every byte below `acknowledgement`. Calls `arrived` for each segment newly known to
-    /// have arrived, and returns their number.
+    /// Processes a cumulative acknowledgement of all bytes below `acknowledgement`. Calls `arrived` for each segment
+    /// newly known to be delivered, and returns their number.
     pub fn on_cumulative(&mut self, acknowledgement: u64, mut arrived: impl FnMut(u64)) -> u64 {
         let una = self.index_past(acknowledgement).min(self.nxt);
         let mut delivered = una.saturating_sub(self.una);
@@ -256,8 +256,8 @@ impl Scoreboard {
                 self.lost -= segment.one_if(Segment::LOST);
                 self.retransmitted -= segment.one_if(Segment::RETRANSMITTED);
             }
-            // A run that was cut by the acknowledgement begins anew at SND.UNA. (Receivers do not send such
-            // acknowledgements, but nothing forbids them.)
+            // A run that the acknowledgement has split starts at SND.UNA. (Receivers do not send such acknowledgements,
+            // but no rule forbids them.)
             if una > self.una
                 && una < self.nxt
                 && self.segment(una).is(Segment::SACKED)
@@ -277,8 +277,8 @@ impl Scoreboard {
         delivered
     }
 
-    /// SACK blocks, after the cumulative acknowledgement they came with (RFC 6675 section 4, Update()). Calls
-    /// `arrived` for each segment newly SACKed.
+    /// Processes SACK blocks, after the cumulative acknowledgement of the same packet (RFC 6675 section 4, Update()).
+    /// Calls `arrived` for each newly SACKed segment.
     pub fn on_sacks(&mut self, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
         let mut newly_sacked = 0;
         for block in blocks {
@@ -315,7 +315,7 @@ impl Scoreboard {
                 newly_sacked += 1;
                 index += 1;
             }
-            // Join the runs on both sides.
+            // Merge with the adjacent runs.
             let joined_start = if first > self.una && self.segment(first - 1).is(Segment::SACKED) {
                 self.run_start(first - 1)
             } else {
@@ -333,7 +333,7 @@ impl Scoreboard {
 
     fn tag_run(&mut self, start: u64, end: u64) {
         self.segment_mut(end - 1).tag(start);
-        // Last, because in a run of one segment the end is what counts: `run_start` needs no tag there.
+        // Written last: in a run of one segment only the end matters, since `run_start` needs no tag there.
         self.segment_mut(start).tag(end);
     }
 
@@ -347,12 +347,12 @@ impl Scoreboard {
         if index == self.una || !self.segment(index - 1).is(Segment::SACKED) {
             return index;
         }
-        // A start below SND.UNA has been acknowledged since: the run starts at SND.UNA now.
+        // A start below SND.UNA has since been acknowledged: the run now starts at SND.UNA.
         index.saturating_sub(self.segment(index).tag_below(index)).max(self.una)
     }
 
-    /// The end of a run, from a segment within it: for an old block with other bounds than the known runs. Acknowledgements
-    /// that arrive in order never need it.
+    /// The end of a run, searched from a segment within it, for an old block whose bounds differ from those of the
+    /// known runs. Not needed if acknowledgements arrive in order.
     fn end_of_run_by_steps(&self, index: u64) -> u64 {
         (index..self.nxt).find(|step| !self.segment(*step).is(Segment::SACKED)).unwrap_or(self.nxt)
     }
@@ -391,7 +391,7 @@ impl Scoreboard {
         1
     }
 
-    /// Whether a segment is in the network as far as is known: sent, and neither arrived nor lost since.
+    /// Whether a segment is presumed in the network: sent, and neither delivered nor lost since.
     pub fn is_under_way(&self, index: u64) -> bool {
         if index < self.una || index >= self.nxt {
             return false;
@@ -400,7 +400,7 @@ impl Scoreboard {
         !segment.is(Segment::SACKED) && (!segment.is(Segment::LOST) || segment.is(Segment::RETRANSMITTED))
     }
 
-    /// A segment under way is lost, its retransmission if it was sent again. Returns one.
+    /// Marks a segment in the network as lost, or its retransmission if there was one. Returns one.
     pub fn mark_lost_anew(&mut self, index: u64) -> u64 {
         if self.mark_lost(index) == 0 {
             self.note_loss(index);
@@ -413,7 +413,8 @@ impl Scoreboard {
         1
     }
 
-    /// Marks the first unacknowledged segment lost: the duplicate threshold was reached.
+    /// Marks the first unacknowledged segment as lost when the duplicate threshold is reached. Returns the number of
+    /// segments newly marked.
     pub fn mark_first_lost(&mut self) -> u64 {
         if self.una == self.nxt || self.segment(self.una).is(Segment::SACKED) {
             return 0;
@@ -421,7 +422,7 @@ impl Scoreboard {
         self.mark_lost(self.una)
     }
 
-    /// After a timeout every segment not SACKed is lost and to be retransmitted (RFC 6675 section 5.1, RFC 5681 section 3.1).
+    /// Marks all segments that are not SACKed as lost after a timeout (RFC 6675 section 5.1, RFC 5681 section 3.1).
     pub fn mark_all_lost(&mut self) {
         for index in self.una..self.nxt {
             if self.is_under_way(index) {
@@ -443,13 +444,13 @@ impl Scoreboard {
         debug_assert!(self.counts_agree());
     }
 
-    /// A recovery episode begins: retransmission starts from SND.UNA (RFC 6675 section 5 (4.2): HighRxt = HighACK).
+    /// Starts a recovery episode: retransmission starts from SND.UNA (RFC 6675 section 5 (4.2): HighRxt = HighACK).
     pub fn start_episode(&mut self) {
         self.next_lost = self.una;
         self.next_hole = self.una;
     }
 
-    /// The segment to retransmit next: NextSeg() rule 1.
+    /// The next lost segment to retransmit: NextSeg() rule 1.
     pub fn next_lost(&mut self) -> Option<u64> {
         if self.lost == 0 {
             return None;
@@ -464,7 +465,7 @@ impl Scoreboard {
         None
     }
 
-    /// A segment not known to be lost that may fill a gap below the highest SACK: NextSeg() rule 3.
+    /// The next segment not known to be lost below the highest SACKed segment: NextSeg() rule 3.
     pub fn next_hole(&mut self) -> Option<u64> {
         while self.next_hole < self.highest_sacked.min(self.nxt) {
             let segment = self.segment(self.next_hole);
@@ -481,7 +482,7 @@ impl Scoreboard {
         (self.una..self.nxt).rev().find(|index| !self.segment(*index).is(Segment::SACKED))
     }
 
-    /// Whether the first unacknowledged segment is lost and not under way again.
+    /// Whether the first unacknowledged segment is lost and has not been retransmitted.
     pub fn first_is_lost(&self) -> bool {
         let first = self.segment(self.una);
         self.una < self.nxt && first.is(Segment::LOST) && !first.is(Segment::RETRANSMITTED)
@@ -502,27 +503,27 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// Segments SACKed.
+    /// Number of SACKed segments.
     pub fn sacked(&self) -> u64 {
         self.sacked
     }
 
-    /// Segments lost and not SACKed.
+    /// Number of lost segments.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Segments sent again, neither acknowledged nor SACKed since.
+    /// Number of retransmitted segments neither acknowledged nor SACKed since.
     pub fn retransmitted(&self) -> u64 {
         self.retransmitted
     }
 
-    /// Segments under way as RFC 6675's SetPipe() counts them: neither SACKed nor lost, and the retransmitted.
+    /// Segments in the network according to RFC 6675's SetPipe(): those neither SACKed nor lost, plus retransmissions.
     pub fn pipe(&self) -> u64 {
         self.outstanding() - self.sacked - self.lost + self.retransmitted
     }
 
-    /// Compares the counts with the segments. Checked in debug builds on scoreboards small enough to count.
+    /// Compares the counters with the segments. Checked in debug builds for small scoreboards.
     fn counts_agree(&self) -> bool {
         if self.outstanding() > 64 {
             return true;
@@ -556,7 +557,7 @@ mod tests {
         scoreboard
     }
 
-    /// RFC 6675 section 2, IsLost and SetPipe, by definition over every segment: the slow oracle.
+    /// RFC 6675 section 2, IsLost and SetPipe, computed directly from the definitions over all segments.
     struct Oracle {
         una: u64,
         nxt: u64,

@@ -1,26 +1,27 @@
-//! Something about each segment between SND.UNA and SND.NXT, found by the segment's index: a ring of a power of two of slots,
-//! which doubles when the window needs more.
+//! A value for each segment between SND.UNA and SND.NXT, indexed by segment: a ring with a power of two of slots, which
+//! doubles when the window needs more.
 //!
-//! Packets that wait are kept in a [`Line`](crate::line::Line) instead, which has no indices and grows by less.
+//! Queued packets are kept in a [`Line`](crate::line::Line) instead, which has no indices and grows by smaller steps.
 
 use std::ops::{Index, IndexMut};
 
-/// Slots of a new ring.
+/// Number of slots of a new ring.
 const FIRST_SLOTS: usize = 16;
 
-/// See the module. Segments further apart than the slots share one, so [`SegmentRing::hold`] comes before a new index is used.
+/// A value per segment. Segments further apart than the number of slots share a slot, so [`SegmentRing::hold`] must be
+/// called before a new index is used.
 #[derive(Clone, Debug)]
 pub struct SegmentRing<T> {
     slots: Vec<T>,
 }
 
 impl<T: Copy + Default> SegmentRing<T> {
-    /// A ring of defaults.
+    /// Creates a ring of default values.
     pub fn new() -> SegmentRing<T> {
         SegmentRing { slots: vec![T::default(); FIRST_SLOTS] }
     }
 
-    /// Makes room for the segment `index`, while those from `una` on stay.
+    /// Makes room for segment `index` while keeping those from `una` on.
     #[inline(always)]
     pub fn hold(&mut self, una: u64, index: u64) {
         if index - una >= self.slots.len() as u64 {
@@ -32,7 +33,7 @@ impl<T: Copy + Default> SegmentRing<T> {
     fn grow(&mut self, una: u64, index: u64) {
         let count = (index - una + 1).next_power_of_two() as usize;
         let mut wider = SegmentRing { slots: vec![T::default(); count] };
-        // What was held lies within the old slots.
+        // The held segments lie within the old slots.
         for held in una..una + self.slots.len() as u64 {
             wider[held] = self[held];
         }
@@ -64,7 +65,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// However the window moves and grows, each segment in it keeps what was noted of it.
+        /// However the window moves and grows, each segment in it keeps its value.
         #[test]
         fn keeps_the_window(steps in prop::collection::vec((0u64..100, 0u64..100), 0..60)) {
             let (mut ring, mut map, mut una, mut nxt) = (SegmentRing::new(), BTreeMap::new(), 0u64, 0u64);

@@ -5,7 +5,7 @@
 pub struct Window {
     /// Congestion window.
     pub cwnd: u64,
-    /// Slow start threshold; `u64::MAX` until the first congestion.
+    /// Slow start threshold, `u64::MAX` until the first congestion event.
     pub ssthresh: u64,
     /// Sender maximum segment size, payload only.
     pub mss: u64,
@@ -22,12 +22,12 @@ impl Window {
         self.cwnd as f64 / self.mss as f64
     }
 
-    /// The least ssthresh after a loss: two segments (RFC 5681 equation 4).
+    /// The minimum ssthresh after a loss: two segments (RFC 5681 equation 4).
     pub fn least_ssthresh(&self) -> u64 {
         2 * self.mss
     }
 
-    /// Sets ssthresh after congestion, to two segments at least.
+    /// Sets ssthresh after a congestion event, to at least two segments.
     pub fn set_ssthresh(&mut self, bytes: u64) {
         self.ssthresh = bytes.max(self.least_ssthresh());
     }

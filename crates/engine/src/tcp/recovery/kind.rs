@@ -1,4 +1,4 @@
-//! The names of recoveries in a stack.
+//! The recovery algorithms a stack can select.
 
 use crate::choice;
 use crate::tcp::scoreboard::LossRule;
@@ -8,14 +8,14 @@ choice! {
     pub enum RecoveryKind {
         /// No fast recovery: slow start from one segment after a loss (Jacobson 1988).
         Tahoe = "tahoe",
-        /// RFC 5681 section 3.2, which the first acknowledgement of new data ends; needs no SACK.
+        /// RFC 5681 section 3.2. The first acknowledgement of new data ends the recovery. Does not need SACK.
         Reno = "reno",
-        /// RFC 6582, with window inflation; needs no SACK.
+        /// RFC 6582, with window inflation. Does not need SACK.
         NewReno = "newreno",
-        /// RFC 6675: pipe against the halved window.
+        /// RFC 6675: limits pipe to the halved window.
         Sack = "sack",
-        /// Forward acknowledgements: a segment that is not SACKed is lost once the highest SACK is the duplicate threshold
-        /// above it (Mathis and Mahdavi 1996).
+        /// Forward acknowledgements: a segment is lost once the highest SACKed segment is the duplicate threshold above
+        /// it (Mathis and Mahdavi 1996).
         Fack = "fack",
         /// RFC 9937 proportional rate reduction over RFC 6675 loss detection.
         Prr = "prr",
@@ -26,7 +26,7 @@ choice! {
 }
 
 impl RecoveryKind {
-    /// Whether it uses selective acknowledgements.
+    /// Whether the recovery uses selective acknowledgements.
     pub fn uses_sack(self) -> bool {
         matches!(self, RecoveryKind::Sack | RecoveryKind::Fack | RecoveryKind::Prr | RecoveryKind::Rack)
     }

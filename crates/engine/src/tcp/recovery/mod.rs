@@ -1,8 +1,8 @@
-//! Loss recovery: how losses are detected, what is sent during recovery, and the window during and after it. One file per
-//! recovery; the stack selects it.
+//! Loss recovery: loss detection, the order of transmission during recovery, and the window during and after it. One
+//! file per recovery, selected by the stack.
 //!
-//! A recovery does not send and does not know the congestion control. It updates the sender's [`Flight`] and returns what the
-//! sender is to do. To add one: write its file with an implementation of `Repair`, name it in [`Recovery`], in
+//! A recovery does not send and does not know the congestion control. It updates the sender's [`Flight`] and returns
+//! the sender's next action. To add one: write its file with an implementation of `Repair`, name it in [`Recovery`], in
 //! `each!` and in [`RecoveryKind`].
 
 mod inflation;
@@ -34,13 +34,13 @@ pub use tahoe::Tahoe;
 pub enum Step {
     /// No fast recovery: the window may grow.
     Grow,
-    /// Fast recovery begins, after the window has grown.
+    /// Fast recovery starts, after the window has grown.
     Enter,
-    /// Fast recovery goes on.
+    /// Fast recovery continues.
     Repair {
-        /// A segment to retransmit at once, regardless of the window.
+        /// The index of a segment to retransmit immediately, regardless of the window.
         retransmit: Option<u64>,
-        /// Whether the retransmission timer is restarted if the acknowledgement is of new data.
+        /// Whether an acknowledgement of new data restarts the retransmission timer.
         restarts_timer: bool,
     },
     /// Fast recovery has ended.
@@ -48,31 +48,31 @@ pub enum Step {
 }
 
 impl Step {
-    /// Fast recovery goes on, without a retransmission.
+    /// Fast recovery continues without a retransmission.
     const REPAIR: Step = Step::Repair { retransmit: None, restarts_timer: true };
 }
 
-/// How the repair of a loss begins.
+/// How recovery from a loss starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// By fast recovery. The first segment is sent regardless of the window (RFC 5681 section 3.2 step 2, RFC 6675 section 5
-    /// (4.3)).
+    /// With fast recovery. The first segment is sent regardless of the window (RFC 5681 section 3.2 step 2, RFC 6675
+    /// section 5 (4.3)).
     Repair {
-        /// Its index.
+        /// The index of the first segment to retransmit.
         first: Option<u64>,
     },
-    /// As after a timeout: by slow start from one segment.
+    /// With slow start from one segment, as after a timeout.
     StartOver,
 }
 
-/// What is sent next, if the window allows it.
+/// The segment to send next, if the window allows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// The next segment of the stream.
     New,
-    /// A segment that was sent before.
+    /// The index of a segment to retransmit.
     Retransmission(u64),
-    /// A segment that was sent before, in case the end of the window was lost: NextSeg() rule 4 of RFC 6675.
+    /// The index of a segment to retransmit in case the end of the window was lost: NextSeg() rule 4 of RFC 6675.
     Rescue(u64),
 }
 
@@ -81,13 +81,13 @@ pub enum Next {
 pub enum Evidence {
     /// Nothing.
     None,
-    /// A tail loss probe has repaired a loss: the window is to be reduced.
+    /// A tail loss probe has repaired a loss. The window has to be reduced.
     ProbeRepaired,
-    /// The latest reduction was spurious. The window before it:
+    /// The latest reduction was spurious.
     Spurious {
-        /// The congestion window.
+        /// The congestion window before the reduction.
         cwnd: u64,
-        /// The slow start threshold.
+        /// The slow start threshold before the reduction.
         ssthresh: u64,
     },
 }
@@ -95,66 +95,66 @@ pub enum Evidence {
 /// The action when a recovery's timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
-    /// Nothing.
+    /// No action.
     Nothing,
-    /// Losses were detected: fast recovery begins, and the sender sends what the window allows.
+    /// Losses were detected: the sender enters fast recovery and sends what the window allows.
     Enter,
     /// The sender sends what the window allows.
     Send,
-    /// A tail loss probe is sent.
+    /// The sender sends a tail loss probe.
     Probe,
 }
 
-/// The interface of recoveries. Four methods are required.
+/// The interface of recoveries. Four methods have no default.
 trait Repair {
-    /// Whether an acknowledgement that is a duplicate or shows a loss begins fast recovery. It is counted.
+    /// Counts an acknowledgement that is a duplicate or indicates a loss. Returns whether it starts fast recovery.
     fn finds_loss(&mut self, flight: &mut Flight, arrival: &Arrival) -> bool;
 
-    /// Begins fast recovery: marks lost segments, calls `reduce` to lower the threshold, and sets the window. `delivered` is
-    /// the number of segments that the current acknowledgement delivered, `nxt` is SND.NXT.
+    /// Enters fast recovery: marks lost segments, calls `reduce` to lower the threshold, and sets the window.
+    /// `delivered` is the number of segments that the current acknowledgement delivered, `nxt` is SND.NXT.
     fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry;
 
-    /// An acknowledgement during fast recovery that does not end it.
+    /// Processes an acknowledgement during fast recovery that does not end it.
     fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step;
 
-    /// Ends fast recovery: sets the window.
+    /// Leaves fast recovery and sets the window.
     fn leave(&mut self, flight: &mut Flight);
 
-    /// Whether an acknowledgement ends fast recovery: if everything sent before it began is acknowledged.
+    /// Whether an acknowledgement ends fast recovery: all data sent before it started is acknowledged.
     fn is_over(&self, flight: &Flight, _arrival: &Arrival) -> bool {
         flight.una >= flight.recover
     }
 
-    /// Whether a loss is known at the end of fast recovery, so that the next begins at once.
+    /// Whether a loss is known at the end of fast recovery, so that the next one starts immediately.
     fn knows_of_loss(&self, flight: &mut Flight) -> bool {
         flight.scoreboard.first_is_lost()
     }
 
-    /// Bytes in flight, as compared with the window, during fast recovery.
+    /// Bytes in flight during fast recovery, for comparison with the window.
     fn in_flight(&self, flight: &Flight) -> u64 {
         flight.pipe()
     }
 
-    /// The window in force during fast recovery, in bytes.
+    /// The window during fast recovery, in bytes.
     fn window(&self, flight: &Flight) -> u64 {
         flight.window.cwnd
     }
 
-    /// What is sent next during fast recovery.
+    /// The segment to send next during fast recovery.
     fn next_segment(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
         lost_then_new(flight, has_new)
     }
 
-    /// The retransmission timer expired: what is in flight is lost.
+    /// Handles a retransmission timeout: the data in flight is considered lost.
     fn on_timeout(&mut self, flight: &mut Flight, _rto: &Rto, _now: Time) {
         flight.scoreboard.mark_all_lost();
     }
 
-    /// A segment of this payload is sent.
+    /// Records that a segment with this payload, in bytes, was sent.
     fn on_sent(&mut self, _flight: &Flight, _index: u64, _payload: u64, _now: Time) {}
 }
 
-/// Lost segments, then new ones: NextSeg() rules 1 and 2 of RFC 6675.
+/// Lost segments first, then new ones: NextSeg() rules 1 and 2 of RFC 6675.
 fn lost_then_new(flight: &mut Flight, has_new: bool) -> Option<Next> {
     match flight.scoreboard.next_lost() {
         Some(index) => Some(Next::Retransmission(index)),
@@ -162,7 +162,7 @@ fn lost_then_new(flight: &mut Flight, has_new: bool) -> Option<Next> {
     }
 }
 
-/// A sender's loss recovery.
+/// The loss recovery of a sender.
 #[derive(Debug)]
 pub enum Recovery {
     /// See [`Tahoe`].
@@ -171,13 +171,13 @@ pub enum Recovery {
     Reno(Reno),
     /// See [`NewReno`].
     NewReno(NewReno),
-    /// See [`Sack`]: also of the kinds `fack` and `prr`.
+    /// See [`Sack`]. Also used for the kinds `fack` and `prr`.
     Sack(Sack),
     /// See [`Rack`].
     Rack(Box<Rack>),
 }
 
-/// The dispatch: one jump, and no virtual call.
+/// Static dispatch to the recovery.
 macro_rules! each {
     ($recovery:expr, $each:ident => $value:expr) => {
         match $recovery {
@@ -193,14 +193,14 @@ macro_rules! each {
 /// Settings that only some recoveries use.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoverySettings {
-    /// Whether Reno retransmits fast again before what it had sent at the last loss is acknowledged.
+    /// Whether Reno repeats fast retransmit before the data sent before the last loss is acknowledged.
     pub repeats: bool,
-    /// Whether the receiver reports duplicate segments, so that RACK-TLP can undo needless reductions.
+    /// Whether the receiver reports duplicate segments, so that RACK-TLP can undo spurious reductions.
     pub duplicate_sack: bool,
 }
 
 impl Recovery {
-    /// The recovery of a new connection.
+    /// Creates the recovery of a new connection.
     pub fn new(kind: RecoveryKind, settings: RecoverySettings) -> Recovery {
         match kind {
             RecoveryKind::Tahoe => Recovery::Tahoe(Tahoe),
@@ -212,12 +212,13 @@ impl Recovery {
         }
     }
 
-    /// Whether it tracks single segments, and so needs [`on_delivered`](Recovery::on_delivered) for each that arrives.
+    /// Whether it tracks individual segments and therefore needs [`on_delivered`](Recovery::on_delivered) for each one
+    /// delivered.
     pub fn follows_segments(&self) -> bool {
         matches!(self, Recovery::Rack(_))
     }
 
-    /// The effect of an acknowledgement. It may end the repair after a timeout.
+    /// Processes an acknowledgement, which may end the recovery after a timeout.
     #[inline]
     pub fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
         match flight.phase {
@@ -245,13 +246,13 @@ impl Recovery {
         }
     }
 
-    /// Begins the repair of a loss. `reduce` makes the congestion control lower the threshold; `delivered` is the number of
-    /// segments that the current acknowledgement delivered, `nxt` is SND.NXT.
+    /// Starts recovery from a loss. `reduce` makes the congestion control lower the threshold. `delivered` is the
+    /// number of segments that the current acknowledgement delivered, `nxt` is SND.NXT.
     pub fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
         each!(self, recovery => recovery.enter(flight, delivered, nxt, reduce))
     }
 
-    /// What is sent next, if the window allows it; `has_new` says whether the stream has a new segment.
+    /// The segment to send next, if the window allows it. `has_new` tells whether a new segment is available.
     #[inline]
     pub fn next_segment(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
         match flight.phase {
@@ -261,7 +262,7 @@ impl Recovery {
         }
     }
 
-    /// Bytes in flight, as compared with the window.
+    /// Bytes in flight, for comparison with the window.
     #[inline]
     pub fn in_flight(&self, flight: &Flight) -> u64 {
         match flight.phase {
@@ -272,7 +273,7 @@ impl Recovery {
         }
     }
 
-    /// The window in force, in bytes.
+    /// The current window, in bytes.
     #[inline]
     pub fn window(&self, flight: &Flight) -> u64 {
         match flight.phase {
@@ -284,34 +285,35 @@ impl Recovery {
         }
     }
 
-    /// The repair has ended.
+    /// Leaves recovery.
     pub fn leave(&mut self, flight: &mut Flight) {
         each!(self, recovery => recovery.leave(flight));
         flight.end_recovery();
     }
 
-    /// Whether a loss is known at the end of fast recovery: new data sent during it may be lost as well.
+    /// Whether a loss is known at the end of fast recovery: new data sent during it may also be lost.
     pub fn knows_of_loss(&self, flight: &mut Flight) -> bool {
         each!(self, recovery => recovery.knows_of_loss(flight))
     }
 
-    /// Slow start begins anew, after the retransmission timer expired or a loss with Tahoe. Every segment is lost that is not
-    /// known to have arrived or to be in flight. `nxt` is SND.NXT.
+    /// Restarts slow start after a retransmission timeout, or after a loss with Tahoe. Every segment not known to be
+    /// delivered or in flight is considered lost. `nxt` is SND.NXT.
     pub fn on_timeout(&mut self, flight: &mut Flight, nxt: u64, rto: &Rto, now: Time) {
         flight.start_over(nxt);
         each!(self, recovery => recovery.on_timeout(flight, rto, now));
     }
 
-    /// A segment of this payload is sent, for the first time if its index is that of SND.NXT.
+    /// Records that a segment with this payload, in bytes, was sent. It is a first transmission if the index is that of
+    /// SND.NXT.
     #[inline]
     pub fn on_sent(&mut self, flight: &Flight, index: u64, payload: u64, now: Time) {
         each!(self, recovery => recovery.on_sent(flight, index, payload, now));
     }
 }
 
-/// For recoveries that track the send times of segments.
+/// The interface of recoveries that track the transmission times of segments.
 impl Recovery {
-    /// When its own timer expires; `NEVER` while it is off.
+    /// When the recovery's own timer expires, `NEVER` while it is stopped.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {
@@ -320,7 +322,7 @@ impl Recovery {
         }
     }
 
-    /// That timer expired.
+    /// Handles the expiry of the recovery's timer.
     pub fn on_timer(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> Expiry {
         match self {
             Recovery::Rack(rack) => rack.on_timer(flight, rto, now),
@@ -328,15 +330,15 @@ impl Recovery {
         }
     }
 
-    /// The connection has ended.
+    /// Stops the timer at the end of the connection.
     pub fn stop_timer(&mut self) {
         if let Recovery::Rack(rack) = self {
             rack.stop_timer();
         }
     }
 
-    /// Arms the tail loss probe after new data was sent or acknowledged.
-    /// `retransmission` is when the retransmission timer expires.
+    /// Arms the tail loss probe after new data was sent or acknowledged. `retransmission` is when the retransmission
+    /// timer expires.
     #[inline]
     pub fn arm_probe(&mut self, flight: &Flight, rto: &Rto, retransmission: Time, now: Time) {
         if let Recovery::Rack(rack) = self {
@@ -344,14 +346,14 @@ impl Recovery {
         }
     }
 
-    /// The probe was sent, `again` if there was no new data for it.
+    /// Records that a probe was sent, and whether it retransmitted data (`again`).
     pub fn on_probe_sent(&mut self, flight: &Flight, again: bool) {
         if let Recovery::Rack(rack) = self {
             rack.on_probe_sent(flight, again);
         }
     }
 
-    /// A round-trip time sample.
+    /// Takes a round-trip time sample.
     #[inline]
     pub fn on_rtt(&mut self, rtt: Duration) {
         if let Recovery::Rack(rack) = self {
@@ -359,7 +361,7 @@ impl Recovery {
         }
     }
 
-    /// A segment arrived. `echo_ended` is the end of the clock tick of the timestamp that the acknowledgement echoes, if any.
+    /// Records the delivery of a segment. `echo_ended` is the end of the clock tick of the echoed timestamp, if any.
     #[inline]
     pub fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
         if let Recovery::Rack(rack) = self {
@@ -367,7 +369,7 @@ impl Recovery {
         }
     }
 
-    /// Looks for losses after an acknowledgement with these SACK blocks, and adds them to its progress.
+    /// Detects losses after an acknowledgement with these SACK blocks, and adds them to its progress.
     #[inline]
     pub fn find_losses(
         &mut self,
@@ -383,7 +385,7 @@ impl Recovery {
         }
     }
 
-    /// An acknowledgement that was overtaken by a later one: it may still report a duplicate segment.
+    /// Processes an acknowledgement that was overtaken by a later one. It may still report a duplicate segment.
     pub fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
         match self {
             Recovery::Rack(rack) => rack.on_old_ack(flight, number, sacks),
@@ -391,7 +393,7 @@ impl Recovery {
         }
     }
 
-    /// The window is about to be reduced for losses that may prove spurious.
+    /// Saves the window before a reduction that may prove spurious.
     pub fn before_reduction(&mut self, flight: &Flight) {
         if let Recovery::Rack(rack) = self {
             rack.before_reduction(flight);

@@ -1,17 +1,17 @@
-//! New Reno: RFC 6582. As Reno, but an acknowledgement of new data that does not cover everything sent before the loss was
-//! detected, a partial one, indicates the next loss, which is retransmitted at once.
+//! New Reno: RFC 6582. Like Reno, but a partial acknowledgement, one of new data that does not cover all data sent
+//! before the loss was detected, indicates the next loss, which is retransmitted immediately.
 
 use super::{Entry, Inflation, Next, Repair, Step, inflation};
 use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
 
-/// See the module.
+/// The recovery of New Reno.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NewReno {
-    /// The window of the present episode; none if the algorithm sets it.
+    /// The inflated window of the current episode, `None` if the algorithm sets the window.
     inflation: Option<Inflation>,
-    /// Whether the present episode has had a partial acknowledgement.
+    /// Whether the current episode has had a partial acknowledgement.
     had_partial: bool,
 }
 
@@ -39,7 +39,7 @@ impl Repair for NewReno {
             inflation.on_partial(arrival.acked, mss);
         }
         flight.scoreboard.mark_first_lost();
-        // RFC 6582 section 3.2 step 3: only the first restarts the timer.
+        // RFC 6582 section 3.2 step 3: only the first partial acknowledgement restarts the timer.
         let restarts_timer = !std::mem::replace(&mut self.had_partial, true);
         Step::Repair { retransmit: Some(flight.scoreboard.una()), restarts_timer }
     }

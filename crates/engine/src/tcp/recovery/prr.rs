@@ -2,7 +2,7 @@
 
 use crate::tcp::flight::{Arrival, Flight};
 
-/// The state of one episode, in bytes.
+/// The state of one recovery episode, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProportionalRateReduction {
     recover_fs: u64,
@@ -11,13 +11,14 @@ pub struct ProportionalRateReduction {
 }
 
 impl ProportionalRateReduction {
-    /// Begins an episode (section 6.1). `recover_fs` is the data neither SACKed before the acknowledgement that began
-    /// it nor acknowledged.
+    /// Starts an episode (section 6.1). `recover_fs` is the data neither acknowledged nor SACKed before the
+    /// acknowledgement that started it, in bytes.
     pub fn new(recover_fs: u64) -> ProportionalRateReduction {
         ProportionalRateReduction { recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
     }
 
-    /// Begins the episode of a flight, once the threshold is reduced, with the acknowledgement that delivered so many segments.
+    /// Starts an episode for a flight whose threshold has been reduced. `delivered` is the number of segments that the
+    /// current acknowledgement delivered.
     pub(super) fn enter(flight: &mut Flight, delivered: u64) -> ProportionalRateReduction {
         let scoreboard = &flight.scoreboard;
         let mss = flight.window.mss;
@@ -27,7 +28,7 @@ impl ProportionalRateReduction {
         reduction
     }
 
-    /// An acknowledgement during the episode.
+    /// Updates the window for an acknowledgement during the episode.
     pub(super) fn reduce(&mut self, flight: &mut Flight, arrival: &Arrival) {
         let safe = arrival.acked > 0 && arrival.progress.newly_lost == 0;
         self.set_window(flight, arrival.progress.delivered, safe);
@@ -40,15 +41,15 @@ impl ProportionalRateReduction {
         }
     }
 
-    /// The congestion window after an acknowledgement that delivered data and does not end the episode (section 6.2);
-    /// `None` leaves it as it is. `safe` says that SND.UNA advanced and no further loss was found.
+    /// The congestion window after an acknowledgement that delivered data and does not end the episode (section 6.2).
+    /// `None` leaves the window unchanged. `safe` tells that SND.UNA advanced and no further loss was detected.
     pub fn on_ack(&mut self, delivered: u64, inflight: u64, ssthresh: u64, safe: bool, mss: u64) -> Option<u64> {
         if delivered == 0 {
             return None;
         }
         self.delivered += delivered;
         let mut send_count = if inflight > ssthresh {
-            // Rounded up to whole segments, in which the RFC's examples (section 8) count and in which we send.
+            // Rounded up to whole segments, the unit of the RFC's examples (section 8) and of transmission.
             let allowed = (u128::from(self.delivered) * u128::from(ssthresh)).div_ceil(u128::from(self.recover_fs));
             (allowed as u64).next_multiple_of(mss).saturating_sub(self.out)
         } else {
@@ -61,7 +62,7 @@ impl ProportionalRateReduction {
         Some(inflight + send_count)
     }
 
-    /// Data was sent (section 6.3).
+    /// Counts the bytes sent (section 6.3).
     pub fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;
     }

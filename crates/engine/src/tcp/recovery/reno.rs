@@ -1,22 +1,22 @@
-//! Reno: RFC 5681 section 3.2. The window is inflated by duplicate acknowledgements, and the first acknowledgement of new data
-//! ends fast recovery: each further loss of a window is detected separately.
+//! Reno: RFC 5681 section 3.2. Duplicate acknowledgements inflate the window. The first acknowledgement of new data
+//! ends fast recovery, so that each further loss in a window is detected separately.
 
 use super::{Entry, Inflation, Next, Repair, Step, inflation};
 use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
 
-/// See the module.
+/// The recovery of Reno.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
-    /// Whether it repeats fast retransmit before everything sent at the last loss is acknowledged.
+    /// Whether fast retransmit is repeated before all data sent at the last loss is acknowledged.
     repeats: bool,
-    /// The window of the present episode; none if the algorithm sets it.
+    /// The inflated window of the current episode, `None` if the algorithm sets the window.
     inflation: Option<Inflation>,
 }
 
 impl Reno {
-    /// The recovery of a new connection.
+    /// Creates the recovery of a new connection.
     pub fn new(repeats: bool) -> Reno {
         Reno { repeats, inflation: None }
     }
@@ -33,7 +33,7 @@ impl Repair for Reno {
         Entry::Repair { first: Some(flight.scoreboard.una()) }
     }
 
-    /// A duplicate, since an acknowledgement of new data ends fast recovery.
+    /// Processes a duplicate: an acknowledgement of new data ends fast recovery.
     fn on_ack(&mut self, flight: &mut Flight, _arrival: &Arrival) -> Step {
         if let Some(inflation) = &mut self.inflation {
             inflation.on_duplicate(flight.window.mss);
@@ -41,7 +41,7 @@ impl Repair for Reno {
         Step::REPAIR
     }
 
-    /// RFC 5681 section 3.2 step 6.
+    /// Ends with the first acknowledgement of new data: RFC 5681 section 3.2 step 6.
     fn is_over(&self, flight: &Flight, arrival: &Arrival) -> bool {
         arrival.acked > 0 || flight.una >= flight.recover
     }

@@ -1,35 +1,35 @@
-//! Recovery by selective acknowledgements: RFC 6675. The scoreboard says what is lost, by one rule or another (`sack`, `fack`);
-//! the window falls at once, or in proportion to what is delivered (`prr`).
+//! Recovery with selective acknowledgements: RFC 6675. The scoreboard determines which segments are lost, with one of
+//! several rules (`sack`, `fack`). The window is reduced at once or in proportion to the data delivered (`prr`).
 
 use super::{Entry, Next, ProportionalRateReduction, Repair, Step, lost_then_new};
 use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
 
-/// See the module.
+/// The recovery with selective acknowledgements.
 #[derive(Clone, Copy, Debug)]
 pub struct Sack {
-    /// Whether the window falls in proportion to what is delivered.
+    /// Whether the window is reduced in proportion to the data delivered.
     is_proportional: bool,
-    /// The reduction of the present episode, if it is proportional and not the algorithm's.
+    /// The reduction of the current episode, if it is proportional and the algorithm does not set the window.
     reduction: Option<ProportionalRateReduction>,
-    /// SND.UNA from which NextSeg() rule 4 may be used: RescueRxt + 1, which has it wait for the first retransmission to be
-    /// acknowledged, and allows it once an episode.
+    /// The SND.UNA from which NextSeg() rule 4 may be used: RescueRxt + 1. The rule thus waits for the acknowledgement
+    /// of the first retransmission and applies once per episode.
     rescue_from: u64,
 }
 
 impl Sack {
-    /// With the window reduced at once.
+    /// Creates a recovery that reduces the window at once.
     pub fn at_once() -> Sack {
         Sack { is_proportional: false, reduction: None, rescue_from: u64::MAX }
     }
 
-    /// With the window reduced in proportion to what is delivered (RFC 9937).
+    /// Creates a recovery that reduces the window in proportion to the data delivered (RFC 9937).
     pub fn proportional() -> Sack {
         Sack { is_proportional: true, ..Sack::at_once() }
     }
 
-    /// NextSeg() rule 4: once an episode, the highest segment, in case the end of the window was lost.
+    /// NextSeg() rule 4: once per episode, the highest segment, in case the end of the window was lost.
     fn rescue(&mut self, flight: &Flight) -> Option<Next> {
         if flight.una < self.rescue_from {
             return None;
@@ -44,7 +44,7 @@ impl Repair for Sack {
         flight.is_past_last_loss() && flight.count_duplicate()
     }
 
-    /// Section 5, step 4.
+    /// Enters fast recovery: section 5, step 4.
     fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
         flight.scoreboard.start_episode();
         flight.scoreboard.mark_first_lost();

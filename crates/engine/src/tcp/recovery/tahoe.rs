@@ -1,10 +1,10 @@
-//! Tahoe: Jacobson, "Congestion avoidance and control", SIGCOMM 1988. Losses are found by duplicate acknowledgements, but not
-//! repaired by fast recovery: slow start begins anew, from one segment.
+//! Tahoe: Jacobson, "Congestion avoidance and control", SIGCOMM 1988. Losses are detected by duplicate
+//! acknowledgements. Instead of fast recovery, slow start restarts from one segment.
 
 use super::{Entry, Repair, Step};
 use crate::tcp::flight::{Arrival, Flight};
 
-/// See the module.
+/// The recovery of Tahoe.
 #[derive(Clone, Copy, Debug)]
 pub struct Tahoe;
 

@@ -1,5 +1,5 @@
-//! What a sender does on an acknowledgement: update the scoreboard, look for losses, grow the window or continue the recovery, and
-//! send what the window then allows.
+//! Processing of an acknowledgement: updates the scoreboard, detects losses, grows the window or continues recovery,
+//! and sends what the window then allows.
 
 use super::{Sender, State};
 use crate::packet::{AckOptions, Packet};
@@ -10,7 +10,7 @@ use crate::tcp::recovery::{Evidence, Step};
 use crate::tcp::scoreboard::{FIRST_DATA, Progress};
 use crate::time::{Duration, Time};
 
-/// An acknowledgement as the sender receives it.
+/// An acknowledgement as received by the sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Acknowledgement<'a> {
     /// Cumulative acknowledgement number.
@@ -19,21 +19,21 @@ pub struct Acknowledgement<'a> {
     pub echo: Time,
     /// Whether it carries ECN-Echo.
     pub echoes_congestion: bool,
-    /// Its options.
+    /// The other options.
     pub options: &'a AckOptions,
 }
 
-/// The input of window growth from an acknowledgement of new data.
+/// The input to window growth from an acknowledgement of new data.
 struct Growth<'a> {
     acked: u64,
-    /// Segments newly known to have been marked.
+    /// Segments newly known to be marked.
     marked: u64,
     rtt: Option<Duration>,
     options: &'a AckOptions,
 }
 
 impl Sender {
-    /// An acknowledgement arrived.
+    /// Processes an acknowledgement.
     pub fn on_ack(&mut self, ack: &Acknowledgement, now: Time, outbox: &mut Vec<Packet>) {
         let Acknowledgement { number, echo, options, .. } = *ack;
         let sacks = options.sacks.as_slice();
@@ -89,7 +89,7 @@ impl Sender {
         }
     }
 
-    /// Updates the scoreboard, and passes each segment that arrived to the delivery estimator and the recovery.
+    /// Updates the scoreboard, and passes each delivered segment to the delivery estimator and the recovery.
     fn take_arrivals(&mut self, ack: &Acknowledgement, now: Time) -> Progress {
         let sacks = ack.options.sacks.as_slice();
         if !self.watches {
@@ -118,7 +118,7 @@ impl Sender {
         self.latest_rtt = Some(rtt);
     }
 
-    /// What this acknowledgement delivered, for algorithms that ask.
+    /// The delivery information of this acknowledgement, for algorithms that request it.
     fn delivery_of(
         &mut self,
         progress: &Progress,
@@ -146,7 +146,8 @@ impl Sender {
         })
     }
 
-    /// Acts on what an acknowledgement shows about earlier losses. `delivered` is the number of segments that it delivered.
+    /// Responds to what an acknowledgement shows about earlier losses. `delivered` is the number of segments that it
+    /// delivered.
     #[inline]
     fn act_on(&mut self, evidence: Evidence, delivered: u64, now: Time) {
         match evidence {
@@ -156,8 +157,8 @@ impl Sender {
         }
     }
 
-    /// Applies the effect of an acknowledgement on recovery. `delivered` is the number of segments that it delivered. Returns
-    /// whether the retransmission timer is to be restarted.
+    /// Applies the effect of an acknowledgement on recovery. `delivered` is the number of segments that it delivered.
+    /// Returns whether to restart the retransmission timer.
     fn take_step(&mut self, step: Step, growth: &Growth, delivered: u64, now: Time, outbox: &mut Vec<Packet>) -> bool {
         match step {
             Step::Grow | Step::Enter => {
@@ -185,7 +186,7 @@ impl Sender {
         }
     }
 
-    /// Grows the window, unless the sender did not use all of it or the acknowledgement reports marks.
+    /// Grows the window, unless the window was not fully used or the acknowledgement reports marks.
     fn grow(&mut self, growth: &Growth, now: Time) {
         let Growth { acked, marked, rtt, options } = *growth;
         let window = self.flight.window;
@@ -195,7 +196,7 @@ impl Sender {
             // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
             (Counting::Bytes, true) if self.flight.phase == Phase::Loss => acked.min(mss),
             (Counting::Bytes, true) => acked.min(2 * mss),
-            // An acknowledgement that covers a repaired hole counts for one window at most.
+            // An acknowledgement that covers a repaired hole counts for at most one window.
             (Counting::Recommended | Counting::Bytes, false) => acked.min(window.cwnd),
         };
         let mut ack = Ack {
@@ -217,7 +218,7 @@ impl Sender {
         if self.flight.settings.is_governed {
             return;
         }
-        // RFC 3168 section 6.1.2: not in response to an acknowledgement with ECN-Echo.
+        // RFC 3168 section 6.1.2: the window does not grow on an acknowledgement with ECN-Echo.
         if !self.window_limited || marked > 0 {
             return;
         }

@@ -1,4 +1,5 @@
-//! A sender's reaction to congestion: it passes the event to the algorithm, reduces the window, and begins or undoes recovery.
+//! The sender's response to congestion: passes the event to the algorithm, reduces the window, and starts or undoes
+//! recovery.
 
 use super::Sender;
 use crate::packet::Packet;
@@ -7,7 +8,7 @@ use crate::tcp::recovery::Entry;
 use crate::time::Time;
 
 impl Sender {
-    /// Begins recovery from a loss. `delivered` is the number of segments that the current acknowledgement delivered.
+    /// Starts recovery from a loss. `delivered` is the number of segments that the current acknowledgement delivered.
     pub(super) fn enter_recovery(&mut self, delivered: u64, now: Time, outbox: &mut Vec<Packet>) {
         let nxt = self.next_sequence();
         let algorithm = &mut self.algorithm;
@@ -27,32 +28,33 @@ impl Sender {
         }
     }
 
-    /// Slow start from one segment. Everything not known to have arrived is retransmitted.
+    /// Restarts slow start from one segment. All data not known to be delivered is retransmitted.
     pub(super) fn start_over(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let nxt = self.next_sequence();
         self.algorithm.on_congestion(&mut self.flight.window, CongestionEvent::Timeout, now);
         self.slow_start.restart();
         self.marks.on_reduced(nxt);
         self.recovery.on_timeout(&mut self.flight, nxt, &self.rto, now);
-        // The timer's retransmission waits for no pacing: Linux tcp_timer.c, tcp_retransmit_timer.
+        // A retransmission by timeout is not delayed by pacing: Linux tcp_timer.c, tcp_retransmit_timer.
         self.pacer.let_pass(now);
         self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
         if self.flight.scoreboard.pipe() > 0 {
-            // What is left in flight fills the window of one segment; the first goes out nevertheless: RFC 6298 (5.4).
+            // The remaining data in flight may fill the window of one segment. The first segment is sent nevertheless:
+            // RFC 6298 (5.4).
             self.retransmit(self.flight.scoreboard.una(), now, outbox);
         }
         self.send(now, outbox);
     }
 
-    /// The retransmission timer expired for the first time since new data was acknowledged: the threshold is reduced. It stays
-    /// when the segment was already sent again by timeout (RFC 5681 section 3.1).
+    /// Lowers ssthresh on the first retransmission timeout since new data was acknowledged. ssthresh is unchanged if
+    /// the segment was already retransmitted by timeout (RFC 5681 section 3.1).
     pub(super) fn reduce_on_timeout(&mut self, now: Time) {
         self.recovery.before_reduction(&self.flight);
         let event = CongestionEvent::Loss { flight_size: self.flight.flight_size() };
         self.algorithm.on_congestion(&mut self.flight.window, event, now);
     }
 
-    /// Marks are reported: the window is reduced unless that was done for this window of data.
+    /// Reduces the window when marks are reported, at most once per window of data.
     pub(super) fn on_marks(&mut self, now: Time) {
         if self.marks.are_answered(self.flight.una) || !self.flight.is_open() {
             return;
@@ -62,8 +64,8 @@ impl Sender {
         self.statistics.mark_reductions += 1;
     }
 
-    /// A tail loss probe repaired a loss: the window is reduced. The flight size is that before the acknowledgement, which
-    /// delivered so many segments and often covers all of it.
+    /// Reduces the window after a tail loss probe repaired a loss. The flight size is that before the acknowledgement,
+    /// which delivered this number of segments and often covers all of it.
     pub(super) fn on_probe_repaired(&mut self, delivered: u64, now: Time) {
         let window = self.flight.window;
         let flight_size = (self.flight.flight_size() + delivered * window.mss).min(window.cwnd);
@@ -80,7 +82,7 @@ impl Sender {
         self.marks.on_reduced(self.next_sequence());
     }
 
-    /// The reduction was spurious: restores the window to at least its earlier size.
+    /// Undoes a spurious reduction: restores the window to at least its earlier size.
     pub(super) fn take_back(&mut self, cwnd: u64, ssthresh: u64, now: Time) {
         if !self.flight.is_open() {
             self.recovery.leave(&mut self.flight);
@@ -94,7 +96,7 @@ impl Sender {
         self.statistics.undone_reductions += 1;
     }
 
-    /// Reports each segment found lost to the algorithm, if it asks.
+    /// Reports each lost segment to the algorithm, if it requests this.
     #[inline(always)]
     pub(super) fn report_losses(&mut self, now: Time) {
         if self.flight.scoreboard.has_unreported_losses() {

@@ -1,30 +1,30 @@
-//! The delivery rate, estimated from each acknowledgement: draft-cheng-iccrg-delivery-rate-estimation-02, which RFC-bound
-//! BBR drafts take over (draft-ietf-ccwg-bbr section 4.1). Only for algorithms that ask: it keeps a record of every segment
-//! under way.
+//! Delivery rate estimation: draft-cheng-iccrg-delivery-rate-estimation-02, incorporated into the BBR draft
+//! (draft-ietf-ccwg-bbr section 4.1). Only for algorithms that request it, since it keeps a record of every segment in
+//! flight.
 
 use crate::tcp::congestion::{LostSegment, RateSample};
 use crate::tcp::segment_ring::SegmentRing;
 use crate::time::{Duration, Time};
 
-/// The record of a segment, made when it is sent (section 3.1.2 of the draft).
+/// The record of a segment at its transmission (section 3.1.2 of the draft).
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     sent: Time,
     first_sent: Time,
     delivered: u64,
     delivered_at: Time,
-    /// Bytes in flight once it was sent.
+    /// Bytes in flight after its transmission.
     in_flight: u64,
-    /// Bytes lost until it was sent.
+    /// Bytes lost before its transmission.
     lost: u64,
     app_limited: bool,
-    /// Whether it was sent before.
+    /// Whether it is a retransmission.
     again: bool,
-    /// Whether its delivery has yet to be counted.
+    /// Whether its delivery has not been counted yet.
     pending: bool,
 }
 
-/// The sender's counters, and the records of segments between SND.UNA and SND.NXT.
+/// The sender's counters, and the records of the segments between SND.UNA and SND.NXT.
 #[derive(Debug)]
 pub(super) struct DeliveryEstimator {
     mss: u64,
@@ -40,9 +40,9 @@ pub(super) struct DeliveryEstimator {
     nxt: u64,
     /// C.min_rtt.
     min_rtt: Option<Duration>,
-    /// C.app_limited: where the bubble in the stream of data ends, in delivered bytes.
+    /// C.app_limited: the end of the application-limited phase, in delivered bytes.
     app_limited_until: Option<u64>,
-    /// The newest segment that the acknowledgement at hand delivers, and its index.
+    /// The most recently sent segment that the current acknowledgement delivers, and its index.
     newest: Option<(u64, Record)>,
 }
 
@@ -62,8 +62,8 @@ impl DeliveryEstimator {
         }
     }
 
-    /// A segment is sent, for the first time or again. `una` is the first segment not acknowledged, `in_flight` the bytes in
-    /// flight without it.
+    /// Records a transmission or retransmission. `una` is the first unacknowledged segment, `in_flight` the bytes in
+    /// flight without this segment.
     pub(super) fn on_sent(&mut self, index: u64, una: u64, in_flight: u64, now: Time) {
         self.records.hold(una, index);
         if in_flight == 0 {
@@ -84,7 +84,7 @@ impl DeliveryEstimator {
         self.nxt = self.nxt.max(index + 1);
     }
 
-    /// The acknowledgement at hand delivers a segment (section 3.3, UpdateRateSample).
+    /// Records the delivery of a segment by the current acknowledgement (section 3.3, UpdateRateSample).
     pub(super) fn on_delivered(&mut self, index: u64, now: Time) {
         let record = self.records[index];
         if !record.pending {
@@ -99,7 +99,7 @@ impl DeliveryEstimator {
         }
     }
 
-    /// A segment was found lost.
+    /// Records a loss.
     pub(super) fn on_lost(&mut self, index: u64, now: Time) -> LostSegment {
         self.lost += self.mss;
         let record = self.records[index];
@@ -118,12 +118,13 @@ impl DeliveryEstimator {
         self.lost
     }
 
-    /// The application, or a buffer, left the window unused: samples of what is in flight now say little of the path.
+    /// Starts an application-limited phase: the application or a buffer left the window unused, so samples of the data
+    /// now in flight may underestimate the path.
     pub(super) fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = Some((self.delivered + in_flight).max(1));
     }
 
-    /// Whether the window was left unused, and not all that was in flight then has arrived.
+    /// Whether the window was left unused and the data in flight at that time is not all delivered.
     pub(super) fn is_app_limited(&self) -> bool {
         self.app_limited_until.is_some()
     }
@@ -133,8 +134,8 @@ impl DeliveryEstimator {
         self.delivered
     }
 
-    /// The sample of the acknowledgement at hand (section 3.3, GenerateRateSample), if it delivers anything. One over
-    /// less than the minimum RTT has no interval to speak of and is left out.
+    /// The rate sample of the current acknowledgement (section 3.3, GenerateRateSample), if it delivers data. An
+    /// interval shorter than the minimum RTT is not reliable and is omitted.
     pub(super) fn take_sample(&mut self, now: Time) -> Option<RateSample> {
         if self.app_limited_until.is_some_and(|end| self.delivered > end) {
             self.app_limited_until = None;

@@ -1,4 +1,4 @@
-//! What Linux reports of a connection in its `tcp_info` (include/uapi/linux/tcp.h), as far as this sender has it.
+//! The state of a connection as in Linux's `tcp_info` (include/uapi/linux/tcp.h), as far as this sender has it.
 
 use super::{Sender, State};
 use crate::tcp::flight::Phase;
@@ -6,63 +6,63 @@ use crate::tcp::scoreboard::FIRST_DATA;
 use crate::time::Duration;
 use crate::units::Rate;
 
-/// What is being repaired: Linux's `tcpi_ca_state`, where there is no state for what only may be a loss.
+/// The recovery state: Linux's `tcpi_ca_state`, without the states for possible losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// Nothing.
+    /// No recovery.
     None,
-    /// Losses, without a timeout.
+    /// Recovery from losses without a timeout.
     Recovery,
-    /// Everything, after a timeout.
+    /// Recovery after a timeout.
     Loss,
 }
 
-/// The state of a connection. Counts of segments and bytes are since it was opened or, if later, since the measuring window
-/// opened, but for `bytes_acknowledged`.
+/// The state of a connection. Counters of segments and bytes, except `bytes_acknowledged`, start when the connection is
+/// opened or, if later, when the measuring window starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TcpInfo {
-    /// Where the connection stands.
+    /// The state of the connection.
     pub state: State,
-    /// What is being repaired.
+    /// The recovery state.
     pub repair: Repair,
-    /// Timeouts in a row.
+    /// Consecutive timeouts.
     pub retries: u64,
     /// Doublings of the timeout.
     pub backoff: u32,
-    /// The timeout.
+    /// The retransmission timeout.
     pub rto: Duration,
-    /// Smoothed round-trip time; none before the first sample.
+    /// Smoothed round-trip time, in seconds. `None` before the first sample.
     pub srtt: Option<f64>,
-    /// Its variation.
+    /// Round-trip time variation, in seconds. `None` before the first sample.
     pub rttvar: Option<f64>,
     /// Minimum RTT.
     pub min_rtt: Option<Duration>,
-    /// Payload of a full segment.
+    /// Payload of a full segment, in bytes.
     pub mss: u64,
     /// Congestion window in bytes.
     pub cwnd: u64,
-    /// Slow start threshold in bytes; none before the first congestion.
+    /// Slow start threshold in bytes, `None` before the first congestion event.
     pub ssthresh: Option<u64>,
     /// Segments sent and not cumulatively acknowledged.
     pub outstanding: u64,
-    /// Of these, segments that are selectively acknowledged.
+    /// Outstanding segments that are SACKed.
     pub sacked: u64,
-    /// Segments considered lost.
+    /// Outstanding segments considered lost.
     pub lost: u64,
-    /// Segments sent again and not acknowledged since.
+    /// Outstanding segments retransmitted and not acknowledged since.
     pub retransmitted: u64,
-    /// Data segments sent, retransmissions included.
+    /// Data segments sent, including retransmissions.
     pub segments_sent: u64,
-    /// Data segments sent again.
+    /// Data segments retransmitted.
     pub retransmissions: u64,
     /// Payload bytes cumulatively acknowledged.
     pub bytes_acknowledged: u64,
-    /// The rate at which segments leave; none without pacing.
+    /// The pacing rate, `None` without pacing.
     pub pacing_rate: Option<Rate>,
 }
 
 impl Sender {
-    /// Its state as Linux would report it.
+    /// The state as Linux would report it.
     pub fn info(&self) -> TcpInfo {
         let window = self.flight.window;
         let (estimator, counts) = (self.rto.estimator(), &self.statistics);
@@ -89,16 +89,16 @@ impl Sender {
             retransmitted: self.flight.scoreboard.retransmitted(),
             segments_sent: counts.segments_sent,
             retransmissions: counts.retransmissions,
-            // The FIN is no payload.
+            // The FIN is not payload.
             bytes_acknowledged: self.size.map_or(acknowledged, |size| acknowledged.min(size)),
             pacing_rate: self.pacer.rate(&self.algorithm, &window, self.rto.srtt()),
         }
     }
 }
 
-/// Numbers of states in Linux (include/net/tcp_states.h). A sender whose FIN is acknowledged waits for the other's.
+/// State numbers in Linux (include/net/tcp_states.h). A sender whose FIN is acknowledged is in FIN-WAIT-2.
 impl State {
-    /// As `tcpi_state` has it.
+    /// The value of `tcpi_state`.
     pub fn number_in_linux(self) -> u8 {
         match self {
             State::Established => 1,
@@ -110,7 +110,7 @@ impl State {
 }
 
 impl Repair {
-    /// As `tcpi_ca_state` has it (enum `tcp_ca_state`).
+    /// The value of `tcpi_ca_state` (enum `tcp_ca_state`).
     pub fn number_in_linux(self) -> u8 {
         match self {
             Repair::None => 0,

@@ -1,6 +1,6 @@
-//! The sending end of a connection: composed of slow start, a congestion control algorithm, loss recovery, the
-//! retransmission timeout and a scoreboard. A state machine without a clock: time is an argument, packets go into an
-//! outbox, and the one timer it needs is a deadline that its owner watches.
+//! The sender of a connection, composed of slow start, a congestion control algorithm, loss recovery, the
+//! retransmission timeout and a scoreboard. It is a state machine without a clock: time is an argument, packets go to
+//! an outbox, and its timers are deadlines that the owner observes.
 
 mod acknowledgement;
 mod congestion;
@@ -34,48 +34,48 @@ use pacing::Pacer;
 use rtt::RttSampler;
 pub use statistics::SenderStatistics;
 
-/// Why a connection was given up.
+/// Why a connection was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abort {
-    /// Its SYN was never answered.
+    /// The SYN was never answered.
     SynRetries,
-    /// A segment was retransmitted in vain too often.
+    /// The maximum number of retransmissions of a segment was reached.
     DataRetries,
 }
 
-/// The life of a connection, seen from the sender.
+/// The state of a connection at the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Not yet opened.
     Closed,
     /// SYN sent.
     SynSent,
-    /// Data flows.
+    /// The SYN was answered.
     Established,
-    /// Everything including the FIN was acknowledged.
+    /// All data including the FIN was acknowledged.
     Completed,
-    /// Given up.
+    /// Aborted by TCP.
     Aborted(Abort),
-    /// Aborted by its application.
+    /// Aborted by the application.
     Stopped,
 }
 
-/// How a sender's packets are addressed.
+/// The addressing of a sender's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
-    /// Its flow.
+    /// The flow number.
     pub flow: u32,
-    /// Where its path to the receiver begins in the table of hops.
+    /// The start of the path to the receiver in the table of hops.
     pub first_hop: u32,
 }
 
-/// See the module.
+/// The sender of a connection.
 #[derive(Debug)]
 pub struct Sender {
     address: Address,
     profile: Arc<StackProfile>,
     state: State,
-    /// When the retransmission timer expires; `NEVER` when it is off.
+    /// When the retransmission timer expires, `NEVER` when it is stopped.
     retransmission: Time,
     flight: Flight,
     recovery: Recovery,
@@ -85,27 +85,27 @@ pub struct Sender {
     rtt_sampler: RttSampler,
     pacer: Pacer,
     marks: Marks,
-    /// Only for algorithms that ask.
+    /// Only for algorithms that request it.
     delivery: Option<Box<DeliveryEstimator>>,
-    /// Whether anybody follows single segments: the delivery estimator, the recovery or the pacer.
+    /// Whether individual segments are tracked by the delivery estimator, the recovery or the pacer.
     watches: bool,
-    /// Payload bytes of the whole stream; none for a stream without end.
+    /// Payload bytes of the whole stream, `None` if unlimited.
     size: Option<u64>,
-    /// Whether the window, rather than the stream or a buffer, stopped the last sending.
+    /// Whether the window, rather than the stream or a buffer, limited the last transmission.
     window_limited: bool,
     /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
     retries: u64,
-    /// ECN bits of all data, for algorithms that ask for load factors.
+    /// ECN bits of all data, for algorithms that request load factors.
     load_factor: u8,
     latest_rtt: Option<Duration>,
     established_at: Option<Time>,
     completed_at: Option<Time>,
-    /// Counts since the measuring window opened.
+    /// Counters since the start of the measuring window.
     pub statistics: SenderStatistics,
 }
 
 impl Sender {
-    /// A sender of `size` bytes, or without end.
+    /// Creates a sender of `size` bytes, unlimited if `None`.
     pub fn new(
         address: Address,
         profile: Arc<StackProfile>,
@@ -146,7 +146,7 @@ impl Sender {
         }
     }
 
-    /// What is in flight at first: nothing.
+    /// Creates the initial flight, which is empty.
     fn flight_of(profile: &StackProfile, needs: &Needs) -> Flight {
         let mss = profile.segment_size.0;
         let window = Window { cwnd: profile.initial_window * mss, ssthresh: u64::MAX, mss };
@@ -167,22 +167,22 @@ impl Sender {
         Flight::new(FIRST_DATA, window, scoreboard, settings)
     }
 
-    /// What its algorithm needs of the stack and the receiver.
+    /// The algorithm's requirements on the stack and the receiver.
     pub fn needs(&self) -> Needs {
         self.algorithm.needs()
     }
 
-    /// The current state of its algorithm.
+    /// The congestion control algorithm.
     pub fn algorithm(&self) -> &Algorithm {
         &self.algorithm
     }
 
-    /// Where the connection stands.
+    /// The state of the connection.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// The congestion window and its threshold.
+    /// The congestion window and the slow start threshold.
     pub fn window(&self) -> Window {
         self.flight.window
     }
@@ -197,12 +197,12 @@ impl Sender {
         self.established_at
     }
 
-    /// When the last byte was acknowledged.
+    /// When the stream was completely acknowledged.
     pub fn completed_at(&self) -> Option<Time> {
         self.completed_at
     }
 
-    /// Whether it is ever paced.
+    /// Whether segments are paced.
     pub fn is_paced(&self) -> bool {
         self.pacer.is_on()
     }
@@ -231,7 +231,7 @@ impl Sender {
         }
     }
 
-    /// The SYN was answered.
+    /// Processes the answer to the SYN.
     pub fn on_syn_ack(&mut self, echo: Time, now: Time, outbox: &mut Vec<Packet>) {
         if self.state != State::SynSent {
             return;
@@ -253,8 +253,8 @@ impl Sender {
         self.send(now, outbox);
     }
 
-    /// The application aborts the connection: ABORT of RFC 9293 section 3.10.5, without the reset, which would have no
-    /// effect. False if the connection has already ended.
+    /// Aborts the connection on behalf of the application: ABORT of RFC 9293 section 3.10.5, without the reset, which
+    /// would have no effect. Returns false if the connection has already ended.
     pub fn stop(&mut self) -> bool {
         if matches!(self.state, State::Completed | State::Aborted(_)) {
             return false;

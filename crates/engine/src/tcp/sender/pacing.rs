@@ -1,32 +1,32 @@
-//! Pacing: segments leave one by one at a rate, as Linux's fq lets them go (tcp_output.c, tcp_pacing_check; sch_fq.c).
+//! Pacing: segments are sent individually at a rate, as with Linux's fq (tcp_output.c, tcp_pacing_check; sch_fq.c).
 
 use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
-/// Shares of cwnd / SRTT at which an algorithm without a rate of its own is paced, in slow start and after it, in percent:
+/// The pacing rate of an algorithm without one of its own as a percentage of cwnd / SRTT, in slow start and after it:
 /// Linux tcp_input.c, tcp_update_pacing_rate; ip-sysctl, tcp_pacing_ss_ratio and tcp_pacing_ca_ratio.
 const RATIO_IN_SLOW_START: u64 = 200;
 const RATIO: u64 = 120;
 
-/// Says when segments may leave.
+/// Determines when segments may be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
     /// Whether segments are ever paced.
     is_on: bool,
-    /// Whether the stack paces algorithms that have no rate of their own.
+    /// Whether the stack paces algorithms without a pacing rate of their own.
     by_stack: bool,
-    /// When the segment that waits may leave; `NEVER` when none waits.
+    /// When the waiting segment may be sent, `NEVER` if none is waiting.
     deadline: Time,
-    /// Before this nothing may leave but the rest of a quantum.
+    /// Before this time, only the rest of a quantum may be sent.
     next: Time,
-    /// Payload of the quantum that may still leave.
+    /// Payload bytes of the quantum that may still be sent.
     quantum_left: u64,
 }
 
 impl Pacer {
-    /// Of a new connection. The algorithm may want pacing, and the stack.
+    /// Creates the pacer of a new connection. Pacing may be requested by the algorithm or by the stack.
     pub(super) fn new(by_algorithm: bool, by_stack: bool) -> Pacer {
         Pacer { is_on: by_algorithm || by_stack, by_stack, deadline: Time::NEVER, next: Time::ZERO, quantum_left: 0 }
     }
@@ -36,22 +36,22 @@ impl Pacer {
         self.is_on
     }
 
-    /// When the segment that waits may leave; `NEVER` when none waits.
+    /// When the waiting segment may be sent, `NEVER` if none is waiting.
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// No segment waits any more.
+    /// Clears the deadline: no segment is waiting.
     pub(super) fn clear(&mut self) {
         self.deadline = Time::NEVER;
     }
 
-    /// The next segment does not wait.
+    /// Allows the next segment to be sent immediately.
     pub(super) fn let_pass(&mut self, now: Time) {
         self.next = self.next.min(now);
     }
 
-    /// Whether a segment of this payload has to wait, until the deadline then.
+    /// Whether a segment with this payload has to wait. If so, sets the deadline.
     pub(super) fn holds_back(&mut self, payload: u64, now: Time) -> bool {
         let holds = now < self.next && self.quantum_left < payload;
         if holds {
@@ -60,12 +60,12 @@ impl Pacer {
         holds
     }
 
-    /// The rate at which segments leave; none if they are not paced, or before it is known.
+    /// The pacing rate, `None` if segments are not paced or before it is known.
     pub(super) fn rate(&self, algorithm: &Algorithm, window: &Window, srtt: Duration) -> Option<Rate> {
         algorithm.pacing_rate(window, srtt).or_else(|| self.rate_of_stack(window, srtt))
     }
 
-    /// The rate at which segments leave where the algorithm has none of its own; none before it is known.
+    /// The pacing rate of the stack for algorithms without one of their own, `None` before it is known.
     fn rate_of_stack(&self, window: &Window, srtt: Duration) -> Option<Rate> {
         if !self.by_stack || srtt == Duration::ZERO {
             return None;
@@ -76,8 +76,9 @@ impl Pacer {
         Some(Rate(rate.clamp(1, u128::from(u64::MAX)) as u64))
     }
 
-    /// A segment of this payload and size on the wire was sent: the next one waits as long as it takes at the pacing rate.
-    /// An algorithm's own rate is of payload, because its measurements are: Linux tcp_output.c, tcp_update_skb_after_send.
+    /// Records that a segment with this payload and size on the wire was sent. The next one waits for its duration at
+    /// the pacing rate. An algorithm's own rate refers to payload, as its measurements do: Linux tcp_output.c,
+    /// tcp_update_skb_after_send.
     pub(super) fn on_sent(
         &mut self,
         algorithm: &Algorithm,

@@ -1,22 +1,22 @@
-//! Round-trip time samples, by timestamps (RFC 7323) or by timing a segment at a time (Karn's algorithm).
+//! Round-trip time samples, from timestamps (RFC 7323) or by timing one segment at a time (Karn's algorithm).
 
 use crate::time::{Duration, Time};
 
-/// The segment whose round trip is timed when there are no timestamps: only if it was sent once.
+/// The segment timed in the absence of timestamps. Only a segment sent once is timed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimedSegment {
     end: u64,
     sent: Time,
 }
 
-/// What samples come from.
+/// The source of samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RttSampler {
-    /// The timestamps that acknowledgements echo.
+    /// The timestamps echoed in acknowledgements.
     Timestamps {
-        /// Tick of the timestamp clock; zero for an exact one.
+        /// Tick of the timestamp clock, zero for an exact clock.
         tick: Duration,
-        /// The latest tick that was looked up.
+        /// The latest tick that was read.
         latest: Time,
     },
     /// A timed segment.
@@ -28,7 +28,7 @@ impl RttSampler {
         if has_timestamps { RttSampler::Timestamps { tick, latest: Time::ZERO } } else { RttSampler::Segment(None) }
     }
 
-    /// What the timestamp clock shows: the time, in whole ticks.
+    /// The reading of the timestamp clock: the time rounded down to a tick.
     pub(super) fn timestamp(&mut self, now: Time) -> Time {
         match self {
             RttSampler::Timestamps { tick, latest } if tick.0 > 0 => {
@@ -41,8 +41,8 @@ impl RttSampler {
         }
     }
 
-    /// When the tick was over that an echoed timestamp shows; none without timestamps. An exact clock's ticks last for no time:
-    /// what it shows then ends before the next instant.
+    /// The end of the tick of an echoed timestamp, `None` without timestamps. A tick of an exact clock ends before the
+    /// next instant.
     pub(super) fn end_of_tick(&self, echo: Time) -> Option<Time> {
         match self {
             RttSampler::Timestamps { tick, .. } => Some(echo + (*tick).max(Duration(1))),
@@ -50,17 +50,17 @@ impl RttSampler {
         }
     }
 
-    /// Whether the next new segment is to be timed.
+    /// Whether to time the next new segment.
     pub(super) fn awaits_segment(&self) -> bool {
         matches!(self, RttSampler::Segment(None))
     }
 
-    /// That segment, up to `end`, is sent.
+    /// Starts timing that segment, which ends at `end`.
     pub(super) fn time_segment(&mut self, end: u64, now: Time) {
         *self = RttSampler::Segment(Some(TimedSegment { end, sent: now }));
     }
 
-    /// A segment is retransmitted: whatever is timed may be acknowledged late because of this loss.
+    /// Stops timing on a retransmission: the timed segment may be acknowledged late because of the loss.
     pub(super) fn on_retransmitted(&mut self) {
         if let RttSampler::Segment(timed) = self {
             *timed = None;
@@ -79,7 +79,7 @@ impl RttSampler {
         }
     }
 
-    /// The sample of the answer to a SYN, which may have been retransmitted.
+    /// The sample from the answer to a SYN, which may have been retransmitted.
     pub(super) fn sample_of_syn(&mut self, echo: Time, was_lost: bool, now: Time) -> Option<Duration> {
         match self {
             RttSampler::Timestamps { .. } => self.sample_by_timestamps(echo, now),
@@ -87,7 +87,7 @@ impl RttSampler {
         }
     }
 
-    /// A sample of no tick is none.
+    /// A sample of zero ticks is ignored.
     fn sample_by_timestamps(&mut self, echo: Time, now: Time) -> Option<Duration> {
         Some(self.timestamp(now).since(echo)).filter(|rtt| *rtt > Duration::ZERO)
     }

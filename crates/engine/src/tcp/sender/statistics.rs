@@ -1,13 +1,13 @@
-//! What a sender counts.
+//! The counters of a sender.
 
 use crate::time::Duration;
 
-/// Counts that are reset when the measuring window opens.
+/// Counters that are reset at the start of the measuring window.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SenderStatistics {
-    /// Data segments sent, retransmissions included.
+    /// Data segments sent, including retransmissions.
     pub segments_sent: u64,
-    /// Data segments sent again.
+    /// Data segments retransmitted.
     pub retransmissions: u64,
     /// Expiries of the retransmission timer with data outstanding, or of TFRC's nofeedback timer.
     pub timeouts: u64,
@@ -15,15 +15,15 @@ pub struct SenderStatistics {
     pub fast_recoveries: u64,
     /// Reductions of the window because of congestion marks.
     pub mark_reductions: u64,
-    /// Reductions taken back because what was sent again had not been lost.
+    /// Reductions undone because the retransmissions were spurious.
     pub undone_reductions: u64,
     /// RTT samples.
     pub rtt_samples: u64,
-    /// Their sum.
+    /// Sum of the RTT samples.
     pub rtt_sum: Duration,
-    /// The smallest.
+    /// The smallest RTT sample.
     pub min_rtt: Duration,
-    /// The largest.
+    /// The largest RTT sample.
     pub max_rtt: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! A sender's timers: retransmission, recovery and pacing.
+//! The timers of a sender: retransmission, recovery and pacing.
 
 use super::{Abort, Sender, State};
 use crate::packet::Packet;
@@ -6,12 +6,12 @@ use crate::tcp::recovery::Expiry;
 use crate::time::Time;
 
 impl Sender {
-    /// When its next timer but pacing's expires; `NEVER` when none is on.
+    /// When the next timer other than pacing's expires, `NEVER` if none is armed.
     pub fn deadline(&self) -> Time {
         self.retransmission.min(self.recovery.deadline())
     }
 
-    /// A timer expired, at its deadline.
+    /// Handles the expiry of a timer.
     pub fn on_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         if self.recovery.deadline() <= now && self.state == State::Established {
             self.on_recovery_timer(now, outbox);
@@ -20,12 +20,12 @@ impl Sender {
         }
     }
 
-    /// When a segment that pacing holds back may leave; `NEVER` when none waits.
+    /// When a segment delayed by pacing may be sent, `NEVER` if none is waiting.
     pub fn pacing_deadline(&self) -> Time {
         self.pacer.deadline()
     }
 
-    /// That time has come.
+    /// Handles the expiry of the pacing timer.
     pub fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         self.pacer.clear();
         self.send(now, outbox);
@@ -43,7 +43,7 @@ impl Sender {
         }
     }
 
-    /// TLP_send_probe() of RFC 8985 section 7.3: new data if there is some, or else the last segment again.
+    /// TLP_send_probe() of RFC 8985 section 7.3: sends new data if available, otherwise retransmits the last segment.
     fn probe(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let again = !self.may_send_new();
         if !again {
@@ -55,7 +55,7 @@ impl Sender {
         self.retransmission = now + self.rto.timeout(&self.profile.rto_limits());
     }
 
-    /// The retransmission timer expired.
+    /// Handles the expiry of the retransmission timer.
     fn on_timeout(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         match self.state {
             State::SynSent => {

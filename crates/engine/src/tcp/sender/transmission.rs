@@ -1,4 +1,4 @@
-//! What is sent when: the window against what is in flight, in the order that the recovery says.
+//! Transmission: which segments are sent, in the order determined by the recovery, as the window allows.
 
 use super::Sender;
 use crate::packet::{Packet, flags};
@@ -45,7 +45,7 @@ impl Sender {
         }
     }
 
-    /// Whether the stream has more and both buffers have room for it.
+    /// Whether the stream has more data and both buffers have room for it.
     pub(super) fn may_send_new(&self) -> bool {
         let next = self.next_sequence();
         let room = self.profile.send_buffer.0.min(self.profile.receive_buffer.0);
@@ -77,7 +77,7 @@ impl Sender {
         }
     }
 
-    /// Sends a lost segment again.
+    /// Retransmits a lost segment.
     pub(super) fn retransmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
         self.report_losses(now);
         self.transmit_again(index, now, outbox);
@@ -104,7 +104,7 @@ impl Sender {
         }
     }
 
-    /// Tells the delivery estimator and the pacer that a segment is sent.
+    /// Passes a transmission to the delivery estimator and the pacer.
     #[inline(never)]
     fn watch(&mut self, index: u64, payload: u64, size: u64, now: Time) {
         if let Some(delivery) = &mut self.delivery {

@@ -1,5 +1,5 @@
-//! Losses by time: RFC 8985 section 6.2. A segment is lost when one that was sent later has arrived, and as much time has
-//! passed as reordering may take.
+//! Time-based loss detection: RFC 8985 section 6.2. A segment is lost when a segment sent later has been delivered and
+//! the reordering window has elapsed.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,12 @@ use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::segment_ring::SegmentRing;
 use crate::time::{Duration, Time};
 
-/// Recoveries after which a widened reordering window narrows again: step 4.
+/// Number of recoveries after which a widened reordering window is reset: step 4.
 const REORDERING_PERSISTS: u32 = 16;
-/// Share of the minimum RTT that is the reordering window's step: step 4.
+/// Divisor of the minimum RTT that gives one step of the reordering window: step 4.
 const REORDERING_STEP: u64 = 4;
 
-/// When a segment was sent last.
+/// The latest transmission of a segment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Transmission {
     sent: Time,
@@ -23,25 +23,24 @@ struct Transmission {
 /// The state of section 5.2.
 #[derive(Debug)]
 pub(super) struct Detector {
-    /// Of each segment the last.
+    /// The latest transmission of each segment.
     transmissions: SegmentRing<Transmission>,
-    /// Segments in the order in which they were sent, those sent again at their latest time; earlier entries of theirs
-    /// are passed over.
+    /// Segments in the order of their latest transmission. Entries of earlier transmissions are skipped.
     order: VecDeque<(Time, u64)>,
-    /// RACK.xmit_ts and RACK.segment: of all segments that have arrived the one sent last.
+    /// RACK.xmit_ts and RACK.segment: of the delivered segments, the one sent last.
     latest: Option<(Time, u64)>,
     /// RACK.rtt.
     rtt: Duration,
     /// RACK.min_RTT.
     min_rtt: Duration,
-    /// RACK.fack: one past the highest segment that has arrived.
+    /// RACK.fack: one past the highest delivered segment.
     highest: u64,
     reordering_seen: bool,
     /// RACK.reo_wnd_mult.
     steps: u64,
     /// RACK.reo_wnd_persist.
     persists: u32,
-    /// RACK.dsack_round: no further step until this segment is acknowledged.
+    /// RACK.dsack_round: the window grows no further until this segment is acknowledged.
     round: Option<u64>,
 }
 
@@ -61,20 +60,21 @@ impl Detector {
         }
     }
 
-    /// A segment is sent, `again` or for the first time; `una` is the first that is not acknowledged.
+    /// Records the transmission of a segment, or its retransmission (`again`). `una` is the first unacknowledged
+    /// segment.
     pub(super) fn on_sent(&mut self, index: u64, una: u64, again: bool, now: Time) {
         self.transmissions.hold(una, index);
         self.transmissions[index] = Transmission { sent: now, again };
         self.order.push_back((now, index));
     }
 
-    /// A round-trip time sample: step 1.
+    /// Takes a round-trip time sample: step 1.
     pub(super) fn on_rtt(&mut self, rtt: Duration) {
         self.min_rtt = self.min_rtt.min(rtt);
     }
 
-    /// A segment arrived: steps 2 and 3. `echo_ended` is when the tick of the timestamp that the acknowledgement echoes was over,
-    /// if it echoes one.
+    /// Records the delivery of a segment: steps 2 and 3. `echo_ended` is the end of the clock tick of the echoed
+    /// timestamp, if any.
     pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
         let Transmission { sent, again } = self.transmissions[index];
         if index >= self.highest {
@@ -82,7 +82,7 @@ impl Detector {
         } else if !again {
             self.reordering_seen = true;
         }
-        // An acknowledgement of the first transmission says nothing of the second.
+        // An acknowledgement of the first transmission gives no information on the retransmission.
         let rtt = now.since(sent);
         if again && (echo_ended.is_some_and(|ended| ended <= sent) || rtt < self.min_rtt) {
             return;
@@ -91,7 +91,7 @@ impl Detector {
         self.latest = self.latest.max(Some((sent, index)));
     }
 
-    /// A segment arrived twice: the reordering window was too small (step 4).
+    /// Widens the reordering window after a duplicate delivery, which shows that it was too small (step 4).
     pub(super) fn on_duplicate(&mut self, una: u64, nxt: u64) {
         if self.round.is_some_and(|end| una >= end) {
             self.round = None;
@@ -103,7 +103,7 @@ impl Detector {
         }
     }
 
-    /// Fast recovery ended (step 4).
+    /// Counts the end of a fast recovery (step 4).
     pub(super) fn on_recovered(&mut self) {
         self.persists = self.persists.saturating_sub(1);
         if self.persists == 0 {
@@ -111,7 +111,7 @@ impl Detector {
         }
     }
 
-    /// RACK_update_reo_wnd(): zero if nothing was reordered so far and losses are certain.
+    /// RACK_update_reo_wnd(): zero if no reordering was seen so far and the losses are certain.
     fn reordering_window(&self, losses_are_plain: bool, srtt: Duration) -> Duration {
         if !self.reordering_seen && losses_are_plain {
             return Duration::ZERO;
@@ -119,8 +119,8 @@ impl Detector {
         Duration((self.min_rtt.0 / REORDERING_STEP).saturating_mul(self.steps)).min(srtt)
     }
 
-    /// Step 5: marks segments lost that were sent the reordering window before the latest one that arrived. Returns their
-    /// number, and how long to wait for the others that were sent before it.
+    /// Step 5: marks as lost the segments sent at least the reordering window before the latest delivered one. Returns
+    /// their number and the time to wait for the remaining segments sent before it.
     pub(super) fn find_losses(
         &mut self,
         scoreboard: &mut Scoreboard,
@@ -132,11 +132,11 @@ impl Detector {
         let mut lost = 0;
         while let Some((sent, index)) = self.order.front().copied() {
             if scoreboard.is_under_way(index) && self.transmissions[index].sent == sent {
-                // What follows was sent later and is due later: waiting for the first is enough.
+                // Later segments are due later, so waiting for the first suffices.
                 if (sent, index) >= latest {
                     break;
                 }
-                // Most acknowledgements arrive in order and end above: the window is computed for the others only.
+                // Most acknowledgements arrive in order and end above. The window is computed only for the others.
                 let due = sent + self.rtt + self.reordering_window(losses_are_plain, rto.srtt());
                 if due > now {
                     return (lost, Some(due.since(now)));
@@ -148,7 +148,7 @@ impl Detector {
         (lost, None)
     }
 
-    /// After a timeout only the first segment is surely lost, and what was sent as long ago as step 5 waits (section 6.3).
+    /// After a timeout, only the first segment and those sent as long ago as step 5 waits are lost (section 6.3).
     pub(super) fn mark_losses_on_timeout(&self, scoreboard: &mut Scoreboard, srtt: Duration, now: Time) {
         let window = self.reordering_window(false, srtt);
         let una = scoreboard.una();
@@ -169,7 +169,7 @@ mod tests {
         Time::ZERO + Duration::from_microseconds(time)
     }
 
-    /// The minimum RTT is 100 us, and so many segments left 10 us apart.
+    /// A detector with a minimum RTT of 100 us and this number of segments sent 10 us apart.
     fn detector_of(segments: u64) -> Detector {
         let mut detector = Detector::new();
         detector.on_rtt(Duration::from_microseconds(100));
@@ -177,7 +177,7 @@ mod tests {
         detector
     }
 
-    /// What RACK waits for, with a smoothed round-trip time of 300 us.
+    /// The reordering window with a smoothed round-trip time of 300 us, in microseconds.
     fn window(detector: &Detector) -> u64 {
         detector.reordering_window(false, Duration::from_microseconds(300)).0 / Duration::from_microseconds(1).0
     }

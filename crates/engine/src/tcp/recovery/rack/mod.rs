@@ -1,6 +1,6 @@
-//! RACK-TLP: RFC 8985. Losses are found by time (`detector.rs`), the end of a flight is probed before the retransmission timer
-//! would expire, the window falls in proportion to what is delivered (RFC 9937), and a reduction for losses that were none is
-//! undone (`undo.rs`).
+//! RACK-TLP: RFC 8985. Losses are detected by time (`detector.rs`). The end of a flight is probed before the
+//! retransmission timeout. The window is reduced proportionally (RFC 9937), and a spurious reduction is undone
+//! (`undo.rs`).
 
 mod detector;
 mod undo;
@@ -15,46 +15,47 @@ use crate::time::{Duration, Time};
 use detector::Detector;
 use undo::{Undo, duplicate_of};
 
-/// How long a receiver may wait with an acknowledgement: RFC 8985 section 7.2, TLP.max_ack_delay.
+/// Maximum delay of an acknowledgement: RFC 8985 section 7.2, TLP.max_ack_delay.
 const LONGEST_ACK_DELAY: Duration = Duration::from_milliseconds(200);
-/// The probe timeout before any RTT sample: RFC 8985 section 7.2.
+/// The probe timeout before the first RTT sample: RFC 8985 section 7.2.
 const FIRST_PROBE_TIMEOUT: Duration = Duration::from_seconds(1);
 
 /// The purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
-    /// The reordering window of segments ends: they are lost.
+    /// The reordering window of segments ends, after which they are lost.
     Reordering,
-    /// A tail loss probe is to be sent.
+    /// A tail loss probe is due.
     Probe,
 }
 
-/// A tail loss probe that is not yet acknowledged (section 7.1).
+/// An unacknowledged tail loss probe (section 7.1).
 #[derive(Clone, Copy, Debug)]
 struct Probe {
-    /// TLP.end_seq, as a segment's index.
+    /// TLP.end_seq, as a segment index.
     end: u64,
-    /// Whether it sent old data again.
+    /// Whether the probe was a retransmission.
     again: bool,
 }
 
-/// See the module.
+/// The recovery of RACK-TLP.
 #[derive(Debug)]
 pub struct Rack {
     detector: Detector,
     probe: Option<Probe>,
-    /// When the timer below is due.
+    /// When the timer expires.
     deadline: Time,
     timer: Timer,
-    /// Whether the receiver reports duplicate segments, so that needless reductions can be undone.
+    /// Whether the receiver reports duplicate segments, so that spurious reductions can be undone.
     takes_back: bool,
     undo: Option<Undo>,
-    /// The reduction of the present episode, unless the algorithm sets the window.
+    /// The reduction of the current episode, `None` if the algorithm sets the window.
     reduction: Option<ProportionalRateReduction>,
 }
 
 impl Rack {
-    /// Of a new connection; `duplicate_sack` says whether the receiver reports duplicate segments.
+    /// Creates the recovery of a new connection. `duplicate_sack` tells whether the receiver reports duplicate
+    /// segments.
     pub fn new(duplicate_sack: bool) -> Rack {
         Rack {
             detector: Detector::new(),
@@ -72,27 +73,27 @@ impl Rack {
         self.deadline = deadline;
     }
 
-    /// When its timer expires; `NEVER` while it is off.
+    /// When the timer expires, `NEVER` while it is stopped.
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// The timer is off.
+    /// Stops the timer.
     pub(super) fn stop_timer(&mut self) {
         self.deadline = Time::NEVER;
     }
 
-    /// A round-trip time sample.
+    /// Takes a round-trip time sample.
     pub(super) fn on_rtt(&mut self, rtt: Duration) {
         self.detector.on_rtt(rtt);
     }
 
-    /// A segment arrived.
+    /// Records the delivery of a segment.
     pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
         self.detector.on_delivered(index, echo_ended, now);
     }
 
-    /// Looks for losses after an acknowledgement, and adds them to its progress.
+    /// Detects losses after an acknowledgement, and adds them to its progress.
     pub(super) fn find_losses(
         &mut self,
         flight: &mut Flight,
@@ -117,7 +118,7 @@ impl Rack {
         }
     }
 
-    /// An acknowledgement that was overtaken by a later one.
+    /// Processes an acknowledgement that was overtaken by a later one.
     pub(super) fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
         if duplicate_of(number, sacks).is_none() {
             return Evidence::None;
@@ -126,7 +127,7 @@ impl Rack {
         self.on_needless_retransmission()
     }
 
-    /// Marks segments that are lost by now, and arms the timer for those that may be.
+    /// Marks lost segments, and arms the timer for those that may be lost. Returns the number of the former.
     fn mark_losses(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> u64 {
         let losses_are_plain =
             !flight.is_open() || flight.scoreboard.sacked() >= flight.scoreboard.duplicate_threshold();
@@ -139,7 +140,7 @@ impl Rack {
         lost
     }
 
-    /// TLP_process_ack() of section 7.4. Whether this ends a probe that sent old data again.
+    /// TLP_process_ack() of section 7.4. Returns whether the acknowledgement ends a probe that was a retransmission.
     fn ends_probe(&mut self, una: u64) -> bool {
         match self.probe {
             Some(probe) if una >= probe.end => {
@@ -170,14 +171,14 @@ impl Rack {
         self.set_timer(Timer::Probe, (now + timeout).min(retransmission));
     }
 
-    /// The probe was sent, `again` if it is old data.
+    /// Records that a probe was sent, and whether it was a retransmission.
     pub(super) fn on_probe_sent(&mut self, flight: &Flight, again: bool) {
         self.probe = Some(Probe { end: flight.scoreboard.nxt(), again });
-        // New data has armed the next, for which it is too early.
+        // Sending new data has armed the next probe, which is too early.
         self.deadline = Time::NEVER;
     }
 
-    /// The reordering or the probe timer expired.
+    /// Handles the expiry of the reordering or probe timer.
     pub(super) fn on_timer(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> Expiry {
         self.deadline = Time::NEVER;
         match self.timer {
@@ -190,7 +191,7 @@ impl Rack {
         }
     }
 
-    /// The window is about to be reduced.
+    /// Saves the window before a reduction.
     pub(super) fn before_reduction(&mut self, flight: &Flight) {
         if self.takes_back && flight.is_open() {
             self.undo = Some(Undo::new(flight.window));
@@ -209,7 +210,7 @@ impl Rack {
 }
 
 impl Repair for Rack {
-    /// With detection by time, any acknowledgement may reveal losses.
+    /// With time-based detection, any acknowledgement may reveal losses.
     fn finds_loss(&mut self, flight: &mut Flight, _arrival: &Arrival) -> bool {
         flight.duplicate_acks += 1;
         self.knows_of_loss(flight)
@@ -239,7 +240,7 @@ impl Repair for Rack {
         self.detector.on_recovered();
     }
 
-    /// With detection by time, any segment may be lost, not only the first.
+    /// With time-based detection, any segment may be lost, not only the first.
     fn knows_of_loss(&self, flight: &mut Flight) -> bool {
         flight.scoreboard.next_lost().is_some()
     }

@@ -1,38 +1,38 @@
-//! Needless retransmissions: duplicate segments that the receiver reports (RFC 2883), and the reduction that is undone once
-//! every retransmission of an episode has proved needless (RFC 3708; RFC 8985 section 9.4).
+//! Spurious retransmissions: duplicate segments reported by the receiver (RFC 2883), and the undo of a reduction once
+//! all retransmissions of an episode have proved unnecessary (RFC 3708; RFC 8985 section 9.4).
 
 use crate::packet::Block;
 use crate::tcp::window::Window;
 
-/// The block that reports a duplicate segment: the first, if it lies below the acknowledgement or within the second
-/// (RFC 2883 section 4).
+/// The block that reports a duplicate segment: the first one, if it is below the cumulative acknowledgement or within
+/// the second block (RFC 2883 section 4).
 pub(super) fn duplicate_of(acknowledgement: u64, sacks: &[Block]) -> Option<Block> {
     let first = *sacks.first()?;
     let within = sacks.get(1).is_some_and(|second| second.start <= first.start && first.end <= second.end);
     (first.end <= acknowledgement || within).then_some(first)
 }
 
-/// The latest reduction of the window, and whether its retransmissions were needed.
+/// The latest reduction of the window, and its retransmissions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// The window before it.
+    /// The window before the reduction.
     before: Window,
-    /// Retransmissions of the episode that have not been shown to be needless.
+    /// Retransmissions of the episode not yet shown to be spurious.
     unexplained: u64,
 }
 
 impl Undo {
-    /// The window is about to be reduced.
+    /// Saves the window before a reduction.
     pub(super) fn new(before: Window) -> Undo {
         Undo { before, unexplained: 0 }
     }
 
-    /// A segment of the episode is sent again.
+    /// Counts a retransmission of the episode.
     pub(super) fn on_retransmitted(&mut self) {
         self.unexplained += 1;
     }
 
-    /// A retransmission was spurious. Returns the window before the reduction once all were.
+    /// Counts a spurious retransmission. Returns the window before the reduction once all were spurious.
     pub(super) fn on_needless(&mut self) -> Option<Window> {
         if self.unexplained == 0 {
             return None;
