@@ -1,23 +1,23 @@
-//! What an algorithm says of itself.
+//! The description of an algorithm.
 
 use serde::Serialize;
 
-/// The entry of a congestion control or a queue discipline in the catalogue.
+/// The catalogue entry of a congestion control or a queue discipline.
 #[derive(Debug, Serialize)]
 pub struct About {
-    /// Its name in a scenario.
+    /// The name in a scenario.
     pub name: &'static str,
-    /// Other names of it.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// Its name in the field.
+    /// The established name.
     pub title: &'static str,
-    /// What kind it is: of congestion controls what they react to (`loss`, `marks`, `delay`, `hybrid`, `model`, `rate`), of queue
-    /// disciplines `passive`, `aqm` or `scheduler`.
+    /// The class: for congestion controls the signal they respond to (`loss`, `marks`, `delay`, `hybrid`, `model`,
+    /// `rate`), for queue disciplines `passive`, `aqm` or `scheduler`.
     pub class: &'static str,
     /// Year of the source.
     pub year: u16,
-    /// What it follows.
+    /// The source that is implemented.
     pub source: &'static str,
-    /// Where it deviates from the source.
+    /// The deviations from the source.
     pub deviations: &'static str,
 }

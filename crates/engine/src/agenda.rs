@@ -1,10 +1,10 @@
-//! What happens next. Events are ordered by (time, sequence number).
+//! The event queue. Events are ordered by (time, sequence number).
 //!
-//! A link delivers in order, so only the head of its line is pending, a device next has room at one time, and a paced
-//! sender sends one segment after the other: each such *source* has at most one pending event. A tournament tree over
-//! the sources finds the earliest in O(1) and takes a change in log4(sources) steps, where one heap of all packets would
-//! pay log2(packets) twice. Timers, which are many and rarely fire (they are re-armed lazily), wait in a binary heap
-//! beside the tree.
+//! A link delivers in order, so only its head packet has a pending event. Likewise, a device has one next time at which
+//! it has room, and a paced sender one next segment. Each such *source* has at most one pending event. A tournament
+//! tree over the sources finds the earliest event in O(1) and is updated in log4(sources) steps, where a heap of all
+//! packets would need log2(packets) twice. Timers, which are many and rarely fire (they are re-armed lazily), are in a
+//! separate binary heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ use std::hint::select_unpredictable;
 
 use crate::time::Time;
 
-/// A timer: what it is for and of whom.
+/// A timer and the flow or link it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
     /// A flow's start.
@@ -23,13 +23,13 @@ pub enum Timer {
     Retransmission(u32),
     /// A receiver's delayed-acknowledgement timer.
     DelayedAck(u32),
-    /// A sender's overhead for a packet has passed.
+    /// The end of a sender's overhead for a packet.
     Overhead(u32),
-    /// A queue discipline's own timer, by link.
+    /// The timer of a queue discipline, by link.
     Queue(u32),
-    /// A link's rate changes.
+    /// A change of a link's rate.
     LinkRate(u32),
-    /// The measuring window opens.
+    /// The start of the measuring window.
     WindowOpens,
     /// A sample of the queues.
     SampleQueues,
@@ -37,12 +37,12 @@ pub enum Timer {
     SampleFlows,
 }
 
-/// What is due.
+/// A due event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// The packet at the head of this link's line arrives at the link's end.
+    /// The head packet of this link arrives at the far end.
     Arrival(u32),
-    /// This link's device takes another packet.
+    /// The device of this link has room for another packet.
     DeviceHasRoom(u32),
     /// This flow's pacing timer expires.
     Pacing(u32),
@@ -50,36 +50,37 @@ pub enum Due {
     Timer(Timer),
 }
 
-/// A source of events other than timers: its place among those that the agenda was made for.
+/// A source of events other than timers, by its index in the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source(pub u32);
 
 impl Source {
-    /// Where nothing ever happens.
+    /// A source without events.
     pub const NONE: Source = Source(u32::MAX);
 }
 
-/// A place in the order of events, drawn when something is scheduled: of events at one instant the one drawn first
-/// happens first.
+/// A sequence number, drawn when an event is scheduled. Of simultaneous events, the one with the lowest number comes
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sequence(u64);
 
 impl Sequence {
-    /// Before all that are drawn.
+    /// Lower than any number drawn.
     pub const FIRST: Sequence = Sequence(0);
 }
 
-/// Bits of a key that hold its source; the others are enough for days of computing.
+/// Bits of a key that hold its source. The remaining bits suffice for days of computing.
 const SOURCE_BITS: u32 = 20;
 
-/// The most sources an agenda can have.
+/// The maximum number of sources of an agenda.
 pub const MOST_SOURCES: usize = 1 << SOURCE_BITS;
 
-/// When an event happens, and of which source it is.
+/// The time and source of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     time: Time,
-    /// The sequence number, and below it the source. Sequence numbers differ, so the source never decides.
+    /// The sequence number, and below it the source. Sequence numbers are unique, so the source never affects the
+    /// order.
     rank: u64,
 }
 
@@ -90,7 +91,7 @@ impl Key {
         (u128::from(self.time.0) << 64) | u128::from(self.rank)
     }
 
-    /// The earlier of two. Which it is is a toss-up: a branch would be mispredicted half the time.
+    /// The earlier of two keys. The comparison is unpredictable, so it is computed without a branch.
     fn earlier(self, other: Key) -> Key {
         let other_is_earlier = other.number() < self.number();
         Key {
@@ -100,29 +101,29 @@ impl Key {
     }
 }
 
-/// Siblings in the tree: one cache line, and half the levels of a tree of pairs.
+/// Siblings in the tree. They share a cache line, and the tree has half the levels of a binary tree.
 type Siblings = [Key; 4];
 
 /// The pending events.
 #[derive(Debug)]
 pub struct Agenda {
-    /// What each source stands for.
+    /// The event of each source.
     sources: Vec<Due>,
-    /// A tree in an array. Element 0 is the root's children, and the children of child `c` of element `n` are element
-    /// `4n + 1 + c`. The leaves, one a source, come last; every other node is the earliest of its children.
+    /// A tree in an array. Element 0 holds the root's children, and element `4n + 1 + c` the children of child `c` of
+    /// element `n`. The leaves, one per source, come last. Every other node is the minimum of its children.
     tree: Vec<Siblings>,
-    /// Elements that do not hold leaves.
+    /// Number of elements that do not hold leaves.
     inner: usize,
-    /// The earliest of the sources.
+    /// The earliest event of the sources.
     first: Key,
     timers: BinaryHeap<Reverse<(Key, Timer)>>,
-    /// The earliest of the timers.
+    /// The earliest timer.
     first_timer: Key,
     next_sequence: u64,
 }
 
 impl Agenda {
-    /// An agenda for these sources, at most [`MOST_SOURCES`].
+    /// Creates an agenda for these sources, at most [`MOST_SOURCES`].
     pub fn new(sources: Vec<Due>) -> Agenda {
         let (mut inner, mut last_level) = (0, 1);
         while 4 * last_level < sources.len() {
@@ -147,26 +148,26 @@ impl Agenda {
         Sequence(self.next_sequence)
     }
 
-    /// A source's next event happens at `time`.
+    /// Schedules the next event of a source.
     #[inline(always)]
     pub fn set(&mut self, source: Source, time: Time, sequence: Sequence) {
         self.update(source, Key { time, rank: (sequence.0 << SOURCE_BITS) | u64::from(source.0) });
     }
 
-    /// A source has nothing pending.
+    /// Removes the pending event of a source.
     pub fn clear(&mut self, source: Source) {
         self.update(source, Key::NEVER);
     }
 
-    /// Arms a timer. Timers are not cancelled: their owner looks, when one fires, whether it is still wanted.
+    /// Arms a timer. Timers are not cancelled: when one fires, its owner checks whether it is still needed.
     pub fn set_timer(&mut self, timer: Timer, time: Time) {
         let key = Key { time, rank: self.sequence().0 << SOURCE_BITS };
         self.timers.push(Reverse((key, timer)));
         self.first_timer = self.first_timer.min(key);
     }
 
-    /// The earliest event that is due before `end`, and when. A timer is taken out; a source's event stays until it is
-    /// set anew or cleared.
+    /// The earliest event before `end`, and its time. A timer is removed. The event of a source remains until it is set
+    /// again or cleared.
     pub fn next_before(&mut self, end: Time) -> Option<(Time, Due)> {
         if self.first_timer.number() < self.first.number() {
             return self.take_timer(end);

@@ -1,4 +1,4 @@
-//! What the engine knows, as JSON: the one source for names, parameters and profiles everywhere else.
+//! The catalogue of the engine as JSON: the single source of names, parameters and profiles for all other components.
 
 use serde_json::{Value, json};
 
@@ -13,11 +13,11 @@ use crate::traffic::Traffic;
 /// Version of the engine.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// SHA-256 of the engine's sources and of `Cargo.lock`, as `build.rs` computed it: engines with the same digest compute the same
-/// results.
+/// SHA-256 of the engine's sources and of `Cargo.lock`, computed by `build.rs`. Engines with the same digest compute
+/// the same results.
 pub const DIGEST: &str = env!("SOJOURN_ENGINE_DIGEST");
 
-/// Congestion controls, slow starts, queue disciplines, stack settings and stack profiles.
+/// Congestion controls, slow start algorithms, queue disciplines, stack settings and stack profiles.
 pub fn catalogue() -> Value {
     let settings: Vec<Description> = StackProfile::describe();
     let profiles: Vec<Value> = StackProfile::named()
@@ -41,11 +41,11 @@ pub fn catalogue() -> Value {
     })
 }
 
-/// What of a run a congestion control's own random numbers decide.
+/// What the random numbers of a congestion control determine.
 const PROBES: &str = "times at which it probes";
 
-/// Those with a window, then the rate-based ones, which may be one-way. `random` says what is drawn at random, `random_if` which
-/// switches make something so.
+/// Window-based congestion controls, then rate-based sources, which may be one-way. `random` tells what is drawn at
+/// random, `random_if` which boolean parameters enable random draws.
 fn congestion_controls() -> Vec<Value> {
     let mut listed = Vec::new();
     for (about, parameters) in Algorithm::catalogue() {

@@ -1,6 +1,7 @@
 //! Sojourn's engine: a packet-level simulator of TCP congestion control and queue disciplines.
 //!
-//! No I/O, no clock, no logging: a run is a pure function of its specification, seed included, byte for byte.
+//! It performs no I/O, reads no clock and writes no log. The result of a run is a pure function of its specification,
+//! including the seed, byte for byte.
 
 pub mod about;
 mod agenda;

@@ -1,19 +1,19 @@
-//! A line of things that wait: first in, first out.
+//! A first-in-first-out queue.
 //!
-//! What a `VecDeque` is, for the two places that hold every packet of a run: it grows by an eighth where a `VecDeque`
-//! doubles, so that millions of packets in flight take little more than their own size, and taking the first shows the
-//! one behind it at no further cost.
+//! Used instead of a `VecDeque` where all packets of a run are held. It grows by an eighth instead of doubling, so that
+//! millions of packets in flight need little more memory than their own size. Removing the first entry gives access to
+//! the next at no further cost.
 
-/// See the module.
+/// A first-in-first-out queue.
 #[derive(Clone, Debug)]
 pub struct Line<T> {
     slots: Vec<T>,
-    /// The slot of the first.
+    /// The slot of the first entry.
     head: usize,
     length: usize,
 }
 
-/// A line with fewer slots than this doubles.
+/// Number of slots below which the capacity doubles when it grows.
 const SMALL: usize = 1024;
 
 impl<T> Default for Line<T> {
@@ -23,7 +23,7 @@ impl<T> Default for Line<T> {
 }
 
 impl<T: Copy> Line<T> {
-    /// How many wait.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.length
     }
@@ -33,12 +33,12 @@ impl<T: Copy> Line<T> {
         self.length == 0
     }
 
-    /// The first.
+    /// The first entry.
     pub fn first(&self) -> Option<&T> {
         if self.length == 0 { None } else { Some(&self.slots[self.head]) }
     }
 
-    /// Lets one join at the end.
+    /// Adds an entry at the end.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
         if self.length == self.slots.len() {
@@ -52,7 +52,7 @@ impl<T: Copy> Line<T> {
         self.length += 1;
     }
 
-    /// Takes the first.
+    /// Removes the first entry.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         if self.length == 0 {
@@ -67,18 +67,18 @@ impl<T: Copy> Line<T> {
         Some(item)
     }
 
-    /// The slot of one in line.
+    /// The slot of the entry at this position.
     fn slot(&self, position: usize) -> usize {
         let slot = self.head + position;
         if slot < self.slots.len() { slot } else { slot - self.slots.len() }
     }
 
-    /// The entry this many places behind the first.
+    /// The entry at this position, counted from the first.
     pub fn get(&self, position: usize) -> Option<&T> {
         if position < self.length { Some(&self.slots[self.slot(position)]) } else { None }
     }
 
-    /// Takes one out of the line; those behind it move up.
+    /// Removes the entry at this position. Those behind it move up.
     pub fn remove(&mut self, position: usize) -> Option<T> {
         let removed = *self.get(position)?;
         for behind in position + 1..self.length {
@@ -95,7 +95,7 @@ impl<T: Copy> Line<T> {
         let more = if slots < SMALL { slots.max(4) } else { slots / 8 };
         self.slots.reserve_exact(more);
         self.slots.resize(slots + more, filler);
-        // Those from the head on move to the end, and the new slots lie before them.
+        // The entries from the head on move to the end. The new slots are before them.
         self.slots.copy_within(self.head..slots, self.head + more);
         self.head += more;
         if self.head == self.slots.len() {

@@ -1,18 +1,18 @@
-//! A packet is a small `Copy` value: what a router and the two ends need, and no bytes of payload.
+//! A packet is a small `Copy` value with the fields that routers and both ends need, without payload bytes.
 
 use crate::time::{Duration, Time};
 
-/// What a packet is, as bits.
+/// The flags of a packet.
 pub mod flags {
     /// Carries payload.
     pub const DATA: u8 = 1;
-    /// Carries a cumulative acknowledgement, travels towards the sender.
+    /// Carries a cumulative acknowledgement and travels towards the sender.
     pub const ACK: u8 = 1 << 1;
     /// Opens a connection.
     pub const SYN: u8 = 1 << 2;
     /// Ends the sender's stream.
     pub const FIN: u8 = 1 << 3;
-    /// ECT(1): of the ECN field the bit that the other codepoints lack, but for CE (RFC 3168 section 5).
+    /// ECT(1): the bit of the ECN field that only this codepoint and CE have (RFC 3168 section 5).
     pub const ECT_1: u8 = 1 << 4;
     /// ECT(0).
     pub const ECT_0: u8 = 1 << 5;
@@ -24,7 +24,7 @@ pub mod flags {
     pub const WINDOW_REDUCED: u8 = 1 << 7;
 }
 
-/// Which options an acknowledgement carries: a place in the simulation's [`OptionsPool`], or none.
+/// The options of a packet: an index into the simulation's [`OptionsPool`], or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionsHandle(u32);
 
@@ -33,62 +33,62 @@ impl OptionsHandle {
     pub const NONE: OptionsHandle = OptionsHandle(u32::MAX);
 }
 
-/// A packet on the wire. 32 bytes: queues and links hold many.
+/// A packet on the wire. It has 32 bytes, since queues and links hold many.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// First sequence number of the payload, SYN or FIN; the cumulative acknowledgement number in an ACK.
+    /// First sequence number of the payload, SYN or FIN. In an ACK, the cumulative acknowledgement number.
     pub number: u64,
-    /// The timestamp option (RFC 7323): the sender's clock when a data packet was sent; the echoed value in an ACK.
+    /// The timestamp option (RFC 7323): the sender's clock when a data packet was sent. In an ACK, the echoed value.
     pub stamp: Time,
     /// The flow it belongs to.
     pub flow: u32,
-    /// Its place on its path: an index into the network's table of hops.
+    /// The position on its path: an index into the network's table of hops.
     pub hop: u32,
-    /// What else it carries.
+    /// The options.
     pub options: OptionsHandle,
-    /// Bytes on the wire, all headers included.
+    /// Size on the wire in bytes, including all headers.
     pub size: u16,
     /// See [`flags`].
     pub flags: u8,
 }
 
 impl Packet {
-    /// Whether every one of `bits` is set.
+    /// Whether all of `bits` are set.
     pub fn has(&self, bits: u8) -> bool {
         self.flags & bits == bits
     }
 
-    /// Whether its transport answers marks, so that it may be marked.
+    /// Whether the packet is ECN-capable and may be marked.
     pub fn is_ecn_capable(&self) -> bool {
         self.flags & flags::CONGESTION_EXPERIENCED != 0
     }
 
-    /// Whether it carries a mark.
+    /// Whether the packet is marked.
     pub fn is_marked(&self) -> bool {
         self.has(flags::CONGESTION_EXPERIENCED)
     }
 
-    /// The ECN field read as VCP does; none if its transport is not capable.
+    /// The load factor that VCP encodes in the ECN field, `None` if the packet is not ECN-capable.
     pub fn load_factor(&self) -> Option<LoadFactor> {
         let bits = self.flags & flags::CONGESTION_EXPERIENCED;
         [LoadFactor::Low, LoadFactor::High, LoadFactor::Overload].into_iter().find(|load| load.bits() == bits)
     }
 
-    /// Writes the load factor into the ECN field.
+    /// Sets the load factor in the ECN field.
     pub fn set_load_factor(&mut self, load: LoadFactor) {
         debug_assert!(self.is_ecn_capable(), "only ECN-capable packets carry the load");
         self.flags = self.flags & !flags::CONGESTION_EXPERIENCED | load.bits();
     }
 
-    /// Marks it. Only for packets that are ECN-capable.
+    /// Marks the packet, which must be ECN-capable.
     pub fn mark(&mut self) {
         debug_assert!(self.is_ecn_capable(), "only ECN-capable packets are marked");
         self.flags |= flags::CONGESTION_EXPERIENCED;
     }
 }
 
-/// How loaded the links of a path are: what the routers of VCP write into the ECN field (Xia et al. 2005, section 3.1).
-/// The greater code is that of the more loaded link.
+/// The load of a path, which VCP routers write into the ECN field (Xia et al. 2005, section 3.1). A more loaded link
+/// has a greater code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LoadFactor {
     /// Codepoint 01.
@@ -100,7 +100,7 @@ pub enum LoadFactor {
 }
 
 impl LoadFactor {
-    /// Its bits in a packet's flags.
+    /// The bits of the load factor in a packet's flags.
     pub fn bits(self) -> u8 {
         match self {
             LoadFactor::Low => flags::ECT_1,
@@ -119,10 +119,10 @@ pub struct Block {
     pub end: u64,
 }
 
-/// RFC 2018 section 3: at most four blocks fit into 40 bytes of options, three beside timestamps.
+/// The maximum number of SACK blocks: four fit into 40 bytes of options, three with timestamps (RFC 2018 section 3).
 pub const MAXIMUM_SACK_BLOCKS: usize = 4;
 
-/// SACK blocks of one acknowledgement, the most recent first.
+/// The SACK blocks of an acknowledgement, the most recent first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [Block; MAXIMUM_SACK_BLOCKS],
@@ -130,7 +130,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Adds a block. The caller keeps to [`MAXIMUM_SACK_BLOCKS`].
+    /// Adds a block. The caller must not exceed [`MAXIMUM_SACK_BLOCKS`].
     pub fn push(&mut self, block: Block) {
         self.blocks[usize::from(self.length)] = block;
         self.length += 1;
@@ -142,18 +142,19 @@ impl SackBlocks {
     }
 }
 
-/// What an acknowledgement tells besides its number and the echoed timestamp.
+/// The contents of an acknowledgement besides its number and the echoed timestamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckOptions {
     /// Selective acknowledgements.
     pub sacks: SackBlocks,
-    /// How long the latest data segment was on its way; only for senders that ask.
+    /// The one-way delay of the latest data segment, only for senders that request it.
     pub one_way_delay: Option<Duration>,
-    /// When it arrived; likewise.
+    /// The arrival time of the latest data segment, only for senders that request it.
     pub arrived: Option<Time>,
-    /// Data packets that came marked so far: the counter of Accurate ECN (RFC 9768), which here never wraps round.
+    /// The number of marked data packets received so far: the counter of Accurate ECN (RFC 9768), which does not wrap
+    /// here.
     pub marks: Option<u64>,
-    /// The load factor that came with the latest data segment; only for senders that ask.
+    /// The load factor in the latest data segment, only for senders that request it.
     pub load_factor: Option<LoadFactor>,
 }
 
@@ -172,25 +173,25 @@ impl AckOptions {
     }
 }
 
-/// What a TFRC receiver reports besides the timestamp that it echoes (RFC 5348 section 3.2.2).
+/// The contents of a TFRC report besides the echoed timestamp (RFC 5348 section 3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// t_delay: for how long it had the packet with that timestamp.
+    /// t_delay: the time since the arrival of the packet with that timestamp.
     pub delay: Duration,
-    /// X_recv, in bytes of payload a second.
+    /// X_recv, in bytes of payload per second.
     pub receive_rate: f64,
-    /// p.
+    /// The loss event rate p.
     pub loss_event_rate: f64,
 }
 
-/// What a packet may carry that most do not.
+/// Options that only some packets carry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Options {
-    /// Of a TCP acknowledgement.
+    /// Options of a TCP acknowledgement.
     Ack(AckOptions),
-    /// Of a TFRC data packet: the sender's estimate of the round-trip time (RFC 5348 section 3.2.1).
+    /// Option of a TFRC data packet: the sender's estimate of the round-trip time (RFC 5348 section 3.2.1).
     RoundTripTime(Duration),
-    /// Of a TFRC feedback packet.
+    /// Report in a TFRC feedback packet.
     Report(Report),
 }
 
@@ -200,7 +201,7 @@ impl From<AckOptions> for Options {
     }
 }
 
-/// Options of the packets under way. Most packets have none, so they carry a handle.
+/// The options of the packets in the network. Packets carry a handle, since most have none.
 #[derive(Debug, Default)]
 pub struct OptionsPool {
     slots: Vec<Options>,
@@ -208,7 +209,7 @@ pub struct OptionsPool {
 }
 
 impl OptionsPool {
-    /// Keeps `options` until they are released.
+    /// Stores `options` until they are released.
     pub fn put(&mut self, options: impl Into<Options>) -> OptionsHandle {
         let options = options.into();
         if matches!(&options, Options::Ack(options) if options.is_empty()) {
@@ -223,7 +224,7 @@ impl OptionsPool {
         }
     }
 
-    /// The options of an acknowledgement, if it has any.
+    /// The options of an acknowledgement, if any.
     pub fn get(&self, handle: OptionsHandle) -> Option<&AckOptions> {
         match self.slots.get(handle.0 as usize) {
             Some(Options::Ack(options)) if handle != OptionsHandle::NONE => Some(options),
@@ -231,18 +232,18 @@ impl OptionsPool {
         }
     }
 
-    /// The options of a packet, if it has any, which stay.
+    /// The options of a packet, if any, which remain stored.
     pub fn peek(&self, handle: OptionsHandle) -> Option<Options> {
         if handle == OptionsHandle::NONE { None } else { self.slots.get(handle.0 as usize).copied() }
     }
 
-    /// The options of a packet, if it has any, which are released with it.
+    /// The options of a packet, if any, which are released.
     pub fn take(&mut self, handle: OptionsHandle) -> Option<Options> {
         self.release(handle);
         if handle == OptionsHandle::NONE { None } else { Some(self.slots[handle.0 as usize]) }
     }
 
-    /// Frees the place of options that are no longer needed.
+    /// Releases the slot of options that are no longer needed.
     pub fn release(&mut self, handle: OptionsHandle) {
         if handle != OptionsHandle::NONE {
             self.free.push(handle.0);

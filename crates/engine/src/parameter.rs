@@ -1,5 +1,5 @@
-//! Parameters of algorithms and stacks: each is declared once, with its default, meaning and source, and from that
-//! declaration come the value the algorithm reads, the check of what a user sets, and what `describe` shows.
+//! Parameters of algorithms and stacks. Each is declared once, with its default, description and source. The
+//! declaration provides the value that the algorithm reads, the check of user settings, and the output of `describe`.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::time::Duration;
 use crate::units::{Bytes, Rate};
 
-/// What kind of value a parameter takes, and so how a user writes it.
+/// The kind of value of a parameter, which determines its notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -18,56 +18,56 @@ pub enum Kind {
     Integer,
     /// True or false.
     Boolean,
-    /// A length of time; picoseconds in a specification.
+    /// A duration, in picoseconds in a specification.
     Duration,
-    /// A size; bytes in a specification.
+    /// A size, in bytes in a specification.
     Size,
-    /// A length of a queue; packets or bytes in a specification, as `{"packets": 50}`.
+    /// A queue length, in packets or bytes in a specification, as `{"packets": 50}`.
     QueueLength,
-    /// A rate; bits per second in a specification.
+    /// A rate, in bits per second in a specification.
     Rate,
-    /// One of a few words.
+    /// One of several words.
     Choice,
-    /// The name of something in the scenario.
+    /// The name of an element of the scenario.
     Text,
 }
 
-/// What `describe` tells of a parameter.
+/// The description of a parameter.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
-    /// Its name in a scenario.
+    /// The name in a scenario.
     pub name: &'static str,
-    /// How it is written.
+    /// The kind of value.
     pub kind: Kind,
-    /// Its value unless set.
+    /// The default value.
     pub default: Value,
-    /// What it does.
+    /// The description.
     pub doc: &'static str,
-    /// Where its default comes from.
+    /// The source of the default.
     pub source: &'static str,
-    /// The words a choice allows.
+    /// The allowed words of a choice.
     pub choices: Option<&'static [&'static str]>,
-    /// The least value allowed.
+    /// The minimum allowed value.
     pub minimum: Option<f64>,
-    /// The greatest value allowed.
+    /// The maximum allowed value.
     pub maximum: Option<f64>,
 }
 
 impl Description {
-    /// The same with these limits.
+    /// Sets the limits.
     #[must_use]
     pub fn within(self, minimum: f64, maximum: f64) -> Description {
         Description { minimum: Some(minimum), maximum: Some(maximum), ..self }
     }
 }
 
-/// A Rust type that a parameter may have.
+/// A Rust type that a parameter can have.
 pub trait ParameterType {
-    /// The kind users see.
+    /// The kind of value for users.
     const KIND: Kind;
-    /// The words of a choice.
+    /// The allowed words of a choice.
     const CHOICES: Option<&'static [&'static str]> = None;
-    /// The least value the type itself allows.
+    /// The minimum value of the type.
     const MINIMUM: Option<f64> = None;
 }
 
@@ -97,7 +97,7 @@ impl ParameterType for Rate {
     const MINIMUM: Option<f64> = Some(1.0);
 }
 
-/// Checks set numbers against the limits that were declared.
+/// Checks numbers against the declared limits.
 ///
 /// # Errors
 /// One line that names the parameter, its value and what is allowed.
@@ -117,19 +117,19 @@ pub fn check_limits(set: &Value, descriptions: &[Description]) -> Result<(), Str
     Ok(())
 }
 
-/// A struct of parameters, as [`parameters!`](crate::parameters) declares it.
+/// A struct of parameters declared by [`parameters!`](crate::parameters).
 pub trait Parameters: Default {
-    /// Sets the parameter of this name; whether there is one.
+    /// Sets the parameter of this name. Returns whether it exists.
     ///
     /// # Errors
-    /// If the value is not of the parameter's type.
+    /// If the value does not have the parameter's type.
     fn set(&mut self, name: &str, value: &Value) -> serde_json::Result<bool>;
 }
 
-/// Reads parameters: the defaults, but for those that are given.
+/// Deserializes parameters. Those that are not given have their defaults.
 ///
 /// # Errors
-/// One line that names the parameter, if there is none of the name or its value is of another type.
+/// One line that names the parameter, if it does not exist or its value has another type.
 pub fn read<'de, P: Parameters, D: Deserializer<'de>>(deserializer: D) -> Result<P, D::Error> {
     let mut parameters = P::default();
     for (name, value) in Map::<String, Value>::deserialize(deserializer)? {
@@ -144,7 +144,7 @@ pub fn read<'de, P: Parameters, D: Deserializer<'de>>(deserializer: D) -> Result
 /// Changes the default of a nested parameter.
 ///
 /// # Panics
-/// If there is none of the name, or the value is of another type.
+/// If there is no parameter of this name, or the value has another type.
 pub fn override_default<P: Parameters>(parameters: &mut P, name: &str, value: impl Serialize) {
     let known = parameters.set(name, &json!(value));
     assert!(known.is_ok_and(|known| known), "{name}: no such parameter to override");
@@ -163,7 +163,7 @@ macro_rules! parameters {
         $crate::parameters! { @read [$(#[$attribute])* $visibility struct $name] [] $($entries)* }
     };
 
-    // Brings all entries into one form: { field, type, (documentation), (how it is read) }.
+    // Normalises all entries to the form { field, type, (documentation), (how it is read) }.
     (@read [$($head:tt)*] [$($done:tt)*]
         $field:ident: $type:ty = $default:expr $(, in $minimum:literal .. $maximum:literal)?, $doc:literal, $source:literal;
         $($rest:tt)*
@@ -200,9 +200,9 @@ macro_rules! parameters {
         }
 
         impl $name {
-            /// What each parameter is.
+            /// The descriptions of all parameters.
             pub fn describe() -> Vec<$crate::parameter::Description> {
-                #[allow(unused_mut)] // Some have no parameters.
+                #[allow(unused_mut)] // Some structs have no parameters.
                 let mut descriptions = Vec::new();
                 $($crate::parameters!(@describe descriptions, $field, $type, $how);)*
                 descriptions
@@ -210,7 +210,7 @@ macro_rules! parameters {
         }
 
         impl $crate::parameter::Parameters for $name {
-            #[allow(unused_variables)] // Some have no parameters.
+            #[allow(unused_variables)] // Some structs have no parameters.
             fn set(&mut self, name: &str, value: &serde_json::Value) -> serde_json::Result<bool> {
                 $($crate::parameters!(@set (self.$field), name, value, $field, $type, $how);)*
                 Ok(false)
@@ -226,7 +226,7 @@ macro_rules! parameters {
 
     (@default $type:ty, (one $default:expr, $limits:tt, $doc:literal, $source:literal)) => { $default };
     (@default $type:ty, (nested $hidden:tt [$(($name:ident, $default:expr, $limits:tt, $source:literal))*])) => {{
-        #[allow(unused_mut)] // Some override nothing.
+        #[allow(unused_mut)] // Some structs override no default.
         let mut nested = <$type>::default();
         $($crate::parameter::override_default(&mut nested, stringify!($name), $default);)*
         nested
@@ -273,7 +273,7 @@ macro_rules! parameters {
     };
 }
 
-/// Declares a choice: an enum whose variants are written as the given words.
+/// Declares a choice: an enum whose variants are denoted by the given words.
 #[macro_export]
 macro_rules! choice {
     ($(#[$attribute:meta])* $visibility:vis enum $name:ident { $($(#[$variant_attribute:meta])* $variant:ident = $word:literal,)* }) => {

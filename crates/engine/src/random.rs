@@ -1,30 +1,30 @@
-//! Random streams. Each purpose draws from a stream of its own, so that adding a probe, a flow or a queue does not
-//! disturb the draws of the others.
+//! Random streams. Each purpose has a stream of its own, so that adding a probe, a flow or a queue does not change the
+//! draws of the others.
 //!
-//! The generator is xoshiro256++ (Blackman and Vigna 2019) seeded through SplitMix64; both are pinned because results
-//! must be the same bytes on every machine and in every later version.
+//! The generator is xoshiro256++ (Blackman and Vigna 2019) seeded through SplitMix64. Both are fixed because results
+//! must be identical on every machine and in every later version.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::time::Duration;
 
-/// What a stream is drawn for.
+/// The purpose of a stream.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
-    /// When a flow starts; one stream a flow.
+    /// Start times of flows. One stream per flow.
     FlowStart = 1,
-    /// The draws of a queue discipline; one stream a link.
+    /// Draws of queue disciplines. One stream per link.
     Queue = 2,
-    /// A traffic source's own draws; one stream a flow.
+    /// Draws of traffic sources. One stream per flow.
     Source = 3,
-    /// The sender's processing overhead; one stream a flow.
+    /// The sender's processing overhead. One stream per flow.
     SenderOverhead = 4,
-    /// The draws of a congestion control; one stream a flow.
+    /// Draws of congestion controls. One stream per flow.
     CongestionControl = 5,
-    /// How long a traffic source sends and pauses; one stream a flow.
+    /// On and off periods of traffic sources. One stream per flow.
     OnOff = 6,
-    /// Which packets a link loses; one stream a link.
+    /// Packets lost by links. One stream per link.
     Loss = 7,
 }
 
@@ -33,7 +33,7 @@ pub enum Purpose {
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream for one purpose and one of the things that have it.
+    /// The stream of a purpose and an index.
     pub fn stream(seed: u64, purpose: Purpose, index: u64) -> Random {
         let mixed = split_mix(split_mix(split_mix(seed) ^ purpose as u64) ^ index);
         Random(Xoshiro256PlusPlus::seed_from_u64(mixed))
@@ -44,12 +44,12 @@ impl Random {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in [0, `limit`); zero when `limit` is zero.
+    /// Uniform in [0, `limit`), zero if `limit` is zero.
     pub fn below(&mut self, limit: Duration) -> Duration {
         Duration(((u128::from(self.0.next_u64()) * u128::from(limit.0)) >> 64) as u64)
     }
 
-    /// Uniform in 0, 1, ... `count` - 1; zero when `count` is zero.
+    /// Uniform in 0, 1, ... `count` - 1, zero if `count` is zero.
     pub fn index(&mut self, count: u64) -> u64 {
         self.below(Duration(count)).0
     }
@@ -65,7 +65,7 @@ impl Random {
     }
 }
 
-/// SplitMix64's step (Steele, Lea and Flood 2014).
+/// A step of SplitMix64 (Steele, Lea and Flood 2014).
 fn split_mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

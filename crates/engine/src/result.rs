@@ -1,4 +1,4 @@
-//! What a run leaves: figures over the measuring window, unless a name says `total`.
+//! The result of a run. Values refer to the measuring window, unless their name contains `total`.
 
 use crate::probe::{QueueStatistics, Series};
 use crate::tcp::sender::{SenderStatistics, State};
@@ -9,64 +9,64 @@ use crate::time::Time;
 pub struct RunResult {
     /// One for each flow, in the order of the specification.
     pub flows: Vec<FlowResult>,
-    /// One for each link with a queue discipline, in the order of the specification; none if queues are not measured.
+    /// One for each link with a queue discipline, in the order of the specification. Empty if queues are not measured.
     pub queues: Vec<QueueResult>,
-    /// Samples.
+    /// The sampled series.
     pub series: Series,
-    /// Events processed.
+    /// Number of events processed.
     pub events: u64,
-    /// Data packets that reached their receiving host in the whole run.
+    /// Data packets delivered to their receiving host in the whole run.
     pub data_packets_delivered: u64,
 }
 
-/// A flow's result.
+/// The result of a flow.
 #[derive(Debug)]
 pub struct FlowResult {
-    /// Index of its group in the specification.
+    /// Index of the flow's group in the specification.
     pub group: usize,
-    /// When it started.
+    /// The start time of the flow.
     pub start: Time,
-    /// When it was stopped, if it was still open then.
+    /// When the flow was stopped, if it was still open then.
     pub stopped: Option<Time>,
-    /// Payload bytes handed to the receiving application in order, each once.
+    /// Payload bytes delivered to the receiving application in order, each counted once.
     pub bytes_delivered: u64,
-    /// The same since the start of the run.
+    /// Payload bytes delivered since the start of the run.
     pub total_bytes_delivered: u64,
-    /// Data packets that queues dropped or links lost.
+    /// Data packets dropped by queues or lost by links.
     pub packets_dropped: u64,
-    /// A TCP flow's own figures.
+    /// Values specific to TCP flows.
     pub tcp: Option<TcpResult>,
-    /// What a rate-based sender counted.
+    /// Counters of a rate-based sender.
     pub rate_based: Option<SenderStatistics>,
 }
 
 impl FlowResult {
-    /// What the sender counted, whichever it is.
+    /// The counters of the sender of either kind.
     pub fn statistics(&self) -> SenderStatistics {
         self.tcp.as_ref().map(|tcp| tcp.statistics).or(self.rate_based).unwrap_or_default()
     }
 }
 
-/// What only a TCP flow has.
+/// Values specific to TCP flows.
 #[derive(Debug)]
 pub struct TcpResult {
-    /// Where the connection stood at the end.
+    /// The state of the connection at the end.
     pub state: State,
-    /// When its SYN was answered.
+    /// When the SYN was answered.
     pub established: Option<Time>,
-    /// When its last byte was acknowledged.
+    /// When the last byte was acknowledged.
     pub completed: Option<Time>,
-    /// Counts.
+    /// The counters of the sender.
     pub statistics: SenderStatistics,
 }
 
-/// A queue's result.
+/// The result of a queue.
 #[derive(Debug)]
 pub struct QueueResult {
-    /// Index of its link in the specification.
+    /// Index of the link in the specification.
     pub link: usize,
-    /// Packets that the link itself lost, in the whole run.
+    /// Packets lost by the link itself in the whole run.
     pub link_losses: u64,
-    /// The statistics.
+    /// The statistics of the queue.
     pub statistics: QueueStatistics,
 }

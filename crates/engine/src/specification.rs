@@ -1,4 +1,4 @@
-//! What a run is: one fully specified simulation. All figures are SI integers: picoseconds, bytes, bits per second.
+//! The complete specification of a run. All values are integers in picoseconds, bytes or bits per second.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,26 +7,26 @@ use crate::tcp::slow_start::SlowStartKind;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
-/// A run.
+/// The specification of a run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Specification {
-    /// Seed of all random streams.
+    /// The seed of all random streams.
     pub seed: u64,
-    /// When the run ends.
+    /// The end of the run.
     pub duration: Time,
-    /// When the measuring window opens; it lasts to the end.
+    /// The start of the measuring window, which lasts to the end.
     pub warm_up: Time,
-    /// Each packet leaves a sender after a random time below this, in order: ns-2's `overhead_`, the remedy for phase
-    /// effects (Floyd and Jacobson 1991). Zero turns it off.
+    /// The upper bound of a random delay of each packet at its sender, without reordering: ns-2's `overhead_`, which
+    /// prevents phase effects (Floyd and Jacobson 1991). Zero disables it.
     pub sender_overhead: Duration,
     /// Names of hosts and routers.
     pub nodes: Vec<String>,
-    /// One entry a direction.
+    /// One entry per direction.
     pub links: Vec<LinkSpecification>,
-    /// Stack settings, shared by flows; see [`crate::tcp::profile::StackProfile`].
+    /// Stack settings, shared by flows. See [`crate::tcp::profile::StackProfile`].
     pub stacks: Vec<Value>,
-    /// Groups of like flows.
+    /// Groups of identical flows.
     pub flows: Vec<FlowSpecification>,
     /// What is sampled.
     pub probe: ProbeSpecification,
@@ -36,90 +36,90 @@ pub struct Specification {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpecification {
-    /// Index of the node it leaves.
+    /// Index of the source node.
     pub from: usize,
-    /// Index of the node it enters.
+    /// Index of the destination node.
     pub to: usize,
-    /// Its capacity.
+    /// The rate of the link.
     pub rate: Rate,
-    /// Its propagation delay.
+    /// The propagation delay.
     pub delay: Duration,
-    /// The discipline at its egress; none is an unlimited FIFO that is not measured.
+    /// The queue discipline at the egress. `None` is an unlimited FIFO that is not measured.
     pub queue: Option<QueueSpecification>,
-    /// Packets that the device below the discipline takes from it and holds besides the one it transmits: a NIC's ring.
+    /// Packets that the device below the discipline holds in addition to the one in transmission: a NIC's ring.
     #[serde(default)]
     pub device_queue: u64,
-    /// Packets it loses by plan.
+    /// A deterministic loss pattern.
     pub drop: Option<LossPattern>,
-    /// Share of all packets that it loses at random, on the wire.
+    /// The probability of random loss of a packet on the wire.
     #[serde(default)]
     pub loss: f64,
-    /// What changes while the run lasts, in order of time.
+    /// Changes during the run, ordered by time.
     #[serde(default)]
     pub changes: Vec<LinkChange>,
 }
 
-/// What a link is from a moment on; what is not named stays as it is.
+/// A change of a link. Fields that are not given remain unchanged.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkChange {
-    /// The moment.
+    /// The time of the change.
     pub at: Time,
-    /// Its capacity, also for what remains of a packet in transmission. At zero it holds its packets.
+    /// The rate, also for the rest of a packet in transmission. At zero no packet is sent.
     pub rate: Option<Rate>,
-    /// Its propagation delay, for packets whose transmission ends from then on.
+    /// The propagation delay of packets whose transmission ends after the change.
     pub delay: Option<Duration>,
-    /// Share of the packets that it loses at random, of those whose transmission ends from then on.
+    /// The probability of random loss of packets whose transmission ends after the change.
     pub loss: Option<f64>,
 }
 
 impl LinkSpecification {
-    /// Whether it never loses a packet by itself.
+    /// Whether the link itself never loses a packet.
     pub fn is_lossless(&self) -> bool {
         self.drop.is_none() && self.loss == 0.0 && self.changes.iter().all(|change| change.loss.is_none())
     }
 }
 
-/// A queue discipline.
+/// The specification of a queue discipline.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueSpecification {
-    /// Its name.
+    /// The name of the discipline.
     pub name: String,
-    /// How much it holds; unlimited if none.
+    /// The limit, unlimited if `None`.
     pub limit: Option<QueueLimit>,
-    /// Its parameters, those left out having their defaults.
+    /// The parameters. Those that are not given have their defaults.
     #[serde(default = "no_parameters")]
     pub parameters: Value,
 }
 
-/// How much a queue holds.
+/// The limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueLimit {
-    /// So many packets.
+    /// A limit in packets.
     Packets(u64),
-    /// So many bytes.
+    /// A limit in bytes.
     Bytes(u64),
-    /// So many products of the link's rate and the longest base round-trip time of the flows that cross it.
+    /// A multiple of the product of the link's rate and the longest base round-trip time of the flows that cross it.
     BandwidthDelayProducts(f64),
 }
 
-/// Which of the data packets that come to a link are lost; the first is number 1.
+/// The data packets lost by a link. The first packet has number 1.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossPattern {
     /// Every n-th packet.
     Every(u64),
-    /// These.
+    /// The packets with these numbers.
     Listed(Vec<u64>),
 }
 
-/// A group of like flows.
+/// A group of identical flows.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpecification {
-    /// How many.
+    /// The number of flows.
     pub count: u64,
     /// Index of the sending host.
     pub from: usize,
@@ -127,42 +127,42 @@ pub struct FlowSpecification {
     pub to: usize,
     /// Name of the group in the results.
     pub group: String,
-    /// Earliest start.
+    /// The earliest start time.
     pub start: Time,
-    /// Starts are uniform over this time from `start` on.
+    /// Start times are uniformly distributed over this time from `start` on.
     pub start_within: Duration,
-    /// When those that are still open are aborted.
+    /// When flows that are still open are aborted.
     pub stop: Option<Time>,
-    /// Payload of each flow; none sends to the end of the run.
+    /// The payload of each flow. `None` sends until the end of the run.
     pub size: Option<Bytes>,
-    /// What sends.
+    /// The traffic source.
     pub source: SourceSpecification,
 }
 
-/// What sends: a TCP sender with a window, or a rate-based source, as the name says.
+/// The specification of a traffic source: a window-based TCP sender or a rate-based source, depending on the name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceSpecification {
-    /// Its congestion control: one of [`crate::tcp::congestion`] or of [`crate::traffic`].
+    /// The congestion control: one of [`crate::tcp::congestion`] or of [`crate::traffic`].
     pub name: String,
-    /// Its slow start, if the congestion control leaves that to the sender.
+    /// The slow start, unless the congestion control has its own.
     pub slow_start: SlowStartKind,
-    /// Parameters of the congestion control, those left out having their defaults.
+    /// The parameters of the congestion control. Those that are not given have their defaults.
     #[serde(default = "no_parameters")]
     pub parameters: Value,
-    /// Index of its stack.
+    /// Index of the stack.
     pub stack: usize,
 }
 
-/// What is sampled.
+/// The specification of the measurements.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeSpecification {
-    /// Whether queues are measured; without it results have no queues.
+    /// Whether queues are measured. If not, results contain no queues.
     pub queue_statistics: bool,
-    /// How often queue lengths are sampled.
+    /// The sampling interval of queue lengths.
     pub queue_series: Option<Duration>,
-    /// How often each flow's window, threshold, RTT and delivered bytes are sampled.
+    /// The sampling interval of each flow's window, threshold, RTT and delivered bytes.
     pub flow_series: Option<Duration>,
 }
 

@@ -1,11 +1,11 @@
-//! Simulated time: integer picoseconds, so that a byte at 1 Gbit/s (8000 ps) is exact and a run is the same on
-//! every machine. A `u64` holds 213 days.
+//! Simulated time in integer picoseconds, so that a byte at 1 Gbit/s (8000 ps) is exact and a run is identical on every
+//! machine. A `u64` holds 213 days.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 use serde::{Deserialize, Serialize};
 
-/// Picoseconds in a second.
+/// Picoseconds per second.
 pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
 /// An instant: picoseconds since the start of the run.
@@ -13,7 +13,7 @@ pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 #[serde(transparent)]
 pub struct Time(pub u64);
 
-/// A length of time in picoseconds.
+/// A duration in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Duration(pub u64);
@@ -21,7 +21,7 @@ pub struct Duration(pub u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// An instant no run reaches.
+    /// An instant that no run reaches.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// Seconds since the start of the run.
@@ -29,14 +29,14 @@ impl Time {
         self.0 as f64 / PICOSECONDS_PER_SECOND as f64
     }
 
-    /// The time since `earlier`, zero if `earlier` lies ahead.
+    /// The time since `earlier`, zero if `earlier` is in the future.
     pub fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Duration {
-    /// No time.
+    /// The zero duration.
     pub const ZERO: Duration = Duration(0);
 
     /// A duration of whole seconds.
@@ -54,7 +54,7 @@ impl Duration {
         Duration(microseconds * (PICOSECONDS_PER_SECOND / 1_000_000))
     }
 
-    /// The nearest duration to a number of seconds; negative numbers give zero.
+    /// The nearest duration to a number of seconds. Negative numbers give zero.
     pub fn from_seconds_f64(seconds: f64) -> Duration {
         let picoseconds = seconds * PICOSECONDS_PER_SECOND as f64;
         // `f64::round` is a call into the C library on processors before SSE4.1; the fraction is exact.

@@ -1,4 +1,4 @@
-//! Sizes and rates, as newtypes so that a parameter's kind can be told from its Rust type.
+//! Sizes and rates, as newtypes so that the kind of a parameter follows from its Rust type.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +15,13 @@ pub struct Bytes(pub u64);
 pub struct Rate(pub u64);
 
 impl Rate {
-    /// How long `bytes` take on a link of this rate, rounded up to a whole picosecond. At a rate of zero, forever.
+    /// The transmission time of `bytes` on a link of this rate, rounded up to a whole picosecond. Infinite at a rate of
+    /// zero.
     pub fn transmission_time(self, bytes: u64) -> Duration {
         if self.0 == 0 {
             return Duration(u64::MAX);
         }
-        // A packet's bits in picoseconds fit into 64 bits, and a division of more takes several times as long.
+        // The bits of a packet in picoseconds fit into 64 bits. A wider division is several times slower.
         if let Some(picobits) = bytes.checked_mul(8 * PICOSECONDS_PER_SECOND) {
             return Duration(picobits.div_ceil(self.0));
         }

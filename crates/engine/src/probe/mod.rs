@@ -1,4 +1,4 @@
-//! What is measured while a run runs: streaming statistics, sampled series and packets.
+//! Measurements during a run: streaming statistics, sampled series and packet records.
 
 mod passage;
 mod queue;

@@ -1,4 +1,4 @@
-//! Packets as they pass an end of a link: what a sniffer there would see.
+//! Records of packets that pass an end of a link, as captured by a sniffer there.
 
 use crate::packet::{Options, Packet};
 use crate::time::Time;
@@ -6,18 +6,18 @@ use crate::time::Time;
 /// An end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Where its transmitter is.
+    /// The end with the transmitter.
     Near,
-    /// Where its packets arrive.
+    /// The end at which packets arrive.
     Far,
 }
 
 /// A packet whose last bit passes an end of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
-    /// When.
+    /// The time.
     pub time: Time,
-    /// Which link's end.
+    /// The index of the link.
     pub link: usize,
     /// The packet.
     pub packet: Packet,
@@ -28,14 +28,14 @@ pub struct Passage {
 /// The ends of a link that are recorded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recorded {
-    /// The near one.
+    /// Whether the near end is recorded.
     pub near: bool,
-    /// The far one.
+    /// Whether the far end is recorded.
     pub far: bool,
 }
 
 impl Recorded {
-    /// This end too.
+    /// Adds an end.
     pub fn add(&mut self, end: End) {
         match end {
             End::Near => self.near = true,

@@ -1,4 +1,4 @@
-//! Statistics around a queue, the same for every discipline.
+//! Statistics of a queue, the same for every discipline.
 
 use std::ops::Add;
 
@@ -6,25 +6,25 @@ use super::sojourn::SojournCounts;
 use crate::queue::{DropCause, Outcome};
 use crate::time::{Duration, Time};
 
-/// Counts of packets.
+/// Counters of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Came to the queue.
+    /// Arrivals at the queue.
     pub arrivals: u64,
-    /// Left it for the wire.
+    /// Departures to the wire.
     pub departures: u64,
-    /// Dropped because the queue was at its limit.
+    /// Drops because the queue was at its limit.
     pub drops_overflow: u64,
-    /// Dropped by the discipline's choice.
+    /// Early drops by the discipline.
     pub drops_early: u64,
-    /// Marked.
+    /// Marks.
     pub marks: u64,
-    /// Bytes that left for the wire.
+    /// Bytes sent to the wire.
     pub bytes_sent: u64,
 }
 
 impl Counts {
-    /// Dropped for any cause.
+    /// Drops of any cause.
     pub fn drops(&self) -> u64 {
         self.drops_overflow + self.drops_early
     }
@@ -45,17 +45,17 @@ impl Add for Counts {
     }
 }
 
-/// What a queue did since the start of the run.
+/// Totals of a queue since the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueTotals {
-    /// Counts of packets.
+    /// Counters of packets.
     pub counts: Counts,
-    /// Sojourn times of the packets sent, in seconds, added up.
+    /// Sum of the sojourn times of the packets sent, in seconds.
     pub sojourn_sum: f64,
 }
 
-/// Integrals over time of a queue's length. That of any step function is its last value times the time, less each step
-/// times its moment, so that a step takes a sum.
+/// Time integrals of the queue length. The integral of a step function is its last value times the time, less each step
+/// times its instant, so an update is an addition.
 #[derive(Clone, Copy, Debug, Default)]
 struct Integrals {
     packets: i128,
@@ -64,7 +64,7 @@ struct Integrals {
 }
 
 impl Integrals {
-    /// A packet joins a queue of this length.
+    /// Updates the integrals when a packet joins a queue of this length.
     fn on_join(&mut self, packets: u64, size: u16, now: Time) {
         let now = i128::from(now.0);
         self.packets -= now;
@@ -72,7 +72,7 @@ impl Integrals {
         self.bytes -= i128::from(size) * now;
     }
 
-    /// A packet leaves a queue of this length.
+    /// Updates the integrals when a packet leaves a queue of this length.
     fn on_leave(&mut self, packets: u64, size: u16, now: Time) {
         let now = i128::from(now.0);
         self.packets += now;
@@ -80,13 +80,13 @@ impl Integrals {
         self.bytes += i128::from(size) * now;
     }
 
-    /// Integrals that start now, at this length: as if all packets had joined now.
+    /// Integrals that start now at this length, as if all packets had joined now.
     fn from_now(packets: u64, bytes: u64, now: Time) -> Integrals {
         let (packets, bytes, now) = (i128::from(packets), i128::from(bytes), i128::from(now.0));
         Integrals { packets: -packets * now, packets_squared: -packets * packets * now, bytes: -bytes * now }
     }
 
-    /// The integrals up to now, at this current length.
+    /// The integrals up to now at this length.
     fn up_to(&self, packets: u64, bytes: u64, now: Time) -> Integrals {
         let (packets, bytes, now) = (i128::from(packets), i128::from(bytes), i128::from(now.0));
         Integrals {
@@ -111,26 +111,26 @@ pub struct QueueProbe {
     sojourn_sum: u128,
     sojourn_sum_before_window: u128,
     sojourn_max: Duration,
-    /// Sojourn times of the packets sent.
+    /// The distribution of the sojourn times of the packets sent.
     sojourns: SojournCounts,
 }
 
 impl QueueProbe {
-    /// A packet came to the queue and is in it.
+    /// Records an arrival that is queued.
     #[inline(always)]
     pub fn on_arrival(&mut self, size: u16, now: Time) {
         self.join(size, now);
         self.max_packets = self.max_packets.max(self.packets);
     }
 
-    /// A packet came to the queue, and the discipline dropped or marked.
+    /// Records an arrival on which the discipline dropped or marked.
     pub fn on_arrival_with(&mut self, outcome: &Outcome, size: u16, now: Time) {
         self.join(size, now);
         self.on_outcome(outcome, now);
         self.max_packets = self.max_packets.max(self.packets);
     }
 
-    /// The discipline dropped or marked.
+    /// Records drops and marks.
     pub fn on_outcome(&mut self, outcome: &Outcome, now: Time) {
         for dropped in &outcome.dropped {
             self.leave(dropped.packet.size, now);
@@ -142,14 +142,14 @@ impl QueueProbe {
         self.window.marks += outcome.marks;
     }
 
-    /// A packet leaves the queue and occupies the transmitter for `transmission`.
+    /// Records a departure that occupies the transmitter for `transmission`.
     #[inline(always)]
     pub fn on_departure(&mut self, size: u16, sojourn: Duration, transmission: Duration, now: Time) {
         self.leave(size, now);
         self.count_departure(size, sojourn, transmission);
     }
 
-    /// A packet passes through the empty queue.
+    /// Records a packet that bypasses the empty queue.
     pub fn on_passage(&mut self, size: u16, transmission: Duration) {
         self.window.arrivals += 1;
         self.max_packets = self.max_packets.max(1);
@@ -166,7 +166,7 @@ impl QueueProbe {
         self.sojourns.record(sojourn);
     }
 
-    /// What the queue did since the start of the run.
+    /// The totals since the start of the run.
     pub fn totals(&self) -> QueueTotals {
         QueueTotals {
             counts: self.before_window + self.window,
@@ -174,7 +174,7 @@ impl QueueProbe {
         }
     }
 
-    /// Packets and bytes that came and neither left nor were dropped.
+    /// The current queue length, in packets and bytes.
     pub fn length(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
@@ -192,7 +192,8 @@ impl QueueProbe {
         self.bytes -= u64::from(size);
     }
 
-    /// The measuring window opens. `remaining` is the time for which the transmitter will be busy with packets that left.
+    /// Starts the measuring window. `remaining` is the time for which the transmitter is still busy with departed
+    /// packets.
     pub fn open_window(&mut self, now: Time, remaining: Duration) {
         let counts = self.window;
         let (packets, bytes) = (self.packets, self.bytes);
@@ -209,7 +210,8 @@ impl QueueProbe {
         };
     }
 
-    /// The run ends. `remaining` is the time for which the transmitter would still be busy with packets that left.
+    /// Ends the measurement. `remaining` is the time for which the transmitter would still be busy with departed
+    /// packets.
     pub fn close(self, now: Time, remaining: Duration) -> QueueStatistics {
         let integrals = self.integrals.up_to(self.packets, self.bytes, now);
         let elapsed = now.since(self.window_opened).0;
@@ -241,7 +243,7 @@ impl QueueProbe {
     }
 }
 
-/// Sojourn times in seconds of the packets sent; quantiles within 1 %.
+/// Sojourn times of the packets sent, in seconds. Quantiles are accurate to 1 %.
 #[derive(Clone, Copy, Debug)]
 pub struct SojournTimes {
     /// Mean.
@@ -252,29 +254,29 @@ pub struct SojournTimes {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// The longest.
+    /// Maximum.
     pub max: f64,
 }
 
-/// What a queue did in the measuring window.
+/// Statistics of a queue in the measuring window.
 #[derive(Clone, Debug)]
 pub struct QueueStatistics {
-    /// In the window.
+    /// Counters in the window.
     pub window: Counts,
-    /// Before it.
+    /// Counters before the window.
     pub before_window: Counts,
-    /// Time-weighted mean length.
+    /// Time-weighted mean length in packets.
     pub mean_packets: f64,
-    /// Time-weighted standard deviation of the length.
+    /// Time-weighted standard deviation of the length in packets.
     pub sd_packets: f64,
-    /// Greatest length.
+    /// Maximum length in packets.
     pub max_packets: u64,
     /// Time-weighted mean length in bytes.
     pub mean_bytes: f64,
-    /// Share of the time that the transmitter was busy.
+    /// Share of the time in which the transmitter was busy.
     pub busy_share: f64,
-    /// None if no packet was sent.
+    /// Sojourn times, `None` if no packet was sent.
     pub sojourn: Option<SojournTimes>,
-    /// Packets left in the queue.
+    /// Packets in the queue at the end.
     pub queued_at_end: u64,
 }

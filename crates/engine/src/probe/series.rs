@@ -2,45 +2,45 @@
 
 use crate::time::{Duration, Time};
 
-/// A queue at an instant.
+/// A sample of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueSample {
-    /// When.
+    /// The time of the sample.
     pub time: Time,
-    /// Which link's.
+    /// The index of the link.
     pub link: usize,
     /// Packets queued.
     pub packets: u64,
     /// Bytes queued.
     pub bytes: u64,
-    /// Packets dropped since the start of the run; none if queues are not measured.
+    /// Packets dropped since the start of the run, `None` if queues are not measured.
     pub drops: Option<u64>,
 }
 
-/// A flow at an instant.
+/// A sample of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSample {
-    /// When.
+    /// The time of the sample.
     pub time: Time,
-    /// Which.
+    /// The index of the flow.
     pub flow: usize,
-    /// Congestion window in bytes; of a rate-based sender what it may send in a round-trip time.
+    /// Congestion window in bytes. For a rate-based sender, the bytes it may send per round-trip time.
     pub cwnd: u64,
-    /// Slow start threshold in bytes; none before the first congestion.
+    /// Slow start threshold in bytes, `None` before the first congestion event.
     pub ssthresh: Option<u64>,
     /// Latest RTT sample.
     pub rtt: Option<Duration>,
     /// Payload bytes delivered since the start of the run.
     pub bytes_delivered: u64,
-    /// Payload bytes that have arrived since the start of the run, each once; those that wait for a gap to be filled too.
+    /// Payload bytes received since the start of the run, each counted once, including those above a gap.
     pub bytes_received: u64,
 }
 
-/// All samples of a run, in the order of time.
+/// All samples of a run, ordered by time.
 #[derive(Debug, Default)]
 pub struct Series {
-    /// Of the queues.
+    /// Samples of queues.
     pub queues: Vec<QueueSample>,
-    /// Of the flows.
+    /// Samples of flows.
     pub flows: Vec<FlowSample>,
 }

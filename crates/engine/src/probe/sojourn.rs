@@ -4,17 +4,17 @@ use hdrhistogram::Histogram;
 
 use crate::time::Duration;
 
-/// Two significant digits: quantiles are within 1 %.
+/// Number of significant digits: quantiles are accurate to 1 %.
 const SIGNIFICANT_DIGITS: u8 = 2;
 
-/// Values below 2^8 each have a bucket; above, an octave has 2^7 of them, so that a bucket is narrower than 1 %.
+/// Values below 2^8 each have a bucket. Above, an octave has 2^7 buckets, so a bucket is narrower than 1 %.
 const SUB_BUCKET_BITS: u32 = 7;
 
-/// In nanoseconds: quarter of an hour. Longer sojourns count as this long.
+/// Maximum value in nanoseconds: a quarter of an hour. Longer sojourn times count as this value.
 const LONGEST: u64 = 900_000_000_000;
 
-/// Counts of sojourn times by nanoseconds, in the buckets of a [`Histogram`] of two digits. Recording is on the path of
-/// every packet and takes a fifth of what the library's does, which checks what is settled here.
+/// Counts of sojourn times in nanoseconds, in the buckets of a [`Histogram`] with two digits. Every packet is recorded,
+/// and this takes a fifth of the time of the library's recording, whose checks are not needed here.
 #[derive(Debug, Default)]
 pub(super) struct SojournCounts {
     counts: Vec<u64>,
@@ -35,7 +35,7 @@ impl SojournCounts {
         self.counts[bucket] = 1;
     }
 
-    /// The same as a histogram, for its quantiles.
+    /// The counts as a histogram, for its quantiles.
     pub fn histogram(&self) -> Histogram<u64> {
         let mut histogram = Histogram::new_with_bounds(1, LONGEST, SIGNIFICANT_DIGITS)
             .expect("the bounds and two significant digits are allowed");
@@ -46,7 +46,8 @@ impl SojournCounts {
     }
 }
 
-/// Octave by octave: values below 2^8 are their own bucket, a larger one is identified by its octave and its next seven bits.
+/// The bucket of a value. Values below 2^8 are their own bucket. A larger value is identified by its octave and its
+/// next seven bits.
 fn bucket(nanoseconds: u64) -> usize {
     let octave = (nanoseconds >> SUB_BUCKET_BITS | 1).ilog2();
     ((octave as usize) << SUB_BUCKET_BITS) + (nanoseconds >> octave) as usize
