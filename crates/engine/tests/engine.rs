@@ -1,4 +1,4 @@
-//! The engine's tests, all in one binary, so that the engine's code is optimised and linked only once.
+//! All tests of the engine in one binary, so that its code is optimised and linked only once.
 
 mod congestion;
 mod laws;

@@ -7,12 +7,13 @@ use sojourn_engine::time::Duration;
 use super::flow::{MSS, after_loss, assert_close, milliseconds, number};
 use super::path::Path;
 
-/// 1000 segments of 1000 bytes a second for a second: quanta are of two segments, or a few in STARTUP.
+/// A path of 1000 segments of 1000 bytes per second with an RTT of one second. A quantum is two segments, or slightly
+/// more in STARTUP.
 fn path(parameters: &Value, seed: u64) -> Path {
     Path::new("bbr", parameters, seed, 1000.0, Duration::from_seconds(1))
 }
 
-/// A path whose STARTUP is over and whose queue is as full as STARTUP leaves it.
+/// A path after STARTUP, with the queue that STARTUP leaves.
 fn full_path(parameters: &Value, seed: u64) -> Path {
     let mut path = path(parameters, seed);
     path.in_flight = 2 * path.bdp();
@@ -37,7 +38,7 @@ fn gains_by_mode() {
         let path = match vector["inputs"]["mode"].as_str().expect("a mode") {
             "STARTUP" => {
                 let mut path = path(parameters, 1);
-                path.app_limited = true; // Or it would end before the window is reached.
+                path.app_limited = true; // Otherwise it would end before the window is reached.
                 (0..10).for_each(|_| path.round());
                 path
             }
@@ -74,8 +75,7 @@ fn startup_exit() {
     path.rate = 100.0;
     for _ in 0..8 {
         path.rate = (1.26 * path.rate).ceil();
-        // The round in which the rate changes is of both rates' segments: two make sure of a sample of the new rate
-        // alone.
+        // The round of the rate change has segments of both rates. Two rounds ensure a sample of only the new rate.
         (0..2).for_each(|_| path.round());
         assert!(path.pacing_gain() > 2.8, "STARTUP ended at gain {}", path.pacing_gain());
     }
@@ -107,7 +107,7 @@ fn random_first_phase() {
 #[test]
 fn gain_cycle() {
     let mut path = probing_path(&json!({}), 1);
-    path.in_flight = 2 * path.bdp(); // Enough for the probe, too much to be drained early.
+    path.in_flight = 2 * path.bdp(); // Enough for the probe, too much for draining to end early.
     path.until_gain(0.75);
     path.until_gain(1.0);
     for _ in 0..3 {
@@ -142,7 +142,7 @@ fn application_limited_samples() {
     path.rate = 2000.0;
     (0..2).for_each(|_| path.round());
     assert_close("twice the rate", path.pacing_rate(), 2.0 * before, 1e-3);
-    // What does count replaces it after ten rounds.
+    // Samples that count replace it after ten rounds.
     (path.rate, path.app_limited) = (500.0, false);
     (0..9).for_each(|_| path.round());
     assert_close("nine rounds later", path.pacing_rate(), 2.0 * before, 1e-3);

@@ -14,12 +14,12 @@ const DOWN: f64 = 0.9;
 const CRUISE: f64 = 1.0;
 const UP: f64 = 1.25;
 
-/// No ProbeRTT comes in between.
+/// Parameters with which ProbeRTT does not occur.
 fn without_probe_rtt() -> Value {
     json!({"probe_rtt_interval": Duration::from_seconds(100_000)})
 }
 
-/// 1000 segments of 1000 bytes a second for 100 ms: a BDP of 100 segments and quanta of two.
+/// A path of 1000 segments of 1000 bytes per second with an RTT of 100 ms: a BDP of 100 segments and quanta of two.
 fn path(parameters: &Value, seed: u64) -> Path {
     Path::new("bbr3", parameters, seed, 1000.0, milliseconds(100.0))
 }
@@ -79,7 +79,7 @@ fn startup_exit_on_loss() {
         path.lose(lost);
         after_loss(&mut path.algorithm, &path.window, path.window.cwnd, path.now);
         path.in_recovery = true;
-        // The last acknowledgement of the round is of a segment that was sent after the losses began.
+        // The last acknowledgement of the round is of a segment sent after the losses began.
         for _ in 0..=path.bdp() {
             path.ack_with_losses(lost);
         }
@@ -104,7 +104,7 @@ fn drain_exit() {
     assert_close("a segment too much", path.pacing_gain(), DRAIN, 1e-6);
     path.in_flight = path.bdp();
     path.ack();
-    // DOWN, too, has nothing to drain.
+    // DOWN also has nothing to drain.
     assert_close("the BDP", path.pacing_gain(), CRUISE, 1e-6);
 }
 
@@ -186,7 +186,7 @@ fn precautionary_probe() {
     path.in_flight = 149;
     path.ack();
     assert_close("the bound is in flight", path.pacing_gain(), DOWN, 1e-6);
-    // A round of feedback and one of REFILL.
+    // One round of feedback and one of REFILL.
     assert_close("until the next", path.until_gain(UP).seconds(), 0.2, 0.02);
     path.ack();
     assert_close("which persists", path.pacing_gain(), UP, 1e-6);
@@ -232,7 +232,7 @@ fn short_term_bounds() {
     let full = path.pacing_rate();
     path.rate = 500.0;
     path.in_flight = 50;
-    (0..2).for_each(|_| path.round()); // No sample of the former rate is left.
+    (0..2).for_each(|_| path.round()); // No sample of the previous rate remains.
     assert_close("without losses", path.pacing_rate(), full, 1e-3);
     path.lose(1);
     (0..=path.bdp()).for_each(|_| path.ack());
@@ -263,7 +263,7 @@ fn time_between_probes() {
             path.in_flight = path.bdp();
             path.until_gain(DOWN);
             let waited = path.until_gain(UP).seconds();
-            // REFILL takes a round besides, and rounds end with an acknowledgement.
+            // REFILL takes an additional round, and rounds end with an acknowledgement.
             let round = rtt / 1000.0;
             let range = least - 0.1 * round..=most + 1.5 * round + 2.0 / rate;
             assert!(range.contains(&waited), "seed {seed}, BDP {}: {waited} s not in {range:?}", path.bdp());
@@ -337,6 +337,6 @@ fn spurious_recovery_undo() {
     path.in_recovery = false;
     path.algorithm.on_congestion(&mut path.window, CongestionEvent::Spurious, path.now);
     path.ack();
-    // ProbeBW_UP has two segments and a quarter of the BDP more.
+    // ProbeBW_UP adds two segments and a quarter of the BDP.
     assert!(path.window.cwnd >= window - 28 * MSS, "{} of {window}", path.window.cwnd);
 }

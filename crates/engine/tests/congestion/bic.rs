@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::flow::{Flow, MSS, assert_close, milliseconds, number, vectors};
 
-/// The parameters of a worked vector, by the names that they have here.
+/// The parameters of a worked vector, with the names used here.
 fn parameters(vector: &Value) -> Value {
     let params = &vector["params"];
     json!({
@@ -13,7 +13,7 @@ fn parameters(vector: &Value) -> Value {
     })
 }
 
-/// A flow at `segments` that last lost at `last_max`, or never where that is zero.
+/// A flow at `segments` whose last loss was at `last_max`, or without a loss if `last_max` is zero.
 fn flow(mut parameters: Value, segments: f64, last_max: f64) -> Flow {
     parameters["fast_convergence"] = parameters.get("fast_convergence").cloned().unwrap_or(json!(true));
     let mut flow = Flow::new("bic", parameters, last_max.max(1.0), milliseconds(100.0));

@@ -50,7 +50,7 @@ fn delay_window_decrease() {
     }
 }
 
-/// A flow that has grown from 256 segments for 20 rounds, and so has a loss window of 276.
+/// A flow that has grown from 256 segments for 20 rounds and thus has a loss window of 276.
 fn compound_with_a_delay_window(parameters: Value) -> Flow {
     let mut flow = Flow::new("compound", parameters, 256.0, milliseconds(100.0));
     flow.ack();

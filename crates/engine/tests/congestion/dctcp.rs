@@ -102,12 +102,12 @@ fn alpha_convergence() {
     for (marked, share) in [(0, 0.0), (10, 0.1), (50, 0.5), (100, 1.0)] {
         for g in [1.0 / 16.0, 0.25] {
             let mut flow = Flow::new("dctcp", json!({"g": g}), 100.0, milliseconds(10.0));
-            // The first acknowledgement ends a window of itself alone: WindowEnd is SND.UNA at first.
+            // The first acknowledgement ends a window of only itself: WindowEnd is initially SND.UNA.
             flow.ack_marked();
             assert_close("alpha after a window that is marked", alpha(&flow), 1.0, 1e-12);
             for n in 1..=200 {
                 window_of_data(&mut flow, 100, marked);
-                // A window ends with the acknowledgement after it, which the next one counts.
+                // A window ends with the acknowledgement after it, which counts towards the next.
                 assert_close("alpha", alpha(&flow), share + (1.0 - share) * f64::powi(1.0 - g, n), 0.01);
             }
             assert_close("alpha", alpha(&flow), share, 1e-3);

@@ -1,11 +1,11 @@
-//! A sender whose losses and acknowledgements are decided by a test, and the published values.
+//! A sender with losses and acknowledgements determined by the test, and access to the published values.
 
 use serde_json::Value;
 use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, CongestionEvent};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-/// Segment size of the tests.
+/// Segment size of the tests, in bytes.
 pub const MSS: u64 = 1000;
 
 /// The published values of `tests/data/<file>.json`.
@@ -45,12 +45,12 @@ pub fn milliseconds(milliseconds: f64) -> Duration {
     Duration::from_seconds_f64(milliseconds / 1000.0)
 }
 
-/// The threshold after a loss with this flight size.
+/// ssthresh after a loss with this flight size.
 pub fn after_loss(algorithm: &mut Algorithm, window: &Window, flight_size: u64, now: Time) -> u64 {
     after(algorithm, window, CongestionEvent::Loss { flight_size }, now)
 }
 
-/// The threshold after marks with this flight size.
+/// ssthresh after marks with this flight size.
 pub fn after_marks(algorithm: &mut Algorithm, window: &Window, flight_size: u64, abe: bool, now: Time) -> u64 {
     after(algorithm, window, CongestionEvent::Ecn { flight_size, abe }, now)
 }
@@ -61,8 +61,8 @@ fn after(algorithm: &mut Algorithm, window: &Window, event: CongestionEvent, now
     window.ssthresh
 }
 
-/// A sender in congestion avoidance on a path that loses nothing unasked: a window of acknowledgements, evenly
-/// spaced, in each round-trip time.
+/// A sender in congestion avoidance on a path without losses unless requested: one window of acknowledgements, evenly
+/// spaced, per round-trip time.
 #[derive(Clone)]
 pub struct Flow {
     pub algorithm: Algorithm,
@@ -83,12 +83,12 @@ impl Flow {
         self.window.segments()
     }
 
-    /// Takes an acknowledgement, with the bytes credited for it and whether the sender uses its window.
+    /// Processes an acknowledgement with the given credit. `may_grow` tells whether the window is fully used.
     pub fn ack_credited(&mut self, acked: u64, credit: u64, may_grow: bool) {
         self.take(Ack { acked, credit, ..Ack::default() }, may_grow);
     }
 
-    /// Takes the acknowledgement of a segment that was marked, which grows nothing (RFC 3168 section 6.1.2).
+    /// Processes the acknowledgement of a marked segment, on which the window does not grow (RFC 3168 section 6.1.2).
     pub fn ack_marked(&mut self) {
         self.take(Ack { acked: MSS, credit: MSS, marked: MSS, ..Ack::default() }, false);
     }
@@ -109,8 +109,8 @@ impl Flow {
         self.ack_credited(MSS, MSS, true);
     }
 
-    /// A round-trip time later, an acknowledgement that fills a hole: most of what it acknowledges had arrived before.
-    /// It times nothing and grows nothing.
+    /// Processes, one round-trip time later, an acknowledgement that fills a hole: most of the acknowledged data had
+    /// arrived before. It gives no RTT sample and no growth.
     pub fn fill_hole(&mut self, acked: u64) {
         self.now += self.rtt;
         self.una += acked;
@@ -119,14 +119,14 @@ impl Flow {
         self.algorithm.on_ack(&self.window, &ack);
     }
 
-    /// Acknowledges the window that is in flight at once; gives the growth in segments.
+    /// Acknowledges the whole window in flight at once. Returns the growth in segments.
     pub fn leap(&mut self) -> f64 {
         let before = self.window.cwnd;
         self.ack_credited(before, before, true);
         (self.window.cwnd - before) as f64 / self.window.mss as f64
     }
 
-    /// Acknowledges the window that is in flight.
+    /// Acknowledges the window in flight, segment by segment.
     pub fn round(&mut self) {
         let end = self.una + self.window.cwnd;
         while self.una < end {
@@ -146,26 +146,26 @@ impl Flow {
         }
     }
 
-    /// A loss repaired at once: the window is the threshold.
+    /// A loss that is repaired immediately. The window becomes ssthresh.
     pub fn lose(&mut self) {
         self.window.ssthresh = after_loss(&mut self.algorithm, &self.window, self.window.cwnd, self.now);
         self.window.cwnd = self.window.ssthresh;
     }
 
-    /// Reports marks: the window falls to the threshold.
+    /// Reports marks. The window becomes ssthresh.
     pub fn mark(&mut self) {
         self.window.ssthresh = after_marks(&mut self.algorithm, &self.window, self.window.cwnd, false, self.now);
         self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
     }
 
-    /// A timeout and the slow start after it, taken as done at once.
+    /// A timeout and the subsequent slow start, completed immediately.
     pub fn time_out(&mut self) {
         self.window.ssthresh = after_loss(&mut self.algorithm, &self.window, self.window.cwnd, self.now);
         self.algorithm.on_congestion(&mut self.window, CongestionEvent::Timeout, self.now);
         self.window.cwnd = self.window.ssthresh;
     }
 
-    /// The average window under a loss every 1/p segments, once the cycle repeats itself.
+    /// The average window with a loss every 1/p segments, once the cycle is periodic.
     pub fn average_window(mut self, p: f64) -> f64 {
         let period = (1.0 / p).round() as u64;
         let cycle = |flow: &mut Flow| {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::flow::{Flow, MSS, assert_close, milliseconds, number, rows, vectors};
 
-/// b(w) of appendix B is printed to two decimals.
+/// Appendix B gives b(w) to two decimals.
 const ROUNDING: f64 = 0.0051;
 
 fn flow(segments: f64) -> Flow {

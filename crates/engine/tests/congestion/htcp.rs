@@ -5,7 +5,7 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{Flow, MSS, assert_close, milliseconds, number, rows};
 
-/// Growth in the round trip that ends this many seconds after the start, in segments.
+/// Growth in segments during the round trip that ends at this time after the start, in seconds.
 fn growth_at(parameters: Value, rtt: f64, seconds: f64) -> f64 {
     let mut flow = Flow::new("htcp", parameters, 10_000.0, milliseconds(rtt));
     flow.ack_credited(1, 0, true);
@@ -56,8 +56,8 @@ fn maximum_growth() {
     assert_eq!(flow.window.cwnd, before + MSS);
 }
 
-/// A loss at `segments` after three round trips of 100 ms and three of `rtt`; gives the share of the window that is
-/// left.
+/// A loss at `segments` after three round trips of 100 ms and three of `rtt`. Returns the share of the window that
+/// remains.
 fn lose_at(flow: &mut Flow, segments: u64, rtt: f64) -> f64 {
     flow.window.cwnd = segments * MSS;
     for rtt in [100.0, rtt] {

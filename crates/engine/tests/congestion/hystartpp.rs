@@ -7,13 +7,13 @@ use sojourn_engine::time::Duration;
 
 use super::flow::{MSS, milliseconds, number, rows};
 
-/// A sender in its first slow start, of 16 segments.
+/// A sender in its first slow start, with a window of 16 segments.
 struct Sender {
     slow_start: SlowStart,
     window: Window,
     una: u64,
     nxt: u64,
-    /// What had been sent when the round began: it ends when that is acknowledged.
+    /// SND.NXT at the start of the round, whose acknowledgement ends it.
     round_end: u64,
 }
 
@@ -24,12 +24,12 @@ impl Sender {
         Sender { slow_start, window, una: 0, nxt: window.cwnd, round_end: window.cwnd }
     }
 
-    /// Takes an acknowledgement, after which the window is sent; returns by how much the window grew.
+    /// Processes an acknowledgement, after which the sender sends a full window. Returns the growth of the window.
     fn acknowledge(&mut self, bytes: u64, rtt: Duration) -> u64 {
         let before = self.window.cwnd;
         self.una += bytes;
         let (una, nxt) = (self.una, self.nxt);
-        // The stack counts acknowledgements: it credits a segment.
+        // The stack counts acknowledgements and credits one segment.
         let ack = Ack { acked: bytes, credit: bytes.min(MSS), rtt: Some(rtt), srtt: rtt, una, nxt, ..Ack::default() };
         let left = self.slow_start.increase(&mut self.window, &ack);
         if una >= self.round_end {
@@ -40,7 +40,7 @@ impl Sender {
         self.window.cwnd - before
     }
 
-    /// Acknowledges what is left of the round, segment by segment.
+    /// Acknowledges the rest of the round, segment by segment.
     fn round(&mut self, rtt: Duration) {
         let end = self.round_end;
         while self.una < end && self.window.in_slow_start() {
@@ -48,7 +48,7 @@ impl Sender {
         }
     }
 
-    /// A sender whose last sample has put it into conservative slow start: 100 ms, then 120 ms.
+    /// A sender that has just entered conservative slow start, after RTTs of 100 ms and then 120 ms.
     fn conservative() -> Sender {
         let mut sender = Sender::new();
         sender.round(milliseconds(100.0));
@@ -141,7 +141,8 @@ fn slow_start_resumes() {
         (0..8).for_each(|_| assert_eq!(sender.acknowledge(MSS, milliseconds(rtt)), MSS / 4));
         assert_eq!(sender.acknowledge(MSS, milliseconds(rtt)), growth, "{rtt} ms");
     }
-    // A rise above the round that it resumed in begins it again, with all its rounds.
+    // An RTT above that of the round in which slow start resumed starts conservative slow start again, with all its
+    // rounds.
     let mut sender = Sender::conservative();
     (0..3).for_each(|_| sender.round(milliseconds(120.0)));
     sender.round(milliseconds(100.0));

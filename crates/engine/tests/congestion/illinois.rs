@@ -7,7 +7,7 @@ use sojourn_engine::tcp::window::Window;
 
 use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, vectors};
 
-/// A window of acknowledgements that may not grow it, the last of which ends a round of this round-trip time.
+/// A window of acknowledgements without growth, the last of which ends a round of this round-trip time.
 fn round(flow: &mut Flow, rtt: f64) {
     flow.rtt = milliseconds(rtt);
     let end = flow.una + flow.window.cwnd;
@@ -16,14 +16,14 @@ fn round(flow: &mut Flow, rtt: f64) {
     }
 }
 
-/// Growth in a round trip, in segments, measured without ending a round.
+/// Growth per round trip, in segments, measured without ending a round.
 fn growth(mut flow: Flow) -> f64 {
     let before = flow.window.cwnd;
     flow.ack_credited(1, before, true);
     (flow.window.cwnd - before) as f64 / flow.window.mss as f64
 }
 
-/// A flow that has seen 100 ms and 100 ms + `greatest`, and then, for a round, an average delay of `delay`.
+/// A flow that has seen RTTs of 100 ms and 100 ms + `greatest`, and then one round with an average delay of `delay`.
 fn flow(parameters: Value, window: Window, delay: f64, greatest: f64) -> Flow {
     let mut flow = Flow::new("illinois", parameters, 1.0, milliseconds(100.0));
     flow.window = window;
@@ -55,7 +55,7 @@ fn ns3_vectors() {
 
         let mut flow = start();
         if flow.window.in_slow_start() {
-            // ns-3 grows slow start by a segment for a call.
+            // ns-3 grows the window by one segment per call in slow start.
             let ack = Ack { acked: 2 * mss, credit: mss, ..Ack::default() };
             SlowStart::new(SlowStartKind::Standard).increase(&mut flow.window, &ack);
         } else {
@@ -85,7 +85,7 @@ fn alpha_and_beta_curves() {
         (1.0, 0.3, 0.5),
     ];
     for (share, alpha, beta) in rows {
-        // Theta 1: a fast round counts at once.
+        // Theta 1: one fast round suffices.
         let mut flow = flow(json!({"theta": 1}), window(1000), 50.0 * share, 50.0);
         assert_close(&format!("alpha at {share}"), growth(flow.clone()), alpha, 0.01);
         flow.lose();
@@ -105,7 +105,7 @@ fn theta_fast_rounds() {
         round(&mut flow, 100.0);
         assert_close("growth", growth(flow.clone()), 10.0, 0.001);
 
-        // And as many once more, not fewer for those that are past.
+        // The same number again: past rounds do not count.
         round(&mut flow, 150.0);
         for _ in 1..theta {
             round(&mut flow, 100.0);

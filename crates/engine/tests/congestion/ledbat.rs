@@ -25,14 +25,14 @@ impl Sender {
         Sender::new(parameters, Window { cwnd: segments * MSS, ssthresh: 2 * MSS, mss: MSS })
     }
 
-    /// Takes a delay without a change of the window.
+    /// Takes a delay sample without changing the window.
     fn measure(&mut self, one_way_delay: f64) {
         let one_way_delay = Some(milliseconds(one_way_delay));
         let ack = Ack { now: self.now, srtt: self.rtt, one_way_delay, ..Ack::default() };
         self.algorithm.on_ack(&self.window, &ack);
     }
 
-    /// Takes an acknowledgement with this much still in flight after it.
+    /// Processes an acknowledgement that leaves this much data in flight.
     fn acknowledge(&mut self, acked: u64, in_flight: u64, one_way_delay: f64) {
         self.measure(one_way_delay);
         let mut ack = Ack { now: self.now, acked, credit: acked, srtt: self.rtt, in_flight, ..Ack::default() };
@@ -42,7 +42,7 @@ impl Sender {
         self.algorithm.increase(&mut self.window, &ack);
     }
 
-    /// A whole window acknowledged by segments, with the window in flight.
+    /// Acknowledges a whole window by segments, with the window in flight.
     fn round(&mut self, one_way_delay: f64) {
         for _ in 0..self.window.cwnd / MSS {
             self.acknowledge(MSS, self.window.cwnd - MSS, one_way_delay);
@@ -127,7 +127,7 @@ fn window_bounds() {
 /// The current delay is the minimum of the last CURRENT_FILTER = 4 delays that are at most a round trip old.
 #[test]
 fn current_delay() {
-    // 40 ms of queueing delay, then 100 ms: a segment acknowledged at 100 segments makes 6 bytes or none.
+    // 40 ms of queueing delay, then 100 ms. An acknowledgement of one segment at 100 segments adds 6 bytes or none.
     let growth = |later_delays: usize, pause: Duration| {
         let mut sender = Sender::of_segments(&json!({}), 100);
         sender.measure(20.0);

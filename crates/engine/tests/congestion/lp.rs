@@ -21,7 +21,7 @@ impl Sender {
         Sender { algorithm, window, now: Time::ZERO + Duration::from_seconds(1) }
     }
 
-    /// Takes an acknowledgement of a segment after a pause; returns the window in segments.
+    /// Processes the acknowledgement of a segment after a pause. Returns the window in segments.
     fn acknowledge(&mut self, pause: f64, one_way_delay: f64) -> f64 {
         self.now += milliseconds(pause);
         let mss = self.window.mss;
@@ -39,7 +39,7 @@ impl Sender {
         self.window.segments()
     }
 
-    /// A sender whose delays have been between 20 and 120 ms and whose smoothed delay is 20 ms.
+    /// A sender with delays between 20 and 120 ms and a smoothed delay of 20 ms.
     fn with_range(parameters: &Value, segments: u64) -> Sender {
         let mut sender = Sender::new(parameters, 2, MSS);
         for delay in [20.0, 120.0, 120.0] {

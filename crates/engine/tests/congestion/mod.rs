@@ -1,5 +1,5 @@
-//! Congestion controls, slow starts and the retransmission timeout compared with published values (`tests/data`) and
-//! with the equations of the papers that a test cites.
+//! Congestion controls, slow start algorithms and the retransmission timeout compared with published values
+//! (`tests/data`) and with the equations of the cited papers.
 
 mod bbr;
 mod bbr3;

@@ -1,5 +1,5 @@
-//! A path of known bandwidth and round-trip time, for algorithms that measure both: one acknowledgement per segment,
-//! evenly spaced, whatever the algorithm does.
+//! A path of known bandwidth and round-trip time for model-based algorithms: one acknowledgement per segment, evenly
+//! spaced, whatever the algorithm does.
 
 use serde_json::Value;
 use sojourn_engine::random::{Purpose, Random};
@@ -13,13 +13,13 @@ pub struct Path {
     pub algorithm: Algorithm,
     pub window: Window,
     pub now: Time,
-    /// Segments a second.
+    /// Bandwidth in segments per second.
     pub rate: f64,
     pub rtt: Duration,
-    /// Segments in flight, which a test decides.
+    /// Segments in flight, set by the test.
     pub in_flight: u64,
     pub in_recovery: bool,
-    /// Whether the sender does not use its window.
+    /// Whether the sender is application-limited.
     pub app_limited: bool,
     pub delivered: u64,
     /// The number of marked segments that the next acknowledgement reports.
@@ -27,7 +27,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path that has just been taken into use.
+    /// Creates an unused path.
     pub fn new(name: &str, parameters: &Value, seed: u64, rate: f64, rtt: Duration) -> Path {
         let mut algorithm = Algorithm::new(name, parameters).expect("a known algorithm");
         algorithm.take_random(Random::stream(seed, Purpose::CongestionControl, 0));
@@ -49,12 +49,12 @@ impl Path {
         path
     }
 
-    /// Segments that the path holds.
+    /// The bandwidth-delay product in segments.
     pub fn bdp(&self) -> u64 {
         (self.rate * self.rtt.seconds()).round() as u64
     }
 
-    /// A segment is acknowledged: the one sent a round-trip time ago.
+    /// Acknowledges the segment sent one round-trip time ago.
     pub fn ack(&mut self) {
         self.ack_with_losses(0);
     }
@@ -88,7 +88,7 @@ impl Path {
         self.algorithm.on_delivery(&mut self.window, &delivery);
     }
 
-    /// So many segments are found lost that were sent with what is in flight now, none next to another.
+    /// Reports this number of non-adjacent segments as lost, sent with the current data in flight.
     pub fn lose(&mut self, segments: u64) {
         for number in 0..segments {
             let lost = LostSegment {
@@ -103,12 +103,12 @@ impl Path {
         }
     }
 
-    /// As many acknowledgements as the path holds segments.
+    /// Acknowledges one BDP of segments.
     pub fn round(&mut self) {
         (0..self.bdp()).for_each(|_| self.ack());
     }
 
-    /// Acknowledges until the pacing gain is this; returns the time that takes.
+    /// Acknowledges segments until the pacing gain has this value. Returns the time this takes.
     pub fn until_gain(&mut self, gain: f64) -> Duration {
         let start = self.now;
         for _ in 0..1_000_000 {
@@ -120,12 +120,12 @@ impl Path {
         panic!("no pacing gain of {gain}, it stays at {}", self.pacing_gain());
     }
 
-    /// What the pacing rate is a multiple of: 99 % of the bandwidth.
+    /// The pacing rate as a multiple of 99 % of the bandwidth.
     pub fn pacing_gain(&self) -> f64 {
         self.pacing_rate() / (0.99 * self.rate)
     }
 
-    /// Segments a second.
+    /// The pacing rate in segments per second.
     pub fn pacing_rate(&self) -> f64 {
         let rate = self.algorithm.pacing_rate(&self.window, self.rtt).expect("it paces");
         rate.0 as f64 / (8 * MSS) as f64

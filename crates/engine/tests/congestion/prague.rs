@@ -7,7 +7,7 @@ use sojourn_engine::time::Duration;
 
 use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds};
 
-/// A flow in congestion avoidance that behaves as if of the virtual round-trip time.
+/// A flow in congestion avoidance that emulates the virtual round-trip time.
 fn flow(segments: f64, rtt_ms: f64) -> Flow {
     Flow::new("prague", json!({"transition": 0}), segments, milliseconds(rtt_ms))
 }
@@ -76,8 +76,8 @@ fn reduction_per_virtual_round_trip() {
     assert_eq!(after_loss(&mut flow.algorithm, &flow.window, 80 * MSS, flow.now), 40 * MSS);
 }
 
-/// The mean rate, in segments per 25 ms, of a flow of which one segment per `interval` is marked. Like the sender, it
-/// reduces a window of data once.
+/// The mean rate, in segments per 25 ms, of a flow with one marked segment per `interval`. Like the sender, it reduces
+/// the window once per window of data.
 fn rate(rtt_ms: f64, interval: u64) -> f64 {
     let mut flow = flow(20.0, rtt_ms);
     let mut answered = 0;

@@ -7,15 +7,15 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{MSS, after_loss, after_marks, assert_close, milliseconds};
 
-/// A sender in congestion avoidance whose waves arrive at a rate that a test decides.
+/// A sender in congestion avoidance whose waves arrive at a rate set by the test.
 struct Sender {
     algorithm: Algorithm,
     window: Window,
     arrived: Time,
     una: u64,
-    /// What has been sent.
+    /// Bytes sent so far.
     sent: u64,
-    /// From the receiver to the sender.
+    /// Delay from the receiver to the sender.
     way_back: Duration,
 }
 
@@ -49,7 +49,7 @@ impl Sender {
         self.sent = self.sent.max(self.una + self.window.cwnd);
     }
 
-    /// A wave whose segments arrive at a spacing in milliseconds, after a pause.
+    /// Sends a wave whose segments arrive at this spacing, in milliseconds, after a pause.
     fn wave(&mut self, spacing: f64) {
         let end = self.sent;
         self.acknowledge(20.0);

@@ -1,5 +1,4 @@
-//! A sender whose rounds are measured by a test: a few acknowledgements each, with the round-trip time that the test
-//! sets.
+//! A sender with rounds controlled by the test: a few acknowledgements each, with the given round-trip time.
 
 use serde_json::Value;
 use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
@@ -10,12 +9,12 @@ pub struct Rounds {
     pub algorithm: Algorithm,
     pub window: Window,
     una: u64,
-    /// Next sequence number to be sent.
+    /// The next sequence number.
     nxt: u64,
 }
 
 impl Rounds {
-    /// The first acknowledgement begins a round and gives the base RTT.
+    /// Creates the sender. The first acknowledgement starts a round and gives the base RTT.
     pub fn new(name: &str, parameters: &Value, window: Window, base_rtt: Duration) -> Rounds {
         let algorithm = Algorithm::new(name, parameters).expect("a known algorithm");
         let mut rounds = Rounds { algorithm, window, una: 0, nxt: window.cwnd };
@@ -23,7 +22,7 @@ impl Rounds {
         rounds
     }
 
-    /// The window of a vector, in congestion avoidance or in slow start as its threshold says.
+    /// The window of a vector, in congestion avoidance or slow start according to ssthresh.
     pub fn of_vector(name: &str, vector: &Value, parameters: &Value) -> Rounds {
         let inputs = &vector["inputs"];
         let integer = |name: &str| inputs[name].as_u64().unwrap_or_else(|| panic!("{name} of {vector}"));
@@ -36,7 +35,7 @@ impl Rounds {
         Rounds::new(name, parameters, window, Duration::from_milliseconds(integer("base_rtt_ms")))
     }
 
-    /// An acknowledgement; growth that the algorithm leaves to slow start is the standard one's.
+    /// Processes an acknowledgement. Standard slow start handles growth that the algorithm leaves to it.
     pub fn acknowledge(&mut self, acked: u64, credit: u64, rtt: Duration) {
         self.una += acked;
         let (una, nxt) = (self.una, self.nxt);
@@ -54,12 +53,12 @@ impl Rounds {
         }
     }
 
-    /// Acknowledgements, none credited, that give the round all but one of its samples.
+    /// Processes acknowledgements without credit that give the round all but one of its samples.
     pub fn measure(&mut self, samples: u64, rtt: Duration) {
         (1..samples).for_each(|_| self.acknowledge(1, 0, rtt));
     }
 
-    /// A whole round; the acknowledgement that ends it is credited with a segment.
+    /// Processes a whole round. The acknowledgement that ends it is credited with one segment.
     pub fn round(&mut self, samples: u64, rtt: Duration) {
         let end = self.nxt + 1;
         self.measure(samples, rtt);

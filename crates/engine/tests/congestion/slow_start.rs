@@ -35,8 +35,7 @@ fn standard_increment() {
     }
 }
 
-/// Slow start in trains of acknowledgements, a window in each round; gives the window, in segments, at which it
-/// ended.
+/// Runs slow start with one train of acknowledgements per round. Returns the window, in segments, at which it ended.
 fn hystart(mut segments: u64, spacing: Duration, rtt_of_round: impl Fn(u64) -> Duration) -> Option<u64> {
     let mut slow_start = SlowStart::new(SlowStartKind::HyStart);
     let mut window = Window { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS };

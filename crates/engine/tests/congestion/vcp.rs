@@ -18,7 +18,7 @@ fn flow(segments: f64, rtt_ms: f64) -> Flow {
     Flow::new("vcp", json!({}), segments, milliseconds(rtt_ms))
 }
 
-/// A round trip, a segment an acknowledgement, at this load.
+/// One round trip with an acknowledgement per segment at this load.
 fn round(flow: &mut Flow, load: LoadFactor) {
     let end = flow.una + flow.window.cwnd;
     while flow.una < end {

@@ -7,7 +7,7 @@ use sojourn_engine::time::Time;
 use super::flow::{MSS, after_loss, milliseconds, number, vectors};
 use super::rounds::Rounds;
 
-/// A window in congestion avoidance, or below a threshold of 1000 segments in slow start, with a base RTT of 100 ms.
+/// A window in congestion avoidance, or in slow start with an ssthresh of 1000 segments, and a base RTT of 100 ms.
 fn vegas(parameters: &Value, segments: u64, slow_start: bool) -> Rounds {
     let cwnd = segments * MSS;
     let ssthresh = if slow_start { 1000 * MSS } else { 2 * MSS };
@@ -35,7 +35,7 @@ fn backlog_limits() {
     for (alpha, beta) in [(2, 4), (1, 3)] {
         for backlog in 0..10 {
             let mut rounds = vegas(&json!({"alpha": alpha, "beta": beta}), 20, false);
-            // A thousandth less, so that rounding up gives the backlog itself.
+            // A thousandth less, so that rounding up gives exactly the backlog.
             rounds.round(3, milliseconds(100.0 / (1.0 - (f64::from(backlog) - 0.001).max(0.0) / 20.0)));
             let expected = if backlog < alpha {
                 21

@@ -5,7 +5,7 @@ use sojourn_engine::time::Duration;
 
 use super::flow::{Flow, MSS, assert_close, milliseconds};
 
-/// Acknowledges `count` windows, which may not grow.
+/// Acknowledges `count` windows without growth.
 fn steady_rounds(flow: &mut Flow, count: u64) {
     let end = flow.una + count * flow.window.cwnd;
     while flow.una < end {
@@ -39,7 +39,7 @@ fn bandwidth_filter() {
     for (rtt, rounds_a_sample) in [(100.0, 1), (50.0, 1), (25.0, 2), (10.0, 5)] {
         for samples in [1, 4, 8, 16] {
             let mut flow = flow(100.0, rtt);
-            // The first acknowledgement begins a sample, so that the change comes between two.
+            // The first acknowledgement starts a sample, so that the change falls between two samples.
             flow.ack_credited(MSS, MSS, false);
             steady_rounds(&mut flow, 20);
             flow.window.cwnd = 200 * MSS;

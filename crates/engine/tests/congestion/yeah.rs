@@ -135,7 +135,7 @@ fn decongestion_ends_slow_start() {
 fn decongestion_minimum() {
     for (slow_rounds, fast_rounds, expected) in [(1, 0, 250), (4, 0, 253), (1, 50, 250), (1, 51, 2)] {
         let mut rounds = yeah(&json!({"epsilon": 0}), 500);
-        // Slow by its delay, with a backlog below alpha.
+        // Slow because of the delay, with a backlog below alpha.
         let (slow, fast) = (rtt_of(79.0, 500), milliseconds(100.0));
         for rtt in std::iter::repeat_n(slow, slow_rounds).chain(std::iter::repeat_n(fast, fast_rounds)) {
             rounds.window.cwnd = 500 * MSS;

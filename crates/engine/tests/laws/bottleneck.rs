@@ -65,7 +65,7 @@ fn queue_conservation() {
 #[test]
 fn saturated_link_rate() {
     let mut path = Path::new(10_000_000, 40 * MS);
-    path.queue = droptail(40); // BDP is 33 packets.
+    path.queue = droptail(40); // The BDP is 33 packets.
     let result = path.run();
     close_relative(path.goodput(&result), 9.6533e6, 0.005, "goodput");
 }
@@ -79,7 +79,7 @@ fn slow_start_windows(stack: StackProfile, rounds: usize) -> Vec<f64> {
     path.duration = 2 * S;
     path.warm_up = S;
     let result = path.run();
-    // The handshake ends one RTT in; samples fall right between the bursts of acknowledgements, half an RTT later.
+    // The handshake ends after one RTT. Samples are taken half an RTT later, between the bursts of acknowledgements.
     (0..=rounds).map(|round| result.series.flows[2 + round].cwnd as f64 / 1448.0).collect()
 }
 
@@ -107,7 +107,8 @@ fn slow_start_with_delayed_acknowledgements() {
     }
 }
 
-/// Delayed acknowledgements, each of which counts for one segment (b = 2 in the formulas of the literature).
+/// A stack with delayed acknowledgements, each of which counts as one segment (b = 2 in the formulas of the
+/// literature).
 fn counting_acknowledgements() -> StackProfile {
     StackProfile { counting: Counting::Acknowledgements, ..StackProfile::default() }
 }
@@ -131,7 +132,7 @@ fn short_transfer_latency() {
     }
 }
 
-/// Every 1/p-th data packet is lost; nothing else limits.
+/// A path on which every 1/p-th data packet is lost and nothing else limits the window.
 fn periodic_loss(algorithm: &str, interval: u64, rtt: u64, stack: StackProfile, seconds: u64) -> (Path, RunResult) {
     let mut path = Path::new(100_000_000_000, rtt);
     path.stack = stack;
@@ -200,7 +201,7 @@ fn reno_sawtooth_extremes() {
     close_relative(foot, 51.64 / 2.0, 0.05, "foot");
 }
 
-/// The recovery that the geometry of the sawtooth assumes: halved at once.
+/// A stack whose recovery halves the window at once, as assumed by the geometry of the sawtooth.
 fn sack_halving(delayed_ack_count: u64) -> StackProfile {
     StackProfile { recovery: RecoveryKind::Sack, delayed_ack_count, ..StackProfile::default() }
 }
@@ -238,8 +239,8 @@ fn cubic_after_capacity_doubles() {
     }
 }
 
-/// Runs a flow of ns-3's tests of CUBIC through CoDel and the device's queue; gives times since the run began, as ns-3
-/// counts them, and windows in segments. There CoDel is FQ-CoDel in the system test, which is the same for one flow.
+/// Runs a flow of ns-3's tests of CUBIC through CoDel and the device's queue. Returns times since the start of the run,
+/// as in ns-3, and windows in segments. In the system test ns-3 uses FQ-CoDel, which is equivalent for one flow.
 fn ns3s_cubic(row: &Value, device_queue: u64, stack: StackProfile) -> Vec<(f64, f64)> {
     let inputs = &row["inputs"];
     let number = |name: &str| inputs[name].as_f64().unwrap_or_else(|| panic!("{name} of {row}"));
@@ -262,7 +263,7 @@ fn ns3s_cubic(row: &Value, device_queue: u64, stack: StackProfile) -> Vec<(f64, 
     result.series.flows.iter().map(|sample| (sample.time.seconds(), sample.cwnd as f64 / 1448.0)).collect()
 }
 
-/// The rows of ns-3's tests whose id has this prefix, each with those of its checks that apply to us.
+/// The rows of ns-3's tests whose id has this prefix, each with the applicable checks.
 fn ns3_rows(prefix: &str, checks: &str) -> Vec<(Value, Vec<Value>)> {
     let figures: Value = serde_json::from_str(include_str!("../data/congestion.json")).expect("the figures are JSON");
     let rows = figures["vectors"].as_array().expect("vectors").iter();
@@ -330,7 +331,7 @@ fn reno_utilisation_by_buffer() {
         (1.0, 1.0, 0.015),
     ];
     for (buffer, expected, tolerance) in rows {
-        let mut path = Path::new(24_000_000, 100 * MS); // 1500 B in 0.5 ms: BDP 200 packets.
+        let mut path = Path::new(24_000_000, 100 * MS); // 1500 B in 0.5 ms: the BDP is 200 packets.
         path.queue = droptail(((buffer * bandwidth_delay_product) as u64).max(1));
         path.stack = sack_halving(1);
         path.duration = 800 * S;
@@ -344,7 +345,7 @@ fn reno_utilisation_by_buffer() {
 #[test]
 fn full_buffer_and_rtt_range() {
     for (algorithm, beta) in [("newreno", 0.5), ("cubic", 0.7)] {
-        let mut path = Path::new(24_000_000, 50 * MS); // BDP 100 packets.
+        let mut path = Path::new(24_000_000, 50 * MS); // The BDP is 100 packets.
         path.queue = droptail(200);
         path.flows = vec![tcp(algorithm)];
         path.stack = sack_halving(1);
@@ -413,7 +414,7 @@ fn rto_doubling() {
 fn syn_retries() {
     let mut path = Path::new(10_000_000, 20 * MS);
     path.queue = droptail(1);
-    // A hog starts first and keeps the one place of the queue taken at all times.
+    // An unresponsive flow starts first and permanently occupies the only place in the queue.
     path.flows = vec![support::constant_rate(40_000_000, 1500, false), tcp("newreno")];
     path.flows[1]["start"] = json!(S);
     path.stack = StackProfile { syn_retries: 3, ..StackProfile::default() };
@@ -440,13 +441,14 @@ fn delayed_acknowledgements() {
         let mut simulation = path.simulation();
         while simulation.step() {}
         let census = simulation.census();
-        // What was delivered: data, SYN, SYN-ACK and the acknowledgements.
+        // Packets delivered: data, SYN, SYN-ACK and the acknowledgements.
         census.delivered - segments - 2
     };
-    // IW 10 and growth by ones leave some windows odd, whose last segment waits for the next or for the timer.
+    // With IW 10 and growth by one segment, some windows are odd. Their last segment waits for the next one or for the
+    // timer.
     let in_order = acknowledgements(serde_json::Value::Null);
     assert!((segments / 2..=segments / 2 + 1).contains(&in_order), "{in_order} acknowledgements");
-    // Segment 200 is lost once: each one that arrives until it is repaired is acknowledged at once.
+    // Segment 200 is lost once. Each segment that arrives before the repair is acknowledged immediately.
     let mut path = Path::new(10_000_000, 20 * MS);
     path.stack = StackProfile { delayed_ack_count: 2, ..acknowledge_every_segment() };
     path.flows = vec![finite("newreno", segments * 1448)];
@@ -465,8 +467,8 @@ fn overloaded_tail_drop() {
     let statistics = path.run().queues.remove(0).statistics;
     let loss = statistics.window.drops_overflow as f64 / statistics.window.arrivals as f64;
     close_relative(loss, 0.5, 0.005, "loss");
-    // A packet that is queued last of 50 waits for the others and for the one on the wire: 50 services of 1.2 ms, of
-    // which the one under way is half done on average at most.
+    // The last of 50 queued packets waits for the others and for the one in transmission: at most 50 transmission times
+    // of 1.2 ms, less half of one on average.
     let sojourn = statistics.sojourn.expect("packets were sent");
     for (what, time) in [("mean", sojourn.mean), ("median", sojourn.p50), ("p99", sojourn.p99)] {
         close_relative(time, 50.0 * 0.0012, 0.015, what);
@@ -510,7 +512,7 @@ fn arrival_order_at_shared_link() {
     let simulation = Simulation::new(&specification).expect("valid");
     let result = simulation.run(&std::sync::atomic::AtomicBool::new(false)).expect("nobody cancels");
     let completed = tcp_of(&result.flows[1]).completed.expect("completes").seconds() - 1.0;
-    // Ten segments of 1.2 ms, twice on a link, and as much for the far sender's packets among them.
+    // Ten segments of 1.2 ms on two links, with as many packets of the far sender between them.
     assert!(completed < 0.05, "the near sender took {completed} s");
 }
 
@@ -533,7 +535,7 @@ fn equal_shares() {
         path.flows = vec![tcp_flows("newreno", 10, S)];
         path.duration = 120 * S;
         path.warm_up = 20 * S;
-        // Without it phase effects decide, not TCP (Floyd and Jacobson 1991).
+        // Without it, phase effects would determine the shares (Floyd and Jacobson 1991).
         path.sender_overhead = 240_000_000;
         path.seed = seed;
         let delivered: Vec<f64> = path.run().flows.iter().map(|flow| flow.bytes_delivered as f64).collect();

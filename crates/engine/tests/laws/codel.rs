@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use sojourn_engine::probe::QueueStatistics;
 use sojourn_engine::simulation::Simulation;
 
-/// Two flows from one host against two of New Reno from another (Hanai et al. 2016, Fig. 4, with fewer flows).
+/// Two flows from one host and two of New Reno from another (Hanai et al. 2016, Fig. 4, with fewer flows).
 struct Contest {
     hungriest: &'static str,
     rtt: u64,
 }
 
 impl Contest {
-    /// Jain's fairness index of the four.
+    /// Jain's fairness index of the four flows.
     fn fairness(&self, queue: &str, parameters: Value) -> f64 {
         let mut path = Path::new(100_000_000, self.rtt);
         path.edge_rate = 100_000_000;
@@ -36,7 +36,8 @@ impl Contest {
         sum * sum / (4.0 * squares)
     }
 
-    /// Fairness with CoDel, with CoDel that drops from the named hungriest, and with CoDel that guesses it.
+    /// Fairness with CoDel, with CoDel that drops from the configured hungriest connections, and with CoDel that
+    /// estimates them.
     fn outcomes(&self) -> [f64; 3] {
         [
             self.fairness("codel", json!({})),

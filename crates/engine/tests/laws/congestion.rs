@@ -9,10 +9,10 @@ use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::recovery::RecoveryKind;
 
-/// The numbers of the lost packets, of which each is lost with probability p.
+/// The numbers of the lost packets, each lost with probability p.
 fn random_losses(p: f64, packets: u64, seed: u64) -> Value {
     let mut random = Random::stream(seed, Purpose::Source, 0);
-    // The handshake is spared.
+    // The handshake is not affected.
     let lost: Vec<u64> = (10..packets).filter(|_| random.unit() < p).collect();
     json!({"listed": lost})
 }
@@ -116,7 +116,7 @@ fn aimd_response_function() {
         path.flows[0]["source"]["parameters"] = json!({"alpha": alpha, "beta": 1.0 - decrease});
         path.drop = json!({"every": every});
         path.stack = StackProfile { recovery: RecoveryKind::Sack, ..acknowledge_every_segment() };
-        // Slow start ends far above the mean, and a small decrease takes long to come down.
+        // Slow start ends far above the mean, and small decreases take long to reach it.
         (path.warm_up, path.duration) = (300 * S, 900 * S);
         let measured = path.goodput(&path.run()) / (8.0 * 1448.0) * 0.1;
         let expected = (alpha * (2.0 - decrease) / (2.0 * decrease) * every as f64).sqrt();
@@ -144,8 +144,8 @@ fn late_reno_flow() {
     assert!(jain > 0.95, "Jain's index {jain}");
 }
 
-/// Goodput of two flows with a round-trip time of 20 ms over that of two with 80 ms, at a bottleneck with a short
-/// queue.
+/// Ratio of the goodput of two flows with a round-trip time of 20 ms to that of two with 80 ms, at a bottleneck with a
+/// short queue.
 fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f64 {
     let rate = 50_000_000;
     let link = |from: u64, to: u64, rate: u64, delay: u64| json!({"from": from, "to": to, "rate": rate, "delay": delay, "queue": null, "drop": null});

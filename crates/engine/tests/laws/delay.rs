@@ -5,7 +5,7 @@ use crate::support::{MS, Path, S, acknowledge_every_segment, droptail, tcp};
 use serde_json::{Value, json};
 use sojourn_engine::tcp::profile::StackProfile;
 
-/// A Vegas flow from this time on, whose slow start doubles its window in each round trip or in every other.
+/// A Vegas flow that starts at this time. Its slow start doubles the window in each round trip or in every other.
 fn vegas(start: u64, every_other_round: bool) -> Value {
     let mut flow = tcp("vegas");
     flow["start"] = json!(start);

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use sojourn_engine::probe::SojournTimes;
 use sojourn_engine::result::RunResult;
 
-/// A buffer of 250 ms (appendix A), and as short a round-trip time as Prague's flows behave as if they had with the
-/// Classic queue's 15 ms added.
+/// Runs flows over a buffer of 250 ms (appendix A). The round-trip time, with the Classic queue's 15 ms, equals that
+/// which Prague's flows emulate.
 fn run(rate: u64, flows: Vec<Value>, scheduler: &str) -> RunResult {
     let mut path = Path::new(rate, 10 * MS);
     path.queue = json!({

@@ -11,7 +11,7 @@ use sojourn_engine::specification::{LinkChange, Specification};
 use sojourn_engine::time::Time;
 use sojourn_engine::units::Bytes;
 
-/// Runs the path, its bottleneck changing so.
+/// Runs the path with these changes of its bottleneck.
 fn run(path: &Path, changes: Value) -> RunResult {
     let mut specification = path.specification();
     specification.links[1].changes = serde_json::from_value::<Vec<LinkChange>>(changes).expect("well formed");
@@ -19,7 +19,7 @@ fn run(path: &Path, changes: Value) -> RunResult {
     simulation.run(&AtomicBool::new(false)).expect("nobody cancels")
 }
 
-/// At 10 Mbit/s but for the time from 20 s to 40 s, at 50.
+/// A rate of 10 Mbit/s, and of 50 from 20 s to 40 s.
 fn steps() -> Value {
     json!([{"at": 20 * S, "rate": 50_000_000}, {"at": 40 * S, "rate": 10_000_000}])
 }
@@ -43,7 +43,7 @@ fn queue_growth_at_current_rate() {
             time if time <= 40e3 => (fills * 20e3 - drains * (time - 20e3)).max(0.0),
             time => fills * (time - 40e3),
         };
-        // A packet that has just come and one being transmitted.
+        // One packet that has just arrived and one in transmission.
         assert!(
             (sample.packets as f64 - expected).abs() <= 2.5,
             "{} packets at {time} ms, not {expected}",
@@ -54,8 +54,8 @@ fn queue_growth_at_current_rate() {
     assert!(checked > 5_000, "{checked} samples");
 }
 
-/// 1000 packets/s of 1000 bytes over one link of 16 Mbit/s that changes so. Returns how many have arrived at each moment, in
-/// seconds, with all packets counted after each event.
+/// Sends 1000 packets/s of 1000 bytes over one link of 16 Mbit/s with these changes. Returns the number of arrivals at
+/// each moment, in seconds. All packets are counted after each event.
 fn arrived(queue: Value, device_queue: u64, changes: Value, moments: &[f64]) -> Vec<u64> {
     let mut source = constant_rate(8_000_000, 1000, false);
     source["to"] = json!(1);
@@ -138,13 +138,13 @@ fn periodic_outages_under_every_discipline() {
         let case = format!("{}: use {}, {sent} bits", about.name, statistics.busy_share);
         let least = if about.name == "droptail" { 1.0 / 3.0 - 1e-4 } else { 0.0 };
         assert!((least..=1.0 / 3.0).contains(&statistics.busy_share), "{case}");
-        // What left before the window and what is left in the device are at most three packets each.
+        // The packets that left before the window and those that remain in the device are at most three each.
         let capacity = 2e6 * 12.0 * statistics.busy_share;
         assert!((sent - capacity).abs() <= 3.0 * 12_000.0, "{case}, not {capacity}");
     }
 }
 
-/// What a discipline cannot do without.
+/// The required parameters of a discipline.
 fn parameters(discipline: &str) -> Value {
     match discipline {
         "tbf" => json!({"rate": 1_000_000_000}),
@@ -153,7 +153,7 @@ fn parameters(discipline: &str) -> Value {
     }
 }
 
-/// Mean sojourn time in seconds and use of the link between two moments, with this discipline.
+/// Mean sojourn time in seconds and utilisation of the link between two moments with this discipline.
 fn between(discipline: &str, start: u64, end: u64) -> (f64, f64) {
     let mut path = Path::new(10_000_000, 40 * MS);
     path.edge_rate = 1_000_000_000;
@@ -169,7 +169,7 @@ fn between(discipline: &str, start: u64, end: u64) -> (f64, f64) {
 /// being configured for the rate, and the link is used.
 #[test]
 fn aqm_delay_at_any_rate() {
-    // CoDel's is above its target of 5 ms as each flow's share of the path, at 10 Mbit/s, is four packets.
+    // CoDel's delay is above its target of 5 ms, since each flow's share of the path at 10 Mbit/s is four packets.
     for (discipline, least, greatest) in [("codel", 0.005, 0.020), ("pie", 0.0135, 0.0165), ("dualpi2", 0.0135, 0.0165)]
     {
         for (start, end) in [(10, 20), (25, 40), (45, 60)] {
@@ -256,7 +256,7 @@ fn random_loss_ratio() {
         let deviation = (half * (before * (1.0 - before) + after * (1.0 - after))).sqrt();
         let case = format!("loss of {before}, then {after}: {lost} lost of {sent}");
         assert!((lost as f64 - expected).abs() <= 5.0 * deviation, "{case}, not {expected}");
-        // In the last 10 ms and 0.4 ms of the link at most 14 packets were under way.
+        // At most 14 packets were in the network in the last 10 ms and 0.4 ms of the link.
         let delivered = result.flows[0].bytes_delivered / 500;
         assert!((0..=14).contains(&(sent - lost - delivered)), "{case}, {delivered} delivered");
     }

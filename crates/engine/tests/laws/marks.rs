@@ -9,20 +9,20 @@ use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::congestion::Algorithm;
 use sojourn_engine::tcp::profile::StackProfile;
 
-/// CoDel that marks by its threshold alone.
+/// CoDel that marks only by its CE threshold.
 fn marks_above(threshold: u64) -> Value {
     json!({"name": "codel", "limit": {"packets": 100_000}, "parameters": {
         "ce_threshold": threshold, "target": 10_000 * MS,
     }})
 }
 
-/// Alpha at the events after the warm-up.
+/// The values of alpha at the events after the warm-up.
 struct Alpha {
     mean: f64,
     least: f64,
 }
 
-/// Runs the path twice: for what is measured, and for the alpha of its only flow.
+/// Runs the path twice: for the result, and for alpha of its only flow.
 fn run(path: &Path, alpha_of: fn(&Algorithm) -> f64) -> (RunResult, Alpha) {
     let mut simulation = path.simulation();
     let (mut sum, mut count, mut least) = (0.0, 0.0, f64::INFINITY);
@@ -43,7 +43,7 @@ fn dctcp_alpha(algorithm: &Algorithm) -> f64 {
     }
 }
 
-/// A path on which a packet takes `1 / packets` of the round-trip time, and DCTCP flows over it.
+/// A path with DCTCP flows on which the transmission of a packet takes `1 / packets` of the round-trip time.
 fn dctcp_path(packets: u64, rtt: u64, threshold_packets: u64, flows: u64) -> Path {
     let transmission = rtt / packets;
     let mut path = Path::new((1500.0 * 8.0 / (transmission as f64 * 1e-12)).round() as u64, rtt);
@@ -54,8 +54,8 @@ fn dctcp_path(packets: u64, rtt: u64, threshold_packets: u64, flows: u64) -> Pat
     path
 }
 
-/// A flow of ns-3's validation of DCTCP (tcp-validation.cc), from its start on. Its DCTCP counts all segments that an
-/// acknowledgement is for, as the standard stack does.
+/// A flow of ns-3's validation of DCTCP (tcp-validation.cc) from its start on. Its DCTCP counts all segments
+/// acknowledged, as the standard stack does.
 fn ns3_validation(row: &Value) -> Path {
     let input = |name: &str| row["inputs"][name].as_u64().expect("a number");
     let mut path = Path::new(input("bottleneck_Mbps") * 1_000_000, input("base_rtt_ms") * MS);
@@ -72,7 +72,7 @@ fn ns3_validation(row: &Value) -> Path {
     path
 }
 
-/// Times of a check, in seconds since the flow's start.
+/// The times of a check, in seconds since the flow's start.
 fn times(check: &Value, row: &Value) -> std::ops::Range<f64> {
     let start = row["inputs"]["flow_start_s"].as_f64().expect("a number");
     let time = |index: usize, default: f64| check["t"][index].as_f64().map_or(default, |time| time - start);
@@ -268,7 +268,8 @@ fn late_vcp_flow() {
     assert!((0.9..=1.1).contains(&(late / first)), "late {late}, first {first}");
 }
 
-/// Goodput of a flow with a round-trip time of 5 ms over that of one with 20 ms, at a bottleneck that marks above 1 ms.
+/// Ratio of the goodput of a flow with a round-trip time of 5 ms to that of one with 20 ms, at a bottleneck that marks
+/// above 1 ms.
 fn advantage_of_a_near_flow(algorithm: &str, seed: u64) -> f64 {
     let rate = 50_000_000;
     let link = |from: u64, to: u64, rate: u64, delay: u64| json!({"from": from, "to": to, "rate": rate, "delay": delay, "queue": null, "drop": null});

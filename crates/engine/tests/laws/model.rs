@@ -8,19 +8,19 @@ use sojourn_engine::result::RunResult;
 use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::recovery::RecoveryKind;
 
-/// Payload's share of a packet.
+/// The payload as a share of the packet size.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
 
 fn between(measured: f64, least: f64, most: f64, what: &str) {
     assert!((least..=most).contains(&measured), "{what}: measured {measured}, expected {least} to {most}");
 }
 
-/// Share of the link's rate that payload takes, of what it can take.
+/// The utilisation by payload, as a share of the maximum.
 fn utilisation(path: &Path, result: &RunResult) -> f64 {
     path.goodput(result) / (path.rate as f64 * PAYLOAD)
 }
 
-/// Bandwidth times delay, in packets.
+/// The bandwidth-delay product in packets.
 fn bdp(path: &Path) -> f64 {
     path.rate as f64 * path.rtt as f64 * 1e-12 / 12_000.0
 }
@@ -33,7 +33,7 @@ fn mean_rtt(path: &Path, result: &RunResult) -> f64 {
     sum / samples as f64 / (path.rtt as f64 * 1e-12)
 }
 
-/// A plan in which each packet is lost with probability p.
+/// A loss pattern in which each packet is lost with probability p.
 fn random_loss(p: f64, packets: u64, seed: u64) -> Value {
     let mut random = Random::stream(seed, Purpose::Source, 0);
     let lost: Vec<u64> = (1..=packets).filter(|_| random.unit() < p).collect();
@@ -74,7 +74,7 @@ fn one_flow(algorithm: &str, duration: u64, warm_up: u64) -> (Path, RunResult) {
 /// to 2 BDP and three quanta, here of two segments. PROBE_RTT costs at most 2 % of the link.
 #[test]
 fn bbr_data_in_flight() {
-    // PROBE_RTT comes 10 s after the least round trip and ends within another second.
+    // PROBE_RTT occurs 10 s after the minimum RTT sample and ends within a second.
     for (from, to) in [(2, 9), (12, 19)] {
         let (path, result) = one_flow("bbr", to * S, from * S);
         let in_flight = utilisation(&path, &result) + result.queues[0].statistics.mean_packets / bdp(&path);
@@ -119,7 +119,7 @@ fn bbr_probe_rtt_interval() {
         let mut edges = samples.windows(2).filter(|pair| pair[0].1 != pair[1].1).map(|pair| pair[1].0);
         let mut begins = Vec::new();
         while let (Some(begin), Some(end)) = (edges.next(), edges.next()) {
-            // Until four packets are in flight, 200 ms, and the rest of a round.
+            // The time until four packets are in flight, 200 ms, and the rest of a round.
             between(end - begin, 0.2, 0.2 + 4.0 * 0.1, "seconds in PROBE_RTT");
             begins.push(begin);
         }

@@ -10,7 +10,7 @@ use sojourn_engine::time::Time;
 
 use crate::support::{MS, Path, S, constant_rate, droptail, tcp, tcp_flows};
 
-/// Links of `Path`, in the order of its specification.
+/// The links of `Path`, in the order of its specification.
 const FIRST: usize = 0;
 const BOTTLENECK: usize = 1;
 const LAST: usize = 2;
@@ -99,7 +99,7 @@ fn records_match_counters() {
     assert!(counts.drops() > 0);
     let entered = times(&passages, FIRST).iter().filter(|time| **time < end).count() as u64;
     assert_eq!(entered, counts.arrivals);
-    // The last packet that left the queue may still be on its way through the transmitter when the run ends.
+    // The last packet that left the queue may still be in transmission at the end of the run.
     assert!(counts.departures - times(&passages, BOTTLENECK).iter().filter(|time| **time < end).count() as u64 <= 1);
 }
 
@@ -118,7 +118,7 @@ fn lost_packets() {
         (passages, lost)
     };
     let (passages, lost) = loss(Value::Null, 0.02);
-    // Near and far end of the same link: the packets that pass only one of them.
+    // The packets that pass only one end of the same link.
     assert_eq!(times(&passages, BOTTLENECK).len(), 2 * times(&passages, LAST).len() + lost);
     let (passages, _) = loss(json!({"every": 100}), 0.0);
     assert_eq!(times(&passages, BOTTLENECK).len(), 2 * times(&passages, LAST).len());

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use sojourn_engine::probe::QueueStatistics;
 use sojourn_engine::tcp::ecn::EcnKind;
 
-/// So many NewReno flows over a link of 45 Mbit/s, 3750 packets a second as in Hollot et al. 2001; from 100 s to 200 s.
+/// Runs this number of NewReno flows over a link of 45 Mbit/s, 3750 packets per second as in Hollot et al. 2001, from
+/// 100 s to 200 s.
 fn bottleneck(queue: Value, flows: u64, rtt: u64, ecn: bool) -> QueueStatistics {
     let mut path = Path::new(45_000_000, rtt);
     path.queue = queue;
@@ -56,8 +57,8 @@ fn avq_utilisation() {
     }
 }
 
-/// The share of the throughput of a link of 10 Mbit/s that an unresponsive flow gets with a rate of `times` the link's,
-/// against 32 NewReno flows as in Pan, Prabhakar and Psounis 2000.
+/// The share of the throughput of a link of 10 Mbit/s that an unresponsive flow with `times` the link's rate gets
+/// against 32 NewReno flows, as in Pan, Prabhakar and Psounis 2000.
 fn unresponsive_share(queue: Value, times: f64) -> f64 {
     let mut path = Path::new(10_000_000, 100 * MS);
     path.queue = queue;
@@ -124,7 +125,7 @@ fn afpft_unresponsive_flow() {
     let result = path.run();
     let window = (path.duration - path.warm_up) as f64 * 1e-12;
     let shares = result.flows.iter().map(|flow| flow.bytes_delivered as f64 * 8.0 / window / 10e6);
-    // What is delivered is payload: the unresponsive flow's packets have fewer headers.
+    // Delivered bytes are payload. The unresponsive flow's packets have smaller headers.
     let shares: Vec<f64> = shares.collect();
     assert!((shares[3] / 0.25 - 1.0).abs() < 0.03, "{shares:?}");
     assert!(shares[..3].iter().all(|share| (share / (0.25 * 1448.0 / 1500.0) - 1.0).abs() < 0.03), "{shares:?}");

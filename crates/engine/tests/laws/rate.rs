@@ -6,7 +6,7 @@ use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::result::RunResult;
 use sojourn_engine::tcp::ecn::EcnKind;
 
-/// 1000-byte packets, a millisecond from one to the next.
+/// The gap between 1000-byte packets: one millisecond.
 const GAP: u64 = MS;
 
 fn on_off(on: u64, off: u64, exponential: bool) -> Path {
@@ -18,7 +18,7 @@ fn on_off(on: u64, off: u64, exponential: bool) -> Path {
     path
 }
 
-/// When each packet was sent: the first link sends it on at once.
+/// The transmission time of each packet: the first link forwards it immediately.
 fn sent_at(path: &Path) -> Vec<u64> {
     let mut simulation = path.simulation();
     let mut times = Vec::new();
@@ -122,7 +122,7 @@ fn under_periodic_loss(interval: u64, rtt: u64, parameters: serde_json::Value) -
     (sent, statistics.rtt_sum.seconds() / statistics.rtt_samples as f64)
 }
 
-/// RFC 5348 section 3.1: segments a second at this loss event rate.
+/// The rate of RFC 5348 section 3.1 in segments per second at this loss event rate.
 fn equation(p: f64, rtt: f64) -> f64 {
     1.0 / (rtt * (f64::sqrt(2.0 * p / 3.0) + 12.0 * f64::sqrt(3.0 * p / 8.0) * p * (1.0 + 32.0 * p * p)))
 }
@@ -137,21 +137,21 @@ fn tfrc_periodic_loss() {
     }
 }
 
-/// As many flows of New Reno as of TFRC at a drop-tail queue of one bandwidth-delay product.
+/// Equal numbers of New Reno and TFRC flows at a drop-tail queue of one bandwidth-delay product.
 fn shared(flows: u64, rate: u64, rtt: u64, seed: u64) -> Path {
     let mut path = Path::new(rate, rtt);
     path.queue = droptail(rate / 8 * rtt / S / 1500);
     path.flows = vec![tcp_flows("newreno", flows, S), tcp_flows("tfrc", flows, S)];
     path.duration = 150 * S;
     path.warm_up = 30 * S;
-    // About the time of a packet, against phase effects (Floyd and Jacobson 1991).
+    // About the transmission time of a packet, to avoid phase effects (Floyd and Jacobson 1991).
     path.sender_overhead = 1500 * 8 * S / rate;
     path.flow_series = Some(S);
     path.seed = seed;
     path
 }
 
-/// Bytes that each flow of a group delivered in each second of the measuring window.
+/// Bytes delivered by each flow of a group in each second of the measuring window.
 fn by_second(path: &Path, result: &RunResult, flows: std::ops::Range<u64>) -> Vec<Vec<f64>> {
     flows
         .map(|flow| {

@@ -8,8 +8,8 @@ use sojourn_engine::tcp::ecn::EcnKind;
 use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::recovery::RecoveryKind;
 
-/// Segments over a path of 100 ms that loses only the data packets named. Nothing but the first flight of slow start
-/// is in the way of any of them: number 40 is sent in a window of 32.
+/// Transfers segments over a path of 100 ms that loses only the given data packets. Only the first flight of slow start
+/// precedes them: number 40 is sent in a window of 32.
 fn transfer(algorithm: &str, segments: u64, lost: &[u64]) -> RunResult {
     transfer_over(acknowledge_every_segment(), algorithm, segments, lost)
 }
@@ -101,7 +101,7 @@ fn many_losses() {
     assert!(completed("tahoe") < completed("newreno"));
 }
 
-/// The stack of RFC 8985, with a minimum timeout of a second, so that a wait for the timer shows.
+/// The stack of RFC 8985 with a minimum timeout of one second, so that a timeout is visible.
 fn rack() -> StackProfile {
     StackProfile { recovery: RecoveryKind::Rack, duplicate_sack: true, ..acknowledge_every_segment() }
 }

@@ -4,7 +4,7 @@ use crate::support::{MS, Path, S, constant_rate, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::units::Bytes;
 
-/// The mean queue in bytes with the given number of NewReno flows over 50 Mbit/s and 100 ms.
+/// The mean queue length in bytes with the given number of NewReno flows over 50 Mbit/s and 100 ms.
 fn mean_queue(queue: &str, flows: u64, seed: u64) -> f64 {
     let mut path = Path::new(50_000_000, 100 * MS);
     path.queue = json!({"name": queue, "limit": {"packets": 400}});
@@ -44,13 +44,13 @@ fn sred_buffer_occupancy() {
         assert!(statistics.window.drops_early > 0, "{flows} flows");
         statistics.mean_bytes / buffer as f64
     });
-    // The paper's figures show no numbers: at worst slightly above a third is taken for a fifth above it.
+    // The paper's figures give no numbers. "Slightly above a third" is interpreted as at most a fifth above it.
     assert!(shares.iter().all(|share| (1.0 / 6.0..1.2 / 3.0).contains(share)), "{shares:?}");
     let (least, most) = (shares.iter().copied().fold(1.0, f64::min), shares.iter().copied().fold(0.0, f64::max));
     assert!(most / least < 1.2, "{shares:?}");
 }
 
-/// The share of a link of 10 Mbit/s that a constant 8 Mbit/s gets beside ten flows of NewReno.
+/// The share of a link of 10 Mbit/s that a constant rate of 8 Mbit/s gets against ten flows of NewReno.
 fn share_of_constant_rate(queue: &str) -> f64 {
     let mut path = Path::new(10_000_000, 40 * MS);
     path.queue = json!({"name": queue, "limit": {"packets": 100}});
@@ -70,8 +70,8 @@ fn fred_unresponsive_flow() {
     assert!(fred < 2.0 / 11.0 && red > 0.5, "{fred} with FRED, {red} with RED");
 }
 
-/// The share of 50 Mbit/s that the given number of Scalable TCP flows gets against as many of NewReno, as the mean of
-/// two seeds.
+/// The share of 50 Mbit/s that the given number of Scalable TCP flows gets against as many NewReno flows. Mean of two
+/// seeds.
 fn share_of_scalable(name: &str, parameters: &Value, flows: u64, rtt: u64) -> f64 {
     let share = |seed| {
         let mut path = Path::new(50_000_000, rtt);

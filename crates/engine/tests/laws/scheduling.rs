@@ -14,7 +14,7 @@ fn close(measured: f64, expected: f64, tolerance: f64, what: &str) {
     );
 }
 
-/// Bits on the wire of each flow over the window, per second. TCP's segments carry 1448 bytes of 1500.
+/// The rate on the wire of each flow in the window, in bits per second. TCP segments carry 1448 bytes of 1500.
 fn rates(path: &Path, result: &RunResult) -> Vec<f64> {
     let seconds = (path.duration - path.warm_up) as f64 * 1e-12;
     let wire = |flow: &sojourn_engine::result::FlowResult| if flow.tcp.is_some() { 1500.0 / 1448.0 } else { 1.0 };
@@ -34,7 +34,7 @@ fn max_min_shares() {
             close(rate, 5e6, 0.03, &format!("{queue}: flow {flow}"));
         }
     }
-    // It proves something: drop-tail gives it nearly all.
+    // Control: with drop-tail it gets nearly all of the link.
     let mut path = Path::new(20_000_000, 20 * MS);
     path.queue = support::droptail(200);
     path.flows = vec![constant_rate(20_000_000, 1500, false), tcp_flows("cubic", 3, S)];
@@ -86,7 +86,7 @@ fn shaper_rate() {
     }
 }
 
-/// Two hosts send to a host each over the same link, one with ten flows, the other with one.
+/// The rates of two hosts that send to one host each over the same link, one with ten flows, the other with one.
 fn two_hosts(queue: Value) -> Vec<f64> {
     let path = Path::new(20_000_000, 20 * MS);
     let link = |from: u64, to: u64, rate: u64, delay: u64, queue: &Value| json!({"from": from, "to": to, "rate": rate, "delay": delay, "queue": queue, "drop": null});

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use sojourn_engine::time::Time;
 
-/// Windows, rates and a source that only sends share 5 Mbit/s for 4 s; PIE draws random numbers and has a timer of its own.
+/// Window-based, rate-based and one-way flows share 5 Mbit/s for 4 s. PIE draws random numbers and has a timer.
 fn path() -> Path {
     let mut path = Path::new(5_000_000, 20 * MS);
     path.queue = json!({"name": "pie", "limit": {"packets": 100}});
@@ -53,7 +53,7 @@ fn final_look() {
     assert_eq!(delivered, result.flows.iter().map(|flow| flow.total_bytes_delivered).collect::<Vec<_>>());
     assert!(totals.counts.drops() > 0 && statistics.before_window.departures > 0, "{totals:?}");
 
-    // A window from the start has all of the sojourn times, in its mean.
+    // A window from the start covers all sojourn times in its mean.
     let mut whole = path();
     whole.warm_up = 0;
     let statistics = &whole.run().queues[0].statistics;

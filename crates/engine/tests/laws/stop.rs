@@ -13,7 +13,8 @@ fn stopped(mut flow: Value, at: u64) -> Value {
     flow
 }
 
-/// A flow over 10 Mbit/s and 20 ms that is stopped at 5 s; the window opens when all that was under way has arrived.
+/// A flow over 10 Mbit/s and 20 ms that is stopped at 5 s. The window starts when all packets in the network have
+/// arrived.
 fn path(flow: Value) -> Path {
     let mut path = Path::new(10_000_000, 20 * MS);
     path.queue = droptail(30);
@@ -39,7 +40,7 @@ fn stopped_flow_is_silent() {
         let flow = &result.flows[0];
         assert_eq!(flow.stopped, Some(Time(5 * S)), "{name}");
         assert!(flow.tcp.as_ref().is_none_or(|tcp| tcp.state == State::Stopped), "{name}: {:?}", flow.tcp);
-        // The link carries 5 s of 833 packets; TFRC and Reno at 2 % loss a few hundred kilobytes.
+        // The link carries 833 packets in each of 5 s. TFRC and Reno at 2 % loss send a few hundred kilobytes.
         assert!(flow.total_bytes_delivered > 100_000, "{name}: it must have sent before");
         let counts = flow.statistics();
         assert_eq!((counts.segments_sent, counts.retransmissions, counts.timeouts), (0, 0, 0), "{name}");
@@ -91,7 +92,7 @@ fn stop_during_handshake() {
     let flow = &result.flows[0];
     let tcp = flow.tcp.as_ref().expect("a TCP flow");
     assert_eq!((tcp.state, tcp.established, flow.total_bytes_delivered), (State::Stopped, None, 0));
-    // The SYN, and those of 1 and 3 s later.
+    // The SYN and its retransmissions after 1 and 3 s.
     assert_eq!(result.queues[0].statistics.window.arrivals, 3);
 }
 

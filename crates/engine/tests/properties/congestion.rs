@@ -12,12 +12,11 @@ use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-/// What befalls a sender. Shares are of the window, in 1/256.
+/// An event at a sender. Shares are of the window, in 1/256.
 #[derive(Clone, Debug)]
 enum Event {
-    /// An acknowledgement of a share of the window, a part of it credited, after a pause and with a round-trip time;
-    /// the sender may be limited by its application, and what is acknowledged may have been marked or
-    /// have reported a load factor.
+    /// An acknowledgement of a share of the window, partly credited, after a pause and with a round-trip time. The
+    /// sender may be application-limited. The acknowledged data may have been marked or have reported a load factor.
     Ack {
         share: u64,
         credited: u64,
@@ -28,10 +27,9 @@ enum Event {
         marked: bool,
         load: Option<LoadFactor>,
     },
-    /// A loss repaired without a timeout, with this flight size and with this share of the threshold as the window
-    /// after it.
+    /// A loss repaired without a timeout, with this flight size. The window after it is this share of ssthresh.
     Loss { flight: u64, after: u64 },
-    /// Marks are reported, with this flight size.
+    /// A report of marks with this flight size.
     Marks { flight: u64, abe: bool },
     /// A timeout with this flight size.
     Timeout { flight: u64 },
@@ -62,7 +60,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Values of a parameter: its default, or its bounds, or any of its words.
+/// Values of a parameter: its default, its bounds, or any of its words.
 fn values(description: &Description) -> Vec<Value> {
     let bound = |bound: f64| {
         if description.kind == Kind::Number { json!(bound) } else { json!(bound as u64) }
@@ -76,7 +74,7 @@ fn values(description: &Description) -> Vec<Value> {
     values
 }
 
-/// Any algorithm of the catalogue, with its defaults or with parameters at their bounds.
+/// Any algorithm of the catalogue, with default parameters or with parameters at their bounds.
 fn algorithm() -> impl Strategy<Value = (&'static str, Value)> {
     let of_catalogue = (0..Algorithm::catalogue().len()).prop_flat_map(|index| {
         let (about, descriptions) = Algorithm::catalogue().swap_remove(index);
@@ -133,7 +131,7 @@ fn slow_start() -> impl Strategy<Value = SlowStartKind> {
     prop::sample::select(vec![SlowStartKind::Standard, SlowStartKind::HyStart, SlowStartKind::HyStartPlusPlus])
 }
 
-/// Runs a sender through the events and checks it after each; returns its windows.
+/// Processes the events and checks the sender after each. Returns its windows.
 fn run(
     name: &str,
     parameters: &Value,
@@ -152,7 +150,7 @@ fn run(
         match *event {
             Event::Ack { share, credited, pause, rtt, sampled, limited, marked, load } => {
                 let nxt = una + window.cwnd;
-                // A window of 16 MiB at most is in use, so that the sequence of doublings stays within the integers.
+                // The window is at most 16 MiB, so that doublings do not overflow.
                 let acked = (window.cwnd * share / 256).clamp(1, 1 << 24);
                 now += pause;
                 una += acked;
@@ -197,7 +195,7 @@ fn run(
                 let rate = algorithm.pacing_rate(&window, srtt);
                 prop_assert_eq!(rate.is_some_and(|rate| rate.0 > 0), needs.pacing, "{:?}", rate);
                 if limited || marked || needs.governs {
-                    // An algorithm that governs its window sets it by deliveries, and has no rule for slow start.
+                    // An algorithm that governs the window sets it on deliveries and has no rule for slow start.
                     prop_assert!(window.cwnd >= mss, "{window:?}");
                     continue;
                 }

@@ -11,7 +11,7 @@ use sojourn_engine::tcp::sender::Address;
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::traffic::{Blueprint, Setting, Traffic};
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Lost,
@@ -29,15 +29,15 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-/// Both ends and the packets under way between them.
+/// Both ends and the packets in the network.
 struct Channel {
     source: Traffic,
     options: OptionsPool,
     under_way: Vec<(Time, Packet)>,
-    /// Fates of the packets, in turn and over again.
+    /// Fates of the packets, repeated cyclically.
     fates: Vec<Fate>,
     next_fate: usize,
-    /// When data was sent, in turn.
+    /// Transmission times of the data packets, in order.
     sent: Vec<Time>,
 }
 
@@ -76,7 +76,7 @@ impl Channel {
         }
     }
 
-    /// Processes up to `events` events, until a time.
+    /// Processes up to `events` events before `end`.
     fn run(&mut self, events: usize, end: Time) {
         let mut outbox = Vec::new();
         self.source.start(Time::ZERO, &mut outbox, &mut self.options);

@@ -28,7 +28,8 @@ fn finish_time_order() {
     }
     let first: Vec<u32> = (0..3).map(|_| bench.dequeue(Time::ZERO).unwrap().packet.flow).collect();
     assert_eq!(first, [1, 1, 0]);
-    // At 1000: 1900 of the third flow is before 2000, 2800 after it and before 3000.
+    // At a virtual time of 1000, a packet of the third flow with tag 1900 precedes 2000, and one with 2800 is between
+    // 2000 and 3000.
     bench.enqueue(Time::ZERO, of(2, 900));
     bench.enqueue(Time::ZERO, of(2, 900));
     assert_eq!(drain(&mut bench), [2, 0, 2, 0]);
@@ -46,7 +47,7 @@ fn drops_latest_finish_time() {
     let dropped = bench.outcome.dropped.pop().unwrap();
     assert_eq!((dropped.packet.flow, dropped.cause), (0, DropCause::Overflow));
     assert!(dropped.queued_since.is_some());
-    // Its tag would be 3000 again, not 4000.
+    // Its tag is 3000 again, not 4000.
     bench.enqueue(Time::ZERO, of(0, 1000));
     assert!(bench.outcome.dropped.pop().unwrap().queued_since.is_none());
     bench.enqueue(Time::ZERO, of(2, 400));

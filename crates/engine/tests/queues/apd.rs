@@ -10,7 +10,7 @@ use sojourn_engine::units::Rate;
 use super::bench::{Bench, UNLIMITED, packet};
 use super::wred::two_groups;
 
-/// Half way between the thresholds the drop probability before spacing is 0.01.
+/// Halfway between the thresholds the drop probability before spacing is 0.01.
 fn parameters(more: Value) -> Value {
     let mut set = json!({
         "min": {"packets": 25}, "max": {"packets": 75}, "weight": 1.0, "maximum_probability": 0.02, "queue_in_bytes": false,
@@ -20,8 +20,7 @@ fn parameters(more: Value) -> Value {
     set
 }
 
-/// The ratio of the drop ratios of flows 0 and 1, while 50 packets are queued. Flow 0 sends `tenths` tenths of the
-/// packets.
+/// The ratio of the drop rates of flows 0 and 1 with 50 packets queued. Flow 0 sends `tenths` tenths of the packets.
 fn ratio_of_drops(queue: impl QueueDiscipline, tenths: u64) -> f64 {
     let mut bench = Bench::new(queue, 1);
     bench.queue.set_link_rate(Rate(10_000_000));

@@ -16,7 +16,7 @@ fn ared(limit: Limit, rate: Rate, parameters: Value) -> Bench<Ared> {
     Bench::new(ared, 1)
 }
 
-/// Early drops when 300 packets of 500 bytes come at once to a queue of 300.
+/// The number of early drops when 300 packets of 500 bytes arrive at once at a queue of 300.
 fn drops_of_a_burst(rate: u64, set: &Value) -> u64 {
     let mut parameters =
         json!({"mean_packet_size": 500, "maximum_probability": 0.02, "queue_in_bytes": false, "byte_mode": false});
@@ -90,8 +90,8 @@ fn fewer_random_drops() {
     assert!(0 < at_random.0 && at_random.0 < at_random.1, "{at_random:?}");
 }
 
-/// The maximum probability after each of some adaptations of a queue held at so many packets, thresholds being 10 and 30
-/// packets, the target so 18 to 22.
+/// The maximum probability after each adaptation with a constant queue of `held` packets. The thresholds are 10 and 30
+/// packets, so the target is 18 to 22.
 fn probabilities(start: f64, held: u64, adaptations: usize, set: Value) -> Vec<f64> {
     let mut parameters = json!({
         "min": {"packets": 10}, "max": {"packets": 30}, "weight": 1.0, "maximum_probability": start,
@@ -129,7 +129,7 @@ fn adaptation_rule() {
     same(&probabilities(0.1, 22, 1, json!({})), &[0.1]);
     same(&probabilities(0.495, 23, 3, json!({})), &[0.505, 0.505, 0.505]);
     same(&probabilities(0.02, 17, 3, json!({"bottom": 0.019})), &[0.018, 0.018, 0.018]);
-    // 10 Mbit/s are 125 packets of 1000 bytes in 100 ms: the automatic bottom is 0.008.
+    // 10 Mbit/s are 125 packets of 1000 bytes in 100 ms, so the automatic bottom is 0.008.
     same(&probabilities(0.0089, 17, 3, json!({})), &[0.00801, 0.007209, 0.007209]);
 }
 

@@ -8,7 +8,7 @@ use sojourn_engine::units::Rate;
 
 use super::bench::{Bench, Event, TRANSMISSION, drive, packet};
 
-/// AVQ on a link of 12 Mbit/s, 1500 bytes in 1 ms.
+/// AVQ on a link of 12 Mbit/s, which sends 1500 bytes in 1 ms.
 fn avq(limit: Limit, parameters: AvqParameters) -> Bench<Avq> {
     let mut avq = Avq::new(limit, parameters);
     avq.set_link_rate(Rate(12_000_000));
@@ -24,14 +24,14 @@ fn equations() {
     let rows = [
         (0, 1500.0, 1_199_775.0, 0),
         (0, 3000.0, 1_199_550.0, 0),
-        // Overflows virtually, though the link has taken a packet.
+        // The virtual queue overflows although the link has taken a packet.
         (0, 3000.0, 1_199_550.0, 1),
         // 1199.55 bytes were served, 300.45 too few.
         (1, 1800.45, 1_199_770.5, 2),
         (2, 2_100.679_5, 1_199_766.0, 2),
-        // The virtual queue ran empty.
+        // The virtual queue became empty.
         (100, 1500.0, 1_199_766.0 + 98.0 * 220.5 - 225.0, 2),
-        // No more than the link's own capacity.
+        // The virtual capacity is at most that of the link.
         (100_000, 1500.0, 1_500_000.0 - 225.0, 2),
     ];
     for (index, (millisecond, virtual_queue, virtual_capacity, drops)) in rows.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A bench for one discipline: offers packets and records their fates, for comparison with published values.
+//! A bench for a single discipline: offers packets and records their fates, for comparison with published values.
 
 use serde_json::Value;
 use sojourn_engine::packet::{OptionsHandle, Packet, flags};
@@ -50,7 +50,7 @@ pub fn packet(size: u16, flags: u8) -> Packet {
     }
 }
 
-/// A discipline with what it needs to be called.
+/// A discipline and its context.
 pub struct Bench<Q> {
     pub queue: Q,
     pub random: Random,
@@ -75,18 +75,18 @@ impl<Q: QueueDiscipline> Bench<Q> {
     }
 }
 
-/// What happens at a link.
+/// An event at a link.
 pub enum Event {
-    /// The link takes a packet that was queued for so long.
+    /// The link takes a packet with this sojourn time.
     Sent(Duration),
     Dropped(DropCause),
     Marked,
-    /// The discipline's timer fired.
+    /// The timer of the discipline fires.
     Timer,
 }
 
-/// Runs a link that takes `transmission` a packet over `arrivals` until `end`. At one instant the link asks first,
-/// then the timer fires, then packets arrive.
+/// Runs a link that takes `transmission` per packet over `arrivals` until `end`. Of simultaneous events, the link's
+/// request comes first, then the timer, then arrivals.
 pub fn drive<Q: QueueDiscipline>(
     bench: &mut Bench<Q>,
     transmission: Duration,
@@ -96,7 +96,7 @@ pub fn drive<Q: QueueDiscipline>(
 ) {
     let mut arrivals = arrivals.peekable();
     let mut free_at = Time::ZERO;
-    // A link that got nothing asks again after the next arrival.
+    // A link that received no packet requests again after the next arrival.
     let mut asks = false;
     let interval = bench.queue.timer_interval();
     let mut timer = interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
@@ -120,7 +120,7 @@ pub fn drive<Q: QueueDiscipline>(
             observe(now, Event::Timer, &bench.queue);
         } else {
             bench.enqueue(now, arrivals.next().unwrap().1);
-            // An idle link asks at once.
+            // An idle link requests immediately.
             free_at = free_at.max(now);
             asks = true;
         }
@@ -133,12 +133,12 @@ pub fn drive<Q: QueueDiscipline>(
     }
 }
 
-/// Packets of 1500 bytes at a constant spacing between two instants.
+/// Packets of 1500 bytes at a constant spacing between two times.
 pub fn constant(start: Time, end: Time, spacing: Duration) -> impl Iterator<Item = (Time, Packet)> {
     std::iter::successors(Some(start), move |time| Some(*time + spacing))
         .take_while(move |time| *time < end)
         .map(|time| (time, packet(1500, 0)))
 }
 
-/// 1500 bytes at 10 Mbit/s.
+/// The transmission time of 1500 bytes at 10 Mbit/s.
 pub const TRANSMISSION: Duration = Duration::from_microseconds(1200);

@@ -11,7 +11,7 @@ fn at(milliseconds: u64) -> Time {
     Time::ZERO + Duration::from_milliseconds(milliseconds)
 }
 
-/// A full buffer of five packets over which a packet a millisecond is lost until `end`, in milliseconds.
+/// A full buffer of five packets at which one packet per millisecond is lost until `end`, in milliseconds.
 fn overflowing(parameters: BlueParameters, end: u64) -> Bench<Blue> {
     let mut bench = Bench::new(Blue::new(Limit::Packets(5), parameters), 1);
     for millisecond in 0..end {
@@ -29,7 +29,7 @@ fn increase_on_loss() {
     let increment = number(&row["inputs"]["increment"]);
     let parameters = BlueParameters { increment, ..BlueParameters::default() };
     for steps in [0, 1, 2, count(&row["expected"]["steps"])] {
-        // The loss that makes the step is that of the last millisecond.
+        // The last step is due to the loss in the last millisecond.
         let bench = overflowing(parameters.clone(), 101 * steps + 1);
         assert_eq!(bench.queue.drop_probability(), steps as f64 * increment, "{steps} steps");
         assert_eq!(
@@ -71,7 +71,7 @@ fn constant_while_busy() {
     for _ in 0..5 {
         bench.dequeue(at(110));
     }
-    // The link has the last packet and has not asked for more.
+    // The link has taken the last packet and not requested another.
     bench.enqueue(at(10_000), packet(1500, 0));
     assert_eq!(bench.queue.drop_probability(), 0.0025);
 }

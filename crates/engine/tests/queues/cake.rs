@@ -44,7 +44,7 @@ fn shaper_spacing() {
     }
 }
 
-/// The bytes sent of each flow while all are backlogged. Each flow has a source and a destination.
+/// The bytes sent of each flow while all are backlogged. Each flow has a source and a destination host.
 fn shares(isolation: &str, hosts: &[(u64, u64)], packets: u64) -> Vec<u64> {
     let flows: Vec<FlowSpecification> = hosts
         .iter()
@@ -89,11 +89,11 @@ fn host_isolation() {
     let close = |share: f64, expected: f64, what: &str| {
         assert!((share - expected).abs() <= 0.01 * expected, "{what}: {share}, expected {expected}");
     };
-    // Hosts 0 and 1 send, the one ten flows and the other one, each to a host of its own.
+    // Hosts 0 and 1 send, one with ten flows and the other with one, each flow to a different host.
     let by_source: Vec<(u64, u64)> = (0..11).map(|flow| (flow / 10, 2 + flow)).collect();
-    // The same the other way round.
+    // The same with sources and destinations swapped.
     let by_destination: Vec<(u64, u64)> = by_source.iter().map(|(from, to)| (*to, *from)).collect();
-    // All to one destination: the busier end is the same for all.
+    // All flows go to one destination, so the busier host is the same for all.
     let to_one: Vec<(u64, u64)> = by_source.iter().map(|(from, _)| (*from, 2)).collect();
     for (isolation, from, to, one) in [
         ("flows", 11.0, 11.0, 11.0),
@@ -134,7 +134,7 @@ fn hash_collisions() {
         plain += sharing(&mut Bench::new(FqCoDel::new(UNLIMITED, FqCoDelParameters::default()), seed));
         sets += sharing(&mut Bench::new(Cake::new(UNLIMITED, CakeParameters::default()), seed));
     }
-    // 184 in expectation.
+    // The expectation is 184.
     assert!((120..250).contains(&plain), "{plain} with a plain hash");
     assert_eq!(sets, 0);
 }
@@ -170,7 +170,7 @@ fn low_bandwidths() {
         let mut bench = cake(json!({"bandwidth": bandwidth}));
         let spacing = Rate(1_000_000).transmission_time(1500);
         for step in 0..2_000u64 {
-            // Always so many packets wait.
+            // The number of queued packets is constant.
             let now = Time::ZERO + spacing * step;
             while bench.queue.packets() < packets {
                 bench.enqueue(now, packet(1500, 0));

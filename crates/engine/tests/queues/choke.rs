@@ -14,7 +14,8 @@ fn of(flow: u32) -> Packet {
     Packet { flow, ..packet(1500, 0) }
 }
 
-/// CHOKe of which the average queue is the queue, with a minimum threshold of four packets and none that RED drops.
+/// CHOKe whose average queue length equals the queue length, with a minimum threshold of four packets and without drops
+/// by RED.
 fn choke(seed: u64) -> Bench<Choke> {
     let parameters = json!({
         "min": {"packets": 4}, "max": {"packets": 1_000_000}, "weight": 1.0, "maximum_probability": 0.0,
@@ -54,7 +55,7 @@ fn drop_probability_by_share() {
     for seed in 0..4000 {
         let mut bench = choke(seed);
         for place in 0..12 {
-            // Flows of their own up to the threshold and beyond, so that none matches.
+            // Flows that occur once, below and above the threshold, so that none matches.
             bench.enqueue(Time::ZERO, of(if place % 4 == 0 { 0 } else { 100 + place }));
         }
         if bench.queue.packets() < 12 {
@@ -63,7 +64,8 @@ fn drop_probability_by_share() {
         bench.enqueue(Time::ZERO, of(0));
         matches += bench.drops(DropCause::Early) / 2;
     }
-    // The third packet of flow 0 comes ninth and meets two of its flow among eight packets: three in four stay.
+    // The third packet of flow 0 arrives ninth and finds two of its flow among eight packets. Three in four are
+    // admitted.
     let law = 4000.0 * 0.75 * 0.25;
     assert!((matches as f64 - law).abs() < 90.0, "{matches}, by the law {law}");
 }

@@ -173,7 +173,7 @@ fn control_law() {
     }
 }
 
-/// Instants of early drops or marks under the given arrivals.
+/// Times of early drops or marks with these arrivals.
 fn codel_drop_times(arrivals: impl Iterator<Item = (Time, Packet)>, transmission: Duration, end: Time) -> Vec<Time> {
     let parameters = CoDelParameters { ecn: true, ..CoDelParameters::default() };
     let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
@@ -190,14 +190,15 @@ fn codel_drop_times(arrivals: impl Iterator<Item = (Time, Packet)>, transmission
 #[test]
 fn unresponsive_overload() {
     let data = data();
-    // 100 Mbit/s: a drop waits for the link to ask, so a packet's time is how exact a drop can be.
+    // 100 Mbit/s: a drop occurs when the link requests a packet, so the transmission time is the resolution.
     let transmission = Duration::from_microseconds(120);
     let end = Time::ZERO + Duration::from_seconds(6);
     for ecn_flag in [0, flags::ECT_0] {
         let arrivals = constant(Time::ZERO, end, Duration::from_microseconds(60));
         let drops = codel_drop_times(arrivals.map(|(time, _)| (time, packet(1500, ecn_flag))), transmission, end);
         let first = drops[0];
-        // The target is passed when a packet leaves that waited 5 ms, at twice that; an interval later the first drop.
+        // The target is exceeded when a packet leaves after 5 ms, at twice that time. The first drop is one interval
+        // later.
         let late = first.seconds() - 0.110;
         assert!((0.0..360e-6).contains(&late), "first drop {late} s late");
         for (index, published) in rows(&data["rfc8289-codel"]["drop_times_ms_from_first"]).iter().enumerate() {
@@ -217,7 +218,7 @@ fn unresponsive_overload() {
 #[test]
 fn resumed_drop_rate() {
     let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
-    // Overload of 1.25 in bursts; the queue of one is gone well before the next.
+    // Bursts with a load of 1.25. The queue is empty well before the next burst.
     let drops_of_bursts = |first: u64, third: u64| {
         let bursts = [(at(0), at(first)), (at(1_000), at(1_500)), (at(third), at(third + 500))];
         let spacing = Duration::from_microseconds(960);
@@ -232,7 +233,8 @@ fn resumed_drop_rate() {
         assert!((-1e-9..=1200e-6).contains(&late), "a gap of {gap} s for count {count}");
     };
 
-    // The second burst's last drop was due at most 0.1 s after its end, the third's first comes 0.13 s after its start.
+    // The last drop of the second burst was due at most 0.1 s after its end. The first of the third is 0.13 s after its
+    // start.
     let [first, second, third] = drops_of_bursts(600, 2_900);
     assert!(first.len() > 3 && second.len() > 3, "{} and {} drops", first.len(), second.len());
     assert_ne!(first.len(), second.len(), "so that count and count - lastcount differ");
@@ -243,7 +245,7 @@ fn resumed_drop_rate() {
     let [_, _, late] = drops_of_bursts(600, 3_200);
     starts_at_count(&late, 1);
 
-    // Two drops more are the fewest that count.
+    // At least two more drops are needed to resume.
     let [first, second, _] = drops_of_bursts(260, 2_900);
     assert_eq!(first.len(), 3);
     starts_at_count(&second, 2);
@@ -255,7 +257,8 @@ fn resumed_drop_rate() {
 fn short_bursts() {
     let drops = |burst: u64| {
         let bursts = (0..100).map(move |index| Time::ZERO + Duration::from_milliseconds(300 * index));
-        // All at once, so that the queue is above the target for the burst's transmission time less 5 ms.
+        // The packets of a burst arrive at once, so the queue is above the target for the burst's transmission time
+        // less 5 ms.
         let arrivals = bursts.flat_map(move |start| (0..burst).map(move |_| (start, packet(1500, 0))));
         codel_drop_times(arrivals, TRANSMISSION, Time::ZERO + Duration::from_seconds(31)).len()
     };
@@ -269,7 +272,7 @@ fn last_mtu() {
     let drops = |mtu| {
         let parameters = CoDelParameters { mtu: Bytes(mtu), ..CoDelParameters::default() };
         let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
-        // A packet leaves every 240 ms, after 360 ms in the queue, and leaves one behind.
+        // A packet leaves every 240 ms after a sojourn time of 360 ms, and one remains.
         for step in 0..100 {
             let now = Time::ZERO + Duration::from_milliseconds(240 * step);
             bench.enqueue(now, packet(1500, 0));

@@ -1,4 +1,4 @@
-//! A CoDel variant that drops more packets at a time the longer the mean queue.
+//! CoDel with a drop rate that depends on the mean sojourn time.
 
 use sojourn_engine::packet::flags;
 use sojourn_engine::queue::{
@@ -12,7 +12,7 @@ fn at(milliseconds: u64) -> Time {
     Time::ZERO + Duration::from_milliseconds(milliseconds)
 }
 
-/// Bursts of 2 % overload that end before the queue is two targets long.
+/// Drop times under bursts of 2 % overload that end before the sojourn time reaches two targets.
 fn drop_times<Q: QueueDiscipline>(queue: Q, watch: impl Fn(&Q)) -> Vec<Time> {
     let transmission = Duration::from_microseconds(102);
     let burst =

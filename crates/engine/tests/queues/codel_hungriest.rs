@@ -1,4 +1,4 @@
-//! A CoDel variant that drops from the hungriest connection, named or guessed: Hanai, Yamaguchi and Kobayashi 2016.
+//! CoDel that drops from the hungriest connection, configured or estimated: Hanai, Yamaguchi and Kobayashi 2016.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::bench::{Bench, UNLIMITED, constant, count, data, milliseconds, number, packet, rows, vector};
 
-/// Two flows of the group "big" between one pair of hosts, then two of "small" between another.
+/// Two flows of group "big" between one pair of hosts and two of group "small" between another.
 fn flows() -> Arc<FlowTable> {
     let group = |name: &str, from: usize| -> FlowSpecification {
         serde_json::from_value(json!({
@@ -65,8 +65,8 @@ fn codel_for_hungriest() {
     }
 }
 
-/// Instants of drops or marks, since the first drop of CoDel is due, under unresponsive overload of 2 at 100 Mbit/s.
-/// CoDel drops first an interval after a packet leaves that waited 5 ms, at 10 ms.
+/// Times of drops or marks, since the time at which CoDel's first drop is due, under unresponsive overload of 2 at 100
+/// Mbit/s. The first drop is due one interval after a packet leaves with a sojourn time of 5 ms, at 10 ms.
 fn drop_times<Q: QueueDiscipline>(queue: Q, flow_of: impl Fn(u64) -> u32, flag: u8) -> Vec<(f64, u32)> {
     let end = Time::ZERO + Duration::from_seconds(2);
     let arrivals = constant(Time::ZERO, end, Duration::from_microseconds(60));
@@ -105,7 +105,7 @@ fn drops_of_others() {
         let published = rows(&data["rfc8289-codel"]["drop_times_ms_from_first"]);
         for (time, published) in times.iter().zip(published.iter().skip(2).step_by(3)) {
             let late = time.0 - number(published) / 1e3;
-            // The first drop is up to 360 us late, and any waits for the link to ask, every 120 us.
+            // The first drop is up to 360 us late, and each drop waits for a request of the link, every 120 us.
             assert!((0.0..=480e-6).contains(&late), "drop due at {published} ms is {late} s late");
         }
         assert!(times.len() >= published.len() / 3);
@@ -141,14 +141,15 @@ fn drops_of_hungriest() {
         queue.set_flows(&flows()).unwrap();
         queue
     };
-    // Of 25 packets 9 of flow 0, 8 of flow 2 and 8 of flow 3: small is the hungriest by hosts, flow 0 by itself.
+    // Of 25 packets, 9 are of flow 0, 8 of flow 2 and 8 of flow 3: "small" is the hungriest by hosts, flow 0 by flows.
     let flow_of = |index: u64| [0, 2, 3][(index % 25 % 3) as usize];
     let of_small = |times: Vec<(f64, u32)>| {
         let (small, all) = (times.iter().filter(|(_, flow)| *flow > 1).count(), times.len());
         assert!(all > 30, "{all} drops");
         small as f64 / all as f64
     };
-    // 16/25 of CoDel's drops are at packets of "small": made are all of them and a third of 9/25, or the other way round.
+    // 16/25 of CoDel's drops select packets of "small". All of these and a third of 9/25 are carried out, or vice
+    // versa.
     let (if_small, if_big) = (16.0 / (16.0 + 3.0), 16.0 / 3.0 / (16.0 / 3.0 + 9.0));
     for (shares, expected) in [
         (of_small(drop_times(told("small", CoDelStaticParameters::default()), flow_of, 0)), if_small),
@@ -156,7 +157,7 @@ fn drops_of_hungriest() {
         (of_small(drop_times(dynamic(ConnectionKind::Hosts), flow_of, 0)), if_small),
         (of_small(drop_times(dynamic(ConnectionKind::Flow), flow_of, 0)), if_big),
     ] {
-        // CoDel's instants are not drawn, so that the spread is less than a binomial's with 60 drops, 0.05.
+        // CoDel's drop times are not random, so the spread is less than that of a binomial with 60 drops, 0.05.
         assert!((shares - expected).abs() < 0.1, "{shares} of the drops, {expected} by the rule");
     }
 }

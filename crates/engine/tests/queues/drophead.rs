@@ -63,7 +63,7 @@ fn loss_and_delay() {
         });
         let loss = dropped / (sent + dropped);
         assert!((loss - (1.0 - 1.0 / rho)).abs() < 0.005 * (1.0 - 1.0 / rho), "load {rho}: loss {loss}");
-        // The place that is vacated last is one arrival's spacing short of the whole buffer.
+        // The last vacant place is one arrival spacing less than the whole buffer.
         let (mean, law) = (waited / sent, 50.0 * spacing.seconds());
         assert!((law - mean).abs() <= spacing.seconds(), "load {rho}: waited {mean} s, by the law {law} s");
     }

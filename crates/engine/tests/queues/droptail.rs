@@ -42,9 +42,10 @@ fn constant_rate_overload() {
     }
 }
 
-/// The loss of Poisson arrivals with exponential sizes at a link behind which there is room for all but one of `capacity`.
+/// The loss ratio of Poisson arrivals with exponential sizes at a link whose queue has room for `capacity` packets less
+/// one.
 fn loss_of_exponential_sizes(rho: f64, capacity: u64, seed: u64) -> f64 {
-    // Cut at 65535 bytes, 1.8e-5 of the work is lost.
+    // With sizes limited to 65535 bytes, 1.8e-5 of the load is lost.
     let mean_size = 6000;
     let rate = Rate(10_000_000);
     let mean_spacing = Duration::from_seconds_f64(rate.transmission_time(mean_size).seconds() / rho);
@@ -62,7 +63,7 @@ fn loss_of_exponential_sizes(rho: f64, capacity: u64, seed: u64) -> f64 {
         }
         let size = -libm::log(1.0 - sizes.unit()) * mean_size as f64;
         bench.enqueue(now, packet((size.round() as u16).max(1), 0));
-        // An idle link takes it at once.
+        // An idle link takes it immediately.
         if free_at <= now {
             let taken = bench.dequeue(now).expect("it has just come");
             free_at = now + rate.transmission_time(u64::from(taken.packet.size));

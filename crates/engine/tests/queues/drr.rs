@@ -46,7 +46,7 @@ fn fairness_bound() {
 fn deficit() {
     let parameters = DrrParameters { quantum: Bytes(500), ..DrrParameters::default() };
     let mut bench = Bench::new(Drr::new(UNLIMITED, parameters), 1);
-    // The figures 2 and 3 of the paper: 200 of 500 bytes leave 300, and with 500 more 750 fit.
+    // Figures 2 and 3 of the paper: 200 of 500 bytes leave a deficit of 300, and with 500 more a packet of 750 fits.
     for (number, size) in [200, 750].into_iter().enumerate() {
         bench.enqueue(Time::ZERO, numbered(0, number as u64, size, 0));
     }
@@ -58,7 +58,7 @@ fn deficit() {
         order.push((sent.packet.flow, sent.packet.size));
     }
     assert_eq!(order, [(0, 200), (1, 500), (0, 750), (1, 500)]);
-    // 50 bytes were left when flow 0's queue became empty, which would let 550 through at once.
+    // A deficit of 50 bytes was left when flow 0's queue became empty. With it, 550 bytes would fit at once.
     bench.enqueue(Time::ZERO, numbered(0, 2, 550, 0));
     bench.enqueue(Time::ZERO, numbered(1, 2, 500, 0));
     assert_eq!(bench.dequeue(Time::ZERO).unwrap().packet.flow, 1);

@@ -17,7 +17,7 @@ fn bench(parameters: DualPi2Parameters) -> Bench<DualPi2> {
 const L4S: u8 = flags::ECT_1;
 const NOT_ECT: u8 = 0;
 
-/// A bench whose base probability is this: all of it comes from one change of the delay, 10 ms, which the queue shows once.
+/// A bench with this base probability, which results from one change of the delay by 10 ms.
 fn bench_at(base_probability: f64) -> Bench<DualPi2> {
     let mut bench = bench(DualPi2Parameters { alpha: 0.0, beta: base_probability / 0.010, ..Default::default() });
     bench.enqueue(at(0), packet(1500, NOT_ECT));
@@ -28,7 +28,7 @@ fn bench_at(base_probability: f64) -> Bench<DualPi2> {
     bench
 }
 
-/// Packets of this ECN field, one at a time, so that they do not wait: how many of them were marked, and dropped.
+/// Sends packets with this ECN field one at a time, so that none waits. Returns the numbers of marks and drops.
 fn pass(bench: &mut Bench<DualPi2>, packets: u64, ecn: u8) -> (u64, u64) {
     let before = (bench.outcome.marks, bench.drops(DropCause::Early));
     for _ in 0..packets {
@@ -77,7 +77,7 @@ fn coupled_probabilities() {
     assert_near(pass(&mut bench, 1000, NOT_ECT), (0, 40));
 }
 
-/// The sums of probabilities may leave one to come.
+/// Compares counts, which may differ by one because of the accumulated probabilities.
 fn assert_near(seen: (u64, u64), expected: (u64, u64)) {
     assert!(seen.0.abs_diff(expected.0) <= 1 && seen.1.abs_diff(expected.1) <= 1, "{seen:?}, not {expected:?}");
 }
@@ -124,7 +124,7 @@ fn l4s_mark_ramp() {
                 bench.enqueue(at(arrival), packet(1500, L4S));
             }
             bench.dequeue(at(arrival + waited));
-            // The others go where they find at most one behind them, or have not waited.
+            // The other packets leave at most one packet behind, or have not waited.
             while bench.queue.packets() > 0 {
                 bench.dequeue(at(arrival));
             }
@@ -140,7 +140,7 @@ fn l4s_mark_ramp() {
     assert!(marked(801, 2, 0) >= 99);
 }
 
-/// Bytes sent from each queue while both are backlogged, with packets of these sizes.
+/// Bytes sent from each queue while both are backlogged, with these packet sizes.
 fn served(parameters: DualPi2Parameters, l4s_size: u16, classic_size: u16) -> (f64, f64) {
     let mut bench = bench(parameters);
     for _ in 0..2_000 {
@@ -184,7 +184,7 @@ fn turns_while_other_queue_empty() {
         assert_eq!(bench.dequeue(at(0)).unwrap().packet.flags & flags::ECT_1, L4S, "L4S is served first");
         assert_eq!(bench.dequeue(at(0)).unwrap().packet.flags & flags::ECT_1, NOT_ECT, "one packet a turn of 10 %");
     }
-    // Empty, the queue forgets whose turn it was.
+    // An empty queue resets the credit.
     let mut bench = bench(DualPi2Parameters::default());
     for _ in 0..3 {
         bench.enqueue(at(0), packet(1500, NOT_ECT));

@@ -6,12 +6,12 @@ use sojourn_engine::time::Time;
 
 use super::bench::{Bench, packet};
 
-/// A packet of a flow, with a number to know it by.
+/// A packet of a flow, identified by a number.
 pub fn numbered(flow: u32, number: u64, size: u16, flags: u8) -> Packet {
     Packet { flow, number, ..packet(size, flags) }
 }
 
-/// The number of packets queued of each flow, counted from arrivals and departures.
+/// The number of queued packets of each flow, computed from arrivals and departures.
 pub struct Tally<const N: usize>(pub [u64; N]);
 
 impl<const N: usize> Tally<N> {
@@ -39,7 +39,7 @@ impl<const N: usize> Tally<N> {
     }
 }
 
-/// The numbers of the packets dropped of a flow, in the order of the drops.
+/// The numbers of the dropped packets of a flow, in the order of the drops.
 pub fn dropped<Q>(bench: &Bench<Q>, flow: u32, cause: DropCause) -> Vec<u64> {
     let of_flow = bench.outcome.dropped.iter().filter(|drop| drop.packet.flow == flow && drop.cause == cause);
     of_flow.map(|drop| drop.packet.number).collect()

@@ -43,7 +43,7 @@ fn worked_example_turns() {
     for step in 3..=6 {
         serve(&mut rotation, step);
     }
-    // Both are empty now.
+    // Both queues are now empty.
     while let Some(queue) = rotation.turn(quantum) {
         rotation.pass(queue);
     }
@@ -172,7 +172,7 @@ fn sparse_flows() {
     let (mut number, mut longest) = (0, Duration::ZERO);
     for slot in 0..20_000u64 {
         let start = Time::ZERO + TRANSMISSION * slot;
-        // The transmitter is busy from here on, until the next slot.
+        // The transmitter is busy from now until the next slot.
         if let Some(sent) = bench.dequeue(start)
             && sent.packet.flow >= bulk
         {

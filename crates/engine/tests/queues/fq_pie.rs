@@ -11,7 +11,7 @@ use super::flows::{dropped, numbered};
 /// variation. A skipped update would be visible in them.
 #[test]
 fn pie_for_single_flow() {
-    // Loads of 1.2 and 0.5 in turn, so that the queue runs empty and the drop probability decays.
+    // Loads of 1.2 and 0.5 in turn, so that the queue becomes empty and the drop probability decays.
     let arrivals = || {
         let mut now = Time::ZERO;
         (0..100_000u64).map(move |index| {
@@ -22,7 +22,7 @@ fn pie_for_single_flow() {
     };
     fn run<Q: QueueDiscipline>(queue: Q, arrivals: impl Iterator<Item = Time>) -> Vec<u64> {
         let mut bench = Bench::new(queue, 1);
-        // Drawn once by FQ-PIE for its hash; so by both.
+        // FQ-PIE draws once for its hash, so both draw once.
         let (mut free, mut timer) = (Time::ZERO, Time::ZERO);
         let interval = bench.queue.timer_interval().unwrap();
         let mut drops = vec![0; 10];
@@ -51,7 +51,7 @@ fn pie_for_single_flow() {
     let pie = run(Pie::new(UNLIMITED, PieParameters::default()), arrivals());
     let fq_pie = run(FqPie::new(UNLIMITED, FqPieParameters::default()), arrivals());
     for (interval, (one, other)) in pie.iter().zip(&fq_pie).enumerate() {
-        // Five standard deviations of the difference of two binomials, were drops independent.
+        // Five standard deviations of the difference of two binomials, assuming independent drops.
         let spread = 5.0 * (2.0 * (*one.max(other) as f64)).sqrt();
         assert!((*one as f64 - *other as f64).abs() <= spread, "interval {interval}: {pie:?} and {fq_pie:?}");
     }
@@ -76,7 +76,7 @@ fn flow_below_its_share() {
                 timer += bench.queue.timer_interval().unwrap();
             }
             bench.dequeue(now);
-            // The one sends at the link's rate, the other at a third of it.
+            // One flow sends at the link's rate, the other at a third of it.
             bench.enqueue(now, numbered(0, slot, 1500, flag));
             if slot % 3 == 0 {
                 bench.enqueue(now, numbered(1, slot, 1500, flag));
@@ -84,10 +84,10 @@ fn flow_below_its_share() {
         }
         let drops = [dropped(&bench, 0, DropCause::Early).len(), dropped(&bench, 1, DropCause::Early).len()];
         if ecn {
-            // It does not answer marks either, until the drop probability has passed the threshold.
+            // Its packets are marked until the drop probability exceeds the threshold.
             assert!(drops[1] == 0 && bench.outcome.marks > 1_000, "{drops:?}, {} marks", bench.outcome.marks);
         } else {
-            // A third of what it sends is too much.
+            // A third of its packets exceeds its share.
             assert!(drops[1] == 0 && drops[0].abs_diff(50_000 / 3) < 1_700, "{drops:?}");
         }
     }

@@ -8,7 +8,7 @@ use sojourn_engine::units::Rate;
 
 use super::bench::{Bench, UNLIMITED, packet};
 
-/// A link of 1000 packets of 1500 bytes a second.
+/// FRED on a link of 1000 packets of 1500 bytes per second.
 fn fred(limit: Limit, parameters: Value) -> Bench<Fred> {
     let parameters: FredParameters = serde_json::from_value(parameters).unwrap();
     let mut fred = Fred::new(limit, parameters);
@@ -20,7 +20,7 @@ fn of_flow(flow: u32, ecn_flag: u8) -> Packet {
     Packet { flow, ..packet(1500, ecn_flag) }
 }
 
-/// Offers packets of a flow; how many were queued.
+/// Offers packets of a flow. Returns the number queued.
 fn offer(bench: &mut Bench<Fred>, flow: u32, packets: u64) -> u64 {
     let before = bench.queue.packets();
     for _ in 0..packets {
@@ -50,7 +50,7 @@ fn unresponsive_flow() {
 /// Random drops are only of flows that have at least as many packets queued as the average flow, and at least `spared`.
 #[test]
 fn flows_with_few_packets() {
-    // Twenty packets of flow 0 and one of each of twenty others; the average is what is queued, less the arrival.
+    // Twenty packets of flow 0 and one of each of twenty others. The average is the queue length before the arrival.
     let run = |spared: u64| {
         let set = json!({
             "min": {"packets": 21}, "max": {"packets": 60}, "weight": 1.0, "maximum_probability": 1.0, "spared": spared,
@@ -63,7 +63,7 @@ fn flows_with_few_packets() {
         assert_eq!(bench.outcome.dropped.len(), 0);
         bench
     };
-    // Half way between the thresholds, two packets are the average flow's.
+    // Halfway between the thresholds, the average flow has two packets.
     let mut bench = run(2);
     for flow in 1..=10 {
         assert_eq!(offer(&mut bench, flow, 1), 1, "one queued");
@@ -87,7 +87,7 @@ fn maximum_threshold() {
     for flow in 0..300 {
         offer(&mut bench, flow, 1);
     }
-    // The hundred-and-first still finds 100 packets, of which the average learns when it is queued.
+    // The hundred-and-first arrival finds 100 packets. The average includes them only when it is queued.
     assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (101, 199));
     let mut bench = fred(UNLIMITED, json!({"weight": 1.0, "maximum_probability": 0.0}));
     for flow in 0..300 {
@@ -115,7 +115,7 @@ fn average_at_departures() {
     at(&mut bench, None, 1.625);
     at(&mut bench, None, 1.3125);
     at(&mut bench, None, 0.65625);
-    // The link asks in vain, and is idle for four packets' time.
+    // The link requests a packet in vain and is idle for four transmission times.
     at(&mut bench, None, 0.65625);
     at(&mut bench, Some(4), 0.65625 / 16.0);
 }

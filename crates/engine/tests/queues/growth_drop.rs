@@ -34,7 +34,7 @@ fn drop_per_interval() {
         };
         step(10, 0, 0);
         step(11, 0, 0);
-        // One of these is dropped, and the rest is growth by eleven again.
+        // One of these is dropped, so the growth is eleven again.
         step(12, 0, 1);
         step(5, 0, 2);
         step(30, 30, 2);

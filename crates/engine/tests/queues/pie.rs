@@ -31,7 +31,7 @@ fn worked_updates() {
         assert_eq!(next(&rfc, row), next(&with_high_delay, row), "{row}");
     }
     assert!((next(&rfc, high) - 0.22).abs() < 1e-12);
-    // Only two delays of zero make it decay.
+    // Only two delays of zero cause a decay.
     let five = Duration::from_milliseconds(5);
     let emptied = 0.5 - 0.125 * 0.015 - 1.25 * 0.005;
     assert!((rfc.next_probability(0.5, Duration::ZERO, five) - emptied).abs() < 1e-12);
@@ -65,21 +65,21 @@ fn gain_scaling() {
     assert_eq!(parameters.next_probability(1e-3, Duration::ZERO, Duration::from_seconds(1)), 0.0);
 }
 
-/// What ns-3's tests of PIE count.
+/// The counters of ns-3's tests of PIE.
 #[derive(Default)]
 struct PieRun {
     unforced: u64,
     forced: u64,
     marks: u64,
-    /// The drop probability of the least probable drop and of the most probable mark.
+    /// The lowest drop probability of any drop and the highest of any mark.
     least_of_drops: f64,
     greatest_of_marks: f64,
     greatest_probability: f64,
-    /// The greatest rise of the drop probability in an update that began at 10 % or more; none before one did.
+    /// The greatest increase of the drop probability in an update from 10 % or more, `None` without such an update.
     greatest_rise: Option<f64>,
 }
 
-/// The scenario of ns-3's tests of PIE: packets at a constant spacing, and a link that asks at another.
+/// The scenario of ns-3's tests of PIE: arrivals at one constant spacing and requests of the link at another.
 fn pie_run(inputs: &Value, dequeue_every: Duration, ecn_flag: u8, parameters: PieParameters, seed: u64) -> PieRun {
     let packet = packet(inputs["packet_bytes"].as_u64().unwrap() as u16, ecn_flag);
     let spacing = seconds(&inputs["enqueue_every_s"]);
@@ -194,10 +194,10 @@ fn burst_allowance() {
             Event::Timer if queue.drop_probability() == 0.0 => last_idle_update = now,
             _ => {}
         });
-        // Allowance is full until the first update that leaves a drop probability.
+        // The allowance is at its maximum until the first update that gives a drop probability above zero.
         first_drop.unwrap().since(last_idle_update + Duration::from_milliseconds(15)).seconds()
     };
-    // The update that leaves a drop probability takes the first 15 ms of the allowance.
+    // The update that gives a drop probability above zero uses the first 15 ms of the allowance.
     assert!((0.135..0.2).contains(&overload(150)), "{}", overload(150));
     assert!((0.585..0.65).contains(&overload(600)), "{}", overload(600));
 }
@@ -221,10 +221,11 @@ fn delay_estimators() {
     };
     let departure = delays("departure_rate");
     assert_eq!(departure[0], Duration::ZERO, "nothing measured at 15 ms");
-    // At 135 ms 225 packets have arrived and 113 left. The first 11 packets to reach 16384 bytes count for these.
+    // At 135 ms, 225 packets have arrived and 113 have left. A measurement has 11 packets, the first number to reach
+    // 16384 bytes.
     let expected = (225 - 113) as f64 * 1500.0 * 11.0 * TRANSMISSION.seconds() / 16384.0;
     assert!((departure[8].seconds() - expected).abs() < 1e-9, "{} and {expected}", departure[8].seconds());
-    // The packet sent last, at 134.4 ms, arrived at half that.
+    // The packet sent last, at 134.4 ms, arrived at half that time.
     assert_eq!(delays("sojourn")[8], Duration::from_microseconds(67_200));
 }
 
@@ -236,8 +237,8 @@ fn departure_rate_smoothing() {
     for _ in 0..49 {
         bench.enqueue(Time::ZERO, packet(1024, 0));
     }
-    // The first departure opens a measurement; then 16 packets of 1024 bytes are one, first in 16 ms, then in 32 ms.
-    // That leaves just the 16 KiB to open another.
+    // The first departure starts a measurement. A measurement has 16 packets of 1024 bytes, first in 16 ms, then in 32
+    // ms. This leaves exactly the 16 KiB needed to start another.
     let mut now = Time::ZERO;
     bench.dequeue(now);
     let mut delay_after = |packets, spacing| {
@@ -293,7 +294,7 @@ fn derandomisation() {
         let end = Time::ZERO + Duration::from_seconds(400);
         let mut sums = Vec::new();
         let mut sum = 0.0;
-        // The sum changes with each arrival, so this drives the queue itself: 1.2 times what the link can carry.
+        // The sum changes with each arrival, so the test drives the queue itself, at 1.2 times the link's rate.
         let (spacing, mut free_at, mut timer) = (Duration::from_microseconds(1000), Time::ZERO, Time::ZERO);
         let mut now = Time::ZERO;
         while now < end {
@@ -314,12 +315,12 @@ fn derandomisation() {
             }
             now += spacing;
         }
-        // The first sum includes arrivals within the burst allowance.
+        // The first sum includes arrivals during the burst allowance.
         sums.remove(0);
         assert!(sums.len() > 10_000, "{} drops", sums.len());
         (sums.iter().copied().fold(f64::MAX, f64::min), sums.iter().copied().fold(0.0, f64::max))
     };
-    // The drop probability, about 0.17, is what a sum can pass a bound by.
+    // A sum can exceed a bound by the drop probability, about 0.17.
     let (least, greatest) = sums(true);
     assert!((0.85 - 1e-9..1.1).contains(&least), "{least}");
     assert!((8.5 - 1e-9..9.0).contains(&greatest), "{greatest}");
@@ -328,11 +329,11 @@ fn derandomisation() {
     assert!(greatest > 8.5, "{greatest}");
 }
 
-/// Mean drop probability and delay in seconds from 30 s on of PIE under an unresponsive load, over ten seeds.
+/// Mean drop probability and delay, in seconds, of PIE under an unresponsive load from 30 s on, over ten seeds.
 fn pie_under_load(estimator: &str, rho: f64, poisson: bool) -> (f64, f64) {
-    // 200 Mbit/s: on a slow link the target is a few packets only, the safeguards of section 4.1 let more arrivals
-    // through, and the drop probability settles above the share dropped: by 5 % at 10 Mbit/s and load 1.2, by nothing
-    // to see at 1 Gbit/s.
+    // 200 Mbit/s: on a slow link the target is only a few packets, the safeguards of section 4.1 admit more arrivals,
+    // and the drop probability settles above the share dropped: by 5 % at 10 Mbit/s and a load of 1.2, not measurably
+    // at 1 Gbit/s.
     let transmission = Duration::from_microseconds(60);
     let mean = Duration::from_seconds_f64(transmission.seconds() / rho);
     let warm_up = Time::ZERO + Duration::from_seconds(30);

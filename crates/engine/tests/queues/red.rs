@@ -8,7 +8,7 @@ use sojourn_engine::units::Rate;
 
 use super::bench::{Bench, UNLIMITED, count, data, number, packet, rows, vector};
 
-/// ns-3's default, at which its vectors were made.
+/// ns-3's default link rate, with which its vectors were made.
 const LINK: Rate = Rate(1_500_000);
 
 pub fn red(limit: Limit, rate: Rate, parameters: Value, seed: u64) -> Bench<Red> {
@@ -18,7 +18,7 @@ pub fn red(limit: Limit, rate: Rate, parameters: Value, seed: u64) -> Bench<Red>
     Bench::new(red, seed)
 }
 
-/// RED that counts in packets, with these thresholds in packets.
+/// Parameters of RED in packets, with these thresholds in packets.
 fn in_packets(min: u64, max: u64, weight: f64, more: Value) -> Value {
     let mut parameters = json!({
         "min": {"packets": min}, "max": {"packets": max}, "weight": weight, "queue_in_bytes": false,
@@ -28,7 +28,7 @@ fn in_packets(min: u64, max: u64, weight: f64, more: Value) -> Value {
     parameters
 }
 
-/// Offers packets of 500 bytes back to back, none of which leaves; the early drops and marks.
+/// Offers packets of 500 bytes back to back without departures. Returns the early drops and marks.
 fn burst(bench: &mut Bench<impl QueueDiscipline>, packets: u64, ecn_flag: u8) -> (u64, u64) {
     for _ in 0..packets {
         bench.enqueue(Time::ZERO, packet(500, ecn_flag));
@@ -100,16 +100,16 @@ fn marks() {
     let (drops, marks) = run(weight, flags::ECT_0, json!({}));
     assert!(drops == 0 && marks > 0, "capable: {drops} drops, {marks} marks");
     assert_eq!(run(weight, flags::ECT_0, json!({"ecn": false})).1, 0);
-    // The average follows the queue: it ends far above the maximum threshold.
+    // The average equals the queue length and ends far above the maximum threshold.
     let (drops, marks) = run(1.0, flags::ECT_0, json!({}));
     assert!(drops > 0 && marks > 0, "above the maximum: {drops} drops, {marks} marks");
     let (drops, marks) = run(1.0, flags::ECT_0, json!({"hard_drop": false}));
     assert!(drops == 0 && marks > 100, "soft above the maximum: {drops} drops, {marks} marks");
 }
 
-/// The rate of drops at a drop probability, over 100 000 arrivals that all find 50 packets.
+/// The drop rate at a drop probability, over 100 000 arrivals that each find 50 packets.
 fn rate_of_drops(drop_probability: f64, wait: bool, seed: u64) -> f64 {
-    // Half way between the thresholds.
+    // Halfway between the thresholds.
     let parameters =
         in_packets(25, 75, 1.0, json!({"maximum_probability": 2.0 * drop_probability, "wait": wait, "gentle": false}));
     let mut bench = red(UNLIMITED, LINK, parameters, seed);
@@ -160,12 +160,12 @@ fn average_queue() {
     let law = &data()["laws"]["red-ewma"];
     for row in rows(&law["worked"]) {
         let (weight, arrivals) = (number(&row["w"]), count(&row["n"]));
-        // 1.5 Mbit/s are 125 packets of 1500 bytes a second.
+        // 1.5 Mbit/s are 125 packets of 1500 bytes per second.
         let mut bench = red(Limit::Packets(100), LINK, in_packets(1000, 3000, weight, json!({})), 1);
         while bench.queue.packets() < 100 {
             bench.enqueue(Time::ZERO, packet(1500, 0));
         }
-        // What the filling left has faded beside what the law starts from: measure from there.
+        // The initial fill has decayed and is negligible. Measure from here.
         let start = bench.queue.average();
         for _ in 0..arrivals {
             bench.enqueue(Time::ZERO, packet(1500, 0));
@@ -179,7 +179,7 @@ fn average_queue() {
         bench.enqueue(Time::ZERO + Duration::from_seconds(4), packet(1500, 0));
         let expected = before * (1.0 - weight).powi(500);
         assert!((bench.queue.average() - expected).abs() < 1e-9, "idle: {}", bench.queue.average());
-        // A second arrival finds one packet, and no idle time.
+        // A second arrival finds one packet and no idle time.
         let expected = (1.0 - weight) * expected + weight;
         bench.enqueue(Time::ZERO + Duration::from_seconds(9), packet(1500, 0));
         assert!((bench.queue.average() - expected).abs() < 1e-9, "busy again: {}", bench.queue.average());
@@ -243,7 +243,7 @@ fn byte_mode() {
         let large = bench.outcome.dropped.iter().filter(|dropped| dropped.packet.size == 1500).count() as f64;
         (large, bench.outcome.dropped.len() as f64 - large)
     };
-    // About 3000 and 1000 of 200 000 are dropped: three standard deviations of the ratio are 0.33.
+    // About 3000 and 1000 of 200 000 packets are dropped. Three standard deviations of the ratio are 0.33.
     let (large, small) = shares(true);
     assert!((large / small - 3.0).abs() < 0.33, "{large} and {small}");
     let (large, small) = shares(false);
@@ -255,7 +255,7 @@ fn byte_mode() {
 #[test]
 fn gentle_slope() {
     let rate = |held: u64, max: u64, gentle: bool| {
-        // Marks leave the queue as it is.
+        // Marks do not change the queue.
         let parameters = json!({
             "min": {"packets": 1}, "max": {"packets": max}, "weight": 1.0, "gentle": gentle, "wait": false,
             "queue_in_bytes": false, "byte_mode": false, "maximum_probability": 0.02, "ecn": true, "hard_drop": false,
@@ -273,10 +273,10 @@ fn gentle_slope() {
     };
     assert_eq!(rate(100, 100, false), 1.0);
     assert_eq!(rate(200, 100, true), 1.0, "twice the maximum");
-    // At the maximum the probability is max_p: a rate between 2p/(1 + p) and 2p.
+    // At the maximum threshold the probability is max_p: a rate between 2p/(1 + p) and 2p.
     let at_maximum = rate(100, 100, true);
     assert!((0.035..0.045).contains(&at_maximum), "{at_maximum}");
-    // A quarter of the way it is 0.02 + 0.98 / 4.
+    // At a quarter of the slope the probability is 0.02 + 0.98 / 4.
     let (p, on_the_way) = (0.265, rate(125, 100, true));
     assert!((2.0 * p / (1.0 + p)..1.02 * 2.0 * p).contains(&on_the_way), "{on_the_way}");
 }

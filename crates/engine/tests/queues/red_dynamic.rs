@@ -46,7 +46,7 @@ fn dynamic_thresholds() {
     while bench.dequeue(Time::ZERO).is_some() {}
     adapt(&mut bench, 1, 50.0 / 33.0);
     adapt(&mut bench, 10, 1.0);
-    // With another rate they start from what they are set to, as before.
+    // After a rate change they start from the configured values again.
     bench.queue.set_link_rate(Rate(20_000_000));
     assert_eq!(bench.queue.thresholds(), (10.0, 30.0));
 }

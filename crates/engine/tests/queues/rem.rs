@@ -8,7 +8,7 @@ use sojourn_engine::units::Rate;
 
 use super::bench::{Bench, UNLIMITED, packet};
 
-/// REM on a link of 12 Mbit/s: two packets of 1500 bytes in an update's 2 ms.
+/// REM on a link of 12 Mbit/s, which sends two packets of 1500 bytes per update interval of 2 ms.
 fn rem(parameters: RemParameters) -> Bench<Rem> {
     let mut rem = Rem::new(UNLIMITED, parameters);
     rem.set_link_rate(Rate(12_000_000));
@@ -28,7 +28,7 @@ fn price_equation() {
         let got = bench.queue.price();
         assert!((got - price).abs() < 1e-12, "{got} and {price}");
     }
-    // Half a mean packet counts half.
+    // Half a mean packet size counts as half a packet.
     bench.enqueue(Time::ZERO, packet(1500, 0));
     for _ in 0..5 {
         bench.enqueue(Time::ZERO, packet(750, 0));

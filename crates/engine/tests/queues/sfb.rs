@@ -23,8 +23,8 @@ fn let_in(bench: &mut Bench<Sfb>, now: Time, packet: Packet, count: u64) -> u64 
     bench.queue.packets() - before
 }
 
-/// The first arrival that finds bin_size packets of its flow, here the 21st, puts the flow among those that do not
-/// respond, if an increment is all it takes.
+/// Parameters with which one increment makes a flow unresponsive: at the first arrival that finds bin_size packets of
+/// its flow, here the 21st.
 fn quick() -> SfbParameters {
     SfbParameters { increment: 1.0, maximum: 1_000_000, ..SfbParameters::default() }
 }
@@ -39,7 +39,7 @@ fn packets_per_flow() {
     assert_eq!(bench.drops(DropCause::Early), 0);
     for flow in 0..10 {
         let more = let_in(&mut bench, Time::ZERO, of(flow), 20);
-        // Six arrivals at drop probabilities below 1 % may cost one of the five.
+        // Six arrivals at drop probabilities below 1 % may lose one of the five.
         assert!((4..=5).contains(&more), "{more} of flow {flow}");
     }
     for flow in 0..10 {
@@ -56,7 +56,7 @@ fn penalty_rate() {
     assert_eq!(let_in(&mut bench, at(0), of(1), 20), 20);
     assert_eq!(let_in(&mut bench, at(1000), of(0), 30), 10);
     assert_eq!(let_in(&mut bench, at(100_000), of(0), 30), 20);
-    // However often packets come, in 10 s a hundred and no more.
+    // At any arrival rate, at most a hundred packets are admitted in 10 s.
     let passed: u64 = (0..10_000).map(|millisecond| let_in(&mut bench, at(100_000 + millisecond), of(0), 1)).sum();
     assert!((98..=100).contains(&passed), "{passed}");
     assert_eq!(let_in(&mut bench, at(110_000), of(2), 20), 20);
@@ -75,7 +75,7 @@ fn probability_decrease() {
         bench.dequeue(at(1));
     }
     for (thousand, passed) in passed[..6].iter().enumerate() {
-        // Five standard deviations of the sum of a thousand draws, at most.
+        // At most five standard deviations of the sum of a thousand draws.
         let law = 1000.0 * (thousand as f64 + 0.5) / 6.0;
         assert!((*passed as f64 - law).abs() < 80.0, "{passed} of the {thousand}. thousand, by the law {law}");
     }
@@ -120,7 +120,7 @@ fn marks_and_drops_by_probability() {
             ..SfbParameters::default()
         };
         let mut bench = Bench::new(Sfb::new(UNLIMITED, parameters), 1);
-        // The last of these raises the drop probability, once.
+        // The last of these increases the drop probability once.
         for _ in 0..21 {
             bench.enqueue(at(0), packet(1500, flags::ECT_0));
         }

@@ -24,7 +24,7 @@ fn shares_in_bytes() {
     for _ in 0..3_000 {
         let packet = bench.dequeue(Time::ZERO).unwrap().packet;
         bytes[packet.flow as usize] += u64::from(packet.size);
-        // Both overdraw by less than a packet and are at most a turn apart.
+        // Both exceed their credit by less than a packet and are at most one turn apart.
         assert!(bytes[0].abs_diff(bytes[1]) <= 1514 + 2 * 1500, "{bytes:?}");
     }
 }
@@ -68,7 +68,7 @@ fn queue_depth() {
 #[test]
 fn perturbation() {
     let run = |perturbation: Duration| {
-        // Three flows and two queues: two flows share one.
+        // Three flows in two queues: two flows share one.
         let parameters = SfqParameters { queues: 2, depth: 1_000, perturbation, ..SfqParameters::default() };
         let mut bench = bench(UNLIMITED, parameters);
         let (mut sent, mut next, mut last) = ([0u64; 3], [0u64; 3], [None; 3]);
@@ -90,12 +90,12 @@ fn perturbation() {
         *sent.iter().max().unwrap() as f64 / *sent.iter().min().unwrap() as f64
     };
     assert!(run(Duration::ZERO) >= 1.9, "some flow has a queue for itself");
-    // 300 hashings; all three share one queue in a quarter of them.
+    // 300 hashes. In a quarter of them all three flows share one queue.
     let ratio = run(Duration::from_milliseconds(100));
     assert!(ratio < 1.3, "{ratio}");
 }
 
-/// A million million changes of the hash that are due at once cost and do as much as one.
+/// 10^12 changes of the hash due at once have the cost and effect of one.
 #[test]
 fn perturbation_every_picosecond() {
     let mut bench = bench(UNLIMITED, SfqParameters { perturbation: Duration(1), ..SfqParameters::default() });

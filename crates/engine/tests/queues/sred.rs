@@ -69,7 +69,7 @@ fn number_of_flows() {
 #[test]
 fn unequal_flows() {
     let mut bench = Bench::new(Sred::new(Limit::Packets(100), SredParameters::default()), 1);
-    // From a third of the buffer on.
+    // At an occupancy of at least a third.
     let mut sent = [0.0f64; 2];
     let mut counted = 0;
     let mut lost = [0.0f64; 2];
@@ -90,7 +90,7 @@ fn unequal_flows() {
     assert!(bench.outcome.dropped.iter().all(|dropped| dropped.cause == DropCause::Early));
     let ratio = (lost[1] / sent[1]) / (lost[0] / sent[0]);
     let expected = (1.0 + 0.5 / 0.255) / (1.0 + 0.01 / 0.255);
-    // Some 180 and 60 of the packets are lost for each million: a standard deviation of a twelfth.
+    // About 180 and 60 packets per million are lost: a standard deviation of a twelfth.
     assert!((ratio / expected - 1.0).abs() < 0.25, "{ratio}, not {expected}: {lost:?} of {sent:?}");
 }
 
@@ -105,7 +105,7 @@ fn marks() {
         }
         (bench.drops(DropCause::Early), bench.drops(DropCause::Overflow), bench.outcome.marks)
     };
-    // None below 50 packets, 0.0375 of 50 and 0.15 of 200: 32 on average.
+    // No drops below 50 packets, 0.0375 of 50 and 0.15 of 200: 32 on average.
     let (early, overflows, marks) = run(true, flags::ECT_0);
     assert!(early == 0 && overflows == 600 && (15..50).contains(&marks), "{early} {overflows} {marks}");
     for (ecn, flag) in [(true, 0), (false, flags::ECT_0)] {

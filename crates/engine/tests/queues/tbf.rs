@@ -9,8 +9,8 @@ use super::bench::{Bench, UNLIMITED, packet};
 
 const PICOBITS: u128 = 8_000_000_000_000;
 
-/// Law tbf, exact: in no interval more is sent than the bucket and the tokens of that time. It is not less either: a
-/// packet is sent at the first picosecond at which it may be.
+/// Law tbf, exact: in no interval is more sent than the bucket and the tokens of that time. Nor less: a packet is sent
+/// at the first picosecond at which it may be.
 #[test]
 fn exact_rate_and_burst() {
     for (rate, burst) in [(1_234_567, 3_001), (10_000_000, 1_500), (999_999_999, 20_000)] {
@@ -21,7 +21,7 @@ fn exact_rate_and_burst() {
         let mut sent: Vec<(Time, u128)> = Vec::new();
         let mut now = Time::ZERO;
         for round in 0..1_500u64 {
-            // Idle at times, overloaded at others.
+            // Alternating idle and overloaded periods.
             now += random.below(mean * if round % 300 < 100 { 6 } else { 1 });
             bench.enqueue(now, packet(40 + random.index(1461) as u16, 0));
             while let Some(packet) = bench.dequeue(now) {

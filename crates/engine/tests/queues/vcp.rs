@@ -7,15 +7,15 @@ use sojourn_engine::units::Rate;
 
 use super::bench::{Bench, UNLIMITED, packet};
 
-/// A VCP router of a link of 12 Mbit/s, 1500 B in 1 ms, with a target utilisation of 1.
+/// A VCP router on a link of 12 Mbit/s, 1500 B in 1 ms, with a target utilisation of 1.
 fn vcp_router(parameters: VcpRouterParameters) -> Bench<VcpRouter> {
     let mut router = VcpRouter::new(UNLIMITED, VcpRouterParameters { target_utilisation: 1.0, ..parameters });
     router.set_link_rate(Rate(12_000_000));
     Bench::new(router, 1)
 }
 
-/// Packets of 1500 bytes come in each millisecond, and as many leave if the link can send them, to the end of the
-/// second measuring interval. The interval counts what came after the timer of the one before.
+/// Sends packets of 1500 bytes in each millisecond, and takes as many if the link can send them, until the end of the
+/// second measuring interval. An interval counts the arrivals after the timer of the previous one.
 fn load_router(bench: &mut Bench<VcpRouter>, arrivals: impl Fn(u64) -> u64, departs: bool) {
     for millisecond in 1..=400 {
         let now = Time::ZERO + Duration::from_milliseconds(millisecond);
@@ -44,7 +44,7 @@ fn load_factor_of_constant_rate() {
     let mut bench = vcp_router(VcpRouterParameters::default());
     load_router(&mut bench, |_| 1, true);
     assert_eq!((bench.queue.load_factor(), bench.queue.code()), (1.0, LoadFactor::Overload));
-    // A target utilisation of gamma makes the load 1 / gamma times as much.
+    // A target utilisation of gamma multiplies the load by 1 / gamma.
     let parameters = VcpRouterParameters { target_utilisation: 0.8, ..VcpRouterParameters::default() };
     let mut router = VcpRouter::new(UNLIMITED, parameters);
     router.set_link_rate(Rate(12_000_000));

@@ -11,7 +11,7 @@ use sojourn_engine::units::Rate;
 
 use super::bench::{Bench, UNLIMITED, packet};
 
-/// Two flows of one each of two groups: 0 is of "voice", 1 of "bulk".
+/// Two flows in two groups: flow 0 in "voice", flow 1 in "bulk".
 pub fn two_groups() -> Arc<FlowTable> {
     let group = |name: &str| -> FlowSpecification {
         serde_json::from_value(json!({
@@ -43,7 +43,7 @@ fn minimum_by_precedence() {
     assert_eq!(minima, [18.0, 20.0, 22.0, 24.0, 26.0, 28.0, 30.0, 32.0]);
 }
 
-/// The shares of both flows' packets that are dropped while 33 packets are queued.
+/// The shares of both flows' packets that are dropped with 33 packets queued.
 fn rates_of_drops(favoured: &str) -> [f64; 2] {
     let set = json!({"max": {"packets": 36}, "weight": 1.0, "favoured": favoured, "precedence": 6});
     let mut bench = wred(UNLIMITED, set);
@@ -69,7 +69,7 @@ fn favoured_group() {
     let within = |rate: f64, p: f64| (0.98 * 2.0 * p / (1.0 + p)..1.02 * 2.0 * p).contains(&rate);
     let rates = rates_of_drops("voice");
     assert!(within(rates[0], 0.05) && within(rates[1], 0.1 * 15.0 / 18.0), "{rates:?}");
-    // Nobody is favoured; the two share the spacing of their drops.
+    // Without favoured flows, both share the spacing of drops.
     let rates = rates_of_drops("");
     assert!(within((rates[0] + rates[1]) / 2.0, 0.1 * 15.0 / 18.0), "{rates:?}");
 }
@@ -89,7 +89,7 @@ fn maximum_threshold() {
     assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (36, 964));
     let bench = run(0);
     assert_eq!((bench.queue.packets(), bench.outcome.marks), (36, 0));
-    // Held between the thresholds.
+    // Average queue between the thresholds.
     let mut bench = wred(UNLIMITED, json!({"max": {"packets": 36}, "weight": 1.0, "ecn": true}));
     for _ in 0..1_000 {
         bench.enqueue(Time::ZERO, of_flow(0, flags::ECT_0));

@@ -13,7 +13,7 @@ use sojourn_engine::time::{Duration, Time};
 
 const MSS: u64 = 1000;
 
-/// A sender and what it sent at the last event.
+/// A sender and the packets it sent at the last event.
 struct Rig {
     sender: Sender,
     outbox: Vec<Packet>,
@@ -24,7 +24,7 @@ fn at(milliseconds: u64) -> Time {
 }
 
 impl Rig {
-    /// A sender whose SYN has left.
+    /// A sender that has sent its SYN.
     fn opening(changes: &Value, segments: Option<u64>) -> Rig {
         let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
         let rack = json!({"segment_size": MSS, "recovery": "rack", "duplicate_sack": true, "timestamps": false});
@@ -41,7 +41,7 @@ impl Rig {
         rig
     }
 
-    /// A sender that knows an RTT of 100 ms and has just sent its initial window.
+    /// A sender with an RTT sample of 100 ms that has just sent its initial window.
     fn new(initial_window: u64, segments: Option<u64>) -> Rig {
         Rig::with(&json!({}), initial_window, segments)
     }
@@ -56,7 +56,7 @@ impl Rig {
         rig
     }
 
-    /// An acknowledgement of all segments before `next`, with these blocks of others. Returns what is sent.
+    /// Processes an acknowledgement of all segments before `next` with these SACK blocks. Returns the segments sent.
     fn ack(&mut self, milliseconds: u64, next: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         let mut sacks = SackBlocks::default();
         for (start, end) in blocks {
@@ -69,7 +69,7 @@ impl Rig {
         self.sent()
     }
 
-    /// The timer expires, which is due now. Returns what is sent.
+    /// Handles the expiry of the timer, which must be due now. Returns the segments sent.
     #[track_caller]
     fn expire(&mut self, milliseconds: u64) -> Vec<u64> {
         self.assert_due(milliseconds);
@@ -103,7 +103,7 @@ fn probe_timeout() {
     blind.sender.on_syn_ack(Time::ZERO, at(1500), &mut blind.outbox);
     blind.assert_due(1500 + 1000);
 
-    // RTO = 100 + 4 * 50 ms (RFC 6298): the probe takes the place of the timer.
+    // RTO = 100 + 4 * 50 ms (RFC 6298): the probe is sent when the timer would expire.
     let mut early = Rig::with(&json!({"minimum_rto": 1_000_000_000_u64}), 1, Some(1));
     assert_eq!(early.expire(400), [0]);
     assert_eq!((early.sender.statistics.timeouts, early.segments()), (0, 1));
@@ -121,7 +121,7 @@ fn probe_contents() {
         assert_eq!(rig.expire(300), [probe], "{segments:?} segments in all");
         rig.assert_due(300 + 1000);
     }
-    // The answer to half of the flight says nothing of the probe; that to all does.
+    // An acknowledgement of half of the flight gives no information on the probe. One of all of it does.
     let mut rig = Rig::new(10, Some(10));
     rig.expire(300);
     rig.ack(310, 5, &[]);
@@ -147,7 +147,7 @@ fn no_probe_with_hole() {
 /// data, repaired no loss.
 #[test]
 fn probe_acknowledgement() {
-    // The receiver's window leaves no room for new data.
+    // The receive window has no room for new data.
     let full = json!({"receive_buffer": 10 * MSS});
     for (changes, probe, next, duplicate, expected) in
         [(&full, 9, 10, None, 5 * MSS), (&full, 9, 10, Some((9, 10)), u64::MAX), (&json!({}), 10, 11, None, u64::MAX)]
@@ -172,11 +172,11 @@ fn reordering_window() {
     }
     let mut rig = Rig::new(10, Some(10));
     assert_eq!(rig.ack(200, 0, &[(1, 4)]), [0]);
-    // New data that the arrival lets out does not put the timer off.
+    // New data sent on the acknowledgement does not postpone the timer.
     let mut rig = Rig::new(10, None);
     assert_eq!(rig.ack(200, 0, &[(1, 2)]), [10]);
     rig.assert_due(225);
-    // What was waited for came: there is nothing to wait for.
+    // The missing segment arrived, so there is nothing to wait for.
     let mut rig = Rig::new(10, Some(10));
     rig.ack(200, 0, &[(1, 2)]);
     rig.ack(210, 2, &[]);
@@ -190,7 +190,7 @@ fn no_reordering_window_in_recovery() {
     let mut rig = Rig::new(20, Some(20));
     rig.ack(200, 0, &[(1, 2)]);
     assert_eq!(rig.expire(225), [0]);
-    // Segment 2 is as late as segment 3, which is here: it is lost, and no timer waits for it.
+    // Segment 2 was sent with segment 3, which has been delivered: it is lost, and no timer waits for it.
     rig.ack(230, 0, &[(3, 4), (1, 2)]);
     assert!(rig.sender.deadline() > at(400), "{:?}", rig.sender.deadline());
 
@@ -208,7 +208,7 @@ fn reordering_remembered() {
     rig.ack(200, 0, &[(1, 2)]);
     rig.ack(201, 2, &[]);
     assert!(rig.ack(210, 2, &[(3, 9)]).is_empty());
-    // Sent at 100 ms, the round trip of what arrived last is 110 ms, and 25 ms more.
+    // Sent at 100 ms. The RTT of the latest delivered segment is 110 ms, plus 25 ms.
     assert_eq!(rig.expire(235), [2]);
 }
 
@@ -231,13 +231,13 @@ fn window_growth_on_duplicates() {
 fn timeout_spares_recent_segments() {
     let mut rig = Rig::new(4, None);
     assert_eq!(rig.expire(300), [4]);
-    // The round trip of what arrived last is 1150 ms: by 1300 ms segments 2 and 3 are late, and segment 4 is not.
+    // The RTT of the latest delivered segment is 1150 ms: at 1300 ms segments 2 and 3 are lost, and segment 4 is not.
     rig.ack(1250, 0, &[(1, 2)]);
     assert_eq!(rig.expire(1275), [0]);
     // RFC 6298 (5.4): the first segment is retransmitted regardless of the data in flight.
     assert_eq!(rig.expire(1300), [0]);
     assert_eq!(rig.sender.statistics.timeouts, 1);
-    // A window of two, of which segment 4 is one.
+    // The window of two segments includes segment 4.
     assert_eq!(rig.ack(1320, 2, &[]), [2]);
 }
 
@@ -247,7 +247,7 @@ fn spurious_recovery_undo() {
     let mut rig = Rig::new(20, Some(40));
     assert_eq!(rig.ack(200, 0, &[(2, 5)]), [0, 1]);
     assert_eq!(rig.sender.window().ssthresh, 10 * MSS);
-    // The originals were late.
+    // The original transmissions were only delayed.
     rig.ack(210, 5, &[]);
     rig.ack(310, 5, &[(0, 1)]);
     assert_eq!(rig.sender.statistics.undone_reductions, 0);

@@ -33,7 +33,7 @@ fn rows(prefix: &str) -> Vec<Row> {
     rows
 }
 
-/// An acknowledgement with these SACK blocks, which echoes the timestamp zero.
+/// Processes an acknowledgement with these SACK blocks, which echoes timestamp zero.
 fn acknowledge(sender: &mut Sender, number: u64, sacks: &SackBlocks, now: Time, outbox: &mut Vec<Packet>) {
     let options = AckOptions { sacks: *sacks, ..AckOptions::NONE };
     sender.on_ack(&Acknowledgement { number, echo: Time(0), echoes_congestion: false, options: &options }, now, outbox);
@@ -71,8 +71,8 @@ fn proportional_rate_reduction() {
             .on_ack(input("delivered_now"), input("pipe"), input("ssthresh"), false, input("mss"))
             .expect("data was delivered");
         match (row.id.as_str(), row.expected["cwnd_bytes"].as_u64()) {
-            // ns-3 credits a segment for the duplicate acknowledgement that entered recovery; RFC 6937 and 9937 give
-            // 225000 for what was delivered, as the note of the row says.
+            // ns-3 credits one segment for the duplicate acknowledgement that entered recovery. RFC 6937 and 9937 give
+            // 225000 for the data delivered, as the note of the row says.
             ("prr-proportional-1", Some(225_500)) => assert_eq!(cwnd, 225_000),
             (id, Some(expected)) => assert_eq!(cwnd, expected, "{id}"),
             (id, None) => {
@@ -142,7 +142,7 @@ fn dsack_examples() {
 
 const MSS: u64 = 1000;
 
-/// A sender with 20 segments in flight and a window of 20, as RFC 9937 section 8 has it.
+/// A sender with 20 segments in flight and a window of 20, as in RFC 9937 section 8.
 fn sender_of_the_example(recovery: &str) -> (Sender, Vec<Packet>) {
     let mut settings = serde_json::to_value(StackProfile::default()).unwrap();
     settings["segment_size"] = json!(MSS);
@@ -160,8 +160,8 @@ fn sender_of_the_example(recovery: &str) -> (Sender, Vec<Packet>) {
     (sender, outbox)
 }
 
-/// What the sender does on each acknowledgement while the segments `lost` of the first twenty are missing: `N` new
-/// data, `R` retransmissions, `-` nothing; and cwnd in segments before it sends.
+/// The transmissions on each acknowledgement while the segments `lost` of the first twenty are missing: `N` new data,
+/// `R` retransmissions, `-` nothing. With cwnd in segments before them.
 fn replay(recovery: &str, lost: std::ops::Range<u64>, acknowledgements: u64) -> Vec<(u64, String)> {
     let (mut sender, mut outbox) = sender_of_the_example(recovery);
     let mut steps = Vec::new();
@@ -253,7 +253,8 @@ fn duplicates_after_timeout() {
     sender.open(Time(0), &mut outbox);
     sender.on_syn_ack(Time(0), Time(100), &mut outbox);
     sender.on_timer(Time(10_000_000_000_000), &mut outbox);
-    // Only the first segment was lost, all others are repeated in vain: the acknowledgement of all, then duplicates.
+    // Only the first segment was lost and all others are retransmitted unnecessarily: an acknowledgement of all data,
+    // then duplicates.
     let none = SackBlocks::default();
     for step in 0..8 {
         acknowledge(&mut sender, 1 + 20 * MSS, &none, Time(10_000_000_000_100 + step), &mut outbox);

@@ -9,22 +9,22 @@ use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::profile::StackProfile;
 
-/// Picoseconds.
+/// Picoseconds per millisecond and per second.
 pub const MS: u64 = 1_000_000_000;
 pub const S: u64 = 1_000 * MS;
 
-/// A path from one sending host over two routers to one receiving host; its middle link is the bottleneck.
+/// A path from a sending host over two routers to a receiving host. The middle link is the bottleneck.
 pub struct Path {
     pub rate: u64,
-    /// Round-trip propagation delay, all of it in the middle.
+    /// Round-trip propagation delay, all of it on the middle link, in picoseconds.
     pub rtt: u64,
-    /// The edge links' rate.
+    /// The rate of the edge links, in bits per second.
     pub edge_rate: u64,
     pub queue: Value,
-    /// Packets in the bottleneck's device.
+    /// Number of packets in the bottleneck's device.
     pub device_queue: u64,
     pub drop: Value,
-    /// What changes of the bottleneck while the run lasts.
+    /// Changes of the bottleneck during the run.
     pub changes: Vec<Value>,
     pub duration: u64,
     pub warm_up: u64,
@@ -88,7 +88,7 @@ impl Path {
         self.simulation().run(&AtomicBool::new(false)).expect("nobody cancels")
     }
 
-    /// Runs with every packet accounted for after every single event; `what` names the run. Returns how many were dropped.
+    /// Runs and accounts for every packet after every event. `what` names the run. Returns the number of drops.
     pub fn run_with_census(&self, what: &str) -> u64 {
         let mut simulation = self.simulation();
         let mut dropped = 0;
@@ -107,7 +107,7 @@ impl Path {
     }
 }
 
-/// The standard stack, but acknowledging every segment (b = 1 in the formulas of the literature).
+/// The standard stack, but with an acknowledgement for every segment (b = 1 in the formulas of the literature).
 pub fn acknowledge_every_segment() -> StackProfile {
     StackProfile { delayed_ack_count: 1, ..StackProfile::default() }
 }

@@ -9,25 +9,25 @@ use sojourn_engine::time::Duration;
 
 use super::rig::{Channel, Fate, Rig};
 
-/// What the fuzzer decides.
+/// The fuzzer's input.
 #[derive(Clone, Debug, TypeGenerator)]
 struct Input {
     profile: u8,
     algorithm: u8,
-    /// A stack's switches: SACK of duplicates, pacing, ECN, Accurate ECN.
+    /// Switches of the stack: SACK of duplicates, pacing, ECN, Accurate ECN.
     switches: u8,
     size: u16,
     fates: Vec<u8>,
 }
 
-/// The channel of an input; once its bytes are used up it is a fair one.
+/// The channel determined by an input. After the last byte it is faultless.
 struct Script {
     fates: std::vec::IntoIter<u8>,
     lost: u32,
 }
 
 impl Channel for Script {
-    /// Two bits say how many copies arrive, one marks, five delay the first copy by up to 155 ms.
+    /// Two bits give the number of copies, one the mark, and five the delay of the first copy, up to 155 ms.
     fn fate(&mut self) -> Fate {
         let Some(byte) = self.fates.next() else { return Fate::fair() };
         let later = Duration::from_milliseconds(5 * u64::from(byte & 0x1f));

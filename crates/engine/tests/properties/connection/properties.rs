@@ -11,13 +11,13 @@ use sojourn_engine::time::Duration;
 
 use super::rig::{Channel, Fate, Rig};
 
-/// A channel that treats all packets alike.
+/// A channel with the same fault rates for all packets.
 struct Noisy {
     loss: f64,
     duplication: f64,
-    /// Delays are uniform over this.
+    /// Additional delays are uniform on zero to this value.
     jitter: Duration,
-    /// Share of ECN-capable packets that it marks.
+    /// The share of ECN-capable packets that is marked.
     marking: f64,
     random: Random,
 }
@@ -40,7 +40,7 @@ fn random(seed: u64) -> Random {
     Random::stream(seed, Purpose::Source, 0)
 }
 
-/// Stacks of every kind: with what a recovery needs, and with what a receiver may do.
+/// Stacks of all kinds: settings for each recovery and options of the receiver.
 fn settings() -> impl Strategy<Value = serde_json::Value> {
     let recoveries = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "prr", "rack"]);
     let feedback = (any::<bool>(), prop::sample::select(vec!["off", "classic", "accurate"]), any::<bool>());
@@ -98,7 +98,7 @@ proptest! {
             prop_assert_eq!(rig.connection.sender.statistics.timeouts, 0);
             prop_assert_eq!(rig.connection.sender.statistics.retransmissions, 0);
         }
-        // An algorithm that needs marks has them whatever the stack's settings.
+        // An algorithm that needs marks gets them with any settings of the stack.
         let needs_marks = Algorithm::new(algorithm, &json!({})).expect("a known algorithm").needs().ecn.is_some();
         if marking == 0.0 || (settings["ecn"] == "off" && !needs_marks) {
             prop_assert_eq!(rig.connection.sender.statistics.mark_reductions, 0);

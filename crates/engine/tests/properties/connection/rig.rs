@@ -14,32 +14,32 @@ use sojourn_engine::tcp::sender::{Address, Sender, State};
 use sojourn_engine::tcp::slow_start::SlowStartKind;
 use sojourn_engine::time::{Duration, Time};
 
-/// How long a packet is on its way at least.
+/// The minimum delay of a packet.
 const DELAY: Duration = Duration::from_milliseconds(10);
 
-/// What a channel does to one packet.
+/// The effect of a channel on a packet.
 #[derive(Clone, Debug, Default)]
 pub struct Fate {
-    /// How much longer each of its copies takes; none if it is lost.
+    /// The additional delay of each copy. Empty if the packet is lost.
     pub copies: Vec<Duration>,
-    /// Whether it is marked, if it is ECN-capable.
+    /// Whether the packet is marked if it is ECN-capable.
     pub marked: bool,
 }
 
 impl Fate {
-    /// It arrives once and in time.
+    /// Delivered once, without additional delay.
     pub fn fair() -> Fate {
         Fate { copies: vec![Duration::ZERO], marked: false }
     }
 }
 
-/// Decides what befalls each packet, in the order in which they are sent.
+/// Determines the fate of each packet, in the order of transmission.
 pub trait Channel {
-    /// The next packet's fate.
+    /// The fate of the next packet.
     fn fate(&mut self) -> Fate;
 }
 
-/// A connection, the packets under way, and a clock.
+/// A connection, the packets in the network, and a clock.
 pub struct Rig<C> {
     pub connection: Connection,
     pub channel: C,
@@ -84,7 +84,7 @@ impl<C: Channel> Rig<C> {
         }
     }
 
-    /// Runs until the sender is done; panics if it never is.
+    /// Runs until the sender has finished. Panics if it does not.
     pub fn run(&mut self) -> State {
         self.connection.sender.open(self.now, &mut self.outbox);
         let (mut delivered, mut received) = (0, 0);

@@ -8,11 +8,11 @@ use sojourn_engine::units::Rate;
 
 use super::run::{Case, FLOWS, Step, parameters, run};
 
-/// What the fuzzer decides.
+/// The fuzzer's input.
 #[derive(Clone, Debug, TypeGenerator)]
 struct Input {
     discipline: u8,
-    /// Of the limit: one bit for its unit, the others for its size; all zero for none.
+    /// Of the limit: one bit for the unit, the others for the size. Zero for no limit.
     limit: u8,
     choices: Vec<u8>,
     gap: u8,
@@ -20,7 +20,8 @@ struct Input {
     steps: Vec<(u8, u8, u8)>,
 }
 
-/// Of eight steps four are arrivals, two departures, one an idle time of up to 65 s and one another rate of the link.
+/// Of eight kinds of steps, four are arrivals, two departures, one an idle time of up to 65 s and one a change of the
+/// link's rate.
 fn step((kind, high, low): (u8, u8, u8)) -> Step {
     let number = u64::from(high) << 8 | u64::from(low);
     match kind % 8 {

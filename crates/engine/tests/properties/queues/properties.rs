@@ -12,7 +12,7 @@ use sojourn_engine::units::Rate;
 
 use super::run::{Case, FLOWS, Fate, Step, parameters, run};
 
-/// More arrivals than departures, an idle gap or another rate now and then.
+/// A step: arrivals are more frequent than departures, with occasional idle times and rate changes.
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         60 => (prop_oneof![Just(1500u16), 40u16..=1500], 0..FLOWS).prop_map(|(size, flow)| Step::Arrival { size, flow }),
@@ -30,7 +30,7 @@ fn limit() -> impl Strategy<Value = Option<Limit>> {
     ]
 }
 
-/// Runs a share of the cases that proptest is asked for: 256 by default, `PROPTEST_CASES` if it is set. All disciplines are run.
+/// Runs a share of proptest's number of cases: 256 by default, `PROPTEST_CASES` if it is set. All disciplines are run.
 fn runner(share: u32) -> TestRunner {
     let asked = Config::default();
     TestRunner::new(Config { cases: asked.cases / share, failure_persistence: None, ..asked })
@@ -54,7 +54,7 @@ fn case(descriptions: Vec<Description>) -> impl Strategy<Value = Case> {
 fn conservation_order_and_limits() {
     for (about, descriptions) in Discipline::catalogue() {
         let (early_drops, overflows, marks) = (Cell::new(0), Cell::new(0), Cell::new(0));
-        // VCP and DualPI2 are made for marks, so nothing turns them on.
+        // VCP and DualPI2 always mark and have no such parameter.
         let knows_ecn = ["vcp", "dualpi2"].contains(&about.name)
             || descriptions.iter().any(|description| description.name == "ecn");
         runner(4)
@@ -70,7 +70,7 @@ fn conservation_order_and_limits() {
             })
             .unwrap_or_else(|error| panic!("{}: {error}", about.name));
         assert!(overflows.get() > 0, "{}: nothing overflowed", about.name);
-        // A scheduler may know no other drops than those at the limit.
+        // A scheduler may have no drops except those at the limit.
         if about.class != "scheduler" {
             assert_eq!(early_drops.get() > 0, about.class != "passive", "{}: {early_drops:?} early drops", about.name);
         }

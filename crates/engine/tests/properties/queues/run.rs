@@ -1,4 +1,4 @@
-//! Runs a discipline through a sequence of steps, and after each checks the properties of every discipline.
+//! Runs a discipline through a sequence of steps and checks the properties of every discipline after each.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub const FLOWS: u32 = 6;
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// The flow's number says what its ECN field is.
+    /// The flow number determines the ECN field.
     Arrival {
         size: u16,
         flow: u32,
@@ -25,7 +25,7 @@ pub enum Step {
     LinkRate(Rate),
 }
 
-/// A third of the flows is not ECN-capable, one has ECT(0), one ECT(1).
+/// A third of the flows is not ECN-capable, a third has ECT(0), a third ECT(1).
 fn ecn_field(flow: u32) -> u8 {
     [0, flags::ECT_0, flags::ECT_1][flow as usize % 3]
 }
@@ -35,13 +35,13 @@ pub struct Case {
     pub limit: Option<Limit>,
     pub parameters: Value,
     pub steps: Vec<Step>,
-    /// Between steps.
+    /// The time between steps.
     pub gap: Duration,
     pub seed: u64,
 }
 
-/// Parameters of a discipline: `choose` selects the value of each switch and choice from their number, the others keep
-/// their defaults.
+/// The parameters of a discipline. `choose` selects the value of each boolean and choice from their number. The others
+/// have their defaults.
 pub fn parameters(descriptions: &[Description], mut choose: impl FnMut(usize) -> usize) -> Value {
     let mut set = Map::new();
     for description in descriptions {
@@ -55,14 +55,14 @@ pub fn parameters(descriptions: &[Description], mut choose: impl FnMut(usize) ->
     Value::Object(set)
 }
 
-/// What became of each packet, in order: the same for the same case.
+/// The fate of a packet. The fates are the same for the same case.
 #[derive(Debug, PartialEq)]
 pub enum Fate {
     Sent { number: u64, marked: bool, at: Time },
     Dropped { number: u64, early: bool, at: Time },
 }
 
-/// Runs a case, checking after every step, and at the end drains the queue.
+/// Runs a case, checks after every step, and finally drains the queue.
 pub fn run(name: &str, class: &str, case: &Case) -> Result<Vec<Fate>, TestCaseError> {
     let mut discipline = Discipline::new(name, case.limit, &case.parameters).unwrap();
     discipline.set_link_rate(Rate(10_000_000));
@@ -77,7 +77,7 @@ pub fn run(name: &str, class: &str, case: &Case) -> Result<Vec<Fate>, TestCaseEr
         fates: Vec::new(),
         marks: 0,
         marked: 0,
-        // DualPI2 is two queues, and a flow is in one of them.
+        // DualPI2 has two queues, and a flow is in one of them.
         reorders_flows: class == "scheduler" || name == "dualpi2",
         writes_load: name == "vcp",
         last_sent: [None; FLOWS as usize],
@@ -119,21 +119,21 @@ struct Run {
     random: Random,
     outcome: Outcome,
     now: Time,
-    /// Packets queued and since when, by number.
+    /// Packets queued and their arrival times, by number.
     inside: BTreeMap<u64, (Packet, Time)>,
     bytes_inside: u64,
     fates: Vec<Fate>,
     marks: u64,
     marked: u64,
     reorders_flows: bool,
-    /// Whether it uses the ECN field for more than marks.
+    /// Whether the discipline uses the ECN field for more than marks.
     writes_load: bool,
-    /// By flow, or the first alone.
+    /// The last packet sent of each flow, or only the first entry for all flows.
     last_sent: [Option<u64>; FLOWS as usize],
 }
 
 impl Run {
-    /// Whether a packet more would pass the limit.
+    /// Whether another packet would exceed the limit.
     fn is_full_for(&self, packet: &Packet) -> bool {
         match self.limit {
             None => false,
@@ -175,7 +175,7 @@ impl Run {
         for dropped in std::mem::take(&mut self.outcome.dropped) {
             self.settle_queued(dropped.packet, dropped.queued_since, Some(dropped.cause))?;
         }
-        // What it held it may have dropped.
+        // The packets may have been dropped.
         if sent.is_none() && !self.inside.is_empty() {
             let release = self.queue.release_time();
             prop_assert!(
@@ -194,7 +194,7 @@ impl Run {
         self.check()
     }
 
-    /// A packet leaves the queue, sent or dropped: it must have been in it since it is said to.
+    /// Removes a packet that was sent or dropped. It must have been in the queue since the reported time.
     fn settle_queued(
         &mut self,
         packet: Packet,
