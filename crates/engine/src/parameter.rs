@@ -150,13 +150,13 @@ pub fn override_default<P: Parameters>(parameters: &mut P, name: &str, value: im
     assert!(known.is_ok_and(|known| known), "{name}: no such parameter to override");
 }
 
-/// Declares a struct of parameters. Each is one of
+/// Declares a struct of parameters. Each entry has one of the forms
 ///
 /// - `name: type = default [, in least..greatest], "meaning", "source";`
 /// - `..field: OtherParameters [, except name, ...] [{ name = default [, in least..greatest], "source"; ... }];`
 ///
-/// The latter takes over the parameters of another struct, which the user sets beside the others, without those that are
-/// excepted, and with other defaults and limits for those in braces.
+/// The second form includes the parameters of another struct, which the user sets like the others. Parameters after
+/// `except` are omitted. Those in braces have other defaults and limits.
 #[macro_export]
 macro_rules! parameters {
     ($(#[$attribute:meta])* $visibility:vis struct $name:ident { $($entries:tt)* }) => {

@@ -115,7 +115,7 @@ fn average_at_departures() {
     at(&mut bench, None, 1.625);
     at(&mut bench, None, 1.3125);
     at(&mut bench, None, 0.65625);
-    // The link requests a packet in vain and is idle for four transmission times.
+    // The link finds the queue empty and is idle for four transmission times.
     at(&mut bench, None, 0.65625);
     at(&mut bench, Some(4), 0.65625 / 16.0);
 }

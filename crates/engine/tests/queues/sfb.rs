@@ -83,7 +83,7 @@ fn probability_decrease() {
 }
 
 /// Hashes change, and packets queued before are removed from the bins in which they were counted. The bins of the next
-/// hash learn unresponsive flows while the previous hash is still in use. Without the warm-up such a flow starts anew.
+/// hash learn unresponsive flows while the previous hash is still in use. Without the warm-up such a flow starts again.
 #[test]
 fn hash_change() {
     let let_in_after = |warmup_time| {

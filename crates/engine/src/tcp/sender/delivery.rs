@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn acknowledgement_compression() {
         let mut estimator = DeliveryEstimator::new(MSS);
-        // Acknowledgements of segments 30 to 39 all come with the last of them.
+        // The acknowledgements of segments 30 to 39 arrive together with the last of them.
         let acknowledged_at = |index: u64| 10 * if (30..40).contains(&index) { 39 } else { index } + 100;
         let mut next = 0;
         for millisecond in 0..600 {

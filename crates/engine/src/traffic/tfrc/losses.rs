@@ -156,8 +156,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_milliseconds(100);
 
-    /// Packets of these numbers, a millisecond apart, and of the first loss events the packets after which each was
-    /// found.
+    /// Receives packets with these numbers, a millisecond apart. Returns the numbers of the packets that revealed the
+    /// first loss events.
     fn events_after(numbers: &[u64]) -> Vec<u64> {
         let mut losses = Losses::new(Intervals::new(8, None));
         let mut found = Vec::new();
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(events_after(&[0, 1, 3, 4, 5]), [5]);
         assert_eq!(events_after(&[0, 1, 3, 4, 2, 5, 6]), [0; 0]);
         assert_eq!(events_after(&[0, 1, 3, 4, 5, 2, 6]), [5]);
-        // Of 2 and 3 the first comes late: three are above 3 when 6 comes.
+        // Of 2 and 3 the first arrives late. Packet 6 is the third above 3.
         assert_eq!(events_after(&[0, 1, 4, 2, 5, 6]), [6]);
     }
 
@@ -187,7 +187,7 @@ mod tests {
     fn loss_event_duration() {
         let without = |lost: &[u64]| (0..400).filter(|number| !lost.contains(number)).collect::<Vec<u64>>();
         assert_eq!(events_after(&without(&[100, 101, 150, 190])), [104]);
-        // Packets come a millisecond apart but for the lost ones: 250 would have come some 148 ms after 100.
+        // Packets arrive a millisecond apart except for the lost ones: 250 would have arrived about 148 ms after 100.
         assert_eq!(events_after(&without(&[100, 101, 150, 250])), [104, 253]);
     }
 
