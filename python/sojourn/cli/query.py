@@ -33,10 +33,11 @@ def command(directory: Path, sql: str, as_format: Literal["table", "csv", "json"
         raise InputError(f"--{form}, --format {as_format}: give one of them")
     from sojourn.cli import interrupts
     from sojourn.store import Store
+    from sojourn.store.query import clean_up
 
     with Store(directory) as store:
         # DuckDB may carry a query to its end before it passes an interrupt on, and a store survives any end.
-        interrupts.leave()
+        interrupts.leave(clean_up)
         found = store.sql(sql)
     match as_format:
         case "parquet":
