@@ -1,3 +1,5 @@
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -7,11 +9,14 @@ import pytest
 
 import sojourn
 from doubles import Inventor
+from sojourn.backends.result import RunResult
 from sojourn.campaign import Campaign, Observer, Plan, Tally, execute, plan, run
+from sojourn.campaign.memory import of_machine
 from sojourn.errors import InputError, RunCancelled, RunFailed
 from sojourn.results import NAMES
 from sojourn.runs import Cell, Run
 from sojourn.scenario import Scenario
+from sojourn.specification import RunSpecification
 from sojourn.store import Memory, Store
 
 Files = dict[str, bytes]
@@ -130,6 +135,70 @@ def test_memory_failure_stops_no_other(twelve: Plan) -> None:
     outcome = run(twelve, Inventor(failing={2: MemoryError()}), Memory(), jobs=2)
     assert [failure.failure for failure in outcome.failures] == [f"run {length}/2: out of memory" for length in sorted(LENGTHS)]
     assert outcome.finished == 9
+
+
+class PanicException(BaseException):
+    """What a panic in Rust arrives as."""
+
+
+def test_panic_stops_no_other(twelve: Plan) -> None:
+    """A run in which a library written in Rust panics, such as the one that makes frames, fails alone."""
+
+    class Panicking(Inventor):
+        def run(self, run: RunSpecification, /) -> RunResult:
+            if run["seed"] == 2:
+                raise PanicException("index out of bounds")
+            return super().run(run)
+
+    outcome = run(twelve, Panicking(), Memory(), jobs=2)
+    said = [f"run {length}/2: a library found a broken invariant: index out of bounds" for length in sorted(LENGTHS)]
+    assert [failure.failure for failure in outcome.failures] == said
+    assert outcome.finished == 9
+
+
+class Hungry(Inventor):
+    """Says that a run takes a part of the machine's memory, and counts the runs under way."""
+
+    def __init__(self, part: float, meeting: int = 1) -> None:
+        super().__init__()
+        self.size = int(part * of_machine())
+        self.under_way, self.most = 0, 0
+        self.met = threading.Barrier(meeting)
+        self.lock = threading.Lock()
+
+    def memory(self, _run: RunSpecification, /) -> int:
+        return self.size
+
+    def run(self, run: RunSpecification, /) -> RunResult:
+        with self.lock:
+            self.under_way += 1
+            self.most = max(self.most, self.under_way)
+        self.met.wait(timeout=10)
+        time.sleep(0.002)
+        with self.lock:
+            self.under_way -= 1
+        return super().run(run)
+
+
+def test_runs_share_memory(twelve: Plan) -> None:
+    """Runs that together would exceed the memory of the machine wait for each other, which is said once; others do not."""
+    said: list[str] = []
+    large, small = Hungry(0.6), Hungry(0.2, meeting=4)
+    for backend in (large, small):
+        assert len(list(execute(twelve.runs(), backend, 4, said.append))) == 12
+    assert large.most == 1
+    assert small.most == 4
+    (line,) = said
+    assert line.startswith("memory: a run may take ")
+    assert line.endswith("fewer runs are made at a time")
+
+
+def test_run_larger_than_memory(twelve: Plan) -> None:
+    """A run whose estimate exceeds the memory of the machine is made alone: the estimate is an upper bound."""
+    huge = Hungry(3)
+    outcomes = list(execute(twelve.runs(), huge, 4))
+    assert all(isinstance(outcome.result, bytes) for outcome in outcomes)
+    assert huge.most == 1
 
 
 def test_unexpected_error_is_raised(twelve: Plan) -> None:

@@ -1,5 +1,6 @@
 import io
 import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sojourn
-from conftest import SMALL_TOML, Capture, complaint
+from conftest import ROOT, SMALL_TOML, Capture, complaint
 from doubles import Inventor
 from sojourn import figures, notebook
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.figures import Drawn, distributions, over_time, sizing, tradeoffs
 from sojourn.figures.saving import Format
+from sojourn.figures.values import unit_of
 from sojourn.results import Result
 from sojourn.store import Store
 
@@ -60,6 +62,17 @@ def store(directory: Path) -> Iterator[Store]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Two cells with calls, which have one-way delays, three seeds each."""
+    folder = tmp_path_factory.mktemp("calls")
+    call = 'tcp = { name = "cbr", rate = "80 kbit/s", packet_size = "200 B" }'
+    text = SMALL_TOML.replace('tcp = "newreno"', call).replace('"4 s"', '"2 s"')
+    axes = '[sweep.axes]\ndelay = { key = "network.dumbbell.bottleneck.delay", values = ["20 ms", "5 ms"] }\n'
+    (folder / "calls.toml").write_text(text + axes, encoding="utf-8")
+    return sojourn.run(folder / "calls.toml", 3)
+
+
 @pytest.fixture
 def invented(tmp_path: Path) -> Result:
     """Six cells, two seeds s each; all queue values are s, and flows 0 and 1 deliver 1000 s and 1000 s + 1 bytes."""
@@ -96,10 +109,11 @@ def of_format(name: str, form: Format) -> Any:
 
 
 @pytest.mark.parametrize(("name", "form"), [of_format(*case) for case in itertools.product(figures.available(), STARTS)])
-def test_figures_in_all_formats(name: str, form: Format, store: Store, tmp_path: Path) -> None:
+def test_figures_in_all_formats(name: str, form: Format, store: Store, calls: Result, tmp_path: Path) -> None:
     """Every figure is saved as PNG, SVG and PDF, without other files."""
     path = tmp_path / f"figure.{form}"
-    figures.save(figures.draw(name, store), path, form)
+    of_calls = re.search("delay-(mean|p95|p99)|jitter", name) is not None
+    figures.save(figures.draw(name, calls if of_calls else store), path, form)
     assert path.read_bytes().startswith(STARTS[form])
     assert list(tmp_path.iterdir()) == [path]
 
@@ -344,6 +358,9 @@ def test_plot_default_file(directory: Path, tmp_path: Path, monkeypatch: pytest.
     ("arguments", "message"),
     [
         (["--figure", "heatmap-fairnes"], 'unknown figure "heatmap-fairnes", did you mean "heatmap-fairness"?'),
+        (["--figure", "sojourn_p99_s"], 'unknown figure "sojourn_p99_s", did you mean "sojourn-p99"?'),
+        (["--figure", "line-jain"], 'unknown figure "line-jain", did you mean "line-fairness"?'),
+        (["--figure", "share_pct"], 'unknown figure "share_pct", did you mean "share-pct-by-group"?'),
         (["--figure", "fairness", "--only", "tpc=cubic"], 'unknown axis "tpc", did you mean "tcp"?'),
         (["--figure", "fairness", "--only", "tcp=bbr"], 'unknown value of axis tcp "bbr"'),
         (["--figure", "fairness", "--only", "tcp"], "--only tcp: write AXIS=VALUE"),
@@ -413,6 +430,19 @@ def test_plot_without_title(directory: Path, tmp_path: Path) -> None:
     assert "seeds" not in words
 
 
+def test_legend_wraps(tmp_path: Path) -> None:
+    """A legend of eight names wraps in a figure of 252 points, which leaves the panel most of the width."""
+    queues = ["droptail", "drophead", "codel", "fq_codel", "pie", "fq_pie", "cake", "cobalt"]
+    text = f'queue = {{ key = "network.dumbbell.bottleneck.queue.name", values = {json.dumps(queues)} }}\n'
+    text += 'tcp = { key = "flows.*.tcp", values = ["newreno", "cubic"] }\n'
+    found = sojourn.run(sweep_file(tmp_path, f"[sweep.axes]\n{text}"), 2, backend=Inventor())
+    for name in ("throughput", "fairness-delay"):
+        chart = figures.draw(name, found, width=252, titled=False)
+        assert sizing.size(chart)[0] == pytest.approx(252, abs=0.5)
+        panel = getattr(chart, "spec", chart)
+        assert panel.width > 0.6 * 252, name
+
+
 def test_box_quartiles(store: Store) -> None:
     """A box has the quartiles and the ends of all values of a cell (numpy's quantiles)."""
     (row,) = drawn(figures.draw("box-flows.rtt_mean", store, ALONE)).select("low", "q1", "value", "q3", "high").rows()
@@ -429,9 +459,26 @@ def test_box_quartiles(store: Store) -> None:
 def test_distribution_of_column(name: str, frame: str, column: str, store: Store) -> None:
     """A distribution of a column has its values, from the least to the greatest."""
     rows = store.scan(frame).filter(**ALONE).collect()
-    values = rows.filter(measure="packets")[column] if frame == "series" else rows[column]
+    # Of samples over time those of the warm-up, which ends at 1 s, do not count.
+    values = rows.filter(pl.col("time") >= 1, measure="packets")[column] if frame == "series" else rows[column]
+    assert frame == "groups" or rows.filter(measure="packets")["value"].min() == 0
     curve = drawn(figures.draw(name, store, ALONE))
     assert [curve["value"].min(), curve["value"].max()] == six_digits([values.min(), values.max()])
+
+
+def test_units_of_columns() -> None:
+    """The unit on the axis of a column is the one that docs/measures.md gives it."""
+    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]+`) \| (s|B|packets|Mbit/s|%|) \|", page, re.MULTILINE)
+    units = {name: unit for names, unit in rows for name in re.findall(r"`(\w+)`", names)}
+    assert {units["rtt_min"], units["bytes_sent"], units["drops"], units["jain"]} == {"s", "B", "packets", ""}
+    assert {name: unit_of(name) for name in units} == units
+
+
+def test_axis_has_unit_of_column(store: Store) -> None:
+    """The axis of a column's distribution says column and unit."""
+    for name, title in {"cdf-series.bytes": "bytes (B)", "cdf-flows.rtt_max": "rtt_max (s)"}.items():
+        assert title in [each.get("title") for each in objects(figures.draw(name, store, ALONE).to_dict())]
 
 
 @pytest.fixture(scope="module")
@@ -510,7 +557,7 @@ def test_unreadable_figure_is_refused(tmp_path: Path) -> None:
     file = sweep_file(tmp_path, SWEEP.replace('"20 ms", "5 ms"', counts))
     result = sojourn.run(file, backend=Inventor())
     with pytest.raises(
-        InputError, match="118 panels, at most 48 can be drawn; choose values of tcp, delay, such as --only tcp=cubic"
+        InputError, match="118 panels, at most 48 can be drawn; choose values of tcp, delay, such as --only tcp=newreno"
     ):
         figures.draw("queue-over-time", result)
     result = sojourn.run(file, only={"queue": "pie", "tcp": "cubic"}, backend=Inventor())

@@ -2,13 +2,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint
 from doubles import Inventor
-from sojourn import api, comparison, figures, statistics
+from sojourn import api, comparison, figures, statistics, summary
 from sojourn.campaign import Campaign, plan, run
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
@@ -65,6 +66,33 @@ def test_group_metrics_from_flows(mixed: Result) -> None:
     for metric in found.columns[1:]:
         assert groups[metric].to_list() == pytest.approx(found[metric].to_list())
     assert mixed.groups.filter(flow_group="call")["rtt_mean_s"].null_count() == 2
+
+
+def test_delays_of_groups(scenario: MakeScenario) -> None:
+    """Packets of 200 bytes over three idle links have the delay of the path and no jitter; TCP flows have neither."""
+    flows = [entry("calls", count=2, tcp=CALL, start_within="20 ms"), entry("page", tcp="cubic", size="1 kB")]
+    result = sojourn.run(scenario(flows=flows))
+    # 1 + 5 + 1 ms, and 1,600 bits at 100, 10 and 100 Mbit/s.
+    path = 0.007 + 1600 / 100e6 + 1600 / 10e6 + 1600 / 100e6
+    calls, page = (result.groups.row(row, named=True) for row in (0, 1))
+    assert [calls[name] for name in ("delay_mean_s", "delay_p95_s", "delay_p99_s")] == pytest.approx([path] * 3)
+    assert calls["jitter_s"] == pytest.approx(0, abs=1e-12)
+    assert [page[name] for name in ("delay_mean_s", "delay_p95_s", "delay_p99_s", "jitter_s")] == [None] * 4
+    # 50 packets a second for 3 s.
+    assert result.flows["delay_samples"].to_list() == [150, 150, 0]
+    assert "one-way delay" not in summary.text(sojourn.run(scenario(flows=[entry("x"), entry("y")])))
+    assert "one-way delay" in summary.text(result)
+
+
+def test_group_delays_from_flows(scenario: MakeScenario) -> None:
+    """Of a group the mean delay is that of all its packets, percentiles and jitter are means over its flows."""
+    calls = [entry("calls", tcp=CALL | {"rate": rate}, start_within="20 ms") for rate in ("80 kbit/s", "160 kbit/s")]
+    result = sojourn.run(scenario(flows=[*calls, entry("download")]))
+    flows, found = result.flows.filter(flow_group="calls"), result.groups.row(0, named=True)
+    assert found["delay_mean_s"] == pytest.approx(np.average(flows["delay_mean"], weights=flows["delay_samples"]))
+    assert found["delay_p99_s"] == pytest.approx(flows["delay_p99"].mean())
+    assert found["jitter_s"] == pytest.approx(flows["jitter"].mean())
+    assert 0 < found["jitter_s"] < found["delay_p95_s"] - min(flows["delay_min"])
 
 
 def test_losses_of_groups(scenario: MakeScenario) -> None:
@@ -228,6 +256,17 @@ def test_run_shows_groups(swept: Path, capsys: Capture) -> None:
     assert status(["run", file, "--out", str(swept / "new"), "--only", "group=cal"]) == 2
     assert 'unknown group "cal", did you mean "call"? (known: downloads, call)' in complaint(capsys)
     assert not (swept / "new").exists()
+
+
+@pytest.mark.parametrize("command", ["plan", "check", "export", "watch", "reproduce"])
+def test_group_chooses_no_runs(command: str, swept: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Commands that make or check whole runs refuse a group of flows on one line that says where it works."""
+    file = "piotrowska" if command == "reproduce" else str(swept.parent / "swept.toml")
+    out = {"export": ["--format", "flent"], "check": [], "watch": [], "plan": [], "reproduce": []}[command]
+    out += ["--out", str(tmp_path / "new")] if command in ("export", "reproduce") else []
+    assert status([command, file, "--only", "group=call", *out]) == 2
+    assert "--only group=call: chooses what is shown, not what is run; give it to run, compare or plot" in complaint(capsys)
+    assert not (tmp_path / "new").exists()
 
 
 def test_axis_cannot_be_group(scenario: MakeScenario) -> None:

@@ -8,7 +8,9 @@ import pytest
 import sojourn
 from conftest import Capture, complaint
 from doubles import SIMULATOR, Inventor
+from sojourn import figures
 from sojourn.cli.commands import status
+from sojourn.report.contents import read
 from sojourn.scenario import Scenario
 
 ScenarioFile = Callable[..., Path]
@@ -36,6 +38,7 @@ def test_commands_are_recorded(scenario_file: ScenarioFile, tmp_path: Path) -> N
             "changes": {"flows.*.tcp": "cubic"},
             "name": "small",
             "description": "",
+            "axes": {},
         },
         {
             "command": f"sojourn run {file} --out '{out}'",
@@ -46,8 +49,37 @@ def test_commands_are_recorded(scenario_file: ScenarioFile, tmp_path: Path) -> N
             "changes": {},
             "name": "small",
             "description": "",
+            "axes": {},
         },
     ]
+
+
+def test_views_are_not_recorded(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """A command that shows the same results otherwise is not another one that made them."""
+    file, out = scenario_file(), tmp_path / "out"
+    plain = ["run", str(file), "--out", str(out)]
+    for more in ([], ["--csv"], ["--json"], ["--only", "group=a-b"], ["--only=group=a-b"], ["--progress", "json"]):
+        assert status([*plain, *more]) == 0
+    assert [line["command"] for line in lines(out)] == [f"sojourn run {file} --out {out}"]
+
+
+def test_order_of_file_is_kept(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """Tables, figures and reports have the values of an axis in the order of the scenario file, whoever reads them."""
+    file, out = scenario_file(), tmp_path / "out"
+    queues = ["pie", "droptail", "codel"]
+    key = "network.dumbbell.bottleneck.queue.name"
+    file.write_text(f'{file.read_text()}[sweep.axes]\nqueue = {{ key = "{key}", values = {queues} }}\n', encoding="utf-8")
+    # The latest command made a part.
+    for only in (None, {"queue": ["codel", "pie"]}):
+        found = sojourn.run(file, only=only, out=out, backend=Inventor())
+    assert [line["axes"] for line in lines(out)] == [{"queue": queues}] * 2
+    assert list(read(out).axes["queue"]) == queues
+    with sojourn.open(out) as store:
+        chart = figures.draw("sojourn-mean", store).to_dict()
+    assert f'"sort": {json.dumps(queues)}' in json.dumps(chart)
+    shown = repr(found)
+    assert shown.index("pie") < shown.index("codel")
+    assert '"sort": ["pie", "codel"]' in json.dumps(figures.draw("sojourn-mean", found).to_dict())
 
 
 def test_python_calls_are_recorded(scenario: Callable[..., Scenario], tmp_path: Path) -> None:

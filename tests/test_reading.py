@@ -8,6 +8,7 @@ import pytest
 
 import sojourn
 from conftest import ROOT, Capture, complaint, scenario_data
+from doubles import Inventor
 from sojourn.campaign import Plan
 from sojourn.cli.commands import status
 from sojourn.errors import InputError, StoreFailed
@@ -122,6 +123,35 @@ def test_queries_only_read(sql: str, made: Path, tmp_path: Path, capsys: Capture
         store.sql(text)
     assert contents(made.parent) == before
     assert not list(tmp_path.iterdir())
+
+
+def test_keyword_as_axis(scenario_file: Callable[..., Path], tmp_path: Path, capsys: Capture) -> None:
+    """A query that names an axis called by a word of SQL without quotes is told to quote it, and with quotes it is answered."""
+    file, out = scenario_file(), tmp_path / "out"
+    axes = '[sweep.axes]\nlimit = { key = "flows.0.tcp", values = ["cubic", "newreno"] }\n"flows.0.count" = [1, 2]\n'
+    file.write_text(f"{file.read_text()}{axes}", encoding="utf-8")
+    sojourn.run(file, out=out, backend=Inventor())
+    for sql, named in {
+        "select limit, avg(jain) from runs group by limit": '"limit"',
+        "select flows.0.count from runs": '"flows.0.count"',
+        """select "limit", 'limit', sed from runs limit 3""": None,
+    }.items():
+        assert status(["query", str(out), sql]) == 2
+        said = complaint(capsys)
+        assert said.endswith(f"; write {named} with its quotes: SQL means something else by it\n") == (named is not None), said
+        assert named is not None or "with its quotes" not in said
+    assert status(["query", str(out), 'select "limit", "flows.0.count" from runs']) == 0
+
+
+def test_order_of_groups(made: Path) -> None:
+    """Groups and distinct rows whose order is left to the database are sorted; rows of a frame keep its order."""
+    with sojourn.open(made) as store:
+        groups = store.sql("select (range * 7919) % 5000 as a, count(*) as b from range(200000) group by a")
+        assert groups["a"].to_list() == list(range(5000))
+        assert store.sql("select distinct 5 - range as a from range(3)")["a"].to_list() == [3, 4, 5]
+        assert store.sql("select 5 - range as a from range(3)")["a"].to_list() == [5, 4, 3]
+        chosen = store.sql("select range % 2 as a, count(*) from range(3) group by a order by a desc")
+        assert chosen["a"].to_list() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,29 @@ def test_signal_is_one_line(command: str, milliseconds: int, number: signal.Sign
     assert len(lines) == 1 or (len(lines) == 2 and "runs finished" in lines[0])
 
 
+def test_signal_leaves_no_folder(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A query that a signal ends leaves nothing in the temporary directory."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    program = MAIN.replace("main()", READY)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *COMMANDS_TO_END["query"]],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=place,
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not list(tmp_path.iterdir()):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 143
+    finally:
+        process.kill()
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "seconds", [0.0, *(pytest.param(seconds, marks=pytest.mark.long) for seconds in (0.001, 0.01, 0.05, 0.1, 0.2))]
 )

@@ -110,12 +110,12 @@ def test_file_as_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ('{"schema": 1}', r"written with schema 1, but this version reads 4; use that version or another directory"),
+        ('{"schema": 1}', r"written with schema 1, but this version reads 5; use that version or another directory"),
         ('{"schema": 3, "metrics": [], "engine": "0.1.0", "digest": "ab"}', r"schema 3 by Sojourn 0\.1\.0 \(engine ab\), but"),
-        ('{"schema": 4}', "cannot be read"),
-        ('{"schema": 4, "metrics": 5}', "cannot be read"),
-        ('{"schema": 4, "metrics": [1]}', "cannot be read"),
-        ('{"schema": "4", "metrics": []}', "cannot be read"),
+        ('{"schema": 5}', "cannot be read"),
+        ('{"schema": 5, "metrics": 5}', "cannot be read"),
+        ('{"schema": 5, "metrics": [1]}', "cannot be read"),
+        ('{"schema": "5", "metrics": []}', "cannot be read"),
         ("[]", "cannot be read"),
         ("{", "cannot be read"),
     ],
@@ -364,7 +364,7 @@ def test_marker(tmp_path: Path) -> None:
     Store(tmp_path / "new" / "store", create=True).close()
     marker = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
     assert marker == {
-        "schema": 4,
+        "schema": 5,
         "metrics": list(METRICS),
         "engine": sojourn.__version__,
         "digest": _engine.digest(),

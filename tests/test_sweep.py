@@ -14,6 +14,7 @@ from doubles import INVENTOR, Inventor, register
 from sojourn.campaign import Campaign, plan
 from sojourn.cli import show
 from sojourn.cli.commands import status
+from sojourn.cli.terminal import MANY, Checking
 from sojourn.errors import InputError
 from sojourn.runs import Run, called, key, requests
 from sojourn.specification import flow_count, text
@@ -389,7 +390,7 @@ def test_plan(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
     assert "4 cells, 3 seeds each: 12 runs, 48 simulated seconds\n" in shown
     assert f"{out} has the results of 3 of 12 runs\n" in shown
     # Nine runs of 4 s at 10 Mbit/s are left.
-    assert f"{9 * 4 * 10e6 / 12_000:.3g} packets of 1500 bytes" in shown
+    assert f"{9 * 4 * 10e6 / 12_000:,.0f} packets of 1500 bytes" in shown
 
 
 @pytest.mark.parametrize(
@@ -474,6 +475,13 @@ def test_huge_seeds_are_refused(command: str, tmp_path: Path, capsys: Capture) -
     figure = "1 cell x 100,000,000,000 seeds: 100,000,000,000 runs"
     assert complaint(capsys) == f"sojourn: {path}: {figure}; at most 1,000,000 cells and 10,000,000 runs\n"
     assert len(plan(Campaign.of_matrix(sojourn.expand(path), 1_000_000), Inventor())) == 1_000_000
+
+
+def test_many_cells_are_announced(capsys: Capture) -> None:
+    """Where no bar shows it, the number of many cells is said before they are checked, and that of few is not."""
+    for cells, said in ((MANY - 1, ""), (MANY, "checking 10,000 cells\n")):
+        with Checking(cells):
+            assert capsys.readouterr().err == said
 
 
 def test_too_many_steps() -> None:

@@ -291,7 +291,7 @@ def _carry_out(
         planned = campaigns.plan(wanted, backend, checked)
     command = observer.command or call
     cells, told = labels_of(only), (wanted.name, wanted.description)
-    made_by = Provenance(command, _engine.version(), backend.identity, study, cells, changes or {}, *told)
+    made_by = Provenance(command, _engine.version(), backend.identity, study, cells, changes or {}, *told, wanted.order)
     cluster = None if settings.cluster is None else Cluster(settings.cluster)
     with ExitStack() as until_ended:
         out, results = settings.out, ExitStack()
@@ -306,7 +306,7 @@ def _carry_out(
         found = complete(outcome)
         # What is in a temporary directory goes with the result, not with the campaign.
         weakref.finalize(found, results.pop_all().close)
-    found.command, found.html, found.text = command, _html, _text
+    found.command, found.order, found.html, found.text = command, wanted.order, _html, _text
     return found
 
 

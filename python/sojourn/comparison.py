@@ -96,15 +96,16 @@ def compare_cells(
         runs: runs of a campaign, as its results have them.
         first: values of axes that tell the first cell from all others.
         second: the same of the second.
-        metrics: names of metrics; all of them unless given.
+        metrics: names of metrics; all that have a value unless given.
 
     Raises:
         InputError: there is no such cell or metric, or the cells have no seed in common.
     """
     known = [name for name in METRICS if name in runs.columns]
+    wanted = _with_values(runs, known) if metrics is None else metrics
     one, other = cell(runs, first), cell(runs, second)
     repeated = repetition.is_repeated(one) or repetition.is_repeated(other)
-    return _compared_metrics(one, other, _chosen(metrics, known, "a run"), repeated)
+    return _compared_metrics(one, other, _chosen(wanted, known, "a run"), repeated)
 
 
 def compare_groups(
@@ -122,7 +123,7 @@ def compare_groups(
         groups: the groups of a campaign's runs, as its results have them.
         first: values of axes that tell the first cell from all others; a value of ``group`` compares this group alone.
         second: the same of the second, which may be the same cell, with another group.
-        metrics: names of metrics; those of which tables have groups unless given.
+        metrics: names of metrics; those with a value of which tables have groups unless given.
         only: names of groups; all that both cells have unless given, which may be none.
         repeated: whether the seeds of either cell change nothing, so that there is no interval.
 
@@ -130,14 +131,19 @@ def compare_groups(
         InputError: there is no such cell, group or metric, only one cell names a group, or the cells have no seed in common.
     """
     known = [metric.name for metric in of_group() if metric.name in groups.columns]
-    wanted = [name for name in known if METRICS[name].main_of_group] if metrics is None else metrics
-    chosen = _chosen(wanted, known, "a group of flows")
+    shown = [name for name in known if METRICS[name].main_of_group]
+    chosen = _chosen(_with_values(groups, shown) if metrics is None else metrics, known, "a group of flows")
     one, other = (cell(groups, {axis: value for axis, value in told.items() if axis != GROUP}) for told in (first, second))
     pairs = _pairs(_groups(one), _groups(other), (first.get(GROUP), second.get(GROUP)), only)
     return [
         ComparedGroups(a, b, _compared_metrics(one.filter(flow_group=a), other.filter(flow_group=b), chosen, repeated))
         for a, b in pairs
     ]
+
+
+def _with_values(frame: pl.DataFrame, metrics: Iterable[str]) -> list[str]:
+    """The metrics that some row has: scenarios without calls have no one-way delay."""
+    return [name for name in metrics if frame[name].null_count() < frame.height]
 
 
 def _groups(frame: pl.DataFrame) -> list[str]:
@@ -162,9 +168,9 @@ def _pairs(
     return wanted
 
 
-def _chosen(metrics: Iterable[str] | None, known: Sequence[str], what: str) -> list[str]:
+def _chosen(metrics: Iterable[str], known: Sequence[str], what: str) -> list[str]:
     """The names of metrics that are wanted, which must be known of what is compared."""
-    chosen = list(known) if metrics is None else list(metrics)
+    chosen = list(metrics)
     for name in chosen:
         if name not in METRICS:
             raise InputError(names.unknown("metric", name, known))

@@ -19,7 +19,7 @@ def html(result: Result) -> str:
     """The result as HTML that needs nothing else."""
     if not result.columns("runs", ["key"]).height:
         return "<p>No runs.</p>"
-    source = Drawn.of(result)
+    source = Drawn.of(result, order=result.order)
     return f"{_table(source)}{_note(source)}{_queues(result, source)}"
 
 

@@ -98,6 +98,8 @@ class Result:
         self.file = file
         #: What made it, where that is known; figures carry it.
         self.command = ""
+        #: The axes and their labels as the scenario file orders them, where that is known.
+        self.order: Mapping[str, Sequence[str]] = {}
         #: What shows it in a notebook, where that is known.
         self.html: Callable[[Result], str] | None = None
         #: What shows it elsewhere, where that is known.

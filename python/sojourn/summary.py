@@ -5,14 +5,25 @@ from dataclasses import replace
 
 import polars as pl
 
-from sojourn.estimates import SEEDS, one_group, over_seeds
+from sojourn.estimates import SEEDS, ends, one_group, over_seeds
 from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.metrics.formulas import jain
 from sojourn.results import Result
 from sojourn.table import Column, Frame, Table, label, measured, number, render, width
 
 #: The metrics of a cell that are the last to be left out where there is little room, the very last one first.
-FIRST = ("total_mbps", "rtt_mean_s", "loss_pct", "sojourn_mean_s", "sojourn_p99_s", "share_pct", "drop_pct", "utilisation")
+FIRST = (
+    "total_mbps",
+    "rtt_mean_s",
+    "loss_pct",
+    "delay_p99_s",
+    "jitter_s",
+    "sojourn_mean_s",
+    "sojourn_p99_s",
+    "share_pct",
+    "drop_pct",
+    "utilisation",
+)
 
 
 def tables(found: Result) -> list[Table]:
@@ -52,7 +63,7 @@ def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Se
 
     Args:
         found: the results of the cells.
-        order: the cells as values of the axes; of the only cell unless given.
+        order: the cells as values of the axes; in the order of the file, where it is known, unless given.
         only: the groups that are wanted, though they may be the only ones of their cells; all unless given.
     """
     shown, axes = [metric for metric in of_group() if metric.main_of_group], list(found.axes)
@@ -62,19 +73,25 @@ def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Se
         wanted = wanted.filter(pl.col("flow_group").is_in(list(only)))
     elif one_group(wanted):
         return None
-    rows = _in_order(over_seeds(wanted, [*axes, "flow_group"], values), axes, order)
+    rows = _in_order(found, over_seeds(wanted, [*axes, "flow_group"], values), axes, order)
     told = [label(axis, keep=True) for axis in axes] if rows.select(axes).unique().height > 1 else []
+    known = [metric for metric in shown if rows[metric.name].null_count() < rows.height]
+    beside = [name for metric in shown if metric not in known for name in (metric.name, *ends(metric.name))]
     columns = [
         *told,
         label("flow_group", "group", keep=True),
-        *_measured(shown),
+        *_measured(known),
     ]
-    return Table("groups", "Groups", columns, Frame(rows), _note(rows, found))
+    return Table("groups", "Groups", columns, Frame(rows), _note(rows, found), beside=beside)
 
 
-def _in_order(rows: pl.DataFrame, axes: Sequence[str], order: Sequence[Sequence[str]] | None) -> pl.DataFrame:
+def _in_order(found: Result, rows: pl.DataFrame, axes: Sequence[str], order: Sequence[Sequence[str]] | None) -> pl.DataFrame:
     if order is None:
-        return rows
+        known = {
+            axis: {label: place for place, label in enumerate(labels)} for axis, labels in found.order.items() if axis in axes
+        }
+        places = [pl.col(axis).replace_strict(labels, default=None, return_dtype=pl.Int64) for axis, labels in known.items()]
+        return rows.sort(places, nulls_last=True, maintain_order=True) if places else rows
     cells = pl.DataFrame(order, schema=dict.fromkeys(axes, pl.String()), orient="row")
     return cells.join(rows, on=axes, how="inner", maintain_order="left_right")
 
@@ -82,11 +99,11 @@ def _in_order(rows: pl.DataFrame, axes: Sequence[str], order: Sequence[Sequence[
 def cells(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table:
     """The main metrics of each cell over the measuring window; with several seeds, means and intervals.
 
-    ``order`` has the cells as values of the axes; they come as the result has them unless it is given.
+    ``order`` has the cells as values of the axes; they come in the order of the file, where it is known, unless it is given.
     """
     shown, axes = [metric for metric in METRICS.values() if metric.main], list(found.axes)
     values = [metric.name for metric in shown]
-    rows = _in_order(over_seeds(found.counted("runs"), axes, values), axes, order)
+    rows = _in_order(found, over_seeds(found.counted("runs"), axes, values), axes, order)
     columns = [
         *(label(axis, keep=True) for axis in axes),
         *_measured(shown),

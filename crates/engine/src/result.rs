@@ -1,6 +1,6 @@
 //! The result of a run. Values refer to the measuring window, unless their name contains `total`.
 
-use crate::probe::{QueueStatistics, Series};
+use crate::probe::{DelayStatistics, QueueStatistics, Series};
 use crate::tcp::sender::{SenderStatistics, State};
 use crate::time::Time;
 
@@ -38,6 +38,8 @@ pub struct FlowResult {
     pub tcp: Option<TcpResult>,
     /// Counters of a rate-based sender.
     pub rate_based: Option<SenderStatistics>,
+    /// One-way delays, where the flow's packets are not answered and some arrived. Most flows have none.
+    pub delays: Option<Box<DelayStatistics>>,
 }
 
 impl FlowResult {

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use sojourn_engine::probe::{Counts, SojournTimes};
+use sojourn_engine::probe::{Counts, DelayStatistics, SojournTimes};
 use sojourn_engine::result::{FlowResult, QueueResult, RunResult, TcpResult};
 use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::sender::{Abort, SenderStatistics, State};
@@ -82,6 +82,15 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "rtt_mean", rows, rtt(mean))?;
     column(&frame, "rtt_min", rows, rtt(|counts| counts.min_rtt.seconds()))?;
     column(&frame, "rtt_max", rows, rtt(|counts| counts.max_rtt.seconds()))?;
+    column(&frame, "delay_samples", rows, |row| row.delays.as_ref().map_or(0, |delays| delays.packets))?;
+    let delay = |select: fn(&DelayStatistics) -> f64| move |row: &FlowResult| row.delays.as_deref().map(select);
+    column(&frame, "delay_mean", rows, delay(|delays| delays.mean))?;
+    column(&frame, "delay_min", rows, delay(|delays| delays.min))?;
+    column(&frame, "delay_p50", rows, delay(|delays| delays.p50))?;
+    column(&frame, "delay_p95", rows, delay(|delays| delays.p95))?;
+    column(&frame, "delay_p99", rows, delay(|delays| delays.p99))?;
+    column(&frame, "delay_max", rows, delay(|delays| delays.max))?;
+    column(&frame, "jitter", rows, |row| row.delays.as_ref().and_then(|delays| delays.jitter))?;
     Ok(frame)
 }
 

@@ -139,6 +139,15 @@ CONNECTIONS = pl.Schema(
 
 
 @runtime_checkable
+class Estimating(Backend, Protocol):
+    """A backend that knows about how much memory a run takes."""
+
+    def memory(self, run: RunSpecification, /) -> int:
+        """About how many bytes of memory a run takes at most, its result included."""
+        ...
+
+
+@runtime_checkable
 class Recording(Backend, Protocol):
     """A backend that can record the packets of a link and the states of connections."""
 

@@ -32,6 +32,14 @@ FLOWS = pl.Schema(
         "rtt_mean": pl.Float64(),
         "rtt_min": pl.Float64(),
         "rtt_max": pl.Float64(),
+        "delay_samples": pl.UInt64(),
+        "delay_mean": pl.Float64(),
+        "delay_min": pl.Float64(),
+        "delay_p50": pl.Float64(),
+        "delay_p95": pl.Float64(),
+        "delay_p99": pl.Float64(),
+        "delay_max": pl.Float64(),
+        "jitter": pl.Float64(),
     }
 )
 

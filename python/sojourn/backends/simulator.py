@@ -53,6 +53,11 @@ class Simulator:
             tables = _engine.run(specification.text(run), self._cancellation)
         return result_of(tables)
 
+    def memory(self, run: RunSpecification, /) -> int:
+        """See ``Estimating.memory``."""
+        with complaints():
+            return _engine.memory(specification.text(run))
+
     def cancel(self) -> None:
         """See ``Backend.cancel``."""
         self._cancellation.cancel()

@@ -10,7 +10,8 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from sojourn import results
-from sojourn.backends.backend import Backend
+from sojourn.backends.backend import Backend, Estimating
+from sojourn.campaign.memory import Shares, of_machine
 from sojourn.campaign.outcome import Outcome
 from sojourn.errors import PANIC, RunFailed, SojournError
 from sojourn.runs import Run
@@ -41,16 +42,25 @@ def carry_out(run: Run, backend: Backend) -> bytes:
         raise
 
 
-def execute(runs: Iterable[Run], backend: Backend, jobs: int | None = None) -> Generator[Outcome]:
+def execute(
+    runs: Iterable[Run], backend: Backend, jobs: int | None = None, notify: Callable[[str], None] = lambda _: None
+) -> Generator[Outcome]:
     """Carries out all runs, about in their order, and yields each as it ends; few are taken ahead of time.
 
+    Fewer are under way at a time if they might together take more memory than there is; ``notify`` is then called with a line.
     When the iterator is closed early (an interrupt, say), runs under way are cancelled and the others never start.
     """
     number = workers(jobs)
     executor = ThreadPoolExecutor(max_workers=number, thread_name_prefix="run")
+    shares = Shares(of_machine(), notify)
+    estimating = backend if number > 1 and isinstance(backend, Estimating) else None
+
+    def carry_out_within(run: Run) -> bytes:
+        with shares.of(0 if estimating is None else estimating.memory(run.specification)):
+            return carry_out(run, backend)
 
     try:
-        yield from flow(runs, lambda run: executor.submit(carry_out, run, backend), 2 * number)
+        yield from flow(runs, lambda run: executor.submit(carry_out_within, run), 2 * number)
     except BaseException:
         backend.cancel()
         raise

@@ -37,6 +37,8 @@ class Campaign:
     described: Mapping[str, tuple[str, list[str]]] = field(default_factory=dict)
     #: What the scenario says of itself.
     description: str = ""
+    #: The axes and all their labels, chosen or not, in the order of the file.
+    order: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         seeds = self.repetitions if self.until is None else max(self.repetitions, self.until.most_seeds)
@@ -58,7 +60,8 @@ class Campaign:
         repetitions = LEAST_SEEDS if until is not None else _positive(seeds if seeds is not None else matrix.sweep.seeds or 1)
         described = matrix.described()
         size, cells, description = matrix.size, matrix.cells, matrix.description
-        return cls(matrix.name, matrix.origin, matrix.axes, size, cells, repetitions, until, described, description)
+        order = {axis: list(each.values) for axis, each in matrix.sweep.axes.items()}
+        return cls(matrix.name, matrix.origin, matrix.axes, size, cells, repetitions, until, described, description, order)
 
     @classmethod
     def of_scenario(cls, scenario: Scenario, seeds: int = 1) -> Self:

@@ -52,7 +52,7 @@ def run(
     observer.planned(planned, store.stale(planned.requests(), planned.backend))
 
     def here(runs: Iterable[Run]) -> Generator[Outcome]:
-        return execute(runs, backend, jobs)
+        return execute(runs, backend, jobs, observer.notify)
 
     def carry_out(batch: Plan) -> CampaignOutcome:
         return _carry_out(batch, store, elsewhere or here, observer)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import Command, backend_option, changes_of, only_option, selection, set_option
+from sojourn.cli.options import Command, backend_option, cells_of, changes_of, only_option, set_option
 
 
 @click.command("check", cls=Command)
@@ -25,14 +25,14 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     if str(file) in library.available() and not file.is_file():
         study = library.load(str(file))
         claims = api.check_study(study)
-        campaign = api.study_campaign(study, 1, selection(only), changes_of(changes))
+        campaign = api.study_campaign(study, 1, cells_of(only), changes_of(changes))
         with Checking(campaign.size) as checking:
             planned = plan(campaign, carrier, checking.advance)
         shown = [(len(planned.cells), "cell"), (len(library.published_values(study)), "value"), (len(claims), "claim")]
         click.echo(f"study {study.name} is valid: {', '.join(counted(*each) for each in shown)}")
         click.echo(random(planned))
         return
-    campaign = api.campaign(file, None, selection(only), changes_of(changes))
+    campaign = api.campaign(file, None, cells_of(only), changes_of(changes))
     with Checking(campaign.size) as checking:
         planned = plan(campaign, carrier, checking.advance)
     run = planned.cells[0].run()

@@ -1,5 +1,6 @@
 """``sojourn describe``: an algorithm, a profile or a study."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import click
@@ -7,7 +8,7 @@ import click
 from sojourn.cli.console import Form, put
 from sojourn.cli.options import Command, form_options
 from sojourn.errors import InputError
-from sojourn.table import Column, Kind, Row, Table, label, number, text
+from sojourn.table import Column, Kind, Row, Table, label, number, text, width
 
 if TYPE_CHECKING:
     from sojourn.catalogue import Algorithm, Entry, Profile
@@ -66,10 +67,17 @@ def _print(about: Row) -> None:
     also = f" (also {', '.join(about['also'])})" if about["also"] else ""
     click.echo(f"{click.style(about['name'], bold=True)}{also}: {about['title']}, a {about['kind']}")
     if about["source"]:
-        year = f", {about['year']}" if about["year"] else ""
-        click.echo(f"Source: {about['source']}{year}")
+        # Many sources say it themselves.
+        year = f", {about['year']}" if about["year"] and str(about["year"]) not in about["source"] else ""
+        _print_wrapped(f"Source: {about['source']}{year}")
     if about["deviations"]:
-        click.echo(f"Deviations: {about['deviations']}")
+        _print_wrapped(f"Deviations: {about['deviations']}")
+
+
+def _print_wrapped(line: str) -> None:
+    """Prints a line, on a terminal broken between words."""
+    room = width()
+    click.echo(line if room is None else textwrap.fill(line, room, break_on_hyphens=False))
 
 
 def _tables(entry: "Entry") -> list[Table]:

@@ -8,11 +8,11 @@ from sojourn.cli.options import (
     RESULTS,
     Command,
     backend_option,
+    cells_of,
     changes_of,
     only_option,
     option,
     seed_option,
-    selection,
     set_option,
 )
 from sojourn.errors import InputError
@@ -55,7 +55,7 @@ def command(
         raise InputError(f"--link {link}: needs --format pcapng")
     from sojourn import api, exports
 
-    run = api.single_run(file, seed, selection(only), changes_of(changes), backend)
+    run = api.single_run(file, seed, cells_of(only), changes_of(changes), backend)
     typed = click.get_current_context().obj
     match form:
         case "pcapng":

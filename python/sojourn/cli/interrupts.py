@@ -56,8 +56,9 @@ def came() -> bool:
     return _state.number != 0
 
 
-def leave() -> None:
-    """Has a signal end the process at once from now on: everything is done and said."""
+def leave(clean_up: "Callable[[], None] | None" = None) -> None:
+    """Has a signal end the process at once from now on, after a last thing to clean up: everything else is done and said."""
+    _state.clean_up = clean_up
     _set(_leave)
 
 
@@ -72,6 +73,8 @@ class _State:
     #: The first signal that came.
     number = 0
     cleans_up = False
+    #: What is done before the process ends at once.
+    clean_up: "Callable[[], None] | None" = None
 
 
 _state = _State()
@@ -99,4 +102,6 @@ def _leave(number: int, _frame: "FrameType | None") -> None:
     _state.number = _state.number or number
     if os.isatty(2):
         os.write(2, _SHOW_CURSOR)
+    if _state.clean_up is not None:
+        _state.clean_up()
     os._exit(complain())

@@ -159,6 +159,19 @@ def selection(only: tuple[str, ...]) -> dict[str, list[str]]:
     return wanted
 
 
+def cells_of(only: tuple[str, ...]) -> dict[str, list[str]]:
+    """Axes and the values of each that are wanted, where a group of flows cannot be chosen.
+
+    Raises:
+        InputError: one is.
+    """
+    wanted = selection(only)
+    if GROUP in wanted:
+        asked = f"--only {GROUP}={wanted[GROUP][0]}"
+        raise InputError(f"{asked}: chooses what is shown, not what is run; give it to run, compare or plot")
+    return wanted
+
+
 def groups_of(only: tuple[str, ...]) -> list[str] | None:
     """The groups of flows that are wanted, where nothing else can be chosen; all of them if it is none."""
     wanted = selection(only)

@@ -8,13 +8,13 @@ from sojourn.cli.console import Form, put, say
 from sojourn.cli.options import (
     Command,
     backend_option,
+    cells_of,
     changes_of,
     form_options,
     jobs_option,
     only_option,
     out_option,
     seeds_option,
-    selection,
     set_option,
 )
 
@@ -45,7 +45,7 @@ def command(
     from sojourn.cli.terminal import Checking
     from sojourn.sweep import estimate
 
-    campaign, carrier = api.campaign(file, seeds, selection(only), changes_of(changes)), backends.named(backend)
+    campaign, carrier = api.campaign(file, seeds, cells_of(only), changes_of(changes)), backends.named(backend)
     with Checking(campaign.size) as checking:
         planned = plan(campaign, carrier, checking.advance)
     axes = show.axes(campaign)

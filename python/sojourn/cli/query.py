@@ -27,10 +27,11 @@ def command(directory: Path, sql: str, parquet: bool, form: Form) -> None:
         raise InputError("--parquet: cannot go to a terminal; redirect it to a file or a pipe")
     from sojourn.cli import interrupts
     from sojourn.store import Store
+    from sojourn.store.query import clean_up
 
     with Store(directory) as store:
         # DuckDB may carry a query to its end before it passes an interrupt on, and a store survives any end.
-        interrupts.leave()
+        interrupts.leave(clean_up)
         found = store.sql(sql)
     if parquet:
         found.write_parquet(sys.stdout.buffer)

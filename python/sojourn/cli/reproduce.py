@@ -11,6 +11,7 @@ from sojourn.cli.options import (
     RESULTS,
     Command,
     backend_option,
+    cells_of,
     changes_of,
     cluster_option,
     form_options,
@@ -20,7 +21,6 @@ from sojourn.cli.options import (
     out_option,
     progress_option,
     seeds_option,
-    selection,
     set_option,
 )
 from sojourn.errors import InputError
@@ -82,7 +82,7 @@ def command(
         reproduction = api.reproduce(
             loaded,
             seeds,
-            only=selection(only),
+            only=cells_of(only),
             changes=changes_of(changes),
             out=directory,
             jobs=jobs,

@@ -94,8 +94,8 @@ def axes(campaign: Campaign) -> Table:
         {"axis": name, "sets": key, "count": len(labels), "values": list(labels)}
         for name, (key, labels) in campaign.described.items()
     ]
-    listed = Column("", ("values",), lambda row: ", ".join(row["values"]), Kind.TEXT, keep=True)
-    columns = [label("axis", keep=True), label("sets", rank=1), number("count", "values"), listed]
+    listed = Column("values", ("values",), lambda row: ", ".join(row["values"]), Kind.TEXT, keep=True)
+    columns = [label("axis", keep=True), label("sets", rank=1), number("count", "number"), listed]
     return Table("axes", "Axes", columns, rows)
 
 
@@ -126,9 +126,10 @@ def duration(seconds: float) -> str:
 def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
     """The estimated time of a number of runs with a number of workers, on one line."""
     millions, milliseconds = speed.packets_per_second / 1e6, speed.overhead * 1e3
+    rounded = float(f"{packets:.3g}")
     return (
         f"about {duration(speed.seconds(runs, packets) / number)} with {number} at a time: up to "
-        f"{packets:.3g} packets of 1500 bytes at {millions:.3g} million per second (measured in the largest cell), plus "
+        f"{rounded:,.0f} packets of 1500 bytes at {millions:.3g} million per second (measured in the largest cell), plus "
         f"{milliseconds:.2g} ms per run"
     )
 

@@ -1,10 +1,12 @@
 """What the command line shows of a campaign: progress as a bar or as lines of JSON, and errors."""
 
 import json
+import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -19,6 +21,7 @@ from sojourn.campaign import CampaignOutcome, Observer, Plan, Tally
 from sojourn.cli import interrupts, show
 from sojourn.cli.console import Form, say
 from sojourn.errors import ClusterLost, StoreFailed
+from sojourn.names import GROUP
 
 #: Failed runs that are listed at most, one line each.
 LISTED = 10
@@ -159,6 +162,28 @@ def notify(message: str) -> None:
     click.echo(message, err=True)
 
 
+#: Options of commands that make runs which change nothing but what is shown of them, and those of them that take a value.
+VIEWS, VIEWS_WITH_VALUE = {"--json", "--csv", "--tables"}, {"--progress"}
+
+
+def _making(command: str) -> str:
+    """What of a command makes its results: the same without the options that choose how they are shown."""
+    kept: list[str] = []
+    words = iter(shlex.split(command))
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option in VIEWS or (option in VIEWS_WITH_VALUE and equals):
+            continue
+        if option in VIEWS_WITH_VALUE:
+            next(words, None)
+            continue
+        both = [word] if option != "--only" or equals else [word, *islice(words, 1)]
+        chosen = value if equals else both[-1]
+        if option != "--only" or chosen.partition("=")[0].strip() != GROUP:
+            kept += both
+    return shlex.join(kept)
+
+
 class Terminal(Observer):
     """Shows a campaign to the user of the command line.
 
@@ -173,7 +198,7 @@ class Terminal(Observer):
     plan: Plan
 
     def __init__(self, command: str, out: Path | None, progress: str, form: Form = None) -> None:
-        self.command = command
+        self.command = _making(command)
         self._out, self._progress, self._form = out, progress, form
 
     def notify(self, message: str, /) -> None:

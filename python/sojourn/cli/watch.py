@@ -13,12 +13,12 @@ from sojourn.cli.options import (
     EXECUTION,
     Command,
     backend_option,
+    cells_of,
     changes_of,
     form_options,
     only_option,
     option,
     seed_option,
-    selection,
     set_option,
 )
 
@@ -83,7 +83,7 @@ def command(
     from sojourn.cli import interrupts, show
     from sojourn.watch.pace import Pace
 
-    run = api.single_run(file, seed, selection(only), changes_of(changes), backend)
+    run = api.single_run(file, seed, cells_of(only), changes_of(changes), backend)
     pace = Pace(None if speed == math.inf else speed)
     stepped = backends.stepping(backend).step(run.specification)
     with interrupts.Raised():

@@ -67,7 +67,7 @@ def _bars(
         xOffset=alt.XOffset("colour:N", sort=list(labels)),
         tooltip=[*look.labels({"group": group, "colour": side}), *look.interval(title)],
     )
-    filled = base.mark_bar().encode(y=alt.Y("value:Q", title=title), **look.colour(side, labels))
+    filled = base.mark_bar().encode(y=alt.Y("value:Q", title=title), **look.colour(side, labels, width))
     intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     chart = alt.LayerChart(layer=[filled, intervals]).properties(width=panel, height=look.height(panel))
     return panels.divide(chart, shared=shared)

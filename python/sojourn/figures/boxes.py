@@ -44,7 +44,7 @@ def of_values(figure: Figure, source: Drawn, width: int) -> Chart:
         tooltip=[*look.labels({"group": group, "colour": side}), *told],
     )
     whiskers = base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2="high:Q")
-    filled = base.mark_bar().encode(y=alt.Y("q1:Q", title=label), y2="q3:Q", **look.colour(side, labels))
+    filled = base.mark_bar().encode(y=alt.Y("q1:Q", title=label), y2="q3:Q", **look.colour(side, labels, width))
     medians = base.mark_tick(color="#000000", thickness=1.5).encode(y=alt.Y("value:Q", title=label))
     chart = alt.LayerChart(layer=[whiskers, filled, medians]).properties(width=panel, height=look.height(panel))
     return panels.divide(chart, shared=shared)

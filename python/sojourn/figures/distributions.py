@@ -41,7 +41,7 @@ def _functions(figure: Figure, source: Drawn, width: int, found: pl.DataFrame, a
         alt.Tooltip("share:Q", title=up, format=look.DIGITS),
     ]
     panel = panels.width(width)
-    chart = lines.encode(x=x, y=y, order="share:Q", tooltip=tooltip, **look.colour_and_dash(side, labels))
+    chart = lines.encode(x=x, y=y, order="share:Q", tooltip=tooltip, **look.colour_and_dash(side, labels, width))
     divided = panels.divide(chart.properties(width=panel, height=look.height(panel)))
     return divided if panels.alike(rows) or not panels.axes else divided.resolve_scale(x="independent")
 

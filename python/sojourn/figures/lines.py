@@ -23,19 +23,19 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
     panels = Panels(source, [other for other in others if other != side])
     panels.check(figure.name)
     found = means.of_cells(source, figure.metric)
-    places = pl.col(column(axis)).replace_strict({label: place for place, label in enumerate(source.axes[axis])}).alias("place")
+    order = sorted(source.axes[axis], key=lambda label: size(label) or 0)
+    places = pl.col(column(axis)).replace_strict({label: place for place, label in enumerate(order)}).alias("place")
     rows = panels.place(found, shown_axis(axis, "group"), shown_axis(side, "colour"), places, "value", "low", "high", "seeds")
     shared = panels.alike(rows)
     panel = panels.width(width, shared=shared)
-    order = list(source.axes[axis])
     label = figure.metric.label
     angle = alt.Axis(labelAngle=look.angle(order, panel), grid=True)
     base = alt.Chart(look.data(rows)).encode(
         x=alt.X("group:N", title=axis, sort=order, scale=alt.Scale(type="point"), axis=angle),
         tooltip=[*look.labels({"group": axis, "colour": side}), *look.interval(label)],
     )
-    y, colours = alt.Y("value:Q", title=label), look.colour(side, labels)
-    lines = base.mark_line().encode(y=y, order="place:Q", **look.colour_and_dash(side, labels))
+    y, colours = alt.Y("value:Q", title=label), look.colour(side, labels, width)
+    lines = base.mark_line().encode(y=y, order="place:Q", **look.colour_and_dash(side, labels, width))
     points = base.mark_point(filled=True, size=25).encode(y=y, **colours)
     intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2="high:Q", **colours)
     chart = alt.LayerChart(layer=[intervals, lines, points]).properties(width=panel, height=look.height(panel))

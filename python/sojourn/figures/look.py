@@ -43,8 +43,11 @@ DIGITS = ".4~g"
 #: Letters of a line below the title.
 LINE = 112
 
-#: Characters that fit in a line of a legend, separators included.
-LEGEND = 85
+#: Characters that fit in a line of a legend as wide as a document's text, and those that a symbol and the gap after a label take.
+LEGEND, SYMBOL = 85, 5
+
+#: Characters of a label after which Vega cuts it: its ``labelLimit`` is 160 points.
+LONGEST_LABEL = 40
 
 _GREY = "#666666"
 
@@ -101,34 +104,36 @@ def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None
         )
 
 
-def colour(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
+def colour(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
     """The encoding of ``colour``: the colour that each label has wherever it appears; nothing where there is nothing to tell."""
     if title is None:
         return {}
     scale = alt.Scale(domain=list(labels), range=list(COLOURS[: len(labels)]))
-    return {"color": alt.Color("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels))}
+    return {"color": alt.Color("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels, width))}
 
 
-def colour_and_dash(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
+def colour_and_dash(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
     """The encoding of ``colour`` for lines, which dashes tell as well."""
     if title is None:
         return {}
     scale = alt.Scale(domain=list(labels), range=[list(pattern) for pattern in DASHES[: len(labels)]])
-    dash = alt.StrokeDash("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels))
-    return {**colour(title, labels), "strokeDash": dash}
+    dash = alt.StrokeDash("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels, width))
+    return {**colour(title, labels, width), "strokeDash": dash}
 
 
-def shape(title: str | None, labels: Sequence[str]) -> dict[str, Any]:
+def shape(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
     """The encoding of ``shape``, explained below the chart, since above it are the colours."""
     if title is None:
         return {}
     scale = alt.Scale(domain=list(labels), range=list(SHAPES[: len(labels)]))
-    return {"shape": alt.Shape("shape:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels, "bottom"))}
+    return {"shape": alt.Shape("shape:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels, width, "bottom"))}
 
 
-def _legend(labels: Sequence[str], side: Literal["top", "bottom"] = "top") -> alt.Legend:
-    """A legend in one line, or in columns where its labels are too long for that."""
-    return alt.Legend(columns=0 if sum(len(label) + 5 for label in labels) < LEGEND else 4, orient=side)
+def _legend(labels: Sequence[str], width: int, side: Literal["top", "bottom"] = "top") -> alt.Legend:
+    """A legend of a figure so wide: in one line, or in as many columns as fit where its labels are too long for that."""
+    takes, room = [min(len(label), LONGEST_LABEL) + SYMBOL for label in labels], LEGEND * width // DOCUMENT
+    fitting = (number for number in range(len(takes), 1, -1) if sum(max(takes[place::number]) for place in range(number)) <= room)
+    return alt.Legend(columns=next(fitting, 1), orient=side)
 
 
 def labels(titles: Mapping[str, str | None]) -> list[alt.Tooltip]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from sojourn.figures.drawn import Results, Selection, chosen_labels
 from sojourn.results import Result
-from sojourn.store import Store
+from sojourn.store import Store, provenance
 from sojourn.study import library
 
 
@@ -21,8 +21,10 @@ def command(name: str, results: Results, only: Selection | None, seeds: Sequence
 
 
 def order(results: Results) -> Mapping[str, Sequence[str]]:
-    """The axes of the study that made the results and their labels, in its order; nothing where no study is known."""
+    """The axes and their labels in the order of the study or the scenario file that made the results, where it is known."""
+    if isinstance(results, Result):
+        return results.order
     made = results.provenance if isinstance(results, Store) else ()
     known = library.available()
     studies = [each.study for each in made if each.study in known]
-    return library.load(studies[-1]).axes if studies and studies[-1] is not None else {}
+    return library.load(studies[-1]).axes if studies and studies[-1] is not None else provenance.order(made)

@@ -101,7 +101,7 @@ def _lines(
             alt.Tooltip("time:Q", title="Time (s)", format=look.DIGITS),
             alt.Tooltip("value:Q", title=sampled.label, format=look.DIGITS),
         ],
-        **look.colour_and_dash(title, labels),
+        **look.colour_and_dash(title, labels, width),
     }
     chart = alt.Chart(look.data(rows)).mark_line().encode(**encoding).properties(width=panel, height=look.height(panel))
     return panels.divide(chart, shared=shared)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.metrics import Metric, Scope, of_group, of_run
+from sojourn.metrics import METRICS, Metric, Scope, of_group, of_run
 
 if TYPE_CHECKING:
     from sojourn.figures.chart import Chart
@@ -226,6 +226,11 @@ def named(name: str) -> Figure:
     of_column = _COLUMN.fullmatch(name)
     if of_column is not None and name not in known:
         return _of_column(name, *of_column.group("form", "frame", "column"))
+    if name not in known and (metric := _METRIC.fullmatch(name)) is not None and metric["metric"] in METRICS:
+        meant = METRICS[metric["metric"]]
+        # Of the metrics of a group alone there are only bars.
+        figure = f"{metric['form']}{meant.figure_name}" if meant.of_run else _by_group(meant).name
+        raise InputError(f'unknown figure "{name}", did you mean "{figure}"? It is the figure of the metric {meant.name}')
     if name not in known:
         unknown = names.unknown("figure", name, known).partition(" (known")[0]
         plain = [figure.name for figure in known.values() if figure.family not in _OF_METRICS or figure.family is Family.BARS]
@@ -236,6 +241,9 @@ def named(name: str) -> Figure:
 #: Families all of whose figures are of a metric each.
 _OF_METRICS = {Family.BARS, Family.LINES, Family.HEAT_MAPS, Family.BOXES, Family.BY_GROUP}
 
+
+#: A metric in place of a figure, such as ``jain`` or ``heatmap-sojourn_p99_s``.
+_METRIC = re.compile(r"(?P<form>(heatmap-|line-|box-|cdf-)?)(?P<metric>\w+)")
 
 #: What box plots and distributions are called: ``box-flows.rtt_max``, ``cdf-series.packets``.
 _COLUMN = re.compile(r"(?P<form>box|cdf)-(?P<frame>[a-z]+)\.(?P<column>.+)")
@@ -261,7 +269,7 @@ def _of_column(name: str, form: str, frame: str, column: str) -> ColumnFigure:
     if frame not in NAMES:
         raise InputError(f"figure {name}: {names.unknown('frame', frame, NAMES)}")
     family, drawn_by, what = _FORMS[form]
-    title = f"{column} of {frame}"
+    title = f"{column} of {frame}{' after the warm-up' if frame == 'series' else ''}"
     return ColumnFigure(
         name=name,
         title=title,

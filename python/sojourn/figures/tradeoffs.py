@@ -29,8 +29,8 @@ LEAST_RUNS = 3
 class _Arrangement:
     """Which axis colours tell, which one shapes do, and which ones have panels."""
 
-    def __init__(self, figure: str, source: Drawn) -> None:
-        self.source = source
+    def __init__(self, figure: str, source: Drawn, width: int) -> None:
+        self.source, self.width = source, width
         self.colour = together(source)
         others = [axis for axis in source.varying if axis != self.colour]
         self.shape = SHAPED if SHAPED in others else (others[-1] if others else None)
@@ -55,14 +55,14 @@ class _Arrangement:
                 alt.Tooltip("x:Q", title=DELAY.label, format=look.DIGITS),
                 alt.Tooltip("y:Q", title=up, format=look.DIGITS),
             ],
-            **look.colour(self.colour, self.source.labels(self.colour)),
-            **look.shape(self.shape, self.source.labels(self.shape)),
+            **look.colour(self.colour, self.source.labels(self.colour), self.width),
+            **look.shape(self.shape, self.source.labels(self.shape), self.width),
         )
         return points
 
-    def divide(self, layers: Iterable[alt.Chart], width: int) -> Chart:
+    def divide(self, layers: Iterable[alt.Chart]) -> Chart:
         """The layers in panels."""
-        panel = self.panels.width(width)
+        panel = self.panels.width(self.width)
         return self.panels.divide(alt.LayerChart(layer=list(layers)).properties(width=panel, height=look.height(panel)))
 
 
@@ -72,17 +72,17 @@ def _axes(up: str) -> tuple[alt.X, alt.Y]:
 
 def fairness_delay(figure: Figure, source: Drawn, width: int) -> Chart:
     """Means over seeds, with lines for their 95 % intervals."""
-    arranged = _Arrangement(figure.name, source)
+    arranged = _Arrangement(figure.name, source, width)
     axes, fair = source.columns, METRICS["jain"]
     delay = means.of_cells(source, DELAY).rename({"value": "x", "low": "x_low", "high": "x_high"})
     fairness = means.of_cells(source, fair).rename({"value": "y", "low": "y_low", "high": "y_high"})
     cells = delay.join(fairness, on=axes, maintain_order="left")
     base = alt.Chart(look.data(arranged.rows(cells, ("x", "x_low", "x_high", "y", "y_low", "y_high"))))
     x, y = _axes(fair.label)
-    colour = look.colour(arranged.colour, source.labels(arranged.colour))
+    colour = look.colour(arranged.colour, source.labels(arranged.colour), width)
     along = base.mark_rule().encode(x=alt.X("x_low:Q", title=DELAY.label), x2="x_high:Q", y=y, **colour)
     upright = base.mark_rule().encode(x=x, y=alt.Y("y_low:Q", title=fair.label), y2="y_high:Q", **colour)
-    return arranged.divide([along, upright, arranged.points(base, fair.label)], width)
+    return arranged.divide([along, upright, arranged.points(base, fair.label)])
 
 
 def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
@@ -90,7 +90,7 @@ def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
 
     Sources: RFC 7928, section 2.7, for the graph; Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, for the ellipses.
     """
-    arranged = _Arrangement(figure.name, source)
+    arranged = _Arrangement(figure.name, source, width)
     axes, goodput = source.columns, METRICS["total_mbps"]
     delay = means.of_runs(source, DELAY).rename({"value": "x"})
     rate = means.of_runs(source, goodput).rename({"value": "y"})
@@ -105,9 +105,9 @@ def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
     x, y = _axes(goodput.label)
     around = base.transform_filter("datum.part == 'ellipse'").mark_line(interpolate="linear-closed")
     ellipses = around.encode(
-        x=x, y=y, order="place:Q", detail="shape:N", **look.colour(arranged.colour, source.labels(arranged.colour))
+        x=x, y=y, order="place:Q", detail="shape:N", **look.colour(arranged.colour, source.labels(arranged.colour), width)
     )
-    return arranged.divide([ellipses, arranged.points(base.transform_filter("datum.part == 'median'"), goodput.label)], width)
+    return arranged.divide([ellipses, arranged.points(base.transform_filter("datum.part == 'median'"), goodput.label)])
 
 
 def ellipse(runs: pl.DataFrame) -> list[tuple[float, float]]:

@@ -1,5 +1,7 @@
 """The values that box plots and distributions are of: a metric of each run, or a column of any frame."""
 
+import re
+
 import polars as pl
 
 from sojourn import names
@@ -7,6 +9,18 @@ from sojourn.errors import InputError
 from sojourn.figures import means
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.registry import ColumnFigure, Figure, MetricFigure
+from sojourn.metrics import METRICS
+
+#: Units of the columns and measures that are no metrics, as docs/measures.md has them.
+UNITS = {
+    "s": re.compile(r"(rtt|delay|sojourn)_(mean|min|max|p50|p95|p99)|jitter|rtt|time|start|established|completed|stopped|\w+_s"),
+    "B": re.compile(r"(total_)?bytes_\w+|mean_bytes|bytes|cwnd|ssthresh"),
+    "packets": re.compile(
+        r"(mean|sd|max)_packets|packets(_dropped)?|(total_)?(arrivals|departures|drops)|drops_\w+|marks|queued_at_end"
+        r"|total_link_losses|delay_samples|data_packets_delivered"
+    ),
+    "Mbit/s": re.compile(r"\w+_mbps"),
+}
 
 
 def of(figure: Figure, source: Drawn) -> tuple[str, pl.DataFrame]:
@@ -18,7 +32,8 @@ def of(figure: Figure, source: Drawn) -> tuple[str, pl.DataFrame]:
     if isinstance(figure, MetricFigure):
         label, found = figure.metric.label, means.of_all(source, figure.metric).collect()
     elif isinstance(figure, ColumnFigure):
-        label, found = figure.column, _column(figure, source)
+        unit = unit_of(figure.column)
+        label, found = f"{figure.column} ({unit})" if unit else figure.column, _column(figure, source)
     else:
         raise TypeError(f"figure {figure.name} is of no column")
     found = found.drop_nulls("value")
@@ -27,13 +42,27 @@ def of(figure: Figure, source: Drawn) -> tuple[str, pl.DataFrame]:
     return label, found
 
 
+def unit_of(column: str) -> str:
+    """The unit of a column of any frame, or of a measure of ``series``; empty if it has none."""
+    if column in METRICS:
+        return METRICS[column].unit
+    return next((unit for unit, columns in UNITS.items() if columns.fullmatch(column)), "")
+
+
+def _in_window(samples: pl.LazyFrame, source: Drawn) -> pl.LazyFrame:
+    """Samples without those of the warm-up."""
+    opened = source.results.scan("runs").select("key", opened=pl.col("simulated_s") - pl.col("window_s"))
+    # Both are rounded to a double, the time of a sample to another.
+    return samples.join(opened, on="key", maintain_order="left").filter(pl.col("time") >= pl.col("opened") - 1e-9)
+
+
 def _column(figure: ColumnFigure, source: Drawn) -> pl.DataFrame:
     frame = source.frame(figure.frame)
     if figure.frame == "series":
         known = source.frame("series").select(pl.col("measure").unique().sort()).collect()["measure"].to_list()
         if figure.column not in known:
             raise InputError(f"figure {figure.name}: {names.unknown('measure of series', figure.column, known)}")
-        return frame.filter(measure=figure.column).select(*source.columns, "value").collect()
+        return _in_window(frame.filter(measure=figure.column), source).select(*source.columns, "value").collect()
     schema = frame.collect_schema()
     known = [name for name, kind in schema.items() if kind.is_numeric() and name != "seed"]
     if figure.column not in known:

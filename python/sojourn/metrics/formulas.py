@@ -39,6 +39,15 @@ def mean(values: "Numbers") -> float:
     return float(_array(values).mean())
 
 
+def mean_of_known(values: "Numbers") -> float | None:
+    """The arithmetic mean of those that are numbers; none if there are none."""
+    import numpy as np
+
+    numbers = _array(values)
+    known = numbers[~np.isnan(numbers)]
+    return mean(known) if len(known) else None
+
+
 def standard_deviation(values: "Numbers") -> float | None:
     """The sample standard deviation (divisor n - 1); none for a single value."""
     return float(_array(values).std(ddof=1)) if len(values) > 1 else None

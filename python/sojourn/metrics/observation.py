@@ -26,6 +26,12 @@ class Observation:
     #: How many RTT samples each flow took, and their sum in s, not a number where it took none.
     rtt_samples: Numbers
     rtt_sums: Numbers
+    #: How many one-way delays each flow has, their sum in s, two percentiles and the jitter; not a number where there is none.
+    delay_samples: Numbers
+    delay_sums: Numbers
+    delay_p95: Numbers
+    delay_p99: Numbers
+    jitter: Numbers
     #: Data segments that each flow sent, retransmissions included, retransmissions, and how many queues dropped or links lost.
     segments_sent: Numbers
     retransmissions: Numbers
@@ -43,6 +49,11 @@ class Observation:
             long_lived=self.long_lived[flows],
             rtt_samples=self.rtt_samples[flows],
             rtt_sums=self.rtt_sums[flows],
+            delay_samples=self.delay_samples[flows],
+            delay_sums=self.delay_sums[flows],
+            delay_p95=self.delay_p95[flows],
+            delay_p99=self.delay_p99[flows],
+            jitter=self.jitter[flows],
             segments_sent=self.segments_sent[flows],
             retransmissions=self.retransmissions[flows],
             packets_dropped=self.packets_dropped[flows],
@@ -58,7 +69,7 @@ def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, bottleneck
         window: length of the measuring window, s.
         bottleneck_mbps: rate of the first link that has a discipline, Mbit/s.
     """
-    samples = flows["rtt_samples"].to_numpy().astype(np.float64)
+    samples, delays = (flows[column].to_numpy().astype(np.float64) for column in ("rtt_samples", "delay_samples"))
     throughputs = throughput_mbps(flows["bytes_delivered"].to_numpy(), window)
     return Observation(
         throughputs=throughputs,
@@ -66,6 +77,11 @@ def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, bottleneck
         long_lived=flows["long_lived"].to_numpy(),
         rtt_samples=samples,
         rtt_sums=samples * flows["rtt_mean"].to_numpy(),
+        delay_samples=delays,
+        delay_sums=delays * flows["delay_mean"].to_numpy(),
+        delay_p95=flows["delay_p95"].to_numpy(),
+        delay_p99=flows["delay_p99"].to_numpy(),
+        jitter=flows["jitter"].to_numpy(),
         segments_sent=flows["segments_sent"].to_numpy().astype(np.float64),
         retransmissions=flows["retransmissions"].to_numpy().astype(np.float64),
         packets_dropped=flows["packets_dropped"].to_numpy().astype(np.float64),

@@ -27,9 +27,10 @@ def _of_queue(value: Callable[[dict[str, Any]], float | None]) -> "Callable[[Obs
     return lambda seen: None if seen.bottleneck is None else value(seen.bottleneck)
 
 
-def _rtt_mean(seen: "Observation") -> float | None:
-    sampled = seen.rtt_samples > 0
-    return formulas.total(seen.rtt_sums[sampled]) / formulas.total(seen.rtt_samples[sampled]) if sampled.any() else None
+def _of_samples(sums: "Array", counts: "Array") -> float | None:
+    """The mean of all samples of the flows, which each have the same weight."""
+    sampled = counts > 0
+    return formulas.total(sums[sampled]) / formulas.total(counts[sampled]) if sampled.any() else None
 
 
 def _fairness(seen: "Observation") -> float | None:
@@ -166,7 +167,58 @@ METRICS: dict[str, Metric] = {
             definition=(
                 "Σ `rtt_samples` · `rtt_mean` / Σ `rtt_samples` over flows: each sample has the same weight; null without samples"
             ),
-            compute=_rtt_mean,
+            compute=lambda seen: _of_samples(seen.rtt_sums, seen.rtt_samples),
+            display=MILLISECONDS,
+            main_of_group=True,
+        ),
+        Metric(
+            name="delay_mean_s",
+            title="mean one-way delay",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=5,
+            figure="delay-mean",
+            definition=(
+                "Σ `delay_samples` · `delay_mean` / Σ `delay_samples` over flows: each packet has the same weight; null without "
+                "flows of `cbr`"
+            ),
+            compute=lambda seen: _of_samples(seen.delay_sums, seen.delay_samples),
+            display=MILLISECONDS,
+            main_of_group=True,
+        ),
+        Metric(
+            name="delay_p95_s",
+            title="p95 one-way delay",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=5,
+            figure="delay-p95",
+            definition="mean of `delay_p95` over the flows that have one",
+            compute=lambda seen: formulas.mean_of_known(seen.delay_p95),
+            display=MILLISECONDS,
+        ),
+        Metric(
+            name="delay_p99_s",
+            title="p99 one-way delay",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=5,
+            figure="delay-p99",
+            definition="mean of `delay_p99` over the flows that have one",
+            compute=lambda seen: formulas.mean_of_known(seen.delay_p99),
+            display=MILLISECONDS,
+            main_of_group=True,
+        ),
+        Metric(
+            name="jitter_s",
+            title="interarrival jitter",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=5,
+            figure="jitter",
+            definition="mean of `jitter` over the flows that have one",
+            source="RFC 3550, section 6.4.1",
+            compute=lambda seen: formulas.mean_of_known(seen.jitter),
             display=MILLISECONDS,
             main_of_group=True,
         ),

@@ -25,7 +25,7 @@ OF_CAMPAIGN = ("delay-goodput", "fairness-delay", "throughput", "flow-throughput
 OF_ONE_AXIS = ("delay-goodput", "flow-throughputs")
 
 #: What is drawn by group of flows.
-BY_GROUP = ("throughput-by-group", "round-trip-time-by-group")
+BY_GROUP = ("throughput-by-group", "round-trip-time-by-group", "loss-ratio-by-group", "delay-p99-by-group", "jitter-by-group")
 
 #: What has scales of its own in every panel: networks of a campaign may differ tenfold.
 OWN_SCALES = ("delay-goodput", "fairness-delay", "flow-throughputs")

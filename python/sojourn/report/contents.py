@@ -16,6 +16,7 @@ from sojourn.results import Result
 from sojourn.runs import called
 from sojourn.statistics import Estimate
 from sojourn.store import Provenance, Store
+from sojourn.store.provenance import order as provenance_order
 from sojourn.study import library
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
@@ -165,7 +166,8 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
         raise InputError(f"{directory}: {again}; keep each campaign in a directory of its own")
     keys = None if shapes["runs"][0] == len(store) else chosen.select("key").collect()["key"]
     result = store.result(axes, None if keys is None else lambda: iter(keys))
-    return Contents(directory, result, Drawn.of(result).axes, provenance, None, [], _of_keys(store, axes))
+    order = provenance_order(provenance)
+    return Contents(directory, result, Drawn.of(result, order=order).axes, provenance, None, [], _of_keys(store, axes))
 
 
 def _of_keys(store: Store, axes: Sequence[str]) -> Callable[[Sequence[str]], Result]:

@@ -39,10 +39,12 @@ class GroupTable:
 
 def table(contents: Contents) -> GroupTable | None:
     """The table; none where no run has several groups."""
-    metrics = [metric for metric in of_group() if metric.main_of_group]
     groups = contents.result.counted("groups")
     if estimates.one_group(groups):
         return None
+    shown = [metric for metric in of_group() if metric.main_of_group]
+    known = groups.select(pl.col(metric.name).is_not_null().any() for metric in shown).collect(engine="streaming").row(0)
+    metrics = [metric for metric, is_known in zip(shown, known, strict=True) if is_known]
     by = [*contents.axes, "flow_group"]
     first = groups.group_by(*by).agg(pl.col("algorithm", "flow_count").first()).collect(engine="streaming")
     described = {tuple(labels): (algorithm, flows) for *labels, algorithm, flows in first.iter_rows()}

@@ -12,7 +12,7 @@ NAME = "sojourn.json"
 
 #: The version of what a store's files hold. Every change of the journal, of columns other than metrics, or of what a metric means
 #: counts it up; metrics may be added and removed.
-SCHEMA = 4
+SCHEMA = 5
 
 
 def is_there(directory: Path) -> bool:

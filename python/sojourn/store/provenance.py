@@ -32,6 +32,8 @@ class Provenance:
     #: What the scenario is called, and what it says of itself.
     name: str = ""
     description: str = ""
+    #: The axes of its sweep and all their labels, in the order of the file.
+    axes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def note(directory: Path, provenance: Provenance) -> None:
@@ -56,6 +58,15 @@ def read(directory: Path) -> Sequence[Provenance]:
         return [_provenance(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
     except (ValueError, TypeError, KeyError):
         raise InputError(f"{path}: is damaged; remove it, and the next command will write a new one") from None
+
+
+def order(made: Sequence[Provenance]) -> Mapping[str, Sequence[str]]:
+    """The axes and their labels as the files of some commands order them; the latest first, where several differ."""
+    labels: dict[str, dict[str, None]] = {}
+    for each in reversed(made):
+        for axis, values in each.axes.items():
+            labels.setdefault(axis, {}).update(dict.fromkeys(values))
+    return {axis: list(values) for axis, values in labels.items()}
 
 
 def _provenance(data: dict[str, Any]) -> Provenance:

@@ -1,6 +1,7 @@
 """Questions in SQL to the frames of a store. They only read, and only what is in its directory."""
 
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
     import duckdb
 
 
+#: The temporary folders of the databases that are open.
+_spills: set[str] = set()
+
+#: Columns that SQL takes for something else unless they are quoted, and whether each is a keyword, or else no word.
+_TO_BE_QUOTED = """
+    SELECT DISTINCT column_name, regexp_full_match(column_name, '[A-Za-z_][A-Za-z0-9_]*') AS is_keyword FROM duckdb_columns()
+    WHERE NOT is_keyword
+    OR lower(column_name) IN (SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved')
+"""
+
+
 class Unanswered(InputError):
     """A query has no answer: it is wrong, or a file that it reads is damaged."""
 
@@ -28,8 +40,19 @@ def opened(memory: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
     import duckdb
 
     limit = {} if memory is None else {"memory_limit": memory}
-    with TemporaryDirectory() as spill, duckdb.connect(config={"temp_directory": spill, **limit}) as database:
-        yield database
+    with TemporaryDirectory(prefix="sojourn-") as spill:
+        _spills.add(spill)
+        try:
+            with duckdb.connect(config={"temp_directory": spill, **limit}) as database:
+                yield database
+        finally:
+            _spills.discard(spill)
+
+
+def clean_up() -> None:
+    """Removes the temporary folders of queries under way: for a process that ends at once."""
+    for spill in _spills:
+        shutil.rmtree(spill, ignore_errors=True)
 
 
 def ask(directory: Path, files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], text: str) -> pl.DataFrame:
@@ -87,14 +110,35 @@ def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
         file = str(error).partition('"')[2].partition('"')[0]
         raise InputError(f"invalid query: {file}: a query reads only files of the results directory") from None
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
-        raise InputError(_complaint(error)) from None
+        raise InputError(_complaint(error) + _unquoted(database, text, isinstance(error, duckdb.ParserException))) from None
     except duckdb.Error as error:
         raise Unanswered(_complaint(error)) from None
 
 
 def _found(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
+    """What a query finds; groups whose order is left to the database are sorted, since its threads order them by chance."""
     found: pl.DataFrame = database.sql(text).pl()
-    return found
+    words = _without_quoted(text)
+    if re.search(r"\border\s+by\b", words, re.IGNORECASE) or not re.search(r"\b(group\s+by|distinct)\b", words, re.IGNORECASE):
+        return found
+    sortable = [name for name, kind in found.schema.items() if not kind.is_nested() and kind != pl.Object]
+    return found.sort(sortable, maintain_order=True) if sortable else found
+
+
+def _without_quoted(text: str) -> str:
+    """A query without its quoted names and strings."""
+    return re.sub(r"""\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'""", " ", text)
+
+
+def _unquoted(database: "duckdb.DuckDBPyConnection", text: str, unparsed: bool) -> str:
+    """What is to be said of columns that a query names without the quotes that they need; empty if there are none.
+
+    In a query that can be parsed a keyword is one.
+    """
+    words = _without_quoted(text)
+    columns = [name for name, is_keyword in database.execute(_TO_BE_QUOTED).fetchall() if unparsed or not is_keyword]
+    named = [name for name in sorted(columns) if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words, re.IGNORECASE)]
+    return f"; write {', '.join(map(identifier, named))} with its quotes: SQL means something else by it" if named else ""
 
 
 def _complaint(error: Exception) -> str:

@@ -1,10 +1,12 @@
 //! Measurements during a run: streaming statistics, sampled series and packet records.
 
+mod delay;
 mod passage;
 mod queue;
 mod series;
 mod sojourn;
 
+pub use delay::{DelayProbe, DelayStatistics};
 pub use passage::{End, Passage, Recorded};
 pub use queue::{Counts, QueueProbe, QueueStatistics, QueueTotals, SojournTimes};
 pub use series::{FlowSample, QueueSample, Series};

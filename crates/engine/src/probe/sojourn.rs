@@ -1,4 +1,4 @@
-//! The distribution of sojourn times.
+//! The distribution of sojourn times and delays.
 
 use hdrhistogram::Histogram;
 
@@ -22,7 +22,7 @@ pub(super) struct SojournCounts {
 
 impl SojournCounts {
     pub fn record(&mut self, sojourn: Duration) {
-        let bucket = bucket((sojourn.0 / 1000).min(LONGEST));
+        let bucket = bucket(sojourn);
         match self.counts.get_mut(bucket) {
             Some(count) => *count += 1,
             None => self.record_longest(bucket),
@@ -37,18 +37,25 @@ impl SojournCounts {
 
     /// The counts as a histogram, for its quantiles.
     pub fn histogram(&self) -> Histogram<u64> {
-        let mut histogram = Histogram::new_with_bounds(1, LONGEST, SIGNIFICANT_DIGITS)
-            .expect("the bounds and two significant digits are allowed");
-        for (bucket, count) in self.counts.iter().enumerate() {
-            histogram.saturating_record_n(least_value(bucket), *count);
-        }
-        histogram
+        histogram(self.counts.iter().copied().enumerate())
     }
 }
 
-/// The bucket of a value. Values below 2^8 are their own bucket. A larger value is identified by its octave and its
-/// next seven bits.
-fn bucket(nanoseconds: u64) -> usize {
+/// Converts buckets and their counts to a histogram, for its quantiles.
+pub(super) fn histogram(counts: impl Iterator<Item = (usize, u64)>) -> Histogram<u64> {
+    let mut histogram = Histogram::new_with_bounds(1, LONGEST, SIGNIFICANT_DIGITS)
+        .expect("the bounds and two significant digits are allowed");
+    for (bucket, count) in counts {
+        histogram.saturating_record_n(least_value(bucket), count);
+    }
+    histogram
+}
+
+/// The bucket of a time in nanoseconds. Values below 2^8 are their own bucket. A larger value is identified by its octave
+/// and its next seven bits.
+#[inline(always)]
+pub(super) fn bucket(time: Duration) -> usize {
+    let nanoseconds = (time.0 / 1000).min(LONGEST);
     let octave = (nanoseconds >> SUB_BUCKET_BITS | 1).ilog2();
     ((octave as usize) << SUB_BUCKET_BITS) + (nanoseconds >> octave) as usize
 }
@@ -82,7 +89,7 @@ mod tests {
         /// Every value lies between the least value of its bucket and that of the next bucket.
         #[test]
         fn bucket_bounds(nanoseconds in 0u64..=LONGEST) {
-            let bucket = bucket(nanoseconds);
+            let bucket = bucket(Duration(nanoseconds * 1000));
             prop_assert!(least_value(bucket) <= nanoseconds && nanoseconds < least_value(bucket + 1));
         }
     }

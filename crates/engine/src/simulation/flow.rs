@@ -181,7 +181,7 @@ impl Endpoints {
 impl Flow {
     pub fn into_result(self, packets_dropped: u64) -> FlowResult {
         let delivered = self.endpoints.delivered();
-        let (tcp, rate_based) = match &self.endpoints {
+        let (tcp, rate_based, delays) = match &self.endpoints {
             Endpoints::Tcp(connection) => {
                 let sender = &connection.sender;
                 let tcp = TcpResult {
@@ -190,9 +190,9 @@ impl Flow {
                     completed: sender.completed_at(),
                     statistics: sender.statistics,
                 };
-                (Some(tcp), None)
+                (Some(tcp), None, None)
             }
-            Endpoints::Traffic(traffic) => (None, Some(*traffic.statistics())),
+            Endpoints::Traffic(traffic) => (None, Some(*traffic.statistics()), traffic.delays().map(Box::new)),
         };
         FlowResult {
             group: self.group,
@@ -203,6 +203,7 @@ impl Flow {
             packets_dropped,
             tcp,
             rate_based,
+            delays,
         }
     }
 }

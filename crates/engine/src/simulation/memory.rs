@@ -14,6 +14,8 @@ pub const MOST_BYTES: u64 = 4 << 30;
 
 /// A connection or a rate-based source with its timers, and its row in the result.
 const FLOW: u64 = 2048;
+/// The histogram of a flow's one-way delays, over about eight octaves: the least delay may be 1/256 of the greatest.
+const DELAYS: u64 = 4096;
 /// Of how many segments a flow that notes them has notes from the start.
 const NOTES: u64 = 16;
 /// A queue with its histogram of sojourn times.
@@ -94,10 +96,13 @@ pub(super) fn check(specification: &Specification, ways: &[Way], round_trips: &R
 fn parts(specification: &Specification, ways: &[Way], round_trips: &RoundTrips) -> Vec<Part> {
     let mut parts = Vec::new();
     for (index, (flow, way)) in specification.flows.iter().zip(ways).enumerate() {
-        let notes = if let Demand::Window { notes, .. } = way.demand { notes } else { 0 };
+        let more = match way.demand {
+            Demand::Window { notes, .. } => NOTES * notes,
+            Demand::Rate { .. } => DELAYS,
+        };
         parts.push(Part {
             reason: format!("flows[{index}].count ({}): {} flows", flow.group, count(flow.count.into())),
-            bytes: u128::from(flow.count) * u128::from(FLOW + NOTES * notes),
+            bytes: u128::from(flow.count) * u128::from(FLOW + more),
         });
     }
     parts.extend(series(specification, ways));

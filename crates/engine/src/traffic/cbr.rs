@@ -8,6 +8,7 @@ use super::{Offered, RateBased, Setting};
 use crate::about::About;
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
 use crate::parameters;
+use crate::probe::{DelayProbe, DelayStatistics};
 use crate::random::{Purpose, Random};
 use crate::tcp::sender::{Address, SenderStatistics};
 use crate::time::{Duration, Time};
@@ -43,6 +44,7 @@ pub struct Cbr {
     /// When the next packet is due.
     pacing_deadline: Time,
     bytes_delivered: u64,
+    delays: DelayProbe,
     statistics: SenderStatistics,
 }
 
@@ -164,6 +166,7 @@ impl RateBased for Cbr {
             next_number: 0,
             pacing_deadline: Time::NEVER,
             bytes_delivered: 0,
+            delays: DelayProbe::default(),
             statistics: SenderStatistics::default(),
         }
     }
@@ -184,8 +187,9 @@ impl RateBased for Cbr {
         self.emit(now, outbox);
     }
 
-    fn on_data(&mut self, packet: &Packet, _now: Time, _options: &mut OptionsPool) -> Option<Packet> {
+    fn on_data(&mut self, packet: &Packet, now: Time, _options: &mut OptionsPool) -> Option<Packet> {
         self.bytes_delivered += u64::from(packet.size);
+        self.delays.record(now.since(packet.stamp));
         None
     }
 
@@ -197,7 +201,12 @@ impl RateBased for Cbr {
         &self.statistics
     }
 
+    fn delays(&self) -> Option<DelayStatistics> {
+        self.delays.statistics()
+    }
+
     fn open_window(&mut self) {
         self.statistics = SenderStatistics::default();
+        self.delays.open_window();
     }
 }

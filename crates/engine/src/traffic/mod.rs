@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::about::About;
 use crate::packet::{OptionsPool, Packet};
 use crate::parameter::{Description, check_limits};
+use crate::probe::DelayStatistics;
 use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, SenderStatistics};
 use crate::time::{Duration, Time};
@@ -122,6 +123,11 @@ pub trait RateBased {
 
     /// The sender's counters since the start of the measuring window.
     fn statistics(&self) -> &SenderStatistics;
+
+    /// One-way delays of its packets since the start of the measuring window, if nothing answers them.
+    fn delays(&self) -> Option<DelayStatistics> {
+        None
+    }
 
     /// Resets the counters at the start of the measuring window.
     fn open_window(&mut self);
@@ -257,6 +263,11 @@ macro_rules! sources {
             /// See [`RateBased::statistics`].
             pub fn statistics(&self) -> &SenderStatistics {
                 match self { $(Traffic::$name(source) => source.statistics(),)* }
+            }
+
+            /// See [`RateBased::delays`].
+            pub fn delays(&self) -> Option<DelayStatistics> {
+                match self { $(Traffic::$name(source) => source.delays(),)* }
             }
 
             /// See [`RateBased::open_window`].

@@ -8,6 +8,7 @@ mod dualq;
 mod links;
 mod marks;
 mod model;
+mod one_way_delay;
 mod passages;
 mod queues;
 mod rate;
