@@ -7,7 +7,7 @@ class Impossible(Exception):
     """Linux cannot do this at all, so the run is refused.
 
     Attributes:
-        key: the end of the scenario's key that asks for it, such as ``queue.limit``.
+        key: the part of the scenario's key that asks for it, such as ``queue.limit``.
         reason: why.
     """
 
@@ -21,7 +21,7 @@ class Impossible(Exception):
 class Limitation:
     """Linux does something else than the specification says."""
 
-    #: The end of the scenario's keys that ask for it, such as ``queue.mtu``.
+    #: The part of the scenario's keys that ask for it, such as ``queue.mtu``.
     key: str
     #: What Linux does.
     reason: str

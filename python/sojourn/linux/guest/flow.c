@@ -352,7 +352,7 @@ void flows_series(Time moment)
 		struct tcp_info sender, receiver;
 		unsigned mss;
 
-		if (!flow->tcp || moment < flow->start || !told(flow->socket, &sender))
+		if (!flow->tcp || flow->stop < 0 || flow->established == NEVER || !told(flow->socket, &sender))
 			continue;
 		told(flow->accepted, &receiver);
 		mss = sender.tcpi_snd_mss;

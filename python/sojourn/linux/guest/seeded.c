@@ -1,7 +1,17 @@
-/* Loaded before the kernel's libraries: the kernel takes its random numbers from the seed of the run, not from the host. */
+/*
+ * Loaded before the kernel's libraries: the kernel takes its random numbers from the seed of the run, not from the host, and ends
+ * with the process that started it.
+ */
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
+
+__attribute__((constructor)) static void end_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
 
 /* SplitMix: Steele, Lea and Flood, OOPSLA 2014. */
 static uint64_t next(void)
