@@ -19,7 +19,7 @@ RUST_CHECKED := $(CHECKED)/toolchain rustfmt.toml Cargo.toml Cargo.lock $(shell 
 # Tests on each core; more than eight processes bring nothing and take half a gigabyte each.
 PYTEST := $(BIN)/pytest --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
-.PHONY: setup tools demo docs bench wheel lint python-lint test test-long checks pytest always
+.PHONY: setup tools demo docs bench wheel lint python-lint test test-long test-linux checks pytest always
 
 setup: $(SOJOURN)
 
@@ -88,7 +88,7 @@ python-lint: setup tools
 	$(BIN)/lint-imports --no-logo
 
 pytest: setup tools
-	$(PYTEST) -m "not long"
+	$(PYTEST) -m "not long and not kernel"
 
 lint: $(CHECKED)/format $(CHECKED)/clippy python-lint
 
@@ -102,3 +102,8 @@ test:
 test-long: setup tools
 	PROPTEST_CASES=512 cargo test --quiet --locked --package sojourn-engine --test engine properties::queues
 	$(PYTEST) -m long
+
+# The backend linux on a real kernel, which is built first if there is none.
+test-linux: setup tools
+	$(SOJOURN) linux status | grep -q ': Linux ' || $(SOJOURN) linux build
+	$(BIN)/pytest -m kernel

@@ -259,7 +259,7 @@ def test_unknown_backend(scenario: MakeScenario, scenario_file: Callable[..., Pa
     with pytest.raises(sojourn.InputError, match='unknown backend "simulater", did you mean "simulator"'):
         sojourn.run(scenario(), backend="simulater")
     assert status(["run", str(scenario_file()), "--backend", "nope"]) == 2
-    assert complaint(capsys) == 'sojourn: unknown backend "nope" (known: simulator)\n'
+    assert complaint(capsys) == 'sojourn: unknown backend "nope" (known: simulator, linux)\n'
 
 
 def test_backend_capabilities(

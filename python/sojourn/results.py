@@ -262,7 +262,6 @@ def _never_established(flows: pl.DataFrame) -> int:
 def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
     """The rows of ``groups``, in order of the groups' first flows."""
     algorithms = flows["algorithm"].to_list()
-    retransmissions, timeouts = (flows[column].to_numpy() for column in ("retransmissions", "timeouts"))
     rows = []
     for group, members in places(flows["flow_group"]):
         of_group = seen if len(members) == flows.height else seen.of(members)
@@ -273,11 +272,16 @@ def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
                 "flow_count": len(members),
                 "long_lived_count": int(of_group.long_lived.sum()),
                 **{metric.name: metric.compute(of_group) for metric in metrics.of_group()},
-                "retransmissions": int(retransmissions[members].sum()),
-                "timeouts": int(timeouts[members].sum()),
+                "retransmissions": _total(flows["retransmissions"][members]),
+                "timeouts": _total(flows["timeouts"][members]),
             }
         )
     return rows
+
+
+def _total(counts: pl.Series) -> int | None:
+    """The sum over flows; null if a backend could not count it for one of them."""
+    return None if counts.null_count() else int(counts.sum())
 
 
 def _summary(run: Run, result: RunResult, seen: Observation, window: float) -> dict[str, Any]:
@@ -291,8 +295,8 @@ def _summary(run: Run, result: RunResult, seen: Observation, window: float) -> d
         "long_lived_count": int(seen.long_lived.sum()),
         "bottleneck_mbps": seen.bottleneck_mbps,
         **{metric.name: metric.compute(seen) for metric in metrics.of_run()},
-        "retransmissions": result.flows["retransmissions"].sum(),
-        "timeouts": result.flows["timeouts"].sum(),
+        "retransmissions": _total(result.flows["retransmissions"]),
+        "timeouts": _total(result.flows["timeouts"]),
         "never_established": _never_established(result.flows),
         "aborted": result.flows["aborted"].count(),
         "events": result.events,

@@ -20,8 +20,17 @@ def _simulator() -> "Backend":
     return Simulator()
 
 
+def _linux(kernel: str | None = None) -> "Backend":
+    from sojourn.backends.linux.backend import Linux
+
+    return Linux(kernel)
+
+
 #: All backends by name. What makes one loads its module, so that names cost nothing.
-BACKENDS: dict[str, "Callable[[], Backend]"] = {"simulator": _simulator}
+BACKENDS: dict[str, "Callable[[], Backend]"] = {"simulator": _simulator, "linux": _linux}
+
+#: Backends of which there may be several, each with a name of its own after a colon: ``linux:6.12``.
+FAMILIES: dict[str, "Callable[[str], Backend]"] = {"linux": _linux}
 
 #: The backend of those who name none.
 DEFAULT = "simulator"
@@ -35,6 +44,9 @@ def named(backend: "str | Backend") -> "Backend":
     """
     if not isinstance(backend, str):
         return backend
+    family, colon, member = backend.partition(":")
+    if colon and family in FAMILIES:
+        return FAMILIES[family](member)
     if backend not in BACKENDS:
         raise InputError(names.unknown("backend", backend, BACKENDS))
     return BACKENDS[backend]()

@@ -36,6 +36,7 @@ COMMANDS = {
     "list": "listing",
     "describe": "describe",
     "schema": "schema",
+    "linux": "linux",
     "bench": "bench",
 }
 

@@ -69,8 +69,8 @@ def jain(values: "Numbers") -> float | None:
 
 
 def percentage(part: float, whole: float) -> float | None:
-    """A part in percent of the whole; none of nothing."""
-    return 100 * part / whole if whole else None
+    """A part in percent of the whole; none of nothing, and none if the part is not known (not a number)."""
+    return 100 * part / whole if whole and part == part else None
 
 
 def _array(values: "Numbers") -> "Array":

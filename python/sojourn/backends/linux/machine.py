@@ -1,0 +1,133 @@
+"""Runs a kernel: one process group a run, with a limit of time, that ends with it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from sojourn.errors import RunCancelled, RunFailed
+from sojourn.linux import cache
+from sojourn.linux.cache import Kernel
+
+#: When the guest's clock begins, in ns since 1970: always the same.
+EPOCH = 1_700_000_000 * 10**9
+
+#: A run may take so many seconds, and so many for each second of the scenario's and each flow's.
+_LEAST_PATIENCE, _PATIENCE = 300, 60
+
+#: Between two looks whether a run has been cancelled, in s.
+_LOOK = 0.2
+
+#: Where the guest's memory is: a file that is mapped, and executed from.
+_MEMORY_FOLDER = Path("/dev/shm")
+
+#: What lines that tell of a failure have in them.
+_SIGNS = ("panic", "error", "cannot", "failed", "denied", "mmap")
+
+RESULT, NETWORK_LOG = "result", "network.log"
+
+
+def carry_out(
+    kernel: Kernel, files: Mapping[str, str], memory: int, seed: int, seconds: float, cancelled: threading.Event
+) -> str:
+    """Has a kernel carry out a plan and returns what its guest wrote.
+
+    Args:
+        kernel: the kernel.
+        files: what the guest is given.
+        memory: of the guest, in MiB.
+        seed: of all its random numbers.
+        seconds: how long the run is, in its own time.
+        cancelled: ends the run when it is set.
+
+    Raises:
+        RunFailed: the kernel did not start, panicked, took too long, or the guest failed.
+        RunCancelled: ``cancelled`` was set.
+    """
+    with tempfile.TemporaryDirectory(prefix="sojourn-linux-") as name:
+        folder = Path(name)
+        for path, content in files.items():
+            (folder / path).write_text(content)
+        (folder / "guest").symlink_to(kernel.folder / cache.GUEST)
+        with (folder / "console").open("wb") as console:
+            process = subprocess.Popen(
+                _command(kernel, memory),
+                cwd=folder,
+                env=_environment(kernel, seed, folder),
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        try:
+            _wait(process, _LEAST_PATIENCE + _PATIENCE * seconds, cancelled)
+        finally:
+            _end(process)
+        return _result(folder, process.returncode)
+
+
+def _command(kernel: Kernel, memory: int) -> list[str]:
+    """The kernel's command line, which enters its random numbers: it names nothing of the host."""
+    return [
+        str(kernel.folder / cache.KERNEL),
+        f"mem={memory}M",
+        *("initrd=guest", "hostfs=.", "uml_dir=./machine"),
+        *("con=null", "con0=null,fd:1", "ssl=null", "quiet", "panic=-1"),
+        *(f"time-travel-start={EPOCH}", "time-travel=inf-cpu"),
+    ]
+
+
+def _environment(kernel: Kernel, seed: int, folder: Path) -> dict[str, str]:
+    memory = _MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK) else folder
+    return {
+        "PATH": os.defpath,
+        "HOME": str(folder),
+        "TMPDIR": os.environ.get("TMPDIR", str(memory)),
+        "LD_PRELOAD": str(kernel.folder / cache.SEEDED),
+        "SOJOURN_SEED": str(seed),
+    }
+
+
+def _wait(process: subprocess.Popen[bytes], patience: float, cancelled: threading.Event) -> None:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            process.wait(_LOOK)
+        except subprocess.TimeoutExpired:
+            if cancelled.is_set():
+                raise RunCancelled("the run was cancelled") from None
+            if time.monotonic() > deadline:
+                raise RunFailed(f"the kernel had not finished after {patience:.0f} s") from None
+        else:
+            return
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends the kernel and the processes of its guest, which are in its group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _result(folder: Path, status: int) -> str:
+    result = folder / RESULT
+    text = result.read_text() if result.exists() else ""
+    if text.endswith("done\n"):
+        return text
+    last = text.rpartition("failed ")[2].strip() if "failed " in text else ""
+    log = folder / NETWORK_LOG
+    network = log.read_text().strip() if log.exists() else ""
+    console = (folder / "console").read_text(errors="replace").strip()
+    reason = last or network or console or f"exit status {status}"
+    raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}")
+
+
+def _one_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if any(word in line.lower() for word in _SIGNS)]
+    return (telling or lines or ["?"])[0][:300]

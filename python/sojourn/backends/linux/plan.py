@@ -1,0 +1,261 @@
+"""A run as the guest takes it: a script that makes its network, and a plan of its flows and of what is measured."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.backends.linux import algorithms, routes, stack, topology, traffic
+from sojourn.backends.linux.disciplines import Limit
+from sojourn.backends.linux.limits import Impossible, Limitations
+from sojourn.backends.linux.topology import LinkDevices, address, node
+from sojourn.backends.linux.traffic import Flow
+from sojourn.backends.linux.units import nanoseconds
+from sojourn.specification import RunSpecification
+from sojourn.units import PICOSECONDS
+
+#: Packets of this size count a queue's limit in bandwidth-delay products (docs/scenarios.md).
+REFERENCE_PACKET = 1500
+
+#: Where the guest has ``ip`` and ``tc``: by their names alone its shell takes its own.
+TOOLS = "/usr/bin"
+
+#: The guest's memory: what it needs at least, and for each flow, in MiB. Memory that is not used costs a sixtieth.
+_LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 24
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a guest is given."""
+
+    #: Files by their names.
+    files: Mapping[str, str]
+    #: In MiB.
+    memory: int
+    flows: tuple[Flow, ...]
+    #: Links with a discipline, in the order in which the guest numbers them.
+    queues: tuple[int, ...]
+    #: Hosts from which just one flow sends: what they count is what this flow did.
+    single_senders: Mapping[int, int]
+
+
+def plan(run: RunSpecification, limitations: Limitations) -> Plan:
+    """Translates a run.
+
+    Args:
+        run: the run.
+        limitations: what Linux does otherwise is noted here.
+
+    Raises:
+        Impossible: Linux cannot carry it out.
+    """
+    links = run["links"]
+    flows = tuple(traffic.flows(run))
+    paths = _paths(run, flows)
+    extra = _extra_headers(run, flows)
+    overhead = extra - topology.ETHERNET_HEADER
+    mtu = max(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows)
+    tcp = [flow for flow in flows if flow.is_tcp]
+    first_links = {paths[_ends(flow)][0] for flow in tcp}
+    last_links = {paths[_back(flow)][-1] for flow in tcp}
+    batches, devices = topology.build(links, mtu, overhead, first_links, _limits(run, paths), limitations)
+    _addresses_and_routes(run, flows, paths, devices, batches, limitations)
+    queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
+    seen = [f"sent {each.origin} {each.mirror or each.out}" for each in (devices[index] for index in sorted(first_links))]
+    seen += [f"received {each.target} {each.into}" for each in (devices[index] for index in sorted(last_links))]
+    senders = _single_senders(tcp)
+    events, files = _events(links, devices, overhead)
+    measured = queues if run["probe"]["queue_statistics"] or run["probe"]["queue_series"] else ()
+    lines = [
+        f"duration {nanoseconds(run['duration'])}",
+        f"warm_up {nanoseconds(run['warm_up'])}",
+        *(f"{probe} {nanoseconds(run['probe'][probe])}" for probe in ("queue_series", "flow_series") if run["probe"][probe]),
+        *_settings(run, flows, limitations),
+        *(_flow(run, flow, extra, mtu, limitations) for flow in flows),
+        *(f"counters {node(host)}" for host in senders.values()),
+        *(
+            f"queue {number} {devices[index].origin} {devices[index].out} {devices[index].mirror} {overhead}"
+            for number, index in enumerate(measured)
+        ),
+        *seen,
+        *events,
+    ]
+    files |= {"plan": "\n".join(lines) + "\n", **_network(run, batches)}
+    memory = _LEAST_MEMORY + _MEMORY_OF_FLOW * len(flows)
+    return Plan(files, memory, flows, measured, senders)
+
+
+def _ends(flow: Flow) -> tuple[int, int]:
+    return flow.entry["from"], flow.entry["to"]
+
+
+def _back(flow: Flow) -> tuple[int, int]:
+    return flow.entry["to"], flow.entry["from"]
+
+
+def _paths(run: RunSpecification, flows: tuple[Flow, ...]) -> dict[tuple[int, int], list[int]]:
+    """The paths of all flows, and back of those that are answered.
+
+    Raises:
+        Impossible: there is none, or two paths to a host part at a node.
+    """
+    found: dict[tuple[int, int], list[int]] = {}
+    hops: dict[tuple[int, int], int] = {}
+    for flow in flows:
+        for origin, target in (_ends(flow), *((_back(flow),) if flow.is_tcp else ())):
+            if (origin, target) in found:
+                continue
+            path = routes.path(run["links"], len(run["nodes"]), origin, target)
+            names = f"{run['nodes'][origin]} to {run['nodes'][target]}"
+            if path is None:
+                raise Impossible("from", f"there is no path from {names}")
+            for index in path:
+                if hops.setdefault((run["links"][index]["from"], target), index) != index:
+                    raise Impossible("links", f"Linux routes by destination: the path from {names} leaves another on its way")
+            found[origin, target] = path
+    return found
+
+
+def _extra_headers(run: RunSpecification, flows: tuple[Flow, ...]) -> int:
+    """Bytes of headers that the specification counts and IP and TCP do not have."""
+    sizes = {_stack(run, flow)["header_size"] for flow in flows if flow.is_tcp}
+    if len(sizes) > 1:
+        raise Impossible("stack.header_size", "flows of one run on Linux have the same header_size")
+    return int(next(iter(sizes), topology.INTERNET_HEADERS)) - topology.INTERNET_HEADERS
+
+
+def _packet_size(run: RunSpecification, flow: Flow) -> int:
+    if flow.is_tcp:
+        return stack.packet_size(_stack(run, flow))
+    return int(flow.entry["source"]["parameters"]["packet_size"])
+
+
+def _stack(run: RunSpecification, flow: Flow) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = run["stacks"][flow.entry["source"]["stack"]]
+    return found
+
+
+def _limits(run: RunSpecification, paths: Mapping[tuple[int, int], list[int]]) -> dict[int, Limit]:
+    """The limits of all disciplines; bandwidth-delay products are those of the longest base RTT across the link."""
+    links = run["links"]
+    found: dict[int, Limit] = {}
+    for index, link in enumerate(links):
+        if link["queue"] is None:
+            continue
+        limit = link["queue"]["limit"] or {}
+        if "bandwidth_delay_products" in limit:
+            trips = [
+                sum(links[step]["delay"] for step in (*path, *paths[target, origin]))
+                for (origin, target), path in paths.items()
+                if (target, origin) in paths and index in (*path, *paths[target, origin])
+            ]
+            bits = link["rate"] * max(trips, default=0) * limit["bandwidth_delay_products"] / PICOSECONDS
+            found[index] = Limit(packets=max(math.ceil(bits / 8 / REFERENCE_PACKET), 1))
+        else:
+            found[index] = Limit(packets=limit.get("packets"), bytes=limit.get("bytes"))
+    return found
+
+
+def _addresses_and_routes(
+    run: RunSpecification,
+    flows: tuple[Flow, ...],
+    paths: Mapping[tuple[int, int], list[int]],
+    devices: list[LinkDevices],
+    batches: topology.Batches,
+    limitations: Limitations,
+) -> None:
+    options: dict[tuple[int, int], str] = {}
+    for flow in flows:
+        if not flow.is_tcp:
+            continue
+        wanted = stack.route_options(_stack(run, flow), limitations)
+        for ends in (_ends(flow), _back(flow)):
+            if options.setdefault(ends, wanted) != wanted:
+                raise Impossible("stack", "flows between the same two hosts on Linux have the same stack")
+    for index in range(len(run["nodes"])):
+        batches.add_ip(node(index), "link set lo up", f"address add {address(index)}/32 dev lo")
+    known: set[tuple[int, int]] = set()
+    for (origin, target), path in paths.items():
+        for place, index in enumerate(path):
+            hop = run["links"][index]["from"]
+            if place and (hop, target) in known:
+                continue
+            known.add((hop, target))
+            route = f"route replace {address(target)}/32 dev {devices[index].out} src {address(hop)}"
+            batches.add_ip(node(hop), f"{route} {options.get((origin, target), '')}".rstrip() if not place else route)
+
+
+def _settings(run: RunSpecification, flows: tuple[Flow, ...], limitations: Limitations) -> Iterator[str]:
+    """Lines for the sysctls of all hosts and the parameters of all modules.
+
+    Raises:
+        Impossible: two flows of a host, or of a module, need different ones.
+    """
+    known: dict[tuple[int, str], str] = {}
+    for flow in flows:
+        if not flow.is_tcp:
+            continue
+        module, parameters = algorithms.translate(flow.entry["source"], limitations)
+        hosts = stack.sysctls(_stack(run, flow), module, limitations)
+        values = {f"/proc/sys/net/ipv4/{name}": value for name, value in hosts.items()}
+        for host in _ends(flow):
+            for path, value in values.items():
+                if known.setdefault((host, path), value) != value:
+                    raise Impossible("stack", f"flows of one host on Linux have the same stack ({path.rpartition('/')[2]})")
+        for path, value in parameters.items():
+            # Modules belong to the kernel: one value for all hosts.
+            if known.setdefault((-1, path), value) != value:
+                raise Impossible("tcp", f"all flows with {module} on Linux have the same parameters")
+    yield from (f"set {node(max(host, 0))} {path} {value}" for (host, path), value in known.items())
+    yield from (f"set {node(index)} /proc/sys/net/ipv4/ip_forward 1" for index in range(len(run["nodes"])))
+
+
+def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, limitations: Limitations) -> str:
+    sender, receiver = _ends(flow)
+    kind = "tcp" if flow.is_tcp else "udp"
+    ends = f"{node(sender)} {node(receiver)} {address(sender)} {address(receiver)}"
+    line = f"flow {kind} {ends} {flow.start} {flow.stop}"
+    if not flow.is_tcp:
+        return f"{line} {traffic.cbr(run, flow, extra)}"
+    used = _stack(run, flow)
+    module, _ = algorithms.translate(flow.entry["source"], limitations)
+    own = stack.packet_size(used) - topology.INTERNET_HEADERS
+    segment = 0 if own + topology.INTERNET_HEADERS == mtu else own
+    return f"{line} {module} {flow.entry['size'] or 0} {segment} {int(bool(used['pacing']))}"
+
+
+def _single_senders(tcp: list[Flow]) -> dict[int, int]:
+    """The host of each flow that is the only one to send from it."""
+    hosts: dict[int, list[int]] = {}
+    for flow in tcp:
+        hosts.setdefault(flow.entry["from"], []).append(flow.number)
+    return {numbers[0]: host for host, numbers in hosts.items() if len(numbers) == 1}
+
+
+def _events(links: list[dict[str, Any]], devices: list[LinkDevices], overhead: int) -> tuple[list[str], dict[str, str]]:
+    """Lines for the changes of links, in order of time, and the files with their commands."""
+    changes = [each for link, own in zip(links, devices, strict=True) for each in topology.changes(link, own, overhead)]
+    lines, files = [], {}
+    for number, (at, namespace, command) in enumerate(sorted(changes, key=lambda change: change[0])):
+        lines.append(f"at {at} {namespace} change{number}")
+        files[f"change{number}"] = command + "\n"
+    return lines, files
+
+
+def _network(run: RunSpecification, batches: topology.Batches) -> dict[str, str]:
+    """The script that makes the network, and the files that it uses."""
+    names = [*(node(index) for index in range(len(run["nodes"]))), topology.WIRE]
+    script = [
+        "set -e",
+        # Bursts are not lost between two devices, and buffers of sockets never press.
+        "echo 10000000 > /proc/sys/net/core/netdev_max_backlog",
+        "echo 100000000 100000000 100000000 > /proc/sys/net/ipv4/tcp_mem",
+        f"{TOOLS}/ip -batch devices",
+    ]
+    files = {"devices": "".join(f"{line}\n" for line in (*(f"netns add {name}" for name in names), *batches.ip[""]))}
+    for tool, commands in (("ip", batches.ip), ("tc", batches.tc)):
+        for name in names:
+            if name in commands:
+                files[f"{name}.{tool}"] = "".join(f"{line}\n" for line in commands[name])
+                script.append(f"{TOOLS}/{tool} -n {name} -batch {name}.{tool}")
+    return {**files, "network": "\n".join(script) + "\n"}

@@ -1,0 +1,270 @@
+"""What a guest wrote, as frames.
+
+Each line begins with what it is about. Numbers of the guest are in ns and bytes; what it did not see is not there, and is null.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sojourn.backends.linux import causes
+from sojourn.backends.linux.plan import Plan
+from sojourn.backends.linux.topology import node
+from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
+from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
+from sojourn.specification import RunSpecification
+
+#: Bins of sojourn times: bin 0 ends at a microsecond, each other one is so many times as long as the one before (queue.c).
+FIRST_BIN, RATIO = 1000, 1.01
+
+#: Window reductions that are counted for a host, in /proc/net/netstat (net/ipv4/proc.c).
+TIMEOUTS = ("TCPTimeouts",)
+FAST_RECOVERIES = ("TCPRenoRecovery", "TCPSackRecovery")
+
+Values = dict[str, str]
+
+
+@dataclass
+class Records:
+    """The lines of a result by what they are about: flows and queues by number, and when (``start`` or ``end`` of the window)."""
+
+    flows: dict[int, Values] = field(default_factory=dict)
+    senders: dict[tuple[int, str], Values] = field(default_factory=dict)
+    receivers: dict[tuple[int, str], Values] = field(default_factory=dict)
+    queues: dict[int, Values] = field(default_factory=dict)
+    disciplines: dict[tuple[int, str], Values] = field(default_factory=dict)
+    counters: dict[tuple[str, str], Values] = field(default_factory=dict)
+    sojourns: dict[int, dict[int, int]] = field(default_factory=dict)
+    lost: dict[int, int] = field(default_factory=dict)
+    queue_series: list[list[int]] = field(default_factory=list)
+    flow_series: list[list[int]] = field(default_factory=list)
+
+
+def records(text: str) -> Records:
+    """Reads a result."""
+    found = Records()
+    names: list[str] = []
+    for line in text.splitlines():
+        kind, *words = line.split()
+        match kind:
+            case "flow":
+                found.flows[int(words[0])] = _pairs(words[1:])
+            case "sender":
+                found.senders[int(words[0]), words[1]] = _pairs(words[2:])
+            case "receiver":
+                found.receivers[int(words[0]), words[1]] = _pairs(words[2:])
+            case "queue":
+                found.queues[int(words[0])] = _pairs(words[1:])
+            case "discipline":
+                found.disciplines[int(words[0]), words[1]] = _pairs(words[2:])
+            case "counters" if words[2] == "names":
+                names = words[3:]
+            case "counters":
+                found.counters[words[0], words[1]] = dict(zip(names, words[3:], strict=True))
+            case "sojourns":
+                found.sojourns.setdefault(int(words[0]), {})[int(words[1])] = int(words[2])
+            case "lost":
+                found.lost[int(words[1])] = found.lost.get(int(words[1]), 0) + int(words[2])
+            case "queue-at":
+                found.queue_series.append([int(word) for word in words])
+            case "flow-at-time":
+                found.flow_series.append([int(word) for word in words])
+    return found
+
+
+def result(run: RunSpecification, plan: Plan, text: str) -> RunResult:
+    """The frames of a run."""
+    found = records(text)
+    flows = [_flow(run, plan, found, number) for number in range(len(plan.flows))]
+    measured = plan.queues if run["probe"]["queue_statistics"] else ()
+    queues = [_queue(run, found, number, link) for number, link in enumerate(measured)]
+    names = [_link_name(run, link) for link in plan.queues]
+    return RunResult(
+        flows=frame(_columns(flows, FLOWS), FLOWS),
+        queues=frame(_columns(queues, QUEUES), QUEUES),
+        queue_series=frame(_queue_series(found, names, measured=bool(measured)), QUEUE_SERIES),
+        flow_series=frame(_flow_series(found), FLOW_SERIES),
+        events=sum(int(queue["total_arrivals"]) for queue in found.queues.values()),
+        data_packets_delivered=sum(int(values["segments"]) for (_, when), values in found.receivers.items() if when == "end"),
+    )
+
+
+def percentile(bins: Mapping[int, int], share: float) -> float | None:
+    """The time (s) below which a share of the packets stayed: the upper end of its bin, which is 1 % wide."""
+    total = sum(bins.values())
+    seen = 0
+    for number in sorted(bins):
+        seen += bins[number]
+        if seen >= share * total:
+            return FIRST_BIN * RATIO**number / NANOSECONDS
+    return None
+
+
+def _columns(rows: list[dict[str, Any]], schema: Any) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in schema}
+
+
+def _pairs(words: list[str]) -> Values:
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def _seconds(values: Values, name: str) -> float | None:
+    return int(values[name]) / NANOSECONDS if name in values else None
+
+
+def _difference(before: Values | None, after: Values | None, name: str) -> int | None:
+    if after is None or name not in after:
+        return None
+    return int(after[name]) - (int(before[name]) if before is not None and name in before else 0)
+
+
+def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dict[str, Any]:
+    flow = plan.flows[number]
+    entry = flow.entry
+    seen = found.flows[number]
+    sender, sender_before = found.senders.get((number, "end")), found.senders.get((number, "start"))
+    receiver, receiver_before = found.receivers.get((number, "end")), found.receivers.get((number, "start"))
+    unit, scale = ("bytes", 1) if flow.is_tcp else ("segments", entry["source"]["parameters"].get("packet_size", 0))
+    samples = int(seen["samples"])
+    completed, established = _seconds(seen, "completed"), _seconds(seen, "established")
+    lossless = not any(link["loss"] or any(change["loss"] for change in link["changes"]) for link in run["links"])
+    all_measured = lossless and len(plan.queues) == sum(link["queue"] is not None for link in run["links"])
+    stopped = flow.stop / NANOSECONDS if flow.stop and completed is None else None
+    counts = _host_counts(plan, found, number)
+    return {
+        "flow": number,
+        "flow_group": entry["group"],
+        "sender": run["nodes"][entry["from"]],
+        "receiver": run["nodes"][entry["to"]],
+        "algorithm": entry["source"]["name"],
+        "start": _seconds(seen, "start") if flow.is_tcp else flow.start / NANOSECONDS,
+        "established": established,
+        "completed": completed,
+        "stopped": stopped,
+        "aborted": _aborted(sender, established, completed, stopped) if flow.is_tcp else None,
+        "bytes_delivered": (_difference(receiver_before, receiver, unit) or 0) * scale,
+        "total_bytes_delivered": (_difference(None, receiver, unit) or 0) * scale,
+        "packets_dropped": found.lost.get(number, 0) if all_measured else None,
+        "segments_sent": _difference(sender_before, sender, "segments") or 0,
+        "retransmissions": (_difference(sender_before, sender, "retransmissions") or 0) if flow.is_tcp else 0,
+        "timeouts": counts(TIMEOUTS),
+        "fast_recoveries": counts(FAST_RECOVERIES),
+        "mark_reductions": None if flow.is_tcp else 0,
+        "undone_reductions": None if flow.is_tcp else 0,
+        "rtt_samples": samples,
+        "rtt_mean": float(seen["rtt_sum"]) / samples / NANOSECONDS if samples else None,
+        "rtt_min": _seconds(seen, "rtt_min"),
+        "rtt_max": _seconds(seen, "rtt_max"),
+    }
+
+
+#: The state of a closed connection (include/net/tcp_states.h, TCP_CLOSE).
+_CLOSED = "7"
+
+
+def _aborted(sender: Values | None, established: float | None, completed: float | None, stopped: float | None) -> str | None:
+    """Why a connection gave up, if it did: the kernel closed it, and nobody asked for that."""
+    if stopped is not None or completed is not None or sender is None or sender["state"] != _CLOSED:
+        return None
+    return "syn_retries" if established is None else "data_retries"
+
+
+class _HostCounts:
+    """What a host counted in the window, if just one flow sends from it."""
+
+    def __init__(self, before: Values | None, after: Values | None, is_tcp: bool) -> None:
+        self._before, self._after, self._is_tcp = before, after, is_tcp
+
+    def __call__(self, names: tuple[str, ...]) -> int | None:
+        if not self._is_tcp:
+            return 0
+        counts = [_difference(self._before, self._after, name) for name in names]
+        return None if any(count is None for count in counts) else sum(count or 0 for count in counts)
+
+
+def _host_counts(plan: Plan, found: Records, number: int) -> _HostCounts:
+    host = node(plan.single_senders[number]) if number in plan.single_senders else ""
+    return _HostCounts(found.counters.get((host, "start")), found.counters.get((host, "end")), plan.flows[number].is_tcp)
+
+
+def _queue(run: RunSpecification, found: Records, number: int, index: int) -> dict[str, Any]:
+    link, seen = run["links"][index], found.queues[number]
+    before, after = found.disciplines[number, "start"], found.disciplines[number, "end"]
+    window = nanoseconds(run["duration"]) - nanoseconds(run["warm_up"])
+    departures, samples = int(seen["departures"]), int(seen["samples"])
+    bins = found.sojourns.get(number, {})
+    mean = float(seen["packets"]) / samples if samples else None
+    variance = float(seen["squares"]) / samples - mean**2 if mean is not None else None
+    drops = int(after["drops"]) - int(before["drops"])
+    at_start, at_end = causes.told(before["kind"], before["report"]), causes.told(after["kind"], after["report"])
+    overflow = drops if at_end.everything_overflows else _gain(at_start.overflow, at_end.overflow)
+    loss = link["loss"] or any(change["loss"] for change in link["changes"])
+    carried = mean_rate(link, run["warm_up"], run["duration"]) * window / NANOSECONDS / 8
+    return {
+        "link": _link_name(run, index),
+        "discipline": link["queue"]["name"],
+        "arrivals": int(seen["arrivals"]),
+        "departures": departures,
+        "drops": drops,
+        "drops_overflow": overflow,
+        "drops_early": drops - overflow if overflow is not None else None,
+        "total_link_losses": None if loss else 0,
+        "marks": _gain(at_start.marks, at_end.marks),
+        "mean_packets": mean,
+        "sd_packets": math.sqrt(max(variance, 0.0)) if variance is not None else None,
+        "max_packets": int(seen["most"]) if samples else None,
+        "mean_bytes": float(seen["bytes"]) / samples if samples else None,
+        "sojourn_mean": float(seen["sojourn_sum"]) / departures / NANOSECONDS if departures else None,
+        "sojourn_p50": percentile(bins, 0.50),
+        "sojourn_p95": percentile(bins, 0.95),
+        "sojourn_p99": percentile(bins, 0.99),
+        "sojourn_max": int(seen["sojourn_max"]) / NANOSECONDS if departures else None,
+        "utilisation": min(int(seen["bytes_sent"]) / carried, 1.0),
+        "bytes_sent": int(seen["bytes_sent"]),
+        "total_arrivals": int(seen["total_arrivals"]),
+        "total_departures": int(seen["total_departures"]),
+        "total_drops": int(after["drops"]),
+        "queued_at_end": int(after["packets"]),
+    }
+
+
+def mean_rate(link: Mapping[str, Any], start: int, end: int) -> float:
+    """The mean rate of a link from one time to another, in bit/s."""
+    steps = [(0, link["rate"]), *((change["at"], change["rate"]) for change in link["changes"] if change["rate"] is not None)]
+    ends = [*(at for at, _ in steps[1:]), end]
+    carried = sum(rate * max(0, min(until, end) - max(at, start)) for (at, rate), until in zip(steps, ends, strict=True))
+    return float(carried / (end - start))
+
+
+def _gain(before: int | None, after: int | None) -> int | None:
+    return after - before if before is not None and after is not None else None
+
+
+def _link_name(run: RunSpecification, index: int) -> str:
+    link = run["links"][index]
+    return f"{run['nodes'][link['from']]}->{run['nodes'][link['to']]}"
+
+
+def _queue_series(found: Records, names: list[str], measured: bool) -> dict[str, list[Any]]:
+    rows = found.queue_series
+    return {
+        "time": [row[0] / NANOSECONDS for row in rows],
+        "link": [names[row[1]] for row in rows],
+        "packets": [row[2] for row in rows],
+        "bytes": [row[3] for row in rows],
+        "drops": [row[4] if measured else None for row in rows],
+    }
+
+
+def _flow_series(found: Records) -> dict[str, list[Any]]:
+    rows = found.flow_series
+    return {
+        "time": [row[0] / NANOSECONDS for row in rows],
+        "flow": [row[1] for row in rows],
+        "cwnd": [row[2] for row in rows],
+        "ssthresh": [row[3] if row[3] >= 0 else None for row in rows],
+        "rtt": [row[4] / NANOSECONDS if row[4] >= 0 else None for row in rows],
+        "bytes_delivered": [row[5] for row in rows],
+        "bytes_received": [None] * len(rows),
+    }

@@ -1,0 +1,36 @@
+"""What Linux cannot do of a run, as one line that begins with the key."""
+
+from sojourn.backends.linux.limits import Impossible, Limitations
+from sojourn.errors import InputError
+from sojourn.scenario.given import Given
+from sojourn.specification import RunSpecification
+
+
+def refuse_impossible(problem: Impossible, given: Given) -> InputError:
+    """The error for what Linux cannot do at all."""
+    keys = _asked(problem.key, given)
+    return InputError(f"{keys[0] if keys else problem.key}: {problem.reason}")
+
+
+def refuse(run: RunSpecification, limitations: Limitations, given: Given) -> None:
+    """Refuses what Linux does otherwise, where somebody asked for it.
+
+    Raises:
+        InputError: somebody did.
+    """
+    if given.matching("sender_overhead") and run["sender_overhead"]:
+        raise InputError("sender_overhead: Linux sends at once; leave it out")
+    for limitation in limitations.found:
+        for key in _asked(limitation.key, given):
+            raise InputError(f"{key}: {limitation.reason}")
+
+
+def _asked(part: str, given: Given) -> list[str]:
+    """The keys that were set and have this part in them; ``reverse_queue.limit`` has ``queue.limit`` too."""
+    names = part.split(".")
+    return [key for key in given.keys if _has(key.split("."), names)]
+
+
+def _has(key: list[str], names: list[str]) -> bool:
+    plain = [part.removeprefix("reverse_") for part in key]
+    return any(plain[place : place + len(names)] == names for place in range(len(plain)))

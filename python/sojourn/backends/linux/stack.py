@@ -1,0 +1,86 @@
+"""Stacks: our settings as sysctls of a host and as options of the routes that its flows take.
+
+The names are those of Documentation/networking/ip-sysctl.rst and of ip-route(8).
+"""
+
+from collections.abc import Mapping
+
+from sojourn.backends.linux.limits import Limitations
+from sojourn.backends.linux.units import milliseconds
+from sojourn.catalogue import Value
+
+#: Settings that Linux has one value for, and that value (include/net/tcp.h unless another file is named).
+CONSTANT: dict[str, tuple[Value, str]] = {
+    "initial_window_after_syn_loss": (
+        1,
+        "a window of one segment after more than one retransmission of the SYN (tcp_init_transfer)",
+    ),
+    "counting": ("bytes", "a count of the segments that are acknowledged"),
+    "quick_acks": (16, "16 quick acknowledgements (TCP_MAX_QUICKACKS)"),
+    "delayed_ack_timeout": (40 * 10**9, "40 ms at least (TCP_DELACK_MIN)"),
+    "initial_rto": (10**12, "1 s (TCP_TIMEOUT_INIT)"),
+    "rto_after_syn_loss": (3 * 10**12, "3 s (TCP_TIMEOUT_FALLBACK)"),
+    "maximum_rto": (120 * 10**12, "120 s (TCP_RTO_MAX)"),
+    "clock_granularity": (200 * 10**9, "the minimum RTO (tcp_rtt_estimator)"),
+    "timestamp_clock": (0, "RTTs in us"),
+    "ecn_codepoint": ("ect0", "ECT(0)"),
+    "ecn_on_control": (False, "ECN on data segments only"),
+    "abe": (False, "no ABE"),
+    "limited_transmit": (True, "limited transmit"),
+    "repeated_fast_retransmit": (True, "another fast retransmit"),
+    "flight_size": ("window", "the congestion window (tcp_reno_ssthresh)"),
+}
+
+#: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither.
+_RECOVERY = {"rack": (1, 3), "prr": (0, 0)}
+
+#: What the buffer of a socket begins with and is at least: tcp_wmem and tcp_rmem in ip-sysctl.rst.
+_LEAST_BUFFER, _FIRST_SEND_BUFFER = 4096, 65536
+
+#: tcp_adv_win_scale is 1: half of a receive buffer is the window, the rest is for overhead.
+_WINDOW_OF_BUFFER = 2
+
+
+def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations) -> dict[str, str]:
+    """The settings of a host whose flows have this stack and this congestion control, by their path below ``net/ipv4``."""
+    for name, (value, what) in CONSTANT.items():
+        if stack[name] != value:
+            limitations.note(f"stack.{name}", f"Linux has {what}")
+    recovery = str(stack["recovery"])
+    if recovery not in _RECOVERY:
+        limitations.note("stack.recovery", "Linux has rack, and prr without it")
+    if stack["ecn"] == "accurate" and algorithm != "dctcp":
+        limitations.note("stack.ecn", "Linux has classic ECN, and DCTCP's echo with DCTCP only")
+    rack, probes = _RECOVERY.get(recovery, _RECOVERY["prr"])
+    window = int(stack["receive_buffer"]) * _WINDOW_OF_BUFFER  # type: ignore[arg-type]
+    # With random offsets TCP-LP's one-way delays mean nothing (net/ipv4/tcp_lp.c, tcp_lp_remote_hz_estimator).
+    timestamps = 0 if not stack["timestamps"] else 2 if algorithm == "lp" else 1
+    return {
+        "tcp_timestamps": str(timestamps),
+        "tcp_sack": str(int(bool(stack["sack"]))),
+        "tcp_dsack": str(int(bool(stack["duplicate_sack"]))),
+        "tcp_ecn": "1" if stack["ecn"] != "off" else "0",
+        "tcp_syn_retries": str(stack["syn_retries"]),
+        "tcp_retries2": str(stack["data_retries"]),
+        "tcp_reordering": str(stack["duplicate_ack_threshold"]),
+        "tcp_recovery": str(rack),
+        "tcp_early_retrans": str(probes),
+        "tcp_wmem": f"{_LEAST_BUFFER} {_FIRST_SEND_BUFFER} {stack['send_buffer']}",
+        "tcp_rmem": f"{_LEAST_BUFFER} {window} {window}",
+        # Nothing is learnt from one connection for the next.
+        "tcp_no_metrics_save": "1",
+    }
+
+
+def route_options(stack: Mapping[str, Value], limitations: Limitations) -> str:
+    """The options of a route that flows with this stack take, at either end."""
+    count = stack["delayed_ack_count"]
+    if count not in (1, 2):
+        limitations.note("stack.delayed_ack_count", "Linux acknowledges every second segment, or every one")
+    quick = " quickack 1" if count == 1 else ""
+    return f"initcwnd {stack['initial_window']} rto_min {milliseconds(int(stack['minimum_rto']))}ms{quick}"  # type: ignore[arg-type]
+
+
+def packet_size(stack: Mapping[str, Value]) -> int:
+    """The IP packet of a full segment: 40 bytes of headers, and 12 of timestamps (RFC 7323, section 3)."""
+    return int(stack["segment_size"]) + 40 + (12 if stack["timestamps"] else 0)  # type: ignore[arg-type]

@@ -1,0 +1,208 @@
+"""The network of a run: a namespace for each node, a pair of devices for each one-way link.
+
+A link without a discipline is a netem at its origin with the link's rate and delay: an unlimited FIFO, a transmitter and a
+wire. A link with a discipline has HTB at its origin, which hands the discipline's packets to the device one by one as they are
+transmitted, and netem behind it, in a namespace between the two nodes, with the same rate, for the time of transmission, and
+the delay.
+
+HTB takes a packet from its discipline when its bucket is not empty, and lets the bucket run below empty: a bucket of next to
+nothing is a transmitter that holds one packet, and each packet more in the bucket is one more that a device below the
+discipline holds (``device_queue``). Sizes are those of the specification: Ethernet's 14 bytes are taken off wherever the kernel
+counts them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sojourn.backends.linux import disciplines
+from sojourn.backends.linux.disciplines import Limit, Place
+from sojourn.backends.linux.limits import Impossible, Limitations
+from sojourn.backends.linux.units import nanoseconds
+from sojourn.units import PICOSECONDS
+
+#: The namespace between nodes.
+WIRE = "wire"
+
+#: Headers of IP and TCP without options, and of Ethernet, as the kernel counts them.
+INTERNET_HEADERS, ETHERNET_HEADER = 40, 14
+
+#: A link without a discipline that takes less than this for a full packet is passed at once: a 10 Gbit/s link of no length, say.
+NEGLIGIBLE = 2 * PICOSECONDS // 10**6
+FULL_PACKET = 1500
+
+#: The guest's timers are up to half a microsecond late (arch/um/kernel/time.c, TIMER_MULTIPLIER); a bucket of this long makes up
+#: for that, so that the link loses nothing of its rate.
+LATENESS = 2 * PICOSECONDS // 10**6
+
+#: Packets that a netem may hold; it makes no use of a queue.
+_ROOM = 10_000_000
+
+
+@dataclass
+class Batches:
+    """Commands of ``ip`` and ``tc`` for each namespace."""
+
+    ip: dict[str, list[str]] = field(default_factory=dict)
+    tc: dict[str, list[str]] = field(default_factory=dict)
+
+    def add_ip(self, namespace: str, *commands: str) -> None:
+        """Adds commands of ``ip``."""
+        self.ip.setdefault(namespace, []).extend(commands)
+
+    def add_tc(self, namespace: str, *commands: str) -> None:
+        """Adds commands of ``tc``."""
+        self.tc.setdefault(namespace, []).extend(commands)
+
+
+@dataclass(frozen=True)
+class LinkDevices:
+    """The devices of a one-way link."""
+
+    origin: str
+    target: str
+    #: Where the origin sends, where the target receives.
+    out: str
+    into: str
+    #: A device at the origin that sees each packet before any queue; none if the link has none and ``out`` sees it.
+    mirror: str | None
+    #: The name of the device of netem, and its namespace; none if the link is passed at once.
+    wire: tuple[str, str] | None
+
+
+def node(index: int) -> str:
+    """The namespace of a node."""
+    return f"n{index}"
+
+
+def address(index: int) -> str:
+    """The address of a node."""
+    number = index + 1
+    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+def build(
+    links: list[dict[str, Any]], mtu: int, overhead: int, watched: set[int], limits: Mapping[int, Limit], limitations: Limitations
+) -> tuple[Batches, list[LinkDevices]]:
+    """The commands that make a network, and its links' devices.
+
+    Args:
+        links: the specification's.
+        mtu: of all devices.
+        overhead: bytes of headers of a packet beyond those that the kernel counts; negative.
+        watched: links on which each packet must be seen as it is sent, before any queue.
+        limits: of the disciplines, by link.
+        limitations: what Linux cannot do is noted here.
+
+    Raises:
+        Impossible: Linux has nothing for a link.
+    """
+    batches = Batches()
+    found: list[LinkDevices] = []
+    for index, link in enumerate(links):
+        devices = _devices(index, link, watched)
+        found.append(devices)
+        _create(batches, index, devices, mtu, has_queue=link["queue"] is not None)
+        if link["queue"] is not None:
+            place = Place(link["rate"], mtu, limitations)
+            words = disciplines.words(link["queue"]["name"], link["queue"]["parameters"], limits[index], place)
+            batches.add_tc(devices.origin, *_queue(devices.out, link, words, overhead))
+            batches.add_tc(
+                WIRE,
+                f"qdisc add dev a{index} clsact",
+                f"filter add dev a{index} ingress matchall action mirred egress redirect dev b{index}",
+            )
+        if devices.wire is not None:
+            namespace, device = devices.wire
+            batches.add_tc(namespace, f"qdisc add dev {device} root handle 1: {netem(link, overhead)}")
+        if devices.mirror is not None:
+            batches.add_tc(
+                devices.origin,
+                f"qdisc add dev {devices.out} clsact",
+                f"filter add dev {devices.out} egress matchall action mirred egress mirror dev {devices.mirror}",
+            )
+    return batches, found
+
+
+def changes(link: dict[str, Any], devices: LinkDevices, overhead: int) -> list[tuple[int, str, str]]:
+    """The changes of a link: when (ns), in which namespace, and the command of ``tc``.
+
+    Raises:
+        Impossible: a change that ``tc`` cannot make.
+    """
+    found: list[tuple[int, str, str]] = []
+    present = dict(link)
+    for change in link["changes"]:
+        for key in ("rate", "delay", "loss"):
+            if change[key] is not None:
+                present[key] = change[key]
+        if present["rate"] == 0:
+            raise Impossible("changes", "Linux's shapers have no rate of 0")
+        at = nanoseconds(change["at"])
+        if link["queue"] is not None and change["rate"] is not None:
+            found.append((at, devices.origin, f"class change {_rate_class(devices.out, present)}"))
+        if devices.wire is not None:
+            namespace, device = devices.wire
+            found.append((at, namespace, f"qdisc change dev {device} root handle 1: {netem(present, overhead)}"))
+    return found
+
+
+def netem(link: Mapping[str, Any], overhead: int) -> str:
+    """A transmitter and a wire, as ``tc`` takes them (tc-netem(8)).
+
+    netem sends a packet its delay after it came, or when the one before has been sent if that is later, and the time of its
+    transmission after that: what a FIFO and a wire do, in the other order.
+    """
+    loss = f" loss random {100 * link['loss']:.10g}%" if link["loss"] else ""
+    microseconds = nanoseconds(link["delay"]) / 1000
+    return f"netem limit {_ROOM} delay {microseconds:.3f}us{loss} rate {link['rate']}bit {overhead}"
+
+
+def _devices(index: int, link: dict[str, Any], watched: set[int]) -> LinkDevices:
+    origin, target = node(link["from"]), node(link["to"])
+    out, into = f"l{index}", f"m{index}"
+    if link["drop"] is not None:
+        raise Impossible("drop", "Linux cannot lose chosen packets")
+    if link["queue"] is not None:
+        return LinkDevices(origin, target, out, into, f"t{index}", (WIRE, f"b{index}"))
+    passage = link["delay"] + FULL_PACKET * 8 * PICOSECONDS // link["rate"]
+    if passage < NEGLIGIBLE and not link["loss"] and not link["changes"]:
+        return LinkDevices(origin, target, out, into, None, None)
+    return LinkDevices(origin, target, out, into, f"t{index}" if index in watched else None, (origin, out))
+
+
+def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_queue: bool) -> None:
+    """A pair of devices, or two pairs with the wire between them.
+
+    Both ends of a pair have the same address and there is no ARP: a packet's destination is then its own device's address
+    (net/ipv4/arp.c, arp_constructor), which is the other end's too.
+    """
+    hardware = f"address 02:00:00:00:{index >> 8 & 255:02x}:{index & 255:02x} mtu {mtu} gso_max_segs 1"
+
+    def pair(one: str, here: str, other: str, there: str) -> None:
+        batches.add_ip("", f"link add {one} netns {here} {hardware} type veth peer name {other} netns {there} {hardware}")
+        batches.add_ip(here, f"link set {one} up arp off")
+        batches.add_ip(there, f"link set {other} up arp off")
+
+    if has_queue:
+        pair(devices.out, devices.origin, f"a{index}", WIRE)
+        pair(f"b{index}", WIRE, devices.into, devices.target)
+    else:
+        pair(devices.out, devices.origin, devices.into, devices.target)
+    if devices.mirror is not None:
+        batches.add_ip("", f"link add {devices.mirror} netns {devices.origin} mtu {mtu} type dummy")
+        batches.add_ip(devices.origin, f"link set {devices.mirror} up arp off")
+
+
+def _queue(device: str, link: dict[str, Any], words: str, overhead: int) -> list[str]:
+    return [
+        f"qdisc add dev {device} root handle 1: stab overhead {overhead} linklayer ethernet htb default 1",
+        f"class add {_rate_class(device, link)}",
+        f"qdisc add dev {device} parent 1:1 handle 10: {words}",
+    ]
+
+
+def _rate_class(device: str, link: Mapping[str, Any]) -> str:
+    bucket = link["device_queue"] * FULL_PACKET + max(link["rate"] * LATENESS // (8 * PICOSECONDS), 1)
+    rate = f"{link['rate']}bit"
+    return f"dev {device} parent 1: classid 1:1 htb rate {rate} ceil {rate} burst {bucket} cburst {bucket} quantum {FULL_PACKET}"

@@ -1,0 +1,78 @@
+"""The flows of a run, one by one: who sends what to whom, from when to when."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.backends.linux.limits import Impossible
+from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
+from sojourn.specification import RunSpecification
+
+#: The headers of a packet of UDP, and the largest of its payloads.
+UDP_HEADERS, LARGEST_PAYLOAD = 28, 65507
+
+#: Flows have ports of their own.
+MOST_FLOWS = 20_000
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow of a run."""
+
+    number: int
+    #: Its entry in the specification.
+    entry: Mapping[str, Any]
+    #: In ns.
+    start: int
+    #: In ns; 0 if it does not stop.
+    stop: int
+
+    @property
+    def is_tcp(self) -> bool:
+        """Whether it has a connection."""
+        return bool(self.entry["source"]["name"] != "cbr")
+
+
+def flows(run: RunSpecification) -> Iterator[Flow]:
+    """All flows in order of declaration, each with its own start.
+
+    Raises:
+        Impossible: there are too many.
+    """
+    number = 0
+    for entry in run["flows"]:
+        for _ in range(entry["count"]):
+            if number == MOST_FLOWS:
+                raise Impossible("count", f"at most {MOST_FLOWS} flows")
+            within = int(uniform(run["seed"], number, "start") * entry["start_within"])
+            stop = 0 if entry["stop"] is None else nanoseconds(entry["stop"])
+            yield Flow(number, entry, nanoseconds(entry["start"] + within), stop)
+            number += 1
+
+
+def uniform(seed: int, flow: int, purpose: str) -> float:
+    """A number from 0 to 1 that a seed decides."""
+    return _drawn(seed, flow, purpose) / 2**64
+
+
+def cbr(run: RunSpecification, flow: Flow, extra_headers: int) -> str:
+    """A constant-rate source as the guest takes it: payload, gap, and its randomness.
+
+    Raises:
+        Impossible: its packets do not fit.
+    """
+    parameters = flow.entry["source"]["parameters"]
+    if flow.entry["size"] is not None:
+        raise Impossible("size", "a cbr flow on Linux has no size")
+    payload = parameters["packet_size"] - UDP_HEADERS - extra_headers
+    if not 0 <= payload <= LARGEST_PAYLOAD:
+        raise Impossible("tcp.packet_size", f"a packet of UDP has from {UDP_HEADERS + extra_headers} bytes")
+    gap = round(parameters["packet_size"] * 8 * NANOSECONDS / parameters["rate"])
+    chance = _drawn(run["seed"], flow.number, "cbr")
+    times = f"{nanoseconds(parameters['on'])} {nanoseconds(parameters['off'])} {int(parameters['exponential'])}"
+    return f"{payload} {gap} {int(parameters['poisson'])} {times} {chance}"
+
+
+def _drawn(seed: int, flow: int, purpose: str) -> int:
+    return int.from_bytes(hashlib.blake2b(f"{seed} {flow} {purpose}".encode(), digest_size=8).digest())

@@ -1,0 +1,110 @@
+"""Builds a kernel and its guest into the cache, step by step; what is done is not done again."""
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sojourn.errors import InputError
+from sojourn.linux import cache, compiling, guest, source, tools
+from sojourn.linux.cache import Kernel
+
+#: Called with what is being done, and how many files have been compiled.
+Watch = Callable[[str, int], None]
+
+#: What names of kernels are made of: they are folders and parts of the names of backends.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: Watch) -> Kernel:
+    """Builds a kernel.
+
+    Args:
+        given: the source, a folder or an archive; by default Debian's newest.
+        name: what it will be called; by default its version's first two numbers.
+        added: files of modules that the source lacks.
+        watch: is told how it goes.
+
+    Raises:
+        InputError: the source, the name, or a program that a build needs.
+        RunFailed: a step failed; its log says why.
+    """
+    tools.check()
+    if name is not None and not NAME.fullmatch(name):
+        raise InputError(f'--name {name}: a name is of letters, digits, ".", "_" and "-"')
+    origin = source.find(given)
+    source.check_added(added)
+    name = name or _name(origin)
+    folder = cache.kernels_folder() / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        watch(f"unpacking {origin}", 0)
+        tree, ours = source.unpacked(origin, added, folder / cache.LOG)
+        objects = folder / "objects"
+        watch("configuring", 0)
+        configuration = compiling.configure(tree, objects, folder / cache.LOG)
+        compiled = 0
+
+        def count() -> None:
+            nonlocal compiled
+            compiled += 1
+            watch("compiling", compiled)
+
+        binary = compiling.compile_kernel(tree, objects, folder / cache.LOG, len(os.sched_getaffinity(0)), count)
+        watch("making the guest", compiled)
+        subprocess.run(["strip", "-o", str(folder / cache.KERNEL), str(binary)], check=True)
+        (folder / cache.CONFIGURATION).write_text(configuration)
+        kernel = Kernel(
+            name=name,
+            version=source.version(tree),
+            hz=compiling.HZ,
+            configuration=_digest(configuration.encode()),
+            kernel=_digest((folder / cache.KERNEL).read_bytes()),
+            guest=make_guest(folder),
+            source=str(origin),
+            added=tuple(path.name for path in added),
+        )
+        cache.write(kernel)
+        shutil.rmtree(objects)
+        if ours:
+            shutil.rmtree(tree)
+    return kernel
+
+
+def make_guest(folder: Path) -> str:
+    """Makes a kernel's guest, and the library that seeds its random numbers; returns the digest of both."""
+    program = folder / "flows"
+    guest.compile_c(guest.PROGRAM, program, ("-static",))
+    guest.compile_c(("seeded.c",), folder / cache.SEEDED, ("-shared", "-fPIC"))
+    content = guest.make(program)
+    (folder / cache.GUEST).write_bytes(content)
+    return _digest(content + guest.source("seeded.c"))
+
+
+def _name(origin: Path) -> str:
+    """The first two numbers of a source's version, which an archive has in its name."""
+    if origin.is_dir():
+        return ".".join(source.version(origin).split(".")[:2])
+    found = re.search(r"\d+\.\d+", origin.name)
+    if found is None:
+        raise InputError(f"--source {origin}: its name tells no version; give --name")
+    return found.group()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"the kernel {folder.name} is being built already") from None
+        yield
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

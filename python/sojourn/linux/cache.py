@@ -1,0 +1,99 @@
+"""Where kernels are kept, and which there are."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn import names
+from sojourn.errors import InputError
+
+#: What a user calls to have one.
+BUILD = "sojourn linux build"
+
+#: Files of a kernel's folder.
+KERNEL, SEEDED, GUEST, DESCRIPTION, LOG, CONFIGURATION = "linux", "seeded.so", "guest.cpio", "kernel.json", "build.log", "config"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel and its guest, ready to run."""
+
+    name: str
+    #: As the kernel names itself, such as ``6.1.192``.
+    version: str
+    #: Ticks a second: the unit of ``jiffies``, in which some congestion controls count.
+    hz: int
+    #: Of the kernel's configuration.
+    configuration: str
+    #: Of the kernel's binary.
+    kernel: str
+    #: Of the guest's archive.
+    guest: str
+    #: What it was made from: a file or a folder, and the files added.
+    source: str
+    added: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return kernels_folder() / self.name
+
+
+def folder() -> Path:
+    """The cache: ``sojourn/linux`` in the user's cache directory (XDG Base Directory Specification)."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "sojourn" / "linux"
+
+
+def kernels_folder() -> Path:
+    """The folder of all kernels, each in a folder of its name."""
+    return folder() / "kernels"
+
+
+def sources_folder() -> Path:
+    """The folder of sources that are being built."""
+    return folder() / "sources"
+
+
+def write(kernel: Kernel) -> None:
+    """Says that a kernel is complete."""
+    part = kernel.folder / f"{DESCRIPTION}.part"
+    part.write_text(json.dumps(asdict(kernel), indent=1) + "\n")
+    part.replace(kernel.folder / DESCRIPTION)
+
+
+def kernels() -> list[Kernel]:
+    """All complete kernels, by name."""
+    found = (_read(path) for path in sorted(kernels_folder().glob(f"*/{DESCRIPTION}")))
+    return [kernel for kernel in found if kernel is not None]
+
+
+def unfinished() -> list[Path]:
+    """Folders of kernels whose build has not come to its end."""
+    return [path for path in sorted(kernels_folder().glob("*/")) if not (path / DESCRIPTION).exists()]
+
+
+def named(name: str | None) -> Kernel:
+    """The kernel of a name; without a name, the only one.
+
+    Raises:
+        InputError: there is none, or there are several and no name says which.
+    """
+    known = {kernel.name: kernel for kernel in kernels()}
+    if not known:
+        raise InputError(f"no Linux kernel is built; `{BUILD}` makes one")
+    if name is None and len(known) > 1:
+        raise InputError(f"several Linux kernels are built; write {' or '.join(f'linux:{each}' for each in known)}")
+    if name is not None and name not in known:
+        raise InputError(f"{names.unknown('Linux kernel', name, known)}; `{BUILD} --name {name}` makes it")
+    return next(iter(known.values())) if name is None else known[name]
+
+
+def _read(path: Path) -> Kernel | None:
+    try:
+        values: dict[str, Any] = json.loads(path.read_text())
+        return Kernel(**{**values, "added": tuple(values["added"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None

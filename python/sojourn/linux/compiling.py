@@ -1,0 +1,92 @@
+"""Compiling a kernel: its configuration, and ``make``."""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+
+from sojourn.errors import RunFailed
+
+#: Ticks a second. User Mode Linux has 100, distributions have 250 or 1000; congestion controls that count in ticks see no more
+#: than that.
+HZ = 1000
+
+#: So that the same source gives the same binary.
+REPRODUCIBLE = {"KBUILD_BUILD_TIMESTAMP": "1970-01-01", "KBUILD_BUILD_USER": "sojourn", "KBUILD_BUILD_HOST": "sojourn"}
+
+#: The options that a run cannot do without.
+REQUIRED = (
+    "CONFIG_UML_TIME_TRAVEL_SUPPORT=y",
+    "CONFIG_HIGH_RES_TIMERS=y",
+    "CONFIG_NET_SCHED=y",
+    "CONFIG_VETH=y",
+    f"CONFIG_HZ={HZ}",
+)
+
+#: A file that ``make`` has compiled.
+COMPILED = re.compile(r"^ +(CC|AS|LD|AR) ")
+
+
+def configure(source: Path, build: Path, log: Path) -> str:
+    """Writes the configuration of a kernel and returns it.
+
+    HZ cannot be chosen in User Mode Linux; the first of several defaults counts (Documentation/kbuild/kconfig-language.rst), so
+    a definition before the kernel's own sets it, and the source stays as it is.
+
+    Raises:
+        RunFailed: the kernel cannot be configured so.
+    """
+    build.mkdir(parents=True, exist_ok=True)
+    own = resources.files("sojourn.linux").joinpath("kernel", "sojourn.config").read_bytes()
+    (build / "sojourn.config").write_bytes(own)
+    top = (source / "Kconfig").read_text()
+    (build / "Kconfig.sojourn").write_text(
+        re.sub(r"(?m)^(mainmenu .*)$", rf"\1\n\nconfig HZ\n\tint\n\tdefault {HZ}\n", top, count=1)
+    )
+    _make(source, build, log, ["allnoconfig"], {"KCONFIG_ALLCONFIG": str(build / "sojourn.config")})
+    text = (build / ".config").read_text()
+    missing = [option for option in REQUIRED if option not in text.splitlines()]
+    if missing:
+        raise RunFailed(f"this kernel cannot be configured with {', '.join(missing)}; {log} has more")
+    return text
+
+
+def compile_kernel(source: Path, build: Path, log: Path, jobs: int, on_file: Callable[[], None]) -> Path:
+    """Compiles a kernel, or goes on where that stopped, and returns its binary.
+
+    Raises:
+        RunFailed: it could not be compiled.
+    """
+    _make(source, build, log, [f"-j{jobs}", "linux"], {}, on_file)
+    return build / "linux"
+
+
+def _make(
+    source: Path,
+    build: Path,
+    log: Path,
+    targets: list[str],
+    environment: dict[str, str],
+    on_file: Callable[[], None] = lambda: None,
+) -> None:
+    command = ["make", "-C", str(source), f"O={build}", "ARCH=um", f"KBUILD_KCONFIG={build / 'Kconfig.sojourn'}", *targets]
+    variables = {**os.environ, **REPRODUCIBLE, **environment, "LC_ALL": "C"}
+    with log.open("a") as output:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=variables)
+        assert process.stdout is not None
+        lines = []
+        try:
+            for line in process.stdout:
+                output.write(line)
+                lines.append(line)
+                if COMPILED.match(line):
+                    on_file()
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+    if process.wait():
+        errors = [line.strip() for line in lines if "error:" in line or "Error " in line or "***" in line]
+        raise RunFailed(f"make failed: {errors[0] if errors else lines[-1].strip()}; {log} has more")

@@ -1,0 +1,384 @@
+/* Flows: an endpoint is a thread that writes, or reads, all that it can; what happened is seen at the sender's link. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/tcp.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include "guest.h"
+
+#define FIN 0x01
+#define SYN 0x02
+#define ACK 0x10
+#define STACK 65536
+#define WRITTEN_AT_ONCE 262144
+/* Linux include/net/tcp.h, TCP_INFINITE_SSTHRESH: no congestion has been seen. */
+#define INFINITE_SSTHRESH 0x7fffffff
+/* More than any link carries: a limit makes the kernel pace, this one does not slow it (socket(7), SO_MAX_PACING_RATE). */
+#define UNLIMITED_PACE (1ull << 50)
+
+struct flow *flows;
+int flow_count;
+static char written[WRITTEN_AT_ONCE];
+
+struct flow *flow_add(void)
+{
+	flows = realloc(flows, (flow_count + 1) * sizeof *flows);
+	struct flow *flow = memset(&flows[flow_count], 0, sizeof *flow);
+
+	flow->number = flow_count++;
+	flow->socket = flow->listener = flow->accepted = -1;
+	flow->began = flow->established = flow->completed = NEVER;
+	flow->sample_least = NEVER;
+	return flow;
+}
+
+static void set(int socket, int level, int option, const void *value, socklen_t size, const char *what)
+{
+	if (setsockopt(socket, level, option, value, size))
+		fail(what, strerror(errno));
+}
+
+static void open_tcp(struct flow *flow, struct sockaddr_in *own)
+{
+	uint64_t pace = UNLIMITED_PACE;
+	int one = 1;
+
+	enter(flow->receiver);
+	flow->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	set(flow->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one, "SO_REUSEADDR");
+	set(flow->listener, IPPROTO_TCP, TCP_CONGESTION, flow->algorithm, strlen(flow->algorithm), flow->algorithm);
+	if (flow->segment_size)
+		set(flow->listener, IPPROTO_TCP, TCP_MAXSEG, &flow->segment_size, sizeof flow->segment_size, "TCP_MAXSEG");
+	if (bind(flow->listener, (void *)own, sizeof *own) || listen(flow->listener, 1))
+		fail("listen", strerror(errno));
+	enter(flow->sender);
+	flow->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	set(flow->socket, IPPROTO_TCP, TCP_CONGESTION, flow->algorithm, strlen(flow->algorithm), flow->algorithm);
+	if (flow->segment_size)
+		set(flow->socket, IPPROTO_TCP, TCP_MAXSEG, &flow->segment_size, sizeof flow->segment_size, "TCP_MAXSEG");
+	if (flow->paced)
+		set(flow->socket, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace, "SO_MAX_PACING_RATE");
+}
+
+static void open_udp(struct flow *flow, struct sockaddr_in *own)
+{
+	int buffer = 1 << 30;
+
+	enter(flow->receiver);
+	flow->accepted = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	set(flow->accepted, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof buffer, "SO_RCVBUFFORCE");
+	if (bind(flow->accepted, (void *)own, sizeof *own))
+		fail("bind", strerror(errno));
+	enter(flow->sender);
+	flow->socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	set(flow->socket, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof buffer, "SO_SNDBUFFORCE");
+}
+
+void flows_prepare(void)
+{
+	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
+		struct sockaddr_in own = { .sin_family = AF_INET, .sin_port = htons(FIRST_PORT + flow->number) };
+
+		if (flow->tcp)
+			open_tcp(flow, &own);
+		else
+			open_udp(flow, &own);
+		if (bind(flow->socket, (void *)&own, sizeof own))
+			fail("bind", strerror(errno));
+	}
+}
+
+static void connect_to_target(struct flow *flow, int *connected)
+{
+	struct sockaddr_in target = { .sin_family = AF_INET, .sin_port = htons(FIRST_PORT + flow->number) };
+
+	inet_pton(AF_INET, flow->target, &target.sin_addr);
+	*connected = !connect(flow->socket, (void *)&target, sizeof target);
+}
+
+static void *send_tcp(void *given)
+{
+	struct flow *flow = given;
+	uint64_t left = flow->size ? flow->size : UINT64_MAX;
+	int connected;
+
+	sleep_until(origin + flow->start);
+	connect_to_target(flow, &connected);
+	while (connected && left) {
+		ssize_t sent = send(flow->socket, written, left < sizeof written ? left : sizeof written, MSG_NOSIGNAL);
+		if (sent <= 0)
+			break;
+		left -= sent;
+	}
+	return NULL;
+}
+
+static void *receive_tcp(void *given)
+{
+	struct flow *flow = given;
+
+	flow->accepted = accept4(flow->listener, NULL, NULL, SOCK_CLOEXEC);
+	/* The data are left where they are (tcp(7), MSG_TRUNC). */
+	while (flow->accepted >= 0 && recv(flow->accepted, NULL, 1 << 22, MSG_TRUNC | MSG_WAITALL) > 0)
+		;
+	return NULL;
+}
+
+/* The next number of a stream of 64-bit numbers: Steele, Lea and Flood, OOPSLA 2014 (SplitMix). */
+static double uniform(struct flow *flow)
+{
+	uint64_t mixed = flow->chance += 0x9e3779b97f4a7c15;
+
+	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+	mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+	return ((mixed ^ mixed >> 31) >> 11) * 0x1p-53;
+}
+
+static Time drawn(struct flow *flow, Time mean, int exponential)
+{
+	return exponential ? (Time)(-log1p(-uniform(flow)) * mean) : mean;
+}
+
+static void *send_udp(void *given)
+{
+	struct flow *flow = given;
+	Time next = flow->start, end = flow->stop ? flow->stop : duration, pause;
+	int connected;
+
+	sleep_until(origin + flow->start);
+	connect_to_target(flow, &connected);
+	flow->began = now();
+	pause = flow->off ? next + drawn(flow, flow->on, flow->exponential) : NEVER;
+	while (connected && next < end) {
+		sleep_until(origin + next);
+		if (send(flow->socket, written, flow->payload, MSG_NOSIGNAL) < 0)
+			fail("send", strerror(errno));
+		flow->sent++;
+		next += drawn(flow, flow->gap, flow->poisson);
+		while (next >= pause) {
+			next = pause + drawn(flow, flow->off, flow->exponential);
+			pause = next + drawn(flow, flow->on, flow->exponential);
+		}
+	}
+	return NULL;
+}
+
+static void *receive_udp(void *given)
+{
+	struct flow *flow = given;
+
+	while (recv(flow->accepted, NULL, 0, MSG_TRUNC) >= 0)
+		flow->received++;
+	return NULL;
+}
+
+static void start(void *(*body)(void *), struct flow *flow)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK);
+	if (pthread_create(&thread, &small, body, flow))
+		fail("thread", strerror(errno));
+	pthread_detach(thread);
+}
+
+void flows_begin(void)
+{
+	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
+		start(flow->tcp ? receive_tcp : receive_udp, flow);
+		start(flow->tcp ? send_tcp : send_udp, flow);
+	}
+}
+
+static int after(uint32_t one, uint32_t other)
+{
+	return (int32_t)(one - other) > 0;
+}
+
+static void push(struct flow *flow, uint32_t end, Time time)
+{
+	if (flow->tail - flow->head == flow->room) {
+		unsigned room = flow->room ? 2 * flow->room : 256;
+		struct segment *larger = malloc(room * sizeof *larger);
+
+		for (unsigned place = flow->head; place != flow->tail; place++)
+			larger[place % room] = flow->segments[place % flow->room];
+		free(flow->segments);
+		flow->segments = larger;
+		flow->room = room;
+	}
+	flow->segments[flow->tail++ % flow->room] = (struct segment){ end, time, 0 };
+}
+
+/*
+ * Of a segment that is sent again, timestamps tell which was acknowledged: the last (RFC 7323, section 4.3). Without them it gives
+ * no sample (RFC 6298, section 3).
+ */
+static void sent_again(struct flow *flow, uint32_t from, uint32_t to, Time time)
+{
+	for (unsigned place = flow->head; place != flow->tail; place++) {
+		struct segment *segment = &flow->segments[place % flow->room];
+
+		if (after(segment->end, to))
+			return;
+		if (after(segment->end, from)) {
+			segment->time = time;
+			segment->again = 1;
+		}
+	}
+}
+
+void flows_sent(const struct packet *packet)
+{
+	struct flow *flow = &flows[packet->flow];
+	uint32_t end = packet->sequence + packet->payload + !!(packet->flags & SYN) + !!(packet->flags & FIN);
+
+	if (!flow->tcp || packet->source != flow->source_address || end == packet->sequence)
+		return;
+	if (!flow->seen) {
+		flow->seen = 1;
+		flow->began = packet->time;
+		flow->first_sequence = flow->highest = flow->unacknowledged = packet->sequence;
+	}
+	if (packet->payload)
+		flow->timestamps = packet->options > 0;
+	if (after(end, flow->highest)) {
+		push(flow, end, packet->time);
+		flow->highest = end;
+	} else {
+		sent_again(flow, packet->sequence, end, packet->time);
+	}
+}
+
+static void sample(struct flow *flow, Time rtt, Time moment)
+{
+	flow->sample_latest = rtt;
+	if (moment < origin + warm_up)
+		return;
+	flow->samples++;
+	flow->sample_sum += rtt;
+	if (rtt < flow->sample_least)
+		flow->sample_least = rtt;
+	if (rtt > flow->sample_most)
+		flow->sample_most = rtt;
+}
+
+void flows_acknowledged(const struct packet *packet)
+{
+	struct flow *flow = &flows[packet->flow];
+	uint32_t until = packet->acknowledgement;
+	int first = 1;
+
+	if (!flow->tcp || !flow->seen || packet->target != flow->source_address || !(packet->flags & ACK) ||
+	    !after(until, flow->unacknowledged))
+		return;
+	if (packet->flags & SYN)
+		flow->established = packet->time;
+	flow->unacknowledged = until;
+	while (flow->head != flow->tail && !after(flow->segments[flow->head % flow->room].end, until)) {
+		struct segment *segment = &flow->segments[flow->head++ % flow->room];
+
+		/* The first of the segments acknowledged counts (RFC 7323, section 4.1): others may have waited for it. */
+		if (first && (!segment->again || flow->timestamps))
+			sample(flow, packet->time - segment->time, packet->time);
+		first = 0;
+	}
+	if (flow->size && flow->completed == NEVER && until - flow->first_sequence - 1 >= flow->size)
+		flow->completed = packet->time;
+}
+
+static int told(int socket, struct tcp_info *info)
+{
+	socklen_t size = sizeof *info;
+
+	memset(info, 0, sizeof *info);
+	return socket >= 0 && !getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size);
+}
+
+static void report_sender(const struct flow *flow, const char *when)
+{
+	struct tcp_info info;
+
+	if (!flow->tcp)
+		fprintf(output, "sender %d %s segments %llu\n", flow->number, when, (unsigned long long)flow->sent);
+	else if (told(flow->socket, &info))
+		fprintf(output, "sender %d %s state %u segments %u retransmissions %u rwnd_limited %llu\n", flow->number, when,
+			info.tcpi_state, info.tcpi_data_segs_out, info.tcpi_total_retrans, (unsigned long long)info.tcpi_rwnd_limited);
+}
+
+static void report_receiver(const struct flow *flow, const char *when)
+{
+	struct tcp_info info;
+
+	if (!flow->tcp)
+		fprintf(output, "receiver %d %s segments %llu\n", flow->number, when, (unsigned long long)flow->received);
+	else if (told(flow->accepted, &info))
+		fprintf(output, "receiver %d %s bytes %llu segments %u\n", flow->number, when,
+			(unsigned long long)info.tcpi_bytes_received, info.tcpi_data_segs_in);
+}
+
+void flows_report(const char *when)
+{
+	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
+		if (flow->stop >= 0)
+			report_sender(flow, when);
+		report_receiver(flow, when);
+	}
+}
+
+/* Aborts a connection: it sends no more than a reset (RFC 9293, section 3.10.5). What it counted is gone then. */
+void flow_stop(struct flow *flow)
+{
+	struct sockaddr unspecified = { .sa_family = AF_UNSPEC };
+
+	report_sender(flow, "end");
+	flow->stop = -1;
+	/* Wakes its thread too; to close a socket that a thread writes to would not. */
+	if (flow->tcp)
+		connect(flow->socket, &unspecified, sizeof unspecified);
+}
+
+void flows_series(Time moment)
+{
+	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
+		struct tcp_info sender, receiver;
+		unsigned mss;
+
+		if (!flow->tcp || flow->stop < 0 || flow->established == NEVER || !told(flow->socket, &sender))
+			continue;
+		told(flow->accepted, &receiver);
+		mss = sender.tcpi_snd_mss;
+		fprintf(output, "flow-at-time %lld %d %llu %lld %lld %llu\n", (long long)moment, flow->number,
+			(unsigned long long)sender.tcpi_snd_cwnd * mss,
+			sender.tcpi_snd_ssthresh >= INFINITE_SSTHRESH ? -1ll : (long long)sender.tcpi_snd_ssthresh * mss,
+			flow->sample_latest ? (long long)flow->sample_latest : -1ll, (unsigned long long)receiver.tcpi_bytes_received);
+	}
+}
+
+static void moment(const char *name, Time time)
+{
+	if (time != NEVER)
+		fprintf(output, " %s %lld", name, (long long)(time - origin));
+}
+
+void flows_end(void)
+{
+	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
+		fprintf(output, "flow %d samples %llu", flow->number, (unsigned long long)flow->samples);
+		moment("start", flow->began);
+		moment("established", flow->established);
+		moment("completed", flow->completed);
+		if (flow->samples)
+			fprintf(output, " rtt_sum %.0f rtt_min %lld rtt_max %lld", flow->sample_sum, (long long)flow->sample_least,
+				(long long)flow->sample_most);
+		fprintf(output, "\n");
+	}
+}

@@ -1,0 +1,103 @@
+/* What the parts of the guest's program share. Times are in ns of the host's virtual clock; a run begins at `origin`. */
+#ifndef GUEST_H
+#define GUEST_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+typedef int64_t Time;
+
+/* A flow's packets have this port at both ends, plus the flow's number. */
+#define FIRST_PORT 5000
+#define MOST_FLOWS 20000
+
+/* No time: it has not happened. */
+#define NEVER INT64_MAX
+
+extern Time origin, warm_up, duration;
+extern FILE *output;
+
+/* Ends the run with a line for the host. */
+void fail(const char *what, const char *detail) __attribute__((noreturn));
+/* Enters a namespace: sockets opened and files under /proc/sys/net read from here on are its own. */
+void enter(const char *name_space);
+Time now(void);
+void sleep_until(Time moment);
+
+/* A packet that a tap has seen. */
+struct packet {
+	Time time;
+	uint32_t length;        /* with the Ethernet header */
+	uint16_t identification;
+	uint8_t protocol, flags; /* flags are TCP's */
+	uint32_t source, target; /* in network order */
+	int flow;
+	uint32_t sequence, acknowledgement;
+	uint32_t payload;
+	uint32_t options; /* bytes of TCP's options */
+};
+
+/* A tap on a device: what it sends, or what it receives. */
+struct tap {
+	int socket;
+	unsigned char *ring;
+	unsigned next;
+	int outgoing;
+	const char *where;
+};
+
+void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing);
+/* The next packet of a flow; 0 if there is none yet. */
+int tap_next(struct tap *tap, struct packet *packet);
+/* Fails the run if the tap has missed a packet. */
+void tap_check(struct tap *tap);
+
+void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, int flows);
+void queues_drain(void);
+void queues_sample(void);
+void queues_report(const char *when);
+void queues_series(Time moment);
+void queues_end(void);
+extern int queues;
+
+struct flow {
+	int number, tcp;
+	char sender[16], receiver[16], target[32], algorithm[20];
+	Time start, stop;
+	uint64_t size;
+	int segment_size, paced;
+	/* UDP: payload, gap between packets, and the sources' randomness. */
+	uint32_t payload;
+	Time gap, on, off;
+	int poisson, exponential;
+	uint64_t chance;
+
+	int socket, listener, accepted;
+	volatile uint64_t sent, received; /* UDP: packets */
+
+	/* As seen at the sender's end of its link. */
+	uint32_t source_address;
+	int seen, timestamps;
+	uint32_t first_sequence, highest, unacknowledged;
+	Time began, established, completed;
+	struct segment { uint32_t end; Time time; int again; } *segments;
+	unsigned head, tail, room; /* a ring of `room` segments */
+	uint64_t samples;
+	double sample_sum;
+	Time sample_least, sample_most, sample_latest;
+};
+
+extern struct flow *flows;
+extern int flow_count;
+
+struct flow *flow_add(void);
+void flows_prepare(void);
+void flows_begin(void);
+void flow_stop(struct flow *flow);
+void flows_sent(const struct packet *packet);
+void flows_acknowledged(const struct packet *packet);
+void flows_report(const char *when);
+void flows_series(Time moment);
+void flows_end(void);
+
+#endif

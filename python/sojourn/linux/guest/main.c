@@ -1,0 +1,288 @@
+/* The guest's program: carries out the plan of a run, whose network stands, and writes what it saw. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "guest.h"
+
+#define SECOND 1000000000ll
+/* Between two looks at taps and at the lengths of queues. */
+#define LOOK 1000000ll
+#define MOST_TAPS 4096
+#define MOST_EVENTS 65536
+
+Time origin, warm_up, duration;
+FILE *output;
+extern char **environ;
+
+static Time queue_interval, flow_interval;
+static struct tap sent[MOST_TAPS], received[MOST_TAPS];
+static int sent_count, received_count;
+static struct event { Time at; char name_space[16], batch[64]; } events[MOST_EVENTS];
+static int event_count;
+static char namespaces[MOST_TAPS][16];
+static int namespace_count;
+
+void fail(const char *what, const char *detail)
+{
+	fprintf(output ? output : stdout, "failed %s %s\n", what, detail);
+	fflush(output ? output : stdout);
+	_exit(1);
+}
+
+void enter(const char *name_space)
+{
+	static char present[16];
+	char path[64];
+	int file;
+
+	if (!strcmp(present, name_space))
+		return;
+	snprintf(path, sizeof path, "/run/netns/%s", name_space);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0 || setns(file, CLONE_NEWNET))
+		fail("namespace", name_space);
+	close(file);
+	snprintf(present, sizeof present, "%s", name_space);
+}
+
+Time now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_REALTIME, &time);
+	return (Time)time.tv_sec * SECOND + time.tv_nsec;
+}
+
+void sleep_until(Time moment)
+{
+	struct timespec time = { moment / SECOND, moment % SECOND };
+
+	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &time, NULL) == EINTR)
+		;
+}
+
+static void write_setting(const char *path, const char *value)
+{
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (file < 0 || write(file, value, strlen(value)) < 0)
+		fail("setting", path);
+	close(file);
+}
+
+/* The rest of a line of the plan, after so many words. */
+static const char *rest_of(const char *line, int words)
+{
+	while (words--) {
+		line += strcspn(line, " ");
+		line += strspn(line, " ");
+	}
+	return line;
+}
+
+static void read_flow(const char *line)
+{
+	struct flow *flow = flow_add();
+	char kind[8], source[32];
+	unsigned bytes[4];
+	int read = sscanf(line, "flow %7s %15s %15s %31s %31s %ld %ld", kind, flow->sender, flow->receiver, source, flow->target,
+			  &flow->start, &flow->stop);
+
+	if (read != 7 || sscanf(source, "%u.%u.%u.%u", &bytes[0], &bytes[1], &bytes[2], &bytes[3]) != 4)
+		fail("plan", line);
+	for (int place = 0; place < 4; place++)
+		((unsigned char *)&flow->source_address)[place] = bytes[place];
+	flow->tcp = !strcmp(kind, "tcp");
+	line = rest_of(line, 8);
+	if (flow->tcp)
+		read = sscanf(line, "%19s %lu %d %d", flow->algorithm, &flow->size, &flow->segment_size, &flow->paced) == 4;
+	else
+		read = sscanf(line, "%u %ld %d %ld %ld %d %lu", &flow->payload, &flow->gap, &flow->poisson, &flow->on, &flow->off,
+			      &flow->exponential, &flow->chance) == 7;
+	if (!read)
+		fail("plan", line);
+}
+
+/* Queues come after flows: they have a line for each. */
+static void read_line(const char *line)
+{
+	char name[16], device[16], mirror[16], path[160], batch[64];
+	int number, overhead;
+	Time time;
+
+	if (sscanf(line, "duration %ld", &duration) == 1 || sscanf(line, "warm_up %ld", &warm_up) == 1 ||
+	    sscanf(line, "queue_series %ld", &queue_interval) == 1 || sscanf(line, "flow_series %ld", &flow_interval) == 1)
+		return;
+	if (sscanf(line, "set %15s %159s", name, path) == 2) {
+		enter(name);
+		write_setting(path, rest_of(line, 3));
+	} else if (!strncmp(line, "flow ", 5)) {
+		read_flow(line);
+	} else if (sscanf(line, "queue %d %15s %15s %15s %d", &number, name, device, mirror, &overhead) == 5) {
+		queue_add(number, name, strdup(device), strdup(mirror), overhead, flow_count);
+	} else if (sscanf(line, "sent %15s %15s", name, device) == 2 && sent_count < MOST_TAPS) {
+		tap_open(&sent[sent_count++], name, strdup(device), 1);
+	} else if (sscanf(line, "received %15s %15s", name, device) == 2 && received_count < MOST_TAPS) {
+		tap_open(&received[received_count++], name, strdup(device), 0);
+	} else if (sscanf(line, "counters %15s", name) == 1 && namespace_count < MOST_TAPS) {
+		strcpy(namespaces[namespace_count++], name);
+	} else if (sscanf(line, "at %ld %15s %63s", &time, name, batch) == 3 && event_count < MOST_EVENTS) {
+		events[event_count].at = time;
+		strcpy(events[event_count].name_space, name);
+		strcpy(events[event_count++].batch, batch);
+	} else {
+		fail("plan", line);
+	}
+}
+
+static void read_plan(const char *path)
+{
+	FILE *plan = fopen(path, "r");
+	char line[512];
+
+	if (!plan)
+		fail("plan", path);
+	while (fgets(line, sizeof line, plan)) {
+		line[strcspn(line, "\n")] = 0;
+		if (*line)
+			read_line(line);
+	}
+	fclose(plan);
+}
+
+static void drain(void)
+{
+	struct packet packet;
+
+	for (int tap = 0; tap < sent_count; tap++)
+		while (tap_next(&sent[tap], &packet))
+			flows_sent(&packet);
+	for (int tap = 0; tap < received_count; tap++)
+		while (tap_next(&received[tap], &packet))
+			flows_acknowledged(&packet);
+	queues_drain();
+}
+
+static void change(const struct event *event)
+{
+	char *command[] = { "/usr/bin/tc", "-n", (char *)event->name_space, "-batch", (char *)event->batch, NULL };
+	pid_t process;
+	int status;
+
+	if (posix_spawn(&process, command[0], NULL, NULL, command, environ) || waitpid(process, &status, 0) < 0 || status)
+		fail("change", event->batch);
+}
+
+/* What TCP counts in a host (proc_pid_net(5)): names in one line, numbers in the next. */
+static void report_counters(const char *when)
+{
+	static char names[8192], numbers[8192];
+
+	for (int place = 0; place < namespace_count; place++) {
+		FILE *file;
+
+		enter(namespaces[place]);
+		file = fopen("/proc/thread-self/net/netstat", "r");
+		while (file && fgets(names, sizeof names, file) && fgets(numbers, sizeof numbers, file)) {
+			if (strncmp(names, "TcpExt:", 7))
+				continue;
+			fprintf(output, "counters %s %s names %s", namespaces[place], when, names + 8);
+			fprintf(output, "counters %s %s numbers %s", namespaces[place], when, numbers + 8);
+		}
+		if (file)
+			fclose(file);
+	}
+}
+
+static void report(const char *when)
+{
+	flows_report(when);
+	queues_report(when);
+	report_counters(when);
+}
+
+static Time next_of(Time interval, Time time)
+{
+	return interval ? (time / interval + 1) * interval : NEVER;
+}
+
+static Time least(Time one, Time other)
+{
+	return one < other ? one : other;
+}
+
+/* From time to time of what there is to do, up to the end of the run. */
+static void run(void)
+{
+	Time time = 0;
+	int reported = warm_up == 0, event = 0;
+
+	while (time < duration) {
+		Time next = least(least(next_of(LOOK, time), duration), least(next_of(queue_interval, time), next_of(flow_interval, time)));
+
+		if (!reported)
+			next = least(next, warm_up > time ? warm_up : next);
+		if (event < event_count)
+			next = least(next, events[event].at > time ? events[event].at : next);
+		for (struct flow *flow = flows; flow < flows + flow_count; flow++)
+			if (flow->stop > time)
+				next = least(next, flow->stop);
+		sleep_until(origin + next);
+		time = next;
+		drain();
+		while (event < event_count && events[event].at <= time)
+			change(&events[event++]);
+		for (struct flow *flow = flows; flow < flows + flow_count; flow++)
+			if (flow->stop > 0 && flow->stop <= time)
+				flow_stop(flow);
+		if (!reported && time >= warm_up) {
+			report("start");
+			reported = 1;
+		}
+		if (queue_interval && time % queue_interval == 0 && time < duration)
+			queues_series(time);
+		if (flow_interval && time % flow_interval == 0 && time < duration)
+			flows_series(time);
+		if (time > warm_up && time % LOOK == 0)
+			queues_sample();
+	}
+	report("end");
+}
+
+int main(int count, char **arguments)
+{
+	if (count != 3 || !(output = fopen(arguments[2], "w")))
+		return 2;
+	setvbuf(output, NULL, _IOFBF, 1 << 20);
+	/* Sleeps end when they should, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK). */
+	prctl(PR_SET_TIMERSLACK, 1);
+	read_plan(arguments[1]);
+	flows_prepare();
+	origin = (now() / SECOND + 2) * SECOND;
+	flows_begin();
+	sleep_until(origin);
+	if (queue_interval)
+		queues_series(0);
+	if (flow_interval)
+		flows_series(0);
+	if (warm_up == 0)
+		report("start");
+	run();
+	for (int tap = 0; tap < sent_count; tap++)
+		tap_check(&sent[tap]);
+	for (int tap = 0; tap < received_count; tap++)
+		tap_check(&received[tap]);
+	flows_end();
+	queues_end();
+	fprintf(output, "done\n");
+	fclose(output);
+	return 0;
+}

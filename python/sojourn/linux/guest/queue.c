@@ -1,0 +1,270 @@
+/* Queues: what arrives at a discipline and what leaves it, packet by packet, and what the discipline says of itself. */
+#define _GNU_SOURCE
+#include <linux/gen_stats.h>
+#include <linux/netlink.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <math.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include "guest.h"
+
+/* Bins of sojourn times: each 1 % wider than the one before, from 1 us. */
+#define BINS 2400
+#define RATIO 1.01
+/* The handle of the discipline, below that of the device's rate. */
+#define HANDLE 0x100000u
+
+/* A packet that has arrived and has not been seen to leave. */
+struct waiting {
+	struct waiting *next;
+	Time arrival;
+	uint32_t length, sequence, acknowledgement;
+	uint16_t identification;
+	uint8_t data;
+};
+
+/* The packets of a flow in one direction, in order of arrival: no discipline reorders these. */
+struct line {
+	struct waiting *first, **end;
+};
+
+struct counts {
+	uint64_t arrivals, departures, bytes, sojourns;
+	double sojourn_sum;
+	Time sojourn_most;
+};
+
+static struct queue {
+	int number, overhead, netlink, device;
+	struct tap arriving, leaving;
+	struct packet departure; /* taken from the tap, but its arrival has not been seen */
+	struct line *lines;      /* two a flow */
+	struct counts whole, window;
+	uint64_t *lost;          /* data packets of each flow that did not leave, by their arrival in the window */
+	uint64_t bins[BINS];
+	/* Samples in the window. */
+	uint64_t samples, most;
+	double sum, squares, bytes;
+	/* What the kernel said last. */
+	struct gnet_stats_queue state;
+	unsigned char report[1024];
+	unsigned report_size;
+	char kind[IFNAMSIZ];
+} *all;
+int queues;
+static struct waiting *spare;
+
+void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, int flows)
+{
+	struct queue *queue;
+
+	all = realloc(all, (queues + 1) * sizeof *all);
+	queue = memset(&all[queues++], 0, sizeof *all);
+	queue->number = number;
+	queue->overhead = overhead;
+	queue->lines = calloc(2 * flows, sizeof *queue->lines);
+	queue->lost = calloc(flows, sizeof *queue->lost);
+	for (int line = 0; line < 2 * flows; line++)
+		queue->lines[line].end = &queue->lines[line].first;
+	tap_open(&queue->arriving, name_space, mirror, 1);
+	tap_open(&queue->leaving, name_space, device, 1);
+	queue->device = if_nametoindex(device);
+	queue->netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	if (queue->netlink < 0)
+		fail("netlink", device);
+}
+
+static struct line *line_of(struct queue *queue, const struct packet *packet)
+{
+	return &queue->lines[2 * packet->flow + (packet->source == flows[packet->flow].source_address)];
+}
+
+static void arrive(struct queue *queue, const struct packet *packet)
+{
+	struct line *line = line_of(queue, packet);
+	struct waiting *waiting = spare ? spare : malloc(sizeof *waiting);
+
+	if (spare)
+		spare = spare->next;
+	*waiting = (struct waiting){ NULL, packet->time, packet->length + queue->overhead, packet->sequence,
+		packet->acknowledgement, packet->identification, packet->payload > 0 };
+	*line->end = waiting;
+	line->end = &waiting->next;
+	queue->whole.arrivals++;
+	queue->window.arrivals += packet->time >= origin + warm_up;
+}
+
+static void forget(struct line *line)
+{
+	struct waiting *first = line->first;
+
+	line->first = first->next;
+	if (!line->first)
+		line->end = &line->first;
+	first->next = spare;
+	spare = first;
+}
+
+static void count(struct queue *queue, const struct waiting *waiting, Time departure)
+{
+	Time sojourn = departure - waiting->arrival;
+	int bin = sojourn <= 1000 ? 0 : (int)(log(sojourn / 1000.0) / log(RATIO)) + 1;
+
+	queue->whole.departures++;
+	if (departure < origin + warm_up)
+		return;
+	queue->window.departures++;
+	queue->window.bytes += waiting->length;
+	queue->window.sojourn_sum += sojourn;
+	if (sojourn > queue->window.sojourn_most)
+		queue->window.sojourn_most = sojourn;
+	queue->bins[bin < BINS ? bin : BINS - 1]++;
+}
+
+static int same(const struct waiting *waiting, const struct packet *packet)
+{
+	return waiting->identification == packet->identification && waiting->sequence == packet->sequence &&
+	       waiting->acknowledgement == packet->acknowledgement;
+}
+
+/* Packets of its line that came before the one that leaves, and have not left, were dropped. */
+static int leave(struct queue *queue, const struct packet *packet)
+{
+	struct line *line = line_of(queue, packet);
+	struct waiting *found = line->first;
+
+	while (found && !same(found, packet))
+		found = found->next;
+	if (!found)
+		return 0;
+	while (line->first != found) {
+		if (line->first->data && line->first->arrival >= origin + warm_up)
+			queue->lost[packet->flow]++;
+		forget(line);
+	}
+	count(queue, found, packet->time);
+	forget(line);
+	return 1;
+}
+
+void queues_drain(void)
+{
+	struct packet packet;
+
+	for (struct queue *queue = all; queue < all + queues; queue++) {
+		while (tap_next(&queue->arriving, &packet))
+			arrive(queue, &packet);
+		while (tap_next(&queue->leaving, &packet))
+			if (!leave(queue, &packet))
+				fail("a packet left that had not arrived", queue->leaving.where);
+	}
+}
+
+static void understand(struct queue *queue, struct nlmsghdr *message)
+{
+	struct tcmsg *about = NLMSG_DATA(message);
+	int length = message->nlmsg_len - NLMSG_LENGTH(sizeof *about);
+	struct rtattr *entry = (void *)((char *)about + NLMSG_ALIGN(sizeof *about));
+
+	if (about->tcm_ifindex != queue->device || about->tcm_handle != HANDLE)
+		return;
+	for (; RTA_OK(entry, length); entry = RTA_NEXT(entry, length)) {
+		if (entry->rta_type == TCA_KIND)
+			strncpy(queue->kind, RTA_DATA(entry), sizeof queue->kind - 1);
+		if (entry->rta_type != TCA_STATS2)
+			continue;
+		int rest = RTA_PAYLOAD(entry);
+		for (struct rtattr *inner = RTA_DATA(entry); RTA_OK(inner, rest); inner = RTA_NEXT(inner, rest)) {
+			if (inner->rta_type == TCA_STATS_QUEUE)
+				memcpy(&queue->state, RTA_DATA(inner), sizeof queue->state);
+			if (inner->rta_type == TCA_STATS_APP && RTA_PAYLOAD(inner) <= sizeof queue->report) {
+				queue->report_size = RTA_PAYLOAD(inner);
+				memcpy(queue->report, RTA_DATA(inner), queue->report_size);
+			}
+		}
+	}
+}
+
+/* Asks the kernel for the one discipline. */
+static void ask(struct queue *queue)
+{
+	struct { struct nlmsghdr header; struct tcmsg about; } question = {
+		/* Without an echo the answer would go to all who listen, and to nobody else (net/sched/sch_api.c, qdisc_notify). */
+		{ sizeof question, RTM_GETQDISC, NLM_F_REQUEST | NLM_F_ECHO, 0, 0 },
+		{ .tcm_family = AF_UNSPEC, .tcm_ifindex = queue->device, .tcm_handle = HANDLE },
+	};
+	static char answer[16384];
+	int size;
+
+	if (send(queue->netlink, &question, sizeof question, 0) < 0 || (size = recv(queue->netlink, answer, sizeof answer, 0)) <= 0)
+		fail("netlink", queue->leaving.where);
+	for (struct nlmsghdr *message = (void *)answer; NLMSG_OK(message, size); message = NLMSG_NEXT(message, size)) {
+		if (message->nlmsg_type == NLMSG_ERROR)
+			fail("no discipline", queue->leaving.where);
+		if (message->nlmsg_type == RTM_NEWQDISC)
+			understand(queue, message);
+	}
+}
+
+void queues_sample(void)
+{
+	for (struct queue *queue = all; queue < all + queues; queue++) {
+		double packets;
+
+		ask(queue);
+		packets = queue->state.qlen;
+		queue->samples++;
+		queue->sum += packets;
+		queue->squares += packets * packets;
+		queue->bytes += queue->state.backlog;
+		if (queue->state.qlen > queue->most)
+			queue->most = queue->state.qlen;
+	}
+}
+
+void queues_report(const char *when)
+{
+	for (struct queue *queue = all; queue < all + queues; queue++) {
+		ask(queue);
+		fprintf(output, "discipline %d %s kind %s packets %u bytes %u drops %u overlimits %u report ", queue->number, when,
+			queue->kind, queue->state.qlen, queue->state.backlog, queue->state.drops, queue->state.overlimits);
+		for (unsigned place = 0; place < queue->report_size; place++)
+			fprintf(output, "%02x", queue->report[place]);
+		fprintf(output, "%s\n", queue->report_size ? "" : "-");
+	}
+}
+
+void queues_series(Time moment)
+{
+	for (struct queue *queue = all; queue < all + queues; queue++) {
+		ask(queue);
+		fprintf(output, "queue-at %lld %d %u %u %u\n", (long long)moment, queue->number, queue->state.qlen,
+			queue->state.backlog, queue->state.drops);
+	}
+}
+
+void queues_end(void)
+{
+	for (struct queue *queue = all; queue < all + queues; queue++) {
+		struct counts *window = &queue->window;
+
+		tap_check(&queue->arriving);
+		tap_check(&queue->leaving);
+		fprintf(output,
+			"queue %d arrivals %llu departures %llu bytes_sent %llu sojourn_sum %.0f sojourn_max %lld total_arrivals %llu "
+			"total_departures %llu samples %llu packets %.17g squares %.17g bytes %.17g most %llu\n",
+			queue->number, (unsigned long long)window->arrivals, (unsigned long long)window->departures,
+			(unsigned long long)window->bytes, window->sojourn_sum, (long long)window->sojourn_most,
+			(unsigned long long)queue->whole.arrivals, (unsigned long long)queue->whole.departures,
+			(unsigned long long)queue->samples, queue->sum, queue->squares, queue->bytes, (unsigned long long)queue->most);
+		for (int bin = 0; bin < BINS; bin++)
+			if (queue->bins[bin])
+				fprintf(output, "sojourns %d %d %llu\n", queue->number, bin, (unsigned long long)queue->bins[bin]);
+		for (int flow = 0; flow < flow_count; flow++)
+			if (queue->lost[flow])
+				fprintf(output, "lost %d %d %llu\n", queue->number, flow, (unsigned long long)queue->lost[flow]);
+	}
+}

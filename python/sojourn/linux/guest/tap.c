@@ -1,0 +1,102 @@
+/* Taps: rings of captured headers (packet(7), TPACKET_V2), each with the moment at which the packet passed the device. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/ip.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include "guest.h"
+
+/* Enough for all packets between two looks, a millisecond apart, of a link of 2 Gbit/s with the smallest packets. */
+#define FRAMES 4096
+#define FRAME 128
+#define BLOCK 65536
+/* Ethernet, IP and TCP headers without options. */
+#define CAPTURED (ETH_HLEN + 20 + 20)
+
+void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing)
+{
+	struct sock_filter code[] = { { BPF_RET | BPF_K, 0, 0, CAPTURED } };
+	struct sock_fprog filter = { 1, code };
+	struct tpacket_req ring = { BLOCK, FRAMES * FRAME / BLOCK, FRAME, FRAMES };
+	struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
+	int version = TPACKET_V2, one = 1;
+
+	enter(name_space);
+	tap->where = device;
+	tap->outgoing = outgoing;
+	tap->next = 0;
+	address.sll_ifindex = if_nametoindex(device);
+	tap->socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (tap->socket < 0 || !address.sll_ifindex)
+		fail("tap", device);
+	if (setsockopt(tap->socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) ||
+	    setsockopt(tap->socket, SOL_PACKET, PACKET_VERSION, &version, sizeof version) ||
+	    (!outgoing && setsockopt(tap->socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one)) ||
+	    setsockopt(tap->socket, SOL_PACKET, PACKET_RX_RING, &ring, sizeof ring))
+		fail("ring", device);
+	tap->ring = mmap(NULL, FRAMES * FRAME, PROT_READ | PROT_WRITE, MAP_SHARED, tap->socket, 0);
+	if (tap->ring == MAP_FAILED || bind(tap->socket, (void *)&address, sizeof address))
+		fail("bind", device);
+}
+
+static int understood(const struct tap *tap, const struct tpacket2_hdr *header, struct packet *packet)
+{
+	const struct sockaddr_ll *link = (const void *)((const char *)header + TPACKET_ALIGN(sizeof *header));
+	const struct iphdr *ip = (const void *)((const char *)header + header->tp_net);
+	const struct tcphdr *tcp = (const void *)(ip + 1);
+
+	if ((link->sll_pkttype == PACKET_OUTGOING) != tap->outgoing || link->sll_protocol != htons(ETH_P_IP) || ip->ihl != 5)
+		return 0;
+	packet->time = (Time)header->tp_sec * 1000000000 + header->tp_nsec;
+	packet->length = header->tp_len;
+	packet->identification = ntohs(ip->id);
+	packet->protocol = ip->protocol;
+	packet->source = ip->saddr;
+	packet->target = ip->daddr;
+	packet->flow = (int)ntohs(tcp->dest) - FIRST_PORT;
+	if (packet->flow < 0 || packet->flow >= flow_count)
+		return 0;
+	if (ip->protocol == IPPROTO_TCP) {
+		packet->sequence = ntohl(tcp->seq);
+		packet->acknowledgement = ntohl(tcp->ack_seq);
+		packet->flags = ((const uint8_t *)tcp)[13];
+		packet->options = 4 * tcp->doff - 20;
+		packet->payload = ntohs(ip->tot_len) - 40 - packet->options;
+	} else {
+		packet->sequence = packet->acknowledgement = packet->flags = packet->options = 0;
+		packet->payload = ntohs(ip->tot_len) - 28;
+	}
+	return 1;
+}
+
+int tap_next(struct tap *tap, struct packet *packet)
+{
+	for (;;) {
+		struct tpacket2_hdr *header = (void *)(tap->ring + (size_t)tap->next * FRAME);
+		int found;
+
+		if (!(*(volatile uint32_t *)&header->tp_status & TP_STATUS_USER))
+			return 0;
+		found = understood(tap, header, packet);
+		__sync_synchronize();
+		header->tp_status = TP_STATUS_KERNEL;
+		tap->next = (tap->next + 1) % FRAMES;
+		if (found)
+			return 1;
+	}
+}
+
+void tap_check(struct tap *tap)
+{
+	struct tpacket_stats seen;
+	socklen_t size = sizeof seen;
+
+	if (getsockopt(tap->socket, SOL_PACKET, PACKET_STATISTICS, &seen, &size) || seen.tp_drops)
+		fail("packets missed on", tap->where);
+}

@@ -1,0 +1,119 @@
+"""The sources of kernels: where they are, and what is added to them."""
+
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from sojourn.errors import InputError, RunFailed
+from sojourn.linux import cache
+
+#: Where Debian's packages ``linux-source-*`` put sources.
+DEBIAN = Path("/usr/src")
+PACKAGE = "linux-source-6.1"
+
+#: Folders of the kernel for files that are added, by how their names begin.
+PLACES = {"sch_": "net/sched", "cls_": "net/sched", "act_": "net/sched", "tcp_": "net/ipv4"}
+
+#: The oldest kernel whose random numbers can be seeded: User Mode Linux asks the host with getrandom().
+OLDEST = (6, 1)
+
+
+def find(given: Path | None) -> Path:
+    """The source that was given, or the newest of Debian's packages.
+
+    Raises:
+        InputError: there is none.
+    """
+    if given is not None:
+        if not given.exists():
+            raise InputError(f"--source {given}: there is no such file or folder")
+        if given.is_dir() and not (given / "arch/um/Kconfig").is_file():
+            raise InputError(f"--source {given}: this is not the source of a Linux kernel with User Mode Linux (arch/um)")
+        return given.resolve()
+    packaged = sorted(DEBIAN.glob("linux-source-*.tar.*"), key=_numbers)
+    if not packaged:
+        raise InputError(f"no Linux source; on Debian: apt-get install --no-install-recommends {PACKAGE}; or give --source")
+    return packaged[-1]
+
+
+def check_added(added: Iterable[Path]) -> None:
+    """Looks whether files can be added.
+
+    Raises:
+        InputError: one is not a module's only file, or it is not clear where it belongs.
+    """
+    for path in added:
+        if not path.is_file():
+            raise InputError(f"--add {path}: there is no such file")
+        if path.suffix != ".c" or not any(path.name.startswith(start) for start in PLACES):
+            allowed = ", ".join(f"{start}*.c" for start in PLACES)
+            raise InputError(f"--add {path}: a module is one file called {allowed}")
+
+
+def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bool]:
+    """The folder of a source, with the files that were added.
+
+    A folder is used where it is, unless files are added to it: then it is copied. An archive is unpacked into the cache.
+
+    Returns:
+        The folder, and whether it is a copy that may be removed.
+
+    Raises:
+        InputError: the source is too old, or unfit.
+        RunFailed: it could not be unpacked.
+    """
+    if source.is_dir() and not added:
+        _check(source)
+        return source, False
+    contents = b"".join(path.read_bytes() for path in added)
+    key = hashlib.blake2b(f"{source} {source.stat().st_mtime_ns}".encode() + contents, digest_size=8).hexdigest()
+    folder = cache.sources_folder() / key
+    if not folder.exists():
+        part = cache.sources_folder() / f"{key}.part"
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        command = (
+            ["cp", "-a", "--reflink=auto", f"{source}/.", str(part)]
+            if source.is_dir()
+            else ["tar", "-x", "-f", str(source), "-C", str(part), "--strip-components=1"]
+        )
+        with log.open("a") as output:
+            done = subprocess.run(command, stdout=output, stderr=output, check=False)
+        if done.returncode:
+            raise RunFailed(f"{source} could not be unpacked; {log} says why")
+        _check(part)
+        for path in added:
+            _add(path, part)
+        part.rename(folder)
+    return folder, True
+
+
+def version(folder: Path) -> str:
+    """The version that a source's Makefile names, such as ``6.1.192``."""
+    text = (folder / "Makefile").read_text()
+    found = [re.search(rf"^{name} *= *(\S*)", text, re.MULTILINE) for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
+    return ".".join(each.group(1) for each in found if each is not None)
+
+
+def _check(folder: Path) -> None:
+    if not (folder / "arch/um/Kconfig").is_file():
+        raise InputError(f"{folder}: this is not the source of a Linux kernel with User Mode Linux (arch/um)")
+    if (folder / ".config").exists():
+        raise InputError(f"{folder}: this source has been built in; run `make mrproper` there, or give another")
+    if _numbers(version(folder))[:2] < OLDEST:
+        raise InputError(f"{folder}: Linux {version(folder)} is older than 6.1")
+
+
+def _add(path: Path, folder: Path) -> None:
+    place = folder / next(place for start, place in PLACES.items() if path.name.startswith(start))
+    shutil.copyfile(path, place / path.name)
+    with (place / "Makefile").open("a") as makefile:
+        makefile.write(f"\nobj-y += {path.stem}.o\n")
+
+
+def _numbers(path: Path | str) -> tuple[int, ...]:
+    name = path.name if isinstance(path, Path) else path
+    return tuple(int(number) for number in re.findall(r"\d+", name))

@@ -1,0 +1,343 @@
+"""The backend linux without a kernel: what it tells one, what it refuses, and what it reads from a result that was kept."""
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT, Capture, complaint, scenario_data
+from sojourn import catalogue
+from sojourn.backends.linux import causes, disciplines, reading, refusals, routes, stack, topology
+from sojourn.backends.linux.disciplines import Limit, Place
+from sojourn.backends.linux.limits import Impossible, Limitations
+from sojourn.backends.linux.plan import Plan, plan
+from sojourn.backends.result import RunResult
+from sojourn.cli.commands import status
+from sojourn.errors import InputError, RunFailed
+from sojourn.linux import archive, cache, source, tools
+from sojourn.runs import Cell
+from sojourn.scenario import from_data, read_toml
+from sojourn.specification import RunSpecification, specify
+
+DATA = ROOT / "tests/data/linux"
+
+
+def translated(**changes: Any) -> Plan:
+    """Returns the plan of a small scenario."""
+    return plan(specify(from_data(scenario_data(**changes), "test"), 1), Limitations())
+
+
+def words(name: str, limit: Limit | None = None, **values: Any) -> str:
+    """Returns a discipline at 10 Mbit/s as tc takes it, with some parameters of the catalogue's changed."""
+    parameters = {each.name: each.default for each in catalogue.load().queue(name).parameters} | values
+    return disciplines.words(name, parameters, limit or Limit(packets=100), Place(10_000_000, 1500, Limitations()))
+
+
+def check(cell: Cell) -> None:
+    """Looks whether Linux can do what a cell says."""
+    limitations = Limitations()
+    try:
+        plan(cell.specification, limitations)
+    except Impossible as problem:
+        raise refusals.refuse_impossible(problem, cell.given) from None
+    refusals.refuse(cell.specification, limitations, cell.given)
+
+
+def refused(data: dict[str, Any]) -> str:
+    """Returns the line with which a scenario is refused."""
+    with pytest.raises(InputError) as error:
+        check(Cell({}, from_data(data, "test")))
+    return str(error.value)
+
+
+def with_queue(**queue: Any) -> dict[str, Any]:
+    """Returns a small scenario with this discipline."""
+    data = scenario_data()
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = queue
+    return data
+
+
+MICROSECOND, MILLISECOND = 10**6, 10**9
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (words("droptail"), "pfifo limit 100"),
+        (words("droptail", Limit(bytes=15_000)), "bfifo limit 15000"),
+        (words("codel", target=2 * MILLISECOND, ecn=True), "codel limit 100 target 2000us interval 100000us ecn"),
+        (
+            words("pie", derandomise=True),
+            "pie limit 100 target 15000us tupdate 15000us alpha 2 beta 20 noecn no_dq_rate_estimator",
+        ),
+        (words("cake", Limit()), "cake unlimited besteffort triple-isolate overhead 0 rtt 100000us no-split-gso"),
+    ],
+)
+def test_disciplines_become_tc(found: str, expected: str) -> None:
+    """A discipline is written as the manual pages of tc have it; PIE's gains are RFC 8033's in sixteenths (tc-pie(8))."""
+    assert found == expected
+
+
+def test_red_weight_is_exact() -> None:
+    """The burst makes tc choose the weight: the least one above the average's memory, by the formula of tc_red_eval_ewma."""
+    for logarithm in (2, 5, 9):
+        burst = disciplines.burst_of_weight(30_000, 1500, logarithm)
+        weight = 2.0**-logarithm
+        assert burst + 1 - 20 <= (1 - (1 - weight) ** burst) / weight
+        assert burst + 1 - 20 > (1 - (1 - 2 * weight) ** burst) / (2 * weight)
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (with_queue(name="sred"), "network.dumbbell.bottleneck.queue.name: Linux has no sred "),
+        (with_queue(name="codel", mtu="600 B"), "network.dumbbell.bottleneck.queue.mtu: Linux takes the device's MTU"),
+        (
+            with_queue(name="codel", limit="90 kB"),
+            "network.dumbbell.bottleneck.queue.limit: codel of Linux counts packets, not bytes",
+        ),
+        (with_queue(name="pie", derandomise=False), "network.dumbbell.bottleneck.queue.derandomise: PIE of Linux always"),
+        (scenario_data(stack={"initial_rto": "3 s"}), "stack.initial_rto: Linux has 1 s (TCP_TIMEOUT_INIT)"),
+        (scenario_data(stack={"recovery": "fack"}), "stack.recovery: Linux has rack, and prr without it"),
+        (scenario_data(sender_overhead="1 ms"), "sender_overhead: Linux sends at once"),
+        (scenario_data(flows=[{"from": "a", "to": "b", "tcp": "compound"}]), "flows.0.tcp.name: Linux has no compound "),
+        (
+            scenario_data(flows=[{"from": "a", "to": "b", "tcp": {"name": "newreno", "beta": 0.7}}]),
+            "flows.0.tcp.beta: reno of Linux has no such parameter",
+        ),
+        (
+            scenario_data(flows=[{"from": "a", "to": "b", "tcp": {"name": "vegas", "slow_start": "hystart"}}]),
+            "flows.0.tcp.slow_start: vegas of Linux has the standard slow start only",
+        ),
+    ],
+)
+def test_what_linux_lacks(data: dict[str, Any], line: str) -> None:
+    """What Linux cannot do is refused in one line that begins with the key."""
+    assert refused(data).startswith(line)
+    assert "\n" not in refused(data)
+
+
+@pytest.mark.parametrize("name", [*disciplines.DISCIPLINES])
+def test_defaults_pass(name: str) -> None:
+    """No discipline that Linux has is refused for the catalogue's defaults."""
+    check(Cell({}, from_data(with_queue(name=name), "test")))
+
+
+def test_planned_loss_is_refused() -> None:
+    """A link that loses chosen packets is refused by its key."""
+    data = scenario_data()
+    data["network"]["dumbbell"]["bottleneck"]["drop"] = {"every": 1000}
+    assert refused(data) == "network.dumbbell.bottleneck.drop.every: Linux cannot lose chosen packets"
+
+
+def test_link_is_shaped_and_delayed() -> None:
+    """HTB has the link's rate and takes Ethernet's 14 bytes off; netem behind it has the rate and the delay."""
+    files = translated().files
+    assert "root handle 1: stab overhead -14 linklayer ethernet htb default 1" in files["n1.tc"]
+    assert "htb rate 10000000bit ceil 10000000bit burst 2 " in files["n1.tc"]
+    assert "root handle 1: netem limit 10000000 delay 5000.000us rate 10000000bit -14\n" in files["wire.tc"]
+
+
+def test_device_queue_is_a_burst() -> None:
+    """A device that holds packets below the discipline is a bucket of as many packets of 1500 bytes."""
+    data = scenario_data()
+    data["network"]["dumbbell"]["bottleneck"]["device_queue"] = "10 packets"
+    assert "burst 15002 " in plan(specify(from_data(data, "test"), 1), Limitations()).files["n1.tc"]
+
+
+def test_stack_becomes_sysctls() -> None:
+    """Settings become the sysctls and options of routes that ip-sysctl.rst and ip-route(8) describe."""
+    lines = translated(stack={"sack": False, "timestamps": False, "minimum_rto": "300 ms", "initial_window": 4}).files
+    assert "set n0 /proc/sys/net/ipv4/tcp_sack 0\n" in lines["plan"]
+    assert "set n3 /proc/sys/net/ipv4/tcp_timestamps 0\n" in lines["plan"]
+    assert "initcwnd 4 rto_min 300ms\n" in lines["n0.ip"]
+
+
+def test_limit_in_delay_products() -> None:
+    """A limit of a bandwidth-delay product is rate times base RTT in packets of 1500 bytes: 10 Mbit/s, 14 ms, 11.67 packets."""
+    data = with_queue(name="droptail", limit="1 BDP")
+    assert "pfifo limit 12\n" in plan(specify(from_data(data, "test"), 1), Limitations()).files["n1.tc"]
+
+
+def test_starts_are_spread() -> None:
+    """Starts are uniform within ``start_within``: the mean of 500 is within five standard errors of the middle."""
+    flows = [{"from": "a", "to": "b", "count": 500, "tcp": "newreno", "start_within": "1 s"}]
+    starts = [flow.start / 1e9 for flow in translated(flows=flows).flows]
+    assert 0 <= min(starts) < max(starts) < 1
+    assert abs(sum(starts) / 500 - 0.5) < 5 * (1 / 12 / 500) ** 0.5
+
+
+def test_path_is_the_shortest() -> None:
+    """Of two ways the one with the lower delay is taken, and of two links with the same cost the one named first."""
+    links = [
+        {"from": 0, "to": 1, "rate": 10**9, "delay": 10 * MILLISECOND},
+        {"from": 0, "to": 2, "rate": 10**9, "delay": 2 * MILLISECOND},
+        {"from": 2, "to": 1, "rate": 10**9, "delay": 2 * MILLISECOND},
+        {"from": 0, "to": 2, "rate": 10**9, "delay": 2 * MILLISECOND},
+    ]
+    assert routes.path(links, 3, 0, 1) == [1, 2]
+    assert routes.path(links, 3, 1, 0) is None
+
+
+@pytest.fixture(scope="module")
+def kept() -> tuple[RunSpecification, RunResult]:
+    """Returns a run and its result as a kernel's guest wrote it."""
+    run = specify(from_data(read_toml(DATA / "dumbbell.toml"), "kept"), 1)
+    return run, reading.result(run, plan(run, Limitations()), (DATA / "dumbbell.result").read_text())
+
+
+def test_packets_are_conserved(kept: tuple[RunSpecification, RunResult]) -> None:
+    """Every packet that arrived has left, was dropped, or is queued; taps, discipline and flows agree on it."""
+    _, result = kept
+    queue = result.queues.row(0, named=True)
+    assert queue["total_arrivals"] == queue["total_departures"] + queue["total_drops"] + queue["queued_at_end"]
+    assert queue["drops"] == queue["drops_overflow"] + queue["drops_early"] == result.flows["packets_dropped"].sum()
+
+
+def test_queue_obeys_little(kept: tuple[RunSpecification, RunResult]) -> None:
+    """The sampled mean length is the rate of departures times the mean sojourn time of the taps (Little 1961), within 2 %."""
+    _, result = kept
+    queue = result.queues.row(0, named=True)
+    assert queue["mean_packets"] == pytest.approx(queue["departures"] / 3 * queue["sojourn_mean"], rel=0.02)
+    assert queue["sojourn_p50"] <= queue["sojourn_p95"] <= queue["sojourn_p99"] <= 1.01 * queue["sojourn_max"]
+
+
+def test_flows_have_their_numbers(kept: tuple[RunSpecification, RunResult]) -> None:
+    """The RTT is never below the path's, goodput is below the link's rate, and cbr sends as it says."""
+    run, result = kept
+    tcp, cbr = result.flows.to_dicts()
+    # 16 ms of propagation, 1500 bytes over 100, 10 and 100 Mbit/s, 52 bytes back.
+    assert 0.016 + 1500 * 8 * (1 / 100e6 + 1 / 10e6 + 1 / 100e6) <= tcp["rtt_min"] <= tcp["rtt_mean"] <= tcp["rtt_max"]
+    assert 0 < tcp["bytes_delivered"] * 8 / 3 < run["links"][0]["rate"]
+    assert cbr["segments_sent"] * 500 * 8 / 3 == pytest.approx(400e3)
+    assert (tcp["timeouts"], tcp["mark_reductions"], cbr["rtt_mean"]) == (0, None, None)
+
+
+def test_series_are_samples(kept: tuple[RunSpecification, RunResult]) -> None:
+    """Samples are taken at multiples of the interval; windows are whole segments, and ssthresh is null before a congestion."""
+    _, result = kept
+    assert result.queue_series["time"].to_list() == [0.0, 1.0, 2.0, 3.0]
+    assert result.flow_series["time"].to_list() == [1.0, 2.0, 3.0]
+    assert all(window % 1448 == 0 for window in result.flow_series["cwnd"])
+
+
+def test_percentile_is_of_bins() -> None:
+    """A percentile is the upper end of its bin, 1 % above the bin before it."""
+    bins = {0: 50, 100: 49, 200: 1}
+    assert reading.percentile(bins, 0.5) == 1e-6
+    assert reading.percentile(bins, 0.95) == pytest.approx(1e-6 * 1.01**100)
+    assert reading.percentile({}, 0.5) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "report", "expected"),
+    [
+        ("pfifo", "-", causes.Told(marks=0, everything_overflows=True)),
+        ("codel", struct.pack("=9I", 1514, 3, 2, 9, 0, 4, 5, 1, 6).hex(), causes.Told(4, 11)),
+        ("fq_codel", struct.pack("=10I", 0, 1514, 4, 5, 9, 9, 9, 6, 9, 7).hex(), causes.Told(11, 11)),
+        ("pie", struct.pack("=Q8I", 2**60, 9, 9, 9, 9, 9, 4, 9, 5).hex(), causes.Told(4, 5)),
+        ("red", struct.pack("=4I", 9, 4, 0, 5).hex(), causes.Told(4, 5)),
+        ("unheard_of", "00", causes.Told()),
+    ],
+)
+def test_causes_are_told(kind: str, report: str, expected: causes.Told) -> None:
+    """Drops of a full queue and marks are found where the structures of linux/pkt_sched.h have them."""
+    assert causes.told(kind, report) == expected
+
+
+def test_archive_is_aligned() -> None:
+    """Headers and contents of an archive begin at multiples of four bytes, and the last entry says so (buffer-format.rst)."""
+    content = archive.archive([archive.directory("a"), archive.file("a/b", b"hello")])
+    assert len(content) % 4 == 0
+    assert content.startswith(b"070701")
+    assert content.index(b"hello") % 4 == 0
+    assert content.rstrip(b"\0").endswith(b"TRAILER!!!")
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns a cache without kernels."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return cache.kernels_folder()
+
+
+def invent(folder: Path, *kernels: str) -> None:
+    """Puts descriptions of kernels into a cache."""
+    for name in kernels:
+        (folder / name).mkdir(parents=True)
+        cache.write(cache.Kernel(name, "6.1.0", 1000, "c", "k", "g", "source", ()))
+
+
+def test_no_kernel_is_told(empty_cache: Path, scenario_file: Callable[..., Path], capsys: Capture) -> None:
+    """Without a kernel a run ends with one line that says how to make one."""
+    assert not empty_cache.exists()
+    assert status(["run", str(scenario_file()), "--backend", "linux"]) == 2
+    assert complaint(capsys) == "sojourn: no Linux kernel is built; `sojourn linux build` makes one\n"
+
+
+def test_several_kernels_have_names(empty_cache: Path) -> None:
+    """With several kernels a name is needed, and each is a backend of its own."""
+    invent(empty_cache, "6.1")
+    assert cache.named(None).name == "6.1"
+    invent(empty_cache, "6.12")
+    assert cache.named("6.12").name == "6.12"
+    with pytest.raises(InputError, match=r"^several Linux kernels are built; write linux:6\.1 or linux:6\.12$"):
+        cache.named(None)
+    with pytest.raises(InputError, match=r'^unknown Linux kernel "6\.2", did you mean "6\.1[2]?"\? '):
+        cache.named("6.2")
+
+
+def test_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that a build lacks is named with its Debian package, in one line."""
+    there = tmp_path / "there"
+    there.touch()
+    monkeypatch.setattr(tools, "find", lambda program: None if program == "flex" else there)
+    monkeypatch.setattr(tools, "C_HEADERS", (str(there), "libc6-dev"))
+    with pytest.raises(InputError, match=r"^missing: flex; on Debian: apt-get install --no-install-recommends flex$"):
+        tools.check()
+
+
+def test_added_file_has_a_place(tmp_path: Path) -> None:
+    """A file is added only if its name says which part of the kernel it belongs to."""
+    module = tmp_path / "own.c"
+    module.touch()
+    with pytest.raises(InputError, match=r"own\.c: a module is one file called sch_\*\.c, cls_\*\.c, act_\*\.c, tcp_\*\.c$"):
+        source.check_added([module])
+
+
+def test_source_must_be_a_kernel(tmp_path: Path) -> None:
+    """A folder that is no kernel's source is refused by the option."""
+    with pytest.raises(InputError, match=r"^--source .*: this is not the source of a Linux kernel"):
+        source.find(tmp_path)
+
+
+def test_unknown_stack_is_noted() -> None:
+    """Every setting that Linux has one value for is a setting of the catalogue."""
+    assert set(stack.CONSTANT) <= {setting.name for setting in catalogue.load().stack_settings}
+
+
+def test_failure_is_one_line(tmp_path: Path) -> None:
+    """What a kernel says before it dies becomes one line."""
+    from sojourn.backends.linux import machine
+
+    (tmp_path / "console").write_text("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n")
+    with pytest.raises(RunFailed, match=r"^the kernel could not carry it out: Kernel panic - not syncing: VFS$"):
+        machine._result(tmp_path, 1)
+
+
+def test_fast_links_are_passed() -> None:
+    """A link that takes less than two microseconds for a full packet has no device of its own."""
+    fast: dict[str, Any] = {
+        "from": 0,
+        "to": 1,
+        "rate": 10**10,
+        "delay": 0,
+        "queue": None,
+        "drop": None,
+        "loss": 0.0,
+        "changes": [],
+    }
+    _, (devices,) = topology.build([fast], 1500, -14, set(), {}, Limitations())
+    assert devices.wire is None
