@@ -149,6 +149,22 @@ def test_long_labels_fit(browser: Browser, long_labels: Path) -> None:
     watched.page.close()
 
 
+def test_groups_fit_laptop(browser: Browser, tmp_path: Path) -> None:
+    """The table of downloads and calls over two axes, with all its metrics, needs no scrolling on a screen of 1280 pixels."""
+    text = SMALL_TOML.replace('tcp = "newreno"', 'tcp = "newreno"\ngroup = "downloads"')
+    call = 'tcp = { name = "cbr", rate = "80 kbit/s", packet_size = "200 B" }'
+    text += f'[[flows]]\nfrom = "a"\nto = "b"\ngroup = "calls"\n{call}\n[sweep.axes]\n'
+    text += 'tcp = { key = "flows.0.tcp", values = ["newreno", "cubic"] }\n'
+    text += 'queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel"] }\n'
+    (tmp_path / "calls.toml").write_text(text, encoding="utf-8")
+    sojourn.run(tmp_path / "calls.toml", 3, out=tmp_path / "out")
+    watched = Watched(browser, report.write(tmp_path / "out"), 1280)
+    table = watched.page.locator("#groups .scroll").first
+    assert "one-way delay" in table.inner_text()
+    assert table.evaluate("each => each.scrollWidth - each.clientWidth") == 0
+    watched.page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_print_has_figures(scheme: Scheme, browser: Browser, long_labels: Path) -> None:
     """A print has every figure, drawn or not when it is asked for, in colours for paper."""
