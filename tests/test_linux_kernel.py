@@ -84,6 +84,16 @@ def test_rtt_is_the_path(backend: Linux) -> None:
     assert flow["rtt_max"] == pytest.approx(0.014 + (1500 + 52) * per_byte, abs=5e-6)
 
 
+def test_second_segment_is_acknowledged(backend: Linux) -> None:
+    """Without losses a receiver acknowledges every second segment (RFC 5681, section 4.2), not each one."""
+    for profile in ("linux-6", "rfc"):
+        data = scenario_data(stack=profile)
+        data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "droptail"}
+        flows = sojourn.run(from_data(data, "test"), backend=backend).flows
+        assert flows["retransmissions"].sum() == 0
+        assert flows["rtt_samples"].sum() / flows["segments_sent"].sum() == pytest.approx(0.5, abs=0.05)
+
+
 def test_header_size_counts(backend: Linux) -> None:
     """Bytes at the link are those of the specification: packets with headers of 54 bytes are 1514 bytes long."""
     queue = queue_of(backend, scenario(stack={"profile": "linux-6", "header_size": "54 B"}))
