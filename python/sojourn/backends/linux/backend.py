@@ -50,7 +50,7 @@ class Linux:
             translated = plan(run, limitations)
         except Impossible as problem:
             raise refusals.refuse_impossible(problem, given) from None
-        refusals.refuse(run, limitations, given)
+        refusals.refuse(limitations, given)
         _check_memory(translated)
 
     def run(self, run: RunSpecification, /) -> RunResult:

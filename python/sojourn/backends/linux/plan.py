@@ -56,7 +56,7 @@ def plan(run: RunSpecification, limitations: Limitations) -> Plan:
     overhead = extra - topology.ETHERNET_HEADER
     mtu = max(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows)
     tcp = [flow for flow in flows if flow.is_tcp]
-    first_links = {paths[_ends(flow)][0] for flow in tcp}
+    first_links = {paths[_ends(flow)][0]: run["sender_overhead"] for flow in flows}
     last_links = {paths[_back(flow)][-1] for flow in tcp}
     batches, devices = topology.build(links, mtu, overhead, first_links, _limits(run, paths), limitations)
     _addresses_and_routes(run, flows, paths, devices, batches, limitations)
