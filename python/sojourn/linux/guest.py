@@ -1,6 +1,7 @@
 """The guest of a kernel: its first file system, with the user's ``busybox``, ``ip`` and ``tc`` and Sojourn's own program."""
 
 import subprocess
+import tempfile
 from importlib import resources
 from pathlib import Path
 
@@ -27,12 +28,11 @@ def compile_c(names: tuple[str, ...], target: Path, options: tuple[str, ...]) ->
     Raises:
         RunFailed: the compiler refused.
     """
-    work = target.parent / f"{target.name}.source"
-    work.mkdir(exist_ok=True)
-    for name in (*names, *HEADERS):
-        (work / name).write_bytes(source(name))
-    command = ["gcc", "-O2", "-std=gnu11", *options, "-o", str(target), *names, "-lm", "-lpthread"]
-    done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory(prefix="sojourn-guest-") as work:
+        for name in (*names, *HEADERS):
+            (Path(work) / name).write_bytes(source(name))
+        command = ["gcc", "-O2", "-std=gnu11", *options, "-o", str(target), *names, "-lm", "-lpthread"]
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunFailed(f"gcc failed: {done.stderr.strip().splitlines()[0]}")
 
