@@ -1,5 +1,6 @@
 """The backend linux without a kernel: what it tells one, what it refuses, and what it reads from a result that was kept."""
 
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from conftest import ROOT, Capture, complaint, scenario_data
 from sojourn import catalogue
-from sojourn.backends.linux import causes, disciplines, reading, refusals, routes, stack, topology
+from sojourn.backends.linux import causes, disciplines, machine, reading, refusals, routes, stack, topology
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import Plan, plan
@@ -317,10 +318,18 @@ def test_unknown_stack_is_noted() -> None:
     assert set(stack.CONSTANT) <= {setting.name for setting in catalogue.load().stack_settings}
 
 
+@pytest.mark.parametrize(("flags", "blocks", "fault"), [(os.ST_NOEXEC, 2**20, "is mounted noexec"), (0, 64 * 256, "has 64 MiB")])
+def test_memory_needs_a_place(flags: int, blocks: int, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system that is mounted noexec, or has too little room, is refused before a kernel starts, in one line."""
+    system = os.statvfs_result((4096, 4096, blocks, blocks, blocks, 0, 0, 0, flags, 255))
+    monkeypatch.setenv("TMPDIR", "/tmp")
+    monkeypatch.setattr(os, "statvfs", lambda _: system)
+    with pytest.raises(RunFailed, match=rf"^no place for the guest's memory: /tmp {fault}; set TMPDIR to a folder with 512 MiB$"):
+        machine.memory_folder()
+
+
 def test_failure_is_one_line(tmp_path: Path) -> None:
     """What a kernel says before it dies becomes one line."""
-    from sojourn.backends.linux import machine
-
     (tmp_path / "console").write_text("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n")
     with pytest.raises(RunFailed, match=r"^the kernel could not carry it out: Kernel panic - not syncing: VFS$"):
         machine._result(tmp_path, 1)
