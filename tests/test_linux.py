@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Capture, complaint, scenario_data
-from sojourn import catalogue
+from sojourn import backends, catalogue
 from sojourn.backends.linux import causes, disciplines, machine, reading, refusals, routes, stack, topology
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
@@ -267,7 +267,7 @@ def invent(folder: Path, *kernels: str) -> None:
     """Puts descriptions of kernels into a cache."""
     for name in kernels:
         (folder / name).mkdir(parents=True)
-        cache.write(cache.Kernel(name, "6.1.0", 1000, "c", "k", "g", "source", ()))
+        cache.write(cache.Kernel(name, "6.1.0", 1000, "c", "k", "g", "another", "key", "source", ()))
 
 
 def test_no_kernel_is_told(empty_cache: Path, scenario_file: Callable[..., Path], capsys: Capture) -> None:
@@ -287,6 +287,15 @@ def test_several_kernels_have_names(empty_cache: Path) -> None:
         cache.named(None)
     with pytest.raises(InputError, match=r'^unknown Linux kernel "6\.2", did you mean "6\.1[2]?"\? '):
         cache.named("6.2")
+
+
+def test_old_guest_is_refused(empty_cache: Path) -> None:
+    """A kernel whose guest another version of Sojourn made is refused with the command that makes it anew."""
+    invent(empty_cache, "6.1")
+    with pytest.raises(
+        InputError, match=r"^the guest of linux:6\.1 is of another version of Sojourn; `sojourn linux build --name "
+    ):
+        backends.named("linux")
 
 
 def test_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
