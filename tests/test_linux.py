@@ -293,7 +293,7 @@ def test_old_guest_is_refused(empty_cache: Path) -> None:
     """A kernel whose guest another version of Sojourn made is refused with the command that makes it anew."""
     invent(empty_cache, "6.1")
     with pytest.raises(
-        InputError, match=r"^the guest of linux:6\.1 is of another version of Sojourn; `sojourn linux build --name "
+        InputError, match=r"^the guest of linux:6\.1 is of another version of Sojourn; `sojourn linux build --source "
     ):
         backends.named("linux")
 
