@@ -73,10 +73,7 @@ def plan(run: RunSpecification, limitations: Limitations) -> Plan:
         *_settings(run, flows, limitations),
         *(_flow(run, flow, extra, mtu, limitations) for flow in flows),
         *(f"counters {node(host)}" for host in senders.values()),
-        *(
-            f"queue {number} {devices[index].origin} {devices[index].out} {devices[index].mirror} {overhead}"
-            for number, index in enumerate(measured)
-        ),
+        *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
         *seen,
         *events,
     ]
@@ -222,6 +219,11 @@ def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, limitations: 
     own = stack.packet_size(used) - topology.INTERNET_HEADERS
     segment = 0 if own + topology.INTERNET_HEADERS == mtu else own
     return f"{line} {module} {flow.entry['size'] or 0} {segment} {int(bool(used['pacing']))}"
+
+
+def _queue(number: int, devices: LinkDevices, overhead: int) -> str:
+    assert devices.wire is not None, "a link with a discipline has a wire"
+    return f"queue {number} {devices.origin} {devices.out} {devices.mirror} {overhead} {' '.join(devices.wire)}"
 
 
 def _single_senders(tcp: list[Flow]) -> dict[int, int]:
