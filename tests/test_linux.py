@@ -1,5 +1,6 @@
 """The backend linux without a kernel: what it tells one, what it refuses, and what it reads from a result that was kept."""
 
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -8,8 +9,8 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Capture, complaint, scenario_data
-from sojourn import catalogue
-from sojourn.backends.linux import causes, disciplines, reading, refusals, routes, stack, topology
+from sojourn import backends, catalogue
+from sojourn.backends.linux import causes, disciplines, machine, reading, refusals, routes, stack, topology
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import Plan, plan
@@ -42,7 +43,7 @@ def check(cell: Cell) -> None:
         plan(cell.specification, limitations)
     except Impossible as problem:
         raise refusals.refuse_impossible(problem, cell.given) from None
-    refusals.refuse(cell.specification, limitations, cell.given)
+    refusals.refuse(limitations, cell.given)
 
 
 def refused(data: dict[str, Any]) -> str:
@@ -101,7 +102,6 @@ def test_red_weight_is_exact() -> None:
         (with_queue(name="pie", derandomise=False), "network.dumbbell.bottleneck.queue.derandomise: PIE of Linux always"),
         (scenario_data(stack={"initial_rto": "3 s"}), "stack.initial_rto: Linux has 1 s (TCP_TIMEOUT_INIT)"),
         (scenario_data(stack={"recovery": "fack"}), "stack.recovery: Linux has rack, and prr without it"),
-        (scenario_data(sender_overhead="1 ms"), "sender_overhead: Linux sends at once"),
         (scenario_data(flows=[{"from": "a", "to": "b", "tcp": "compound"}]), "flows.0.tcp.name: Linux has no compound "),
         (
             scenario_data(flows=[{"from": "a", "to": "b", "tcp": {"name": "newreno", "beta": 0.7}}]),
@@ -267,7 +267,7 @@ def invent(folder: Path, *kernels: str) -> None:
     """Puts descriptions of kernels into a cache."""
     for name in kernels:
         (folder / name).mkdir(parents=True)
-        cache.write(cache.Kernel(name, "6.1.0", 1000, "c", "k", "g", "source", ()))
+        cache.write(cache.Kernel(name, "6.1.0", 1000, "c", "k", "g", "another", "key", "source", ()))
 
 
 def test_no_kernel_is_told(empty_cache: Path, scenario_file: Callable[..., Path], capsys: Capture) -> None:
@@ -287,6 +287,15 @@ def test_several_kernels_have_names(empty_cache: Path) -> None:
         cache.named(None)
     with pytest.raises(InputError, match=r'^unknown Linux kernel "6\.2", did you mean "6\.1[2]?"\? '):
         cache.named("6.2")
+
+
+def test_old_guest_is_refused(empty_cache: Path) -> None:
+    """A kernel whose guest another version of Sojourn made is refused with the command that makes it anew."""
+    invent(empty_cache, "6.1")
+    with pytest.raises(
+        InputError, match=r"^the guest of linux:6\.1 is of another version of Sojourn; `sojourn linux build --source "
+    ):
+        backends.named("linux")
 
 
 def test_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,10 +327,18 @@ def test_unknown_stack_is_noted() -> None:
     assert set(stack.CONSTANT) <= {setting.name for setting in catalogue.load().stack_settings}
 
 
+@pytest.mark.parametrize(("flags", "blocks", "fault"), [(os.ST_NOEXEC, 2**20, "is mounted noexec"), (0, 64 * 256, "has 64 MiB")])
+def test_memory_needs_a_place(flags: int, blocks: int, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system that is mounted noexec, or has too little room, is refused before a kernel starts, in one line."""
+    system = os.statvfs_result((4096, 4096, blocks, blocks, blocks, 0, 0, 0, flags, 255))
+    monkeypatch.setenv("TMPDIR", "/tmp")
+    monkeypatch.setattr(os, "statvfs", lambda _: system)
+    with pytest.raises(RunFailed, match=rf"^no place for the guest's memory: /tmp {fault}; set TMPDIR to a folder with 512 MiB$"):
+        machine.memory_folder()
+
+
 def test_failure_is_one_line(tmp_path: Path) -> None:
     """What a kernel says before it dies becomes one line."""
-    from sojourn.backends.linux import machine
-
     (tmp_path / "console").write_text("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n")
     with pytest.raises(RunFailed, match=r"^the kernel could not carry it out: Kernel panic - not syncing: VFS$"):
         machine._result(tmp_path, 1)
@@ -339,5 +356,11 @@ def test_fast_links_are_passed() -> None:
         "loss": 0.0,
         "changes": [],
     }
-    _, (devices,) = topology.build([fast], 1500, -14, set(), {}, Limitations())
+    _, (devices,) = topology.build([fast], 1500, -14, {}, {}, Limitations())
     assert devices.wire is None
+
+
+def test_sender_overhead_is_jitter() -> None:
+    """A sender's time of up to 1 ms over each packet is a delay of 0.5 ms and as much to both sides of it (tc-netem(8))."""
+    files = translated(sender_overhead="1 ms").files
+    assert "netem limit 10000000 delay 1500.000us 500.000us rate 100000000bit -14\n" in files["n0.tc"]

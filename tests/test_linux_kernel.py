@@ -1,8 +1,10 @@
 """The backend linux on a real kernel: it does what a scenario says, always the same, and nothing is left behind."""
 
+import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -50,18 +52,25 @@ def queue_of(backend: Linux, asked: Any) -> dict[str, Any]:
     return sojourn.run(asked, backend=backend).queues.row(0, named=True)
 
 
-def kernels_running() -> set[str]:
-    """Returns the processes of kernels."""
-    listed = subprocess.run(["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    return {line for line in listed.splitlines() if "time-travel=inf-cpu" in line}
+def kernels_running(folder: Path) -> list[int]:
+    """Returns the processes whose working directory is somewhere below a folder, as that of each run's kernel is."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").readlink().is_relative_to(folder):
+                found.append(int(process.name))
+    return found
 
 
 @pytest.fixture(autouse=True)
-def nothing_left() -> Iterator[None]:
-    """Checks that a test leaves no process of a kernel behind."""
-    before = kernels_running()
+def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Checks that a test leaves no process of a kernel and no folder of a run behind."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield
-    assert kernels_running() <= before
+    assert kernels_running(folder) == []
+    assert list(folder.iterdir()) == []
 
 
 def test_full_link_is_full(backend: Linux) -> None:
@@ -82,6 +91,16 @@ def test_rtt_is_the_path(backend: Linux) -> None:
     # 60 bytes are SYN and SYN-ACK with their options, 52 an acknowledgement with a timestamp.
     assert flow["established"] - flow["start"] == pytest.approx(0.014 + (60 + 60) * per_byte, abs=5e-6)
     assert flow["rtt_max"] == pytest.approx(0.014 + (1500 + 52) * per_byte, abs=5e-6)
+
+
+def test_second_segment_is_acknowledged(backend: Linux) -> None:
+    """Without losses a receiver acknowledges every second segment (RFC 5681, section 4.2), not each one."""
+    for profile in ("linux-6", "rfc"):
+        data = scenario_data(stack=profile)
+        data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "droptail"}
+        flows = sojourn.run(from_data(data, "test"), backend=backend).flows
+        assert flows["retransmissions"].sum() == 0
+        assert int(flows["rtt_samples"].sum()) / int(flows["segments_sent"].sum()) == pytest.approx(0.5, abs=0.05)
 
 
 def test_header_size_counts(backend: Linux) -> None:
@@ -136,7 +155,9 @@ def test_loss_is_random(backend: Linux) -> None:
     flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "8 Mbit/s", "packet_size": "500 B"}}]
     data = scenario_data(flows=flows)
     data["network"]["dumbbell"]["bottleneck"]["loss"] = 0.02
-    flow = sojourn.run(from_data(data, "test"), backend=backend).flows.row(0, named=True)
+    run = sojourn.run(from_data(data, "test"), backend=backend)
+    flow = run.flows.row(0, named=True)
+    assert run.queues["total_link_losses"][0] == pytest.approx(0.02 * run.queues["total_departures"][0], rel=0.3)
     lost = 1 - flow["bytes_delivered"] / 500 / flow["segments_sent"]
     assert lost == pytest.approx(0.02, abs=5 * (0.02 * 0.98 / flow["segments_sent"]) ** 0.5 + 0.003)
 
@@ -204,19 +225,21 @@ def test_killed_sojourn_leaves_nothing(tmp_path: Path) -> None:
         'name = "long"\nduration = "1000 s"\n[[network.links]]\nfrom = "a"\nto = "b"\nrate = "10 Mbit/s"\n'
         '[[flows]]\nfrom = "a"\nto = "b"\ntcp = "newreno"\n'
     )
-    before = kernels_running()
+    folder = tmp_path / "of_killed"
+    folder.mkdir()
     start = "import sys; from sojourn.cli.commands import status; sys.exit(status(sys.argv[1:]))"
     command = [sys.executable, "-c", start, "run", str(file), "--backend", f"linux:{cache.kernels()[0].name}"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     deadline = time.monotonic() + 30
-    while kernels_running() <= before and time.monotonic() < deadline:
+    while not kernels_running(folder) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert kernels_running() > before
+    assert kernels_running(folder)
     process.kill()
     process.wait()
-    while kernels_running() > before and time.monotonic() < deadline:
+    while kernels_running(folder) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert kernels_running() <= before
+    assert kernels_running(folder) == []
 
 
 def test_names_find_kernels() -> None:

@@ -31,7 +31,10 @@ def command() -> None:
     help="Add a module of one file to the kernel, such as sch_dualpi2.c or tcp_own.c; repeatable.",
 )
 def build_command(source: Path | None, name: str | None, added: tuple[Path, ...]) -> None:
-    """Build a kernel and its guest into the user's cache; an interrupted build goes on where it stopped."""
+    """Build a kernel and its guest into the user's cache.
+
+    An interrupted build goes on where it stopped. A kernel that is built from the same already gets a new guest only.
+    """
     from sojourn.linux import cache
     from sojourn.linux.build import build
 
@@ -53,7 +56,7 @@ def status_command() -> None:
         click.echo(f"linux:{kernel.name}: Linux {kernel.version}, {kernel.hz} ticks a second{added}, from {kernel.source}")
         click.echo(f"    {kernel.folder}")
     for folder in cache.unfinished():
-        click.echo(f"linux:{folder.name}: not finished; `{cache.BUILD} --name {folder.name}` goes on; log: {folder / cache.LOG}")
+        click.echo(f"linux:{folder.name}: not finished; the same `{cache.BUILD}` goes on; log: {folder / cache.LOG}")
     if not cache.kernels():
         click.echo(f"No kernel is built; `{cache.BUILD}` makes one.")
 

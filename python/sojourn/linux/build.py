@@ -1,11 +1,13 @@
 """Builds a kernel and its guest into the cache, step by step; what is done is not done again."""
 
+import dataclasses
 import fcntl
 import hashlib
 import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,9 @@ from pathlib import Path
 from sojourn.errors import InputError
 from sojourn.linux import cache, compiling, guest, source, tools
 from sojourn.linux.cache import Kernel
+
+#: The folder of what has been compiled, until the kernel is complete.
+_OBJECTS = "objects"
 
 #: Called with what is being done, and how many files have been compiled.
 Watch = Callable[[str, int], None]
@@ -42,48 +47,63 @@ def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: 
     name = name or _name(origin)
     folder = cache.kernels_folder() / name
     folder.mkdir(parents=True, exist_ok=True)
+    key = _digest(source.key(origin, added).encode() + compiling.own_configuration())
     with _alone(folder):
-        watch(f"unpacking {origin}", 0)
-        tree, ours = source.unpacked(origin, added, folder / cache.LOG)
-        objects = folder / "objects"
-        watch("configuring", 0)
-        configuration = compiling.configure(tree, objects, folder / cache.LOG)
-        compiled = 0
-
-        def count() -> None:
-            nonlocal compiled
-            compiled += 1
-            watch("compiling", compiled)
-
-        binary = compiling.compile_kernel(tree, objects, folder / cache.LOG, len(os.sched_getaffinity(0)), count)
-        watch("making the guest", compiled)
-        subprocess.run(["strip", "-o", str(folder / cache.KERNEL), str(binary)], check=True)
-        (folder / cache.CONFIGURATION).write_text(configuration)
-        kernel = Kernel(
-            name=name,
-            version=source.version(tree),
-            hz=compiling.HZ,
-            configuration=_digest(configuration.encode()),
-            kernel=_digest((folder / cache.KERNEL).read_bytes()),
-            guest=make_guest(folder),
-            source=str(origin),
-            added=tuple(path.name for path in added),
-        )
+        kernel = cache.read(name)
+        if kernel is None or kernel.key != key:
+            kernel = _compile(name, origin, added, key, watch)
+        watch("making the guest", 0)
+        kernel = dataclasses.replace(kernel, guest=make_guest(folder), program=guest.program_digest())
         cache.write(kernel)
-        shutil.rmtree(objects)
-        if ours:
-            shutil.rmtree(tree)
+        shutil.rmtree(folder / _OBJECTS, ignore_errors=True)
     return kernel
+
+
+def _compile(name: str, origin: Path, added: tuple[Path, ...], key: str, watch: Watch) -> Kernel:
+    """Compiles a kernel, which has no guest yet."""
+    folder = cache.kernels_folder() / name
+    log, objects = folder / cache.LOG, folder / _OBJECTS
+    (folder / cache.DESCRIPTION).unlink(missing_ok=True)
+    watch(f"unpacking {origin}", 0)
+    tree, ours = source.unpacked(origin, added, log)
+    watch("configuring", 0)
+    configuration = compiling.configure(tree, objects, log)
+    compiled = 0
+
+    def count() -> None:
+        nonlocal compiled
+        compiled += 1
+        watch("compiling", compiled)
+
+    binary = compiling.compile_kernel(tree, objects, log, len(os.sched_getaffinity(0)), count)
+    subprocess.run(["strip", "-o", str(folder / cache.KERNEL), str(binary)], check=True)
+    (folder / cache.CONFIGURATION).write_text(configuration)
+    version = source.version(tree)
+    if ours:
+        shutil.rmtree(tree)
+    return Kernel(
+        name=name,
+        version=version,
+        hz=compiling.HZ,
+        configuration=_digest(configuration.encode()),
+        kernel=_digest((folder / cache.KERNEL).read_bytes()),
+        guest="",
+        program="",
+        key=key,
+        source=str(origin),
+        added=tuple(path.name for path in added),
+    )
 
 
 def make_guest(folder: Path) -> str:
     """Makes a kernel's guest, and the library that seeds its random numbers; returns the digest of both."""
-    program = folder / "flows"
-    guest.compile_c(guest.PROGRAM, program, ("-static",))
-    guest.compile_c(("seeded.c",), folder / cache.SEEDED, ("-shared", "-fPIC"))
-    content = guest.make(program)
+    with tempfile.TemporaryDirectory(prefix="sojourn-guest-") as work:
+        program = Path(work) / "flows"
+        guest.compile_c(guest.PROGRAM, program, ("-static",))
+        content = guest.make(program)
+    guest.compile_c((guest.SEEDED,), folder / cache.SEEDED, ("-shared", "-fPIC"))
     (folder / cache.GUEST).write_bytes(content)
-    return _digest(content + guest.source("seeded.c"))
+    return _digest(content + guest.source(guest.SEEDED))
 
 
 def _name(origin: Path) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,10 @@ class Kernel:
     kernel: str
     #: Of the guest's archive.
     guest: str
+    #: Of Sojourn's own part of the guest: what it is told and what it answers must fit this Sojourn.
+    program: str
+    #: Of all that the kernel was made from; with the same it is not compiled again.
+    key: str
     #: What it was made from: a file or a folder, and the files added.
     source: str
     added: tuple[str, ...]
@@ -39,6 +44,11 @@ class Kernel:
     def folder(self) -> Path:
         """Where its files are."""
         return kernels_folder() / self.name
+
+    @property
+    def command(self) -> str:
+        """What builds it from the same source once more."""
+        return shlex.join([*BUILD.split(), "--source", self.source, "--name", self.name])
 
 
 def folder() -> Path:
@@ -68,6 +78,11 @@ def kernels() -> list[Kernel]:
     """All complete kernels, by name."""
     found = (_read(path) for path in sorted(kernels_folder().glob(f"*/{DESCRIPTION}")))
     return [kernel for kernel in found if kernel is not None]
+
+
+def read(name: str) -> Kernel | None:
+    """The kernel of a name, if it is complete."""
+    return _read(kernels_folder() / name / DESCRIPTION)
 
 
 def unfinished() -> list[Path]:

@@ -29,6 +29,11 @@ REQUIRED = (
 COMPILED = re.compile(r"^ +(CC|AS|LD|AR) ")
 
 
+def own_configuration() -> bytes:
+    """The options that Sojourn sets; all others are off, or what these need."""
+    return resources.files("sojourn.linux").joinpath("kernel", "sojourn.config").read_bytes()
+
+
 def configure(source: Path, build: Path, log: Path) -> str:
     """Writes the configuration of a kernel and returns it.
 
@@ -39,8 +44,7 @@ def configure(source: Path, build: Path, log: Path) -> str:
         RunFailed: the kernel cannot be configured so.
     """
     build.mkdir(parents=True, exist_ok=True)
-    own = resources.files("sojourn.linux").joinpath("kernel", "sojourn.config").read_bytes()
-    (build / "sojourn.config").write_bytes(own)
+    (build / "sojourn.config").write_bytes(own_configuration())
     top = (source / "Kconfig").read_text()
     (build / "Kconfig.sojourn").write_text(
         re.sub(r"(?m)^(mainmenu .*)$", rf"\1\n\nconfig HZ\n\tint\n\tdefault {HZ}\n", top, count=1)

@@ -1,6 +1,8 @@
 """The guest of a kernel: its first file system, with the user's ``busybox``, ``ip`` and ``tc`` and Sojourn's own program."""
 
+import hashlib
 import subprocess
+import tempfile
 from importlib import resources
 from pathlib import Path
 
@@ -16,9 +18,21 @@ HEADERS = ("guest.h",)
 FOLDERS = ("bin", "dev", "host", "proc", "run", "sys", "tmp", "usr", "usr/bin")
 
 
+#: The guest's first process, and the library that seeds the kernel's random numbers.
+INIT, SEEDED = "init.sh", "seeded.c"
+
+
 def source(name: str) -> bytes:
     """A file of Sojourn's part of the guest."""
     return resources.files("sojourn.linux").joinpath("guest", name).read_bytes()
+
+
+def program_digest() -> str:
+    """A digest of Sojourn's part of the guest."""
+    found = hashlib.blake2b(digest_size=16)
+    for name in (*PROGRAM, *HEADERS, INIT, SEEDED):
+        found.update(source(name) + b"\0")
+    return found.hexdigest()
 
 
 def compile_c(names: tuple[str, ...], target: Path, options: tuple[str, ...]) -> None:
@@ -27,12 +41,11 @@ def compile_c(names: tuple[str, ...], target: Path, options: tuple[str, ...]) ->
     Raises:
         RunFailed: the compiler refused.
     """
-    work = target.parent / f"{target.name}.source"
-    work.mkdir(exist_ok=True)
-    for name in (*names, *HEADERS):
-        (work / name).write_bytes(source(name))
-    command = ["gcc", "-O2", "-std=gnu11", *options, "-o", str(target), *names, "-lm", "-lpthread"]
-    done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory(prefix="sojourn-guest-") as work:
+        for name in (*names, *HEADERS):
+            (Path(work) / name).write_bytes(source(name))
+        command = ["gcc", "-O2", "-std=gnu11", *options, "-o", str(target), *names, "-lm", "-lpthread"]
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunFailed(f"gcc failed: {done.stderr.strip().splitlines()[0]}")
 
@@ -42,7 +55,7 @@ def make(program: Path) -> bytes:
     entries: dict[str, Entry] = {name: archive.directory(name) for name in FOLDERS}
     entries["dev/console"] = archive.device("dev/console", 5, 1)
     entries["dev/null"] = archive.device("dev/null", 1, 3)
-    entries["init"] = archive.file("init", source("init.sh"))
+    entries["init"] = archive.file("init", source(INIT))
     entries["bin/sh"] = archive.link("bin/sh", "busybox")
     entries["usr/bin/flows"] = archive.file("usr/bin/flows", program.read_bytes())
     entries |= _file("bin/busybox", _found("busybox"))

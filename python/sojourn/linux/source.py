@@ -53,6 +53,12 @@ def check_added(added: Iterable[Path]) -> None:
             raise InputError(f"--add {path}: a module is one file called {allowed}")
 
 
+def key(source: Path, added: Iterable[Path]) -> str:
+    """A digest of a source, by its place and its time, and of the files that are added."""
+    contents = b"\0".join(path.name.encode() + b"\0" + path.read_bytes() for path in added)
+    return hashlib.blake2b(f"{source} {source.stat().st_mtime_ns}".encode() + contents, digest_size=8).hexdigest()
+
+
 def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bool]:
     """The folder of a source, with the files that were added.
 
@@ -68,11 +74,9 @@ def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bo
     if source.is_dir() and not added:
         _check(source)
         return source, False
-    contents = b"".join(path.read_bytes() for path in added)
-    key = hashlib.blake2b(f"{source} {source.stat().st_mtime_ns}".encode() + contents, digest_size=8).hexdigest()
-    folder = cache.sources_folder() / key
+    folder = cache.sources_folder() / key(source, added)
     if not folder.exists():
-        part = cache.sources_folder() / f"{key}.part"
+        part = folder.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         command = (

@@ -11,7 +11,7 @@ from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import Plan, plan
 from sojourn.backends.result import RunResult
 from sojourn.errors import InputError
-from sojourn.linux import cache
+from sojourn.linux import cache, guest
 from sojourn.linux.cache import Kernel
 from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
@@ -31,11 +31,15 @@ class Linux:
         name: of the kernel; without one, the only one that is built.
 
     Raises:
-        InputError: there is none.
+        InputError: there is none, or its guest was made by another version of Sojourn.
     """
 
     def __init__(self, name: str | None) -> None:
         self._kernel = cache.named(name)
+        if self._kernel.program != guest.program_digest():
+            raise InputError(
+                f"the guest of linux:{self._kernel.name} is of another version of Sojourn; `{self._kernel.command}` makes it anew"
+            )
         self._cancelled = threading.Event()
 
     @property
@@ -50,7 +54,7 @@ class Linux:
             translated = plan(run, limitations)
         except Impossible as problem:
             raise refusals.refuse_impossible(problem, given) from None
-        refusals.refuse(run, limitations, given)
+        refusals.refuse(limitations, given)
         _check_memory(translated)
 
     def run(self, run: RunSpecification, /) -> RunResult:

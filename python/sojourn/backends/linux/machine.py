@@ -23,8 +23,9 @@ _LEAST_PATIENCE, _PATIENCE = 300, 60
 #: Between two looks whether a run has been cancelled, in s.
 _LOOK = 0.2
 
-#: Where the guest's memory is: a file that is mapped, and executed from.
-_MEMORY_FOLDER = Path("/dev/shm")
+#: Where the guest's memory may be, a file that is mapped and executed from, and the least room for it in MiB: a guest that
+#: grows out of its file system dies without a word, and containers often have 64 MiB in the first of these.
+_MEMORY_FOLDERS, _LEAST_ROOM = ("/dev/shm", "/tmp"), 512
 
 #: What lines that tell of a failure have in them.
 _SIGNS = ("panic", "error", "cannot", "failed", "denied", "mmap")
@@ -83,14 +84,40 @@ def _command(kernel: Kernel, memory: int) -> list[str]:
 
 
 def _environment(kernel: Kernel, seed: int, folder: Path) -> dict[str, str]:
-    memory = _MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK) else folder
     return {
         "PATH": os.defpath,
         "HOME": str(folder),
-        "TMPDIR": os.environ.get("TMPDIR", str(memory)),
+        "TMPDIR": str(memory_folder()),
         "LD_PRELOAD": str(kernel.folder / cache.SEEDED),
         "SOJOURN_SEED": str(seed),
     }
+
+
+def memory_folder() -> Path:
+    """The folder for a guest's memory: that of ``TMPDIR`` or, without it, the first that will do.
+
+    Raises:
+        RunFailed: there is none.
+    """
+    asked = os.environ.get("TMPDIR")
+    folders = (asked,) if asked else _MEMORY_FOLDERS
+    faults = []
+    for name in folders:
+        if (fault := _fault(name)) is None:
+            return Path(name)
+        faults.append(f"{name} {fault}")
+    raise RunFailed(f"no place for the guest's memory: {', '.join(faults)}; set TMPDIR to a folder with {_LEAST_ROOM} MiB")
+
+
+def _fault(folder: str) -> str | None:
+    """Why a guest's memory cannot be in a folder."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return "cannot be written to"
+    system = os.statvfs(folder)
+    if system.f_flag & os.ST_NOEXEC:
+        return "is mounted noexec"
+    room = system.f_bavail * system.f_frsize // 2**20
+    return f"has {room} MiB" if room < _LEAST_ROOM else None
 
 
 def _wait(process: subprocess.Popen[bytes], patience: float, cancelled: threading.Event) -> None:
@@ -124,7 +151,8 @@ def _result(folder: Path, status: int) -> str:
     network = log.read_text().strip() if log.exists() else ""
     console = (folder / "console").read_text(errors="replace").strip()
     reason = last or network or console or f"exit status {status}"
-    raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}")
+    hint = "; a container must allow ptrace" if "ptrace: Operation not permitted" in reason else ""
+    raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}{hint}")
 
 
 def _one_line(text: str) -> str:

@@ -21,7 +21,7 @@ REFERENCE_PACKET = 1500
 TOOLS = "/usr/bin"
 
 #: The guest's memory: what it needs at least, and for each flow, in MiB. Memory that is not used costs a sixtieth.
-_LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 24
+_LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 3
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def plan(run: RunSpecification, limitations: Limitations) -> Plan:
     overhead = extra - topology.ETHERNET_HEADER
     mtu = max(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows)
     tcp = [flow for flow in flows if flow.is_tcp]
-    first_links = {paths[_ends(flow)][0] for flow in tcp}
+    first_links = {paths[_ends(flow)][0]: run["sender_overhead"] for flow in flows}
     last_links = {paths[_back(flow)][-1] for flow in tcp}
     batches, devices = topology.build(links, mtu, overhead, first_links, _limits(run, paths), limitations)
     _addresses_and_routes(run, flows, paths, devices, batches, limitations)
@@ -73,10 +73,7 @@ def plan(run: RunSpecification, limitations: Limitations) -> Plan:
         *_settings(run, flows, limitations),
         *(_flow(run, flow, extra, mtu, limitations) for flow in flows),
         *(f"counters {node(host)}" for host in senders.values()),
-        *(
-            f"queue {number} {devices[index].origin} {devices[index].out} {devices[index].mirror} {overhead}"
-            for number, index in enumerate(measured)
-        ),
+        *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
         *seen,
         *events,
     ]
@@ -222,6 +219,11 @@ def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, limitations: 
     own = stack.packet_size(used) - topology.INTERNET_HEADERS
     segment = 0 if own + topology.INTERNET_HEADERS == mtu else own
     return f"{line} {module} {flow.entry['size'] or 0} {segment} {int(bool(used['pacing']))}"
+
+
+def _queue(number: int, devices: LinkDevices, overhead: int) -> str:
+    assert devices.wire is not None, "a link with a discipline has a wire"
+    return f"queue {number} {devices.origin} {devices.out} {devices.mirror} {overhead} {' '.join(devices.wire)}"
 
 
 def _single_senders(tcp: list[Flow]) -> dict[int, int]:

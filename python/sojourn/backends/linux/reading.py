@@ -199,7 +199,6 @@ def _queue(run: RunSpecification, found: Records, number: int, index: int) -> di
     drops = int(after["drops"]) - int(before["drops"])
     at_start, at_end = causes.told(before["kind"], before["report"]), causes.told(after["kind"], after["report"])
     overflow = drops if at_end.everything_overflows else _gain(at_start.overflow, at_end.overflow)
-    loss = link["loss"] or any(change["loss"] for change in link["changes"])
     carried = mean_rate(link, run["warm_up"], run["duration"]) * window / NANOSECONDS / 8
     return {
         "link": _link_name(run, index),
@@ -209,7 +208,7 @@ def _queue(run: RunSpecification, found: Records, number: int, index: int) -> di
         "drops": drops,
         "drops_overflow": overflow,
         "drops_early": drops - overflow if overflow is not None else None,
-        "total_link_losses": None if loss else 0,
+        "total_link_losses": int(seen["link_losses"]),
         "marks": _gain(at_start.marks, at_end.marks),
         "mean_packets": mean,
         "sd_packets": math.sqrt(max(variance, 0.0)) if variance is not None else None,

@@ -3,7 +3,6 @@
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.errors import InputError
 from sojourn.scenario.given import Given
-from sojourn.specification import RunSpecification
 
 
 def refuse_impossible(problem: Impossible, given: Given) -> InputError:
@@ -12,14 +11,12 @@ def refuse_impossible(problem: Impossible, given: Given) -> InputError:
     return InputError(f"{keys[0] if keys else problem.key}: {problem.reason}")
 
 
-def refuse(run: RunSpecification, limitations: Limitations, given: Given) -> None:
+def refuse(limitations: Limitations, given: Given) -> None:
     """Refuses what Linux does otherwise, where somebody asked for it.
 
     Raises:
         InputError: somebody did.
     """
-    if given.matching("sender_overhead") and run["sender_overhead"]:
-        raise InputError("sender_overhead: Linux sends at once; leave it out")
     for limitation in limitations.found:
         for key in _asked(limitation.key, given):
             raise InputError(f"{key}: {limitation.reason}")

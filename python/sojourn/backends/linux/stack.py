@@ -34,8 +34,13 @@ CONSTANT: dict[str, tuple[Value, str]] = {
 #: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither.
 _RECOVERY = {"rack": (1, 3), "prr": (0, 0)}
 
-#: What the buffer of a socket begins with and is at least: tcp_wmem and tcp_rmem in ip-sysctl.rst.
-_LEAST_BUFFER, _FIRST_SEND_BUFFER = 4096, 65536
+#: What the buffers of a socket are at least, and what the receive buffer begins with: Linux's defaults (tcp_rmem in
+#: ip-sysctl.rst). If it began with its full size, thousands of segments would be acknowledged at once, one by one, while the
+#: window grows into it (net/ipv4/tcp_input.c, tcp_grow_window).
+_LEAST_BUFFER, _FIRST_RECEIVE_BUFFER = 4096, 131072
+
+#: What the send buffer begins with; it grows with the congestion window (tcp_sndbuf_expand).
+_FIRST_SEND_BUFFER = 65536
 
 #: tcp_adv_win_scale is 1: half of a receive buffer is the window, the rest is for overhead.
 _WINDOW_OF_BUFFER = 2
@@ -66,7 +71,7 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
         "tcp_recovery": str(rack),
         "tcp_early_retrans": str(probes),
         "tcp_wmem": f"{_LEAST_BUFFER} {_FIRST_SEND_BUFFER} {stack['send_buffer']}",
-        "tcp_rmem": f"{_LEAST_BUFFER} {window} {window}",
+        "tcp_rmem": f"{_LEAST_BUFFER} {min(_FIRST_RECEIVE_BUFFER, window)} {window}",
         # Nothing is learnt from one connection for the next.
         "tcp_no_metrics_save": "1",
     }

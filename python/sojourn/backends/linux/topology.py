@@ -68,6 +68,8 @@ class LinkDevices:
     mirror: str | None
     #: The name of the device of netem, and its namespace; none if the link is passed at once.
     wire: tuple[str, str] | None
+    #: The time (ps) up to which netem holds each packet besides, in order, for its sender.
+    sender_overhead: int = 0
 
 
 def node(index: int) -> str:
@@ -82,7 +84,12 @@ def address(index: int) -> str:
 
 
 def build(
-    links: list[dict[str, Any]], mtu: int, overhead: int, watched: set[int], limits: Mapping[int, Limit], limitations: Limitations
+    links: list[dict[str, Any]],
+    mtu: int,
+    overhead: int,
+    first: Mapping[int, int],
+    limits: Mapping[int, Limit],
+    limitations: Limitations,
 ) -> tuple[Batches, list[LinkDevices]]:
     """The commands that make a network, and its links' devices.
 
@@ -90,7 +97,8 @@ def build(
         links: the specification's.
         mtu: of all devices.
         overhead: bytes of headers of a packet beyond those that the kernel counts; negative.
-        watched: links on which each packet must be seen as it is sent, before any queue.
+        first: links that senders send on, where each packet must be seen before any queue, and the time (ps) up to which a sender
+            takes over each packet.
         limits: of the disciplines, by link.
         limitations: what Linux cannot do is noted here.
 
@@ -100,7 +108,7 @@ def build(
     batches = Batches()
     found: list[LinkDevices] = []
     for index, link in enumerate(links):
-        devices = _devices(index, link, watched)
+        devices = _devices(index, link, first, limitations)
         found.append(devices)
         _create(batches, index, devices, mtu, has_queue=link["queue"] is not None)
         if link["queue"] is not None:
@@ -114,7 +122,7 @@ def build(
             )
         if devices.wire is not None:
             namespace, device = devices.wire
-            batches.add_tc(namespace, f"qdisc add dev {device} root handle 1: {netem(link, overhead)}")
+            batches.add_tc(namespace, f"qdisc add dev {device} root handle 1: {netem(link, overhead, devices.sender_overhead)}")
         if devices.mirror is not None:
             batches.add_tc(
                 devices.origin,
@@ -143,32 +151,40 @@ def changes(link: dict[str, Any], devices: LinkDevices, overhead: int) -> list[t
             found.append((at, devices.origin, f"class change {_rate_class(devices.out, present)}"))
         if devices.wire is not None:
             namespace, device = devices.wire
-            found.append((at, namespace, f"qdisc change dev {device} root handle 1: {netem(present, overhead)}"))
+            found.append(
+                (at, namespace, f"qdisc change dev {device} root handle 1: {netem(present, overhead, devices.sender_overhead)}")
+            )
     return found
 
 
-def netem(link: Mapping[str, Any], overhead: int) -> str:
+def netem(link: Mapping[str, Any], overhead: int, sender_overhead: int = 0) -> str:
     """A transmitter and a wire, as ``tc`` takes them (tc-netem(8)).
 
     netem sends a packet its delay after it came, or when the one before has been sent if that is later, and the time of its
-    transmission after that: what a FIFO and a wire do, in the other order.
+    transmission after that: what a FIFO and a wire do, in the other order. So packets stay in order with a random delay too.
     """
     loss = f" loss random {100 * link['loss']:.10g}%" if link["loss"] else ""
-    microseconds = nanoseconds(link["delay"]) / 1000
-    return f"netem limit {_ROOM} delay {microseconds:.3f}us{loss} rate {link['rate']}bit {overhead}"
+    # A jitter is uniform around the delay, to both sides (net/sched/sch_netem.c, tabledist).
+    delay, jitter = nanoseconds(link["delay"]) + nanoseconds(sender_overhead) / 2, nanoseconds(sender_overhead) / 2
+    times = f"{delay / 1000:.3f}us" + (f" {jitter / 1000:.3f}us" if sender_overhead else "")
+    return f"netem limit {_ROOM} delay {times}{loss} rate {link['rate']}bit {overhead}"
 
 
-def _devices(index: int, link: dict[str, Any], watched: set[int]) -> LinkDevices:
+def _devices(index: int, link: dict[str, Any], first: Mapping[int, int], limitations: Limitations) -> LinkDevices:
     origin, target = node(link["from"]), node(link["to"])
     out, into = f"l{index}", f"m{index}"
     if link["drop"] is not None:
         raise Impossible("drop", "Linux cannot lose chosen packets")
+    sender_overhead = first.get(index, 0)
     if link["queue"] is not None:
+        if sender_overhead:
+            limitations.note("sender_overhead", "a host with a queue of its own sends at once on Linux")
         return LinkDevices(origin, target, out, into, f"t{index}", (WIRE, f"b{index}"))
     passage = link["delay"] + FULL_PACKET * 8 * PICOSECONDS // link["rate"]
-    if passage < NEGLIGIBLE and not link["loss"] and not link["changes"]:
+    if passage + sender_overhead < NEGLIGIBLE and not link["loss"] and not link["changes"]:
         return LinkDevices(origin, target, out, into, None, None)
-    return LinkDevices(origin, target, out, into, f"t{index}" if index in watched else None, (origin, out))
+    mirror = f"t{index}" if index in first else None
+    return LinkDevices(origin, target, out, into, mirror, (origin, out), sender_overhead)
 
 
 def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_queue: bool) -> None:

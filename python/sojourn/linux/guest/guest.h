@@ -52,7 +52,8 @@ int tap_next(struct tap *tap, struct packet *packet);
 /* Fails the run if the tap has missed a packet. */
 void tap_check(struct tap *tap);
 
-void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, int flows);
+void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, const char *wire_space,
+	       const char *wire, int flows);
 void queues_drain(void);
 void queues_sample(void);
 void queues_report(const char *when);

@@ -1,5 +1,6 @@
 /* Queues: what arrives at a discipline and what leaves it, packet by packet, and what the discipline says of itself. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <linux/gen_stats.h>
 #include <linux/netlink.h>
 #include <linux/pkt_sched.h>
@@ -14,8 +15,9 @@
 /* Bins of sojourn times: each 1 % wider than the one before, from 1 us. */
 #define BINS 2400
 #define RATIO 1.01
-/* The handle of the discipline, below that of the device's rate. */
+/* The handle of the discipline, below that of the device's rate, and of the wire's netem. */
 #define HANDLE 0x100000u
+#define WIRE_HANDLE 0x10000u
 
 /* A packet that has arrived and has not been seen to leave. */
 struct waiting {
@@ -39,6 +41,7 @@ struct counts {
 
 static struct queue {
 	int number, overhead, netlink, device;
+	int wire_netlink, wire_device;
 	struct tap arriving, leaving;
 	struct packet departure; /* taken from the tap, but its arrival has not been seen */
 	struct line *lines;      /* two a flow */
@@ -48,16 +51,21 @@ static struct queue {
 	/* Samples in the window. */
 	uint64_t samples, most;
 	double sum, squares, bytes;
-	/* What the kernel said last. */
-	struct gnet_stats_queue state;
-	unsigned char report[1024];
-	unsigned report_size;
-	char kind[IFNAMSIZ];
 } *all;
 int queues;
 static struct waiting *spare;
 
-void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, int flows)
+static int open_netlink(const char *device)
+{
+	int opened = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	if (opened < 0)
+		fail("netlink", device);
+	return opened;
+}
+
+void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, const char *wire_space,
+	       const char *wire, int flows)
 {
 	struct queue *queue;
 
@@ -72,9 +80,10 @@ void queue_add(int number, const char *name_space, const char *device, const cha
 	tap_open(&queue->arriving, name_space, mirror, 1);
 	tap_open(&queue->leaving, name_space, device, 1);
 	queue->device = if_nametoindex(device);
-	queue->netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	if (queue->netlink < 0)
-		fail("netlink", device);
+	queue->netlink = open_netlink(device);
+	enter(wire_space);
+	queue->wire_device = if_nametoindex(wire);
+	queue->wire_netlink = open_netlink(wire);
 }
 
 static struct line *line_of(struct queue *queue, const struct packet *packet)
@@ -163,86 +172,103 @@ void queues_drain(void)
 	}
 }
 
-static void understand(struct queue *queue, struct nlmsghdr *message)
+/* What a discipline says of itself. */
+struct answer {
+	char kind[IFNAMSIZ];
+	struct gnet_stats_queue state;
+	unsigned char report[1024];
+	unsigned report_size;
+};
+
+static void understand(struct answer *answer, struct nlmsghdr *message)
 {
 	struct tcmsg *about = NLMSG_DATA(message);
 	int length = message->nlmsg_len - NLMSG_LENGTH(sizeof *about);
 	struct rtattr *entry = (void *)((char *)about + NLMSG_ALIGN(sizeof *about));
 
-	if (about->tcm_ifindex != queue->device || about->tcm_handle != HANDLE)
-		return;
 	for (; RTA_OK(entry, length); entry = RTA_NEXT(entry, length)) {
 		if (entry->rta_type == TCA_KIND)
-			strncpy(queue->kind, RTA_DATA(entry), sizeof queue->kind - 1);
+			strncpy(answer->kind, RTA_DATA(entry), sizeof answer->kind - 1);
 		if (entry->rta_type != TCA_STATS2)
 			continue;
 		int rest = RTA_PAYLOAD(entry);
 		for (struct rtattr *inner = RTA_DATA(entry); RTA_OK(inner, rest); inner = RTA_NEXT(inner, rest)) {
 			if (inner->rta_type == TCA_STATS_QUEUE)
-				memcpy(&queue->state, RTA_DATA(inner), sizeof queue->state);
-			if (inner->rta_type == TCA_STATS_APP && RTA_PAYLOAD(inner) <= sizeof queue->report) {
-				queue->report_size = RTA_PAYLOAD(inner);
-				memcpy(queue->report, RTA_DATA(inner), queue->report_size);
+				memcpy(&answer->state, RTA_DATA(inner), sizeof answer->state);
+			if (inner->rta_type == TCA_STATS_APP && RTA_PAYLOAD(inner) <= sizeof answer->report) {
+				answer->report_size = RTA_PAYLOAD(inner);
+				memcpy(answer->report, RTA_DATA(inner), answer->report_size);
 			}
 		}
 	}
 }
 
-/* Asks the kernel for the one discipline. */
-static void ask(struct queue *queue)
+/* Asks the kernel for one discipline. */
+static void ask(int netlink, int device, unsigned handle, struct answer *answer)
 {
 	struct { struct nlmsghdr header; struct tcmsg about; } question = {
 		/* Without an echo the answer would go to all who listen, and to nobody else (net/sched/sch_api.c, qdisc_notify). */
 		{ sizeof question, RTM_GETQDISC, NLM_F_REQUEST | NLM_F_ECHO, 0, 0 },
-		{ .tcm_family = AF_UNSPEC, .tcm_ifindex = queue->device, .tcm_handle = HANDLE },
+		{ .tcm_family = AF_UNSPEC, .tcm_ifindex = device, .tcm_handle = handle },
 	};
-	static char answer[16384];
+	static char received[16384];
 	int size;
 
-	if (send(queue->netlink, &question, sizeof question, 0) < 0 || (size = recv(queue->netlink, answer, sizeof answer, 0)) <= 0)
-		fail("netlink", queue->leaving.where);
-	for (struct nlmsghdr *message = (void *)answer; NLMSG_OK(message, size); message = NLMSG_NEXT(message, size)) {
+	memset(answer, 0, sizeof *answer);
+	if (send(netlink, &question, sizeof question, 0) < 0 || (size = recv(netlink, received, sizeof received, 0)) <= 0)
+		fail("netlink", strerror(errno));
+	for (struct nlmsghdr *message = (void *)received; NLMSG_OK(message, size); message = NLMSG_NEXT(message, size)) {
 		if (message->nlmsg_type == NLMSG_ERROR)
-			fail("no discipline", queue->leaving.where);
+			fail("discipline", "none of this handle");
 		if (message->nlmsg_type == RTM_NEWQDISC)
-			understand(queue, message);
+			understand(answer, message);
 	}
+}
+
+/* The same of a queue, at once: it is asked a thousand times a second. */
+static const struct answer *answer_of(const struct queue *queue)
+{
+	static struct answer answer;
+
+	ask(queue->netlink, queue->device, HANDLE, &answer);
+	return &answer;
 }
 
 void queues_sample(void)
 {
 	for (struct queue *queue = all; queue < all + queues; queue++) {
-		double packets;
+		const struct answer *answer = answer_of(queue);
+		double packets = answer->state.qlen;
 
-		ask(queue);
-		packets = queue->state.qlen;
 		queue->samples++;
 		queue->sum += packets;
 		queue->squares += packets * packets;
-		queue->bytes += queue->state.backlog;
-		if (queue->state.qlen > queue->most)
-			queue->most = queue->state.qlen;
+		queue->bytes += answer->state.backlog;
+		if (answer->state.qlen > queue->most)
+			queue->most = answer->state.qlen;
 	}
 }
 
 void queues_report(const char *when)
 {
 	for (struct queue *queue = all; queue < all + queues; queue++) {
-		ask(queue);
-		fprintf(output, "discipline %d %s kind %s packets %u bytes %u drops %u overlimits %u report ", queue->number, when,
-			queue->kind, queue->state.qlen, queue->state.backlog, queue->state.drops, queue->state.overlimits);
-		for (unsigned place = 0; place < queue->report_size; place++)
-			fprintf(output, "%02x", queue->report[place]);
-		fprintf(output, "%s\n", queue->report_size ? "" : "-");
+		const struct answer *answer = answer_of(queue);
+
+		fprintf(output, "discipline %d %s kind %s packets %u bytes %u drops %u report ", queue->number, when, answer->kind,
+			answer->state.qlen, answer->state.backlog, answer->state.drops);
+		for (unsigned place = 0; place < answer->report_size; place++)
+			fprintf(output, "%02x", answer->report[place]);
+		fprintf(output, "%s\n", answer->report_size ? "" : "-");
 	}
 }
 
 void queues_series(Time moment)
 {
 	for (struct queue *queue = all; queue < all + queues; queue++) {
-		ask(queue);
-		fprintf(output, "queue-at %lld %d %u %u %u\n", (long long)moment, queue->number, queue->state.qlen,
-			queue->state.backlog, queue->state.drops);
+		const struct answer *answer = answer_of(queue);
+
+		fprintf(output, "queue-at %lld %d %u %u %u\n", (long long)moment, queue->number, answer->state.qlen,
+			answer->state.backlog, answer->state.drops);
 	}
 }
 
@@ -250,15 +276,17 @@ void queues_end(void)
 {
 	for (struct queue *queue = all; queue < all + queues; queue++) {
 		struct counts *window = &queue->window;
+		struct answer wire;
 
+		ask(queue->wire_netlink, queue->wire_device, WIRE_HANDLE, &wire);
 		tap_check(&queue->arriving);
 		tap_check(&queue->leaving);
 		fprintf(output,
 			"queue %d arrivals %llu departures %llu bytes_sent %llu sojourn_sum %.0f sojourn_max %lld total_arrivals %llu "
-			"total_departures %llu samples %llu packets %.17g squares %.17g bytes %.17g most %llu\n",
+			"total_departures %llu link_losses %u samples %llu packets %.17g squares %.17g bytes %.17g most %llu\n",
 			queue->number, (unsigned long long)window->arrivals, (unsigned long long)window->departures,
 			(unsigned long long)window->bytes, window->sojourn_sum, (long long)window->sojourn_most,
-			(unsigned long long)queue->whole.arrivals, (unsigned long long)queue->whole.departures,
+			(unsigned long long)queue->whole.arrivals, (unsigned long long)queue->whole.departures, wire.state.drops,
 			(unsigned long long)queue->samples, queue->sum, queue->squares, queue->bytes, (unsigned long long)queue->most);
 		for (int bin = 0; bin < BINS; bin++)
 			if (queue->bins[bin])
