@@ -415,9 +415,19 @@ def test_many_runs(measured: Measured) -> None:
     assert all(row["memory_megabytes"] > 10 and row["cpu_seconds"] > 0 for row in rows)
 
 
+@pytest.mark.long
+def test_large_stores(measured: Measured) -> None:
+    """Every command is measured with the smaller and with the ten times larger store."""
+    rows = measured("large-stores")["rows"]
+    fewer, more = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    assert ({row["runs"] for row in fewer}, {row["runs"] for row in more}) == ({1_000}, {10_000})
+    assert [row["command"] for row in fewer] == [row["command"] for row in more]
+    assert all(row["memory_megabytes"] > 10 and row["cpu_seconds"] > 0 for row in rows)
+
+
 def test_part_names() -> None:
     """The parts have the names that `--only` and the documentation use, in this order."""
-    names = "cells controls queues instructions growth loss startup short-run memory study campaign many-runs"
+    names = "cells controls queues instructions growth loss startup short-run memory study campaign many-runs large-stores"
     assert " ".join(PARTS) == names
 
 

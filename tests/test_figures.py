@@ -269,6 +269,31 @@ def test_distribution_has_all_seeds(store: Store) -> None:
     assert curve["value"].to_list()[1:] == six_digits(sorted(flows))
 
 
+def test_throughputs_of_own_window(tmp_path: Path) -> None:
+    """A flow's throughput is over the measuring window of its own run, where those of cells differ."""
+    file = sweep_file(tmp_path, '[sweep.axes]\nlength = { key = "duration", values = ["4 s", "11 s"] }\n')
+    result = sojourn.run(file, 2, backend=Inventor())
+    rates = figures.Drawn.of(result).throughputs.sort("axis length", "seed", "flow")
+    windows = {"4 s": 3, "11 s": 10}
+    delivered = [(length, 1000 * seed + flow) for length in ("11 s", "4 s") for seed in (1, 2) for flow in (0, 1)]
+    assert rates["mbps"].to_list() == pytest.approx([sent * 8 / 1e6 / windows[length] for length, sent in delivered])
+
+
+def test_blocks_do_not_show(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The throughput of each algorithm is the same, in however many blocks the flows are read."""
+    whole = drawn(figures.draw("throughput-by-algorithm", store))
+    monkeypatch.setattr("sojourn.figures.bars.AT_ONCE", 1)
+    assert drawn(figures.draw("throughput-by-algorithm", store)).equals(whole)
+
+
+def test_seeds_of_drawn_cells(store: Store) -> None:
+    """All seeds are drawn unless some are chosen, each once and in order; then only rows with these."""
+    assert list(figures.Drawn.of(store).seeds) == [1, 2, 3]
+    chosen = figures.Drawn.of(store, ALONE, [3, 1, 3])
+    assert list(chosen.seeds) == [1, 3]
+    assert chosen.frame("runs").select("seed").collect()["seed"].to_list() == [1, 3]
+
+
 def test_ellipse() -> None:
     """An ellipse is at one standard deviation (Mahalanobis distance 1) from the mean, and needs three points."""
     runs = pl.DataFrame({"x": [1.0, 2.0, 4.0, 3.0], "y": [10.0, 30.0, 20.0, 40.0]})

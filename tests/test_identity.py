@@ -237,7 +237,7 @@ def test_backends_coexist(scenario: MakeScenario, tmp_path: Path, capsys: Captur
         assert store.sql(paired)["seed"].to_list() == [1, 2]
         assert figures.Drawn.of(store).axes == {"tcp": ["newreno"], "backend": ["other", "simulator"]}
         chosen = figures.Drawn.of(store, {"backend": "other"})
-        assert set(chosen.runs["axis backend"]) == {"other"}
+        assert set(chosen.cells["axis backend"]) == {"other"}
         assert chosen.frame("flows").collect().height == 4
     assert status(["compare", str(tmp_path), "backend=simulator", "backend=other", "--metric", "total_mbps"]) == 0
     assert "total_mbps │     2 │" in capsys.readouterr().out

@@ -10,13 +10,17 @@ import polars as pl
 import pytest
 
 import sojourn
-from conftest import SMALL_TOML, Capture, complaint
+from conftest import SMALL_TOML, Capture, complaint, scenario_data
 from doubles import Inventor
 from sojourn import report
+from sojourn.campaign import Campaign, plan, run
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.report import contents, prose
+from sojourn.runs import Cell
+from sojourn.scenario import from_data
+from sojourn.store import Store
 from sojourn.study import library
 
 LARGEST = 5_000_000
@@ -203,12 +207,41 @@ def test_campaign_cells_and_heat_maps(campaign: Path) -> None:
     cells = embedded(page)["cells"]
     labels = [tuple(cell["axes"].values()) for cell in cells]
     assert labels == [(tcp, queue) for tcp in ("newreno", "cubic") for queue in ("droptail", "codel")]
-    assert all(cell["seeds"] == [1, 2] for cell in cells)
+    assert all((cell["seeds"], cell["seed"]) == ("Seeds 1, 2", 1) for cell in cells)
     for title in ("Jain&#39;s index", "utilisation", "median sojourn time", "p99 sojourn time", "drop ratio"):
         assert page.count(f"cubic, codel: {title}") == 2  # once visible, once for screen readers
     # The sojourn times are the seeds, 1 and 2 s.
     assert "cubic, codel: median sojourn time: 1500.00 ms; 95 % interval -4853.10 to 7853.10 ms, of 2 seeds" in tips(page)
     assert "Verdict" not in page
+
+
+def test_report_of_many_cells(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page shows so many cells, says how many there are and how to see the others; its summary is of all cells."""
+    whole = report.write(campaign).read_text(encoding="utf-8")
+    monkeypatch.setattr("sojourn.report.contents.MOST_CELLS", 2)
+    page = report.write(campaign).read_text(encoding="utf-8")
+    assert "This page shows the first 2 of 4 cells, and no charts." in page
+    assert f"sojourn query {campaign} " in page
+    assert embedded(page)["cells"] == embedded(whole)["cells"][:2]
+    assert embedded(page)["charts"] == {}
+    assert "4 cells, 8 runs; seeds 1, 2" in page
+    summaries = [re.findall(r'<section id="verdict".*?</section>', text, re.DOTALL) for text in (page, whole)]
+    assert len(summaries[0]) == 1
+    assert summaries[0] == summaries[1]
+
+
+def test_seeds_with_a_gap(tmp_path: Path) -> None:
+    """A cell has the seeds that it has: those in a row from the first to the last, others one by one."""
+    cells = [
+        Cell({"case": name}, from_data(scenario_data(seed=seed, duration=duration), name))
+        for name, seed, duration in (("a", 1, "4 s"), ("b", 3, "5 s"))
+    ]
+    with Store(tmp_path, create=True) as store:
+        for seeds, chosen in ((3, cells), (1, [Cell({"case": "a"}, from_data(scenario_data(seed=9), "a"))])):
+            run(plan(Campaign.of_cells("test", chosen, seeds), Inventor()), Inventor(), store)
+    found = contents.read(tmp_path)
+    assert [list(cell.seeds) for cell in found.cells] == [[1, 2, 3, 9], [3, 4, 5]]
+    assert list(found.seeds) == [1, 2, 3, 4, 5, 9]
 
 
 def test_report_output_file(campaign: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -270,7 +303,7 @@ def test_report_of_changed_study(tmp_path: Path) -> None:
     for changes in ({}, {"duration": "90 s"}):
         sojourn.reproduce("piotrowska", only=only, changes=changes, out=tmp_path / "out", backend=Inventor())
     found = contents.read(tmp_path / "out")
-    assert found.runs.height == 1
+    assert found.runs == 1
     (specification,) = (json.loads(text) for text in found.result.runs["specification"])
     assert specification["duration"] == 90 * 10**12
 

@@ -1,7 +1,7 @@
 """Campaigns of many runs: memory, and how often a store is asked."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -13,11 +13,13 @@ import campaigns
 import sojourn
 from doubles import Inventor
 from sojourn import backends, results
+from sojourn.bench import large_stores, many_runs, synthetic
 from sojourn.campaign import run
 from sojourn.errors import RunFailed
 from sojourn.estimates import of_cells
 from sojourn.exports import tcp_info
 from sojourn.exports.tcp_info import samples
+from sojourn.results import NAMES
 from sojourn.runs import Run
 from sojourn.scenario import Scenario
 from sojourn.statistics import estimate
@@ -111,6 +113,45 @@ def test_many_runs_need_no_memory(scenario: Callable[..., Scenario], tmp_path: P
     with pytest.raises(RunFailed):
         sojourn.run(scenario(), seeds=3, backend=Inventor(failing={2: RunFailed("no")}))
     assert not list(tmp_path.glob("sojourn-*"))
+
+
+def test_synthetic_store_is_real(tmp_path: Path) -> None:
+    """A store that repeats all runs of each cell is that of the campaign; one that repeats fewer has the same keys."""
+    planned, simulator = campaigns.small(5), backends.named("simulator")
+    with Store(tmp_path / "made", create=True) as store:
+        made = run(planned, simulator, store, jobs=1).result
+    for sample in (5, 2):
+        synthetic.fill(tmp_path / str(sample), planned, simulator, sample)
+        filled = sojourn.open(tmp_path / str(sample))
+        assert len(filled) == 10
+        for name in NAMES:
+            wanted, found = made.scan(name).collect(), filled.scan(name).collect()
+            columns = (
+                found.columns if sample == 5 else [name for name in ("key", "seed", "request", "specification") if name in found]
+            )
+            assert found.select(columns).equals(wanted.select(columns))
+            assert found.schema == wanted.schema
+
+
+#: Bytes for each run more that a command may take: what is held of every run is a few numbers at most.
+BYTES_A_RUN = 250
+
+FEWER, MORE = 16_000, 256_000
+
+
+@pytest.fixture(scope="module")
+def two_stores(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Mapping[str, list[str]]]:
+    """The commands that read a store of few, and one of many runs."""
+    directory = tmp_path_factory.mktemp("stores")
+    return [large_stores.commands(*large_stores.fill(directory, runs)) for runs in (FEWER, MORE)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", large_stores.commands(Path(), 1, Path()))
+def test_commands_need_no_memory(command: str, two_stores: Sequence[Mapping[str, list[str]]]) -> None:
+    """A command that reads 240,000 runs more takes at most 60 MB more; to hold their metrics takes three times that."""
+    less, more = (many_runs.measured(commands[command]).megabytes for commands in two_stores)
+    assert more - less < BYTES_A_RUN * (MORE - FEWER) / MB
 
 
 @pytest.mark.long

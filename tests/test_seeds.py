@@ -134,7 +134,7 @@ def test_question_has_different_runs(question: Path) -> None:
     """The README's question with five seeds makes five different runs."""
     runs = sojourn.run(question, seeds=5).runs
     assert runs.select(repetition.measured()).n_unique() == 5
-    assert not repetition.is_repeated(runs)
+    assert not repetition.is_repeated(runs.lazy())
 
 
 def test_repeated_cells_are_found(kept: tuple[Path, Result]) -> None:
@@ -149,10 +149,10 @@ def test_repeated_cells_are_found(kept: tuple[Path, Result]) -> None:
 def test_constant_metric_is_no_repetition(kept: tuple[Path, Result]) -> None:
     """Runs that differ in anything measured are different runs, though a metric such as the drop ratio is the same in all."""
     runs = kept[1].runs.filter(random="nothing")
-    assert repetition.is_repeated(runs)
+    assert repetition.is_repeated(runs.lazy())
     seeds = pl.Series(range(runs.height))
-    assert not repetition.is_repeated(runs.with_columns(events=pl.col("events") + seeds))
-    assert not repetition.is_repeated(runs.with_columns(sojourn_p99_s=pl.col("sojourn_p99_s") + seeds))
+    assert not repetition.is_repeated(runs.lazy().with_columns(events=pl.col("events") + seeds))
+    assert not repetition.is_repeated(runs.lazy().with_columns(sojourn_p99_s=pl.col("sojourn_p99_s") + seeds))
 
 
 def test_tables_without_false_interval(spoken: Callable[..., str], swept: Path, question: Path) -> None:

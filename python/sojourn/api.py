@@ -151,28 +151,6 @@ def single_run(
     return campaigns.plan(wanted, backends.named(backend)).cells[0].run()
 
 
-def summaries(directory: str | Path) -> pl.DataFrame:
-    """The rows of ``runs`` in a directory, without the specifications.
-
-    Raises:
-        InputError: there is no store there, or one of another schema.
-        StoreFailed: its files cannot be read or written.
-    """
-    with open(directory) as store:
-        return store.sql("SELECT * EXCLUDE (specification) FROM runs")
-
-
-def groups(directory: str | Path) -> pl.DataFrame:
-    """The rows of ``groups`` in a directory, each with its run's backend.
-
-    Raises:
-        InputError: there is no store there, or one of another schema.
-        StoreFailed: its files cannot be read or written.
-    """
-    with open(directory) as store:
-        return store.sql("SELECT groups.*, runs.backend FROM groups JOIN runs ON groups.key = runs.key")
-
-
 def kept(planned: Plan, directory: str | Path) -> tuple[int, Mapping[Identity, int]]:
     """How many of a campaign's runs have results in a directory, which need not be there, and how many are stale.
 

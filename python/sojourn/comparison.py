@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import polars as pl
 
@@ -14,6 +15,14 @@ from sojourn.statistics import Comparison, Estimate, compare
 
 #: What the columns of the second cell end in, beside those of the first.
 OTHER = " of the second"
+
+
+class Results(Protocol):
+    """A store, or the result of a campaign."""
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """One of the frames ``runs``, ``groups``, ``flows``, ``queues`` and ``series``."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,12 @@ class ComparedGroups:
         return self.first if self.first == self.second else f"{self.first} | {self.second}"
 
 
+#: Rows of ``runs`` or ``groups``: a frame, or files that are read when that is asked for.
+Rows = pl.DataFrame | pl.LazyFrame
+
+#: The first row of a combination of values.
+_FIRST = "=first"
+
 #: What tells runs of several backends apart, as an axis does.
 BACKEND = "backend"
 
@@ -46,6 +61,14 @@ def axes_of(runs: pl.DataFrame) -> list[str]:
     """The axes that a frame of runs or groups has, between its key and its seed; of several backends that too."""
     axes = runs.columns[1 : runs.columns.index("seed")]
     return [*axes, BACKEND] if BACKEND in runs.columns and runs[BACKEND].n_unique() > 1 else axes
+
+
+def groups_of(results: Results) -> pl.LazyFrame:
+    """The groups of some results, of several backends with that of their run."""
+    groups, runs = results.scan("groups"), results.scan("runs")
+    if runs.select(pl.col(BACKEND).n_unique()).collect(engine="streaming").item() < 2:
+        return groups
+    return groups.join(runs.select("key", BACKEND), on="key", maintain_order="left")
 
 
 def condition(text: str, axes: Iterable[str]) -> dict[str, str]:
@@ -67,28 +90,47 @@ def condition(text: str, axes: Iterable[str]) -> dict[str, str]:
     return values
 
 
-def cell(runs: pl.DataFrame, values: Mapping[str, str]) -> pl.DataFrame:
+def distinct(rows: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """The combinations of values that some columns have, in the order in which they first occur."""
+    numbered = rows.select(columns).with_row_index(_FIRST)
+    return numbered.group_by(columns).agg(pl.col(_FIRST).min()).sort(_FIRST).drop(_FIRST).collect(engine="streaming")
+
+
+def cells_of(runs: Rows) -> pl.DataFrame:
+    """A row for each cell of runs or groups, as they have them, but without keys and seeds."""
+    columns = runs.lazy().collect_schema().names()
+    labels = [*columns[1 : columns.index("seed")], *({BACKEND} & set(columns))]
+    found = distinct(runs.lazy(), labels)
+    # In the places where runs have them.
+    return found.insert_column(0, pl.Series("key", [""] * found.height)).insert_column(
+        columns.index("seed"), pl.Series("seed", [0] * found.height)
+    )
+
+
+def cell(runs: Rows, values: Mapping[str, str]) -> pl.LazyFrame:
     """The runs of the one cell that has the given values of some axes.
 
     Raises:
         InputError: there is none, or more than one.
     """
     text = ",".join(f"{axis}={value}" for axis, value in values.items())
-    chosen = runs
+    chosen = cells = cells_of(runs)
     for axis, value in values.items():
         there = chosen[axis].drop_nulls().unique(maintain_order=True).to_list()
         if value not in there:
             raise InputError(f"{text}: {names.unknown(f'value of axis {axis}', value, map(str, there))}")
         chosen = chosen.filter(pl.col(axis) == value)
-    for axis in axes_of(runs):
+    axes = axes_of(cells)
+    for axis in axes:
         there = chosen[axis].unique(maintain_order=True).to_list()
         if len(there) > 1:
             raise InputError(f"{text}: several cells match; choose a value of {axis} ({', '.join(map(str, there))})")
-    return chosen
+    (labels,) = chosen.select(axes).iter_rows()
+    return runs.lazy().filter(pl.col(axis).eq_missing(pl.lit(label)) for axis, label in zip(axes, labels, strict=True))
 
 
 def compare_cells(
-    runs: pl.DataFrame, first: Mapping[str, str], second: Mapping[str, str], metrics: Iterable[str] | None = None
+    runs: Rows, first: Mapping[str, str], second: Mapping[str, str], metrics: Iterable[str] | None = None
 ) -> list[ComparedMetric]:
     """Compares two cells of a frame of runs, metric by metric, pairing the runs that have the same seed.
 
@@ -101,7 +143,8 @@ def compare_cells(
     Raises:
         InputError: there is no such cell or metric, or the cells have no seed in common.
     """
-    known = [name for name in METRICS if name in runs.columns]
+    there = runs.lazy().collect_schema()
+    known = [name for name in METRICS if name in there]
     wanted = _with_values(runs, known) if metrics is None else metrics
     one, other = cell(runs, first), cell(runs, second)
     repeated = repetition.is_repeated(one) or repetition.is_repeated(other)
@@ -109,7 +152,7 @@ def compare_cells(
 
 
 def compare_groups(
-    groups: pl.DataFrame,
+    groups: Rows,
     first: Mapping[str, str],
     second: Mapping[str, str],
     metrics: Iterable[str] | None = None,
@@ -130,7 +173,8 @@ def compare_groups(
     Raises:
         InputError: there is no such cell, group or metric, only one cell names a group, or the cells have no seed in common.
     """
-    known = [metric.name for metric in of_group() if metric.name in groups.columns]
+    there = groups.lazy().collect_schema()
+    known = [metric.name for metric in of_group() if metric.name in there]
     shown = [name for name in known if METRICS[name].main_of_group]
     chosen = _chosen(_with_values(groups, shown) if metrics is None else metrics, known, "a group of flows")
     one, other = (cell(groups, {axis: value for axis, value in told.items() if axis != GROUP}) for told in (first, second))
@@ -141,13 +185,14 @@ def compare_groups(
     ]
 
 
-def _with_values(frame: pl.DataFrame, metrics: Iterable[str]) -> list[str]:
+def _with_values(rows: Rows, metrics: Sequence[str]) -> list[str]:
     """The metrics that some row has: scenarios without calls have no one-way delay."""
-    return [name for name in metrics if frame[name].null_count() < frame.height]
+    has = rows.lazy().select(pl.col(metrics).is_not_null().any()).collect(engine="streaming")
+    return [name for name in metrics if has[name].item()]
 
 
-def _groups(frame: pl.DataFrame) -> list[str]:
-    return frame["flow_group"].unique(maintain_order=True).to_list()
+def _groups(rows: pl.LazyFrame) -> list[str]:
+    return distinct(rows, ["flow_group"])["flow_group"].to_list()
 
 
 def _pairs(
@@ -179,15 +224,16 @@ def _chosen(metrics: Iterable[str], known: Sequence[str], what: str) -> list[str
     return chosen
 
 
-def _compared_metrics(first: pl.DataFrame, second: pl.DataFrame, metrics: Sequence[str], repeated: bool) -> list[ComparedMetric]:
-    """Metrics of two cells, paired by seed; only means if the seeds of either change nothing."""
-    one, other = (runs.select("seed", *metrics) for runs in (first, second))
-    pairs = one.join(other, on="seed", suffix=OTHER).sort("seed")
-    if not pairs.height:
-        raise InputError("the two cells have no common seed")
-    return [
-        ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls(), repeated)) for name in metrics
-    ]
+def _compared_metrics(first: pl.LazyFrame, second: pl.LazyFrame, metrics: Sequence[str], repeated: bool) -> list[ComparedMetric]:
+    """Metrics of two cells, paired by seed, one metric after the other; only means if the seeds of either change nothing."""
+    found: list[ComparedMetric] = []
+    for name in metrics:
+        one, other = (runs.select("seed", name).collect(engine="streaming") for runs in (first, second))
+        pairs = one.join(other, on="seed", suffix=OTHER).sort("seed")
+        if not pairs.height:
+            raise InputError("the two cells have no common seed")
+        found.append(ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls(), repeated)))
+    return found
 
 
 def _compared(pairs: pl.DataFrame, repeated: bool) -> Comparison | None:

@@ -25,7 +25,7 @@ def html(result: Result) -> str:
 
 def _table(source: Drawn) -> str:
     axes = source.columns
-    cells = source.runs.select(axes).unique(maintain_order=True)
+    cells = source.cells
     shown = [metric for metric in METRICS.values() if metric.main]
     for place, metric in enumerate(shown):
         found = means.of_cells(source, metric).rename({"value": f"value{place}", "low": f"low{place}"})
@@ -70,7 +70,7 @@ def _queues(result: Result, source: Drawn) -> str:
     try:
         chart = figures.draw(QUEUES, result)
     except InputError:
-        first = dict(zip(source.axes, source.runs.select(source.columns).row(0), strict=True))
+        first = dict(zip(source.axes, source.cells.row(0), strict=True))
         chart = figures.draw(QUEUES, result, first)
     picture = base64.b64encode(svg(chart).encode()).decode()
     size = "width: 44em; max-width: 100%"

@@ -37,10 +37,15 @@ def repeated(runs: pl.LazyFrame, axes: Sequence[str]) -> pl.DataFrame:
     alike = runs.group_by(cell).agg(pl.len().alias(_RUNS), (events.min() == events.max()).alias(_SAME))
     cells = alike.filter((pl.col(_RUNS) > 1) & pl.col(_SAME)).select(cell).collect(engine="streaming")
     if cells.height:
-        same = pl.struct(measured()).n_unique() == 1
+        same = pl.all_horizontal(_alike(pl.col(name)) for name in measured())
         found = runs.join(cells.lazy(), on=cell, how="semi", nulls_equal=True).group_by(cell)
-        cells = found.agg(same.alias(_SAME), pl.col("seed").min().alias(_FIRST)).filter(_SAME).drop(_SAME).collect()
+        alike = found.agg(same.alias(_SAME), pl.col("seed").min().alias(_FIRST))
+        cells = alike.filter(_SAME).drop(_SAME).collect(engine="streaming")
     return cells
+
+
+def _alike(values: pl.Expr) -> pl.Expr:
+    return ((values.min() == values.max()) & (values.null_count() == 0)) | (values.count() == 0)
 
 
 def once(rows: pl.LazyFrame, cells: pl.DataFrame) -> pl.LazyFrame:
@@ -57,11 +62,9 @@ def labels(cells: pl.DataFrame, axes: Sequence[str]) -> set[tuple[str | None, ..
     return {row[1:] for row in cells.select(_CELL, *axes).iter_rows()}
 
 
-def is_repeated(runs: pl.DataFrame) -> bool:
+def is_repeated(runs: pl.LazyFrame) -> bool:
     """Whether the runs of one cell, two or more, are all the same in everything measured; false if that cannot be told."""
-    if runs.height < 2 or not set(measured()).issubset(runs.columns) or runs[COUNTS[0]].n_unique() > 1:
-        return False
-    return runs.select(measured()).n_unique() == 1
+    return set(measured()).issubset(runs.collect_schema()) and repeated(runs, []).height > 0
 
 
 def note(cells: pl.DataFrame, runs: pl.LazyFrame) -> str | None:

@@ -103,14 +103,19 @@ def _campaign(rows: list[Row], directory: Path, runs: int, notify: Notify) -> di
     took: dict[str, Took] = {}
     for name, words in commands.items():
         notify(f"many-runs: {name} with {runs} runs")
-        took[name] = _measured(words)
+        took[name] = measured(words)
         rows.append(
             {"runs": runs, "command": name, "memory_megabytes": took[name].megabytes, "cpu_seconds": took[name].cpu_seconds}
         )
     return took
 
 
-def _measured(words: Sequence[str]) -> Took:
+def measured(words: Sequence[str]) -> Took:
+    """What a command of Sojourn took, in a process of its own.
+
+    Raises:
+        RunFailed: it failed.
+    """
     ended = subprocess.run([sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         raise RunFailed(f"bench: sojourn {words[0]} failed: {' '.join(ended.stderr.split())}")

@@ -8,6 +8,7 @@ from sojourn.bench import (
     controls,
     growth,
     instructions,
+    large_stores,
     loss,
     many_runs,
     memory,
@@ -31,6 +32,7 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "study": reproduction.measure,
     "campaign": campaign.measure,
     "many-runs": many_runs.measure,
+    "large-stores": large_stores.measure,
 }
 
 

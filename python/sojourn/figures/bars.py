@@ -1,9 +1,10 @@
 """Bars: one metric of every cell side by side, with 95 % intervals over seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import altair as alt
 import polars as pl
+from polars import selectors as cs
 
 from sojourn.errors import InputError
 from sojourn.figures import look, means
@@ -13,6 +14,9 @@ from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure, MetricFigure
 from sojourn.metrics import METRICS
 from sojourn.names import GROUP
+
+#: Flows that are added up at once.
+AT_ONCE = 20_000
 
 
 def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
@@ -36,10 +40,29 @@ def _of_metric(figure: MetricFigure, source: Drawn, width: int, side: str | None
 
 def throughput_by_algorithm(figure: Figure, source: Drawn, width: int) -> Chart:
     """The total throughput of the flows of each congestion control, a bar each."""
-    rates = source.throughputs.group_by("key", *source.columns, "algorithm", maintain_order=True).agg(value=pl.col("mbps").sum())
-    bars = means.over_seeds(rates.lazy(), [*source.columns, "algorithm"]).rename({"algorithm": "colour"})
+    rates = pl.concat(_by_algorithm(source)).lazy()
+    bars = means.over_seeds(rates, [*source.columns, "algorithm"]).rename({"algorithm": "colour"})
+    bars = bars.with_columns(cs.categorical().cast(pl.String))
     algorithms = sorted(bars["colour"].unique())
     return _bars(figure.name, METRICS["total_mbps"].label, source, width, bars, source.varying, "algorithm", algorithms)
+
+
+def _by_algorithm(source: Drawn) -> Iterator[pl.DataFrame]:
+    """The axes, ``algorithm``, and ``value``: the total throughput of its flows in a run; so many flows at once."""
+    by = ["key", *source.columns, "algorithm"]
+    held = pl.DataFrame()
+    for block in source.scan_throughputs().select(*by, "mbps").collect_batches(chunk_size=AT_ONCE):
+        rows = pl.concat([held, block]) if held.height else block
+        # The flows of the last run may go on in the next block.
+        is_last = rows["key"] == rows["key"].tail(1).item() if rows.height else pl.Series([], dtype=pl.Boolean)
+        held = rows.filter(is_last)
+        yield _sums(rows.filter(~is_last), by)
+    yield _sums(held, by)
+
+
+def _sums(flows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    sums = flows.group_by(by, maintain_order=True).agg(value=pl.col("mbps").sum()).drop("key")
+    return sums.with_columns(pl.col(by[1:]).cast(pl.Categorical))
 
 
 def _bars(

@@ -23,13 +23,17 @@ def of_values(figure: Figure, source: Drawn, width: int) -> Chart:
     group = others[-1] if others else None
     panels = Panels(source, others[:-1])
     panels.check(figure.name)
-    boxes = found.group_by(source.columns, maintain_order=True).agg(
-        low=pl.col("value").min(),
-        q1=pl.col("value").quantile(0.25, "linear"),
-        value=pl.col("value").median(),
-        q3=pl.col("value").quantile(0.75, "linear"),
-        high=pl.col("value").max(),
-        number=pl.len(),
+    boxes = (
+        found.group_by(source.columns, maintain_order=True)
+        .agg(
+            low=pl.col("value").min(),
+            q1=pl.col("value").quantile(0.25, "linear"),
+            value=pl.col("value").median(),
+            q3=pl.col("value").quantile(0.75, "linear"),
+            high=pl.col("value").max(),
+            number=pl.len(),
+        )
+        .with_columns(pl.col(source.columns).cast(pl.String))
     )
     parts = ("low", "q1", "value", "q3", "high", "number")
     rows = panels.place(boxes, shown_axis(group, "group"), shown_axis(side, "colour"), *parts)

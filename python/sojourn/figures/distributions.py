@@ -15,7 +15,7 @@ STEPS = 200
 
 def flow_throughputs(figure: Figure, source: Drawn, width: int) -> Chart:
     """The distribution functions of the throughputs of cells' flows, a line each."""
-    found = source.throughputs.select(*source.columns, value="mbps")
+    found = source.compact(source.scan_throughputs().select(*source.columns, value="mbps"))
     return _functions(figure, source, width, found, "Throughput (Mbit/s)", "Share of flows (%)")
 
 
@@ -48,10 +48,15 @@ def _functions(figure: Figure, source: Drawn, width: int, found: pl.DataFrame, a
 
 def cumulative(found: pl.DataFrame, cell: list[str]) -> pl.DataFrame:
     """The steps of the empirical distribution function of each cell's ``value``, from 0 to 100 % in ``share``."""
-    ranked = found.sort(*cell, "value").with_columns(
-        rank=pl.int_range(1, pl.len() + 1).over(cell), number=pl.len().over(cell).cast(pl.Int64)
-    )
-    kept = ranked.filter(pl.col("rank") * STEPS // pl.col("number") != (pl.col("rank") - 1) * STEPS // pl.col("number"))
-    starts = ranked.filter(rank=1).with_columns(rank=pl.lit(0, pl.Int64))
-    steps = pl.concat([starts, kept]).sort(*cell, "rank")
-    return steps.select(*cell, "value", share=100 * pl.col("rank") / pl.col("number"))
+    # One by one: parted all at once they would take their room twice.
+    cells = found.lazy().select(cell).unique().collect(engine="streaming").iter_rows(named=True)
+    steps = [_steps(found.filter(**labels).sort("value")) for labels in cells] if cell else [_steps(found.sort("value"))]
+    return pl.concat(steps).with_columns(pl.col(cell).cast(pl.String)).sort(*cell, "share", maintain_order=True)
+
+
+def _steps(ordered: pl.DataFrame) -> pl.DataFrame:
+    """The steps of one cell, of its values in order: where each of ``STEPS`` equal shares of them ends."""
+    number = ordered.height
+    ranks = sorted({-(-number * step // STEPS) for step in range(1, STEPS + 1)})
+    share = pl.Series("share", [100 * rank / number for rank in [0, *ranks]])
+    return ordered[[0, *(rank - 1 for rank in ranks)]].with_columns(share)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
+from sojourn.comparison import Results
 from sojourn.figures import look, origin, sizing
 from sojourn.figures.chart import Chart
-from sojourn.figures.drawn import Drawn, Results, Selection
+from sojourn.figures.drawn import Drawn, Selection
 from sojourn.figures.look import DOCUMENT
 from sojourn.figures.registry import named
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Self
 
 import polars as pl
 
 from sojourn import names, repetition, units
-from sojourn.comparison import BACKEND, axes_of
+from sojourn.comparison import BACKEND, Results, axes_of, cells_of, distinct
 from sojourn.errors import InputError
 from sojourn.names import GROUP
 
@@ -18,14 +18,6 @@ ABSENT = "-"
 
 #: Values of some axes, one or several of each.
 Selection = Mapping[str, str | Iterable[str]]
-
-
-class Results(Protocol):
-    """A store, or the result of a campaign."""
-
-    def scan(self, name: str) -> pl.LazyFrame:
-        """One of the frames ``runs``, ``groups``, ``flows``, ``queues`` and ``series``."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -61,22 +53,27 @@ class Drawn:
         Raises:
             InputError: there is no such axis, value, group or seed, or no run.
         """
-        runs = _labels(results.scan("runs"))
-        known = axes_of(runs)
-        runs = runs.with_columns(pl.col(known).fill_null(ABSENT))
+        runs = results.scan("runs")
+        cells = cells_of(runs)
+        known = axes_of(cells)
+        filled = pl.col(known).fill_null(ABSENT)
+        runs, cells = runs.with_columns(filled), cells.with_columns(filled)
         for axis, wanted in (only or {}).items():
             if axis == GROUP:
                 continue
             if axis not in known:
                 raise InputError(names.unknown("axis", axis, [*known, GROUP]))
-            runs = _chosen(runs, axis, chosen_labels(wanted), f"value of axis {axis}")
-        if seeds is not None:
-            runs = _chosen(runs, "seed", list(seeds), "seed")
-        if not runs.height:
+            labels = chosen_labels(wanted)
+            cells, runs = _chosen(cells, axis, labels, f"value of axis {axis}"), runs.filter(pl.col(axis).is_in(labels))
+        if not cells.height:
             raise InputError("no run to draw")
+        there = runs.select("seed").unique().collect(engine="streaming").sort("seed")
+        if seeds is not None:
+            there = _chosen(there, "seed", list(seeds), "seed")
+            cells = cells_of(runs.filter(pl.col("seed").is_in(there["seed"].implode())))
         places = [*(order or {}), *known]
-        axes = {axis: _in_order(runs[axis].to_list(), (order or {}).get(axis, ())) for axis in sorted(known, key=places.index)}
-        chosen = cls(results, axes, runs["seed"].unique().sort().to_list(), command)
+        axes = {axis: _in_order(cells[axis].to_list(), (order or {}).get(axis, ())) for axis in sorted(known, key=places.index)}
+        chosen = cls(results, axes, in_a_row(there["seed"]), command)
         return chosen.by_group(chosen_labels((only or {})[GROUP])) if GROUP in (only or {}) else chosen
 
     def by_group(self, wanted: Sequence[str] | None = None) -> Self:
@@ -119,7 +116,7 @@ class Drawn:
         if BACKEND in self.axes and BACKEND not in frame.collect_schema():
             frame = frame.join(self.results.scan("runs").select("key", BACKEND), on="key", maintain_order="left")
         frame = frame.with_columns(pl.col(list(self.axes)).fill_null(ABSENT))
-        frame = frame.filter(pl.col("seed").is_in(list(self.seeds)))
+        frame = frame.filter(self._of_seeds)
         frame = frame.filter(*(pl.col(axis).is_in(list(labels)) for axis, labels in self.axes.items()))
         frame = frame.rename({axis: column(axis) for axis in self.axes})
         return frame.select(pl.exclude("specification")) if name == "runs" else frame
@@ -141,17 +138,31 @@ class Drawn:
 
     @cached_property
     def _repeated(self) -> pl.DataFrame:
-        cells = replace(self, axes={axis: labels for axis, labels in self.axes.items() if axis != GROUP})
-        return repetition.repeated(cells.frame("runs"), cells.columns)
+        return repetition.repeated(self._whole_runs.frame("runs"), self._whole_runs.columns)
+
+    @property
+    def _whole_runs(self) -> Self:
+        """The same, not by group of flows."""
+        return replace(self, axes={axis: labels for axis, labels in self.axes.items() if axis != GROUP})
 
     def counted(self, name: str) -> pl.LazyFrame:
         """The rows of a frame, as ``frame`` has them; where seeds change nothing, only those of the first seed."""
         return repetition.once(self.frame(name), self._repeated)
 
+    @property
+    def _of_seeds(self) -> pl.Expr:
+        seed = pl.col("seed")
+        return seed.is_between(self.seeds[0], self.seeds[-1]) if isinstance(self.seeds, range) else seed.is_in(list(self.seeds))
+
     @cached_property
-    def runs(self) -> pl.DataFrame:
-        """A row a run; where seeds change nothing, only the run of the first."""
-        return self.counted("runs").collect()
+    def cells(self) -> pl.DataFrame:
+        """The cells as ``columns``, in the order of the runs."""
+        return distinct(self.frame("runs"), self.columns)
+
+    def compact(self, frame: pl.LazyFrame) -> pl.DataFrame:
+        """A frame with the axes as enumerations: in each of many rows a label takes some bytes less."""
+        labels = (pl.col(column(axis)).cast(pl.Enum(known)) for axis, known in self.axes.items())
+        return frame.with_columns(labels).collect(engine="streaming")
 
     @cached_property
     def note(self) -> str | None:
@@ -161,19 +172,25 @@ class Drawn:
     @cached_property
     def throughputs(self) -> pl.DataFrame:
         """A row a flow: ``key``, ``columns``, ``seed``, ``flow``, ``flow_group``, ``algorithm``, and its throughput ``mbps``."""
-        flows = (
-            self.counted("flows")
-            .select("key", *self.columns, "seed", "flow", "flow_group", "algorithm", "bytes_delivered")
-            .collect()
-        )
-        windows = self.results.scan("runs").select("key", "window_s").collect()
-        rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
-        return flows.join(windows, on="key", maintain_order="left").with_columns(mbps=rate).drop("bytes_delivered", "window_s")
+        return self.scan_throughputs().collect()
 
-    @cached_property
-    def bottlenecks(self) -> pl.DataFrame:
+    def scan_throughputs(self) -> pl.LazyFrame:
+        """``throughputs``, of which only what is asked for is read: there may be millions."""
+        flows = self.counted("flows").select("key", *self.columns, "seed", "flow", "flow_group", "algorithm", "bytes_delivered")
+        runs = self._whole_runs.frame("runs")
+        windows = runs.select("window_s").unique().collect(engine="streaming")
+        if windows.height == 1:
+            # A join would hold many of the flows.
+            timed = flows.with_columns(pl.lit(windows.item()).alias("window_s"))
+        else:
+            timed = flows.join(runs.select("key", "window_s"), on="key", maintain_order="left")
+        rate = pl.col("bytes_delivered") * 8 / 1e6 / pl.col("window_s")
+        return timed.with_columns(mbps=rate).drop("bytes_delivered", "window_s")
+
+    @property
+    def bottlenecks(self) -> pl.LazyFrame:
         """The row of ``queues`` of each run's bottleneck: the first link that has a discipline."""
-        return self.frame("queues").collect().group_by("key", maintain_order=True).first()
+        return self.frame("queues").group_by("key", maintain_order=True).first()
 
 
 def column(axis: str) -> str:
@@ -181,11 +198,10 @@ def column(axis: str) -> str:
     return f"axis {axis}"
 
 
-def _labels(runs: pl.LazyFrame) -> pl.DataFrame:
-    """The axes of runs, their seeds and their backends."""
-    columns = runs.collect_schema().names()
-    # A key would take more room than all else.
-    return runs.select(pl.lit("").alias("key"), *columns[1 : columns.index("seed") + 1], BACKEND).collect()
+def in_a_row(seeds: pl.Series) -> Sequence[int]:
+    """Seeds in order: as a range where none is left out, since there may be a million."""
+    first, last = seeds[0], seeds[-1]
+    return range(first, last + 1) if last - first == len(seeds) - 1 else seeds.to_list()
 
 
 def flow_names(flows: pl.DataFrame) -> pl.Series:

@@ -11,11 +11,6 @@ from sojourn.metrics import Metric
 from sojourn.names import GROUP
 
 
-def of_runs(source: Drawn, metric: Metric) -> pl.DataFrame:
-    """A metric of every run: ``key`` and ``value``."""
-    return source.counted("runs").select("key", value=pl.col(metric.name) * metric.factor).collect()
-
-
 def of_cells(source: Drawn, metric: Metric) -> pl.DataFrame:
     """A metric of every cell, as ``over_seeds`` has it."""
     return over_seeds(of_all(source, metric), source.columns)

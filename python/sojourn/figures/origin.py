@@ -3,7 +3,8 @@
 import shlex
 from collections.abc import Mapping, Sequence
 
-from sojourn.figures.drawn import Results, Selection, chosen_labels
+from sojourn.comparison import Results
+from sojourn.figures.drawn import Selection, chosen_labels
 from sojourn.results import Result
 from sojourn.store import Store, provenance
 from sojourn.study import library

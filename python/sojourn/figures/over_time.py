@@ -40,7 +40,7 @@ def _queue(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart
     side = together(source)
     if len(source.labels(side)) > MOST_LINES:
         side = None
-    bottlenecks = source.bottlenecks.filter(seed=source.seeds[0]).select("key", which="link")
+    bottlenecks = source.bottlenecks.filter(seed=source.seeds[0]).select("key", which="link").collect()
     samples = _samples(sampled, figure, source, "queue").join(bottlenecks, on=["key", "which"], how="semi", maintain_order="left")
     panels = Panels(source, [axis for axis in source.varying if axis != side])
     lines = samples.with_columns(shown_axis(side, "colour"))
@@ -49,7 +49,7 @@ def _queue(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart
 
 def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
     """A line a flow; of many flows the mean of each algorithm's."""
-    flows = source.throughputs.filter(seed=source.seeds[0]).with_columns(which=pl.col("flow").cast(pl.String))
+    flows = source.scan_throughputs().filter(seed=source.seeds[0]).collect().with_columns(which=pl.col("flow").cast(pl.String))
     flows = flows.with_columns(colour=_names(flows)).select("key", "which", "algorithm", "colour")
     lines = _samples(sampled, figure, source, "flow").join(flows, on=["key", "which"], maintain_order="left")
     title = "flow"

@@ -34,7 +34,7 @@ class Need(Enum):
             case Need.RUNS:
                 return True
             case Need.QUEUES:
-                return source.bottlenecks.height > 0
+                return source.frame("queues").head(1).collect().height > 0
             case Need.SERIES:
                 return source.frame("series").head(1).collect().height > 0
             case Need.QUEUE_SERIES:

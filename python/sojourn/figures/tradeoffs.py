@@ -92,14 +92,13 @@ def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
     """
     arranged = _Arrangement(figure.name, source, width)
     axes, goodput = source.columns, METRICS["total_mbps"]
-    delay = means.of_runs(source, DELAY).rename({"value": "x"})
-    rate = means.of_runs(source, goodput).rename({"value": "y"})
-    of_cells = source.frame("runs").select("key", *axes).collect()
-    runs = of_cells.join(delay, on="key", maintain_order="left").join(rate, on="key", maintain_order="left")
-    cells = [(labels, cell.select("x", "y")) for labels, cell in runs.drop_nulls(["x", "y"]).group_by(axes, maintain_order=True)]
+    both = source.counted("runs").select(*axes, x=pl.col(DELAY.name) * DELAY.factor, y=pl.col(goodput.name) * goodput.factor)
+    runs = source.compact(both.drop_nulls(["x", "y"]))
     schema = {**dict.fromkeys(axes, pl.String), "part": pl.String, "place": pl.Int64, "x": pl.Float64, "y": pl.Float64}
-    medians = [(*labels, "median", 0, cell["x"].median(), cell["y"].median()) for labels, cell in cells]
-    outlines = [(*labels, "ellipse", place, x, y) for labels, cell in cells for place, (x, y) in enumerate(ellipse(cell))]
+    medians, outlines = list[tuple[object, ...]](), list[tuple[object, ...]]()
+    for labels, cell in runs.group_by(axes, maintain_order=True):
+        medians.append((*labels, "median", 0, cell["x"].median(), cell["y"].median()))
+        outlines += [(*labels, "ellipse", place, x, y) for place, (x, y) in enumerate(ellipse(cell.select("x", "y")))]
     rows = arranged.rows(pl.DataFrame([*medians, *outlines], schema=schema, orient="row"), ("part", "place", "x", "y"))
     base = alt.Chart(look.data(rows))
     x, y = _axes(goodput.label)

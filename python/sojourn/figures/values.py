@@ -24,19 +24,19 @@ UNITS = {
 
 
 def of(figure: Figure, source: Drawn) -> tuple[str, pl.DataFrame]:
-    """What the axis says, and ``value`` beside the axes of the cells, of all seeds; nulls are left out.
+    """What the axis says, and ``value`` beside the axes of the cells, of all seeds, as ``Drawn.compact`` has them; no nulls.
 
     Raises:
         InputError: there is no such column, or it has no numbers.
     """
     if isinstance(figure, MetricFigure):
-        label, found = figure.metric.label, means.of_all(source, figure.metric).collect()
+        label, rows = figure.metric.label, means.of_all(source, figure.metric)
     elif isinstance(figure, ColumnFigure):
         unit = unit_of(figure.column)
-        label, found = f"{figure.column} ({unit})" if unit else figure.column, _column(figure, source)
+        label, rows = f"{figure.column} ({unit})" if unit else figure.column, _column(figure, source)
     else:
         raise TypeError(f"figure {figure.name} is of no column")
-    found = found.drop_nulls("value")
+    found = source.compact(rows.drop_nulls("value"))
     if not found.height:
         raise InputError(f"figure {figure.name}: no values in these runs")
     return label, found
@@ -56,15 +56,15 @@ def _in_window(samples: pl.LazyFrame, source: Drawn) -> pl.LazyFrame:
     return samples.join(opened, on="key", maintain_order="left").filter(pl.col("time") >= pl.col("opened") - 1e-9)
 
 
-def _column(figure: ColumnFigure, source: Drawn) -> pl.DataFrame:
+def _column(figure: ColumnFigure, source: Drawn) -> pl.LazyFrame:
     frame = source.frame(figure.frame)
     if figure.frame == "series":
         known = source.frame("series").select(pl.col("measure").unique().sort()).collect()["measure"].to_list()
         if figure.column not in known:
             raise InputError(f"figure {figure.name}: {names.unknown('measure of series', figure.column, known)}")
-        return _in_window(frame.filter(measure=figure.column), source).select(*source.columns, "value").collect()
+        return _in_window(frame.filter(measure=figure.column), source).select(*source.columns, "value")
     schema = frame.collect_schema()
     known = [name for name, kind in schema.items() if kind.is_numeric() and name != "seed"]
     if figure.column not in known:
         raise InputError(f"figure {figure.name}: {names.unknown(f'column of numbers in {figure.frame}', figure.column, known)}")
-    return frame.select(*source.columns, value=pl.col(figure.column).cast(pl.Float64)).collect()
+    return frame.select(*source.columns, value=pl.col(figure.column).cast(pl.Float64))

@@ -75,6 +75,9 @@ def by_group(contents: Contents) -> list[Drawing]:
 
 
 def _drawings(contents: Contents, figures: Sequence[str], width: int = WIDTH) -> list[Drawing]:
+    """Charts of all cells; none where these are more than a page shows."""
+    if contents.left_out:
+        return []
     drawings = (_drawing(contents, name, named(name).title, {}, width) for name in figures)
     return [drawing for drawing in drawings if drawing]
 

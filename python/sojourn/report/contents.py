@@ -1,6 +1,6 @@
 """What a report is of: the results in a directory, their cells, and of a study the comparison with its paper."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from sojourn import api, comparison, estimates
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
 from sojourn.figures import Drawn
+from sojourn.figures.drawn import in_a_row
 from sojourn.metrics import of_run
 from sojourn.results import Result
 from sojourn.runs import called
@@ -21,8 +22,8 @@ from sojourn.study import library
 from sojourn.study.claims import Claim
 from sojourn.study.design import Study
 
-#: Cells whose specifications are read at most.
-MOST_SPECIFICATIONS = 2000
+#: Cells that a page shows at most, about 10 kB each, and cells whose specifications are read at most.
+MOST_CELLS, MOST_SPECIFICATIONS = 1000, 2000
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,11 @@ class Contents:
     study: Study | None
     #: All claims of the study, those too that are of cells without runs.
     claims: Sequence[Claim]
-    #: The results of some runs, by their keys: specifications are long, and those of all runs are many.
-    of_keys: Callable[[Sequence[str]], Result]
+
+    def rows_of(self, keys: Sequence[str], name: str, columns: Sequence[str]) -> pl.DataFrame:
+        """Some columns of the rows of a frame that are of a few runs."""
+        # Not a join: what is filtered is not read.
+        return self.result.scan(name).filter(pl.col("key").is_in(keys)).select(columns).collect(engine="streaming")
 
     @cached_property
     def reproduction(self) -> api.Reproduction | None:
@@ -64,23 +68,51 @@ class Contents:
         return None if self.study is None else api.compare(self.study, self.result)
 
     @cached_property
-    def runs(self) -> pl.DataFrame:
-        """A row a run, of which nothing but the seed is read."""
-        return self.result.columns("runs", ["seed"])
+    def runs(self) -> int:
+        """How many runs there are."""
+        return int(self.result.scan("runs").select(pl.len()).collect().item())
+
+    @cached_property
+    def all_cells(self) -> pl.DataFrame:
+        """The axes of all cells that have runs, in order, the last axis fastest; how many runs they have, and the first key."""
+        seed = pl.col("seed")
+        counted = (
+            self.result.scan("runs")
+            .group_by(*self.axes)
+            .agg(pl.len(), seed.min(), seed.max().alias("last"), pl.col("key").min_by("seed"))
+        )
+        found = counted.collect(engine="streaming")
+        return found.sort(pl.col(axis).cast(pl.Enum(list(labels))) for axis, labels in self.axes.items())
 
     @cached_property
     def cells(self) -> Sequence[Cell]:
-        """The cells that have runs, in order, the last axis fastest."""
-        places = {axis: {label: place for place, label in enumerate(labels)} for axis, labels in self.axes.items()}
-        axes, runs = list(self.axes), self.result.scan("runs")
-        measured = estimates.of_cells(self.result.counted("runs"), axes, [metric.name for metric in of_run()])
-        first = pl.col("key").get(pl.col("seed").arg_min())
-        found = runs.group_by(*axes).agg(pl.col("seed").sort(), first).collect(engine="streaming")
-        rows = sorted(found.iter_rows(), key=lambda row: [places[axis][label] for axis, label in zip(axes, row, strict=False)])
-        return [
-            Cell(number, dict(zip(axes, labels, strict=True)), seeds, key, measured[tuple(labels)].measured)
-            for number, (*labels, seeds, key) in enumerate(rows)
-        ]
+        """The cells that are shown: the first of ``all_cells``."""
+        axes, shown = list(self.axes), self.all_cells.head(MOST_CELLS)
+        rows = self.result.counted("runs")
+        if shown.height < self.all_cells.height:
+            rows = rows.join(shown.lazy().select(axes), on=axes, how="semi", maintain_order="left")
+        measured = estimates.of_cells(rows, axes, [metric.name for metric in of_run()])
+        cells = []
+        for number, (*labels, runs, first, last, key) in enumerate(shown.iter_rows()):
+            values = dict(zip(axes, labels, strict=True))
+            seeds = range(first, last + 1) if last - first == runs - 1 else self._seeds(values)
+            cells.append(Cell(number, values, seeds, key, measured[tuple(labels)].measured))
+        return cells
+
+    def _seeds(self, cell: Mapping[str, str]) -> Sequence[int]:
+        of_cell = self.result.scan("runs").filter(pl.col(axis) == label for axis, label in cell.items())
+        return of_cell.select(pl.col("seed").sort()).collect(engine="streaming")["seed"].to_list()
+
+    @property
+    def left_out(self) -> int:
+        """How many cells are not shown."""
+        return self.all_cells.height - len(self.cells)
+
+    @cached_property
+    def shown(self) -> Mapping[str, Sequence[str]]:
+        """The axes, with the labels that shown cells have."""
+        there = {axis: {cell.axes[axis] for cell in self.cells} for axis in self.axes}
+        return {axis: [label for label in labels if label in there[axis]] for axis, labels in self.axes.items()}
 
     @cached_property
     def builds(self) -> Mapping[Identity, int]:
@@ -105,18 +137,19 @@ class Contents:
     @cached_property
     def specifications(self) -> Sequence[str]:
         """The specification of the first run of each cell, or of so many evenly over all."""
-        cells = self.cells[:: max(1, -(-len(self.cells) // MOST_SPECIFICATIONS))]
-        found = dict(self.of_keys([cell.first_key for cell in cells]).columns("runs", ["key", "specification"]).iter_rows())
-        return [found[cell.first_key] for cell in cells]
+        keys = self.all_cells["key"].gather_every(max(1, -(-self.all_cells.height // MOST_SPECIFICATIONS))).to_list()
+        found = dict(self.rows_of(keys, "runs", ["key", "specification"]).iter_rows())
+        return [found[key] for key in keys]
 
     @cached_property
     def seeds(self) -> Sequence[int]:
         """All seeds of the runs."""
-        return sorted({seed for cell in self.cells for seed in cell.seeds})
+        found = self.result.scan("runs").select(pl.col("seed").unique()).collect(engine="streaming")["seed"].sort()
+        return in_a_row(found)
 
-    def told(self, cell: Cell) -> str:
-        """What tells a cell from the others, in words."""
-        return ", ".join(cell.axes[axis] for axis in self.varying) or cell.name
+    def told(self, labels: Mapping[str, str]) -> str:
+        """What tells a cell with these values of the axes from the others, in words."""
+        return ", ".join(labels[axis] for axis in self.varying or self.axes)
 
     @property
     def varying(self) -> Mapping[str, Sequence[str]]:
@@ -139,8 +172,8 @@ def read(directory: Path) -> Contents:
             result = api.kept_of_study(study, store)
             order = study.axes
             made = [entry for entry in provenance if entry.study == study.name]
-            axes, of_keys = Drawn.of(result, order=order).axes, _of_keys(store, list(study.axes))
-            return Contents(directory, result, axes, made, study, library.claims(study), of_keys)
+            axes = Drawn.of(result, order=order).axes
+            return Contents(directory, result, axes, made, study, library.claims(study))
         return _campaign(directory, store, provenance)
 
 
@@ -152,11 +185,13 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
     if provenance:
         runs = runs.filter(pl.col(comparison.BACKEND) == provenance[-1].backend.name)
     shape = pl.concat_list(pl.col(axis).is_null() for axis in names).cast(pl.List(pl.String)).list.join("").alias("shape")
-    shapes = runs.group_by(shape).agg(pl.len().alias("runs")).sort("runs", "shape", descending=[True, False]).collect()
+    counted = runs.group_by(shape).agg(pl.len().alias("runs")).sort("runs", "shape", descending=[True, False])
+    shapes = counted.collect(engine="streaming")
     if not shapes.height:
         raise InputError(f"{directory}: no runs")
     chosen = runs.filter(shape == shapes["shape"][0])
-    axes = [name for name, absent in chosen.select(pl.col(names).null_count()).collect().row(0, named=True).items() if not absent]
+    absent = chosen.select(pl.col(names).null_count()).collect(engine="streaming").row(0, named=True)
+    axes = [name for name in names if not absent[name]]
     cells = chosen.group_by(*axes).agg(pl.len().alias("number"), pl.col("seed").n_unique().alias("different"))
     twice = cells.filter(pl.col("number") > pl.col("different")).sort(*axes).head(1).collect(engine="streaming")
     if twice.height:
@@ -164,11 +199,7 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
         seeds = chosen.filter(**cell).select("seed").filter(pl.col("seed").is_duplicated()).collect()["seed"].sort()
         again = f"holds several runs of {called(cell)} with seed {seeds[0]}"
         raise InputError(f"{directory}: {again}; keep each campaign in a directory of its own")
-    keys = None if shapes["runs"][0] == len(store) else chosen.select("key").collect()["key"]
+    keys = None if shapes["runs"][0] == len(store) else chosen.select("key").collect(engine="streaming")["key"]
     result = store.result(axes, None if keys is None else lambda: iter(keys))
-    order = provenance_order(provenance)
-    return Contents(directory, result, Drawn.of(result, order=order).axes, provenance, None, [], _of_keys(store, axes))
-
-
-def _of_keys(store: Store, axes: Sequence[str]) -> Callable[[Sequence[str]], Result]:
-    return lambda keys: store.result(axes, lambda: iter(keys))
+    axes = Drawn.of(result, order=provenance_order(provenance)).axes
+    return Contents(directory, result, axes, provenance, None, [])

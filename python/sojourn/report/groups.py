@@ -46,6 +46,9 @@ def table(contents: Contents) -> GroupTable | None:
     known = groups.select(pl.col(metric.name).is_not_null().any() for metric in shown).collect(engine="streaming").row(0)
     metrics = [metric for metric, is_known in zip(shown, known, strict=True) if is_known]
     by = [*contents.axes, "flow_group"]
+    total = groups.select(by).unique().select(pl.len()).collect(engine="streaming").item()
+    shown = contents.all_cells.lazy().select(list(contents.axes)).head(min(MOST_ROWS, len(contents.cells)))
+    groups = groups.join(shown, on=list(contents.axes), how="semi", maintain_order="left")
     first = groups.group_by(*by).agg(pl.col("algorithm", "flow_count").first()).collect(engine="streaming")
     described = {tuple(labels): (algorithm, flows) for *labels, algorithm, flows in first.iter_rows()}
     by_cell: dict[tuple[str | None, ...], list[tuple[str, estimates.CellEstimates]]] = {}
@@ -62,4 +65,4 @@ def table(contents: Contents) -> GroupTable | None:
             name = ", ".join([*where.values(), group])
             entries = [text.entry(metric, found.measured[metric.name], name, found.seeds) for metric in metrics]
             rows.append(Row(list(where.values()), where, group, *described[*values, group], entries))
-    return GroupTable(axes, metrics, rows, len(described))
+    return GroupTable(axes, metrics, rows, total)

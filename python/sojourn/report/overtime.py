@@ -32,7 +32,7 @@ def samples(contents: Contents) -> Mapping[int, Sequence[Mapping[str, Any]]]:
     first = {cell.first_key: cell.number for cell in contents.cells}
     columns = ["key", "kind", "measure", "which", "time", "value"]
     shown = pl.col("measure").is_in([measure for _, measure, _, _ in SHOWN])
-    series = contents.result.columns("series", columns).filter(pl.col("key").is_in(list(first)), shown).drop_nulls("value")
+    series = contents.rows_of(list(first), "series", columns).filter(shown).drop_nulls("value")
     names = {chart: group["which"].to_list() for chart, group in _names(series).items()}
     number = sum(len(_spread(group)) for group in names.values())
     most = max(COARSEST, min(FINEST, MOST_SAMPLES // max(1, number)))
@@ -73,6 +73,6 @@ def _line(frame: pl.DataFrame, factor: float) -> Mapping[str, list[float]]:
 
 def _flows(contents: Contents, keys: Sequence[str]) -> Mapping[tuple[str, int], str]:
     """What each flow of some runs is called."""
-    flows = contents.of_keys(keys).columns("flows", ["key", "flow", "flow_group", "algorithm"])
+    flows = contents.rows_of(keys, "flows", ["key", "flow", "flow_group", "algorithm"])
     named = flows.with_columns(name=flow_names(flows)).select("key", "flow", "name", "algorithm")
     return {(key, flow): f"{name}: {algorithm}" for key, flow, name, algorithm in named.iter_rows()}

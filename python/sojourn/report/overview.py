@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+
+import polars as pl
 
 from sojourn.metrics import METRICS, Metric
 from sojourn.report import text
@@ -41,13 +42,18 @@ class Overview:
 
 def extremes(contents: Contents) -> list[Extremes]:
     """The ends of each main metric that any cell has."""
+    axes, shown = list(contents.axes), _shown()
+    runs = contents.result.counted("runs")
+    means = runs.group_by(axes).agg(pl.col(metric.name).mean() for metric in shown).collect(engine="streaming")
+    # In the order of the cells: of several with the same mean the first is named.
+    means = contents.all_cells.select(axes).join(means, on=axes, maintain_order="left")
     found = []
-    for metric in _shown():
-        means = [(known.mean, cell) for cell in contents.cells if (known := cell.measured[metric.name]) is not None]
-        if means:
-            (least, lowest), (most, highest) = (end(means, key=itemgetter(0)) for end in (min, max))
-            ends = text.value(metric, least), contents.told(lowest), text.value(metric, most), contents.told(highest)
-            found.append(Extremes(metric, *ends))
+    for metric in shown:
+        if means[metric.name].count():
+            rows = means.drop_nulls(metric.name)
+            ends = (rows.row(int(place or 0), named=True) for place in (rows[metric.name].arg_min(), rows[metric.name].arg_max()))
+            told = [text_of for cell in ends for text_of in (text.value(metric, cell[metric.name]), contents.told(cell))]
+            found.append(Extremes(metric, *told))
     return found
 
 

@@ -25,6 +25,9 @@ from sojourn.study import library
 from sojourn.study.tally import Tally
 from sojourn.study.verdicts import LEAST_SEEDS
 
+#: Labels of an axis that are listed; of more the number is said.
+MOST_LABELS = 100
+
 #: The name of a report in its directory.
 NAME = "report.html"
 
@@ -103,6 +106,8 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "overview": overview.overview(contents),
         "heat_maps": heatmaps.heat_maps(contents),
         "question": _question(contents),
+        "some": _some(contents),
+        "most_labels": MOST_LABELS,
         "sections": [] if study is None else prose.sections(library.FOLDER / study.name / "README.md"),
         "seeds": _ranges(contents.seeds),
     }
@@ -116,6 +121,12 @@ def _question(contents: Contents) -> str:
     return shlex.join(["sojourn", "query", str(contents.directory), query])
 
 
+def _some(contents: Contents) -> str:
+    """A command that draws some cells of many."""
+    axis, labels = next(iter((contents.varying or contents.axes).items()))
+    return shlex.join(["sojourn", "plot", str(contents.directory), "--figure", "throughput", "--only", f"{axis}={labels[0]}"])
+
+
 def _ranges(seeds: Sequence[int]) -> str:
     """``1 to 10`` or, if there are gaps, ``1, 2, 5``."""
     if len(seeds) > 2 and seeds[-1] - seeds[0] == len(seeds) - 1:
@@ -123,18 +134,23 @@ def _ranges(seeds: Sequence[int]) -> str:
     return ", ".join(map(str, seeds))
 
 
+def _counted(seeds: Sequence[int]) -> str:
+    return f"Seed {seeds[0]}" if len(seeds) == 1 else f"Seeds {_ranges(seeds)}"
+
+
 def _data(contents: Contents, drawn: Mapping[str, Sequence[Drawing]]) -> Mapping[str, Any]:
     """What the page's own script needs."""
     cells = [
         {
             "axes": cell.axes,
-            "seeds": list(cell.seeds),
+            "seeds": _counted(cell.seeds),
+            "seed": cell.seeds[0],
             "told": [_told(cell.measured[metric.name], metric.number) for metric in of_run()],
         }
         for cell in contents.cells
     ]
     return {
-        "axes": contents.axes,
+        "axes": contents.shown,
         "metrics": [{"title": metric.title, "unit": metric.shown_unit} for metric in of_run()],
         "cells": cells,
         "samples": overtime.samples(contents),

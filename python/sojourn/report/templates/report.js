@@ -199,7 +199,7 @@
   const showCell = () => {
     const cell = data.cells[current];
     const name = axes.map((axis) => `${axis} ${cell.axes[axis]}`).join(", ");
-    shown.replaceChildren(element("h3", name), element("p", `${cell.seeds.length === 1 ? "Seed" : "Seeds"} ${cell.seeds.join(", ")}`, { class: "note" }));
+    shown.replaceChildren(element("h3", name), element("p", cell.seeds, { class: "note" }));
     const scroll = element("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": `Measures of ${name}` });
     scroll.append(table(cell));
     shown.append(scroll);
@@ -210,7 +210,7 @@
     for (const chart of drawn) {
       const figure = element("figure", undefined, { class: "chart" });
       const rest = chart.left_out ? `; ${chart.left_out} more are not shown` : "";
-      figure.append(element("figcaption", `${chart.heading} over time, seed ${cell.seeds[0]}${rest}`));
+      figure.append(element("figcaption", `${chart.heading} over time, seed ${cell.seed}${rest}`));
       const target = element("div", undefined, { class: "drawn" });
       figure.append(target);
       shown.append(figure);
