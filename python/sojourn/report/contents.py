@@ -201,5 +201,5 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
         raise InputError(f"{directory}: {again}; keep each campaign in a directory of its own")
     keys = None if shapes["runs"][0] == len(store) else chosen.select("key").collect(engine="streaming")["key"]
     result = store.result(axes, None if keys is None else lambda: iter(keys))
-    axes = Drawn.of(result, order=provenance_order(provenance)).axes
-    return Contents(directory, result, axes, provenance, None, [])
+    shown = Drawn.of(result, order=provenance_order(provenance)).axes
+    return Contents(directory, result, shown, provenance, None, [])

@@ -47,8 +47,8 @@ def table(contents: Contents) -> GroupTable | None:
     metrics = [metric for metric, is_known in zip(shown, known, strict=True) if is_known]
     by = [*contents.axes, "flow_group"]
     total = groups.select(by).unique().select(pl.len()).collect(engine="streaming").item()
-    shown = contents.all_cells.lazy().select(list(contents.axes)).head(min(MOST_ROWS, len(contents.cells)))
-    groups = groups.join(shown, on=list(contents.axes), how="semi", maintain_order="left")
+    cells = contents.all_cells.lazy().select(list(contents.axes)).head(min(MOST_ROWS, len(contents.cells)))
+    groups = groups.join(cells, on=list(contents.axes), how="semi", maintain_order="left")
     first = groups.group_by(*by).agg(pl.col("algorithm", "flow_count").first()).collect(engine="streaming")
     described = {tuple(labels): (algorithm, flows) for *labels, algorithm, flows in first.iter_rows()}
     by_cell: dict[tuple[str | None, ...], list[tuple[str, estimates.CellEstimates]]] = {}
