@@ -53,10 +53,10 @@ def test_lines_are_a_scheduler(scenario_file: WriteScenario) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("else 1", "else 2", "mine.py:15: next_line named line 2; there are 2, from 0"),
-        ("else 1", "else 0", "mine.py:15: next_line named line 0, which is empty"),
-        ("min(packet.flow, 1)", "None", "mine.py:12: classify returned None, which is not the number of a line"),
-        ("min(packet.flow, 1)", "packet.flaw", "mine.py:13: classify: AttributeError"),
+        ("else 1", "else 2", "mine.py:13: next_line named line 2; there are 2, from 0"),
+        ("else 1", "else 0", "mine.py:13: next_line named line 0, which is empty"),
+        ("min(packet.flow, 1)", "None", "mine.py:10: classify returned None, which is not the number of a line"),
+        ("min(packet.flow, 1)", "packet.flaw", "mine.py:11: classify: AttributeError"),
     ],
 )
 def test_failing_queues(scenario_file: WriteScenario, old: str, new: str, said: str) -> None:
@@ -68,10 +68,8 @@ def test_failing_queues(scenario_file: WriteScenario, old: str, new: str, said: 
 
 def test_senseless_verdict(scenario_file: WriteScenario) -> None:
     """A verdict that is none fails the run."""
-    text = (
-        "from sojourn.plugins import Queue\nclass Mine(Queue):\n    def admit(self, packet, line, queue):\n        return True\n"
-    )
-    with pytest.raises(sojourn.RunFailed, match=r"mine\.py:3: admit returned True, which is not PASS, MARK or DROP"):
+    text = "from sojourn.plugins import Queue\nclass Mine(Queue):\n    def admit(self, packet, line, queue):\n        return 7\n"
+    with pytest.raises(sojourn.RunFailed, match=r"mine\.py:3: admit returned 7, which is not PASS, MARK or DROP"):
         sojourn.run(own_queue(scenario_file, "mine.py", text))
 
 
@@ -121,7 +119,7 @@ def test_check_passes_templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("mine.py", SCALABLE.replace("(1.0 - self.b) *", "2 *"), "mine.py:22: on_congestion left ssthresh at"),
+        ("mine.py", SCALABLE.replace("(1.0 - self.b) *", "2 *"), "mine.py:21: on_congestion left ssthresh at"),
         ("mine.py", SCALABLE.replace("if event.flight_size is not None:", "if False:"), "left ssthresh at"),
         ("mine.py", SCALABLE.replace("window.segments, 1.0)", "(1 / self.a), 1.0)"), "with a = 0"),
         ("mine.py", CODEL.replace("return DROP", "return 'drop'"), "release returned 'drop'"),

@@ -96,7 +96,7 @@ def _units(source: Source, folder: Path) -> list[str]:
     others = [name for name in source.files if name.endswith(".c") and name != source.file]
     text = "\n".join(source.files.values())
     return [
-        *("-w", "-Werror=implicit-function-declaration", f"-I{headers}", f"-I{KERNEL}"),
+        *("-Wno-all", "-Werror=implicit-function-declaration", f"-I{headers}", f"-I{KERNEL}"),
         f"-DSOJOURN_MODULE_DRAWS={int(DRAWS.search(text) is not None)}",
         f"-DSOJOURN_MODULE_TIMESTAMPS={int(TIMESTAMPS.search(text) is not None)}",
         unit.name,

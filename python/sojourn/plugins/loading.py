@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from sojourn import _engine
 from sojourn.plugins.compiler import compiled
@@ -65,10 +65,9 @@ def load(source: Source) -> Loaded:
 class PythonFile:
     """A file in Python that has been run."""
 
-    addresses = None
-
     def __init__(self, source: Source) -> None:
         self.file = source.file
+        self.addresses: tuple[int, int] | None = None
         text = source.files[source.file]
         # Tracebacks look for the line here.
         linecache.cache[self.file] = (len(text), None, text.splitlines(keepends=True), self.file)
@@ -85,7 +84,7 @@ class PythonFile:
             raise ValueError(f"{self.file}: no class extends CongestionControl or Queue of sojourn.plugins")
         self._check_hooks()
 
-    def _class(self, module: ModuleType, base: type) -> type | None:
+    def _class(self, module: ModuleType, base: type) -> type[Any] | None:
         found = [
             each
             for each in vars(module).values()
@@ -154,7 +153,7 @@ class PythonFile:
         """See ``Loaded``."""
         return {"control": self._described(self._control), "queue": self._described(self._queue)}
 
-    def _described(self, kind: type | None) -> dict[str, Any] | None:
+    def _described(self, kind: type[Any] | None) -> dict[str, Any] | None:
         if kind is None:
             return None
         parameters = []
@@ -197,10 +196,10 @@ def declarations(kind: type) -> dict[str, Declaration]:
     return found
 
 
-def _instance(kind: type | None, parameters: str, random: object) -> object:
+def _instance(kind: type[Any] | None, parameters: str, random: object) -> object:
     if kind is None:
         raise ValueError("the file defines nothing of this kind")
-    made = kind.__new__(kind)
+    made = cast(Any, object.__new__(kind))
     values: Mapping[str, Any] = json.loads(parameters)
     for name, declaration in declarations(kind).items():
         setattr(made, name, declaration.seen(values[name]))
@@ -223,8 +222,9 @@ class Library:
         except OSError as error:
             raise ValueError(f"{source.file}: {str(error).removeprefix(f'{path}: ')}") from None
         self._check_start()
-        self.addresses = (self._address(CONTROL_SYMBOL), self._address(QUEUE_SYMBOL))
-        if not any(self.addresses):
+        self._found = (self._address(CONTROL_SYMBOL), self._address(QUEUE_SYMBOL))
+        self.addresses: tuple[int, int] | None = self._found
+        if not any(self._found):
             wanted = f"{CONTROL_SYMBOL} or {QUEUE_SYMBOL}"
             raise ValueError(f"{source.file}: defines no {wanted}; use SOJOURN_CONGESTION_CONTROL or SOJOURN_QUEUE of sojourn.h")
 
@@ -246,7 +246,7 @@ class Library:
     def described(self) -> dict[str, Any]:
         """See ``Loaded``."""
         try:
-            described: dict[str, Any] = json.loads(_engine.describe_library(*self.addresses))
+            described: dict[str, Any] = json.loads(_engine.describe_library(*self._found))
         except _engine.SpecificationError as error:
             raise ValueError(f"{self.file}: {error}") from None
         return described

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from sojourn.plugins.worker import ENDED, FAILED
+
 #: Seconds that a hook, or the top level of a user's file, may take.
 PATIENCE = 10.0
 
@@ -112,5 +114,8 @@ def ask(request: tuple[Any, ...], on_taken: Callable[[Worker], None] = lambda _:
     worker = POOL.take()
     on_taken(worker)
     answer = worker.ask(request)
+    if answer[0] == ENDED:
+        worker.close()
+        return FAILED, *answer[1:]
     POOL.give_back(worker)
     return answer

@@ -24,8 +24,8 @@ from sojourn.plugins.source import of_json
 
 #: What requests ask for.
 DESCRIBE, RUN, EXERCISE = "describe", "run", "exercise"
-#: How answers begin: it worked; what was given is wrong; it could not be done.
-OK, WRONG, FAILED = "ok", "wrong", "failed"
+#: How answers begin: it worked; what was given is wrong; it could not be done; nor can anything else, and the process ends.
+OK, WRONG, FAILED, ENDED = "ok", "wrong", "failed", "ended"
 
 #: Seconds that a hook which was told to stop has for that.
 GRACE = 1.0
@@ -80,7 +80,7 @@ class Watchdog:
                 told = True
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._main), ctypes.py_object(_never_returned(said)))
             elif waited >= patience + GRACE:
-                self._connection.send((FAILED, f"{self._place()}: a hook {said}"))
+                self._connection.send((ENDED, f"{self._place()}: a hook {said}"))
                 os._exit(1)
 
     def _place(self) -> str:
