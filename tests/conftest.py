@@ -87,12 +87,13 @@ def scenario_file(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(scope="module")
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What tests compile is kept from the user's cache, and the processes of users' code end."""
+    """What the tests of a module compile is kept from the user's cache, and the processes of users' code end."""
     from sojourn.plugins import processes
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        processes.POOL.close()
         yield
         processes.POOL.close()

@@ -14,6 +14,8 @@ from sojourn.cli.commands import sojourn as cli
 from sojourn.cli.commands import status
 from sojourn.plugins import processes
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 
 def built_in(scenario_file: WriteScenario, tcp: str = '"scalable"') -> Path:
     return scenario_file(('tcp = "newreno"', f"tcp = {tcp}"))

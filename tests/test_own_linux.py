@@ -10,7 +10,7 @@ from conftest import Capture, complaint
 from own_files import WriteScenario, needs_compiler
 from sojourn.cli.commands import status
 
-pytestmark = needs_compiler
+pytestmark = [needs_compiler, pytest.mark.usefixtures("own_cache")]
 
 #: Where a kernel's sources are: tests of its modules are skipped without them.
 KERNEL = Path(os.environ.get("SOJOURN_KERNEL_SOURCE", "/usr/src/linux"))

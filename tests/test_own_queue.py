@@ -12,6 +12,8 @@ from sojourn.cli.commands import sojourn as cli
 from sojourn.cli.commands import status
 from sojourn.plugins.starting import ENDINGS
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 LANGUAGES = ["python", pytest.param("c", marks=needs_compiler)]
 
 

@@ -36,6 +36,16 @@ DRAWS, TIMESTAMPS = re.compile(r"\b(?:prandom|get_random)_\w+"), re.compile(r"\b
 PATIENCE = 120
 
 
+def name() -> str:
+    """The compiler that is used."""
+    return os.environ.get("CC") or "cc"
+
+
+def compiler() -> str | None:
+    """Its path, if it is installed."""
+    return shutil.which(name())
+
+
 def compiled(source: Source) -> Path:
     """The shared library of a source in C, compiled if it is not in the cache.
 
@@ -43,26 +53,25 @@ def compiled(source: Source) -> Path:
         CompilationFailed: it does not compile; the compiler's output is in it.
         ValueError: there is no compiler.
     """
-    name = os.environ.get("CC") or "cc"
-    compiler = shutil.which(name)
-    if compiler is None:
-        raise ValueError(f"{source.file}: no C compiler: {name} is not installed; install one, such as gcc, or set CC")
-    stamp = Path(compiler).resolve().stat()
+    program = compiler()
+    if program is None:
+        raise ValueError(f"{source.file}: no C compiler: {name()} is not installed; install one, such as gcc, or set CC")
+    stamp = Path(program).resolve().stat()
     headers = [path.read_text(encoding="utf-8") for path in sorted(HEADERS.rglob("*.[ch]"))]
-    identity = (compiler, str(stamp.st_size), str(stamp.st_mtime_ns), *OPTIONS, *headers, source.language, source.digest)
+    identity = (program, str(stamp.st_size), str(stamp.st_mtime_ns), *OPTIONS, *headers, source.language, source.digest)
     library = cache() / f"{hashlib.sha256(chr(0).join(identity).encode()).hexdigest()}.so"
     if not library.exists():
-        _compile(compiler, source, library)
+        _compile(program, source, library)
     return library
 
 
-def _compile(compiler: str, source: Source, library: Path) -> None:
+def _compile(program: str, source: Source, library: Path) -> None:
     with tempfile.TemporaryDirectory(dir=library.parent, prefix="compiling-") as folder:
-        for name, text in source.files.items():
-            (Path(folder) / name).write_text(text, encoding="utf-8")
+        for file, text in source.files.items():
+            (Path(folder) / file).write_text(text, encoding="utf-8")
         made = Path(folder) / "made.so"
         units = _units(source, Path(folder)) if source.language == LINUX else [source.file]
-        command = [compiler, *OPTIONS, f"-I{HEADERS}", "-o", made.name, *units, "-lm"]
+        command = [program, *OPTIONS, f"-I{HEADERS}", "-o", made.name, *units, "-lm"]
         variables = {**os.environ, "LC_ALL": "C"}
         try:
             ended = subprocess.run(
@@ -78,7 +87,7 @@ def _compile(compiler: str, source: Source, library: Path) -> None:
             raise CompilationFailed(f"{source.file}: the compiler took more than {PATIENCE} s", "") from None
         if ended.returncode != 0:
             output = (ended.stderr + ended.stdout).decode("utf-8", "replace")
-            raise CompilationFailed(_complaint(source, Path(compiler).name, output), output)
+            raise CompilationFailed(_complaint(source, Path(program).name, output), output)
         # Whole or not at all: another process may compile the same.
         made.replace(library)
 
