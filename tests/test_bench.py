@@ -14,6 +14,7 @@ import pytest
 
 import sojourn
 from conftest import Capture, complaint
+from own_files import needs_compiler
 from sojourn import _engine, catalogue
 from sojourn.bench import (
     campaign,
@@ -425,9 +426,18 @@ def test_large_stores(measured: Measured) -> None:
     assert all(row["memory_megabytes"] > 10 and row["cpu_seconds"] > 0 for row in rows)
 
 
+@needs_compiler
+@pytest.mark.usefixtures("own_cache")
+def test_own_languages(measured: Measured) -> None:
+    """The templates of both languages are run, and their hooks are called."""
+    rows = measured("own")["rows"]
+    assert [row["language"] for row in rows] == ["python", "c"]
+    assert all(row["share_of_new_renos_speed"] > 0 and row["hook_calls_a_second"] > 0 for row in rows)
+
+
 def test_part_names() -> None:
     """The parts have the names that `--only` and the documentation use, in this order."""
-    names = "cells controls queues instructions growth loss startup short-run memory study campaign many-runs large-stores"
+    names = "cells controls queues own instructions growth loss startup short-run memory study campaign many-runs large-stores"
     assert " ".join(PARTS) == names
 
 

@@ -15,7 +15,9 @@ import pytest
 import campaigns
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint, scenario_data
+from own_files import SCALABLE, WriteScenario, own_tcp
 from sojourn import backends
+from sojourn.api import campaign
 from sojourn.campaign import Campaign, Cluster, Observer, Plan, Tally, plan, run
 from sojourn.cli.commands import status
 from sojourn.errors import ClusterLost
@@ -56,6 +58,20 @@ def scheduler() -> Iterator[distributed.LocalCluster]:
 
 def parquet(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.glob("*.parquet")}
+
+
+def test_own_file_travels(scheduler: distributed.LocalCluster, scenario_file: WriteScenario, tmp_path: Path) -> None:
+    """A user's own file goes to the workers with the run: they make it, with the same bytes, once the file is gone."""
+    planned = plan(campaign(own_tcp(scenario_file, "mine.py", SCALABLE), seeds=2), SIMULATOR)
+    (tmp_path / "mine.py").unlink()
+    with Store(tmp_path / "here", create=True) as store:
+        run(planned, SIMULATOR, store)
+    cluster = Cluster(scheduler.scheduler_address)
+    with Store(tmp_path / "there", create=True) as store:
+        outcome = run(planned, SIMULATOR, store, elsewhere=cluster.execute)
+    cluster.close()
+    assert outcome.failures == []
+    assert parquet(tmp_path / "there") == parquet(tmp_path / "here")
 
 
 def test_killed_worker_changes_nothing(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:

@@ -14,6 +14,17 @@ class SojournError(Exception):
 class InputError(SojournError):
     """What the user gave is wrong: a file, a key, a name, an option. Its text is one clear line."""
 
+    #: What another program said of it, such as a compiler: shown below that line as it is.
+    output = ""
+
+
+class CompilationFailed(ValueError):
+    """A user's source does not compile: one line, and the compiler's output."""
+
+    def __init__(self, message: str, output: str) -> None:
+        super().__init__(message)
+        self.output = output
+
 
 class RunFailed(SojournError):
     """A backend could not finish a run that looked right."""

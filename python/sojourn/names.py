@@ -30,3 +30,8 @@ def fault(name: str) -> str | None:
     if any(unicodedata.category(character) in _NOT_IN_NAMES for character in name):
         return "has a control character or a line break"
     return None
+
+
+def is_plain_file(name: str) -> bool:
+    """Whether a name is that of a file in the same folder: no path that leads elsewhere."""
+    return bool(name) and "/" not in name and "\\" not in name and name not in (".", "..")

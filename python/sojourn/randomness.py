@@ -1,10 +1,14 @@
 """What is random in a run: all that its seed decides."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sojourn import catalogue
+from sojourn.catalogue import Algorithm
+from sojourn.plugins.source import of_json
 from sojourn.repetition import REMEDY
+from sojourn.scenario.choices import control_of, queue_of
 from sojourn.specification import RunSpecification
 from sojourn.units import DURATION
 
@@ -23,17 +27,28 @@ def parts(run: RunSpecification) -> Parts:
     losses = [loss for link in run["links"] for loss in (link["loss"], *(change["loss"] for change in link["changes"]))]
     if any(loss is not None and 0 < loss < 1 for loss in losses):
         found["losses of links"] = ""
-    known = catalogue.load()
     for link in run["links"]:
-        if link["queue"] is not None and (drawn := known.queue(link["queue"]["name"]).random) is not None:
+        if link["queue"] is not None and (drawn := _queue(run, link["queue"]).random) is not None:
             found[link["queue"]["name"]] = drawn
     for flow in run["flows"]:
         source = flow["source"]
-        control = known.congestion_control(source["name"])
+        control = _control(run, source)
         switches = [switch for switch in control.random_if if source["parameters"][switch]]
         if control.random is not None or switches:
             found[control.name] = control.random or ", ".join(switches)
     return tuple(found.items())
+
+
+def _queue(run: RunSpecification, queue: Mapping[str, Any]) -> Algorithm:
+    if "plugin" in queue:
+        return queue_of(of_json(run["plugins"][queue["plugin"]]))
+    return catalogue.load().queue(queue["name"])
+
+
+def _control(run: RunSpecification, source: Mapping[str, Any]) -> Algorithm:
+    if "plugin" in source:
+        return control_of(of_json(run["plugins"][source["plugin"]]))
+    return catalogue.load().congestion_control(source["name"])
 
 
 def line(cells: Iterable[Parts]) -> str:

@@ -6,10 +6,11 @@ This is what backends are given. It says what happens in the network, not how to
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from sojourn import catalogue
 from sojourn.catalogue import Algorithm, Value
+from sojourn.plugins.source import Source
 from sojourn.scenario import chance
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, StackChoice
 from sojourn.scenario.model import Flows, Scenario
@@ -31,6 +32,8 @@ class RunSpecification(TypedDict):
     stacks: list[dict[str, Value]]
     flows: list[Json]
     probe: Json
+    #: The user's own files, if the run has any, in the order in which flows and queues refer to them.
+    plugins: NotRequired[list[Json]]
 
 
 def specify(scenario: Scenario, seed: int) -> RunSpecification:
@@ -39,18 +42,22 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
     index = {node: position for position, node in enumerate(nodes)}
     stacks: list[dict[str, Value]] = []
     names = _Names(flows.group for flows in scenario.flows)
-    flows = [entry for group in scenario.flows for entry in _flows(scenario, group, index, stacks, names)]
-    return {
+    plugins: list[Source] = []
+    flows = [entry for group in scenario.flows for entry in _flows(scenario, group, index, stacks, names, plugins)]
+    specification: RunSpecification = {
         "seed": seed,
         "duration": scenario.duration,
         "warm_up": scenario.warm_up,
         "sender_overhead": chance.sender_overhead(scenario),
         "nodes": nodes,
-        "links": [_link(link, index) for link in scenario.network.directed_links],
+        "links": [_link(link, index, plugins) for link in scenario.network.directed_links],
         "stacks": stacks,
         "flows": flows,
         "probe": scenario.probe.model_dump(),
     }
+    if plugins:
+        specification["plugins"] = [source.as_json() for source in plugins]
+    return specification
 
 
 def text(specification: RunSpecification) -> str:
@@ -80,7 +87,8 @@ def long_lived(specification: RunSpecification) -> list[bool]:
     found: list[bool] = []
     for flow in specification["flows"]:
         limited = flow["size"] is not None or flow["stop"] is not None
-        limited = limited or controls.congestion_control(flow["source"]["name"]).one_way
+        is_built_in = "plugin" not in flow["source"]
+        limited = limited or (is_built_in and controls.congestion_control(flow["source"]["name"]).one_way)
         found += [not limited and flow["start"] + flow["start_within"] <= latest] * flow["count"]
     return found
 
@@ -100,7 +108,7 @@ def bottleneck_rate(specification: RunSpecification) -> float | None:
     return float(carried / (end - start))
 
 
-def _link(link: DirectedLink, index: dict[str, int]) -> Json:
+def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source]) -> Json:
     drop: Json | None = None
     if link.drop is not None:
         drop = {"every": link.drop.every} if link.drop.every is not None else {"listed": link.drop.listed}
@@ -109,7 +117,7 @@ def _link(link: DirectedLink, index: dict[str, int]) -> Json:
         "to": index[link.target],
         "rate": link.rate,
         "delay": link.delay,
-        "queue": None if link.queue is None else _queue(link.queue),
+        "queue": None if link.queue is None else _queue(link.queue, plugins),
         "device_queue": link.device_queue,
         "drop": drop,
         "loss": link.loss,
@@ -117,7 +125,7 @@ def _link(link: DirectedLink, index: dict[str, int]) -> Json:
     }
 
 
-def _queue(queue: QueueChoice) -> Json:
+def _queue(queue: QueueChoice, plugins: list[Source]) -> Json:
     limit: Json | None = None
     if isinstance(queue.limit, BandwidthDelayProducts):
         # The engine knows the routes, and so the round-trip times.
@@ -125,7 +133,17 @@ def _queue(queue: QueueChoice) -> Json:
         limit = {"bandwidth_delay_products": int(amount) if amount == int(amount) else float(amount)}
     elif queue.limit is not None:
         limit = {queue.limit.unit: queue.limit.amount}
-    return {"name": queue.name, "limit": limit, "parameters": _filled(queue.parameters, catalogue.load().queue(queue.name))}
+    values = _filled(queue.parameters, queue.discipline)
+    return {"name": queue.name, "limit": limit, "parameters": values, **_plugin(queue.source, plugins)}
+
+
+def _plugin(source: Source | None, plugins: list[Source]) -> Json:
+    """The place of a user's file among those of the run; nothing for what is built in."""
+    if source is None:
+        return {}
+    if source not in plugins:
+        plugins.append(source)
+    return {"plugin": plugins.index(source)}
 
 
 class _Names:
@@ -144,13 +162,21 @@ class _Names:
         return name
 
 
-def _flows(scenario: Scenario, group: Flows, index: dict[str, int], stacks: list[dict[str, Value]], names: _Names) -> list[Json]:
-    control = catalogue.load().congestion_control(group.tcp.name)
+def _flows(
+    scenario: Scenario,
+    group: Flows,
+    index: dict[str, int],
+    stacks: list[dict[str, Value]],
+    names: _Names,
+    plugins: list[Source],
+) -> list[Json]:
+    control = group.tcp.control
     source = {
         "name": control.name,
         "slow_start": group.tcp.slow_start or catalogue.load().slow_starts[0].name,
         "parameters": _filled(group.tcp.parameters, control),
         "stack": _stack_index(scenario.stack, group.stack, stacks),
+        **_plugin(group.tcp.source, plugins),
     }
     return [
         {

@@ -10,6 +10,7 @@ mod line;
 pub mod network;
 pub mod packet;
 pub mod parameter;
+pub mod plugin;
 pub mod probe;
 pub mod queue;
 pub mod random;

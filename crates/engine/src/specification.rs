@@ -30,6 +30,10 @@ pub struct Specification {
     pub flows: Vec<FlowSpecification>,
     /// What is sampled.
     pub probe: ProbeSpecification,
+    /// Congestion controls and queue disciplines from outside the engine: their sources, which whoever makes them reads
+    /// ([`crate::plugin::Plugins`]).
+    #[serde(default)]
+    pub plugins: Vec<Value>,
 }
 
 /// A link in one direction.
@@ -91,6 +95,9 @@ pub struct QueueSpecification {
     /// The parameters. Those that are not given have their defaults.
     #[serde(default = "no_parameters")]
     pub parameters: Value,
+    /// Index of the plugin that it is; none if it is built in.
+    #[serde(default)]
+    pub plugin: Option<usize>,
 }
 
 /// The limit of a queue.
@@ -152,6 +159,9 @@ pub struct SourceSpecification {
     pub parameters: Value,
     /// Index of the stack.
     pub stack: usize,
+    /// Index of the plugin that its congestion control is; none if it is built in.
+    #[serde(default)]
+    pub plugin: Option<usize>,
 }
 
 /// The specification of the measurements.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use sojourn_engine::packet::flags;
 use sojourn_engine::probe::Passage;
+use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
-use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl};
+use sojourn_engine::tcp::congestion::CongestionControl;
 use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::time::Time;
-use sojourn_engine::traffic::Blueprint;
 
 use crate::headers::{Frame, Route, address, tcp, udp};
 
@@ -38,18 +38,18 @@ struct Conversation {
 }
 
 impl Conversations {
-    /// The flows of a run that can be built.
+    /// The flows of a run that was built.
     ///
     /// # Errors
-    /// The run cannot be built.
-    pub fn new(specification: &Specification) -> Result<Conversations, String> {
+    /// The specification is of another run.
+    pub fn new(specification: &Specification, simulation: &Simulation) -> Result<Conversations, String> {
         let mut flows = Vec::new();
         for group in &specification.flows {
             let source = &group.source;
-            let stack = match Blueprint::of(&source.name, &source.parameters)? {
-                Some(_) => None,
-                None => {
-                    let algorithm = Algorithm::new(&source.name, &source.parameters)?;
+            let algorithm = if group.count > 0 { simulation.algorithm(flows.len()) } else { None };
+            let stack = match algorithm {
+                None => None,
+                Some(algorithm) => {
                     let profile = StackProfile::from_settings(&specification.stacks[source.stack])?;
                     Some(Arc::new(profile.adapted_to(&algorithm.needs())))
                 }

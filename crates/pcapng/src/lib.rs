@@ -60,7 +60,7 @@ impl<W: Write> Capture<W> {
         if let Some(back) = way_back(specification, link) {
             simulation.record(back, End::Far)?;
         }
-        let conversations = Conversations::new(specification)?;
+        let conversations = Conversations::new(specification, simulation)?;
         let writer = preamble(out, specification, link, comment).map_err(|error| told(&error))?;
         Ok(Capture { writer, conversations, link, packets: 0 })
     }

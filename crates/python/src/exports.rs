@@ -13,23 +13,32 @@ use sojourn_engine::tcp::sender::TcpInfo;
 use sojourn_engine::time::{Duration, Time};
 use sojourn_pcapng::Capture;
 
-use crate::SpecificationError;
+use crate::{check_plugins, parse, plugins};
 
 /// Events between two looks at whether the user wants to stop.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
 
-fn build(specification: &str) -> PyResult<(Specification, Simulation)> {
-    let specification: Specification =
-        serde_json::from_str(specification).map_err(|error| SpecificationError::new_err(error.to_string()))?;
-    let simulation = Simulation::new(&specification).map_err(SpecificationError::new_err)?;
+type Loaded<'py> = Option<Vec<Bound<'py, PyAny>>>;
+
+fn build(py: Python<'_>, specification: &str, plugins: Loaded<'_>) -> PyResult<(Specification, Simulation)> {
+    let specification = parse(specification)?;
+    let simulation = plugins::build(py, &specification, plugins)?;
     Ok((specification, simulation))
 }
 
 /// Simulates one run and writes the packets that pass the near end of a link, in both directions, to a file in the format
 /// pcapng. Returns how many they are.
 #[pyfunction]
-pub fn capture(py: Python<'_>, specification: &str, link: usize, path: PathBuf, comment: &str) -> PyResult<u64> {
-    let (specification, mut simulation) = build(specification)?;
+#[pyo3(signature = (specification, link, path, comment, plugins = None))]
+pub fn capture(
+    py: Python<'_>,
+    specification: &str,
+    link: usize,
+    path: PathBuf,
+    comment: &str,
+    plugins: Loaded<'_>,
+) -> PyResult<u64> {
+    let (specification, mut simulation) = build(py, specification, plugins)?;
     let file = BufWriter::new(File::create(path)?);
     let mut capture =
         Capture::begin(file, &specification, &mut simulation, link, comment).map_err(PyOSError::new_err)?;
@@ -42,7 +51,9 @@ pub fn capture(py: Python<'_>, specification: &str, link: usize, path: PathBuf, 
             }
             Ok(is_over)
         });
-        if is_over.map_err(PyOSError::new_err)? {
+        let is_over = is_over.map_err(PyOSError::new_err)?;
+        check_plugins(&simulation)?;
+        if is_over {
             return capture.end().map_err(PyOSError::new_err);
         }
         py.check_signals()?;
@@ -71,8 +82,9 @@ pub struct Connections {
 #[pymethods]
 impl Connections {
     #[new]
-    fn new(specification: &str, interval: u64) -> PyResult<Connections> {
-        let (specification, simulation) = build(specification)?;
+    #[pyo3(signature = (specification, interval, plugins = None))]
+    fn new(py: Python<'_>, specification: &str, interval: u64, plugins: Loaded<'_>) -> PyResult<Connections> {
+        let (specification, simulation) = build(py, specification, plugins)?;
         Ok(Connections { specification, simulation, interval: Duration(interval), next: Time::ZERO })
     }
 
@@ -84,8 +96,10 @@ impl Connections {
         }
         while self.next <= self.specification.duration && samples.len() < rows {
             while !py.detach(|| self.simulation.advance(self.next, EVENTS_BETWEEN_LOOKS)) {
+                check_plugins(&self.simulation)?;
                 py.check_signals()?;
             }
+            check_plugins(&self.simulation)?;
             for (flow, look) in self.simulation.flows().enumerate() {
                 if let Some(info) = self.simulation.tcp_info(flow) {
                     let latest_rtt = look.sample.and_then(|sample| sample.rtt);

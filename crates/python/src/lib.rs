@@ -3,6 +3,7 @@
 mod bare_loop;
 mod columns;
 mod exports;
+mod plugins;
 mod stepping;
 
 use std::cell::RefCell;
@@ -21,6 +22,7 @@ use sojourn_engine::specification::Specification;
 
 create_exception!(_engine, SpecificationError, PyValueError, "The specification of a run is wrong: one clear line.");
 create_exception!(_engine, Cancelled, PyException, "The run was cancelled.");
+create_exception!(_engine, PluginFailed, PyException, "A plugin of the run failed: its complaint, one line.");
 
 /// A flag that stops runs; shared by as many runs as it is given to.
 #[pyclass(frozen)]
@@ -70,14 +72,20 @@ fn memory(specification: &str) -> PyResult<u64> {
     sojourn_engine::simulation::memory(&parse(specification)?).map_err(SpecificationError::new_err)
 }
 
-/// Simulates one run. The GIL is released meanwhile.
+/// Simulates one run. The GIL is released meanwhile. `plugins` are those of the specification, as Python loaded them.
 #[pyfunction]
-#[pyo3(signature = (specification, cancellation = None))]
-fn run<'py>(py: Python<'py>, specification: &str, cancellation: Option<&Cancellation>) -> PyResult<Bound<'py, PyDict>> {
+#[pyo3(signature = (specification, cancellation = None, plugins = None))]
+fn run<'py>(
+    py: Python<'py>,
+    specification: &str,
+    cancellation: Option<&Cancellation>,
+    plugins: Option<Vec<Bound<'py, PyAny>>>,
+) -> PyResult<Bound<'py, PyDict>> {
     let specification = parse(specification)?;
     let flag = cancellation.map_or_else(Arc::default, |cancellation| Arc::clone(&cancellation.flag));
-    let result = py.detach(|| Simulation::new(&specification).map(|simulation| simulation.run(&flag)));
-    match result.map_err(SpecificationError::new_err)? {
+    let simulation = plugins::build(py, &specification, plugins)?;
+    match py.detach(|| simulation.run(&flag)) {
+        Err(Stopped::Failed(complaint)) => Err(PluginFailed::new_err(complaint)),
         Err(Stopped::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
         Err(Stopped::TooLarge(reason)) => Err(PyMemoryError::new_err(reason)),
         Ok(result) => columns::to_python(py, &specification, &result),
@@ -102,6 +110,14 @@ fn panicked_at() -> Option<String> {
     PANICKED_AT.take()
 }
 
+/// The exception for a plugin that failed, if one did.
+fn check_plugins(simulation: &Simulation) -> PyResult<()> {
+    match simulation.failure() {
+        None => Ok(()),
+        Some(complaint) => Err(PluginFailed::new_err(complaint.to_owned())),
+    }
+}
+
 /// A panic is an exception in Python, which says what is to be said: the standard hook would print a backtrace besides.
 fn keep_panics_quiet() {
     panic::set_hook(Box::new(|panic| {
@@ -123,10 +139,12 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
+    plugins::register(module)?;
     module.add_class::<exports::Connections>()?;
     module.add_class::<Cancellation>()?;
     module.add_class::<stepping::Stepping>()?;
     module.add("SpecificationError", module.py().get_type::<SpecificationError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
+    module.add("PluginFailed", module.py().get_type::<PluginFailed>())?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use sojourn_engine::specification::Specification;
 use sojourn_engine::time::{Duration, Time};
 
 use crate::columns::{self, column, link_name};
-use crate::{SpecificationError, parse};
+use crate::{check_plugins, parse, plugins};
 
 /// A run under way. Times are in picoseconds.
 #[pyclass]
@@ -24,9 +24,10 @@ pub struct Stepping {
 #[pymethods]
 impl Stepping {
     #[new]
-    fn new(specification: &str) -> PyResult<Stepping> {
+    #[pyo3(signature = (specification, plugins = None))]
+    fn new(py: Python<'_>, specification: &str, plugins: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Stepping> {
         let specification = parse(specification)?;
-        let simulation = Simulation::new(&specification).map_err(SpecificationError::new_err)?;
+        let simulation = plugins::build(py, &specification, plugins)?;
         Ok(Stepping { specification, simulation: Some(simulation), reached: Time::ZERO })
     }
 
@@ -35,6 +36,7 @@ impl Stepping {
         let until = Time(until).min(self.specification.duration);
         let simulation = self.simulation.as_mut().ok_or_else(ended)?;
         let is_there = py.detach(|| simulation.advance(until, most_events));
+        check_plugins(simulation)?;
         self.reached = self.reached.max(if is_there { until } else { simulation.now() });
         Ok(is_there)
     }

@@ -1,9 +1,10 @@
 """The packet-level simulator as a backend."""
 
 import contextlib
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -16,6 +17,10 @@ from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
 from sojourn.units import PICOSECONDS
 
+if TYPE_CHECKING:
+    from sojourn.plugins.loading import Loaded
+    from sojourn.plugins.processes import Worker
+
 #: The compiled engine: its digest is that of its sources when it was built.
 IDENTITY = Identity("simulator", _engine.version(), _engine.digest())
 
@@ -27,10 +32,17 @@ ROWS_AT_ONCE = 10_000
 
 
 class Simulator:
-    """Runs in the compiled engine, which lets other Python threads run meanwhile."""
+    """Runs in the compiled engine, which lets other Python threads run meanwhile.
+
+    A run with a user's own files is carried out by another process: what crashes there is this run alone.
+    """
 
     def __init__(self) -> None:
         self._cancellation = _engine.Cancellation()
+        #: Processes that carry out runs now; none is added once the backend is cancelled.
+        self._busy: set[Worker] = set()
+        self._is_cancelled = False
+        self._lock = threading.Lock()
 
     @property
     def identity(self) -> Identity:
@@ -49,9 +61,40 @@ class Simulator:
 
     def run(self, run: RunSpecification, /) -> RunResult:
         """Simulates one run; see ``Backend.run``."""
+        if run.get("plugins"):
+            return result_of(self._elsewhere(run))
         with complaints():
             tables = _engine.run(specification.text(run), self._cancellation)
         return result_of(tables)
+
+    def _elsewhere(self, run: RunSpecification) -> Mapping[str, Mapping[str, Any]]:
+        """What the engine of another process finds."""
+        from sojourn.plugins import processes, worker
+
+        taken: list[Worker] = []
+
+        def take(process: "Worker") -> None:
+            taken.append(process)
+            with self._lock:
+                self._busy.add(process)
+                if self._is_cancelled:
+                    process.kill()
+
+        try:
+            request = (worker.RUN, processes.PATIENCE, specification.text(run), run["plugins"])
+            answer, found, *_ = processes.ask(request, take)
+        except processes.Crashed as crashed:
+            if self._is_cancelled:
+                raise RunCancelled("the run was cancelled") from None
+            files = ", ".join(plugin["file"] for plugin in run["plugins"])
+            raise RunFailed(f"{files}: {crashed}") from None
+        finally:
+            with self._lock:
+                self._busy.difference_update(taken)
+        if answer == worker.OK:
+            tables: Mapping[str, Mapping[str, Any]] = found
+            return tables
+        raise InputError(found) if answer == worker.WRONG else RunFailed(found)
 
     def memory(self, run: RunSpecification, /) -> int:
         """See ``Estimating.memory``."""
@@ -61,6 +104,10 @@ class Simulator:
     def cancel(self) -> None:
         """See ``Backend.cancel``."""
         self._cancellation.cancel()
+        with self._lock:
+            self._is_cancelled = True
+            for process in self._busy:
+                process.kill()
 
     def step(self, run: RunSpecification, /) -> "SimulatedSteps":
         """See ``Stepping.step``."""
@@ -68,12 +115,18 @@ class Simulator:
 
     def capture(self, run: RunSpecification, link: int, path: Path, comment: str, /) -> int:
         """See ``Recording.capture``."""
-        return _engine.capture(specification.text(run), link, str(path), comment)
+        with complaints():
+            return _engine.capture(specification.text(run), link, str(path), comment, _loaded(run))
 
     def connections(self, run: RunSpecification, interval: int, /) -> Iterator[pl.DataFrame]:
         """See ``Recording.connections``."""
-        under_way = _engine.Connections(specification.text(run), interval)
-        while (columns := under_way.take(ROWS_AT_ONCE)) is not None:
+        with complaints():
+            under_way = _engine.Connections(specification.text(run), interval, _loaded(run))
+        while True:
+            with complaints():
+                columns = under_way.take(ROWS_AT_ONCE)
+            if columns is None:
+                return
             yield pl.DataFrame(columns, schema=CONNECTIONS)
 
 
@@ -86,7 +139,7 @@ class SimulatedSteps:
 
     def __init__(self, run: RunSpecification) -> None:
         with complaints():
-            self._engine = _engine.Stepping(specification.text(run))
+            self._engine = _engine.Stepping(specification.text(run), _loaded(run))
         self._end = run["duration"]
 
     def moments(self, interval: int) -> Iterator[Moment]:
@@ -111,6 +164,22 @@ class SimulatedSteps:
             return result_of(self._engine.finish())
 
 
+def _loaded(run: RunSpecification) -> "list[Loaded] | None":
+    """The user's files of a run, for one that goes on in this process.
+
+    Raises:
+        InputError: one cannot be loaded.
+    """
+    if not run.get("plugins"):
+        return None
+    from sojourn.plugins.loading import load_all
+
+    try:
+        return load_all(run["plugins"])
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
 @contextlib.contextmanager
 def complaints() -> Iterator[None]:
     """Turns what the engine complains of into what ``Backend.run`` raises."""
@@ -120,8 +189,12 @@ def complaints() -> Iterator[None]:
         raise InputError(str(error)) from None
     except _engine.Cancelled:
         raise RunCancelled("the run was cancelled") from None
+    except _engine.PluginFailed as error:
+        raise RunFailed(str(error)) from None
     except MemoryError as error:
         raise RunFailed(str(error) or "out of memory") from None
+    except (InputError, OSError):
+        raise
     except Exception as error:
         raise RunFailed(str(error)) from error
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""``sojourn check``: whether a scenario or a study is valid."""
+"""``sojourn check``: whether a scenario or a study is valid, or a user's own algorithm has the properties of built-in ones."""
 
 from pathlib import Path
 
@@ -13,14 +13,22 @@ from sojourn.cli.options import Command, backend_option, cells_of, changes_of, o
 @set_option
 @backend_option
 def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend: str) -> None:
-    """Check a scenario, a sweep or a study without running it."""
+    """Check a scenario, sweep or study, or an algorithm of your own.
+
+    Nothing is run: a scenario, sweep or study is valid or not. Of a file with your own algorithm, the properties are checked that
+    all built-in ones have.
+    """
     from sojourn import api, backends
     from sojourn.campaign import plan
     from sojourn.cli.show import counted, random
     from sojourn.cli.terminal import Checking
+    from sojourn.plugins import source
     from sojourn.specification import flow_count
     from sojourn.study import library
 
+    if source.language_of(file) is not None:
+        _check_own(file)
+        return
     carrier = backends.named(backend)
     if str(file) in library.available() and not file.is_file():
         study = library.load(str(file))
@@ -42,3 +50,14 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     first = "" if len(planned.cells) == 1 else f"{len(planned.cells)} cells, the first with "
     click.echo(f'{file}: scenario "{planned.name}" is valid: {first}{size}')
     click.echo(random(planned))
+
+
+def _check_own(file: Path) -> None:
+    from sojourn.cli.own import reading
+    from sojourn.plugins.properties import CHECKED, check
+
+    with reading(file) as source:
+        found = check(source)
+    for checked in found:
+        kind = "congestion control" if checked.kind == "control" else "queue discipline"
+        click.echo(f"{source.file}: {kind} is sound in {checked.sequences:,} sequences of events: {CHECKED[checked.kind]}")

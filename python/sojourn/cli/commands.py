@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "run",
     "plan": "plan",
     "check": "check",
+    "new": "new",
     "watch": "watch",
     "reproduce": "reproduce",
     "claims": "claims",
@@ -99,7 +100,7 @@ def _status_of(error: Exception) -> int:
         case click.ClickException():
             return _complain(error.format_message(), BAD_INPUT)
         case InputError():
-            return _complain(str(error), BAD_INPUT)
+            return _complain(str(error), BAD_INPUT, error.output)
         case SojournError():
             return _complain(str(error), FAILED)
         case click.Abort():
@@ -114,7 +115,10 @@ def _status_of(error: Exception) -> int:
             raise error
 
 
-def _complain(message: str, exit_status: int) -> int:
+def _complain(message: str, exit_status: int, output: str = "") -> int:
+    """Prints the message on one line, and below it what another program said, as it is."""
     plain = NO_SPACE.sub("the disk is full; free some space and repeat the command", message)
     click.echo(f"sojourn: {' '.join(plain.split())}", err=True)
+    if output:
+        click.echo(output.rstrip("\n"), err=True)
     return exit_status

@@ -1,6 +1,7 @@
-"""``sojourn describe``: an algorithm, a profile or a study."""
+"""``sojourn describe``: an algorithm, a profile, a study or a user's own file."""
 
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,13 +16,17 @@ if TYPE_CHECKING:
 
 
 @click.command("describe", cls=Command)
-@click.argument("name")
+@click.argument("name", metavar="NAME|FILE")
 @form_options
 def command(name: str, form: Form) -> None:
-    """Describe an algorithm, a stack profile or a study."""
+    """Describe an algorithm, a profile, a study or your own file."""
     from sojourn import catalogue, names
+    from sojourn.plugins import source
     from sojourn.study import library
 
+    if source.language_of(Path(name)) is not None:
+        _show(_own(Path(name)), form)
+        return
     known = catalogue.load()
     kinds: list[tuple[str, tuple[Entry, ...]]] = [
         ("congestion control", known.congestion_controls),
@@ -41,6 +46,10 @@ def command(name: str, form: Form) -> None:
     if not found:
         everything = [entry.name for _, entries in kinds for entry in entries] + library.available()
         raise InputError(names.unknown("name", name, everything))
+    _show(found, form)
+
+
+def _show(found: "list[tuple[Row, list[Table]]]", form: Form) -> None:
     if form is not None:
         rows = [about for about, _ in found]
         entries_of_name = Table("entries", "", [text(each) for each in rows[0]], rows)
@@ -49,6 +58,17 @@ def command(name: str, form: Form) -> None:
     for about, tables in found:
         _print(about)
         put(tables)
+
+
+def _own(path: Path) -> "list[tuple[Row, list[Table]]]":
+    """What a user's own file defines."""
+    from sojourn.cli.own import reading
+    from sojourn.plugins.declared import declared
+
+    with reading(path) as source:
+        own = declared(source)
+    kinds = (("congestion control", own.control), ("queue discipline", own.queue))
+    return [(_about(entry, kind), _tables(entry)) for kind, entry in kinds if entry is not None]
 
 
 def _about(entry: "Entry", kind: str) -> Row:

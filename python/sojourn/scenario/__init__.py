@@ -9,21 +9,25 @@ from pydantic import ValidationError
 
 from sojourn.errors import InputError
 from sojourn.scenario.model import Scenario
-from sojourn.scenario.problems import describe
+from sojourn.scenario.problems import describe, output
 
 __all__ = ["Scenario", "from_data", "read_toml"]
 
 
-def from_data(data: Mapping[str, Any], origin: str) -> Scenario:
+def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) -> Scenario:
     """Checks a scenario given as plain data, such as a parsed TOML file; ``origin`` is what errors call it.
+
+    Paths in it are relative to ``folder``, or to the current folder.
 
     Raises:
         InputError: it is no scenario.
     """
     try:
-        return Scenario.of(data)
+        return Scenario.of(data, folder)
     except ValidationError as error:
-        raise InputError(f"{origin}: {describe(error)}") from None
+        wrong = InputError(f"{origin}: {describe(error)}")
+        wrong.output = output(error)
+        raise wrong from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What all tables of a scenario file have in common: an unknown key is an error that names the nearest known one."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
@@ -34,6 +35,6 @@ class Table(BaseModel):
         return given
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """The table read from plain data, as a TOML file holds it."""
-        return cls.model_validate(given)
+    def of(cls, given: Mapping[str, Any], folder: Path | None = None) -> Self:
+        """The table read from plain data, as a TOML file holds it; paths in it are relative to ``folder``, or to where we are."""
+        return cls.model_validate(given, context=folder)

@@ -6,20 +6,26 @@ Which names and parameters there are comes from the catalogue, for reading as we
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from sojourn import catalogue
 from sojourn.catalogue import Algorithm, Value
+from sojourn.plugins import source
+from sojourn.plugins.source import Source
 from sojourn.scenario import parameters
 from sojourn.scenario.quantities import LIMIT_SCHEMA
 from sojourn.units import BandwidthDelayProducts, QueueLimit, parse_queue_limit
 
 #: The profile of a scenario that names none: the current standards.
 DEFAULT_PROFILE = "rfc"
+
+#: The keys that name a user's own file: one that is written for Sojourn, or an unmodified module of Linux.
+FILES = ("file", "linux")
 
 
 class Choice(ABC):
@@ -30,8 +36,11 @@ class Choice(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, keys: dict[str, object]) -> Self:
-        """Checks the keys of a table; a ``ValueError`` says what is wrong and what is allowed."""
+    def read(cls, keys: dict[str, object], folder: Path) -> Self:
+        """Checks the keys of a table; a ``ValueError`` says what is wrong and what is allowed.
+
+        Paths are relative to ``folder``.
+        """
 
     @property
     @abstractmethod
@@ -45,20 +54,21 @@ class Choice(ABC):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, __: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(cls._from_scenario, ref=cls.__qualname__)
+        return core_schema.with_info_plain_validator_function(cls._from_scenario, ref=cls.__qualname__)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, _: CoreSchema, __: GetJsonSchemaHandler) -> JsonSchemaValue:
         return cls.json_schema()
 
     @classmethod
-    def _from_scenario(cls, given: object) -> Self:
+    def _from_scenario(cls, given: object, info: ValidationInfo) -> Self:
+        folder = info.context if isinstance(info.context, Path) else Path()
         if isinstance(given, cls):
             return given
         if isinstance(given, str):
-            return cls.read({cls.shorthand: given})
+            return cls.read({cls.shorthand: given}, folder)
         if isinstance(given, Mapping):
-            return cls.read({str(key): value for key, value in given.items()})
+            return cls.read({str(key): value for key, value in given.items()}, folder)
         raise ValueError(f'{given!r} is not a name or a table such as {{ {cls.shorthand} = "..." }}')
 
 
@@ -69,27 +79,36 @@ class QueueChoice(Choice):
     name: str
     limit: QueueLimit | BandwidthDelayProducts | None
     parameters: Mapping[str, Value]
+    #: The user's own file that defines it; none if it is built in.
+    source: Source | None = None
 
     @classmethod
-    def read(cls, keys: dict[str, object]) -> Self:
-        discipline = catalogue.load().queue(_name(keys))
+    def read(cls, keys: dict[str, object], folder: Path) -> Self:
+        own = _source(keys, folder)
+        discipline = catalogue.load().queue(_name(keys)) if own is None else queue_of(own)
         limit: QueueLimit | BandwidthDelayProducts | None = None
         if "limit" in keys:
             try:
                 limit = parse_queue_limit(keys.pop("limit"))
             except ValueError as error:
                 raise ValueError(f"limit: {error}") from None
-        values = parameters.read(keys, discipline.parameters, discipline.name, "name", "limit")
-        return cls(name=discipline.name, limit=limit, parameters=values)
+        values = parameters.read(keys, discipline.parameters, discipline.name, _identifying(own), "limit")
+        return cls(name=discipline.name, limit=limit, parameters=values, source=own)
+
+    @property
+    def discipline(self) -> Algorithm:
+        """What the catalogue or the user's file says of it."""
+        return catalogue.load().queue(self.name) if self.source is None else queue_of(self.source)
 
     @property
     def given(self) -> tuple[str, ...]:
-        return ("name", *(("limit",) if self.limit is not None else ()), *self.parameters)
+        return (_identifying(self.source), *(("limit",) if self.limit is not None else ()), *self.parameters)
 
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
         queues = catalogue.load().queues
-        return _schema("A queue discipline.", queues, _tables(queues, {"limit": LIMIT_SCHEMA}))
+        common = {"limit": LIMIT_SCHEMA}
+        return _schema("A queue discipline.", queues, [*_tables(queues, common), _own_table(common)])
 
 
 @dataclass(frozen=True)
@@ -99,11 +118,14 @@ class TcpChoice(Choice):
     name: str
     slow_start: str | None
     parameters: Mapping[str, Value]
+    #: The user's own file that defines it; none if it is built in.
+    source: Source | None = None
 
     @classmethod
-    def read(cls, keys: dict[str, object]) -> Self:
+    def read(cls, keys: dict[str, object], folder: Path) -> Self:
         known = catalogue.load()
-        control = known.congestion_control(_name(keys))
+        own = _source(keys, folder)
+        control = known.congestion_control(_name(keys)) if own is None else control_of(own)
         if control.rate_based and "slow_start" in keys:
             raise ValueError(f"slow_start: {control.name} has no slow start, because it sends at a rate of its own")
         slow_start: str | None = None
@@ -112,13 +134,18 @@ class TcpChoice(Choice):
                 slow_start = known.slow_start(str(keys.pop("slow_start"))).name
             except ValueError as error:
                 raise ValueError(f"slow_start: {error}") from None
-        others = ("name",) if control.rate_based else ("name", "slow_start")
+        others = ("name",) if control.rate_based else (_identifying(own), "slow_start")
         values = parameters.read(keys, control.parameters, control.name, *others)
-        return cls(name=control.name, slow_start=slow_start, parameters=values)
+        return cls(name=control.name, slow_start=slow_start, parameters=values, source=own)
+
+    @property
+    def control(self) -> Algorithm:
+        """What the catalogue or the user's file says of it."""
+        return catalogue.load().congestion_control(self.name) if self.source is None else control_of(self.source)
 
     @property
     def given(self) -> tuple[str, ...]:
-        return ("name", *(("slow_start",) if self.slow_start is not None else ()), *self.parameters)
+        return (_identifying(self.source), *(("slow_start",) if self.slow_start is not None else ()), *self.parameters)
 
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
@@ -126,7 +153,9 @@ class TcpChoice(Choice):
         slow_start = {"enum": [entry.name for entry in known.slow_starts], "default": known.slow_starts[0].name}
         windows = [entry for entry in known.congestion_controls if not entry.rate_based]
         rates = [entry for entry in known.congestion_controls if entry.rate_based]
-        tables = [*_tables(windows, {"slow_start": slow_start}), *_tables(rates, {})]
+        common = {"slow_start": slow_start}
+        own = [_own_table(common), _own_table(common, "linux", "An unmodified congestion control module of Linux")]
+        tables = [*_tables(windows, common), *_tables(rates, {}), *own]
         return _schema("A congestion control.", known.congestion_controls, tables)
 
 
@@ -140,7 +169,7 @@ class StackChoice(Choice):
     shorthand: ClassVar[str] = "profile"
 
     @classmethod
-    def read(cls, keys: dict[str, object]) -> Self:
+    def read(cls, keys: dict[str, object], _folder: Path) -> Self:
         known = catalogue.load()
         profile = keys.pop("profile", None)
         if profile is not None and not isinstance(profile, str):
@@ -166,16 +195,83 @@ class StackChoice(Choice):
         return {"anyOf": [{"enum": profiles}, table], "description": "A stack profile and the settings that differ from it."}
 
 
+def control_of(own: Source) -> Algorithm:
+    """The congestion control of a user's file.
+
+    Raises:
+        ValueError: it defines none, or cannot be loaded.
+    """
+    # It starts a process, so what does not need it does not load it.
+    from sojourn.plugins.declared import declared
+
+    control = declared(own).control
+    if control is None:
+        raise ValueError(f"file: {own.file} defines a queue discipline, and no congestion control")
+    return control
+
+
+def queue_of(own: Source) -> Algorithm:
+    """The queue discipline of a user's file.
+
+    Raises:
+        ValueError: it defines none, or cannot be loaded.
+    """
+    from sojourn.plugins.declared import declared
+
+    queue = declared(own).queue
+    if queue is None:
+        raise ValueError(f"file: {own.file} defines a congestion control, and no queue discipline")
+    return queue
+
+
+def _source(keys: dict[str, object], folder: Path) -> Source | None:
+    """The user's file that a table names, if it does."""
+    given = [key for key in ("name", *FILES) if key in keys]
+    if not set(given) & set(FILES):
+        return None
+    if len(given) > 1:
+        raise ValueError(f'give either "{given[0]}" or "{given[1]}"')
+    key = given[0]
+    file = keys.pop(key)
+    if not isinstance(file, str):
+        raise ValueError(f"{key}: {file!r} is not the name of a file")
+    try:
+        return source.read(folder / file, as_linux=key == "linux")
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
+
+
+def _identifying(own: Source | None) -> str:
+    """The key that says which algorithm it is."""
+    if own is None:
+        return "name"
+    return "linux" if own.language == source.LINUX else "file"
+
+
 def _name(keys: dict[str, object]) -> str:
     name = keys.pop("name", None)
     if not isinstance(name, str):
         raise ValueError('missing key "name"' if name is None else f"name: {name!r} is not a name")
+    if source.language_of(Path(name)) is not None:
+        raise ValueError(f'"{name}" is not a name; write {{ file = "{name}" }}')
     return name
 
 
 def _schema(description: str, entries: Iterable[Algorithm], tables: Iterable[JsonSchemaValue]) -> JsonSchemaValue:
     spellings = [name for entry in entries for name in (entry.name, *entry.aliases)]
     return {"anyOf": [{"enum": spellings}, *tables], "description": description}
+
+
+def _own_table(common: Mapping[str, Any], key: str = "file", title: str = "Your own algorithm") -> JsonSchemaValue:
+    """A table that names a user's own file, which declares its parameters itself."""
+    what = "A file in C" if key == "linux" else "A file in Python or C, or a shared library"
+    return {
+        "type": "object",
+        "title": title,
+        "properties": {key: {"type": "string", "description": f"{what}; its path is relative to this file."}, **common},
+        "required": [key],
+        "not": {"required": ["name"]},
+    }
 
 
 def _tables(entries: Iterable[Algorithm], common: Mapping[str, Any]) -> list[JsonSchemaValue]:

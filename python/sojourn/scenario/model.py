@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from sojourn import catalogue, names
+from sojourn import names
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import StackChoice, TcpChoice
 from sojourn.scenario.network import Network
@@ -47,7 +47,7 @@ class Flows(Table):
     @property
     def one_way(self) -> bool:
         """Whether nothing comes back to these senders."""
-        return catalogue.load().congestion_control(self.tcp.name).one_way
+        return self.tcp.control.one_way
 
     def pairs(self) -> list[tuple[str, str]]:
         """All pairs of hosts that these flows run between."""

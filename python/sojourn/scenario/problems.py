@@ -3,6 +3,8 @@
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from sojourn.errors import CompilationFailed
+
 #: What pydantic would say in its own terms.
 PLAIN = {
     "missing": "this key is required",
@@ -19,6 +21,13 @@ def describe(error: ValidationError, within: str = "") -> str:
     more = f" (and {len(others)} more)" if others else ""
     key = _path((within, *first["loc"]) if within else first["loc"])
     return f"{key}: {message}{more}" if key else f"{message}{more}"
+
+
+def output(error: ValidationError) -> str:
+    """What a compiler said of the first problem, if one did."""
+    first = error.errors(include_url=False)[0]
+    cause = first["ctx"]["error"] if first["type"] == "value_error" else None
+    return cause.output if isinstance(cause, CompilationFailed) else ""
 
 
 def _plain(problem: ErrorDetails) -> str:

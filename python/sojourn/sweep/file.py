@@ -33,11 +33,13 @@ def load(path: str | Path) -> Matrix:
     Raises:
         InputError: the file cannot be read or is no TOML, or its sweep makes no sense; one line that names file and key.
     """
-    return from_data(read_toml(Path(path)), str(path))
+    return from_data(read_toml(Path(path)), str(path), Path(path).parent)
 
 
-def from_data(data: Mapping[str, Any], origin: str) -> Matrix:
+def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) -> Matrix:
     """The matrix of a scenario file given as plain data; ``origin`` is what errors call it.
+
+    Paths in it are relative to ``folder``, or to the current folder.
 
     Raises:
         InputError: its sweep makes no sense.
@@ -48,7 +50,7 @@ def from_data(data: Mapping[str, Any], origin: str) -> Matrix:
             raise InputError(f"{origin}: {names.unknown('key', key, known)}")
     base = {key: value for key, value in data.items() if key != SWEEP}
     try:
-        made = Matrix(base, Sweep.of(data.get(SWEEP, {})), origin)
+        made = Matrix(base, Sweep.of(data.get(SWEEP, {})), origin, folder=folder)
     except ValidationError as error:
         raise InputError(f"{origin}: {describe(error, SWEEP)}") from None
     if not made.size:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path as File
 from typing import Any, Self
 
 from sojourn.errors import InputError
@@ -35,6 +36,8 @@ class Matrix:
     wanted: Meant = field(default_factory=dict)
     #: Keys that are set in every scenario, after all else.
     changes: Mapping[Path, Any] = field(default_factory=dict)
+    #: The folder that paths of files in it are relative to; where we are unless given.
+    folder: File | None = None
 
     @property
     def name(self) -> str:
@@ -208,12 +211,12 @@ class Matrix:
         for path, value in self.changes.items():
             changed = _set(changed, path, value, f"--set {path.text}")
         try:
-            return from_data(changed, where)
+            return from_data(changed, where, self.folder)
         except InputError:
-            from_data(scenario, where)
+            from_data(scenario, where, self.folder)
             for path, value in self.changes.items():
                 scenario = _set(scenario, path, value, f"--set {path.text}")
-                from_data(scenario, f"--set {path.text}{where.removeprefix(self.origin)}")
+                from_data(scenario, f"--set {path.text}{where.removeprefix(self.origin)}", self.folder)
             raise
 
     @cached_property

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from sojourn.sweep import ranges
@@ -11,7 +12,7 @@ from sojourn.sweep import ranges
 LABELLED = {"label", "value"}
 
 #: The keys that tell what a table is.
-NAMING = ("name", "profile")
+NAMING = ("name", "profile", "file", "linux")
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Value:
     @property
     def name(self) -> str:
         """The label, or the name of a table that has one."""
-        names = [self.data[key] for key in NAMING if key in self.data] if isinstance(self.data, Mapping) else []
-        return str(names[0]) if names else self.label
+        names = [_called(key, self.data[key]) for key in NAMING if key in self.data] if isinstance(self.data, Mapping) else []
+        return names[0] if names else self.label
 
 
 def of_axis(given: Sequence[Any] | Mapping[str, Any]) -> list[Value]:
@@ -69,10 +70,15 @@ def text(value: Any, left_out: Iterable[str] = ()) -> str:
     if isinstance(value, Mapping):
         naming = next((key for key in NAMING if key in value), None)
         others = [f"{key}={text(held)}" for key, held in value.items() if key != naming and key not in set(left_out)]
-        return " ".join([*([str(value[naming])] if naming else []), *others])
+        return " ".join([*([_called(naming, value[naming])] if naming else []), *others])
     if isinstance(value, list):
         return "[" + " ".join(text(held) for held in value) + "]"
     return str(value)
+
+
+def _called(key: str, value: Any) -> str:
+    """What a table is called: a file by its name, wherever it is."""
+    return PurePath(str(value)).name if key in ("file", "linux") else str(value)
 
 
 def _table(value: Any) -> Mapping[str, Any]:

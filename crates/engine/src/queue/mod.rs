@@ -45,6 +45,7 @@ mod limit;
 mod parts;
 mod pi;
 mod pie;
+mod plugin;
 mod red;
 mod red_dynamic;
 mod rem;
@@ -75,6 +76,7 @@ pub use parts::{
     Rotation,
 };
 pub use pie::{DelayEstimator, PieScaling};
+pub use plugin::{PluginDiscipline, PluginQueue, Seen, Verdict, View};
 
 /// The dispatch is an enum: no virtual call for a packet.
 macro_rules! disciplines {
@@ -85,6 +87,8 @@ macro_rules! disciplines {
         #[derive(Debug)]
         pub enum Discipline {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name),)*
+            /// One from outside the engine.
+            Plugin(PluginDiscipline),
         }
 
         impl Discipline {
@@ -121,37 +125,70 @@ macro_rules! disciplines {
 
         impl QueueDiscipline for Discipline {
             fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-                match self { $(Discipline::$name(queue) => queue.enqueue(packet, context),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.enqueue(packet, context),)*
+                    Discipline::Plugin(queue) => queue.enqueue(packet, context),
+                }
             }
             fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
-                match self { $(Discipline::$name(queue) => queue.dequeue(context),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.dequeue(context),)*
+                    Discipline::Plugin(queue) => queue.dequeue(context),
+                }
             }
             fn packets(&self) -> u64 {
-                match self { $(Discipline::$name(queue) => queue.packets(),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.packets(),)*
+                    Discipline::Plugin(queue) => queue.packets(),
+                }
             }
             fn bytes(&self) -> u64 {
-                match self { $(Discipline::$name(queue) => queue.bytes(),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.bytes(),)*
+                    Discipline::Plugin(queue) => queue.bytes(),
+                }
             }
             fn lets_pass(&self, packet: &Packet) -> bool {
-                match self { $(Discipline::$name(queue) => queue.lets_pass(packet),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.lets_pass(packet),)*
+                    Discipline::Plugin(queue) => queue.lets_pass(packet),
+                }
             }
             fn is_at_rest(&self) -> bool {
-                match self { $(Discipline::$name(queue) => queue.is_at_rest(),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.is_at_rest(),)*
+                    Discipline::Plugin(queue) => queue.is_at_rest(),
+                }
             }
             fn set_link_rate(&mut self, rate: Rate) {
-                match self { $(Discipline::$name(queue) => queue.set_link_rate(rate),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.set_link_rate(rate),)*
+                    Discipline::Plugin(queue) => queue.set_link_rate(rate),
+                }
             }
             fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
-                match self { $(Discipline::$name(queue) => queue.set_flows(flows),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.set_flows(flows),)*
+                    Discipline::Plugin(queue) => queue.set_flows(flows),
+                }
             }
             fn release_time(&self) -> Option<Time> {
-                match self { $(Discipline::$name(queue) => queue.release_time(),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.release_time(),)*
+                    Discipline::Plugin(queue) => queue.release_time(),
+                }
             }
             fn timer_interval(&self) -> Option<Duration> {
-                match self { $(Discipline::$name(queue) => queue.timer_interval(),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.timer_interval(),)*
+                    Discipline::Plugin(queue) => queue.timer_interval(),
+                }
             }
             fn on_timer(&mut self, now: Time) {
-                match self { $(Discipline::$name(queue) => queue.on_timer(now),)* }
+                match self {
+                    $(Discipline::$name(queue) => queue.on_timer(now),)*
+                    Discipline::Plugin(queue) => queue.on_timer(now),
+                }
             }
         }
     };

@@ -10,8 +10,9 @@ use crate::network::{
     Device, Drops, Egress, Link, Losses, MeasuredQueue, Network, RoundTrips, Routes, Transmitter, Varying,
 };
 use crate::packet::OptionsPool;
+use crate::plugin::{Plugin, Plugins, Unloaded};
 use crate::probe::QueueProbe;
-use crate::queue::{Discipline, FlowTable, Outcome, QueueDiscipline};
+use crate::queue::{Discipline, FlowTable, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
 use crate::specification::{FlowSpecification, LinkChange, LinkSpecification, LossPattern, Specification};
 use crate::tcp::congestion::{Algorithm, CongestionControl};
@@ -27,15 +28,15 @@ use crate::units::Rate;
 ///
 /// # Errors
 /// One line that says what in the specification is wrong and what is allowed.
-pub(super) fn build(specification: &Specification) -> Result<(Network, Vec<Flow>), String> {
+pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Result<(Network, Vec<Flow>), String> {
     check(specification)?;
-    let mut builder = Builder::new(specification);
+    let mut builder = Builder::new(specification, plugins);
     builder.build_stacks()?;
     let senders = builder.senders()?;
     let ways = builder.ways(&senders)?;
     memory::check(specification, &ways, &builder.round_trips)?;
     builder.build_flows(&senders)?;
-    let (links, mut sources) = build_links(specification, &mut builder.routes, &builder.round_trips)?;
+    let (links, mut sources) = build_links(&mut builder)?;
     add_pacing(&mut builder.flows, &mut sources);
     if sources.len() > MOST_SOURCES {
         return Err(format!(
@@ -108,6 +109,13 @@ fn check(specification: &Specification) -> Result<(), String> {
             return Err(format!("{place}: stack {stack} does not exist; there are {stacks}"));
         }
     }
+    let queues = specification.links.iter().filter_map(|link| link.queue.as_ref().and_then(|queue| queue.plugin));
+    let plugins = specification.plugins.len();
+    for plugin in specification.flows.iter().filter_map(|flow| flow.source.plugin).chain(queues) {
+        if plugin >= plugins {
+            return Err(format!("plugin {plugin} does not exist; there are {plugins}"));
+        }
+    }
     for interval in [specification.probe.queue_series, specification.probe.flow_series].into_iter().flatten() {
         if interval == Duration::ZERO {
             return Err("probe: a sampling interval must be above zero".to_owned());
@@ -138,7 +146,8 @@ fn unknown_source(name: &str) -> String {
 /// One line that says what in the specification is wrong and what is allowed.
 pub fn memory(specification: &Specification) -> Result<u64, String> {
     check(specification)?;
-    let mut builder = Builder::new(specification);
+    let unloaded = Unloaded::new(specification.plugins.len());
+    let mut builder = Builder::new(specification, &unloaded);
     builder.build_stacks()?;
     let senders = builder.senders()?;
     let ways = builder.ways(&senders)?;
@@ -153,16 +162,24 @@ enum Sending {
 
 struct Builder<'a> {
     specification: &'a Specification,
+    plugins: &'a dyn Plugins,
     routes: Routes,
     round_trips: RoundTrips,
     stacks: Vec<StackProfile>,
     flows: Vec<Flow>,
 }
 
-impl Builder<'_> {
-    fn new(specification: &Specification) -> Builder<'_> {
+impl<'a> Builder<'a> {
+    fn new(specification: &'a Specification, plugins: &'a dyn Plugins) -> Builder<'a> {
         let round_trips = RoundTrips::new(specification.links.len());
-        Builder { specification, routes: Routes::default(), round_trips, stacks: Vec::new(), flows: Vec::new() }
+        Builder {
+            specification,
+            plugins,
+            routes: Routes::default(),
+            round_trips,
+            stacks: Vec::new(),
+            flows: Vec::new(),
+        }
     }
 
     fn build_stacks(&mut self) -> Result<(), String> {
@@ -177,6 +194,11 @@ impl Builder<'_> {
     fn senders(&self) -> Result<Vec<Sending>, String> {
         let of = |(group, flow): (usize, &FlowSpecification)| {
             let source = &flow.source;
+            if let Some(plugin) = source.plugin {
+                let control = self.plugins.control(plugin, &source.parameters);
+                let control = control.map_err(|error| misfit(group, flow, &error))?;
+                return Ok(Sending::Window(Algorithm::Plugin(Plugin::new(control, self.plugins.failure()))));
+            }
             let blueprint = Blueprint::of(&source.name, &source.parameters);
             if let Some(blueprint) = blueprint.map_err(|error| misfit(group, flow, &error))? {
                 return Ok(Sending::Rate(blueprint));
@@ -330,11 +352,8 @@ impl Builder<'_> {
 }
 
 /// The links, and the sources of events that they are.
-fn build_links(
-    specification: &Specification,
-    routes: &mut Routes,
-    round_trips: &RoundTrips,
-) -> Result<(Vec<Link>, Vec<Due>), String> {
+fn build_links(builder: &mut Builder) -> Result<(Vec<Link>, Vec<Due>), String> {
+    let Builder { specification, plugins, routes, round_trips, .. } = builder;
     let links = &specification.links;
     routes.find_followers(|index| {
         let link = &links[index as usize];
@@ -356,7 +375,14 @@ fn build_links(
                 let misfit = |error| format!("queue {} -> {}: {error}", name(link.from), name(link.to));
                 let limit = queue.limit.map(|limit| round_trips.limit(index, link.rate, limit)).transpose();
                 let limit = limit.map_err(misfit)?;
-                let mut discipline = Discipline::new(&queue.name, limit, &queue.parameters).map_err(misfit)?;
+                let discipline = match queue.plugin {
+                    None => Discipline::new(&queue.name, limit, &queue.parameters),
+                    Some(plugin) => plugins
+                        .queue(plugin, &queue.parameters)
+                        .and_then(|queue| PluginDiscipline::new(queue, plugins.failure(), limit))
+                        .map(Discipline::Plugin),
+                };
+                let mut discipline = discipline.map_err(misfit)?;
                 discipline.set_link_rate(link.rate);
                 discipline.set_flows(&flows).map_err(misfit)?;
                 Egress::Queue(Box::new(MeasuredQueue {
@@ -444,7 +470,8 @@ mod tests {
                 "probe": {"queue_statistics": false, "queue_series": null, "flow_series": null},
             }))
             .expect("well formed");
-            let mut builder = Builder::new(&specification);
+            let unloaded = Unloaded::default();
+            let mut builder = Builder::new(&specification, &unloaded);
             builder.build_stacks().expect("valid");
             let senders = builder.senders().expect("valid");
             builder.build_flows(&senders).expect("valid");

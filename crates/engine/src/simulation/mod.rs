@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::agenda::{Due, Timer};
 use crate::network::{END_OF_PATH, Egress, Network};
 use crate::packet::{Packet, flags};
+use crate::plugin::{Failure, Plugins, Unloaded};
 use crate::probe::{End, Passage, QueueSample, Series};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
@@ -42,6 +43,7 @@ pub struct Simulation {
     delivered: u64,
     data_packets_delivered: u64,
     most_packets: u64,
+    failure: Failure,
 }
 
 /// Why a run ended before its end.
@@ -51,18 +53,28 @@ pub enum Stopped {
     Cancelled,
     /// It took more memory than a run may take: one line that says what of.
     TooLarge(String),
+    /// A plugin failed: its complaint.
+    Failed(String),
 }
 
 /// Events between two looks at whether the run is cancelled or has become too large.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
 
 impl Simulation {
-    /// Builds a run.
+    /// Builds a run. One that has plugins ends at once; see [`Simulation::with_plugins`].
     ///
     /// # Errors
     /// One line that says what in the specification is wrong and what is allowed.
     pub fn new(specification: &Specification) -> Result<Simulation, String> {
-        let (network, flows) = build::build(specification)?;
+        Simulation::with_plugins(specification, &Unloaded::new(specification.plugins.len()))
+    }
+
+    /// Builds a run with what makes its plugins.
+    ///
+    /// # Errors
+    /// One line that says what in the specification is wrong and what is allowed.
+    pub fn with_plugins(specification: &Specification, plugins: &dyn Plugins) -> Result<Simulation, String> {
+        let (network, flows) = build::build(specification, plugins)?;
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: specification.duration,
@@ -78,6 +90,7 @@ impl Simulation {
             delivered: 0,
             data_packets_delivered: 0,
             most_packets: MOST_PACKETS,
+            failure: plugins.failure(),
         };
         simulation.arm_first_timers();
         Ok(simulation)
@@ -119,13 +132,21 @@ impl Simulation {
             if cancelled.load(Ordering::Relaxed) {
                 return Err(Stopped::Cancelled);
             }
+            if let Some(complaint) = self.failure() {
+                return Err(Stopped::Failed(complaint.to_owned()));
+            }
             if self.under_way() > self.most_packets {
                 return Err(Stopped::TooLarge(self.too_large()));
             }
-            if self.advance(self.end, EVENTS_BETWEEN_LOOKS) {
+            if self.advance(self.end, EVENTS_BETWEEN_LOOKS) && self.failure().is_none() {
                 return Ok(self.finish());
             }
         }
+    }
+
+    /// Why a plugin of the run failed, if one did: its result would mean nothing.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get()
     }
 
     /// Packets that are queued or on their way.

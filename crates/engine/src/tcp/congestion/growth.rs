@@ -5,13 +5,13 @@ use crate::tcp::window::Window;
 
 /// Increases a window and keeps the fraction of a byte that is left over.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Growth {
+pub struct Growth {
     fraction: f64,
 }
 
 impl Growth {
     /// Increases the window by this number of bytes.
-    pub(super) fn add(&mut self, window: &mut Window, bytes: f64) {
+    pub fn add(&mut self, window: &mut Window, bytes: f64) {
         let bytes = bytes + self.fraction;
         window.cwnd += bytes as u64;
         self.fraction = bytes - bytes.floor();
@@ -19,7 +19,7 @@ impl Growth {
 
     /// Additive increase by a number of segments per window of credited bytes, but at most by the bytes credited, as in
     /// slow start.
-    pub(super) fn additive(&mut self, window: &mut Window, segments: f64, credit: u64) {
+    pub fn additive(&mut self, window: &mut Window, segments: f64, credit: u64) {
         let share = (segments / window.segments()).min(1.0);
         self.add(window, share * credit as f64);
     }

@@ -35,12 +35,14 @@ mod yeah;
 
 use std::sync::Arc;
 
+pub use growth::Growth;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::about::About;
 use crate::packet::LoadFactor;
 use crate::parameter::{Description, check_limits};
+use crate::plugin::Plugin;
 use crate::random::Random;
 use crate::tcp::ecn::Codepoint;
 use crate::tcp::recovery::RecoveryKind;
@@ -150,7 +152,8 @@ pub struct Delivery {
 }
 
 /// What an algorithm needs of the sender besides acknowledgements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Needs {
     /// One-way delays and times of arrival, which the receiver then reports.
     pub one_way_delay: bool,
@@ -277,6 +280,8 @@ macro_rules! algorithms {
         #[derive(Clone, Debug)]
         pub enum Algorithm {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name(algorithms!(@held $name $($container)?)),)*
+            /// One from outside the engine.
+            Plugin(Plugin),
         }
 
         impl Algorithm {
@@ -301,37 +306,70 @@ macro_rules! algorithms {
 
         impl CongestionControl for Algorithm {
             fn increase(&mut self, window: &mut Window, ack: &Ack) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.increase(window, ack),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.increase(window, ack),)*
+                    Algorithm::Plugin(algorithm) => algorithm.increase(window, ack),
+                }
             }
             fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.on_congestion(window, event, now),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.on_congestion(window, event, now),)*
+                    Algorithm::Plugin(algorithm) => algorithm.on_congestion(window, event, now),
+                }
             }
             fn on_ack(&mut self, window: &Window, ack: &Ack) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.on_ack(window, ack),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.on_ack(window, ack),)*
+                    Algorithm::Plugin(algorithm) => algorithm.on_ack(window, ack),
+                }
             }
             fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
-                match self { $(Algorithm::$name(algorithm) => algorithm.increase_in_slow_start(window, ack),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.increase_in_slow_start(window, ack),)*
+                    Algorithm::Plugin(algorithm) => algorithm.increase_in_slow_start(window, ack),
+                }
             }
             fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.on_delivery(window, delivery),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.on_delivery(window, delivery),)*
+                    Algorithm::Plugin(algorithm) => algorithm.on_delivery(window, delivery),
+                }
             }
             fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.on_segment_lost(window, lost),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.on_segment_lost(window, lost),)*
+                    Algorithm::Plugin(algorithm) => algorithm.on_segment_lost(window, lost),
+                }
             }
             fn on_restart(&mut self, window: &mut Window, now: Time) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.on_restart(window, now),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.on_restart(window, now),)*
+                    Algorithm::Plugin(algorithm) => algorithm.on_restart(window, now),
+                }
             }
             fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
-                match self { $(Algorithm::$name(algorithm) => algorithm.pacing_rate(window, srtt),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.pacing_rate(window, srtt),)*
+                    Algorithm::Plugin(algorithm) => algorithm.pacing_rate(window, srtt),
+                }
             }
             fn pacing_quantum(&self, mss: u64) -> u64 {
-                match self { $(Algorithm::$name(algorithm) => algorithm.pacing_quantum(mss),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.pacing_quantum(mss),)*
+                    Algorithm::Plugin(algorithm) => algorithm.pacing_quantum(mss),
+                }
             }
             fn take_random(&mut self, random: Random) {
-                match self { $(Algorithm::$name(algorithm) => algorithm.take_random(random),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.take_random(random),)*
+                    Algorithm::Plugin(algorithm) => algorithm.take_random(random),
+                }
             }
             fn needs(&self) -> Needs {
-                match self { $(Algorithm::$name(algorithm) => algorithm.needs(),)* }
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.needs(),)*
+                    Algorithm::Plugin(algorithm) => algorithm.needs(),
+                }
             }
         }
     };

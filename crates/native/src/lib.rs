@@ -1,0 +1,103 @@
+//! Congestion controls and queue disciplines in shared libraries, written in C or against its binary interface.
+//!
+//! `sojourn.h` in the Python package is the interface, [`interface`] the same in Rust. Whoever opened a library hands over the
+//! address of what it defines; the library must stay open. What is called here is trusted as any code of the process is: a crash
+//! ends the process, which is why such runs belong into a process of their own.
+
+mod control;
+mod declared;
+mod interface;
+mod queue;
+
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+use sojourn_engine::plugin::{Failure, PluginControl};
+use sojourn_engine::queue::PluginQueue;
+
+use control::NativeControl;
+use interface::{Control, Queue};
+use queue::NativeQueue;
+
+/// Counts entries into hooks and returns from them, so that a watchdog can tell a hook that never returns: odd means inside.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// See [`CALLS`].
+pub fn calls() -> u64 {
+    CALLS.load(Ordering::Relaxed)
+}
+
+/// A hook is entered or left. Hooks of other languages count here too.
+pub fn count_call() {
+    // One thread at a time calls hooks where the count is looked at; a plain addition costs less than an atomic one.
+    CALLS.store(CALLS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+}
+
+/// Describes the congestion control at an address: title, source, what it draws and its parameters.
+///
+/// # Errors
+/// One line that says what is wrong with it.
+///
+/// # Safety
+/// `address` must be that of a `struct sojourn_congestion_control` in a library that stays open.
+pub unsafe fn describe_control(address: usize) -> Result<Value, String> {
+    let table = unsafe { Control::read(address) }?;
+    table.check()?;
+    declared::describe(table.title, table.source, table.draws, table.parameters, table.state_bytes)
+}
+
+/// Describes the queue discipline at an address; see [`describe_control`].
+///
+/// # Errors
+/// One line that says what is wrong with it.
+///
+/// # Safety
+/// `address` must be that of a `struct sojourn_queue` in a library that stays open.
+pub unsafe fn describe_queue(address: usize) -> Result<Value, String> {
+    let table = unsafe { Queue::read(address) }?;
+    table.check()?;
+    declared::describe(table.title, table.source, table.draws, table.parameters, table.state_bytes)
+}
+
+/// The congestion control at an address, with parameters. `file` is what complaints call it.
+///
+/// # Errors
+/// One line that says what is wrong with it.
+///
+/// # Safety
+/// See [`describe_control`].
+pub unsafe fn control(address: usize, file: &str, parameters: &Value) -> Result<Box<dyn PluginControl>, String> {
+    let table = unsafe { Control::read(address) }?;
+    table.check()?;
+    let state = declared::state(table.parameters, table.state_bytes, parameters)?;
+    Ok(Box::new(NativeControl::new(table, file.to_owned(), state)))
+}
+
+/// The queue discipline at an address, with parameters.
+///
+/// # Errors
+/// One line that says what is wrong with it.
+///
+/// # Safety
+/// See [`describe_queue`].
+pub unsafe fn queue(
+    address: usize,
+    file: &str,
+    parameters: &Value,
+    failure: Failure,
+) -> Result<Box<dyn PluginQueue>, String> {
+    let table = unsafe { Queue::read(address) }?;
+    table.check()?;
+    let state = declared::state(table.parameters, table.state_bytes, parameters)?;
+    Ok(Box::new(NativeQueue::new(table, file.to_owned(), state, failure)))
+}
+
+/// A C string, or none.
+fn text(pointer: *const c_char) -> Option<String> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: the interface says that it is a string, which is as constant as the library.
+    Some(unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
+}

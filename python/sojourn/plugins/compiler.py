@@ -1,0 +1,121 @@
+"""Compiles plugins in C with the system's compiler, once for each source, compiler and version of the header."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from sojourn.errors import CompilationFailed
+from sojourn.plugins.source import LINUX, Source, cache
+
+#: The folder of ``sojourn.h``.
+HEADERS = Path(__file__).parent
+
+#: Without contraction, so that products and sums are rounded alike on all machines, as they are in the engine.
+OPTIONS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-Wall")
+
+#: The folder of what stands for the kernel's headers, and for the kernel that calls a module.
+KERNEL = HEADERS / "linux"
+
+#: A header of the kernel that a module includes.
+KERNEL_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>", re.MULTILINE)
+
+#: What compilers say of a name that no header declares.
+LACKING = re.compile(
+    r"implicit declaration of function '(\w+)'|call to undeclared function '(\w+)'|'(\w+)' undeclared|"
+    r"undeclared identifier '(\w+)'|no member named '(\w+)'|unknown type name '(\w+)'"
+)
+
+#: What a module that draws random numbers calls, and what one that reads timestamps reads.
+DRAWS, TIMESTAMPS = re.compile(r"\b(?:prandom|get_random)_\w+"), re.compile(r"\brcv_tsval\b")
+
+#: Seconds that a compiler may take.
+PATIENCE = 120
+
+
+def name() -> str:
+    """The compiler that is used."""
+    return os.environ.get("CC") or "cc"
+
+
+def compiler() -> str | None:
+    """Its path, if it is installed."""
+    return shutil.which(name())
+
+
+def compiled(source: Source) -> Path:
+    """The shared library of a source in C, compiled if it is not in the cache.
+
+    Raises:
+        CompilationFailed: it does not compile; the compiler's output is in it.
+        ValueError: there is no compiler.
+    """
+    program = compiler()
+    if program is None:
+        raise ValueError(f"{source.file}: no C compiler: {name()} is not installed; install one, such as gcc, or set CC")
+    stamp = Path(program).resolve().stat()
+    headers = [path.read_text(encoding="utf-8") for path in sorted(HEADERS.rglob("*.[ch]"))]
+    identity = (program, str(stamp.st_size), str(stamp.st_mtime_ns), *OPTIONS, *headers, source.language, source.digest)
+    library = cache() / f"{hashlib.sha256(chr(0).join(identity).encode()).hexdigest()}.so"
+    if not library.exists():
+        _compile(program, source, library)
+    return library
+
+
+def _compile(program: str, source: Source, library: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix="compiling-") as folder:
+        for file, text in source.files.items():
+            (Path(folder) / file).write_text(text, encoding="utf-8")
+        made = Path(folder) / "made.so"
+        units = _units(source, Path(folder)) if source.language == LINUX else [source.file]
+        command = [program, *OPTIONS, f"-I{HEADERS}", "-o", made.name, *units, "-lm"]
+        variables = {**os.environ, "LC_ALL": "C"}
+        try:
+            ended = subprocess.run(
+                command,
+                cwd=folder,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise CompilationFailed(f"{source.file}: the compiler took more than {PATIENCE} s", "") from None
+        if ended.returncode != 0:
+            output = (ended.stderr + ended.stdout).decode("utf-8", "replace")
+            raise CompilationFailed(_complaint(source, Path(program).name, output), output)
+        # Whole or not at all: another process may compile the same.
+        made.replace(library)
+
+
+def _units(source: Source, folder: Path) -> list[str]:
+    """What is compiled of a module of Linux: itself with what calls it, and the files that it needs; with options for them."""
+    headers = folder / "headers"
+    for text in source.files.values():
+        for header in KERNEL_HEADER.findall(text):
+            path = headers / header
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('#include "sojourn-linux.h"\n', encoding="utf-8")
+    unit = folder / "sojourn_module.c"
+    unit.write_text(f'#include "{source.file}"\n#include "glue.c"\n', encoding="utf-8")
+    others = [name for name in source.files if name.endswith(".c") and name != source.file]
+    text = "\n".join(source.files.values())
+    return [
+        *("-Wno-all", "-Werror=implicit-function-declaration", f"-I{headers}", f"-I{KERNEL}"),
+        f"-DSOJOURN_MODULE_DRAWS={int(DRAWS.search(text) is not None)}",
+        f"-DSOJOURN_MODULE_TIMESTAMPS={int(TIMESTAMPS.search(text) is not None)}",
+        unit.name,
+        *others,
+    ]
+
+
+def _complaint(source: Source, compiler: str, output: str) -> str:
+    """One line on why a source does not compile; of a module, what it needs that there is not."""
+    lacking = list(dict.fromkeys(name for found in LACKING.findall(output) for name in found if name))
+    if source.language == LINUX and lacking:
+        return f"{source.file}: needs {', '.join(lacking)} of the kernel, which Sojourn does not have ({compiler})"
+    return f"{source.file}: does not compile ({compiler})"

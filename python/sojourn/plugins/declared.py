@@ -1,0 +1,94 @@
+"""What a plugin's source declares, as entries of the catalogue. The source is loaded in another process."""
+
+import math
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from sojourn.catalogue import Algorithm, Parameter, Value
+from sojourn.errors import CompilationFailed
+from sojourn.plugins import processes
+from sojourn.plugins.source import Source
+from sojourn.plugins.worker import DESCRIBE, OK, WRONG
+
+#: What a parameter may be called.
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+#: Keys of a scenario that are no parameters.
+TAKEN = {"name", "file", "linux", "slow_start", "limit"}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The algorithms of a file; none of the kind that it does not define."""
+
+    control: Algorithm | None
+    queue: Algorithm | None
+
+
+@lru_cache(maxsize=256)
+def declared(source: Source) -> Declared:
+    """What a source declares.
+
+    Raises:
+        CompilationFailed: it does not compile.
+        ValueError: it cannot be loaded, or what it declares makes no sense; one line.
+    """
+    try:
+        answer, *rest = processes.ask((DESCRIBE, processes.PATIENCE, source.as_json()))
+    except processes.Crashed as crashed:
+        raise ValueError(f"{source.file}: {crashed} when it was loaded") from None
+    if answer != OK:
+        output = rest[1] if answer == WRONG else ""
+        raise CompilationFailed(rest[0], output) if output else ValueError(rest[0])
+    return Declared(_algorithm(source, rest[0]["control"]), _algorithm(source, rest[0]["queue"]))
+
+
+def _algorithm(source: Source, data: dict[str, Any] | None) -> Algorithm | None:
+    if data is None:
+        return None
+    algorithm = replace(Algorithm.of({**data, "name": source.file}), class_="own")
+    for parameter in algorithm.parameters:
+        fault = _fault(parameter)
+        if fault is not None:
+            raise ValueError(f"{source.file}: parameter {parameter.name}: {fault}")
+    names = [parameter.name for parameter in algorithm.parameters]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{source.file}: parameter {twice}: declared twice")
+    return algorithm
+
+
+def _fault(parameter: Parameter) -> str | None:
+    """What is wrong with a declaration."""
+    if not NAME.fullmatch(parameter.name):
+        return "its name may have letters, digits and underscores"
+    if parameter.name in TAKEN:
+        return f'its name is taken by the key "{parameter.name}" of scenarios'
+    default, low, high = parameter.default, parameter.minimum, parameter.maximum
+    if low is not None and high is not None and low > high:
+        return f"its bounds are the wrong way round: {_shown(parameter, low)} and {_shown(parameter, high)}"
+    wrong = _wrong_kind(parameter)
+    if wrong is not None:
+        return wrong
+    if not isinstance(default, int | float):
+        return None
+    is_outside = (low is not None and default < low) or (high is not None and default > high)
+    return f"its default {parameter.format(default)} is out of range ({parameter.allowed})" if is_outside else None
+
+
+def _wrong_kind(parameter: Parameter) -> str | None:
+    kinds: dict[str, tuple[type, ...]] = {"boolean": (bool,), "choice": (str,), "number": (int, float)}
+    default = parameter.default
+    allowed = kinds.get(parameter.kind, (int,))
+    is_wrong = not isinstance(default, allowed) or (isinstance(default, bool) and bool not in allowed)
+    if is_wrong or (isinstance(default, float) and not math.isfinite(default)):
+        article = "an" if parameter.kind == "integer" else "a"
+        return f"its default {default!r} is not {article} {parameter.kind}"
+    return None
+
+
+def _shown(parameter: Parameter, bound: float) -> str:
+    value: Value = int(bound) if float(bound).is_integer() else bound
+    return parameter.format(value)

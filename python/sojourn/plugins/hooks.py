@@ -1,0 +1,116 @@
+"""What a file in Python extends: the hooks of a congestion control and of a queue discipline.
+
+What hooks are shown is valid during the call. Times are in seconds, sizes in bytes, rates in bits per second.
+"""
+
+from sojourn._engine import Ack, Delivery, Event, LostSegment, Packet, QueueView, Random, Window
+
+#: What ``Queue.admit`` and ``Queue.release`` return: the packet stays; it is marked if it is ECN-capable, and dropped otherwise;
+#: it is dropped.
+PASS, MARK, DROP = 0, 1, 2
+
+
+class CongestionControl:
+    """A congestion control. ``increase`` and ``on_congestion`` are required; what other hooks a class defines is called.
+
+    Each flow has an instance. Its parameters and ``random`` are set before ``__init__`` is called, without arguments.
+    """
+
+    #: One line that says what it is; by default the first of the class's docstring.
+    title = ""
+    #: A paper or RFC.
+    source = ""
+    #: What it draws random numbers for; with it ``self.random`` is the flow's own stream.
+    draws: str | None = None
+    #: Whether it alone sets cwnd, in ``on_delivery``, also in recovery; ``increase`` is not called.
+    governs = False
+    #: Whether it asks for one-way delays, which the receiver then reports.
+    one_way_delay = False
+    #: "ect0" or "ect1": Accurate ECN on all its packets, with this codepoint.
+    ecn: str | None = None
+    #: Whether it asks for VCP's load factors.
+    load_factor = False
+    #: A loss recovery of its own, such as "rack"; by default the stack's.
+    recovery: str | None = None
+
+    random: Random
+
+    def increase(self, window: Window, ack: Ack) -> None:
+        """Grow ``window.cwnd`` in congestion avoidance, by what ``ack.credit`` is worth."""
+
+    def on_congestion(self, window: Window, event: Event) -> None:
+        """Answer congestion; ``event.kind`` is "loss", "ecn" (both: set ssthresh), "timeout" or "spurious"."""
+
+    def on_ack(self, window: Window, ack: Ack) -> None:
+        """See an acknowledgement of new data outside fast recovery, before the window grows."""
+
+    def increase_in_slow_start(self, window: Window, ack: Ack) -> int | None:
+        """Grow ``window.cwnd`` below ssthresh and return the credit that is left; None leaves it to the flow's slow start."""
+
+    def on_delivery(self, window: Window, delivery: Delivery) -> None:
+        """See an acknowledgement in any phase, with a rate sample."""
+
+    def on_segment_lost(self, window: Window, lost: LostSegment) -> None:
+        """See a segment that is found lost."""
+
+    def on_restart(self, window: Window, now: float) -> None:
+        """Segments are about to leave after none was in flight for want of data."""
+
+    def pacing_rate(self, window: Window, srtt: float) -> float | None:
+        """Return the rate at which segments leave, in bits of payload per second; None leaves it to the stack."""
+
+    def pacing_quantum(self, mss: int) -> int:
+        """Return how many bytes of payload leave together where segments are paced."""
+        return mss
+
+
+class Queue:
+    """A queue discipline. The packets stay in Sojourn, in lines with a common limit; the hooks decide. One is required.
+
+    Each queue has an instance. Its parameters and ``random`` are set before ``__init__`` is called, without arguments.
+    """
+
+    #: As of ``CongestionControl``.
+    title = ""
+    source = ""
+    draws: str | None = None
+
+    #: How many first-in first-out lines there are; asked once.
+    lines = 1
+    #: The interval of ``on_timer`` in seconds; None for no timer. Asked at first and each time that it fired.
+    timer_interval: float | None = None
+
+    random: Random
+
+    def admit(self, packet: Packet, line: int, queue: QueueView) -> int | None:
+        """Decide of an arrival for which there is room: ``PASS`` (or None), ``MARK`` or ``DROP``."""
+
+    def release(self, packet: Packet, line: int, queue: QueueView) -> int | None:
+        """Decide of a packet that is to leave, as of an arrival; if it is dropped, the next is looked at."""
+
+    def classify(self, packet: Packet, queue: QueueView) -> int:  # noqa: ARG002, hooks may look at them
+        """Return the line that an arrival goes into."""
+        return 0
+
+    def next_line(self, queue: QueueView) -> int:
+        """Return the line that sends next; it must have a packet."""
+        return next(line for line in range(self.lines) if queue.packets_of(line))
+
+    def set_link_rate(self, rate: int) -> None:
+        """See the rate of the link, before the first packet and at each change."""
+
+    def on_timer(self, queue: QueueView) -> None:
+        """See that the timer fired."""
+
+
+#: The hooks of each kind of class.
+CONTROL_HOOKS = (
+    *("increase", "on_congestion", "on_ack", "increase_in_slow_start", "on_delivery", "on_segment_lost", "on_restart"),
+    *("pacing_rate", "pacing_quantum"),
+)
+QUEUE_HOOKS = ("admit", "release", "classify", "next_line", "set_link_rate", "on_timer")
+
+
+def defined(kind: type, base: type, hooks: tuple[str, ...]) -> list[str]:
+    """The hooks that a class defines itself."""
+    return [hook for hook in hooks if getattr(kind, hook) is not getattr(base, hook)]

@@ -1,0 +1,480 @@
+/* Runs a congestion control module of Linux as a congestion control of Sojourn. It is compiled with the module, after it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Sojourn's hooks become the calls that Linux 6.1 makes (net/ipv4/tcp_input.c), in their order: in_ack_event, pkts_acked, cong_avoid or
+ * cong_control on acknowledgements; ssthresh, cwnd_event and set_state on congestion and at its end; undo_cwnd. Linux counts in
+ * segments, Sojourn in bytes: what is less than a segment of the window that Sojourn set stays as it is until the module sets one.
+ */
+#include <sojourn.h>
+
+#include "sojourn-linux.h"
+
+enum { MOST_PARAMETERS = 32 };
+
+struct flow {
+	u64 values[MOST_PARAMETERS]; /* of the module's parameters; Sojourn sets them */
+	struct tcp_sock tp;
+	struct sojourn_random *random;
+	u64 delivered, delivered_ce, lost, credit; /* in bytes */
+	u64 high_seq;				   /* where a reduction without losses ends */
+	u64 first, una, nxt;			   /* the first sequence number, the first not acknowledged, the next to be sent */
+	u32 cwnd, ssthresh;			   /* as the module was shown them */
+	u32 is_seen;				   /* whether the module has seen this acknowledgement */
+	u32 loss_is_new;			   /* whether the latest loss may yet be a timeout's */
+};
+
+static struct tcp_congestion_ops *ops;
+static struct sojourn_random *random_now;
+static struct net net = { .ipv4 = { .sysctl_tcp_pacing_ca_ratio = 120, .sysctl_tcp_pacing_ss_ratio = 200, .sysctl_tcp_min_tso_segs = 2 } };
+
+/* How long the machine has been up when a run begins: modules take 0 for a time that is not set. */
+#define UPTIME (1000ull * NSEC_PER_SEC)
+
+u64 sojourn_clock;
+
+u64 sojourn_next_bits(void)
+{
+	return random_now ? sojourn_bits(random_now) : 0;
+}
+
+int tcp_register_congestion_control(struct tcp_congestion_ops *registered)
+{
+	/* Modules that register several begin with their own. */
+	if (!ops)
+		ops = registered;
+	return 0;
+}
+
+/* ---- Parameters: the module's own variables, which are all flows'. A flow that has others sets them before its hooks. ---- */
+
+extern const struct sojourn_module_parameter __start_sojourn_parameters[] __attribute__((weak, visibility("hidden")));
+extern const struct sojourn_module_parameter __stop_sojourn_parameters[] __attribute__((weak, visibility("hidden")));
+extern const struct sojourn_module_meaning __start_sojourn_meanings[] __attribute__((weak, visibility("hidden")));
+extern const struct sojourn_module_meaning __stop_sojourn_meanings[] __attribute__((weak, visibility("hidden")));
+
+static struct sojourn_parameter parameters[MOST_PARAMETERS + 1];
+static u32 count;
+
+static u64 value_of(const struct sojourn_module_parameter *parameter)
+{
+	u64 value = 0;
+
+	memcpy(&value, parameter->place, parameter->bytes);
+	return value;
+}
+
+static const char *meaning_of(const char *name)
+{
+	for (const struct sojourn_module_meaning *meaning = __start_sojourn_meanings; meaning < __stop_sojourn_meanings; meaning++)
+		if (!strcmp(meaning->name, name))
+			return meaning->meaning;
+	return "";
+}
+
+static void activate(const struct flow *flow)
+{
+	bool is_changed = false;
+
+	for (u32 place = 0; place < count; place++) {
+		const struct sojourn_module_parameter *parameter = &__start_sojourn_parameters[place];
+
+		if (value_of(parameter) != flow->values[place]) {
+			memcpy(parameter->place, &flow->values[place], parameter->bytes);
+			is_changed = true;
+		}
+	}
+	/* Modules compute from their parameters as they are loaded. */
+	if (is_changed)
+		sojourn_module_init();
+}
+
+/* ---- What the module sees ---- */
+
+static struct sock *sk_of(struct flow *flow)
+{
+	return &flow->tp.inet_conn.icsk_sk;
+}
+
+/* tcp_update_pacing_rate: what modules without a rate of their own find in sk_pacing_rate. */
+static void set_pacing_rate(struct flow *flow)
+{
+	struct tcp_sock *tp = &flow->tp;
+	u64 rate = (u64)tp->mss_cache * ((USEC_PER_SEC / 100) << 3);
+
+	rate *= tp->snd_cwnd < tp->snd_ssthresh / 2 ? net.ipv4.sysctl_tcp_pacing_ss_ratio : net.ipv4.sysctl_tcp_pacing_ca_ratio;
+	rate *= max(tp->snd_cwnd, tp->packets_out);
+	if (tp->srtt_us)
+		do_div(rate, tp->srtt_us);
+	sk_of(flow)->sk_pacing_rate = min_t(u64, rate, sk_of(flow)->sk_max_pacing_rate);
+}
+
+static void see_time(struct flow *flow, sojourn_time now)
+{
+	sojourn_clock = UPTIME + now / SOJOURN_NANOSECOND;
+	random_now = flow->random;
+	flow->tp.tcp_clock_cache = flow->tp.tcp_wstamp_ns = sojourn_clock;
+	flow->tp.tcp_mstamp = sojourn_clock / NSEC_PER_USEC;
+	activate(flow);
+}
+
+static void set_state(struct flow *flow, u8 state)
+{
+	if (ops->set_state)
+		ops->set_state(sk_of(flow), state);
+	flow->tp.inet_conn.icsk_ca_state = state;
+}
+
+static void happen(struct flow *flow, enum tcp_ca_event event)
+{
+	if (ops->cwnd_event)
+		ops->cwnd_event(sk_of(flow), event);
+}
+
+static void show(struct flow *flow, const struct sojourn_window *window, sojourn_time now)
+{
+	struct tcp_sock *tp = &flow->tp;
+	bool is_first = !tp->mss_cache;
+
+	tp->mss_cache = tp->advmss = (u32)window->mss;
+	flow->cwnd = tp->snd_cwnd = max_t(u32, 1, (u32)(window->cwnd / window->mss));
+	flow->ssthresh = tp->snd_ssthresh =
+		window->ssthresh == UINT64_MAX ? TCP_INFINITE_SSTHRESH
+					       : (u32)min_t(u64, window->ssthresh / window->mss, TCP_INFINITE_SSTHRESH);
+	see_time(flow, now);
+	if (is_first) {
+		struct sock *sk = sk_of(flow);
+
+		sk->sojourn_net = &net;
+		sk->sk_max_pacing_rate = ~0ul;
+		sk->sk_gso_max_size = GSO_LEGACY_MAX_SIZE;
+		sk->sk_pacing_shift = 10;
+		sk->sk_state = TCP_ESTABLISHED;
+		tp->inet_conn.icsk_ca_ops = ops;
+		tp->inet_conn.icsk_rto = HZ;
+		tp->snd_cwnd_clamp = ~0u;
+		tp->ecn_flags = ops->flags & TCP_CONG_NEEDS_ECN ? TCP_ECN_OK : 0;
+		tp->delivered = 1; /* the SYN */
+		tp->rx_opt.saw_tstamp = 1;
+		minmax_reset(&tp->rtt_min, tcp_jiffies32, ~0u);
+		set_pacing_rate(flow);
+		if (ops->init)
+			ops->init(sk);
+	}
+}
+
+static void take(struct flow *flow, struct sojourn_window *window)
+{
+	struct tcp_sock *tp = &flow->tp;
+
+	if (tp->snd_cwnd != flow->cwnd)
+		window->cwnd = max_t(u64, 1, tp->snd_cwnd) * window->mss;
+	if (tp->snd_ssthresh != flow->ssthresh) {
+		if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH)
+			window->ssthresh = UINT64_MAX;
+		else
+			sojourn_set_ssthresh(window, (u64)tp->snd_ssthresh * window->mss);
+	}
+}
+
+/* A loss was one, and no timeout's. */
+static void settle(struct flow *flow)
+{
+	if (flow->loss_is_new) {
+		flow->loss_is_new = 0;
+		set_state(flow, TCP_CA_Recovery);
+	}
+}
+
+static void see_rtt(struct flow *flow, sojourn_time rtt, sojourn_time srtt)
+{
+	struct tcp_sock *tp = &flow->tp;
+
+	if (srtt)
+		tp->srtt_us = (u32)(srtt / SOJOURN_MICROSECOND) << 3;
+	if (rtt != SOJOURN_NONE)
+		minmax_running_min(&tp->rtt_min, 300 * HZ, tcp_jiffies32, max_t(u32, 1, (u32)(rtt / SOJOURN_MICROSECOND)));
+}
+
+static void see_acknowledged(struct flow *flow, u64 acked, u64 in_flight, sojourn_time rtt, u64 marked)
+{
+	struct sock *sk = sk_of(flow);
+	u32 mss = flow->tp.mss_cache;
+	struct ack_sample sample = {
+		.pkts_acked = (u32)DIV_ROUND_UP(acked, mss),
+		.rtt_us = rtt == SOJOURN_NONE ? -1 : (s32)(rtt / SOJOURN_MICROSECOND),
+		.in_flight = (u32)(in_flight / mss),
+	};
+
+	if (ops->in_ack_event)
+		ops->in_ack_event(sk, marked ? CA_ACK_ECE : CA_ACK_WIN_UPDATE);
+	if (ops->pkts_acked)
+		ops->pkts_acked(sk, &sample);
+	flow->is_seen = 1;
+}
+
+/* ---- Sojourn's hooks ---- */
+
+static void begin(void *state, struct sojourn_random *random)
+{
+	((struct flow *)state)->random = random;
+}
+
+static void on_ack(void *state, const struct sojourn_window *window, const struct sojourn_ack *ack)
+{
+	struct flow *flow = state;
+	struct tcp_sock *tp = &flow->tp;
+
+	show(flow, window, ack->now);
+	settle(flow);
+	if (!flow->una)
+		flow->first = ack->una - ack->acked;
+	flow->una = ack->una;
+	tp->snd_una = (u32)ack->una;
+	tp->snd_nxt = tp->write_seq = (u32)ack->nxt;
+	flow->nxt = ack->nxt;
+	if (ack->arrived != SOJOURN_NONE && ack->one_way_delay != SOJOURN_NONE) {
+		tp->rx_opt.rcv_tsval = (u32)((UPTIME + ack->arrived / SOJOURN_NANOSECOND) / NSEC_PER_MSEC);
+		tp->rx_opt.rcv_tsecr = (u32)((UPTIME + (ack->arrived - ack->one_way_delay) / SOJOURN_NANOSECOND) / NSEC_PER_MSEC);
+	}
+	see_rtt(flow, ack->rtt, ack->srtt);
+	tp->packets_out = (u32)((ack->in_flight + ack->acked) / window->mss) + tp->sacked_out;
+	see_acknowledged(flow, ack->acked, ack->in_flight + ack->acked, ack->rtt, ack->marked);
+	tp->packets_out = (u32)(ack->in_flight / window->mss) + tp->sacked_out;
+}
+
+static void grow(struct flow *flow, struct sojourn_window *window, const struct sojourn_ack *ack)
+{
+	u32 acked;
+
+	show(flow, window, ack->now);
+	flow->tp.is_cwnd_limited = 1;
+	flow->credit += ack->credit;
+	acked = (u32)(flow->credit / window->mss);
+	flow->credit %= window->mss;
+	if (acked && ops->cong_avoid)
+		ops->cong_avoid(sk_of(flow), (u32)ack->una, acked);
+	take(flow, window);
+}
+
+static void increase(void *state, struct sojourn_window *window, const struct sojourn_ack *ack)
+{
+	grow(state, window, ack);
+}
+
+static uint64_t increase_in_slow_start(void *state, struct sojourn_window *window, const struct sojourn_ack *ack)
+{
+	grow(state, window, ack);
+	return 0;
+}
+
+static void on_congestion(void *state, struct sojourn_window *window, const struct sojourn_event *event)
+{
+	struct flow *flow = state;
+	struct tcp_sock *tp = &flow->tp;
+	struct sock *sk = sk_of(flow);
+
+	show(flow, window, event->now);
+	switch (event->kind) {
+	case SOJOURN_LOSS:
+	case SOJOURN_ECN:
+		tp->prior_cwnd = tp->snd_cwnd;
+		tp->prior_ssthresh = tcp_current_ssthresh(sk);
+		tp->snd_ssthresh = ops->ssthresh(sk);
+		tp->high_seq = tp->snd_nxt;
+		tp->snd_cwnd_cnt = 0;
+		flow->high_seq = flow->nxt;
+		if (event->kind == SOJOURN_LOSS)
+			flow->loss_is_new = 1;
+		else
+			set_state(flow, TCP_CA_CWR);
+		break;
+	case SOJOURN_TIMEOUT:
+		flow->loss_is_new = 0;
+		happen(flow, CA_EVENT_LOSS);
+		tp->snd_cwnd = flow->cwnd; /* Sojourn sets it */
+		set_state(flow, TCP_CA_Loss);
+		break;
+	case SOJOURN_SPURIOUS:
+		settle(flow);
+		if (ops->undo_cwnd)
+			tp->snd_cwnd = ops->undo_cwnd(sk);
+		set_state(flow, TCP_CA_Open);
+		break;
+	}
+	take(flow, window);
+}
+
+/* A recovery or reduction ends; what has arrived out of order makes for Disorder. */
+static void end_reduction(struct flow *flow, const struct sojourn_delivery *delivery)
+{
+	u8 state = flow->tp.inet_conn.icsk_ca_state;
+	bool is_over = !delivery->in_recovery && (state != TCP_CA_CWR || flow->una >= flow->high_seq);
+
+	u8 next = flow->tp.sacked_out ? TCP_CA_Disorder : TCP_CA_Open;
+
+	if (!is_over || state == next)
+		return;
+	if (state == TCP_CA_CWR || state == TCP_CA_Recovery)
+		happen(flow, CA_EVENT_COMPLETE_CWR);
+	set_state(flow, next);
+}
+
+static void on_delivery(void *state, struct sojourn_window *window, const struct sojourn_delivery *delivery)
+{
+	struct flow *flow = state;
+	struct tcp_sock *tp = &flow->tp;
+	const struct sojourn_rate_sample *rate = &delivery->rate;
+	u32 mss = (u32)window->mss, delivered_before, lost_before;
+
+	show(flow, window, delivery->now);
+	/* In recovery, and of duplicates, on_ack tells nothing. */
+	if (!flow->is_seen) {
+		see_rtt(flow, delivery->rtt, delivery->srtt);
+		see_acknowledged(flow, delivery->delivered, delivery->prior_in_flight, delivery->rtt, delivery->marked);
+	}
+	flow->is_seen = 0;
+	settle(flow);
+	delivered_before = tp->delivered;
+	lost_before = tp->lost;
+	flow->delivered = delivery->total_delivered;
+	flow->delivered_ce += delivery->marked;
+	flow->lost += delivery->lost;
+	tp->delivered = 1 + (u32)(flow->delivered / mss);
+	tp->delivered_ce = (u32)(flow->delivered_ce / mss);
+	tp->lost = (u32)(flow->lost / mss);
+	if (delivery->delivered)
+		tp->delivered_mstamp = tp->tcp_mstamp;
+	tp->app_limited = rate->is_valid && rate->app_limited ? tp->delivered + 1 : 0;
+	/* In recovery nothing tells what of it is acknowledged for good, and nothing depends on it. */
+	tp->sacked_out = delivery->in_recovery ? 0 : (u32)((flow->delivered - min(flow->delivered, flow->una - flow->first)) / mss);
+	tp->packets_out = (u32)(delivery->in_flight / mss) + tp->sacked_out;
+	tp->inet_conn.icsk_ack.rcv_mss = mss;
+	if (!ops->cong_control)
+		set_pacing_rate(flow);
+	end_reduction(flow, delivery);
+	if (ops->cong_control) {
+		bool has_rate = rate->is_valid && rate->interval != SOJOURN_NONE;
+		struct rate_sample rs = {
+			.prior_mstamp = has_rate ? tp->tcp_mstamp - rate->interval / SOJOURN_MICROSECOND : 0,
+			.prior_delivered = 1 + (u32)(rate->prior_delivered / mss),
+			.delivered = has_rate ? (s32)(rate->delivered / mss) : -1,
+			.interval_us = has_rate ? (long)(rate->interval / SOJOURN_MICROSECOND) : -1,
+			.rtt_us = rate->rtt != SOJOURN_NONE && rate->is_valid ? (long)(rate->rtt / SOJOURN_MICROSECOND)
+				  : delivery->rtt != SOJOURN_NONE	       ? (long)(delivery->rtt / SOJOURN_MICROSECOND)
+									       : -1,
+			.losses = (int)(tp->lost - lost_before),
+			.acked_sacked = tp->delivered - delivered_before,
+			.prior_in_flight = (u32)(delivery->prior_in_flight / mss),
+			.last_end_seq = tp->snd_una,
+			.is_app_limited = rate->is_valid && rate->app_limited,
+			.delivered_ce = (s32)(delivery->marked / mss),
+			.prior_lost = tp->lost - (u32)(rate->lost / mss),
+			.tx_in_flight = (u32)(rate->in_flight_when_sent / mss),
+			.lost = (s32)(rate->lost / mss),
+			.is_ece = delivery->marked != 0,
+		};
+
+		tp->first_tx_mstamp = rs.prior_mstamp;
+		ops->cong_control(sk_of(flow), &rs);
+	}
+	take(flow, window);
+}
+
+static void on_restart(void *state, struct sojourn_window *window, sojourn_time now)
+{
+	struct flow *flow = state;
+
+	show(flow, window, now);
+	flow->tp.packets_out = 0;
+	happen(flow, CA_EVENT_TX_START);
+	flow->tp.lsndtime = tcp_jiffies32;
+	take(flow, window);
+}
+
+static uint64_t pacing_rate(void *state, const struct sojourn_window *window, sojourn_time srtt)
+{
+	struct flow *flow = state;
+
+	if (!flow->tp.mss_cache) {
+		flow->tp.srtt_us = (u32)(srtt / SOJOURN_MICROSECOND) << 3;
+		show(flow, window, 0);
+	}
+	return 8 * (uint64_t)sk_of(flow)->sk_pacing_rate;
+}
+
+/* tcp_tso_autosize: what leaves together. */
+static uint64_t pacing_quantum(void *state, uint64_t mss)
+{
+	struct flow *flow = state;
+	struct sock *sk = sk_of(flow);
+	u64 bytes, least;
+
+	if (!flow->tp.mss_cache)
+		return mss;
+	bytes = min_t(u64, sk->sk_pacing_rate >> sk->sk_pacing_shift, GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER);
+	least = ops->min_tso_segs ? ops->min_tso_segs(sk) : (u64)net.ipv4.sysctl_tcp_min_tso_segs;
+	return ops->tso_segs ? ops->tso_segs(sk, (unsigned int)mss) * mss : max_t(u64, bytes / mss, least) * mss;
+}
+
+/* ---- What Sojourn finds ---- */
+
+SOJOURN_EXPORT struct sojourn_congestion_control sojourn_congestion_control;
+struct sojourn_congestion_control sojourn_congestion_control;
+
+/* What a library lacks that could not be started: Sojourn shows it. */
+SOJOURN_EXPORT const char *sojourn_complaint;
+const char *sojourn_complaint;
+
+__attribute__((constructor)) static void load(void)
+{
+	static char title[64];
+
+	count = (u32)(__stop_sojourn_parameters - __start_sojourn_parameters);
+	if (count > MOST_PARAMETERS) {
+		sojourn_complaint = "has more than 32 parameters";
+		return;
+	}
+	for (u32 place = 0; place < count; place++) {
+		const struct sojourn_module_parameter *parameter = &__start_sojourn_parameters[place];
+
+		parameters[place] = (struct sojourn_parameter){
+			.name = parameter->name,
+			.meaning = meaning_of(parameter->name),
+			.initial = (double)value_of(parameter),
+			.least = 0,
+			.most = parameter->bytes >= 4 ? S32_MAX : parameter->bytes == 2 ? INT16_MAX : INT8_MAX,
+			.kind = parameter->is_bool ? SOJOURN_KIND_BOOLEAN : SOJOURN_KIND_INTEGER,
+			.bytes = 8,
+			.offset = offsetof(struct flow, values) + 8 * place,
+		};
+	}
+	sojourn_clock = UPTIME;
+	if (sojourn_module_init() || !ops) {
+		sojourn_complaint = "registers no congestion control";
+		return;
+	}
+	strcpy(title, "Linux module ");
+	strncat(title, ops->name, TCP_CA_NAME_MAX);
+	sojourn_congestion_control = (struct sojourn_congestion_control){
+		.version = SOJOURN_VERSION,
+		.bytes = sizeof(struct sojourn_congestion_control),
+		.state_bytes = sizeof(struct flow),
+		.title = title,
+		.source = "an unmodified module of Linux",
+		.draws = SOJOURN_MODULE_DRAWS ? "what the module draws" : NULL,
+		.parameters = parameters,
+		.needs = (ops->cong_control ? SOJOURN_GOVERNS | SOJOURN_NEEDS_PACING : 0) |
+			 (ops->flags & TCP_CONG_NEEDS_ECN ? SOJOURN_NEEDS_ECT0 : 0) |
+			 (SOJOURN_MODULE_TIMESTAMPS ? SOJOURN_NEEDS_ONE_WAY_DELAY : 0),
+		.init = begin,
+		.increase = increase,
+		.on_congestion = on_congestion,
+		.on_ack = on_ack,
+		.increase_in_slow_start = increase_in_slow_start,
+		.on_delivery = on_delivery,
+		.on_restart = on_restart,
+		.pacing_rate = ops->cong_control ? pacing_rate : NULL,
+		.pacing_quantum = ops->cong_control ? pacing_quantum : NULL,
+	};
+}

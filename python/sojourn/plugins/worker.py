@@ -1,0 +1,152 @@
+"""A process that runs users' code, so that what crashes or never returns ends only this process.
+
+It answers requests one after the other: ``(kind, patience, ...)`` is answered with ``(OK, answer)``, ``(WRONG, message, output)``
+or ``(FAILED, message)``. It ends when the process that started it does.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+from sojourn import _engine
+from sojourn.errors import PANIC, CompilationFailed
+from sojourn.plugins import loading
+from sojourn.plugins.loading import NeverReturned
+from sojourn.plugins.source import of_json
+
+#: What requests ask for.
+DESCRIBE, RUN, EXERCISE = "describe", "run", "exercise"
+#: How answers begin: it worked; what was given is wrong; it could not be done; nor can anything else, and the process ends.
+OK, WRONG, FAILED, ENDED = "ok", "wrong", "failed", "ended"
+
+#: Seconds that a hook which was told to stop has for that.
+GRACE = 1.0
+
+
+class Watchdog:
+    """Stops code of the user that does not return."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._main = threading.main_thread().ident or 0
+        self._parent = os.getppid()
+        #: Seconds that a hook may take; none while nothing is asked for.
+        self._patience: float | None = None
+        self._files: list[str] = []
+        self._loading = 0
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @contextlib.contextmanager
+    def during(self, files: list[str], patience: float) -> Iterator[None]:
+        """Watches hooks of these files meanwhile."""
+        self._files, self._patience = files, patience
+        try:
+            yield
+        finally:
+            self._patience = None
+
+    @contextlib.contextmanager
+    def loading(self) -> Iterator[None]:
+        """Watches the user's code that is no hook."""
+        self._loading += 1
+        try:
+            yield
+        finally:
+            self._loading += 1
+
+    def _watch(self) -> None:
+        seen, since, told = (0, 0), time.monotonic(), False
+        while True:
+            patience = self._patience
+            time.sleep(0.25 if patience is None else min(0.25, patience / 4))
+            if os.getppid() != self._parent:
+                os._exit(1)
+            calls = (_engine.plugin_calls(), self._loading)
+            is_inside = calls[0] % 2 == 1 or calls[1] % 2 == 1
+            if patience is None or not is_inside or calls != seen:
+                seen, since, told = calls, time.monotonic(), False
+                continue
+            waited = time.monotonic() - since
+            said = f"has not returned for {patience:g} s"
+            if waited >= patience and not told:
+                told = True
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._main), ctypes.py_object(_never_returned(said)))
+            elif waited >= patience + GRACE:
+                self._connection.send((ENDED, f"{self._place()}: a hook {said}"))
+                os._exit(1)
+
+    def _place(self) -> str:
+        """The line of the user's file that the main thread is at, or the files."""
+        frame = sys._current_frames().get(self._main)
+        while frame is not None:
+            if frame.f_code.co_filename in self._files:
+                return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            frame = frame.f_back
+        return ", ".join(self._files)
+
+
+def _never_returned(said: str) -> type[NeverReturned]:
+    """An exception that says how long it took: what is raised in another thread is a class."""
+
+    class Told(NeverReturned):
+        def __str__(self) -> str:
+            return said
+
+    return Told
+
+
+def answer(request: tuple[Any, ...], watchdog: Watchdog) -> tuple[Any, ...]:
+    """The answer to a request."""
+    kind, patience, *arguments = request
+    try:
+        if kind == DESCRIBE:
+            source = of_json(arguments[0])
+            with watchdog.during([source.file], patience), watchdog.loading():
+                return OK, loading.load(source).described()
+        if kind == EXERCISE:
+            plugin, of, parameters, seed = arguments
+            with watchdog.during([plugin["file"]], patience):
+                with watchdog.loading():
+                    loaded_plugin = loading.load(of_json(plugin))
+                exercise = _engine.exercise_control if of == "control" else _engine.exercise_queue
+                return OK, exercise(loaded_plugin, json.dumps(parameters), seed)
+        text, plugins = arguments
+        with watchdog.during([plugin["file"] for plugin in plugins], patience):
+            with watchdog.loading():
+                loaded = loading.load_all(plugins)
+            return OK, _engine.run(text, None, loaded)
+    except CompilationFailed as error:
+        return WRONG, str(error), error.output
+    except (_engine.SpecificationError, ValueError) as error:
+        return WRONG, str(error), ""
+    except NeverReturned as error:
+        return WRONG, f"its top level {error}", ""
+    except Exception as error:
+        return FAILED, str(error) or "out of memory"
+    except BaseException as error:
+        if type(error).__name__ != PANIC:
+            raise
+        return FAILED, f"the simulator found a broken invariant: {error} ({_engine.panicked_at()})"
+
+
+def main(descriptor: int) -> None:
+    """Answers requests until there are no more."""
+    # An interrupt from the terminal is for the process that started this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = Connection(descriptor)
+    watchdog = Watchdog(connection)
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            connection.send(answer(connection.recv(), watchdog))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

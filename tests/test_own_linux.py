@@ -1,0 +1,153 @@
+"""Unmodified congestion control modules of Linux: what is compiled against our headers runs as it does in the kernel."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from conftest import Capture, complaint
+from own_files import WriteScenario, needs_compiler
+from sojourn.cli.commands import status
+
+pytestmark = [needs_compiler, pytest.mark.usefixtures("own_cache")]
+
+#: Where a kernel's sources are: tests of its modules are skipped without them.
+KERNEL = Path(os.environ.get("SOJOURN_KERNEL_SOURCE", "/usr/src/linux"))
+
+#: The modules of Linux 6.1 that register a congestion control.
+MODULES = (
+    *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable", "vegas"),
+    *("veno", "westwood", "yeah"),
+)
+
+#: Reno by the kernel's own functions, with a parameter; it stays off what our headers offer for tests alone.
+MODULE = """
+#include <linux/module.h>
+#include <net/tcp.h>
+
+static int divisor __read_mostly = 2;
+module_param(divisor, int, 0644);
+MODULE_PARM_DESC(divisor, "the window is divided by this on loss");
+
+struct mine {
+    u32 losses;
+};
+
+static void mine_init(struct sock *sk)
+{
+    struct mine *ca = inet_csk_ca(sk);
+
+    ca->losses = 0;
+}
+
+static void mine_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+    struct tcp_sock *tp = tcp_sk(sk);
+
+    if (!tcp_is_cwnd_limited(sk))
+        return;
+    if (tcp_in_slow_start(tp)) {
+        acked = tcp_slow_start(tp, acked);
+        if (!acked)
+            return;
+    }
+    tcp_cong_avoid_ai(tp, tcp_snd_cwnd(tp), acked);
+}
+
+static u32 mine_ssthresh(struct sock *sk)
+{
+    struct mine *ca = inet_csk_ca(sk);
+
+    ca->losses++;
+    return max(tcp_snd_cwnd(tcp_sk(sk)) / divisor, 2U);
+}
+
+static struct tcp_congestion_ops mine __read_mostly = {
+    .init = mine_init,
+    .ssthresh = mine_ssthresh,
+    .undo_cwnd = tcp_reno_undo_cwnd,
+    .cong_avoid = mine_cong_avoid,
+    .owner = THIS_MODULE,
+    .name = "mine",
+};
+
+static int __init mine_register(void)
+{
+    BUILD_BUG_ON(sizeof(struct mine) > ICSK_CA_PRIV_SIZE);
+    return tcp_register_congestion_control(&mine);
+}
+
+static void __exit mine_unregister(void)
+{
+    tcp_unregister_congestion_control(&mine);
+}
+
+module_init(mine_register);
+module_exit(mine_unregister);
+MODULE_AUTHOR("Sojourn");
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Mine");
+"""
+
+
+def with_module(scenario_file: WriteScenario, text: str, keys: str = "") -> Path:
+    """Writes a scenario whose flows use a module of this text, over DropTail."""
+    path = scenario_file(('tcp = "newreno"', f'tcp = {{ linux = "tcp_mine.c"{keys} }}'), ('"codel"', '"droptail"'))
+    (path.parent / "tcp_mine.c").write_text(text, encoding="utf-8")
+    return path
+
+
+def test_reno_of_the_kernel(scenario_file: WriteScenario) -> None:
+    """Reno by the kernel's rules shares a link with itself fairly, fills it, and loses within a factor of 2 of New Reno's."""
+    theirs = sojourn.run(with_module(scenario_file, MODULE)).runs.row(0, named=True)
+    ours = sojourn.run(scenario_file(('"codel"', '"droptail"'))).runs.row(0, named=True)
+    assert theirs["total_mbps"] == pytest.approx(ours["total_mbps"], rel=0.05)
+    assert 0.5 < theirs["drop_pct"] / ours["drop_pct"] < 2
+
+
+def test_module_parameters(scenario_file: WriteScenario) -> None:
+    """A module's parameter is one: flows of both values in one run each keep their own, and the gentler gets more."""
+    path = with_module(scenario_file, MODULE)
+    flow = '\n[[flows]]\nfrom = "a"\nto = "b"\ncount = 2\ngroup = "{}"\ntcp = {{ linux = "tcp_mine.c", divisor = {} }}\n'
+    text = path.read_text(encoding="utf-8").partition("[[flows]]")[0].replace('"4 s"', '"15 s"')
+    path.write_text(text + flow.format("gentle", 2) + flow.format("harsh", 8), encoding="utf-8")
+    groups = sojourn.run(path).groups
+    shares = dict(groups.select("flow_group", "share_pct").rows())
+    assert shares["gentle"] > 1.3 * shares["harsh"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("ca->losses++;", "tcp_unheard_of(sk);", "needs tcp_unheard_of of the kernel"),
+        ("ca->losses++;", "tcp_sk(sk)->unheard_of++;", "needs unheard_of of the kernel"),
+        ("return tcp_register_congestion_control(&mine);", "return -EINVAL;", "registers no congestion control"),
+    ],
+)
+def test_lacking_symbols(scenario_file: WriteScenario, capsys: Capture, old: str, new: str, said: str) -> None:
+    """What a module needs that there is not is named on one line, with status 2."""
+    assert old in MODULE
+    assert status(["check", str(with_module(scenario_file, MODULE.replace(old, new)))]) == 2
+    assert said in capsys.readouterr().err.splitlines()[0]
+
+
+def test_module_bounds(scenario_file: WriteScenario, capsys: Capture) -> None:
+    """A parameter that a module does not have is refused as a built-in's is."""
+    assert status(["check", str(with_module(scenario_file, MODULE, ", divider = 3"))]) == 2
+    assert 'unknown key of tcp_mine.c "divider", did you mean "divisor"?' in complaint(capsys)
+
+
+@pytest.mark.skipif(not (KERNEL / "net/ipv4/tcp_bbr.c").is_file(), reason="needs SOJOURN_KERNEL_SOURCE")
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_of_the_kernel(scenario_file: WriteScenario, name: str) -> None:
+    """Each module of the kernel runs unmodified and, alone on a link with a buffer of two round trips, uses most of it."""
+    path = KERNEL / f"net/ipv4/tcp_{name}.c"
+    scenario = scenario_file(
+        ("count = 2", "count = 1"),
+        ('tcp = "newreno"', f'tcp = {{ linux = "{path}" }}\nstack = "linux-6"'),
+        ('queue = { name = "codel", limit = "100 packets" }', 'queue = { name = "droptail", limit = "2 BDP" }'),
+        ('"4 s"', '"10 s"'),
+    )
+    run = sojourn.run(scenario).runs.row(0, named=True)
+    assert run["total_mbps"] > 7.5

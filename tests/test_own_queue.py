@@ -1,0 +1,137 @@
+"""Queue disciplines in users' own files, and what starts and checks algorithms of one's own."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import sojourn
+from conftest import Capture, complaint
+from own_files import CODEL, CODEL_C, SCALABLE, SCALABLE_C, WriteScenario, measured, needs_compiler, own_queue
+from sojourn.cli.commands import sojourn as cli
+from sojourn.cli.commands import status
+from sojourn.plugins.starting import ENDINGS
+
+pytestmark = pytest.mark.usefixtures("own_cache")
+
+LANGUAGES = ["python", pytest.param("c", marks=needs_compiler)]
+
+
+@pytest.mark.parametrize(("name", "text"), [("codel.py", CODEL), pytest.param("codel.c", CODEL_C, marks=needs_compiler)])
+@pytest.mark.parametrize("keys", ["", ', target = "1 ms"'])
+def test_same_queue_as_built_in(scenario_file: WriteScenario, name: str, text: str, keys: str) -> None:
+    """CoDel by the RFC's pseudo-code in a file gives the same bytes as the built-in, parameters included."""
+    theirs = sojourn.run(own_queue(scenario_file, name, text, keys))
+    ours = sojourn.run(scenario_file(('"codel"', f'"codel"{keys}'), ('tcp = "newreno"', 'tcp = "cubic"')))
+    assert theirs.queues["drops_early"].sum() > 0
+    assert set(theirs.queues["discipline"]) == {name}
+    assert measured(theirs) == measured(ours)
+
+
+PRIORITY = '''
+from sojourn.plugins import Queue
+
+
+class Priority(Queue):
+    """Strict priority for the first flow."""
+
+    lines = 2
+
+    def classify(self, packet, queue):
+        return min(packet.flow, 1)
+
+    def next_line(self, queue):
+        return 0 if queue.packets_of(0) else 1
+'''
+
+
+def test_lines_are_a_scheduler(scenario_file: WriteScenario) -> None:
+    """Strict priority starves the second flow of a full link: it gets what the first leaves."""
+    flows = sojourn.run(own_queue(scenario_file, "mine.py", PRIORITY)).flows
+    first, second = flows["bytes_delivered"]
+    assert first > 10 * second
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("else 1", "else 2", "mine.py:13: next_line named line 2; there are 2, from 0"),
+        ("else 1", "else 0", "mine.py:13: next_line named line 0, which is empty"),
+        ("min(packet.flow, 1)", "None", "mine.py:10: classify returned None, which is not the number of a line"),
+        ("min(packet.flow, 1)", "packet.flaw", "mine.py:11: classify: AttributeError"),
+    ],
+)
+def test_failing_queues(scenario_file: WriteScenario, old: str, new: str, said: str) -> None:
+    """A queue that names no line of its own, an empty one, or raises fails its run with its line."""
+    with pytest.raises(sojourn.RunFailed) as failed:
+        sojourn.run(own_queue(scenario_file, "mine.py", PRIORITY.replace(old, new)))
+    assert said in str(failed.value)
+
+
+def test_senseless_verdict(scenario_file: WriteScenario) -> None:
+    """A verdict that is none fails the run."""
+    text = "from sojourn.plugins import Queue\nclass Mine(Queue):\n    def admit(self, packet, line, queue):\n        return 7\n"
+    with pytest.raises(sojourn.RunFailed, match=r"mine\.py:3: admit returned 7, which is not PASS, MARK or DROP"):
+        sojourn.run(own_queue(scenario_file, "mine.py", text))
+
+
+@pytest.mark.parametrize(("table", "text"), [("queue", SCALABLE), ("tcp", CODEL)])
+def test_other_kind_of_file(scenario_file: WriteScenario, capsys: Capture, tmp_path: Path, table: str, text: str) -> None:
+    """A congestion control is no queue, and a queue no congestion control."""
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    old, new = ('name = "codel"', 'file = "mine.py"') if table == "queue" else ('"newreno"', '{ file = "mine.py" }')
+    assert status(["check", str(scenario_file((old, new)))]) == 2
+    assert "file: mine.py defines a" in complaint(capsys)
+
+
+@pytest.mark.parametrize("kind", ["tcp", "queue"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_new_runs_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, language: str) -> None:
+    """What ``sojourn new`` writes is sound, and its scenario sets it beside others."""
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(cli, ["new", kind, "my_own", "--language", language]).exit_code == 0
+    file = f"my_own{ENDINGS[language]}"
+    result = sojourn.run("my_own.toml", seeds=1, changes={"duration": "3 s", "warm_up": "1 s"})
+    assert file in result.flows["algorithm"] or file in result.queues["discipline"]
+    assert {"cubic", "newreno"} <= set(result.flows["algorithm"])
+
+
+def test_new_overwrites_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """``sojourn new`` leaves what is there, and refuses what is no name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text("mine", encoding="utf-8")
+    assert status(["new", "tcp", "mine"]) == 2
+    assert "mine.toml: is there" in complaint(capsys)
+    assert not (tmp_path / "mine.py").exists()
+    assert status(["new", "tcp", "../mine"]) == 2
+    assert "is no name of an algorithm" in complaint(capsys)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_check_passes_templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str) -> None:
+    """The templates, like the built-in algorithms, have the properties that ``sojourn check`` looks for."""
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(cli, ["new", "tcp", "mine", "--language", language])
+    CliRunner().invoke(cli, ["new", "queue", "queue", "--language", language])
+    for name in ("mine", "queue"):
+        checked = CliRunner().invoke(cli, ["check", f"{name}{ENDINGS[language]}"])
+        assert "is sound in" in checked.output, checked.output
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("mine.py", SCALABLE.replace("(1.0 - self.b) *", "2 *"), "mine.py:21: on_congestion left ssthresh at"),
+        ("mine.py", SCALABLE.replace("if event.flight_size is not None:", "if False:"), "left ssthresh at"),
+        ("mine.py", SCALABLE.replace("window.segments, 1.0)", "(1 / self.a), 1.0)"), "with a = 0"),
+        ("mine.py", CODEL.replace("return DROP", "return 'drop'"), "release returned 'drop'"),
+        pytest.param("mine.c", SCALABLE_C.replace("1.0 - self->b", "9.0"), "left ssthresh at", marks=needs_compiler),
+        pytest.param("mine.c", CODEL_C.replace("round(", "*(volatile double *)0 * ("), "with SIGSEGV", marks=needs_compiler),
+    ],
+)
+def test_check_finds_faults(tmp_path: Path, name: str, text: str, said: str) -> None:
+    """``sojourn check`` finds growth on loss, an exception at a bound, senseless verdicts and crashes; it says with what."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(sojourn.RunFailed) as failed:
+        cli.main(["check", str(tmp_path / name)], standalone_mode=False)
+    assert said in str(failed.value)
