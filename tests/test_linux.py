@@ -316,6 +316,38 @@ def test_added_file_has_a_place(tmp_path: Path) -> None:
         source.check_added([module])
 
 
+def kernel_source(folder: Path, version: tuple[int, int] = (6, 1)) -> Path:
+    """Makes what looks like the source of a kernel."""
+    for name in ("arch/um/Kconfig", "net/sched/Makefile", "net/ipv4/Makefile"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    (folder / "Makefile").write_text("VERSION = {}\nPATCHLEVEL = {}\nSUBLEVEL = 7\n".format(*version))
+    return folder
+
+
+def test_module_is_added_to_a_copy(empty_cache: Path, tmp_path: Path) -> None:
+    """A module is compiled with the part of the kernel that it belongs to, and the source itself stays as it is."""
+    tree, module = kernel_source(tmp_path / "linux"), tmp_path / "tcp_own.c"
+    module.write_text("int own;")
+    copy, ours = source.unpacked(tree, (module,), tmp_path / "log")
+    assert ours
+    assert copy.is_relative_to(empty_cache.parent)
+    assert (copy / "net/ipv4/Makefile").read_text() == "\nobj-y += tcp_own.o\n"
+    assert (copy / "net/ipv4/tcp_own.c").read_text() == "int own;"
+    assert (tree / "net/ipv4/Makefile").read_text() == ""
+    assert source.unpacked(tree, (), tmp_path / "log") == (tree, False)
+
+
+def test_unfit_source_is_refused(tmp_path: Path) -> None:
+    """A kernel before 6.1, and a source that was built in, are refused in one line."""
+    with pytest.raises(InputError, match=r": Linux 5\.10\.7 is older than 6\.1$"):
+        source.unpacked(kernel_source(tmp_path / "old", (5, 10)), (), tmp_path / "log")
+    built = kernel_source(tmp_path / "built")
+    (built / ".config").touch()
+    with pytest.raises(InputError, match="this source has been built in; run `make mrproper` there, or give another$"):
+        source.unpacked(built, (), tmp_path / "log")
+
+
 def test_source_must_be_a_kernel(tmp_path: Path) -> None:
     """A folder that is no kernel's source is refused by the option."""
     with pytest.raises(InputError, match=r"^--source .*: this is not the source of a Linux kernel"):
