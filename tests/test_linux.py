@@ -344,7 +344,7 @@ def test_unfit_source_is_refused(tmp_path: Path) -> None:
         source.unpacked(kernel_source(tmp_path / "old", (5, 10)), (), tmp_path / "log")
     built = kernel_source(tmp_path / "built")
     (built / ".config").touch()
-    with pytest.raises(InputError, match="this source has been built in; run `make mrproper` there, or give another$"):
+    with pytest.raises(InputError, match=r"this source has been built in; run `make mrproper` there, or give another$"):
         source.unpacked(built, (), tmp_path / "log")
 
 
