@@ -223,6 +223,13 @@ def test_series_are_samples(kept: tuple[RunSpecification, RunResult]) -> None:
     assert all(window % 1448 == 0 for window in result.flow_series["cwnd"])
 
 
+def test_window_may_be_short(kept: tuple[RunSpecification, RunResult]) -> None:
+    """A window shorter than the guest's clock can tell, as estimates of time have it, is no error."""
+    run: RunSpecification = {**kept[0], "warm_up": kept[0]["duration"] - 1}
+    result = reading.result(run, plan(run, Limitations()), (DATA / "dumbbell.result").read_text())
+    assert result.queues["utilisation"].to_list() == [0.0]
+
+
 def test_percentile_is_of_bins() -> None:
     """A percentile is the upper end of its bin, 1 % above the bin before it."""
     bins = {0: 50, 100: 49, 200: 1}
@@ -314,6 +321,50 @@ def test_added_file_has_a_place(tmp_path: Path) -> None:
     module.touch()
     with pytest.raises(InputError, match=r"own\.c: a module is one file called sch_\*\.c, cls_\*\.c, act_\*\.c, tcp_\*\.c$"):
         source.check_added([module])
+
+
+def kernel_source(folder: Path, version: tuple[int, int] = (6, 1)) -> Path:
+    """Makes what looks like the source of a kernel."""
+    for name in ("arch/um/Kconfig", "net/sched/Makefile", "net/ipv4/Makefile"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    (folder / "Makefile").write_text("VERSION = {}\nPATCHLEVEL = {}\nSUBLEVEL = 7\n".format(*version))
+    return folder
+
+
+def test_module_goes_into_copy(empty_cache: Path, tmp_path: Path) -> None:
+    """A module is compiled with the part of the kernel that it belongs to, and the source itself stays as it is."""
+    tree, module = kernel_source(tmp_path / "linux"), tmp_path / "tcp_own.c"
+    module.write_text("int own;")
+    copy, ours = source.unpacked(tree, (module,), tmp_path / "log")
+    assert ours
+    assert copy.is_relative_to(empty_cache.parent)
+    assert (copy / "net/ipv4/Makefile").read_text() == "\nobj-y += tcp_own.o\n"
+    assert (copy / "net/ipv4/tcp_own.c").read_text() == "int own;"
+    assert (tree / "net/ipv4/Makefile").read_text() == ""
+    assert source.unpacked(tree, (), tmp_path / "log") == (tree, False)
+
+
+def test_changed_module_replaces_one(empty_cache: Path, tmp_path: Path) -> None:
+    """A file that the kernel has already takes its place and is compiled once, as the kernel's Makefile says."""
+    tree, module = kernel_source(tmp_path / "linux"), tmp_path / "tcp_cubic.c"
+    line = "obj-$(CONFIG_TCP_CONG_CUBIC) += tcp_cubic.o\n"
+    (tree / "net/ipv4/Makefile").write_text(line)
+    module.write_text("int own;")
+    copy, _ = source.unpacked(tree, (module,), tmp_path / "log")
+    assert copy.is_relative_to(empty_cache.parent)
+    assert (copy / "net/ipv4/Makefile").read_text() == line
+    assert (copy / "net/ipv4/tcp_cubic.c").read_text() == "int own;"
+
+
+def test_unfit_source_is_refused(tmp_path: Path) -> None:
+    """A kernel before 6.1, and a source that was built in, are refused in one line."""
+    with pytest.raises(InputError, match=r": Linux 5\.10\.7 is older than 6\.1$"):
+        source.unpacked(kernel_source(tmp_path / "old", (5, 10)), (), tmp_path / "log")
+    built = kernel_source(tmp_path / "built")
+    (built / ".config").touch()
+    with pytest.raises(InputError, match=r"this source has been built in; run `make mrproper` there, or give another$"):
+        source.unpacked(built, (), tmp_path / "log")
 
 
 def test_source_must_be_a_kernel(tmp_path: Path) -> None:

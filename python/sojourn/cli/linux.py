@@ -28,7 +28,7 @@ def command() -> None:
     metavar="FILE",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Add a module of one file to the kernel, such as sch_dualpi2.c or tcp_own.c; repeatable.",
+    help="Compile this file in place of the kernel's own, or besides, such as tcp_cubic.c or sch_codel.c; repeatable.",
 )
 def build_command(source: Path | None, name: str | None, added: tuple[Path, ...]) -> None:
     """Build a kernel and its guest into the user's cache.

@@ -114,8 +114,10 @@ def _check(folder: Path) -> None:
 def _add(path: Path, folder: Path) -> None:
     place = folder / next(place for start, place in PLACES.items() if path.name.startswith(start))
     shutil.copyfile(path, place / path.name)
-    with (place / "Makefile").open("a") as makefile:
-        makefile.write(f"\nobj-y += {path.stem}.o\n")
+    makefile = place / "Makefile"
+    lines = makefile.read_text()
+    if not re.search(rf"\b{re.escape(path.stem)}\.o\b", lines):
+        makefile.write_text(f"{lines}\nobj-y += {path.stem}.o\n")
 
 
 def _numbers(path: Path | str) -> tuple[int, ...]:

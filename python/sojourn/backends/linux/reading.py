@@ -219,7 +219,7 @@ def _queue(run: RunSpecification, found: Records, number: int, index: int) -> di
         "sojourn_p95": percentile(bins, 0.95),
         "sojourn_p99": percentile(bins, 0.99),
         "sojourn_max": int(seen["sojourn_max"]) / NANOSECONDS if departures else None,
-        "utilisation": min(int(seen["bytes_sent"]) / carried, 1.0),
+        "utilisation": min(int(seen["bytes_sent"]) / carried, 1.0) if carried else 0.0,
         "bytes_sent": int(seen["bytes_sent"]),
         "total_arrivals": int(seen["total_arrivals"]),
         "total_departures": int(seen["total_departures"]),
