@@ -101,4 +101,4 @@ test:
 
 test-long: setup tools
 	PROPTEST_CASES=512 cargo test --quiet --locked --package sojourn-engine --test engine properties::queues
-	$(PYTEST) -m long
+	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=all
