@@ -101,7 +101,7 @@ test:
 
 test-long: setup tools
 	PROPTEST_CASES=512 cargo test --quiet --locked --package sojourn-engine --test engine properties::queues
-	$(PYTEST) -m long
+	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=all
 
 # The backend linux on a real kernel, which is built first if there is none.
 test-linux: setup tools

@@ -3,10 +3,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sojourn.scenario import Scenario, from_data
 
 ROOT = Path(__file__).parents[1]
+
+# `make test` tries a quarter of the examples that Hypothesis would; `make test-long` selects the profile with all of them.
+# No verdict depends on how fast the machine is.
+ALL = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("all", ALL)
+settings.register_profile("few", ALL, max_examples=ALL.max_examples // 4)
+settings.load_profile("few")
 
 Capture = pytest.CaptureFixture[str]
 

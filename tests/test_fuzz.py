@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import scenario_data
@@ -100,7 +100,7 @@ def check(changes: dict[str, Any]) -> None:
     assert taken <= estimate + SLACK, f"{taken} bytes taken, {estimate} estimated: {changes}"
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(mutations)
 def test_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
     """A scenario at its bounds is refused, or its run so far takes no more memory than was estimated."""
@@ -108,7 +108,7 @@ def test_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=1000)
 @given(mutations)
 def test_many_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
     """The same for many more scenarios, others each time."""

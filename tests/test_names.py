@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sojourn
@@ -110,7 +110,7 @@ def test_odd_names_are_shown(axes: tuple[str, ...], labels: list[str], group: st
 
 @pytest.mark.long
 @given(axes=AXES, labels=LABELS, group=GROUP, name=GROUP, reach=st.sampled_from([1, 2]))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_any_names_are_shown(axes: tuple[str, ...], labels: list[str], group: str, name: str, reach: int) -> None:
     """The same with any names that are one line of text."""
     check(axes, labels, group, name, reach, ("sojourn-median", "heatmap-fairness", "queue-over-time"))

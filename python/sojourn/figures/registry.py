@@ -100,9 +100,14 @@ class Figure:
         """
         if not self.possible(source):
             raise InputError(f"figure {self.name}: needs {self.need.value}")
+        # Loaded here, because listing figures needs no Altair.
+        from altair.utils.schemapi import debug_mode
+
         module, _, function = self.drawn_by.partition(":")
         draw: Callable[[Figure, Drawn, int], Chart] = getattr(import_module(f"{__package__}.{module}"), function)
-        return draw(self, source, width)
+        # Altair would check every part when it is made, which takes half the time; a chart is checked when it is saved.
+        with debug_mode(False):
+            return draw(self, source, width)
 
 
 @dataclass(frozen=True, kw_only=True)

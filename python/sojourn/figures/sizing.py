@@ -87,7 +87,7 @@ def _as_wide(draw: Callable[[int], Chart], width: float) -> Chart:
 
 def size(chart: Chart) -> tuple[float, float]:
     """Width and height of a chart as it is drawn, in points."""
-    found = _SIZE.search(vl_convert.vegalite_to_svg(chart.to_dict()))
+    found = _SIZE.search(vl_convert.vegalite_to_svg(chart.to_dict(validate=False)))
     if found is None:
         raise ValueError("an SVG without a size")
     return float(found[1]), float(found[2])

@@ -86,13 +86,12 @@ def bind(study: Study, claims: Iterable[Claim]) -> None:
     Raises:
         InputError: a query is wrong, names a column that is not there, or lacks ``seed`` or ``holds``.
     """
-    empty = {name: schema(name, list(study.axes)).to_frame() for name in NAMES}
     with opened(MEMORY) as database:
-        for name, table in empty.items():
-            database.from_arrow(table.to_arrow()).create(_everything(name))
+        for name in NAMES:
+            database.from_arrow(schema(name, list(study.axes)).to_frame().to_arrow()).create(name)
         confine(database)
         for claim in claims:
-            _ask(database, claim, study, [])
+            _find(database, claim, study, [])
 
 
 def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]:
@@ -185,12 +184,17 @@ def _everything(name: str) -> str:
 
 def _ask(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seeds: Sequence[int]) -> pl.DataFrame:
     """What a claim's query says of some seeds."""
-    place = called(claim, study)
     meant = study.sweep.meant("select", claim.select)
     chosen = [f"{identifier(axis)} IN ({', '.join(map(literal, sorted(labels)))})" for axis, labels in meant.items()]
     chosen.append(f"seed IN ({', '.join(map(str, seeds))})" if seeds else "false")
     for name in NAMES:
         database.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {_everything(name)} WHERE {' AND '.join(chosen)}")
+    return _find(database, claim, study, seeds)
+
+
+def _find(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seeds: Sequence[int]) -> pl.DataFrame:
+    """What a claim's query finds, which must be one row for each of these seeds."""
+    place = called(claim, study)
     try:
         found = find(database, claim.query)
     except InputError as error:

@@ -12,14 +12,22 @@ use sojourn_engine::units::Rate;
 
 use super::run::{Case, FLOWS, Fate, Step, parameters, run};
 
-/// A step: arrivals are more frequent than departures, with occasional idle times and rate changes.
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        60 => (prop_oneof![Just(1500u16), 40u16..=1500], 0..FLOWS).prop_map(|(size, flow)| Step::Arrival { size, flow }),
-        40 => Just(Step::Departure),
-        1 => (0u64..50_000).prop_map(|microseconds| Step::Idle(Duration::from_microseconds(microseconds))),
-        1 => (1_000_000u64..20_000_000).prop_map(|rate| Step::LinkRate(Rate(rate))),
-    ]
+/// Decodes a step: arrivals are more frequent than departures, with occasional idle times and rate changes.
+///
+/// A step is drawn as one number. A case has thousands of steps, and composed strategies would take many times as long as
+/// the queue itself.
+fn step(drawn: u64) -> Step {
+    let [kind, flow, full_sized] = [0, 16, 32].map(|from| u64::from((drawn >> from) as u16));
+    let value = drawn >> 48;
+    match kind % 102 {
+        0..60 => {
+            let size = if full_sized % 2 == 0 { 1500 } else { 40 + (value % 1461) as u16 };
+            Step::Arrival { size, flow: (flow % u64::from(FLOWS)) as u32 }
+        }
+        60..100 => Step::Departure,
+        100 => Step::Idle(Duration::from_microseconds(value % 50_000)),
+        _ => Step::LinkRate(Rate(1_000_000 + value * 290)),
+    }
 }
 
 fn limit() -> impl Strategy<Value = Option<Limit>> {
@@ -39,11 +47,13 @@ fn runner(share: u32) -> TestRunner {
 fn case(descriptions: Vec<Description>) -> impl Strategy<Value = Case> {
     let gap = (50u64..2_000).prop_map(Duration::from_microseconds);
     let choices = vec(any::<prop::sample::Index>(), descriptions.len());
-    (limit(), choices, vec(step(), 0..3_000), gap, any::<u64>()).prop_map(move |(limit, choices, steps, gap, seed)| {
-        let mut choices = choices.iter();
-        let parameters = parameters(&descriptions, |of| choices.next().map_or(0, |choice| choice.index(of)));
-        Case { limit, parameters, steps, gap, seed }
-    })
+    (limit(), choices, vec(any::<u64>().prop_map(step), 0..3_000), gap, any::<u64>()).prop_map(
+        move |(limit, choices, steps, gap, seed)| {
+            let mut choices = choices.iter();
+            let parameters = parameters(&descriptions, |of| choices.next().map_or(0, |choice| choice.index(of)));
+            Case { limit, parameters, steps, gap, seed }
+        },
+    )
 }
 
 /// For every discipline: each arrival is either sent, dropped or still queued; counters and bytes agree; no limit is
