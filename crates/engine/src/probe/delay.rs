@@ -1,6 +1,6 @@
 //! One-way delays of a flow's packets, and how much they vary from one packet to the next.
 
-use super::sojourn::{bucket, histogram};
+use super::sojourn::{bucket_of, histogram};
 use crate::time::Duration;
 
 /// What is counted of the packets that arrive. Most flows have delays within a few octaves, so only the buckets between the
@@ -22,6 +22,8 @@ pub struct DelayProbe {
 
 impl DelayProbe {
     /// A packet arrived that had been sent so long ago.
+    // Not inlined, so that the loop over events, into which everything is, stays as it is for TCP.
+    #[inline(never)]
     pub fn record(&mut self, delay: Duration) {
         self.least = if self.packets == 0 { delay } else { self.least.min(delay) };
         self.greatest = self.greatest.max(delay);
@@ -31,7 +33,7 @@ impl DelayProbe {
             self.differences += 1;
             self.difference_sum += u128::from(delay.0.abs_diff(previous.0));
         }
-        let bucket = bucket(delay);
+        let bucket = bucket_of(delay);
         match bucket.checked_sub(self.first_bucket).and_then(|place| self.counts.get_mut(place)) {
             Some(count) => *count = count.saturating_add(1),
             None => self.extend_to(bucket),

@@ -22,7 +22,7 @@ pub(super) struct SojournCounts {
 
 impl SojournCounts {
     pub fn record(&mut self, sojourn: Duration) {
-        let bucket = bucket(sojourn);
+        let bucket = bucket((sojourn.0 / 1000).min(LONGEST));
         match self.counts.get_mut(bucket) {
             Some(count) => *count += 1,
             None => self.record_longest(bucket),
@@ -51,11 +51,13 @@ pub(super) fn histogram(counts: impl Iterator<Item = (usize, u64)>) -> Histogram
     histogram
 }
 
-/// The bucket of a time. Octave by octave: nanoseconds below 2^8 are their own bucket, a larger number is identified by its
-/// octave and its next seven bits.
-#[inline(always)]
-pub(super) fn bucket(time: Duration) -> usize {
-    let nanoseconds = (time.0 / 1000).min(LONGEST);
+/// The bucket of a time.
+pub(super) fn bucket_of(time: Duration) -> usize {
+    bucket((time.0 / 1000).min(LONGEST))
+}
+
+/// Octave by octave: values below 2^8 are their own bucket, a larger one is identified by its octave and its next seven bits.
+fn bucket(nanoseconds: u64) -> usize {
     let octave = (nanoseconds >> SUB_BUCKET_BITS | 1).ilog2();
     ((octave as usize) << SUB_BUCKET_BITS) + (nanoseconds >> octave) as usize
 }
@@ -89,7 +91,7 @@ mod tests {
         /// Every value lies between the least value of its bucket and that of the next bucket.
         #[test]
         fn bucket_bounds(nanoseconds in 0u64..=LONGEST) {
-            let bucket = bucket(Duration(nanoseconds * 1000));
+            let bucket = bucket(nanoseconds);
             prop_assert!(least_value(bucket) <= nanoseconds && nanoseconds < least_value(bucket + 1));
         }
     }
