@@ -106,12 +106,12 @@ def end(arguments: list[str], folder: Path, *signals: tuple[float, int]) -> tupl
     process = subprocess.Popen(
         [sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
     )
-    assert process.stdout is not None
-    assert process.stdout.read(1) == b"."
-    for seconds, number in signals:
-        time.sleep(seconds)
-        process.send_signal(number)
     try:
+        assert process.stdout is not None
+        assert process.stdout.read(1) == b"."
+        for seconds, number in signals:
+            time.sleep(seconds)
+            process.send_signal(number)
         _, complaints = process.communicate(timeout=60)
     finally:
         process.kill()  # which does nothing if it has ended

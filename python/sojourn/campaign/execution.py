@@ -17,6 +17,9 @@ from sojourn.errors import PANIC, RunFailed, SojournError
 from sojourn.runs import Run
 from sojourn.store.encoding import encode
 
+#: Cells whose estimates of memory are kept.
+CELLS_AT_ONCE = 100
+
 #: What carries out runs, about in their order, and yields each as it ends.
 Execute = Callable[[Iterable[Run]], Generator[Outcome]]
 
@@ -53,10 +56,10 @@ def execute(
     number = workers(jobs)
     executor = ThreadPoolExecutor(max_workers=number, thread_name_prefix="run")
     shares = Shares(of_machine(), notify)
-    estimating = backend if number > 1 and isinstance(backend, Estimating) else None
+    size_of = _sizes(backend) if number > 1 and isinstance(backend, Estimating) else lambda _: 0
 
     def carry_out_within(run: Run) -> bytes:
-        with shares.of(0 if estimating is None else estimating.memory(run.specification)):
+        with shares.of(size_of(run)):
             return carry_out(run, backend)
 
     try:
@@ -66,6 +69,23 @@ def execute(
         raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _sizes(backend: Estimating) -> Callable[[Run], int]:
+    """What gives the memory of a run in bytes; all runs of a cell have the same, and come one after the other."""
+    known: dict[tuple[str, ...], int] = {}
+
+    def size_of(run: Run) -> int:
+        cell = tuple(run.axes.values())
+        size = known.get(cell)
+        if size is None:
+            size = backend.memory(run.specification)
+            if len(known) >= CELLS_AT_ONCE:
+                known.clear()
+            known[cell] = size
+        return size
+
+    return size_of
 
 
 def flow(runs: Iterable[Run], submit: Callable[[Run], Future[bytes]], ahead: int) -> Generator[Outcome]:
