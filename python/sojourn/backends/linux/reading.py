@@ -102,7 +102,8 @@ def percentile(bins: Mapping[int, int], share: float) -> float | None:
 
 
 def _columns(rows: list[dict[str, Any]], schema: Any) -> dict[str, list[Any]]:
-    return {name: [row[name] for row in rows] for name in schema}
+    """What Linux does not tell is null."""
+    return {name: [row.get(name) for row in rows] for name in schema}
 
 
 def _pairs(words: list[str]) -> Values:
