@@ -153,6 +153,7 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
         "fast_recoveries": counts(FAST_RECOVERIES),
         "mark_reductions": None if flow.is_tcp else 0,
         "undone_reductions": None if flow.is_tcp else 0,
+        "delay_samples": 0,
         "rtt_samples": samples,
         "rtt_mean": float(seen["rtt_sum"]) / samples / NANOSECONDS if samples else None,
         "rtt_min": _seconds(seen, "rtt_min"),
