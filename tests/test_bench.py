@@ -429,10 +429,10 @@ def test_large_stores(measured: Measured) -> None:
 @needs_compiler
 @pytest.mark.usefixtures("own_cache")
 def test_own_languages(measured: Measured) -> None:
-    """The templates of both languages are run, and their hooks are called."""
+    """The templates of both languages are run beside New Reno."""
     rows = measured("own")["rows"]
     assert [row["language"] for row in rows] == ["python", "c"]
-    assert all(row["share_of_new_renos_speed"] > 0 and row["hook_calls_a_second"] > 0 for row in rows)
+    assert all(row["share_of_new_renos_speed"] > 0 for row in rows)
 
 
 def test_part_names() -> None:
