@@ -101,6 +101,11 @@ def test_red_weight_is_exact() -> None:
         ),
         (with_queue(name="pie", derandomise=False), "network.dumbbell.bottleneck.queue.derandomise: PIE of Linux always"),
         (scenario_data(stack={"initial_rto": "3 s"}), "stack.initial_rto: Linux has 1 s (TCP_TIMEOUT_INIT)"),
+        (with_queue(name="cake", ecn=False), "network.dumbbell.bottleneck.queue.ecn: CAKE of Linux always marks"),
+        (
+            scenario_data(stack={"ecn": "off"}, flows=[{"from": "a", "to": "b", "tcp": "dctcp"}]),
+            "stack.ecn: DCTCP of Linux always asks for ECN",
+        ),
         (scenario_data(stack={"recovery": "fack"}), "stack.recovery: Linux has rack, and prr without it"),
         (scenario_data(flows=[{"from": "a", "to": "b", "tcp": "compound"}]), "flows.0.tcp.name: Linux has no compound "),
         (

@@ -271,6 +271,7 @@ def _cake(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     interval = parameters["interval"]
     # net/sched/sch_cake.c, cake_set_rate: tc has only the interval and takes a twentieth of it as the target.
     fixed(place, parameters, "target", interval // 20, why="CAKE of tc has a target of a twentieth of the interval")
+    fixed(place, parameters, "ecn", True, why="CAKE of Linux always marks packets that can be marked")
     if limit.packets is not None:
         raise Impossible("queue.limit", "CAKE of Linux counts bytes, not packets")
     bandwidth = parameters["bandwidth"]

@@ -56,6 +56,8 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
         limitations.note("stack.recovery", "Linux has rack, and prr without it")
     if stack["ecn"] == "accurate" and algorithm != "dctcp":
         limitations.note("stack.ecn", "Linux has classic ECN, and DCTCP's echo with DCTCP only")
+    if stack["ecn"] == "off" and algorithm == "dctcp":
+        limitations.note("stack.ecn", "DCTCP of Linux always asks for ECN")
     rack, probes = _RECOVERY.get(recovery, _RECOVERY["prr"])
     window = int(stack["receive_buffer"]) * _WINDOW_OF_BUFFER  # type: ignore[arg-type]
     # With random offsets TCP-LP's one-way delays mean nothing (net/ipv4/tcp_lp.c, tcp_lp_remote_hz_estimator).
