@@ -77,7 +77,8 @@ def _command(kernel: Kernel, memory: int) -> list[str]:
     return [
         str(kernel.folder / cache.KERNEL),
         f"mem={memory}M",
-        *("initrd=guest", "hostfs=.", "uml_dir=./machine"),
+        # Linux 6.12 takes no relative path (stat_file in fs/hostfs/hostfs_user.c).
+        *("initrd=guest", "hostfs=/proc/self/cwd", "uml_dir=./machine"),
         *("con=null", "con0=null,fd:1", "ssl=null", "quiet", "panic=-1"),
         *(f"time-travel-start={EPOCH}", "time-travel=inf-cpu"),
     ]
