@@ -1,5 +1,8 @@
 """Congestion controls in users' own files: they run as built-in ones do, with an identity, parameters and errors."""
 
+import shutil
+import subprocess
+import textwrap
 import threading
 from pathlib import Path
 
@@ -7,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import sojourn
-from conftest import Capture, complaint
+from conftest import ROOT, Capture, complaint
 from own_files import SCALABLE, SCALABLE_C, WriteScenario, beside_newreno, measured, needs_compiler, own_tcp
 from sojourn import api, backends
 from sojourn.cli.commands import sojourn as cli
@@ -31,6 +34,22 @@ def test_same_as_built_in(scenario_file: WriteScenario, name: str, text: str, ke
     ours = sojourn.run(built_in(scenario_file, f'{{ name = "scalable"{keys} }}'), seeds=2)
     assert set(theirs.flows["algorithm"]) == {name}
     assert measured(theirs) == measured(ours)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="needs rustc")
+def test_library_in_rust(scenario_file: WriteScenario, tmp_path: Path) -> None:
+    """The example in the documentation is a library that Sojourn loads, and its flows share a link fully, as New Reno's do."""
+    guide = (ROOT / "docs/your-own-algorithm.md").read_text(encoding="utf-8")
+    example = guide[guide.index("    use std::ffi") :].partition("\n## ")[0]
+    (tmp_path / "mine.rs").write_text(textwrap.dedent(example), encoding="utf-8")
+    rustc = ["rustc", "--edition", "2024", "--crate-type", "cdylib", "-o", "libmine.so", "mine.rs"]
+    subprocess.run(rustc, cwd=tmp_path, check=True, capture_output=True)
+    theirs = sojourn.run(scenario_file(('tcp = "newreno"', 'tcp = { file = "libmine.so" }')))
+    ours = sojourn.run(built_in(scenario_file, '"newreno"'))
+    assert set(theirs.flows["algorithm"]) == {"libmine.so"}
+    shares = [result.runs["utilisation"].item() for result in (theirs, ours)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.05)
 
 
 def test_source_is_identity(scenario_file: WriteScenario, tmp_path: Path) -> None:
