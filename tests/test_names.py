@@ -101,6 +101,7 @@ def check(axes: tuple[str, ...], labels: list[str], group: str, name: str, reach
         (("__proto__", "<evil>"), ["__proto__", "null"], "__proto__", "<evil>", 2),
         (("row", "shape"), ["[bold]", "\\"], "[/]", "[bold]", 2),
         (('"', "\\"), ['"', "'"], '"', '"', 2),
+        (("null", "'"), ["0", "-"], '"', '"', 1),
     ],
 )
 def test_odd_names_are_shown(axes: tuple[str, ...], labels: list[str], group: str, name: str, reach: int) -> None:

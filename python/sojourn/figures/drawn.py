@@ -232,7 +232,7 @@ def _chosen(runs: pl.DataFrame, column: str, wanted: Sequence[object], what: str
 def _in_order(labels: Iterable[str], known: Sequence[str]) -> list[str]:
     """Labels as a campaign has them, those that it does not know by size, or by name where one is no quantity."""
     there = set(labels)
-    first = [label for label in (ABSENT, *known) if label in there]
+    first = [label for label in dict.fromkeys((ABSENT, *known)) if label in there]
     left = sorted(there.difference(first))
     sizes = [size(label) for label in left]
     if None not in sizes:
