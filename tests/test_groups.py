@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import sojourn
 from conftest import SMALL_TOML, Capture, complaint
 from doubles import Inventor
 from sojourn import comparison, figures, statistics, summary
+from sojourn.backends.result import RunResult
 from sojourn.campaign import Campaign, plan, run
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
@@ -17,7 +19,7 @@ from sojourn.metrics import METRICS, of_group
 from sojourn.results import Result, columns
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
-from sojourn.specification import long_lived, specify
+from sojourn.specification import RunSpecification, long_lived, specify
 from sojourn.store import Memory, Store
 
 MakeScenario = Callable[..., Scenario]
@@ -123,6 +125,23 @@ def test_only_group_is_run(scenario: MakeScenario) -> None:
     shared = [metric.name for metric in of_group() if metric.of_run]
     assert result.groups.select(shared).equals(result.runs.select(shared))
     assert result.groups["share_pct"].to_list() == [100, 100]
+
+
+class Uncounted(Inventor):
+    """Cannot count the timeouts and retransmissions of the first flow."""
+
+    def run(self, run: RunSpecification, /) -> RunResult:
+        found = super().run(run)
+        unknown = (pl.when(pl.col("flow") > 0).then(name).alias(name) for name in ("timeouts", "retransmissions"))
+        return replace(found, flows=found.flows.with_columns(unknown))
+
+
+def test_unknown_count_is_unknown_sum(scenario: MakeScenario) -> None:
+    """A count that a backend lacks for one flow is null in the run and in the flow's group: no part is shown as the sum."""
+    result = sojourn.run(scenario(flows=[entry("one"), entry("two")]), backend=Uncounted())
+    counts = ["timeouts", "retransmissions", "retransmitted_pct"]
+    assert result.runs.select(counts).row(0) == (None, None, None)
+    assert result.groups.select("flow_group", *counts[:2]).rows() == [("one", None, None), ("two", 0, 0)]
 
 
 @pytest.mark.parametrize(

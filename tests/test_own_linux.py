@@ -15,6 +15,8 @@ pytestmark = [needs_compiler, pytest.mark.usefixtures("own_cache")]
 #: Where a kernel's sources are: tests of its modules are skipped without them.
 KERNEL = Path(os.environ.get("SOJOURN_KERNEL_SOURCE", "/usr/src/linux"))
 
+needs_kernel = pytest.mark.skipif(not (KERNEL / "net/ipv4/tcp_bbr.c").is_file(), reason="needs SOJOURN_KERNEL_SOURCE")
+
 #: The modules of Linux 6.1 that register a congestion control.
 MODULES = (
     *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable", "vegas"),
@@ -138,7 +140,7 @@ def test_module_bounds(scenario_file: WriteScenario, capsys: Capture) -> None:
     assert 'unknown key of tcp_mine.c "divider", did you mean "divisor"?' in complaint(capsys)
 
 
-@pytest.mark.skipif(not (KERNEL / "net/ipv4/tcp_bbr.c").is_file(), reason="needs SOJOURN_KERNEL_SOURCE")
+@needs_kernel
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_of_the_kernel(scenario_file: WriteScenario, name: str) -> None:
     """Each module of the kernel runs unmodified and, alone on a link with a buffer of two round trips, uses most of it."""
@@ -151,3 +153,19 @@ def test_modules_of_the_kernel(scenario_file: WriteScenario, name: str) -> None:
     )
     run = sojourn.run(scenario).runs.row(0, named=True)
     assert run["total_mbps"] > 7.5
+
+
+@needs_kernel
+def test_module_hears_of_marks(scenario_file: WriteScenario) -> None:
+    """The kernel's DCTCP reduces its window on marks, so that CoDel, which marks, has nothing to drop."""
+    path = KERNEL / "net/ipv4/tcp_dctcp.c"
+    stack = 'stack = { profile = "linux-6", ecn = "classic" }'
+    scenario = scenario_file(
+        ('tcp = "newreno"', f'tcp = {{ linux = "{path}" }}\n{stack}'),
+        ('name = "codel", ', 'name = "codel", ecn = true, '),
+        ('"4 s"', '"10 s"'),
+    )
+    result = sojourn.run(scenario)
+    assert result.queues["marks"].sum() > 0
+    assert result.queues["drops"].sum() == 0
+    assert (result.flows["mark_reductions"] > 0).all()

@@ -105,7 +105,7 @@ class Figure:
 
         module, _, function = self.drawn_by.partition(":")
         draw: Callable[[Figure, Drawn, int], Chart] = getattr(import_module(f"{__package__}.{module}"), function)
-        # Altair would check every part when it is made, which takes half the time; a chart is checked when it is saved.
+        # Altair would check every part when it is made; a chart is checked when it is saved.
         with debug_mode(False):
             return draw(self, source, width)
 
