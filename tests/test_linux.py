@@ -10,7 +10,7 @@ import pytest
 
 from conftest import ROOT, Capture, complaint, scenario_data
 from sojourn import backends, catalogue
-from sojourn.backends.linux import causes, disciplines, machine, reading, refusals, routes, stack, topology
+from sojourn.backends.linux import causes, disciplines, machine, processors, reading, refusals, routes, stack, topology
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import Plan, plan
@@ -420,3 +420,15 @@ def test_sender_overhead_is_jitter() -> None:
     """A sender's time of up to 1 ms over each packet is a delay of 0.5 ms and as much to both sides of it (tc-netem(8))."""
     files = translated(sender_overhead="1 ms").files
     assert "netem limit 10000000 delay 1500.000us 500.000us rate 100000000bit -14\n" in files["n0.tc"]
+
+
+def test_kernels_share_out_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two kernels at once have a processor each, and the next takes the one that becomes free."""
+    kept: dict[int, set[int]] = {}
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5})
+    monkeypatch.setattr(os, "sched_setaffinity", kept.__setitem__)
+    with processors.on_one(0):
+        with processors.on_one(-1):
+            assert {frozenset(each) for each in kept.values()} == {frozenset({3}), frozenset({5})}
+        with processors.on_one(-2):
+            assert kept[-2] == kept[-1]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from sojourn.backends.linux import processors
 from sojourn.errors import RunCancelled, RunFailed
 from sojourn.linux import cache
 from sojourn.linux.cache import Kernel
@@ -66,7 +67,8 @@ def carry_out(
                 start_new_session=True,
             )
         try:
-            _wait(process, _LEAST_PATIENCE + _PATIENCE * seconds, cancelled)
+            with processors.on_one(process.pid):
+                _wait(process, _LEAST_PATIENCE + _PATIENCE * seconds, cancelled)
         finally:
             _end(process)
         return _result(folder, process.returncode)

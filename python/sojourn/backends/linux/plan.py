@@ -21,7 +21,7 @@ REFERENCE_PACKET = 1500
 TOOLS = "/usr/bin"
 
 #: The guest's memory: what it needs at least, and for each flow, in MiB. Memory that is not used costs a sixtieth.
-_LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 3
+_LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 4
 
 
 @dataclass(frozen=True)

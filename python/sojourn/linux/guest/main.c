@@ -14,7 +14,7 @@
 
 #define SECOND 1000000000ll
 /* Between two looks at taps and at the lengths of queues. */
-#define LOOK 1000000ll
+#define LOOK 4000000ll
 #define MOST_TAPS 4096
 #define MOST_EVENTS 65536
 

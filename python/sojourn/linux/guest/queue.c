@@ -225,7 +225,7 @@ static void ask(int netlink, int device, unsigned handle, struct answer *answer)
 	}
 }
 
-/* The same of a queue, at once: it is asked a thousand times a second. */
+/* The same of a queue, at once: it is asked at each look. */
 static const struct answer *answer_of(const struct queue *queue)
 {
 	static struct answer answer;

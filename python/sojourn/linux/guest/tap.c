@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include "guest.h"
 
-/* Enough for all packets between two looks, a millisecond apart, of a link of 2 Gbit/s with the smallest packets. */
-#define FRAMES 4096
+/* Enough for all packets between two looks, 4 ms apart, of a link of 1 Gbit/s with the smallest packets. */
+#define FRAMES 8192
 #define FRAME 128
 #define BLOCK 65536
 /* Ethernet, IP and TCP headers without options. */
