@@ -11,7 +11,7 @@ import polars as pl
 from sojourn import metrics
 
 #: What a run counts besides its metrics; the first is the most telling.
-COUNTS = ("events", "data_packets_delivered", "retransmissions", "timeouts")
+COUNTS = ("events", "data_packets_delivered", "timeouts")
 
 #: What makes the seeds of a scenario differ, by its keys.
 REMEDY = "set flows.*.start_within or sender_overhead"

@@ -53,7 +53,6 @@ def _runs() -> pl.Schema:
             "long_lived_count": pl.UInt32(),
             "bottleneck_mbps": pl.Float64(),
             **{metric.name: pl.Float64() for metric in metrics.of_run()},
-            "retransmissions": pl.UInt64(),
             "timeouts": pl.UInt64(),
             "never_established": pl.UInt32(),
             "aborted": pl.UInt32(),
@@ -73,7 +72,6 @@ def _groups() -> pl.Schema:
             "flow_count": pl.UInt32(),
             "long_lived_count": pl.UInt32(),
             **{metric.name: pl.Float64() for metric in metrics.of_group()},
-            "retransmissions": pl.UInt64(),
             "timeouts": pl.UInt64(),
         }
     )
@@ -272,7 +270,6 @@ def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
                 "flow_count": len(members),
                 "long_lived_count": int(of_group.long_lived.sum()),
                 **{metric.name: metric.compute(of_group) for metric in metrics.of_group()},
-                "retransmissions": _total(flows["retransmissions"][members]),
                 "timeouts": _total(flows["timeouts"][members]),
             }
         )
@@ -295,7 +292,6 @@ def _summary(run: Run, result: RunResult, seen: Observation, window: float) -> d
         "long_lived_count": int(seen.long_lived.sum()),
         "bottleneck_mbps": seen.bottleneck_mbps,
         **{metric.name: metric.compute(seen) for metric in metrics.of_run()},
-        "retransmissions": _total(result.flows["retransmissions"]),
         "timeouts": _total(result.flows["timeouts"]),
         "never_established": _never_established(result.flows),
         "aborted": result.flows["aborted"].count(),

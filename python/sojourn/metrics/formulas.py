@@ -58,6 +58,12 @@ def total(values: "Numbers") -> float:
     return float(_array(values).sum())
 
 
+def count(values: "Numbers") -> float | None:
+    """The sum of counts; none if one of them is not known."""
+    counted = total(values)
+    return None if counted != counted else counted
+
+
 def jain(values: "Numbers") -> float | None:
     """Jain's fairness index: (sum x)^2 / (n sum x^2), from 1/n (one has all) to 1 (all have the same).
 
