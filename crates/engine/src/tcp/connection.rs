@@ -8,7 +8,11 @@ use crate::tcp::profile::StackProfile;
 use crate::tcp::receiver::{Receiver, ReceiverProfile, Response, Segment};
 use crate::tcp::scoreboard::FIRST_DATA;
 use crate::tcp::sender::{Acknowledgement, Address, Sender};
-use crate::time::Time;
+use crate::time::{Duration, Time};
+
+/// Divisor of the round-trip time that gives the maximum delay of an acknowledgement of data above a gap (Linux
+/// tcp_input.c, __tcp_ack_snd_check). That of the handshake stands for the receiver's estimate.
+const COMPRESSION_SHARE: u64 = 20;
 
 /// Both ends of a connection.
 #[derive(Debug)]
@@ -22,6 +26,8 @@ pub struct Connection {
     reports_delay: bool,
     /// Whether the sender requests load factors.
     reports_load: bool,
+    /// Maximum delay of acknowledgements of data above a gap, known since the handshake.
+    sack_compression: Duration,
     /// The sender.
     pub sender: Sender,
 }
@@ -30,11 +36,23 @@ impl Connection {
     /// Creates a connection that is not yet open.
     pub fn new(sender: Sender, profile: Arc<StackProfile>, return_address: Address) -> Connection {
         let Needs { one_way_delay: reports_delay, load_factor: reports_load, .. } = sender.needs();
-        Connection { receiver: Receiver::new(FIRST_DATA), profile, return_address, reports_delay, reports_load, sender }
+        Connection {
+            receiver: Receiver::new(FIRST_DATA),
+            profile,
+            return_address,
+            reports_delay,
+            reports_load,
+            sack_compression: Duration::ZERO,
+            sender,
+        }
     }
 
     fn receiver_profile(&self) -> ReceiverProfile {
-        ReceiverProfile { load_factor: self.reports_load, ..self.profile.receiver(self.reports_delay) }
+        ReceiverProfile {
+            load_factor: self.reports_load,
+            sack_compression: self.sack_compression,
+            ..self.profile.receiver(self.reports_delay)
+        }
     }
 
     /// Payload bytes delivered to the receiving application so far.
@@ -74,6 +92,8 @@ impl Connection {
     #[inline(always)]
     pub fn on_ack(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
         if packet.has(flags::SYN) {
+            self.sack_compression =
+                self.profile.sack_compression.min(Duration(now.since(packet.stamp).0 / COMPRESSION_SHARE));
             self.sender.on_syn_ack(packet.stamp, now, outbox);
         } else {
             let ack = Acknowledgement {

@@ -23,6 +23,8 @@ pub struct ReceiverProfile {
     pub maximum_sack_blocks: usize,
     /// Whether SACK blocks report duplicates.
     pub duplicate_sack: bool,
+    /// Maximum delay of an acknowledgement of data above a gap, zero for none.
+    pub sack_compression: Duration,
     /// How marks are echoed.
     pub ecn: EcnKind,
     /// Whether one-way delays and arrival times are reported.
@@ -197,8 +199,17 @@ impl Receiver {
             if profile.duplicate_sack && reassembly.holds(block) {
                 return Response::AcknowledgeDuplicate(block);
             }
-            reassembly.insert(block);
-            return Response::Acknowledge;
+            let is_new_block = reassembly.insert(block);
+            if profile.sack_compression == Duration::ZERO
+                || u32::from(self.quick_acks_sent) < profile.quick_acks
+                || reassembly.is_acknowledged_at_once(self.rcv_nxt, is_new_block)
+            {
+                return Response::Acknowledge;
+            }
+            if self.ack_deadline == Time::NEVER {
+                self.ack_deadline = now + profile.sack_compression;
+            }
+            return Response::Delay;
         }
         self.rcv_nxt = block.end;
         let mut fills_a_gap = false;
@@ -238,6 +249,7 @@ impl Receiver {
             options.sacks.push(block);
         }
         if let Some(reassembly) = &mut self.reassembly {
+            reassembly.compressed = 0;
             reassembly.report(self.rcv_nxt, profile.maximum_sack_blocks, &mut options.sacks);
         }
         if let Some(feedback) = &self.feedback {
@@ -250,6 +262,14 @@ impl Receiver {
     }
 }
 
+/// The number of acknowledgements of data above the same gap that are never delayed: Linux include/net/tcp.h,
+/// TCP_FASTRETRANS_THRESH.
+const PROMPT_ACKS: u32 = 3;
+/// The number of acknowledgements that one may stand for: Linux ip-sysctl.rst, tcp_comp_sack_nr.
+const MOST_COMPRESSED: u32 = 44;
+/// The number of SACK blocks up to which acknowledgements are delayed: Linux tcp_input.c, TCP_SACK_BLOCKS_EXPECTED.
+const BLOCKS_EXPECTED: usize = 2;
+
 /// Data received out of order.
 #[derive(Clone, Debug, Default)]
 struct Reassembly {
@@ -258,9 +278,35 @@ struct Reassembly {
     blocks: VecDeque<Block>,
     /// A sequence number from each of the blocks updated last, the most recent first.
     recent: RecentBlocks,
+    /// The gap that the prompt acknowledgements are counted for, and their number.
+    gap: u64,
+    prompt: u32,
+    /// Acknowledgements delayed since the last one that was sent.
+    compressed: u32,
 }
 
 impl Reassembly {
+    /// Whether to acknowledge data above the gap at `rcv_nxt` immediately: the first acknowledgements, which make the
+    /// sender repair it, those that report more blocks than usual, and those that stand for many (Linux tcp_input.c,
+    /// __tcp_ack_snd_check and tcp_sack_new_ofo_skb).
+    fn is_acknowledged_at_once(&mut self, rcv_nxt: u64, is_new_block: bool) -> bool {
+        if self.compressed >= MOST_COMPRESSED
+            || (is_new_block && self.compressed > 0 && self.blocks.len() > BLOCKS_EXPECTED)
+        {
+            return true;
+        }
+        if self.gap != rcv_nxt {
+            self.gap = rcv_nxt;
+            self.prompt = 0;
+        }
+        if self.prompt < PROMPT_ACKS {
+            self.prompt += 1;
+            return true;
+        }
+        self.compressed += 1;
+        false
+    }
+
     /// Removes the blocks that are contiguous with data up to `rcv_nxt`. Returns the new RCV.NXT.
     fn absorb(&mut self, mut rcv_nxt: u64) -> u64 {
         while let Some(first) = self.blocks.front()
@@ -272,7 +318,8 @@ impl Reassembly {
         rcv_nxt
     }
 
-    fn insert(&mut self, block: Block) {
+    /// Inserts a block. Returns whether it touches no other.
+    fn insert(&mut self, block: Block) -> bool {
         // The first block that ends at or after the start of the new one: it touches the new one or follows it.
         let position = match self.blocks.back() {
             Some(last) if last.end < block.start => self.blocks.len(),
@@ -295,6 +342,7 @@ impl Reassembly {
             self.blocks.drain(position + 1..after);
         }
         self.recent.touch(merged);
+        after == position
     }
 
     /// Whether the whole block has been received.
@@ -349,5 +397,57 @@ impl RecentBlocks {
 
     fn forget_below(&mut self, sequence: u64) {
         self.retain(|recent| recent >= sequence);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn at(microseconds: u64) -> Time {
+        Time::ZERO + Duration::from_microseconds(microseconds)
+    }
+
+    /// Linux tcp_input.c, __tcp_ack_snd_check, by hand: three acknowledgements above a gap are sent at once, then one a
+    /// millisecond; a gap that moves, or a third block while one is delayed, has an acknowledgement at once.
+    #[test]
+    fn sack_compression() {
+        let profile = ReceiverProfile {
+            delayed_ack_count: 2,
+            delayed_ack_timeout: Duration::from_milliseconds(40),
+            quick_acks: 0,
+            maximum_sack_blocks: 3,
+            duplicate_sack: true,
+            sack_compression: Duration::from_milliseconds(1),
+            ecn: EcnKind::Off,
+            one_way_delay: false,
+            load_factor: false,
+        };
+        let mut receiver = Receiver::new(0);
+        let mut acknowledges = |segment: u64, time: u64| {
+            let block = Block { start: segment * MSS, end: (segment + 1) * MSS };
+            let response = receiver.on_segment(Segment { block, ..Segment::default() }, at(time), &profile);
+            let due = receiver.ack_deadline;
+            // The owner sends at the deadline; here before the next segment that is later.
+            if response != Response::Delay {
+                receiver.on_ack_sent(None, &profile);
+            }
+            (response == Response::Acknowledge, due)
+        };
+        for (segment, time) in [(1, 0), (2, 100), (3, 200)] {
+            assert!(acknowledges(segment, time).0, "segment {segment} of the first three above the gap");
+        }
+        assert_eq!(acknowledges(4, 300), (false, at(1300)));
+        assert_eq!(acknowledges(5, 900), (false, at(1300)), "the first that waits sets the time");
+        assert_eq!(acknowledges(7, 1000), (false, at(1300)), "a second block");
+        assert!(acknowledges(9, 1100).0, "a third block");
+        assert_eq!(acknowledges(10, 1200), (false, at(2200)));
+        assert!(acknowledges(0, 1300).0, "the gap is filled");
+        for (segment, time) in [(11, 1400), (12, 1500), (13, 1600)] {
+            assert!(acknowledges(segment, time).0, "segment {segment} of the first three above the next gap");
+        }
+        assert!(!acknowledges(14, 1700).0);
     }
 }

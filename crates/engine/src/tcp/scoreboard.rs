@@ -189,7 +189,7 @@ impl Scoreboard {
 
     /// Index one past the last segment wholly below this sequence number, where the short last segment of the stream
     /// counts as whole. At least that of SND.UNA.
-    fn index_past(&self, sequence: u64) -> u64 {
+    pub fn index_past(&self, sequence: u64) -> u64 {
         // Most acknowledgements cover one or two segments, and a division would dominate the cost.
         let above = sequence.saturating_sub(self.sequence(self.una));
         self.una

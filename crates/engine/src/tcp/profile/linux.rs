@@ -6,7 +6,7 @@ use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{AlgorithmDefault, Counting, Setting, default_of, setting};
+use super::{AlgorithmDefault, Counting, PacingClock, RttSamples, Setting, default_of, setting};
 
 /// Linux 6.x with its default sysctls.
 pub(super) fn release_6() -> Vec<Setting> {
@@ -36,6 +36,17 @@ pub(super) fn release_6() -> Vec<Setting> {
         ),
         setting("syn_retries", 6, "Linux include/net/tcp.h, TCP_SYN_RETRIES"),
         setting("data_retries", 15, "Linux include/net/tcp.h, TCP_RETR2"),
+        setting(
+            "rtt_samples",
+            RttSamples::Segments,
+            "Linux tcp_input.c, tcp_clean_rtx_queue: seq_rtt_us of the first segment, ca_rtt_us of the last",
+        ),
+        setting(
+            "sack_compression",
+            Duration::from_milliseconds(1),
+            "Linux Documentation/networking/ip-sysctl.rst, tcp_comp_sack_delay_ns; tcp_input.c, __tcp_ack_snd_check",
+        ),
+        setting("pacing_clock", PacingClock::Host, "Linux tcp_output.c, tcp_update_skb_after_send"),
         setting("duplicate_sack", true, "Linux Documentation/networking/ip-sysctl.rst, tcp_dsack"),
         setting(
             "recovery",

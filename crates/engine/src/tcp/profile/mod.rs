@@ -38,6 +38,29 @@ choice! {
     }
 }
 
+choice! {
+    /// What a round-trip time sample measures.
+    pub enum RttSamples {
+        /// The time since the echoed timestamp, which is that of the first segment that a delayed acknowledgement covers
+        /// (RFC 7323 section 4.3); without timestamps, one segment at a time (RFC 6298 section 3).
+        Echo = "echo",
+        /// The time since segments were sent: of those newly acknowledged or SACKed, the first for the retransmission
+        /// timeout and the last for congestion control.
+        Segments = "segments",
+    }
+}
+
+choice! {
+    /// How closely segments follow the pacing rate.
+    pub enum PacingClock {
+        /// A segment waits for the duration of the one before, also after a pause.
+        Exact = "exact",
+        /// As in a host whose timers are late: after a pause the next wait is shortened by as much, at most by half. The
+        /// first segments of a connection are not paced.
+        Host = "host",
+    }
+}
+
 parameters! {
     /// The settings of a stack.
     #[derive(serde::Serialize)]
@@ -59,8 +82,10 @@ parameters! {
         syn_retries: u64 = 7, in 0..30, "Retransmissions of a SYN before giving up", "RFC 9293 section 3.8.3 (MUST-23): R2 for a SYN at least 3 minutes: 1+2+4+8+16+32+60+60 s";
         data_retries: u64 = 8, in 0..30, "Retransmissions in a row of one segment before the connection is aborted", "RFC 9293 section 3.8.3 (SHLD-11): R2 at least 100 s: with the 1 s minimum 8 retries last past 100 s";
         timestamps: bool = true, "Use the timestamp option: 12 bytes on every segment, an RTT sample for every acknowledgement", "RFC 7323 section 3";
+        rtt_samples: RttSamples = RttSamples::Echo, "What a round-trip time sample measures", "RFC 7323 section 4.1, RFC 6298 section 3; Linux tcp_input.c, tcp_clean_rtx_queue and tcp_ack_update_rtt, prefers the times at which segments were sent";
         sack: bool = true, "Use selective acknowledgements", "RFC 2018";
         duplicate_sack: bool = false, "Report duplicate segments in SACK blocks", "RFC 2883, an extension";
+        sack_compression: Duration = Duration::ZERO, "Longest delay of an acknowledgement of data above a gap, from the fourth on; at most 1/20 of the round-trip time", "RFC 5681 section 4.2: data out of order is acknowledged at once; Linux tcp_input.c, __tcp_ack_snd_check, delays it";
         ecn: EcnKind = EcnKind::Off, "How congestion marks are echoed; off: packets are not ECN-capable", "RFC 3168 is optional; Linux accepts it but does not request it";
         ecn_codepoint: Codepoint = Codepoint::Ect0, "Codepoint of ECN-capable packets", "RFC 3168 section 5, RFC 8311 section 2";
         ecn_on_control: bool = false, "Make SYNs, acknowledgements and retransmissions ECN-capable too", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5: they are not";
@@ -71,6 +96,7 @@ parameters! {
         repeated_fast_retransmit: bool = true, "With recovery reno: allow another fast retransmit before the data sent up to the last loss is acknowledged", "RFC 5681 section 3.2 does; RFC 6582 section 3.2 step 2 does not, nor do the other recoveries without SACK";
         flight_size: FlightSize = FlightSize::Outstanding, "The quantity that is reduced on congestion", "RFC 5681 section 2";
         pacing: bool = false, "Pace segments over the round trip, with algorithms that have no pacing rate of their own", "RFC 9743 leaves it open; Linux paces at twice cwnd / SRTT in slow start and 1.2 times after (tcp_update_pacing_rate)";
+        pacing_clock: PacingClock = PacingClock::Exact, "How closely segments follow the pacing rate", "draft-ietf-ccwg-bbr section 4.6.2 paces exactly; Linux tcp_output.c, tcp_update_skb_after_send, gives credit for late segments";
         send_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Send buffer: limits the unacknowledged data", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
         receive_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Receive buffer: the advertised window, since the application reads at once", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
     }
@@ -203,6 +229,7 @@ impl StackProfile {
             delayed_ack_timeout: self.delayed_ack_timeout,
             quick_acks: self.quick_acks as u32,
             duplicate_sack: self.duplicate_sack,
+            sack_compression: self.sack_compression,
             ecn: self.ecn,
             one_way_delay,
             load_factor: false,

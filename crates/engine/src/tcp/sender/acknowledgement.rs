@@ -3,7 +3,7 @@
 
 use super::{Sender, State};
 use crate::packet::{AckOptions, Packet};
-use crate::tcp::congestion::{Ack, CongestionControl, Delivery};
+use crate::tcp::congestion::{Ack, CongestionControl, Delivery, RateSample};
 use crate::tcp::flight::{Arrival, Phase};
 use crate::tcp::profile::Counting;
 use crate::tcp::recovery::{Evidence, Step};
@@ -51,7 +51,13 @@ impl Sender {
             progress = self.take_arrivals(ack, now);
             self.flight.una = number;
         }
-        let rtt = if acked > 0 { self.sample_rtt(number, echo, now) } else { None };
+        let rtt = if self.segment_times.is_some() {
+            self.sample_segments(acked > 0, echo, now)
+        } else if acked > 0 {
+            self.sample_rtt(number, echo, now)
+        } else {
+            None
+        };
         if acked > 0 {
             self.retries = 0;
             self.flight.limited_transmitted = 0;
@@ -95,11 +101,15 @@ impl Sender {
         if !self.watches {
             return self.flight.scoreboard.on_acknowledgement(ack.number, sacks, |_| ());
         }
-        let (delivery, recovery) = (&mut self.delivery, &mut self.recovery);
+        let (delivery, recovery, times) = (&mut self.delivery, &mut self.recovery, &mut self.segment_times);
+        let first_kept = self.flight.scoreboard.index_past(ack.number);
         let echo_ended = self.rtt_sampler.end_of_tick(ack.echo);
         self.flight.scoreboard.on_acknowledgement(ack.number, sacks, |index| {
             if let Some(delivery) = delivery {
                 delivery.on_delivered(index, now);
+            }
+            if let Some(times) = times {
+                times.on_delivered(index, index >= first_kept);
             }
             recovery.on_delivered(index, echo_ended, now);
         })
@@ -109,6 +119,24 @@ impl Sender {
         let rtt = self.rtt_sampler.sample(number, echo, now)?;
         self.take_rtt(rtt);
         Some(rtt)
+    }
+
+    /// Takes the samples of segments. The statistics are of the echoed timestamps, as with other stacks.
+    #[inline(never)]
+    fn sample_segments(&mut self, acknowledges: bool, echo: Time, now: Time) -> Option<Duration> {
+        let has_echo = acknowledges && self.profile.timestamps;
+        let samples = self.segment_times.as_mut()?.take_samples(has_echo.then_some(echo), now);
+        if acknowledges {
+            let echoed = if has_echo { Some(now.since(echo)) } else { samples.map(|samples| samples.first) };
+            if let Some(rtt) = echoed.filter(|rtt| *rtt > Duration::ZERO) {
+                self.statistics.on_rtt(rtt);
+                self.latest_rtt = Some(rtt);
+            }
+        }
+        let samples = samples?;
+        self.rto.sample(samples.first, &self.profile.rto_limits());
+        self.recovery.on_rtt(samples.last);
+        Some(samples.last)
     }
 
     pub(super) fn take_rtt(&mut self, rtt: Duration) {
@@ -141,7 +169,10 @@ impl Sender {
             srtt: self.rto.srtt(),
             prior_in_flight,
             in_flight: self.flight.pipe(),
-            rate: estimator.take_sample(now),
+            rate: estimator.take_sample(now).map(|sample| match &self.segment_times {
+                Some(_) => RateSample { rtt, ..sample },
+                None => sample,
+            }),
             in_recovery: false,
         })
     }

@@ -21,7 +21,10 @@ impl Sender {
             Entry::StartOver => self.start_over(now, outbox),
             Entry::Repair { first } => {
                 self.marks.on_reduced(nxt);
-                if let Some(first) = first {
+                let mss = self.flight.window.mss;
+                if let Some(first) = first
+                    && !self.pacer.holds_back_repair(mss, now)
+                {
                     self.retransmit(first, now, outbox);
                 }
             }

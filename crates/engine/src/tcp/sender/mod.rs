@@ -9,6 +9,7 @@ mod info;
 mod marks;
 mod pacing;
 mod rtt;
+mod segment_times;
 mod statistics;
 mod timers;
 mod transmission;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use crate::packet::{LoadFactor, OptionsHandle, Packet, flags};
 use crate::tcp::congestion::{Algorithm, CongestionControl, Needs};
 use crate::tcp::flight::{Flight, FlightSettings, LimitedTransmit};
-use crate::tcp::profile::StackProfile;
+use crate::tcp::profile::{RttSamples, StackProfile};
 use crate::tcp::recovery::{Recovery, RecoverySettings};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::{FIRST_DATA, Scoreboard};
@@ -32,6 +33,7 @@ pub use info::{Repair, TcpInfo};
 use marks::Marks;
 use pacing::Pacer;
 use rtt::RttSampler;
+use segment_times::SegmentTimes;
 pub use statistics::SenderStatistics;
 
 /// Why a connection was aborted.
@@ -83,6 +85,8 @@ pub struct Sender {
     slow_start: SlowStart,
     rto: Rto,
     rtt_sampler: RttSampler,
+    /// Only if samples are taken from the times at which segments were sent.
+    segment_times: Option<Box<SegmentTimes>>,
     pacer: Pacer,
     marks: Marks,
     /// Only for algorithms that request it.
@@ -119,18 +123,20 @@ impl Sender {
             profile.recovery,
             RecoverySettings { repeats: profile.repeated_fast_retransmit, duplicate_sack: profile.duplicate_sack },
         );
-        let pacer = Pacer::new(needs.pacing, profile.pacing);
+        let samples_segments = profile.rtt_samples == RttSamples::Segments;
+        let pacer = Pacer::new(needs.pacing, profile.pacing, profile.pacing_clock);
         Sender {
             address,
             state: State::Closed,
             retransmission: Time::NEVER,
             flight: Sender::flight_of(&profile, &needs),
-            watches: needs.deliveries || recovery.follows_segments() || pacer.is_on(),
+            watches: needs.deliveries || recovery.follows_segments() || pacer.is_on() || samples_segments,
             recovery,
             algorithm,
             slow_start: SlowStart::new(slow_start),
             rto: Rto::new(&profile.rto_limits()),
             rtt_sampler: RttSampler::new(profile.timestamps, profile.timestamp_clock),
+            segment_times: samples_segments.then(|| Box::new(SegmentTimes::new())),
             pacer,
             marks: Marks::new(profile.ecn),
             delivery: needs.deliveries.then(|| Box::new(DeliveryEstimator::new(mss))),

@@ -1,6 +1,7 @@
 //! Pacing: segments are sent individually at a rate, as with Linux's fq (tcp_output.c, tcp_pacing_check; sch_fq.c).
 
 use crate::tcp::congestion::{Algorithm, CongestionControl};
+use crate::tcp::profile::PacingClock;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
@@ -10,6 +11,10 @@ use crate::units::Rate;
 const RATIO_IN_SLOW_START: u64 = 200;
 const RATIO: u64 = 120;
 
+/// The number of segments at the start of a connection that a host does not pace: Linux tcp_output.c,
+/// tcp_update_skb_after_send, "Original sch_fq does not pace first 10 MSS".
+const UNPACED_SEGMENTS: u64 = 10;
+
 /// Determines when segments may be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
@@ -17,18 +22,35 @@ pub(super) struct Pacer {
     is_on: bool,
     /// Whether the stack paces algorithms without a pacing rate of their own.
     by_stack: bool,
+    clock: PacingClock,
     /// When the waiting segment may be sent, `NEVER` if none is waiting.
     deadline: Time,
     /// Before this time, only the rest of a quantum may be sent.
     next: Time,
     /// Payload bytes of the quantum that may still be sent.
     quantum_left: u64,
+    /// When the quantum began. With a host's clock it leaves at once.
+    quantum_start: Time,
+    /// By how much the quantum was late, as far as no wait was shortened by it.
+    credit: Duration,
+    /// Segments sent, with a host's clock up to the first that is paced.
+    sent: u64,
 }
 
 impl Pacer {
     /// Creates the pacer of a new connection. Pacing may be requested by the algorithm or by the stack.
-    pub(super) fn new(by_algorithm: bool, by_stack: bool) -> Pacer {
-        Pacer { is_on: by_algorithm || by_stack, by_stack, deadline: Time::NEVER, next: Time::ZERO, quantum_left: 0 }
+    pub(super) fn new(by_algorithm: bool, by_stack: bool, clock: PacingClock) -> Pacer {
+        Pacer {
+            is_on: by_algorithm || by_stack,
+            by_stack,
+            clock,
+            deadline: Time::NEVER,
+            next: Time::ZERO,
+            quantum_left: 0,
+            quantum_start: Time::ZERO,
+            credit: Duration::ZERO,
+            sent: 0,
+        }
     }
 
     /// Whether segments are ever paced.
@@ -53,11 +75,24 @@ impl Pacer {
 
     /// Whether a segment with this payload has to wait. If so, sets the deadline.
     pub(super) fn holds_back(&mut self, payload: u64, now: Time) -> bool {
-        let holds = now < self.next && self.quantum_left < payload;
+        let is_cut = self.clock == PacingClock::Host && now > self.quantum_start;
+        let holds = now < self.next && (is_cut || self.quantum_left < payload);
         if holds {
             self.deadline = self.next;
         }
         holds
+    }
+
+    /// Whether a fast retransmit waits as other segments do (Linux tcp_output.c, tcp_xmit_retransmit_queue).
+    pub(super) fn holds_back_repair(&mut self, payload: u64, now: Time) -> bool {
+        self.clock == PacingClock::Host && self.is_on && self.holds_back(payload, now)
+    }
+
+    /// Ends the quantum: what is sent next is not contiguous. A host cuts it there.
+    pub(super) fn end_quantum(&mut self) {
+        if self.clock == PacingClock::Host {
+            self.quantum_left = 0;
+        }
     }
 
     /// The pacing rate, `None` if segments are not paced or before it is known.
@@ -94,9 +129,67 @@ impl Pacer {
         if let Some(wait) = wait {
             if now >= self.next {
                 self.quantum_left = algorithm.pacing_quantum(window.mss);
+                self.quantum_start = now;
+                self.credit = now.since(self.next);
             }
             self.quantum_left = self.quantum_left.saturating_sub(payload);
-            self.next = self.next.max(now) + wait;
+            self.next = self.next.max(now) + self.corrected(wait);
         }
+    }
+
+    /// The wait after a segment, as the clock makes it.
+    fn corrected(&mut self, wait: Duration) -> Duration {
+        if self.clock == PacingClock::Exact {
+            return wait;
+        }
+        self.sent = (self.sent + 1).min(UNPACED_SEGMENTS);
+        if self.sent < UNPACED_SEGMENTS {
+            return Duration::ZERO;
+        }
+        let shortened = Duration(wait.0 / 2).min(self.credit);
+        self.credit = self.credit - shortened;
+        wait - shortened
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// 1000 bytes of cwnd a millisecond are paced at 1.2 times that, so that 1200 bytes take a millisecond.
+    const WINDOW: Window = Window { cwnd: 1000, ssthresh: 1000, mss: 1000 };
+    const SRTT: Duration = Duration::from_milliseconds(1);
+    const SIZE: u64 = 1200;
+
+    fn at(microseconds: u64) -> Time {
+        Time::ZERO + Duration::from_microseconds(microseconds)
+    }
+
+    /// When the segment after those sent at these times may be sent, in microseconds.
+    fn next_after(clock: PacingClock, sent: impl IntoIterator<Item = u64>) -> u64 {
+        let algorithm = Algorithm::new("newreno", &json!({})).expect("a name of the catalogue");
+        let mut pacer = Pacer::new(false, true, clock);
+        for time in sent {
+            assert!(!pacer.holds_back(SIZE, at(time)), "at {time} us");
+            pacer.on_sent(&algorithm, &WINDOW, SRTT, (SIZE, SIZE), at(time));
+        }
+        pacer.next.since(Time::ZERO).0 / Duration::from_microseconds(1).0
+    }
+
+    /// Linux tcp_output.c, tcp_update_skb_after_send, by hand: a segment that is late shortens the wait after it by as much, at
+    /// most by half, and the first nine are not paced. An exact clock paces each.
+    #[test]
+    fn credit_for_late_segments() {
+        let unpaced = vec![0; 9];
+        let after = |late: &[u64]| next_after(PacingClock::Host, unpaced.iter().chain(late).copied());
+        assert_eq!(after(&[]), 0);
+        assert_eq!(after(&[0]), 1000);
+        assert_eq!(after(&[0, 1000]), 2000);
+        assert_eq!(after(&[0, 1300]), 1300 + 700);
+        assert_eq!(after(&[0, 5000]), 5000 + 500);
+        assert_eq!(after(&[0, 5000, 5500]), 6500);
+        assert_eq!(next_after(PacingClock::Exact, [0]), 1000);
+        assert_eq!(next_after(PacingClock::Exact, [0, 5000]), 6000);
     }
 }

@@ -82,6 +82,9 @@ impl Sender {
         self.report_losses(now);
         self.transmit_again(index, now, outbox);
         self.flight.scoreboard.on_retransmitted(index);
+        if self.pacer.is_on() && self.flight.scoreboard.next_lost() != Some(index + 1) {
+            self.pacer.end_quantum();
+        }
     }
 
     pub(super) fn transmit_again(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
@@ -113,6 +116,9 @@ impl Sender {
                 self.algorithm.on_restart(&mut self.flight.window, now);
             }
             delivery.on_sent(index, self.flight.scoreboard.una(), in_flight, now);
+        }
+        if let Some(times) = &mut self.segment_times {
+            times.on_sent(index, self.flight.scoreboard.una(), now);
         }
         if self.pacer.is_on() {
             self.pacer.on_sent(&self.algorithm, &self.flight.window, self.rto.srtt(), (payload, size), now);
