@@ -20,6 +20,7 @@ struct flow {
 	u64 high_seq;				   /* where a reduction without losses ends */
 	u64 first, una, nxt;			   /* the first sequence number, the first not acknowledged, the next to be sent */
 	u32 cwnd, ssthresh;			   /* as the module was shown them */
+	u32 held_cwnd, held_ssthresh;		   /* what it set in a hook that cannot; 0 for nothing */
 	u32 is_seen;				   /* whether the module has seen this acknowledgement */
 	u32 loss_is_new;			   /* whether the latest loss may yet be a timeout's */
 };
@@ -161,6 +162,20 @@ static void show(struct flow *flow, const struct sojourn_window *window, sojourn
 		if (ops->init)
 			ops->init(sk);
 	}
+	if (flow->held_cwnd)
+		tp->snd_cwnd = flow->held_cwnd;
+	if (flow->held_ssthresh)
+		tp->snd_ssthresh = flow->held_ssthresh;
+	flow->held_cwnd = flow->held_ssthresh = 0;
+}
+
+/* Keeps what the module set where Sojourn takes no window, for the next hook: HyStart of tcp_cubic.c ends slow start in pkts_acked. */
+static void hold(struct flow *flow)
+{
+	const struct tcp_sock *tp = &flow->tp;
+
+	flow->held_cwnd = tp->snd_cwnd != flow->cwnd ? max_t(u32, 1, tp->snd_cwnd) : 0;
+	flow->held_ssthresh = tp->snd_ssthresh != flow->ssthresh ? max_t(u32, 1, tp->snd_ssthresh) : 0;
 }
 
 static void take(struct flow *flow, struct sojourn_window *window)
@@ -241,6 +256,7 @@ static void on_ack(void *state, const struct sojourn_window *window, const struc
 	tp->packets_out = (u32)((ack->in_flight + ack->acked) / window->mss) + tp->sacked_out;
 	see_acknowledged(flow, ack->acked, ack->in_flight + ack->acked, ack->rtt, ack->marked);
 	tp->packets_out = (u32)(ack->in_flight / window->mss) + tp->sacked_out;
+	hold(flow);
 }
 
 static void grow(struct flow *flow, struct sojourn_window *window, const struct sojourn_ack *ack)
