@@ -1,7 +1,7 @@
 //! What a path makes of a sender's window: a bottleneck with a buffer of one bandwidth-delay product, whose packets arrive in order.
 //!
 //! The plan of a sequence without a seed: slow start until the buffer overflows and congestion avoidance with the losses that follow;
-//! after half of the events a timeout; in the last quarter the bottleneck marks from half a buffer on, and every five hundredth
+//! after half of the events a timeout; in the last quarter the bottleneck marks from half a buffer on, and every thousandth
 //! segment. With a seed, there are besides random losses, marks, timeouts, pauses and delays.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -25,7 +25,7 @@ const TIMEOUT: f64 = 0.0002;
 const PAUSE: f64 = 0.0005;
 
 /// Of so many segments one is marked in the last quarter of a planned sequence.
-const MARKED: u64 = 500;
+const MARKED: u64 = 1000;
 
 /// The longest random pause.
 const LONGEST_PAUSE: Duration = Duration::from_seconds(2);
