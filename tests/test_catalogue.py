@@ -50,6 +50,19 @@ def test_profiles_are_complete() -> None:
         assert all(setting.source for setting in profile.settings)
 
 
+def test_profiles_defaults_are_allowed() -> None:
+    """Every default of an algorithm in a profile is of a parameter that exists, a value it allows, and has a source."""
+    defaults = [default for profile in KNOWN.profiles for default in profile.defaults]
+    assert defaults
+    for default in defaults:
+        known = {parameter.name: parameter for parameter in KNOWN.congestion_control(default.algorithm).parameters}
+        parameter = known[default.parameter]
+        written = parameter.format(default.value) if parameter.has_unit else default.value
+        assert parameters.read({default.parameter: written}, [parameter], "it") == {default.parameter: default.value}
+        assert default.value != parameter.default
+        assert default.source
+
+
 def test_unknown_name_suggests_nearest() -> None:
     """An unknown name is an error that suggests the nearest one."""
     with pytest.raises(ValueError, match='unknown queue discipline "codle", did you mean "codel"'):

@@ -169,6 +169,16 @@ def test_describe_parameters(capsys: Capture) -> None:
         assert parameter.format(parameter.default) in described
 
 
+def test_describe_profile_defaults(capsys: Capture) -> None:
+    """`describe` of a profile shows its defaults of algorithms' parameters with their sources, also as JSON."""
+    assert status(["describe", "linux-6"]) == 0
+    described = capsys.readouterr().out
+    assert status(["describe", "linux-6", "--json"]) == 0
+    given = json.loads(capsys.readouterr().out)["defaults"]
+    assert [(row["tcp"], row["name"], row["value"]) for row in given if row["tcp"] == "hstcp"] == [("hstcp", "rules", "linux")]
+    assert all(row["source"] in described for row in given)
+
+
 def test_schema(capsys: Capture) -> None:
     """`schema` prints the schema of scenarios."""
     assert status(["schema"]) == 0

@@ -37,6 +37,17 @@ def test_default_is_not_refused() -> None:
         assert sojourn.run(from_data(scenario_data(**changes), "test"), backend=Picky()).runs.height == 1
 
 
+def test_profile_default_is_not_given() -> None:
+    """A parameter's value that comes from the profile does not count as set; written out, it does, and is the same run."""
+    pair = {"from": "a", "to": "b"}
+    plain = Cell({}, from_data(scenario_data(stack="linux-6", flows=[pair | {"tcp": "hstcp"}]), "test"))
+    written = {"name": "hstcp", "rules": "linux"}
+    explicit = Cell({}, from_data(scenario_data(stack="linux-6", flows=[pair | {"tcp": written}]), "test"))
+    assert plain.given.matching("flows.*.tcp") == ["flows.0.tcp.name"]
+    assert explicit.given.matching("flows.*.tcp") == ["flows.0.tcp.name", "flows.0.tcp.rules"]
+    assert plain.run(0, INVENTOR).key == explicit.run(0, INVENTOR).key
+
+
 @pytest.mark.parametrize(
     ("changes", "key"), [(SET, "stack.minimum_rto"), ({"flows": OWN_STACK}, r"flows\.0\.stack\.minimum_rto")]
 )

@@ -116,6 +116,10 @@ def test_red_weight_is_exact() -> None:
             scenario_data(flows=[{"from": "a", "to": "b", "tcp": {"name": "vegas", "slow_start": "hystart"}}]),
             "flows.0.tcp.slow_start: vegas of Linux has the standard slow start only",
         ),
+        (
+            scenario_data(stack="linux-6", flows=[{"from": "a", "to": "b", "tcp": {"name": "hstcp", "rules": "published"}}]),
+            "flows.0.tcp.rules: highspeed of Linux has no such parameter",
+        ),
     ],
 )
 def test_what_linux_lacks(data: dict[str, Any], line: str) -> None:
@@ -128,6 +132,13 @@ def test_what_linux_lacks(data: dict[str, Any], line: str) -> None:
 def test_defaults_pass(name: str) -> None:
     """No discipline that Linux has is refused for the catalogue's defaults."""
     check(Cell({}, from_data(with_queue(name=name), "test")))
+
+
+@pytest.mark.parametrize("stack", ["rfc", "linux-6"])
+@pytest.mark.parametrize("tcp", ["hstcp", {"name": "hstcp", "rules": "linux"}])
+def test_profiles_algorithms_pass(tcp: object, stack: str) -> None:
+    """What the profile linux-6 says of an algorithm is what Linux does: it passes, from a profile or written out."""
+    check(Cell({}, from_data(scenario_data(stack=stack, flows=[{"from": "a", "to": "b", "tcp": tcp}]), "test")))
 
 
 def test_planned_loss_is_refused() -> None:

@@ -166,6 +166,16 @@ def test_facts_and_names(tmp_path: Path) -> None:
     assert set(lines) == {"downloads 1: newreno", "downloads 2: newreno", "upload: cubic"}
 
 
+def test_facts_show_changed_parameters(tmp_path: Path) -> None:
+    """A report names the parameters of an algorithm that are not the catalogue's: those that a profile or the file sets."""
+    file = tmp_path / "small.toml"
+    changed = 'tcp = { name = "hstcp", low_window = 20.0 }'
+    file.write_text('stack = "linux-6"\n' + SMALL_TOML.replace('tcp = "newreno"', changed), encoding="utf-8")
+    sojourn.run(file, 1, out=tmp_path / "out", backend=Inventor())
+    page = report.write(tmp_path / "out").read_text(encoding="utf-8")
+    assert "<td>hstcp (low_window = 20.0, rules = linux)</td>" in page
+
+
 def test_groups_match_store(tmp_path: Path) -> None:
     """The table of groups has the means of the frame ``groups``, and figures by group."""
     directory = one_axis(tmp_path, QUEUE)

@@ -90,6 +90,18 @@ def test_stacks(scenario: Callable[..., Scenario]) -> None:
     ]
 
 
+def test_profile_sets_algorithm_defaults(scenario: Callable[..., Scenario]) -> None:
+    """A profile's default of an algorithm's parameter holds for flows of that profile, unless the scenario sets the parameter."""
+    pair = {"from": "a", "to": "b"}
+    own = pair | {"tcp": {"name": "hstcp", "rules": "published"}}
+    other = pair | {"tcp": "hstcp", "stack": "rfc"}
+    changed = pair | {"tcp": "hstcp", "stack": {"minimum_rto": "1 s"}}
+    run = specify(scenario(stack="linux-6", flows=[pair | {"tcp": "hstcp"}, own, other, changed]), seed=1)
+    assert [flow["source"]["parameters"]["rules"] for flow in run["flows"]] == ["linux", "published", "published", "linux"]
+    control = catalogue.load().congestion_control("hstcp")
+    assert run["flows"][0]["source"]["parameters"].keys() == {parameter.name for parameter in control.parameters}
+
+
 def test_host_queue(scenario: Callable[..., Scenario]) -> None:
     """A host of a dumbbell may have its own queue."""
     network = scenario_data()["network"]

@@ -33,6 +33,7 @@ def _parts(catalogue: Catalogue) -> Iterator[str]:
     settings = {setting.name: setting for setting in catalogue.stack_settings}
     for profile in catalogue.profiles:
         yield from _profile(profile, settings)
+        yield from _defaults(profile, catalogue)
 
 
 def _algorithms(algorithms: Iterable[Algorithm]) -> Iterator[str]:
@@ -64,3 +65,15 @@ def _profile(profile: Profile, settings: dict[str, Parameter]) -> Iterator[str]:
         for each in profile.settings
     )
     yield table(("setting", "value", "description", "source"), rows)
+
+
+def _defaults(profile: Profile, catalogue: Catalogue) -> Iterator[str]:
+    if not profile.defaults:
+        return
+    yield "Defaults of congestion controls:"
+    rows = []
+    for each in profile.defaults:
+        known = {parameter.name: parameter for parameter in catalogue.congestion_control(each.algorithm).parameters}
+        described = known[each.parameter]
+        rows.append([f"`{each.algorithm}`", f"`{each.parameter}`", *map(plain, (described.format(each.value), each.source))])
+    yield table(("tcp", "parameter", "default", "source"), rows)

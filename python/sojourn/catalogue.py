@@ -137,16 +137,41 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AlgorithmDefault:
+    """The default of one congestion control's parameter under a stack profile, where it is not the catalogue's."""
+
+    algorithm: str
+    parameter: str
+    value: Value
+    source: str = ""
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """The default read from the engine's JSON."""
+        return cls(**_known(cls, data))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Profile(Entry):
-    """A named set of all stack settings."""
+    """A named set of all stack settings, and of defaults of congestion controls."""
 
     settings: tuple[Setting, ...] = ()
+    defaults: tuple[AlgorithmDefault, ...] = ()
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
         """See ``Entry.of``."""
-        settings = tuple(map(Setting.of, data["settings"]))
-        return cls(**_known(cls, data) | {"aliases": tuple(data.get("aliases", ())), "settings": settings})
+        lists = {
+            "aliases": tuple(data.get("aliases", ())),
+            "settings": tuple(map(Setting.of, data["settings"])),
+            "defaults": tuple(map(AlgorithmDefault.of, data["defaults"])),
+        }
+        return cls(**_known(cls, data) | lists)
+
+    def defaults_of(self, algorithm: Algorithm) -> dict[str, Value]:
+        """The defaults of a congestion control's parameters, the profile's before the catalogue's."""
+        own = {default.parameter: default.value for default in self.defaults if default.algorithm == algorithm.name}
+        return {parameter.name: parameter.default for parameter in algorithm.parameters} | own
 
 
 @dataclass(frozen=True, kw_only=True)

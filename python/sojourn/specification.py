@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any, NotRequired, TypedDict
 
 from sojourn import catalogue
-from sojourn.catalogue import Algorithm, Value
+from sojourn.catalogue import Algorithm, Profile, Value
 from sojourn.plugins.source import Source
 from sojourn.scenario import chance
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, StackChoice
@@ -174,7 +174,7 @@ def _flows(
     source = {
         "name": control.name,
         "slow_start": group.tcp.slow_start or catalogue.load().slow_starts[0].name,
-        "parameters": _filled(group.tcp.parameters, control),
+        "parameters": _of_control(scenario.stack, group),
         "stack": _stack_index(scenario.stack, group.stack, stacks),
         **_plugin(group.tcp.source, plugins),
     }
@@ -194,12 +194,27 @@ def _flows(
     ]
 
 
+def _of_control(stack: StackChoice, group: Flows) -> dict[str, Value]:
+    """The parameters of a congestion control: what is set, or else what the stack's profile says of it, or its default."""
+    control = group.tcp.control
+    if group.tcp.source is not None:
+        return _filled(group.tcp.parameters, control)
+    return _profile(_layers(stack, group.stack)).defaults_of(control) | group.tcp.parameters
+
+
+def _layers(default: StackChoice, own: StackChoice | None) -> list[StackChoice]:
+    """What sets a group's stack, in order; the first names the profile."""
+    return [default] if own is None else [own] if own.profile is not None else [default, own]
+
+
+def _profile(layers: list[StackChoice]) -> Profile:
+    return catalogue.load().profile(layers[0].profile or DEFAULT_PROFILE)
+
+
 def _stack_index(default: StackChoice, own: StackChoice | None, stacks: list[dict[str, Value]]) -> int:
-    known = catalogue.load()
-    layers = [default] if own is None else [own] if own.profile is not None else [default, own]
-    profile = known.profile(layers[0].profile or DEFAULT_PROFILE)
-    stack: dict[str, Value] = {setting.name: setting.default for setting in known.stack_settings}
-    stack |= {setting.name: setting.value for setting in profile.settings}
+    layers = _layers(default, own)
+    stack: dict[str, Value] = {setting.name: setting.default for setting in catalogue.load().stack_settings}
+    stack |= {setting.name: setting.value for setting in _profile(layers).settings}
     for layer in layers:
         stack |= layer.settings
     if stack not in stacks:

@@ -28,7 +28,19 @@ pub fn catalogue() -> Value {
                 .into_iter()
                 .map(|setting| json!({"name": setting.name, "value": setting.value, "source": setting.source}))
                 .collect();
-            json!({"name": profile.name, "title": profile.title, "settings": settings})
+            let defaults: Vec<Value> = profile
+                .defaults
+                .into_iter()
+                .map(|default| {
+                    json!({
+                        "algorithm": default.algorithm,
+                        "parameter": default.parameter,
+                        "value": default.value,
+                        "source": default.source,
+                    })
+                })
+                .collect();
+            json!({"name": profile.name, "title": profile.title, "settings": settings, "defaults": defaults})
         })
         .collect();
     json!({

@@ -105,7 +105,9 @@ def _tables(entry: "Entry") -> list[Table]:
 
     if isinstance(entry, Algorithm):
         return [_parameters(entry)] if entry.parameters else []
-    return [_settings(entry)] if isinstance(entry, Profile) else []
+    if not isinstance(entry, Profile):
+        return []
+    return [_settings(entry), *([_defaults(entry)] if entry.defaults else [])]
 
 
 def _parameters(entry: "Algorithm") -> Table:
@@ -137,6 +139,29 @@ def _settings(profile: "Profile") -> Table:
         rows.append({"name": setting.name, "value": value, "description": parameter.doc, "source": setting.source})
     columns = [label("name", keep=True), label("value", keep=True), text("description", keep=True), text("source", rank=1)]
     return Table("settings", "Settings", columns, rows)
+
+
+def _defaults(profile: "Profile") -> Table:
+    from sojourn import catalogue
+
+    rows = []
+    for default in profile.defaults:
+        control = catalogue.load().congestion_control(default.algorithm)
+        parameter = next(parameter for parameter in control.parameters if parameter.name == default.parameter)
+        rows.append(
+            {
+                **{"tcp": default.algorithm, "name": default.parameter, "value": parameter.format(default.value)},
+                **{"description": parameter.doc, "source": default.source},
+            }
+        )
+    columns = [
+        label("tcp", keep=True),
+        label("name", keep=True),
+        label("value", keep=True),
+        text("description"),
+        text("source", rank=1),
+    ]
+    return Table("defaults", "Defaults of congestion controls", columns, rows)
 
 
 def _study(name: str) -> tuple[Row, list[Table]]:

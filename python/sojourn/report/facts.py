@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn import _engine
+from sojourn import _engine, catalogue
 from sojourn.report.contents import Contents
 from sojourn.units import DURATION, PACKETS, RATE, SIZE
 
@@ -88,8 +88,21 @@ def _groups(specifications: Sequence[Mapping[str, Any]]) -> list[Group]:
         for flows, round_trip in zip(each["flows"], round_trips, strict=True):
             ends = f"{each['nodes'][flows['from']]} to {each['nodes'][flows['to']]}"
             shown = "none: nothing returns" if round_trip is None else DURATION.format(round_trip)
-            found.setdefault(flows["group"], []).append((counts[flows["group"]], flows["source"]["name"], ends, shown))
+            found.setdefault(flows["group"], []).append((counts[flows["group"]], _algorithm(flows["source"]), ends, shown))
     return [Group(name, *(_listed(map(str, values)) for values in zip(*rows, strict=True))) for name, rows in found.items()]
+
+
+def _algorithm(source: Mapping[str, Any]) -> str:
+    """The congestion control, with the parameters that are not the catalogue's defaults."""
+    known = {control.name: control.parameters for control in catalogue.load().congestion_controls}
+    parameters = () if "plugin" in source else known.get(source["name"], ())
+    values = source["parameters"]
+    changed = [
+        f"{parameter.name} = {parameter.format(values[parameter.name])}"
+        for parameter in parameters
+        if values.get(parameter.name, parameter.default) != parameter.default
+    ]
+    return f"{source['name']} ({', '.join(changed)})" if changed else str(source["name"])
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -24,6 +24,9 @@ def _in_1024ths(value: float) -> int:
     return round(value * 1024)
 
 
+#: The stack profile that says what the modules do.
+PROFILE = "linux-6"
+
 _NONE: Mapping[str, tuple[str, Callable[[Any], int]]] = {}
 
 #: By our names; parameters are those of net/ipv4/tcp_*.c in Linux 6.1 that can be written.
@@ -79,12 +82,15 @@ def translate(source: Mapping[str, Any], limitations: Limitations) -> tuple[str,
         raise Impossible("tcp.name", f"Linux has no {name} (it has {', '.join((*MODULES, 'cbr'))})")
     module = MODULES[name]
     settings: dict[str, str] = {}
-    for parameter in catalogue.load().congestion_control(name).parameters:
+    known = catalogue.load()
+    control = known.congestion_control(name)
+    fixed = known.profile(PROFILE).defaults_of(control)
+    for parameter in control.parameters:
         value = source["parameters"][parameter.name]
         if parameter.name in module.parameters:
             there, convert = module.parameters[parameter.name]
             settings[_path(module.name, there)] = str(convert(value))
-        elif value != parameter.default:
+        elif value != fixed[parameter.name]:
             limitations.note(f"tcp.{parameter.name}", f"{module.name} of Linux has no such parameter")
     slow_start = source["slow_start"]
     if name == "cubic":

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
+use super::linux::Rules;
+use super::linux::hstcp::HighSpeedSteps;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
@@ -21,6 +23,7 @@ parameters! {
         high_decrease: f64 = 0.1, in 0 .. 0.5, "Decrease on loss, as a share of the window, at high_window: High_Decrease", "RFC 3649 section 7";
         p_factor: f64 = 0.078, in 0.001 .. 1, "Loss rate at which the average window would be one segment, by the response function p(w)", "RFC 3649, p(w) = 0.078 / w^1.2";
         p_exponent: f64 = 1.2, in 1 .. 2, "Exponent by which the response function p(w) falls with the window", "RFC 3649, p(w) = 0.078 / w^1.2";
+        rules: Rules = Rules::Published, "Whose counting and a(w): linux counts acknowledgements and has whole numbers, of the table of appendix B", "RFC 3649 section 5; Linux tcp_highspeed.c, hstcp_cong_avoid and hstcp_ssthresh";
     }
 }
 
@@ -29,6 +32,8 @@ parameters! {
 pub struct HighSpeed {
     parameters: Arc<HighSpeedParameters>,
     growth: Growth,
+    /// By the rules of Linux.
+    linux: Option<HighSpeedSteps>,
 }
 
 impl HighSpeed {
@@ -42,13 +47,15 @@ impl HighSpeed {
         source: "RFC 3649",
         deviations: "a(w) and b(w) follow the formulas of section 7, not the rounded table of appendix B, and a(w) is at \
                      least Reno's one segment; beyond the end of that table b(w) is constant and a(w) keeps growing \
-                     (Linux keeps both at the last row); slow start is the one chosen for the flow, without limited slow \
+                     (Linux keeps both at the last row); with rules = \"linux\" both are the table's, and an \
+                     acknowledgement counts once, however many segments it covers; slow start is the one chosen for the flow, without limited slow \
                      start (RFC 3742)",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<HighSpeedParameters>) -> HighSpeed {
-        HighSpeed { parameters, growth: Growth::default() }
+        let linux = (parameters.rules == Rules::Linux).then(HighSpeedSteps::default);
+        HighSpeed { parameters, growth: Growth::default(), linux }
     }
 
     /// b(w): the share by which a loss reduces the window, logarithmic in the window between Reno's 0.5 and
@@ -79,15 +86,22 @@ impl HighSpeed {
 impl CongestionControl for HighSpeed {
     /// Increases the window by a(w) / w for each acknowledged segment: w + a(w) / w (section 5).
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.increase(window);
+        }
         let segments = self.increase_in_a_round(window.segments());
         self.growth.additive(window, segments, ack.credit);
     }
 
     /// Reduces the window to (1 - b(w)) w (section 5).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        if let Some(flight_size) = event.flight_size() {
-            let left = 1.0 - self.decrease(window.segments());
-            window.set_ssthresh((left * flight_size as f64) as u64);
+        let Some(flight_size) = event.flight_size() else { return };
+        if let Some(mut linux) = self.linux.take() {
+            linux.reduce(window, flight_size, |w| self.decrease(w));
+            self.linux = Some(linux);
+            return;
         }
+        let left = 1.0 - self.decrease(window.segments());
+        window.set_ssthresh((left * flight_size as f64) as u64);
     }
 }

@@ -17,6 +17,7 @@ mod htcp;
 mod hybla;
 mod illinois;
 mod ledbat;
+mod linux;
 mod lp;
 mod model;
 mod newreno;
@@ -36,6 +37,7 @@ mod yeah;
 use std::sync::Arc;
 
 pub use growth::Growth;
+pub use linux::Rules;
 use serde::Deserialize;
 use serde_json::Value;
 

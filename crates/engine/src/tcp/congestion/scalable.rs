@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
+use super::linux::scalable::ScalableSteps;
+use super::linux::Rules;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
@@ -13,8 +15,9 @@ use crate::time::Time;
 parameters! {
     /// Parameters of Scalable TCP.
     pub struct ScalableParameters {
-        a: f64 = 0.01, in 0 .. 1, "Growth per acknowledged segment, in segments", "Kelly 2003; 0.02 in Linux tcp_scalable.c, for delayed acknowledgements";
+        a: f64 = 0.01, in 0 .. 1, "Growth per acknowledged segment, in segments", "Kelly 2003; Linux tcp_scalable.c, TCP_SCALABLE_AI_CNT";
         b: f64 = 0.125, in 0 .. 1, "Decrease on loss, as a share of the window", "Kelly 2003; Linux tcp_scalable.c, TCP_SCALABLE_MD_SCALE";
+        rules: Rules = Rules::Published, "Whose counting: linux grows in whole segments", "Kelly 2003; Linux tcp_scalable.c, tcp_scalable_cong_avoid and tcp_scalable_ssthresh";
     }
 }
 
@@ -23,6 +26,8 @@ parameters! {
 pub struct Scalable {
     parameters: Arc<ScalableParameters>,
     growth: Growth,
+    /// By the rules of Linux.
+    linux: Option<ScalableSteps>,
 }
 
 impl Scalable {
@@ -40,18 +45,25 @@ impl Scalable {
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<ScalableParameters>) -> Scalable {
-        Scalable { parameters, growth: Growth::default() }
+        let linux = (parameters.rules == Rules::Linux).then(ScalableSteps::default);
+        Scalable { parameters, growth: Growth::default(), linux }
     }
 }
 
 impl CongestionControl for Scalable {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.increase(window, ack, self.parameters.a);
+        }
         let segments = (self.parameters.a * window.segments()).max(1.0);
         self.growth.additive(window, segments, ack.credit);
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        if let Some(flight_size) = event.flight_size() {
+        let Some(flight_size) = event.flight_size() else { return };
+        if let Some(linux) = &mut self.linux {
+            linux.reduce(window, flight_size, self.parameters.b);
+        } else {
             window.set_ssthresh(((1.0 - self.parameters.b) * flight_size as f64) as u64);
         }
     }

@@ -1,11 +1,12 @@
 //! The TCP stack of Linux: settings that differ from the standards, with their source.
 
+use crate::tcp::congestion::Rules;
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{Counting, Setting, setting};
+use super::{AlgorithmDefault, Counting, Setting, default_of, setting};
 
 /// Linux 6.x with its default sysctls.
 pub(super) fn release_6() -> Vec<Setting> {
@@ -49,5 +50,18 @@ pub(super) fn release_6() -> Vec<Setting> {
             Bytes(3 << 20),
             "Linux Documentation/networking/ip-sysctl.rst, tcp_rmem: 6 MiB at most, of which tcp_adv_win_scale offers half",
         ),
+    ]
+}
+
+/// What the congestion controls of Linux 6.1 do otherwise than their RFCs and papers.
+pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
+    let linux = |algorithm, source| default_of(algorithm, "rules", Rules::Linux, source);
+    vec![
+        linux(
+            "hstcp",
+            "Linux tcp_highspeed.c, hstcp_cong_avoid: an acknowledgement counts once, however many segments it covers; \
+             hstcp_aimd_vals: whole numbers",
+        ),
+        linux("scalable", "Linux tcp_scalable.c, tcp_scalable_cong_avoid: whole segments"),
     ]
 }

@@ -1,5 +1,6 @@
 //! Stack profiles: all of TCP except the congestion control. The defaults of the settings are the profile `rfc`, which
-//! follows the current standards. Other profiles list the settings that differ and their source.
+//! follows the current standards. Other profiles list the settings that differ and their source, and the parameters of
+//! congestion controls whose defaults differ.
 
 mod linux;
 mod named;
@@ -101,9 +102,31 @@ pub struct Setting {
     pub source: &'static str,
 }
 
+/// The default of one algorithm's parameter under a named profile, where it differs from that of the catalogue.
+pub struct AlgorithmDefault {
+    /// The name of the congestion control.
+    pub algorithm: &'static str,
+    /// The name of its parameter.
+    pub parameter: &'static str,
+    /// The value, as in a specification.
+    pub value: Value,
+    /// The source of the value.
+    pub source: &'static str,
+}
+
 /// Creates an entry for the tables of named profiles.
 fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> Setting {
     Setting { name, value: json!(value), source }
+}
+
+/// Creates an entry for the tables of algorithms of named profiles.
+fn default_of(
+    algorithm: &'static str,
+    parameter: &'static str,
+    value: impl serde::Serialize,
+    source: &'static str,
+) -> AlgorithmDefault {
+    AlgorithmDefault { algorithm, parameter, value: json!(value), source }
 }
 
 impl StackProfile {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Setting, StackProfile, linux, ns2, ns3};
+use super::{AlgorithmDefault, Setting, StackProfile, linux, ns2, ns3};
 
 /// A named profile.
 pub struct NamedProfile {
@@ -12,12 +12,14 @@ pub struct NamedProfile {
     pub title: &'static str,
     /// All settings, in the order of [`StackProfile`].
     pub settings: Vec<Setting>,
+    /// Defaults of parameters of congestion controls, where they differ.
+    pub defaults: Vec<AlgorithmDefault>,
 }
 
 impl StackProfile {
     /// All named profiles.
     pub fn named() -> Vec<NamedProfile> {
-        let complete = |name, title, changes: Vec<Setting>| {
+        let complete = |name, title, changes: Vec<Setting>, defaults| {
             let mut settings: Vec<Setting> = StackProfile::describe()
                 .into_iter()
                 .map(|description| Setting {
@@ -30,14 +32,24 @@ impl StackProfile {
                 let place = settings.iter_mut().find(|setting| setting.name == change.name);
                 *place.expect("a profile changes settings that exist") = change;
             }
-            NamedProfile { name, title, settings }
+            NamedProfile { name, title, settings, defaults }
         };
         vec![
-            complete("rfc", "The current standards", Vec::new()),
-            complete("linux-6", "Linux 6.x with its default sysctls", linux::release_6()),
-            complete("ns2-2.35", "ns-2 release 2.35's defaults", ns2::release_2_35()),
-            complete("ns3-3.30", "ns-3 release 3.30's defaults, with 1500-byte packets", ns3::release_3_30()),
-            complete("ns3-3.48", "ns-3 release 3.48's defaults, with 1500-byte packets", ns3::release_3_48()),
+            complete("rfc", "The current standards", Vec::new(), Vec::new()),
+            complete("linux-6", "Linux 6.x with its default sysctls", linux::release_6(), linux::defaults_of_6()),
+            complete("ns2-2.35", "ns-2 release 2.35's defaults", ns2::release_2_35(), Vec::new()),
+            complete(
+                "ns3-3.30",
+                "ns-3 release 3.30's defaults, with 1500-byte packets",
+                ns3::release_3_30(),
+                Vec::new(),
+            ),
+            complete(
+                "ns3-3.48",
+                "ns-3 release 3.48's defaults, with 1500-byte packets",
+                ns3::release_3_48(),
+                Vec::new(),
+            ),
         ]
     }
 
