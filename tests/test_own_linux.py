@@ -8,6 +8,7 @@ import pytest
 import sojourn
 from conftest import Capture, complaint
 from own_files import WriteScenario, needs_compiler
+from sojourn import oracle
 from sojourn.cli.commands import status
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("own_cache")]
@@ -125,6 +126,7 @@ def test_module_parameters(scenario_file: WriteScenario) -> None:
         ("ca->losses++;", "tcp_unheard_of(sk);", "needs tcp_unheard_of of the kernel"),
         ("ca->losses++;", "tcp_sk(sk)->unheard_of++;", "needs unheard_of of the kernel"),
         ("return tcp_register_congestion_control(&mine);", "return -EINVAL;", "registers no congestion control"),
+        ("struct mine {", '#include "made.h"\nstruct mine {', "includes made.h, which is not beside it"),
     ],
 )
 def test_lacking_symbols(scenario_file: WriteScenario, capsys: Capture, old: str, new: str, said: str) -> None:
@@ -132,6 +134,99 @@ def test_lacking_symbols(scenario_file: WriteScenario, capsys: Capture, old: str
     assert old in MODULE
     assert status(["check", str(with_module(scenario_file, MODULE.replace(old, new)))]) == 2
     assert said in capsys.readouterr().err.splitlines()[0]
+
+
+#: A module of the kind of BBRv3, for Linux 6.12: its window is 50 segments, 40 once a loss was reported, and 4 if what it is told
+#: of losses and marks contradicts itself.
+LATER_MODULE = """
+#include <linux/module.h>
+#include <net/tcp.h>
+
+struct mine {
+    u32 marked_lost;
+    struct tcp_plb_state plb;
+};
+
+static void mine_marked_lost(struct sock *sk, const struct sk_buff *skb)
+{
+    struct mine *ca = inet_csk_ca(sk);
+    struct tcp_sock *tp = tcp_sk(sk);
+    const struct tcp_skb_cb *scb = TCP_SKB_CB(skb);
+
+    ca->marked_lost += tcp_skb_pcount(skb);
+    if (scb->tx.lost >= tp->lost || !scb->tx.in_flight || scb->tx.in_flight > 60 || !scb->tx.delivered_mstamp)
+        ca->marked_lost = 1 << 20;
+}
+
+static void mine_main(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+{
+    struct mine *ca = inet_csk_ca(sk);
+    struct tcp_sock *tp = tcp_sk(sk);
+    bool is_sound = ca->marked_lost == tp->lost && rs->lost == (s32)(tp->lost - rs->prior_lost);
+
+    if (rs->delivered > 0)
+        is_sound &= rs->delivered_ce >= 0 && rs->delivered_ce <= rs->delivered && rs->tx_in_flight > 0;
+    tcp_plb_update_state(sk, &ca->plb, 0);
+    tp->snd_cwnd = !is_sound ? 4 : tp->lost ? 40 : 50;
+    sk->sk_pacing_rate = 12500000;
+}
+
+static u32 mine_ssthresh(struct sock *sk)
+{
+    return tcp_snd_cwnd(tcp_sk(sk));
+}
+
+static u32 mine_tso_segs(struct sock *sk, unsigned int mss_now)
+{
+    return 2;
+}
+
+static struct tcp_congestion_ops mine = {
+    .cong_control = mine_main,
+    .ssthresh = mine_ssthresh,
+    .undo_cwnd = tcp_reno_undo_cwnd,
+    .skb_marked_lost = mine_marked_lost,
+    .tso_segs = mine_tso_segs,
+    .owner = THIS_MODULE,
+    .name = "mine",
+};
+
+static int __init mine_register(void)
+{
+    return tcp_register_congestion_control(&mine);
+}
+module_init(mine_register);
+"""
+
+
+def test_module_of_later_release(tmp_path: Path) -> None:
+    """cong_control as of 6.10 and what BBRv3 adds: each lost segment is reported once, and rate samples add up, marks too."""
+    module = tmp_path / "tcp_mine.c"
+    module.write_text(LATER_MODULE, encoding="utf-8")
+    replayed = oracle.replay("newreno", module, oracle.Sequence(events=4000, seed=1))
+    governed = replayed.filter(replayed["kind"] != "timeout")["linux_cwnd"].to_list()
+    assert governed[0] == 50
+    assert governed[-1] == 40
+    assert set(governed) == {40, 50}
+
+
+@pytest.mark.parametrize(("lost", "is_told"), [(40, True), (10, False)])
+def test_module_hears_of_probes(scenario_file: WriteScenario, lost: int, is_told: bool) -> None:
+    """A module, which crashes here, hears CA_EVENT_TLP_RECOVERY when a tail loss probe repaired a loss, not on fast recovery."""
+    crash = "static void mine_event(struct sock *sk, enum tcp_ca_event event)\n{\n"
+    crash += "    if (event == CA_EVENT_TLP_RECOVERY)\n        __builtin_trap();\n}\n\nstatic struct tcp_congestion_ops mine "
+    text = MODULE.replace("static struct tcp_congestion_ops mine ", crash).replace(
+        ".init =", ".cwnd_event = mine_event,\n    .init ="
+    )
+    path = with_module(scenario_file, text)
+    scenario = path.read_text(encoding="utf-8").replace("count = 2", 'count = 1\nsize = "57920 B"\nstack = "linux-6"')
+    scenario = scenario.replace("bottleneck = {", f"bottleneck = {{ drop = {{ listed = [{lost}] }},")
+    path.write_text(scenario.replace('warm_up = "1 s"', 'warm_up = "0 s"'), encoding="utf-8")
+    if is_told:
+        with pytest.raises(sojourn.RunFailed, match="crashed with SIG"):
+            sojourn.run(path)
+    else:
+        assert sojourn.run(path).flows["fast_recoveries"].to_list() == [1]
 
 
 def test_module_bounds(scenario_file: WriteScenario, capsys: Capture) -> None:

@@ -14,6 +14,7 @@ pub mod plugin;
 pub mod probe;
 pub mod queue;
 pub mod random;
+pub mod replay;
 pub mod result;
 pub mod simulation;
 pub mod specification;

@@ -38,6 +38,7 @@ COMMANDS = {
     "describe": "describe",
     "schema": "schema",
     "linux": "linux",
+    "oracle": "oracle",
     "bench": "bench",
 }
 

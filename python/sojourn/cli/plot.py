@@ -70,7 +70,7 @@ def command(
     box-FRAME.COLUMN and cdf-FRAME.COLUMN are of any column of the results, such as cdf-flows.rtt_mean. With --only group=NAME
     figures are of groups of flows.
     """
-    form, target = _target(name, form, out)
+    form, target = target_of(name, form, out)
     from sojourn import api, figures
     from sojourn.figures import sizing
 
@@ -83,7 +83,7 @@ def command(
     click.echo(target)
 
 
-def _target(name: str, form: "Format | None", out: Path | None) -> "tuple[Format, Path]":
+def target_of(name: str, form: "Format | None", out: Path | None) -> "tuple[Format, Path]":
     """What kind of file is meant, and where it goes."""
     if out is None:
         form = form or FORMATS[0]

@@ -23,7 +23,7 @@ from sojourn.plugins.loading import NeverReturned
 from sojourn.plugins.source import of_json
 
 #: What requests ask for.
-DESCRIBE, RUN, EXERCISE = "describe", "run", "exercise"
+DESCRIBE, RUN, EXERCISE, REPLAY = "describe", "run", "exercise", "replay"
 #: How answers begin: it worked; what was given is wrong; it could not be done; nor can anything else, and the process ends.
 OK, WRONG, FAILED, ENDED = "ok", "wrong", "failed", "ended"
 
@@ -122,7 +122,7 @@ def answer(request: tuple[Any, ...], watchdog: Watchdog) -> tuple[Any, ...]:
         with watchdog.during([plugin["file"] for plugin in plugins], patience):
             with watchdog.loading():
                 loaded = loading.load_all(plugins)
-            return OK, _engine.run(text, None, loaded)
+            return OK, _engine.replay(text, loaded) if kind == REPLAY else _engine.run(text, None, loaded)
     except CompilationFailed as error:
         return WRONG, str(error), error.output
     except (_engine.SpecificationError, ValueError) as error:

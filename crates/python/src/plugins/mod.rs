@@ -6,6 +6,7 @@
 mod check;
 mod control;
 mod queue;
+mod replay;
 mod views;
 
 use pyo3::prelude::*;
@@ -161,6 +162,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plugin_calls, module)?)?;
     module.add_function(wrap_pyfunction!(check::exercise_control, module)?)?;
     module.add_function(wrap_pyfunction!(check::exercise_queue, module)?)?;
+    module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
     views::register(module)
 }
 

@@ -10,7 +10,12 @@
 
 #include "sojourn-linux.h"
 
-enum { MOST_PARAMETERS = 32 };
+enum { MOST_PARAMETERS = 32, MOST_MARKS = 256 };
+
+/* Bytes marked once so many were delivered. */
+struct marks {
+	u64 delivered, marked;
+};
 
 struct flow {
 	u64 values[MOST_PARAMETERS]; /* of the module's parameters; Sojourn sets them */
@@ -20,6 +25,9 @@ struct flow {
 	u64 high_seq;				   /* where a reduction without losses ends */
 	u64 first, una, nxt;			   /* the first sequence number, the first not acknowledged, the next to be sent */
 	u32 cwnd, ssthresh;			   /* as the module was shown them */
+	u32 held_cwnd, held_ssthresh;		   /* what it set in a hook that cannot; 0 for nothing */
+	u64 marks_seen;
+	struct marks marks[MOST_MARKS];
 	u32 is_seen;				   /* whether the module has seen this acknowledgement */
 	u32 loss_is_new;			   /* whether the latest loss may yet be a timeout's */
 };
@@ -148,6 +156,7 @@ static void show(struct flow *flow, const struct sojourn_window *window, sojourn
 		sk->sojourn_net = &net;
 		sk->sk_max_pacing_rate = ~0ul;
 		sk->sk_gso_max_size = GSO_LEGACY_MAX_SIZE;
+		sk->sk_gso_max_segs = U16_MAX;
 		sk->sk_pacing_shift = 10;
 		sk->sk_state = TCP_ESTABLISHED;
 		tp->inet_conn.icsk_ca_ops = ops;
@@ -161,6 +170,20 @@ static void show(struct flow *flow, const struct sojourn_window *window, sojourn
 		if (ops->init)
 			ops->init(sk);
 	}
+	if (flow->held_cwnd)
+		tp->snd_cwnd = flow->held_cwnd;
+	if (flow->held_ssthresh)
+		tp->snd_ssthresh = flow->held_ssthresh;
+	flow->held_cwnd = flow->held_ssthresh = 0;
+}
+
+/* Keeps what the module set where Sojourn takes no window, for the next hook: HyStart of tcp_cubic.c ends slow start in pkts_acked. */
+static void hold(struct flow *flow)
+{
+	const struct tcp_sock *tp = &flow->tp;
+
+	flow->held_cwnd = tp->snd_cwnd != flow->cwnd ? max_t(u32, 1, tp->snd_cwnd) : 0;
+	flow->held_ssthresh = tp->snd_ssthresh != flow->ssthresh ? max_t(u32, 1, tp->snd_ssthresh) : 0;
 }
 
 static void take(struct flow *flow, struct sojourn_window *window)
@@ -177,13 +200,41 @@ static void take(struct flow *flow, struct sojourn_window *window)
 	}
 }
 
-/* A loss was one, and no timeout's. */
-static void settle(struct flow *flow)
+/* A loss was one, and no timeout's. Without recovery, a tail loss probe has repaired it (tcp_process_tlp_ack). */
+static void settle(struct flow *flow, bool in_recovery)
 {
-	if (flow->loss_is_new) {
-		flow->loss_is_new = 0;
+	if (!flow->loss_is_new)
+		return;
+	flow->loss_is_new = 0;
+	if (in_recovery) {
 		set_state(flow, TCP_CA_Recovery);
+	} else {
+		flow->high_seq = 0;
+		happen(flow, CA_EVENT_TLP_RECOVERY);
+		set_state(flow, TCP_CA_CWR);
 	}
+}
+
+/* ---- Marks over the interval of a rate sample: how many there were when so much was delivered ---- */
+
+static void count_marks(struct flow *flow, u64 marked)
+{
+	flow->delivered_ce += marked;
+	if (marked)
+		flow->marks[flow->marks_seen++ % MOST_MARKS] = (struct marks){ flow->delivered, flow->delivered_ce };
+}
+
+static u64 marks_before(const struct flow *flow, u64 delivered)
+{
+	u64 oldest = flow->marks_seen > MOST_MARKS ? flow->marks_seen - MOST_MARKS : 0;
+
+	for (u64 place = flow->marks_seen; place > oldest; place--) {
+		const struct marks *marks = &flow->marks[(place - 1) % MOST_MARKS];
+
+		if (marks->delivered <= delivered)
+			return marks->marked;
+	}
+	return oldest ? flow->marks[oldest % MOST_MARKS].marked : 0;
 }
 
 static void see_rtt(struct flow *flow, sojourn_time rtt, sojourn_time srtt)
@@ -226,7 +277,7 @@ static void on_ack(void *state, const struct sojourn_window *window, const struc
 	struct tcp_sock *tp = &flow->tp;
 
 	show(flow, window, ack->now);
-	settle(flow);
+	settle(flow, false);
 	if (!flow->una)
 		flow->first = ack->una - ack->acked;
 	flow->una = ack->una;
@@ -241,6 +292,7 @@ static void on_ack(void *state, const struct sojourn_window *window, const struc
 	tp->packets_out = (u32)((ack->in_flight + ack->acked) / window->mss) + tp->sacked_out;
 	see_acknowledged(flow, ack->acked, ack->in_flight + ack->acked, ack->rtt, ack->marked);
 	tp->packets_out = (u32)(ack->in_flight / window->mss) + tp->sacked_out;
+	hold(flow);
 }
 
 static void grow(struct flow *flow, struct sojourn_window *window, const struct sojourn_ack *ack)
@@ -296,7 +348,7 @@ static void on_congestion(void *state, struct sojourn_window *window, const stru
 		set_state(flow, TCP_CA_Loss);
 		break;
 	case SOJOURN_SPURIOUS:
-		settle(flow);
+		settle(flow, true);
 		if (ops->undo_cwnd)
 			tp->snd_cwnd = ops->undo_cwnd(sk);
 		set_state(flow, TCP_CA_Open);
@@ -325,7 +377,7 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 	struct flow *flow = state;
 	struct tcp_sock *tp = &flow->tp;
 	const struct sojourn_rate_sample *rate = &delivery->rate;
-	u32 mss = (u32)window->mss, delivered_before, lost_before;
+	u32 mss = (u32)window->mss, delivered_before;
 
 	show(flow, window, delivery->now);
 	/* In recovery, and of duplicates, on_ack tells nothing. */
@@ -334,12 +386,12 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 		see_acknowledged(flow, delivery->delivered, delivery->prior_in_flight, delivery->rtt, delivery->marked);
 	}
 	flow->is_seen = 0;
-	settle(flow);
+	settle(flow, delivery->in_recovery);
 	delivered_before = tp->delivered;
-	lost_before = tp->lost;
 	flow->delivered = delivery->total_delivered;
-	flow->delivered_ce += delivery->marked;
-	flow->lost += delivery->lost;
+	count_marks(flow, delivery->marked);
+	if (!ops->skb_marked_lost)
+		flow->lost += delivery->lost;
 	tp->delivered = 1 + (u32)(flow->delivered / mss);
 	tp->delivered_ce = (u32)(flow->delivered_ce / mss);
 	tp->lost = (u32)(flow->lost / mss);
@@ -350,6 +402,7 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 	tp->sacked_out = delivery->in_recovery ? 0 : (u32)((flow->delivered - min(flow->delivered, flow->una - flow->first)) / mss);
 	tp->packets_out = (u32)(delivery->in_flight / mss) + tp->sacked_out;
 	tp->inet_conn.icsk_ack.rcv_mss = mss;
+	tp->is_cwnd_limited = delivery->prior_in_flight + mss > window->cwnd;
 	if (!ops->cong_control)
 		set_pacing_rate(flow);
 	end_reduction(flow, delivery);
@@ -363,21 +416,47 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 			.rtt_us = rate->rtt != SOJOURN_NONE && rate->is_valid ? (long)(rate->rtt / SOJOURN_MICROSECOND)
 				  : delivery->rtt != SOJOURN_NONE	       ? (long)(delivery->rtt / SOJOURN_MICROSECOND)
 									       : -1,
-			.losses = (int)(tp->lost - lost_before),
+			.losses = (int)(delivery->lost / mss),
 			.acked_sacked = tp->delivered - delivered_before,
 			.prior_in_flight = (u32)(delivery->prior_in_flight / mss),
 			.last_end_seq = tp->snd_una,
 			.is_app_limited = rate->is_valid && rate->app_limited,
-			.delivered_ce = (s32)(delivery->marked / mss),
+			.prior_delivered_ce = (u32)(marks_before(flow, rate->prior_delivered) / mss),
 			.prior_lost = tp->lost - (u32)(rate->lost / mss),
 			.tx_in_flight = (u32)(rate->in_flight_when_sent / mss),
 			.lost = (s32)(rate->lost / mss),
 			.is_ece = delivery->marked != 0,
 		};
 
+		rs.delivered_ce = (s32)(tp->delivered_ce - rs.prior_delivered_ce);
 		tp->first_tx_mstamp = rs.prior_mstamp;
+#ifdef SOJOURN_KERNEL_IS_LATER
+		ops->cong_control(sk_of(flow), tp->snd_una, 0, &rs);
+#else
 		ops->cong_control(sk_of(flow), &rs);
+#endif
 	}
+	take(flow, window);
+}
+
+static void on_segment_lost(void *state, struct sojourn_window *window, const struct sojourn_lost_segment *lost)
+{
+	struct flow *flow = state;
+	struct tcp_sock *tp = &flow->tp;
+	u32 mss = (u32)window->mss;
+
+	show(flow, window, lost->now);
+	flow->lost += mss;
+	tp->lost = (u32)(flow->lost / mss);
+	struct sk_buff skb = { .cb = {
+		.tx = {
+			.is_app_limited = lost->app_limited,
+			.delivered_mstamp = (u32)tp->tcp_mstamp | 1,
+			.in_flight = (u32)(lost->in_flight_when_sent / mss),
+			.lost = tp->lost - (u32)(lost->lost / mss),
+		},
+	} };
+	ops->skb_marked_lost(sk_of(flow), &skb);
 	take(flow, window);
 }
 
@@ -473,6 +552,7 @@ __attribute__((constructor)) static void load(void)
 		.on_ack = on_ack,
 		.increase_in_slow_start = increase_in_slow_start,
 		.on_delivery = on_delivery,
+		.on_segment_lost = ops->skb_marked_lost ? on_segment_lost : NULL,
 		.on_restart = on_restart,
 		.pacing_rate = ops->cong_control ? pacing_rate : NULL,
 		.pacing_quantum = ops->cong_control ? pacing_quantum : NULL,

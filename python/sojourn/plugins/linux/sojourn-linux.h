@@ -17,6 +17,14 @@
 
 /* ---- Types and macros of the kernel ---- */
 
+/* cong_control has two more arguments from 6.10 on. A module that does not compile for 6.1 for that reason is compiled for 6.12. */
+#define KERNEL_VERSION(major, minor, patch) (((major) << 16) + ((minor) << 8) + (patch))
+#ifdef SOJOURN_KERNEL_IS_LATER
+#define LINUX_VERSION_CODE KERNEL_VERSION(6, 12, 0)
+#else
+#define LINUX_VERSION_CODE KERNEL_VERSION(6, 1, 0)
+#endif
+
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
@@ -45,6 +53,7 @@ typedef unsigned int gfp_t;
 #define __force
 #define __user
 #define __pure __attribute__((pure))
+#undef __attribute_const__
 #define __attribute_const__ __attribute__((const))
 #define __packed __attribute__((packed))
 #define __aligned(bytes) __attribute__((aligned(bytes)))
@@ -60,6 +69,7 @@ typedef unsigned int gfp_t;
 #define WRITE_ONCE(x, value) ((x) = (value))
 #define BIT(n) (1ul << (n))
 #define BIT_ULL(n) (1ull << (n))
+#define BITS_PER_TYPE(type) (8 * sizeof(type))
 #define U32_C(x) x##u
 #define U32_MAX UINT32_MAX
 #define S32_MAX INT32_MAX
@@ -138,6 +148,14 @@ static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift) { return (u6
 static inline int fls(u32 x) { return x ? 32 - __builtin_clz(x) : 0; }
 static inline int fls64(u64 x) { return x ? 64 - __builtin_clzll(x) : 0; }
 static inline int ilog2(u64 x) { return fls64(x) - 1; }
+static inline u64 int_pow(u64 base, unsigned int exponent)
+{
+	u64 power = 1;
+
+	while (exponent--)
+		power *= base;
+	return power;
+}
 static inline bool is_power_of_2(unsigned long x) { return x && !(x & (x - 1)); }
 static inline u32 int_sqrt(unsigned long x)
 {
@@ -323,6 +341,7 @@ struct net {
 		int sysctl_tcp_pacing_ss_ratio;
 		int sysctl_tcp_min_tso_segs;
 		int sysctl_tcp_ecn;
+		int sysctl_tcp_plb_enabled; /* 0, as it is by default */
 	} ipv4;
 };
 
@@ -331,6 +350,7 @@ struct sock {
 	unsigned long sk_max_pacing_rate;
 	u32 sk_pacing_status;
 	u32 sk_gso_max_size;
+	u16 sk_gso_max_segs;
 	u8 sk_pacing_shift;
 	int sk_state;
 	struct net *sojourn_net;
@@ -367,14 +387,31 @@ struct tcp_sock {
 	u32 lsndtime, rcv_tstamp;
 	u32 delivered, delivered_ce, lost, app_limited;
 	u64 tcp_mstamp, delivered_mstamp, first_tx_mstamp, tcp_wstamp_ns, tcp_clock_cache;
-	u64 bytes_acked, bytes_sent;
-	u32 rate_delivered, rate_interval_us;
+	u64 bytes_acked, bytes_sent, bytes_retrans;
+	u32 rate_delivered, rate_interval_us, is_sack_reneg;
 	u8 is_cwnd_limited, ecn_flags, chrono_type, rate_app_limited, fast_ack_mode, tlp_retrans, tlp_orig_data_app_limited;
 	struct tcp_options_received rx_opt;
 	struct minmax rtt_min;
 };
 
-struct sk_buff;
+/* A segment as skb_marked_lost is told of it (BBRv3). */
+struct tcp_skb_cb {
+	u32 seq, end_seq;
+	u8 sacked;
+	struct {
+		u32 is_app_limited, delivered, delivered_ce, first_tx_mstamp, delivered_mstamp, in_flight, lost;
+	} tx;
+};
+struct sk_buff {
+	struct tcp_skb_cb cb;
+};
+#define TCP_SKB_CB(skb) ((struct tcp_skb_cb *)&(skb)->cb)
+static inline int tcp_skb_pcount(const struct sk_buff *skb) { return (void)skb, 1; }
+static inline bool tcp_skb_tx_in_flight_is_suspicious(u32 segments, u32 sacked, u32 in_flight)
+{
+	(void)segments, (void)sacked, (void)in_flight;
+	return false;
+}
 
 struct rate_sample {
 	u64 prior_mstamp;
@@ -415,6 +452,17 @@ struct tcp_bbr_info {
 	u32 bbr_inflight_lo, bbr_inflight_hi, bbr_extra_acked;
 };
 
+enum tcp_bbr_phase {
+	BBR_PHASE_INVALID,
+	BBR_PHASE_STARTUP,
+	BBR_PHASE_DRAIN,
+	BBR_PHASE_PROBE_RTT,
+	BBR_PHASE_PROBE_BW_UP,
+	BBR_PHASE_PROBE_BW_DOWN,
+	BBR_PHASE_PROBE_BW_CRUISE,
+	BBR_PHASE_PROBE_BW_REFILL,
+};
+
 union tcp_cc_info {
 	struct tcpvegas_info vegas;
 	struct tcp_dctcp_info dctcp;
@@ -431,7 +479,11 @@ struct tcp_congestion_ops {
 	void (*in_ack_event)(struct sock *sk, u32 flags);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	u32 (*min_tso_segs)(struct sock *sk);
+#ifdef SOJOURN_KERNEL_IS_LATER
+	void (*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
+#else
 	void (*cong_control)(struct sock *sk, const struct rate_sample *rs);
+#endif
 	u32 (*undo_cwnd)(struct sock *sk);
 	u32 (*sndbuf_expand)(struct sock *sk);
 	size_t (*get_info)(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info);
@@ -460,6 +512,8 @@ static inline bool tcp_in_slow_start(const struct tcp_sock *tp) { return tp->snd
 static inline bool tcp_in_initial_slowstart(const struct tcp_sock *tp) { return tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH; }
 static inline unsigned int tcp_left_out(const struct tcp_sock *tp) { return tp->sacked_out + tp->lost_out; }
 static inline u32 tcp_packets_in_flight(const struct tcp_sock *tp) { return tp->packets_out - tcp_left_out(tp) + tp->retrans_out; }
+/* IP and TCP headers with timestamps */
+static inline int tcp_mss_to_mtu(struct sock *sk, int mss) { return (void)sk, mss + 52; }
 static inline u32 tcp_min_rtt(const struct tcp_sock *tp) { return minmax_get(&tp->rtt_min); }
 static inline u32 tcp_stamp_us_delta(u64 later, u64 earlier) { return (s64)(later - earlier) > 0 ? (u32)(later - earlier) : 0; }
 static inline u32 tcp_time_stamp(const struct tcp_sock *tp) { return (u32)(tp->tcp_mstamp / (USEC_PER_SEC / TCP_TS_HZ)); }
@@ -480,7 +534,7 @@ static inline u32 tcp_current_ssthresh(const struct sock *sk)
 }
 
 /* The receiver is Sojourn's: what modules want of it has no effect here. */
-static inline void __tcp_send_ack(struct sock *sk, u32 rcv_nxt) { (void)sk, (void)rcv_nxt; }
+#define __tcp_send_ack(sk, ...) ((void)(sk)) /* 6.11 added flags */
 static inline void tcp_enter_quickack_mode(struct sock *sk, unsigned int most) { (void)sk, (void)most; }
 enum { BPF_SOCK_OPS_BASE_RTT = 7 };
 static inline int tcp_call_bpf(struct sock *sk, int op, u32 arguments, u32 *values)
@@ -488,6 +542,19 @@ static inline int tcp_call_bpf(struct sock *sk, int op, u32 arguments, u32 *valu
 	(void)sk, (void)op, (void)arguments, (void)values;
 	return -1; /* no program is attached */
 }
+/* Protective load balancing has no other path to choose here; Linux has it off by default. */
+#define TCP_PLB_SCALE 8
+struct tcp_plb_state {
+	u8 consec_cong_rounds : 5, unused : 3;
+	u32 pause_until;
+} __packed;
+static inline void tcp_plb_init(const struct sock *sk, struct tcp_plb_state *plb) { (void)sk, (void)plb; }
+static inline void tcp_plb_update_state(const struct sock *sk, struct tcp_plb_state *plb, const int ratio)
+{
+	(void)sk, (void)plb, (void)ratio;
+}
+static inline void tcp_plb_check_rehash(struct sock *sk, struct tcp_plb_state *plb) { (void)sk, (void)plb; }
+static inline void tcp_plb_update_state_upon_rto(struct sock *sk, struct tcp_plb_state *plb) { (void)sk, (void)plb; }
 static inline void INET_ECN_dontxmit(struct sock *sk) { (void)sk; }
 #define NET_INC_STATS(net, field) ((void)(net))
 #define NET_ADD_STATS(net, field, value) ((void)(net))

@@ -4,8 +4,7 @@
 use super::{Sender, State};
 use crate::packet::{AckOptions, Packet};
 use crate::tcp::congestion::{Ack, CongestionControl, Delivery, RateSample};
-use crate::tcp::flight::{Arrival, Phase};
-use crate::tcp::profile::Counting;
+use crate::tcp::flight::Arrival;
 use crate::tcp::recovery::{Evidence, Step};
 use crate::tcp::scoreboard::{FIRST_DATA, Progress};
 use crate::time::{Duration, Time};
@@ -221,15 +220,7 @@ impl Sender {
     fn grow(&mut self, growth: &Growth, now: Time) {
         let Growth { acked, marked, rtt, options } = *growth;
         let window = self.flight.window;
-        let mss = window.mss;
-        let credit = match (self.profile.counting, window.in_slow_start()) {
-            (Counting::Acknowledgements, _) | (Counting::Recommended, true) => acked.min(mss),
-            // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
-            (Counting::Bytes, true) if self.flight.phase == Phase::Loss => acked.min(mss),
-            (Counting::Bytes, true) => acked.min(2 * mss),
-            // An acknowledgement that covers a repaired hole counts for at most one window.
-            (Counting::Recommended | Counting::Bytes, false) => acked.min(window.cwnd),
-        };
+        let credit = self.profile.counting.credit(acked, &window, self.flight.phase);
         let mut ack = Ack {
             now,
             acked,
@@ -241,7 +232,7 @@ impl Sender {
             in_flight: self.flight.pipe(),
             one_way_delay: options.one_way_delay,
             arrived: options.arrived,
-            marked: marked * mss,
+            marked: marked * window.mss,
             load_factor: options.load_factor,
         };
         let window = &mut self.flight.window;

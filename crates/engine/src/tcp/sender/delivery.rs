@@ -26,7 +26,7 @@ struct Record {
 
 /// The sender's counters, and the records of the segments between SND.UNA and SND.NXT.
 #[derive(Debug)]
-pub(super) struct DeliveryEstimator {
+pub(crate) struct DeliveryEstimator {
     mss: u64,
     records: SegmentRing<Record>,
     /// C.delivered: bytes delivered so far.
@@ -47,7 +47,7 @@ pub(super) struct DeliveryEstimator {
 }
 
 impl DeliveryEstimator {
-    pub(super) fn new(mss: u64) -> DeliveryEstimator {
+    pub(crate) fn new(mss: u64) -> DeliveryEstimator {
         DeliveryEstimator {
             mss,
             records: SegmentRing::new(),
@@ -64,7 +64,7 @@ impl DeliveryEstimator {
 
     /// Records a transmission or retransmission. `una` is the first unacknowledged segment, `in_flight` the bytes in
     /// flight without this segment.
-    pub(super) fn on_sent(&mut self, index: u64, una: u64, in_flight: u64, now: Time) {
+    pub(crate) fn on_sent(&mut self, index: u64, una: u64, in_flight: u64, now: Time) {
         self.records.hold(una, index);
         if in_flight == 0 {
             self.first_sent = now;
@@ -85,7 +85,7 @@ impl DeliveryEstimator {
     }
 
     /// Records the delivery of a segment by the current acknowledgement (section 3.3, UpdateRateSample).
-    pub(super) fn on_delivered(&mut self, index: u64, now: Time) {
+    pub(crate) fn on_delivered(&mut self, index: u64, now: Time) {
         let record = self.records[index];
         if !record.pending {
             return;
@@ -100,7 +100,7 @@ impl DeliveryEstimator {
     }
 
     /// Records a loss.
-    pub(super) fn on_lost(&mut self, index: u64, now: Time) -> LostSegment {
+    pub(crate) fn on_lost(&mut self, index: u64, now: Time) -> LostSegment {
         self.lost += self.mss;
         let record = self.records[index];
         LostSegment {
@@ -114,29 +114,29 @@ impl DeliveryEstimator {
     }
 
     /// Bytes lost so far.
-    pub(super) fn lost(&self) -> u64 {
+    pub(crate) fn lost(&self) -> u64 {
         self.lost
     }
 
     /// Starts an application-limited phase: the application or a buffer left the window unused, so samples of the data
     /// now in flight may underestimate the path.
-    pub(super) fn on_app_limited(&mut self, in_flight: u64) {
+    pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = Some((self.delivered + in_flight).max(1));
     }
 
     /// Whether the window was left unused and the data in flight at that time is not all delivered.
-    pub(super) fn is_app_limited(&self) -> bool {
+    pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited_until.is_some()
     }
 
     /// Bytes delivered so far.
-    pub(super) fn delivered(&self) -> u64 {
+    pub(crate) fn delivered(&self) -> u64 {
         self.delivered
     }
 
     /// The rate sample of the current acknowledgement (section 3.3, GenerateRateSample), if it delivers data. An
     /// interval shorter than the minimum RTT is not reliable and is omitted.
-    pub(super) fn take_sample(&mut self, now: Time) -> Option<RateSample> {
+    pub(crate) fn take_sample(&mut self, now: Time) -> Option<RateSample> {
         if self.app_limited_until.is_some_and(|end| self.delivered > end) {
             self.app_limited_until = None;
         }

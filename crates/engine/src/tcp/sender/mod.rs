@@ -28,7 +28,7 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 pub use acknowledgement::Acknowledgement;
-use delivery::DeliveryEstimator;
+pub(crate) use delivery::DeliveryEstimator;
 pub use info::{Repair, TcpInfo};
 use marks::Marks;
 use pacing::Pacer;

@@ -1,0 +1,38 @@
+//! Two congestion controls side by side through one sequence of events, as columns.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_engine::plugin::Plugins;
+use sojourn_engine::replay::{Replay, Row, Standing};
+
+use super::Loaded;
+use crate::columns::column;
+use crate::{PluginFailed, SpecificationError};
+
+/// Replays a sequence. The columns of both algorithms begin with `leader_` and `follower_`; windows are in bytes, rates in bit/s, times
+/// in seconds.
+#[pyfunction]
+pub fn replay<'py>(py: Python<'py>, replay: &str, plugins: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
+    let replay: Replay =
+        serde_json::from_str(replay).map_err(|error| SpecificationError::new_err(error.to_string()))?;
+    let loaded = Loaded::of(plugins)?;
+    let rows = py.detach(|| replay.rows(&loaded)).map_err(SpecificationError::new_err)?;
+    if let Some(complaint) = loaded.failure().get() {
+        return Err(PluginFailed::new_err(complaint.to_owned()));
+    }
+    let frame = PyDict::new(py);
+    frame.set_item("event", (1..=rows.len()).collect::<Vec<usize>>())?;
+    column(&frame, "time", &rows, |row| row.now.seconds())?;
+    column(&frame, "kind", &rows, |row| row.kind.name())?;
+    column(&frame, "rtt", &rows, |row| row.rtt.map(|rtt| rtt.seconds()))?;
+    standing(&frame, "leader", &rows, |row| &row.leader)?;
+    standing(&frame, "follower", &rows, |row| &row.follower)?;
+    Ok(frame)
+}
+
+fn standing(frame: &Bound<'_, PyDict>, of: &str, rows: &[Row], select: impl Fn(&Row) -> &Standing) -> PyResult<()> {
+    column(frame, &format!("{of}_cwnd"), rows, |row| select(row).window.cwnd)?;
+    let ssthresh = |row: &Row| Some(select(row).window.ssthresh).filter(|threshold| *threshold != u64::MAX);
+    column(frame, &format!("{of}_ssthresh"), rows, ssthresh)?;
+    column(frame, &format!("{of}_pacing_rate"), rows, |row| select(row).pacing.map(|rate| rate.0))
+}
