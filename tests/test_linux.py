@@ -1,5 +1,6 @@
 """The backend linux without a kernel: what it tells one, what it refuses, and what it reads from a result that was kept."""
 
+import dataclasses
 import os
 import struct
 from collections.abc import Callable
@@ -371,6 +372,73 @@ def test_changed_module_replaces_one(empty_cache: Path, tmp_path: Path) -> None:
     assert copy.is_relative_to(empty_cache.parent)
     assert (copy / "net/ipv4/Makefile").read_text() == line
     assert (copy / "net/ipv4/tcp_cubic.c").read_text() == "int own;"
+
+
+def test_mended_module_is_taken(empty_cache: Path, tmp_path: Path) -> None:
+    """After a failed build a mended file replaces the one before in the same copy, whose rest stays as it is."""
+    tree, module = kernel_source(tmp_path / "linux"), tmp_path / "tcp_own.c"
+    module.write_text("int own")
+    copy, _ = source.unpacked(tree, (module,), tmp_path / "log")
+    (copy / "compiled.o").touch()
+    before = (copy / "net/ipv4/Makefile").stat().st_mtime_ns
+    module.write_text("int own;")
+    assert source.unpacked(tree, (module,), tmp_path / "log") == (copy, True)
+    assert copy.is_relative_to(empty_cache.parent)
+    assert (copy / "net/ipv4/tcp_own.c").read_text() == "int own;"
+    assert (copy / "compiled.o").exists()
+    assert (copy / "net/ipv4/Makefile").stat().st_mtime_ns == before
+
+
+#: A congestion control module of Linux as far as the backend reads it.
+MODULE = """
+static int divisor = 2;
+module_param(divisor, int, 0644);
+static int fixed = 1;
+module_param(fixed, int, 0444);
+static struct tcp_congestion_ops mine = { .name = "mine" };
+"""
+
+
+def own_source(text: str = MODULE, language: str = "linux") -> dict[str, Any]:
+    """Returns the specification of a small scenario whose flows use a user's file."""
+    run: dict[str, Any] = specify(from_data(scenario_data(), "test"), 1)
+    run["plugins"] = [{"file": "tcp_mine.c", "language": language, "digest": "", "files": {"tcp_mine.c": text}}]
+    source_of = {"name": "tcp_mine.c", "slow_start": "standard", "parameters": {"divisor": 3, "fixed": 1}, "plugin": 0}
+    run["flows"][0]["source"] |= source_of
+    return run
+
+
+def test_added_module_is_used() -> None:
+    """A module that the kernel was built with goes by the name that it registers, with those parameters that can be written."""
+    lines = plan(own_source(), Limitations(), {"tcp_mine.c": source.digest(MODULE.encode())}).files["plan"].splitlines()
+    assert any(" mine 0 " in line for line in lines if line.startswith("flow tcp "))
+    assert "set n0 /sys/module/tcp_mine/parameters/divisor 3" in lines
+    assert not any("fixed" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("modules", "language", "line"),
+    [
+        ({}, "linux", "tcp.linux: this kernel was built with no tcp_mine.c; `sojourn linux build --name NAME --add tcp_mine.c` "),
+        ({"tcp_mine.c": "0"}, "linux", "tcp.linux: this kernel was built with another tcp_mine.c; `sojourn linux build "),
+        ({}, "c", 'tcp.file: Linux runs modules of its own only: { linux = "tcp_mine.c" }'),
+    ],
+)
+def test_module_must_be_built_in(modules: dict[str, str], language: str, line: str) -> None:
+    """A file that the kernel was not built with, or built with another text of it, is refused with the command that adds it."""
+    with pytest.raises(Impossible) as refusal:
+        plan(own_source(language=language), Limitations(), modules)
+    assert str(refusal.value).startswith(line)
+
+
+def test_kernel_remembers_added_files(empty_cache: Path) -> None:
+    """The command that builds a kernel again names the files that were added to it."""
+    invent(empty_cache, "6.1")
+    kernel = cache.named(None)
+    cache.write(dataclasses.replace(kernel, added=(cache.Added("/home/me/tcp_mine.c", "0"),)))
+    again = cache.named(None)
+    assert again.added[0].name == "tcp_mine.c"
+    assert again.command == "sojourn linux build --source source --name 6.1 --add /home/me/tcp_mine.c"
 
 
 def test_unfit_source_is_refused(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_summary_agrees_with_estimate(tmp_path: Path) -> None:
     """The mean and interval of a cell, summed up as its file is read, are those of its values."""
     planned = campaigns.small(7)
     with Store(tmp_path / "out", create=True) as store:
-        result = run(planned, Inventor(identity=planned.backend), store).result
+        result = run(planned, Inventor(identity=planned.backends[0]), store).result
     for labels, cell in of_cells(result.scan("runs"), ["tcp"], ["queue_mean_pkts", "jain"]).items():
         runs = result.runs.filter(tcp=labels[0])
         assert cell.seeds == 7
@@ -77,7 +77,7 @@ def test_summary_agrees_with_estimate(tmp_path: Path) -> None:
 
 def test_resume_asks_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A store is asked for many runs at once, and runs that it has are not made into specifications."""
-    planned, store, backend = campaigns.small(700), Memory(), Inventor(identity=campaigns.small(1).backend)
+    planned, store, backend = campaigns.small(700), Memory(), Inventor(identity=campaigns.small(1).backends[0])
     run(planned, backend, store)
     asked: list[int] = []
 

@@ -3,7 +3,7 @@
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,12 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import _engine, backends, names
+from sojourn import _engine, backends, names, results
 from sojourn import campaign as campaigns
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Cluster, Observer, Outcome, Plan
 from sojourn.errors import InputError, RunFailed
+from sojourn.names import BACKEND
 from sojourn.results import Result
 from sojourn.runs import Run, requests
 from sojourn.scenario import Scenario
@@ -64,7 +65,7 @@ def run(
     changes: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
-    backend: str | Backend = backends.DEFAULT,
+    backend: str | Backend | Sequence[str | Backend] = backends.DEFAULT,
     cluster: str | None = None,
     observer: Observer | None = None,
 ) -> Result:
@@ -77,7 +78,8 @@ def run(
         changes: keys set in every scenario of the file: ``{"stack.minimum_rto": "200 ms"}``.
         out: a directory for the results, new, empty or a store that is to go on; none are written unless given.
         jobs: how many runs at once; as many as there are cores unless given.
-        backend: what carries out the runs, a name of ``sojourn.backends.BACKENDS`` or a backend.
+        backend: what carries out the runs, a name of ``sojourn.backends.BACKENDS`` or a backend; of a list each carries out all
+            of them, and the backend is then the last of the result's axes.
         cluster: the address of a Dask scheduler whose workers make the runs, such as ``tcp://host:8786``; made here unless given.
         observer: what looks on meanwhile.
 
@@ -163,7 +165,7 @@ def kept(planned: Plan, directory: str | Path) -> tuple[int, Mapping[Identity, i
     if not Path(directory).exists():
         return 0, {}
     with open(directory) as store:
-        return store.count(planned.run_keys()), store.stale(planned.requests(), planned.backend)
+        return store.count(planned.run_keys()), campaigns.stale(planned, store)
 
 
 @dataclass(frozen=True)
@@ -178,12 +180,15 @@ class Reproduction:
 
     @property
     def cells(self) -> pl.DataFrame:
-        """The comparison as a frame: study, table, axes, metric, published, measured, ci_low, ci_high, agrees."""
+        """The comparison as a frame: study, table, axes, metric, published, measured, ci_low, ci_high, agrees.
+
+        Of several backends it has the column ``backend`` besides.
+        """
         return cells.frame(self.study, self.comparison)
 
     @property
     def claims(self) -> pl.DataFrame:
-        """The verdicts as a frame: id, claim, source, verdict, held, seeds, evidence."""
+        """The verdicts as a frame: id, claim, source, verdict, held, seeds, evidence; of several backends also backend."""
         return verdicts.frame(self.judged)
 
 
@@ -195,7 +200,7 @@ def reproduce(
     changes: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
-    backend: str | Backend = backends.DEFAULT,
+    backend: str | Backend | Sequence[str | Backend] = backends.DEFAULT,
     cluster: str | None = None,
     observer: Observer | None = None,
 ) -> Reproduction:
@@ -240,7 +245,9 @@ def _call(name: str, what: str, **arguments: object) -> str:
     return f"sojourn.{name}({', '.join([what, *given])})"
 
 
-def _given_backend(backend: str | Backend) -> str | None:
+def _given_backend(backend: str | Backend | Sequence[str | Backend]) -> str | list[str] | None:
+    if isinstance(backend, Sequence) and not isinstance(backend, str):
+        return [each if isinstance(each, str) else each.identity.name for each in backend]
     name = backend if isinstance(backend, str) else backend.identity.name
     return None if name == backends.DEFAULT else name
 
@@ -251,7 +258,7 @@ class _Settings:
 
     out: str | Path | None
     jobs: int | None
-    backend: str | Backend
+    backend: str | Backend | Sequence[str | Backend]
     cluster: str | None
     observer: Observer
 
@@ -264,27 +271,30 @@ def _carry_out(
     only: Mapping[str, str | Iterable[str]] | None,
     changes: Mapping[str, Any] | None,
 ) -> Result:
-    observer, backend = settings.observer, backends.named(settings.backend)
+    observer, carriers = settings.observer, backends.several(settings.backend)
     with observer.checking(wanted.size) as checked:
-        planned = campaigns.plan(wanted, backend, checked)
+        planned = campaigns.plan(wanted, carriers, checked)
     command = observer.command or call
     cells, told = labels_of(only), (wanted.name, wanted.description)
-    made_by = Provenance(command, _engine.version(), backend.identity, study, cells, changes or {}, *told, wanted.order)
+    order = wanted.order if len(carriers) == 1 else {**wanted.order, BACKEND: [each.name for each in planned.backends]}
+    made_by = [
+        Provenance(command, _engine.version(), backend, study, cells, changes or {}, *told, order) for backend in planned.backends
+    ]
     cluster = None if settings.cluster is None else Cluster(settings.cluster)
     with ExitStack() as until_ended:
-        out, results = settings.out, ExitStack()
+        out, kept_until = settings.out, ExitStack()
         if out is None and len(planned) > MOST_IN_MEMORY:
-            until_ended.push(results)
-            out = Path(results.enter_context(TemporaryDirectory(prefix="sojourn-"))) / "results"
+            until_ended.push(kept_until)
+            out = Path(kept_until.enter_context(TemporaryDirectory(prefix="sojourn-"))) / "results"
         if cluster is not None:
             until_ended.enter_context(closing(cluster))
         store = until_ended.enter_context(closing(_store(out, made_by, observer)))
         elsewhere = None if cluster is None else cluster.execute
-        outcome = campaigns.run(planned, backend, store, jobs=settings.jobs, elsewhere=elsewhere, observer=observer)
+        outcome = campaigns.run(planned, carriers, store, jobs=settings.jobs, elsewhere=elsewhere, observer=observer)
         found = complete(outcome)
         # What is in a temporary directory goes with the result, not with the campaign.
-        weakref.finalize(found, results.pop_all().close)
-    found.command, found.order, found.html, found.text = command, wanted.order, _html, _text
+        weakref.finalize(found, kept_until.pop_all().close)
+    found.command, found.order, found.html, found.text = command, order, _html, _text
     return found
 
 
@@ -302,27 +312,33 @@ def _html(result: Result) -> str:
     return notebook.html(result)
 
 
-def _store(out: str | Path | None, made_by: Provenance, observer: Observer) -> RunStore:
+def _store(out: str | Path | None, made_by: Iterable[Provenance], observer: Observer) -> RunStore:
     """What keeps results in a directory, or in memory if there is none."""
     if out is None:
         return Memory()
     store = Store(Path(out), create=True, notify=observer.notify)
-    store.note(made_by)
+    for each in made_by:
+        store.note(each)
     return store
 
 
 def compare(study: Study, result: Result, directory: Path | None = None) -> Reproduction:
-    """Puts a study's published values beside results of its runs, and judges its claims by them.
+    """Puts a study's published values beside results of its runs, and judges its claims by them; of several backends by each.
 
     A directory, if given, gets ``cells.csv`` and, if there are claims, ``claims.csv``.
 
     Raises:
         InputError: the query of a claim cannot be answered.
     """
-    compared, claims = cells.compare(library.published_values(study), result, list(study.axes)), library.claims(study)
+    published, claims = library.published_values(study), library.claims(study)
+    compared: list[Compared] = []
+    judged: list[Judged] = []
+    for backend, found in results.by_backend(result):
+        compared += (replace(each, backend=backend) for each in cells.compare(published, found, list(study.axes)))
+        judged += (replace(each, backend=backend) for each in verdicts.judge(study, claims, found))
     if directory is not None:
         cells.write(directory / "cells.csv", cells.frame(study, compared))
-    reproduction = Reproduction(study, result, compared, verdicts.judge(study, claims, result))
+    reproduction = Reproduction(study, result, compared, judged)
     if claims and directory is not None:
         verdicts.write(directory / "claims.csv", reproduction.judged)
     return reproduction
@@ -362,7 +378,7 @@ def judge(study: Study, directory: str | Path) -> list[Judged]:
     if not claims:
         raise InputError(f"study {study.name}: no claims")
     with open(directory) as store:
-        judged = verdicts.judge(study, claims, kept_of_study(study, store))
+        judged = list(compare(study, kept_of_study(study, store)).judged)
     verdicts.write(Path(directory) / "claims.csv", judged)
     return judged
 
@@ -370,8 +386,8 @@ def judge(study: Study, directory: str | Path) -> list[Judged]:
 def kept_of_study(study: Study, store: Store) -> Result:
     """The results of the runs that commands reproducing a study left in a store, as many seeds as are there.
 
-    Of a cell that several of them made, with other settings, those of the latest. They are of the backend of the latest command,
-    whichever build of it made them.
+    Of a cell that several of them made, with other settings, those of the latest. Where they are of several backends, the backend
+    is the last of the axes; any build of it counts.
 
     Raises:
         InputError: there is none, or a command's cells or settings are no longer the study's.
@@ -380,17 +396,19 @@ def kept_of_study(study: Study, store: Store) -> Result:
     store.consolidate()
     seeds = store.sql("SELECT DISTINCT seed FROM runs")["seed"].to_list()
     made = [entry for entry in store.provenance if entry.study == study.name]
-    backend = made[-1].backend.name if made else next((identity.name for identity in store.identities), backends.DEFAULT)
-    of_backend = [entry for entry in made if entry.backend.name == backend]
-    wanted = [study_campaign(study, 1, entry.only, entry.changes) for entry in of_backend] or [study_campaign(study, 1)]
+    known = dict.fromkeys(entry.backend.name for entry in made) or dict.fromkeys(each.name for each in store.identities)
     keys_of: dict[tuple[str, ...], list[str]] = {}
-    for each in wanted:
-        for cell in each.cells():
-            if keys := store.keys_of(requests(text(cell.specification), seeds), backend):
-                keys_of[tuple(cell.axes.values())] = keys
+    for backend in known:
+        of_backend = [entry for entry in made if entry.backend.name == backend]
+        wanted = [study_campaign(study, 1, entry.only, entry.changes) for entry in of_backend] or [study_campaign(study, 1)]
+        for each in wanted:
+            for cell in each.cells():
+                if keys := store.keys_of(requests(text(cell.specification), seeds), backend):
+                    keys_of[backend, *cell.axes.values()] = keys
     if not keys_of:
         raise InputError(f"{store.directory}: no runs of study {study.name}; make them with sojourn reproduce {study.name}")
-    return store.result(list(study.axes), lambda: chain.from_iterable(keys_of.values()))
+    found = store.result(list(study.axes), lambda: chain.from_iterable(keys_of.values()))
+    return found if len({backend for backend, *_ in keys_of}) == 1 else results.beside(found)
 
 
 def complete(outcome: CampaignOutcome) -> Result:

@@ -10,7 +10,7 @@ import polars as pl
 from sojourn import names, repetition
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric, of_group
-from sojourn.names import GROUP
+from sojourn.names import BACKEND, GROUP
 from sojourn.statistics import Comparison, Estimate, compare
 
 #: What the columns of the second cell end in, beside those of the first.
@@ -53,20 +53,19 @@ Rows = pl.DataFrame | pl.LazyFrame
 #: The first row of a combination of values.
 _FIRST = "=first"
 
-#: What tells runs of several backends apart, as an axis does.
-BACKEND = "backend"
-
 
 def axes_of(runs: pl.DataFrame) -> list[str]:
     """The axes that a frame of runs or groups has, between its key and its seed; of several backends that too."""
     axes = runs.columns[1 : runs.columns.index("seed")]
-    return [*axes, BACKEND] if BACKEND in runs.columns and runs[BACKEND].n_unique() > 1 else axes
+    if BACKEND in axes or BACKEND not in runs.columns:
+        return axes
+    return [*axes, BACKEND] if runs[BACKEND].n_unique() > 1 else axes
 
 
 def groups_of(results: Results) -> pl.LazyFrame:
     """The groups of some results, of several backends with that of their run."""
     groups, runs = results.scan("groups"), results.scan("runs")
-    if runs.select(pl.col(BACKEND).n_unique()).collect(engine="streaming").item() < 2:
+    if BACKEND in groups.collect_schema() or runs.select(pl.col(BACKEND).n_unique()).collect(engine="streaming").item() < 2:
         return groups
     return groups.join(runs.select("key", BACKEND), on="key", maintain_order="left")
 
@@ -99,7 +98,8 @@ def distinct(rows: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
 def cells_of(runs: Rows) -> pl.DataFrame:
     """A row for each cell of runs or groups, as they have them, but without keys and seeds."""
     columns = runs.lazy().collect_schema().names()
-    labels = [*columns[1 : columns.index("seed")], *({BACKEND} & set(columns))]
+    axes = columns[1 : columns.index("seed")]
+    labels = [*axes, BACKEND] if BACKEND in columns and BACKEND not in axes else axes
     found = distinct(runs.lazy(), labels)
     # In the places where runs have them.
     return found.insert_column(0, pl.Series("key", [""] * found.height)).insert_column(

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 #: What selections of cells call a group of flows, as if it were an axis; no axis has this name.
 GROUP = "group"
 
+#: The column that tells runs of several backends apart, as an axis does; no axis has this name.
+BACKEND = "backend"
+
 #: Categories of characters that no name may have: controls, ends of lines, and halves of surrogate pairs.
 _NOT_IN_NAMES = {"Cc", "Zl", "Zp", "Cs"}
 

@@ -4,7 +4,7 @@ The result of a run is kept as a ``Record`` until there are many: to label and t
 a small part of the time that it takes run by run.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from sojourn import catalogue, metrics, repetition, specification
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, RunResult
 from sojourn.metrics.observation import Observation, observe, places
+from sojourn.names import BACKEND
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
 
@@ -158,6 +159,41 @@ class Result:
         return self.scan("series").collect()
 
 
+def beside(found: Result) -> Result:
+    """The same results with their backend as the last of the axes, so that those of several are told apart like other cells."""
+    axes = [*found.axes, BACKEND]
+
+    def scan(name: str) -> pl.LazyFrame:
+        rows = found.scan(name)
+        if name != "runs":
+            rows = rows.join(found.scan("runs").select("key", BACKEND), on="key", how="left", maintain_order="left")
+        labels = ["key", *axes, "seed"]
+        return rows.select(*labels, pl.exclude(labels)).sort(*axes, "seed", maintain_order=True)
+
+    return Result(scan, axes, found.file)
+
+
+def of_backend(found: Result, backend: str) -> Result:
+    """Those results of ``beside`` that a backend made, without that axis."""
+
+    def scan(name: str) -> pl.LazyFrame:
+        rows = found.scan(name).filter(pl.col(BACKEND) == backend)
+        return rows if name == "runs" else rows.drop(BACKEND)
+
+    return Result(scan, [axis for axis in found.axes if axis != BACKEND], found.file)
+
+
+def by_backend(found: Result) -> Iterator[tuple[str | None, Result]]:
+    """The results of each backend alone, with its name, in order; of results that do not tell backends apart all, without one."""
+    if BACKEND not in found.axes:
+        yield None, found
+        return
+    there = found.columns("runs", [BACKEND])[BACKEND].unique().sort().to_list()
+    first = [name for name in found.order.get(BACKEND, ()) if name in there]
+    for name in [*first, *(name for name in there if name not in first)]:
+        yield name, of_backend(found, name)
+
+
 @dataclass(frozen=True)
 class Record:
     """What one run found: its rows of ``runs`` and ``groups`` as ``columns`` has them, and the frames of the backend."""
@@ -183,7 +219,8 @@ def of_run(run: Run, result: RunResult) -> Record:
     seen = observe(flows, result.queues, window, None if rate is None else rate / 1e6)
     series = result.queue_series, result.flow_series
     summary = _summary(run, result, seen, window)
-    return Record(run.key, run.axes, run.seed, summary, _of_groups(flows, seen), flows, result.queues, *series)
+    axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
+    return Record(run.key, axes, run.seed, summary, _of_groups(flows, seen), flows, result.queues, *series)
 
 
 def schema(name: str, axes: Sequence[str]) -> pl.Schema:

@@ -4,7 +4,7 @@ Everything outside this package reaches a backend by its name, and nothing outsi
 module here and an entry in ``BACKENDS``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sojourn import names
@@ -50,6 +50,22 @@ def named(backend: "str | Backend") -> "Backend":
     if backend not in BACKENDS:
         raise InputError(names.unknown("backend", backend, BACKENDS))
     return BACKENDS[backend]()
+
+
+def several(wanted: "str | Backend | Sequence[str | Backend]") -> "tuple[Backend, ...]":
+    """The backends of one or several names; a backend stands for itself.
+
+    Raises:
+        InputError: there is none of a name, none is named, or two are the same.
+    """
+    found = tuple(map(named, wanted)) if isinstance(wanted, Sequence) and not isinstance(wanted, str) else (named(wanted),)
+    if not found:
+        raise InputError(f"no backend is named (known: {', '.join(BACKENDS)})")
+    names_of = [backend.identity.name for backend in found]
+    for name in names_of:
+        if names_of.count(name) > 1:
+            raise InputError(f"the backend {name} is named {names_of.count(name)} times")
+    return found
 
 
 def stepping(backend: "str | Backend") -> "Stepping":

@@ -10,7 +10,7 @@ from sojourn.campaign.model import Campaign
 from sojourn.campaign.observer import Observer, Tally
 from sojourn.campaign.outcome import CampaignOutcome, Imprecise, Outcome
 from sojourn.campaign.planning import Plan, PlannedCell, plan
-from sojourn.campaign.runner import run
+from sojourn.campaign.runner import run, stale
 
 __all__ = [
     "Campaign",
@@ -26,5 +26,6 @@ __all__ = [
     "execute",
     "plan",
     "run",
+    "stale",
     "workers",
 ]

@@ -6,10 +6,10 @@ worker is left alone with a long one at the end; the order in which runs finish 
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from sojourn import results
+from sojourn import backends, results
 from sojourn.backends.backend import Backend, Estimating
 from sojourn.campaign.memory import Shares, of_machine
 from sojourn.campaign.outcome import Outcome
@@ -46,40 +46,46 @@ def carry_out(run: Run, backend: Backend) -> bytes:
 
 
 def execute(
-    runs: Iterable[Run], backend: Backend, jobs: int | None = None, notify: Callable[[str], None] = lambda _: None
+    runs: Iterable[Run],
+    backend: Backend | Sequence[Backend],
+    jobs: int | None = None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> Generator[Outcome]:
-    """Carries out all runs, about in their order, and yields each as it ends; few are taken ahead of time.
+    """Carries out all runs, each with its backend, about in their order, and yields each as it ends; few are taken ahead of time.
 
     Fewer are under way at a time if they might together take more memory than there is; ``notify`` is then called with a line.
     When the iterator is closed early (an interrupt, say), runs under way are cancelled and the others never start.
     """
-    number = workers(jobs)
+    number, carriers = workers(jobs), backends.several(backend)
     executor = ThreadPoolExecutor(max_workers=number, thread_name_prefix="run")
     shares = Shares(of_machine(), notify)
-    size_of = _sizes(backend) if number > 1 and isinstance(backend, Estimating) else lambda _: 0
+    by_name = {carrier.identity.name: carrier for carrier in carriers}
+    size_of = _sizes(by_name) if number > 1 else lambda _: 0
 
     def carry_out_within(run: Run) -> bytes:
         with shares.of(size_of(run)):
-            return carry_out(run, backend)
+            return carry_out(run, by_name[run.backend.name])
 
     try:
         yield from flow(runs, lambda run: executor.submit(carry_out_within, run), 2 * number)
     except BaseException:
-        backend.cancel()
+        for carrier in carriers:
+            carrier.cancel()
         raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _sizes(backend: Estimating) -> Callable[[Run], int]:
-    """What gives the memory of a run in bytes; all runs of a cell have the same, and come one after the other."""
+def _sizes(carriers: Mapping[str, Backend]) -> Callable[[Run], int]:
+    """What gives the memory of a run in bytes, 0 if its backend cannot tell; runs of a cell have the same, in a row."""
     known: dict[tuple[str, ...], int] = {}
 
     def size_of(run: Run) -> int:
         cell = tuple(run.axes.values())
         size = known.get(cell)
         if size is None:
-            size = backend.memory(run.specification)
+            carrier = carriers[run.backend.name]
+            size = carrier.memory(run.specification) if isinstance(carrier, Estimating) else 0
             if len(known) >= CELLS_AT_ONCE:
                 known.clear()
             known[cell] = size

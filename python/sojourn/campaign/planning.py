@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from sojourn import names, randomness, specification
+from sojourn import backends, names, randomness, specification
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign.model import Campaign
@@ -21,6 +21,7 @@ from sojourn.units import LARGEST
 class PlannedCell:
     """A cell of which only as much is kept as its runs need: there may be many thousands."""
 
+    #: Its labels; where a campaign has several backends the name of its own is the last.
     axes: dict[str, str]
     #: The seed of the first run; the others count up from it.
     seed: int
@@ -65,13 +66,13 @@ class PlannedCell:
 
 @dataclass(frozen=True)
 class Plan:
-    """A campaign that has been checked, and what will carry it out."""
+    """A campaign that has been checked, and what will carry it out: each cell once by each backend."""
 
     name: str
     axes: Sequence[str]
     cells: Sequence[PlannedCell]
     repetitions: int
-    backend: Identity
+    backends: Sequence[Identity]
     until: StoppingRule | None = None
 
     def __len__(self) -> int:
@@ -87,9 +88,9 @@ class Plan:
         """How long all runs last together, in their own time."""
         return self.repetitions * sum(cell.simulated_seconds for cell in self.cells)
 
-    def requests(self) -> Iterator[str]:
-        """``Run.request`` of all runs, cell by cell."""
-        return chain.from_iterable(cell.requests(self.repetitions) for cell in self.cells)
+    def requests(self, backend: Identity) -> Iterator[str]:
+        """``Run.request`` of all runs of a backend, cell by cell."""
+        return chain.from_iterable(cell.requests(self.repetitions) for cell in self.cells if cell.backend == backend)
 
     def run_keys(self) -> Iterator[str]:
         """The keys of all runs, cell by cell."""
@@ -110,37 +111,44 @@ def _check_group(until: StoppingRule, run: Run) -> None:
         raise InputError(f"sweep.until: {names.unknown(names.GROUP, until.group, known)}")
 
 
-def plan(campaign: Campaign, backend: Backend, on_cell: Callable[[], None] = lambda: None) -> Plan:
+def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Callable[[], None] = lambda: None) -> Plan:
     """Has the backend check all cells, so that bad input is found before anything is run or written.
 
     Args:
         campaign: what is to be run.
-        backend: what will carry it out.
+        backend: what will carry it out; several each carry out all of it, and the backend is then the last of the axes.
         on_cell: called after each cell that is fine.
 
     Raises:
-        InputError: a cell makes no sense, the backend cannot do what it asks for, or two cells are the same.
+        InputError: a cell makes no sense, a backend cannot do what it asks for, or two cells are the same.
     """
+    carriers = backends.several(backend)
     cells: list[PlannedCell] = []
     seen: dict[str, str] = {}
     known_random: dict[randomness.Parts, randomness.Parts] = {}
-    for cell in campaign.cells():
-        run, name = cell.run(0, backend.identity), called(cell.axes)
+    for cell, carrier in ((cell, carrier) for cell in campaign.cells() for carrier in carriers):
+        beside = {names.BACKEND: carrier.identity.name} if len(carriers) > 1 else {}
+        run, axes = cell.run(0, carrier.identity), {**cell.axes, **beside}
+        name = called(axes)
         try:
-            backend.check(run.specification, cell.given)
+            carrier.check(run.specification, cell.given)
             if run.seed + campaign.repetitions - 1 > LARGEST:
                 raise InputError(f"seed: {run.seed} is too large: {campaign.repetitions} seeds count up from it")
             if campaign.until is not None:
                 _check_group(campaign.until, run)
         except InputError as error:
             alone = [*cell.axes.values()] == [campaign.name]  # a scenario that is not swept
-            raise InputError(f"{campaign.origin}: {error}" if alone else f"{campaign.origin}: cell {name}: {error}") from None
+            where = called(beside) if alone else f"cell {name}"
+            raise InputError(": ".join(filter(None, (campaign.origin, where, str(error))))) from None
         other = seen.setdefault(run.key, name)
         if other is not name:
             raise InputError(f"{campaign.origin}: the cells {other} and {name} are the same run; exclude one")
         packed = zlib.compress(specification.text(run.specification).encode())
         random = randomness.parts(run.specification)
         random = known_random.setdefault(random, random)  # the same for most cells
-        cells.append(PlannedCell(dict(cell.axes), run.seed, run.cost, run.simulated_seconds, run.backend, packed, random))
-        on_cell()
-    return Plan(campaign.name, campaign.axes, cells, campaign.repetitions, backend.identity, campaign.until)
+        cells.append(PlannedCell(axes, run.seed, run.cost, run.simulated_seconds, run.backend, packed, random))
+        if carrier is carriers[-1]:
+            on_cell()
+    axes_of_all = (*campaign.axes, names.BACKEND) if len(carriers) > 1 else campaign.axes
+    identities = tuple(carrier.identity for carrier in carriers)
+    return Plan(campaign.name, axes_of_all, cells, campaign.repetitions, identities, campaign.until)

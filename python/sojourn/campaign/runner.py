@@ -1,17 +1,22 @@
 """Carries out a campaign and keeps its results: everything in Sojourn that makes runs does it here."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain, islice
 
+from sojourn import results
 from sojourn.backends.backend import Backend
+from sojourn.backends.identity import Identity
 from sojourn.campaign import precision
 from sojourn.campaign.execution import Execute, execute
 from sojourn.campaign.observer import Observer, Tally
 from sojourn.campaign.outcome import CampaignOutcome, Imprecise, Outcome
 from sojourn.campaign.planning import Plan
 from sojourn.errors import StoreFailed
+from sojourn.names import BACKEND
+from sojourn.results import Result
 from sojourn.runs import Run
 from sojourn.store import RunStore
 from sojourn.sweep.stopping import StoppingRule
@@ -22,7 +27,7 @@ CHUNK = 500
 
 def run(
     planned: Plan,
-    backend: Backend,
+    backend: Backend | Sequence[Backend],
     store: RunStore,
     *,
     jobs: int | None = None,
@@ -38,7 +43,7 @@ def run(
 
     Args:
         planned: the campaign.
-        backend: what it was planned with.
+        backend: what it was planned with, one or several.
         store: what keeps the results.
         jobs: how many runs at once; as many as there are cores unless given.
         elsewhere: what carries out the runs instead of the backend here, such as the workers of a cluster.
@@ -48,8 +53,8 @@ def run(
         StoreFailed: results could not be kept; those that are kept stay.
     """
     observer = observer or Observer()
-    store.begin(planned.axes)
-    observer.planned(planned, store.stale(planned.requests(), planned.backend))
+    store.begin([axis for axis in planned.axes if axis != BACKEND])
+    observer.planned(planned, stale(planned, store))
 
     def here(runs: Iterable[Run]) -> Generator[Outcome]:
         return execute(runs, backend, jobs, observer.notify)
@@ -60,6 +65,17 @@ def run(
     outcome = carry_out(planned) if planned.until is None else _until_precise(planned, planned.until, store, carry_out)
     observer.ended(outcome)
     return outcome
+
+
+def stale(planned: Plan, store: RunStore) -> Counter[Identity]:
+    """How many of a campaign's runs have results of another build of their backend and none of this one, by what made them."""
+    return sum((store.stale(planned.requests(backend), backend) for backend in planned.backends), Counter[Identity]())
+
+
+def _result(store: RunStore, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
+    if BACKEND not in axes:
+        return store.result(axes, keys)
+    return results.beside(store.result([axis for axis in axes if axis != BACKEND], keys))
 
 
 def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observer) -> CampaignOutcome:
@@ -101,7 +117,7 @@ def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observe
         store.consolidate()
     finished = tally.made + tally.found
     alone = len(store) == finished
-    result = store.result(batch.axes, None if alone else batch.run_keys)
+    result = _result(store, batch.axes, None if alone else batch.run_keys)
     failures.sort(key=lambda failure: ([*failure.run.axes.values()], failure.run.seed))
     return CampaignOutcome(result, failures, finished, tally.found, [])
 
@@ -136,6 +152,6 @@ def _until_precise(
     def run_keys() -> Iterator[str]:
         return chain.from_iterable(cell.keys(seeds[index]) for index, cell in enumerate(planned.cells))
 
-    result = store.result(planned.axes, run_keys)
+    result = _result(store, planned.axes, run_keys)
     imprecise += [Imprecise(planned.cells[index], half, repetitions) for index, half in wide.items()]
     return CampaignOutcome(result, outcome.failures, finished, found, imprecise)

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import Command, backend_option, cells_of, changes_of, only_option, set_option
+from sojourn.cli.options import Command, backends_option, cells_of, changes_of, only_option, set_option
 
 
 @click.command("check", cls=Command)
 @click.argument("file", metavar="FILE|STUDY", type=click.Path(path_type=Path))
 @only_option
 @set_option
-@backend_option
-def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend: str) -> None:
+@backends_option
+def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend: tuple[str, ...]) -> None:
     """Check a scenario, sweep or study, or an algorithm of your own.
 
     Nothing is run: a scenario, sweep or study is valid or not. Of a file with your own algorithm, the properties are checked that
@@ -29,7 +29,7 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     if source.language_of(file) is not None:
         _check_own(file)
         return
-    carrier = backends.named(backend)
+    carrier = backends.several(backend)
     if str(file) in library.available() and not file.is_file():
         study = library.load(str(file))
         claims = api.check_study(study)

@@ -52,7 +52,7 @@ def status_command() -> None:
     from sojourn.linux import cache
 
     for kernel in cache.kernels():
-        added = f", with {', '.join(kernel.added)}" if kernel.added else ""
+        added = f", with {', '.join(each.name for each in kernel.added)}" if kernel.added else ""
         click.echo(f"linux:{kernel.name}: Linux {kernel.version}, {kernel.hz} ticks a second{added}, from {kernel.source}")
         click.echo(f"    {kernel.folder}")
     for folder in cache.unfinished():

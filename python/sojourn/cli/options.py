@@ -105,6 +105,17 @@ backend_option = option(
     default=backends.DEFAULT,
     help=f"Carry out the runs with this backend ({', '.join(backends.BACKENDS)}).",
 )
+backends_option = option(
+    "--backend",
+    "backend",
+    section=EXECUTION,
+    metavar="NAME",
+    type=BackendName(),
+    multiple=True,
+    default=[backends.DEFAULT],
+    show_default=backends.DEFAULT,
+    help=f"Carry out the runs with this backend ({', '.join(backends.BACKENDS)}); repeat to compare several.",
+)
 jobs_option = option(
     "--jobs",
     section=EXECUTION,

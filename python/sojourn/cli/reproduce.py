@@ -10,7 +10,7 @@ from sojourn.cli.console import Form, put, say
 from sojourn.cli.options import (
     RESULTS,
     Command,
-    backend_option,
+    backends_option,
     cells_of,
     changes_of,
     cluster_option,
@@ -41,7 +41,7 @@ ALL_STUDIES = "all"
     "results/STUDY", "Keep the results in DIR: a new or empty directory, or one with results, of which none is made again."
 )
 @option("--tables", section=RESULTS, is_flag=True, help="Print every table: each published value beside ours.")
-@backend_option
+@backends_option
 @jobs_option
 @cluster_option
 @progress_option
@@ -53,7 +53,7 @@ def command(
     changes: tuple[str, ...],
     out: Path | None,
     tables: bool,
-    backend: str,
+    backend: tuple[str, ...],
     jobs: int | None,
     cluster: str | None,
     progress: str,

@@ -7,7 +7,7 @@ import click
 from sojourn.cli.console import Form
 from sojourn.cli.options import (
     Command,
-    backend_option,
+    backends_option,
     changes_of,
     cluster_option,
     form_options,
@@ -28,7 +28,7 @@ from sojourn.names import GROUP
 @only_option
 @set_option
 @out_option(None, "Keep the results in DIR: a new or empty directory, or one with results, of which none is made again.")
-@backend_option
+@backends_option
 @jobs_option
 @cluster_option
 @progress_option
@@ -39,7 +39,7 @@ def command(
     only: tuple[str, ...],
     changes: tuple[str, ...],
     out: Path | None,
-    backend: str,
+    backend: tuple[str, ...],
     jobs: int | None,
     cluster: str | None,
     progress: str,

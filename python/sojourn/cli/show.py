@@ -13,10 +13,10 @@ from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan
 from sojourn.cli.console import Form, put
 from sojourn.comparison import ComparedGroups, ComparedMetric
-from sojourn.names import GROUP
+from sojourn.names import BACKEND, GROUP
 from sojourn.results import Result
 from sojourn.statistics import least_p
-from sojourn.study.cells import Compared, agreement
+from sojourn.study.cells import Compared, agreement, by_backend
 from sojourn.study.cells import frame as cells_frame
 from sojourn.study.design import Study
 from sojourn.study.tally import Tally
@@ -76,7 +76,8 @@ def stale(made_by: Mapping[Identity, int], planned: Plan, directory: Path, made:
     were, are = ("was", "is") if number == 1 else ("were", "are")
     builds = " and ".join(map(str, made_by))
     what = f"{number:,} of {counted(len(planned), 'run')} in {directory} {were} made by {builds} and {are} stale"
-    return f"{what}; {'it' if number == 1 else 'they'} {made} again by {planned.backend}"
+    again = " and ".join(str(each) for each in planned.backends if each.name in {build.name for build in made_by})
+    return f"{what}; {'it' if number == 1 else 'they'} {made} again by {again}"
 
 
 def imprecise(cell: Imprecise, rule: StoppingRule) -> str:
@@ -196,7 +197,10 @@ VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDE
 
 def claims(judged: Iterable[tuple[str, Judged]]) -> Table:
     """Each claim of a study with its verdict, the seeds on which it holds, and the values that show it."""
+    judged = list(judged)
+    several = any(each.backend for _, each in judged)
     columns = [
+        *([label(BACKEND, keep=True)] if several else []),
         label("id", keep=True),
         text("claim", keep=True),
         Column("verdict", ("verdict",), lambda row: Text(row["verdict"], VERDICT_STYLES[row["verdict"]]), Kind.LABEL, keep=True),
@@ -218,15 +222,19 @@ def _judged(judged: Judged) -> Row:
     share, low, high = judged.share
     claim = judged.claim
     return {
+        BACKEND: judged.backend,
         **{"id": claim.id, "claim": claim.claim, "source": claim.source, "verdict": judged.verdict, "values": judged.shown},
         **{"held": judged.held, "seeds": judged.seeds, "share": share, "share_ci_low": low, "share_ci_high": high},
     }
 
 
 def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
-    """What the claims of a paper come to, on one line."""
+    """What the claims of a paper come to, on one line for each backend."""
     if not judged:
         return f"none of {counted(there_are, 'claim')} can be judged from these runs"
+    parts = by_backend(judged)
+    if len(parts) > 1:
+        return "\n".join(f"{backend}: {verdicts_in_all(part, there_are)}" for backend, part in parts.items())
     line = Tally.of(judged).line
     if len(judged) < there_are:
         line += f"; {there_are - len(judged)} more cannot be judged from these runs"
@@ -239,17 +247,20 @@ def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) 
     def agreeing(row: Row) -> str:
         return f"{row['agree']} of {row['values']}" if row["values"] else "none published"
 
+    rows = []
+    for study, judged, comparison in found:
+        of_backends, claims_of = by_backend(comparison), by_backend(judged)
+        for backend in {**of_backends, **claims_of} or [None]:
+            tables = agreement(of_backends.get(backend, ())).values()
+            agree, values = sum(agreed for _, agreed, _ in tables), sum(total for _, _, total in tables)
+            verdicts = {str(verdict): count for verdict, count in Tally.of(claims_of.get(backend, ())).verdicts.items()}
+            rows.append({"study": study.name, BACKEND: backend, **verdicts, "agree": agree, "values": values})
     columns = [
         label("study", keep=True),
+        *([label(BACKEND, keep=True)] if any(row[BACKEND] for row in rows) else []),
         *(number(verdict, heading) for verdict, heading in zip(Verdict, ("claims hold", "fail", "undecided"), strict=True)),
         Column("values agree", ("agree", "values"), agreeing, Kind.NUMBER),
     ]
-    rows = []
-    for study, judged, comparison in found:
-        tables = agreement(comparison).values()
-        agree, values = sum(agreed for _, agreed, _ in tables), sum(total for _, _, total in tables)
-        verdicts = {str(verdict): count for verdict, count in Tally.of(judged).verdicts.items()}
-        rows.append({"study": study.name, **verdicts, "agree": agree, "values": values})
     return Table("papers", "Papers", columns, rows)
 
 

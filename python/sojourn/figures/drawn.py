@@ -9,9 +9,9 @@ from typing import Self
 import polars as pl
 
 from sojourn import names, repetition, units
-from sojourn.comparison import BACKEND, Results, axes_of, cells_of, distinct
+from sojourn.comparison import Results, axes_of, cells_of, distinct
 from sojourn.errors import InputError
-from sojourn.names import GROUP
+from sojourn.names import BACKEND, GROUP
 
 #: The label of an axis that a run has not, in a store of several campaigns.
 ABSENT = "-"

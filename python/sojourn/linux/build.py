@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sojourn.errors import InputError
 from sojourn.linux import cache, compiling, guest, source, tools
-from sojourn.linux.cache import Kernel
+from sojourn.linux.cache import Added, Kernel
 
 #: The folder of what has been compiled, until the kernel is complete.
 _OBJECTS = "objects"
@@ -91,7 +91,7 @@ def _compile(name: str, origin: Path, added: tuple[Path, ...], key: str, watch: 
         program="",
         key=key,
         source=str(origin),
-        added=tuple(path.name for path in added),
+        added=tuple(Added(str(path.resolve()), source.digest(path.read_bytes())) for path in added),
     )
 
 

@@ -18,6 +18,20 @@ KERNEL, SEEDED, GUEST, DESCRIPTION, LOG, CONFIGURATION = "linux", "seeded.so", "
 
 
 @dataclass(frozen=True)
+class Added:
+    """A file that was compiled with a kernel, in place of the kernel's own or besides."""
+
+    path: str
+    #: Of its content.
+    digest: str
+
+    @property
+    def name(self) -> str:
+        """What it is called, without its folder."""
+        return Path(self.path).name
+
+
+@dataclass(frozen=True)
 class Kernel:
     """A kernel and its guest, ready to run."""
 
@@ -38,7 +52,7 @@ class Kernel:
     key: str
     #: What it was made from: a file or a folder, and the files added.
     source: str
-    added: tuple[str, ...]
+    added: tuple[Added, ...]
 
     @property
     def folder(self) -> Path:
@@ -48,7 +62,8 @@ class Kernel:
     @property
     def command(self) -> str:
         """What builds it from the same source once more."""
-        return shlex.join([*BUILD.split(), "--source", self.source, "--name", self.name])
+        added = (word for each in self.added for word in ("--add", each.path))
+        return shlex.join([*BUILD.split(), "--source", self.source, "--name", self.name, *added])
 
 
 def folder() -> Path:
@@ -109,6 +124,6 @@ def named(name: str | None) -> Kernel:
 def _read(path: Path) -> Kernel | None:
     try:
         values: dict[str, Any] = json.loads(path.read_text())
-        return Kernel(**{**values, "added": tuple(values["added"])})
+        return Kernel(**{**values, "added": tuple(Added(**each) for each in values["added"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None

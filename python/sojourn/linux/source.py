@@ -53,16 +53,25 @@ def check_added(added: Iterable[Path]) -> None:
             raise InputError(f"--add {path}: a module is one file called {allowed}")
 
 
+def digest(content: bytes) -> str:
+    """What tells one content of an added file from another."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def key(source: Path, added: Iterable[Path]) -> str:
     """A digest of a source, by its place and its time, and of the files that are added."""
-    contents = b"\0".join(path.name.encode() + b"\0" + path.read_bytes() for path in added)
-    return hashlib.blake2b(f"{source} {source.stat().st_mtime_ns}".encode() + contents, digest_size=8).hexdigest()
+    return _key(source, [path.name.encode() + b"\0" + path.read_bytes() for path in added])
+
+
+def _key(source: Path, more: list[bytes]) -> str:
+    return hashlib.blake2b(f"{source} {source.stat().st_mtime_ns}".encode() + b"\0".join(more), digest_size=8).hexdigest()
 
 
 def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bool]:
     """The folder of a source, with the files that were added.
 
-    A folder is used where it is, unless files are added to it: then it is copied. An archive is unpacked into the cache.
+    A folder is used where it is, unless files are added to it: then it is copied. An archive is unpacked into the cache. What is
+    there of an unfinished build gets the files as they are now, so that only what has changed is compiled again.
 
     Returns:
         The folder, and whether it is a copy that may be removed.
@@ -74,7 +83,7 @@ def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bo
     if source.is_dir() and not added:
         _check(source)
         return source, False
-    folder = cache.sources_folder() / key(source, added)
+    folder = cache.sources_folder() / _key(source, [path.name.encode() for path in added])
     if not folder.exists():
         part = folder.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
@@ -89,9 +98,9 @@ def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bo
         if done.returncode:
             raise RunFailed(f"{source} could not be unpacked; {log} says why")
         _check(part)
-        for path in added:
-            _add(path, part)
         part.rename(folder)
+    for path in added:
+        _add(path, folder)
     return folder, True
 
 
@@ -113,7 +122,9 @@ def _check(folder: Path) -> None:
 
 def _add(path: Path, folder: Path) -> None:
     place = folder / next(place for start, place in PLACES.items() if path.name.startswith(start))
-    shutil.copyfile(path, place / path.name)
+    target = place / path.name
+    if not target.exists() or target.read_bytes() != path.read_bytes():
+        shutil.copyfile(path, target)
     makefile = place / "Makefile"
     lines = makefile.read_text()
     if not re.search(rf"\b{re.escape(path.stem)}\.o\b", lines):

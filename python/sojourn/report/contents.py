@@ -13,7 +13,8 @@ from sojourn.errors import InputError
 from sojourn.figures import Drawn
 from sojourn.figures.drawn import in_a_row
 from sojourn.metrics import of_run
-from sojourn.results import Result
+from sojourn.names import BACKEND
+from sojourn.results import Result, beside
 from sojourn.runs import called
 from sojourn.statistics import Estimate
 from sojourn.store import Provenance, Store
@@ -178,12 +179,10 @@ def read(directory: Path) -> Contents:
 
 
 def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -> Contents:
-    """What is there if it is no study's: of the axes that most runs have."""
+    """What is there if it is no study's: of the axes that most runs have, and of all backends."""
     every_run = store.scan("runs")
     names = comparison.axes_of(every_run.head(0).collect())
-    runs = every_run.select("key", "seed", comparison.BACKEND, *names)
-    if provenance:
-        runs = runs.filter(pl.col(comparison.BACKEND) == provenance[-1].backend.name)
+    runs = every_run.select("key", "seed", BACKEND, *names)
     shape = pl.concat_list(pl.col(axis).is_null() for axis in names).cast(pl.List(pl.String)).list.join("").alias("shape")
     counted = runs.group_by(shape).agg(pl.len().alias("runs")).sort("runs", "shape", descending=[True, False])
     shapes = counted.collect(engine="streaming")
@@ -192,14 +191,22 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
     chosen = runs.filter(shape == shapes["shape"][0])
     absent = chosen.select(pl.col(names).null_count()).collect(engine="streaming").row(0, named=True)
     axes = [name for name in names if not absent[name]]
-    cells = chosen.group_by(*axes).agg(pl.len().alias("number"), pl.col("seed").n_unique().alias("different"))
-    twice = cells.filter(pl.col("number") > pl.col("different")).sort(*axes).head(1).collect(engine="streaming")
+    cells = chosen.group_by(*axes, BACKEND).agg(pl.len().alias("number"), pl.col("seed").n_unique().alias("different"))
+    twice = cells.filter(pl.col("number") > pl.col("different")).sort(*axes, BACKEND).head(1).collect(engine="streaming")
     if twice.height:
         cell = twice.select(axes).row(0, named=True)
-        seeds = chosen.filter(**cell).select("seed").filter(pl.col("seed").is_duplicated()).collect()["seed"].sort()
+        seeds = (
+            chosen.filter(**twice.select(*axes, BACKEND).row(0, named=True))
+            .select("seed")
+            .filter(pl.col("seed").is_duplicated())
+            .collect()["seed"]
+            .sort()
+        )
         again = f"holds several runs of {called(cell)} with seed {seeds[0]}"
         raise InputError(f"{directory}: {again}; keep each campaign in a directory of its own")
     keys = None if shapes["runs"][0] == len(store) else chosen.select("key").collect(engine="streaming")["key"]
     result = store.result(axes, None if keys is None else lambda: iter(keys))
+    if chosen.select(pl.col(BACKEND).n_unique()).collect(engine="streaming").item() > 1:
+        result = beside(result)
     shown = Drawn.of(result, order=provenance_order(provenance)).axes
     return Contents(directory, result, shown, provenance, None, [])

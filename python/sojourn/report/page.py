@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sojourn import _engine
+from sojourn.api import Reproduction
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, of_run
 from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, prose, tables
@@ -22,8 +24,9 @@ from sojourn.statistics import Estimate
 from sojourn.store import write_whole
 from sojourn.store.sql import identifier
 from sojourn.study import library
+from sojourn.study.cells import by_backend
 from sojourn.study.tally import Tally
-from sojourn.study.verdicts import LEAST_SEEDS
+from sojourn.study.verdicts import LEAST_SEEDS, Judged
 
 #: Labels of an axis that are listed; of more the number is said.
 MOST_LABELS = 100
@@ -87,6 +90,33 @@ def _embedded(data: object) -> Markup:
     return Markup(json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"))
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a study comes to: the claims that were judged, and how many of the published values agree."""
+
+    #: What made the runs, where there are several backends.
+    backend: str | None
+    judged: Sequence[Judged]
+    agreeing: int
+    published: int
+
+    @property
+    def tally(self) -> Tally:
+        """How the claims fare."""
+        return Tally.of(self.judged)
+
+
+def _outcomes(reproduction: Reproduction, shown: Sequence[tables.PublishedTable]) -> list[Outcome]:
+    judged = by_backend(reproduction.judged)
+    backends = dict.fromkeys([*(table.backend for table in shown), *judged])
+    found = []
+    for backend in backends:
+        of_backend = [table for table in shown if table.backend == backend]
+        agreeing, published = sum(table.agreeing for table in of_backend), sum(table.total for table in of_backend)
+        found.append(Outcome(backend, judged.get(backend, []), agreeing, published))
+    return found
+
+
 def _values(contents: Contents) -> Mapping[str, Any]:
     study, reproduction = contents.study, contents.reproduction
     shown = [] if study is None or reproduction is None else tables.tables(study, reproduction.comparison)
@@ -96,7 +126,7 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "study": study,
         "version": _engine.version(),
         "tables": shown,
-        "agreeing": sum(table.agreeing for table in shown),
+        "outcomes": [] if reproduction is None else _outcomes(reproduction, shown),
         "published": sum(table.total for table in shown),
         "judged": judged,
         "tally": Tally.of(judged),

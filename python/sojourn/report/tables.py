@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sojourn.metrics import METRICS
+from sojourn.names import BACKEND
 from sojourn.report.text import with_unit
-from sojourn.study.cells import Compared, agreement
+from sojourn.study.cells import Compared, agreement, by_backend
 from sojourn.study.design import Study
 
 
@@ -40,6 +41,8 @@ class PublishedTable:
 
     number: int
     title: str
+    #: What made the runs, where there are several backends.
+    backend: str | None
     axes: Sequence[str]
     column_axis: str
     columns: Sequence[str]
@@ -48,16 +51,24 @@ class PublishedTable:
     agreeing: int
     total: int
 
+    @property
+    def anchor(self) -> str:
+        """Its name within the page."""
+        return f"table-{self.number}" if self.backend is None else f"table-{self.number}-{self.backend}"
+
 
 def tables(study: Study, compared: Sequence[Compared]) -> list[PublishedTable]:
-    """The study's tables that have values, in order of their numbers."""
-    by_number: dict[int, list[Compared]] = {}
-    for cell in compared:
-        by_number.setdefault(cell.published.table.number, []).append(cell)
-    counts = agreement(compared)
-    return [
-        _table(study, cells, *counts[number][1:] if number in counts else (0, 0)) for number, cells in sorted(by_number.items())
-    ]
+    """The study's tables that have values, in order of their numbers; of several backends each table once for each."""
+    found: list[PublishedTable] = []
+    for cells_of_backend in by_backend(compared).values():
+        by_number: dict[int, list[Compared]] = {}
+        for cell in cells_of_backend:
+            by_number.setdefault(cell.published.table.number, []).append(cell)
+        counts = agreement(cells_of_backend)
+        found += (
+            _table(study, cells, *counts[number][1:] if number in counts else (0, 0)) for number, cells in by_number.items()
+        )
+    return sorted(found, key=lambda table: table.number)
 
 
 def _table(study: Study, cells: Sequence[Compared], agreeing: int, total: int) -> PublishedTable:
@@ -72,7 +83,8 @@ def _table(study: Study, cells: Sequence[Compared], agreeing: int, total: int) -
         rows.setdefault((*(labels[axis] for axis in row_axes), cell.published.metric), {})[labels[column_axis]] = cell
     return PublishedTable(
         number=described.number,
-        title=described.title,
+        title=described.title if cells[0].backend is None else f"{described.title} ({cells[0].backend})",
+        backend=cells[0].backend,
         axes=row_axes,
         column_axis=column_axis,
         columns=columns,
@@ -87,6 +99,9 @@ def _row(axes: Sequence[str], column_axis: str, key: Sequence[str], cells: Seque
     # An algorithm within a run is no label of the axis, so a filter does not apply to it.
     algorithms = {cell.published.table.algorithms for cell in cells if cell is not None}
     where = {axis: label for axis, label in zip(axes, labels, strict=True) if axis not in algorithms}
+    for cell in cells:
+        if cell is not None and cell.backend is not None:
+            where[BACKEND] = cell.backend
     return Row(labels, METRICS[metric].heading, [_entry(cell, column_axis) if cell else None for cell in cells], where)
 
 

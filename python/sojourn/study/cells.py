@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import numpy as np
 import polars as pl
 
 from sojourn.metrics import METRICS
 from sojourn.metrics.observation import Observation, observe, places
+from sojourn.names import BACKEND
 from sojourn.results import Result
 from sojourn.statistics import Estimate, estimate
 from sojourn.store import write_whole
@@ -25,6 +27,8 @@ class Compared:
     published: PublishedValue
     measured: Estimate | None
     agrees: bool | None
+    #: What made the runs, where the results of several backends are told apart.
+    backend: str | None = None
 
 
 def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str]) -> list[Compared]:
@@ -60,13 +64,19 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
 
 
 def frame(study: Study, cells: Iterable[Compared]) -> pl.DataFrame:
-    """The cells as a frame: study, table, the axes as the paper's table has them, metric, and what was compared."""
+    """The cells as a frame: study, table, the axes as the paper's table has them, metric, and what was compared.
+
+    Of several backends it has their names too, behind the axes.
+    """
+    cells = list(cells)
+    beside = {BACKEND: pl.String()} if any(cell.backend for cell in cells) else {}
     return pl.DataFrame(
         [
             {
                 "study": study.name,
                 "table": cell.published.table.number,
                 **cell.published.labels,
+                **dict.fromkeys(beside, cell.backend),
                 "metric": cell.published.metric,
                 "published": cell.published.value,
                 "measured": cell.measured.mean if cell.measured else None,
@@ -80,6 +90,7 @@ def frame(study: Study, cells: Iterable[Compared]) -> pl.DataFrame:
             "study": pl.String(),
             "table": pl.Int64(),
             **dict.fromkeys(study.axes, pl.String()),
+            **beside,
             "metric": pl.String(),
             "published": pl.Float64(),
             "measured": pl.Float64(),
@@ -105,3 +116,23 @@ def agreement(cells: Iterable[Compared]) -> Mapping[int, tuple[StudyTable, int, 
         _, agreeing, total = counts.get(table.number, (table, 0, 0))
         counts[table.number] = (table, agreeing + cell.agrees, total + 1)
     return dict(sorted(counts.items()))
+
+
+class OfBackend(Protocol):
+    """Something that was measured by a backend, which has a name where there are several."""
+
+    @property
+    def backend(self) -> str | None:
+        """Its name."""
+        ...
+
+
+FoundT = TypeVar("FoundT", bound=OfBackend)
+
+
+def by_backend(found: Iterable[FoundT]) -> Mapping[str | None, list[FoundT]]:
+    """What each backend found, in the order in which they first occur."""
+    parts: dict[str | None, list[FoundT]] = {}
+    for each in found:
+        parts.setdefault(each.backend, []).append(each)
+    return parts

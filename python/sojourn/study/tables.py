@@ -6,7 +6,8 @@ from typing import Any
 from rich.text import Text
 
 from sojourn.metrics import METRICS
-from sojourn.study.cells import Compared, agreement
+from sojourn.names import BACKEND
+from sojourn.study.cells import Compared, agreement, by_backend
 from sojourn.study.design import Study
 from sojourn.table import Column, Kind, Row, Table, label, number, text
 
@@ -28,17 +29,22 @@ def study_tables(study: Study, cells: Sequence[Compared]) -> list[Table]:
 def _table(study: Study, cells: Sequence[Compared]) -> Table:
     described = cells[0].published.table
     *row_axes, column_axis = [axis for axis in study.axes if axis == described.algorithms or _varies(described.select.get(axis))]
-    named = [*row_axes, "metric"]
+    backends = by_backend(cells)
+    # Of several backends each has a row, one below the other.
+    named = [*row_axes, "metric", *([BACKEND] if len(backends) > 1 else [])]
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     columns: dict[str, Column] = {}
     for cell in cells:
-        labels = {**cell.published.labels, "metric": cell.published.metric}
+        labels = {**cell.published.labels, "metric": cell.published.metric, BACKEND: cell.backend or ""}
         row = rows.setdefault(tuple(labels[name] for name in named), {FIRST: labels[named[0]]})
         value = labels[column_axis]
         row[_value(value)] = cell
         heading = value if study.published is None else f"{value}\npublished | ours"
         columns.setdefault(value, Column(heading, (), _compared(_value(value)), Kind.NUMBER))
     previous: tuple[str, ...] = ()
+    if len(backends) > 1:
+        first = {key[:-1]: place for place, key in reversed(list(enumerate(rows)))}
+        rows = dict(sorted(rows.items(), key=lambda row: first[row[0][:-1]]))
     for key, row in rows.items():
         # A label is only printed where it changes, as in the paper; the metric always is.
         changed = [key[: place + 1] != previous[: place + 1] for place in range(len(key) - 1)]
@@ -87,11 +93,16 @@ def _ours(cell: Compared) -> str:
 
 
 def agreement_table(cells: Sequence[Compared]) -> Table:
-    """How many values agree with the published ones, by table and in all."""
-    counts = list(agreement(cells).values())
-    rows = [_agreeing(str(described.number), described.title, agree, total) for described, agree, total in counts]
-    rows.append(_agreeing("all", "", sum(agree for _, agree, _ in counts), sum(total for _, _, total in counts)))
+    """How many values agree with the published ones, by table and in all, of each backend."""
+    rows: list[Row] = []
+    parts = by_backend(cells)
+    for backend, found in parts.items():
+        counts = list(agreement(found).values())
+        of_backend = [_agreeing(str(described.number), described.title, agree, total) for described, agree, total in counts]
+        of_backend.append(_agreeing("all", "", sum(agree for _, agree, _ in counts), sum(total for _, _, total in counts)))
+        rows += ({BACKEND: backend, **row} for row in of_backend)
     columns = [
+        *([label(BACKEND, keep=True)] if len(parts) > 1 else []),
         number("table", keep=True),
         text("title", rank=1),
         number("agree"),

@@ -12,6 +12,7 @@ import polars as pl
 
 from sojourn import repetition
 from sojourn.errors import InputError
+from sojourn.names import BACKEND
 from sojourn.results import NAMES, Result, schema
 from sojourn.statistics import Estimate, fewest_for_a_majority, share
 from sojourn.store import write_whole
@@ -51,6 +52,8 @@ class Judged:
     seeds: int
     #: What shows it, by name: the values of the seeds that have one; what no seed has is left out.
     values: Mapping[str, Sequence[float] | Sequence[str]]
+    #: What made the runs, where the results of several backends are told apart.
+    backend: str | None = None
 
     @property
     def share(self) -> Estimate:
@@ -126,14 +129,18 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
 
 
 def frame(judged: Iterable[Judged]) -> pl.DataFrame:
-    """The verdicts as a frame: id, claim, source, verdict, held, seeds, evidence."""
+    """The verdicts as a frame: id, claim, source, verdict, held, seeds, evidence; of several backends also backend."""
+    judged = list(judged)
     text, number = pl.String(), pl.Int64()
     columns = {"id": text, "claim": text, "source": text, "verdict": text, "held": number, "seeds": number, "evidence": text}
     rows = [
         (each.claim.id, each.claim.claim, each.claim.source, str(each.verdict), each.held, each.seeds, each.evidence)
         for each in judged
     ]
-    return pl.DataFrame(rows, schema=columns, orient="row")
+    found = pl.DataFrame(rows, schema=columns, orient="row")
+    if any(each.backend for each in judged):
+        found = found.with_columns(pl.Series(BACKEND, [each.backend for each in judged], pl.String()))
+    return found
 
 
 def write(path: Path, judged: Iterable[Judged]) -> None:

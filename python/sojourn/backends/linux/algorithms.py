@@ -1,13 +1,18 @@
 """Congestion controls: our names and parameters as modules of Linux and their parameters under ``/sys/module``."""
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sojourn import catalogue
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.units import milliseconds
+from sojourn.linux.cache import BUILD
+from sojourn.linux.source import digest
+from sojourn.plugins.source import LINUX
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,9 @@ def _in_1024ths(value: float) -> int:
 
 #: The stack profile that says what the modules do.
 PROFILE = "linux-6"
+#: Digests of the files that a kernel was built with besides its own, by name.
+Modules = Mapping[str, str]
+_NO_MODULES: Modules = {}
 
 _NONE: Mapping[str, tuple[str, Callable[[Any], int]]] = {}
 
@@ -71,12 +79,28 @@ MODULES = {
 _HYSTART = {"standard": 0, "hystart": 1}
 
 
-def translate(source: Mapping[str, Any], limitations: Limitations) -> tuple[str, dict[str, str]]:
+#: The name under which a module registers its congestion control, and a parameter with the permissions of its file.
+_REGISTERED = re.compile(r'\.name\s*=\s*"([^"]+)"')
+_PARAMETER = re.compile(r"module_param(?:_named)?\(\s*(\w+)\s*,[^)]*,\s*(0[0-7]*)\s*\)")
+_WRITABLE = 0o200
+
+
+def translate(
+    source: Mapping[str, Any], limitations: Limitations, plugins: Sequence[Mapping[str, Any]] = (), modules: Modules = _NO_MODULES
+) -> tuple[str, dict[str, str]]:
     """The module of a congestion control, and its parameters by their paths.
+
+    Args:
+        source: what sends, as the specification has it.
+        limitations: what Linux does otherwise is noted here.
+        plugins: the user's files, as the specification has them.
+        modules: digests of the files that the kernel was built with besides its own, by name.
 
     Raises:
         Impossible: Linux has no such congestion control.
     """
+    if "plugin" in source:
+        return _added(source, plugins[source["plugin"]], modules, limitations)
     name = source["name"]
     if name not in MODULES:
         raise Impossible("tcp.name", f"Linux has no {name} (it has {', '.join((*MODULES, 'cbr'))})")
@@ -100,6 +124,37 @@ def translate(source: Mapping[str, Any], limitations: Limitations) -> tuple[str,
     elif slow_start != "standard":
         limitations.note("tcp.slow_start", f"{module.name} of Linux has the standard slow start only")
     return module.name, settings
+
+
+def _added(
+    source: Mapping[str, Any], plugin: Mapping[str, Any], modules: Modules, limitations: Limitations
+) -> tuple[str, dict[str, str]]:
+    """The module that the kernel was built with from the very file that a scenario names.
+
+    Raises:
+        Impossible: the kernel was built without it.
+    """
+    file = plugin["file"]
+    if plugin["language"] != LINUX:
+        raise Impossible("tcp.file", f'Linux runs modules of its own only: {{ linux = "{Path(file).stem}.c" }}')
+    text = plugin["files"][file]
+    if modules.get(file) != digest(text.encode()):
+        builds = f"`{BUILD} --name NAME --add {file}` builds one with it"
+        other = f"another {file}" if file in modules else f"no {file}"
+        raise Impossible("tcp.linux", f"this kernel was built with {other}; {builds}, for --backend linux:NAME")
+    registered = _REGISTERED.search(text)
+    if registered is None:
+        raise Impossible("tcp.linux", f"{file} registers no congestion control")
+    if source["slow_start"] != "standard":
+        limitations.note("tcp.slow_start", f"{file} has its own slow start")
+    writable = {name for name, permissions in _PARAMETER.findall(text) if int(permissions, 8) & _WRITABLE}
+    settings: dict[str, str] = {}
+    for parameter, value in source["parameters"].items():
+        if parameter in writable:
+            settings[f"/sys/module/{Path(file).stem}/parameters/{parameter}"] = str(int(value))
+        else:
+            limitations.note(f"tcp.{parameter}", f"{file} does not let it be set while the kernel runs")
+    return registered.group(1), settings
 
 
 def _path(module: str, parameter: str) -> str:

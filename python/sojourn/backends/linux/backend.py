@@ -40,6 +40,7 @@ class Linux:
             raise InputError(
                 f"the guest of linux:{self._kernel.name} is of another version of Sojourn; `{self._kernel.command}` makes it anew"
             )
+        self._modules = {each.name: each.digest for each in self._kernel.added}
         self._cancelled = threading.Event()
 
     @property
@@ -51,7 +52,7 @@ class Linux:
         """See ``Backend.check``."""
         limitations = Limitations()
         try:
-            translated = plan(run, limitations)
+            translated = plan(run, limitations, self._modules)
         except Impossible as problem:
             raise refusals.refuse_impossible(problem, given) from None
         refusals.refuse(limitations, given)
@@ -60,7 +61,7 @@ class Linux:
     def run(self, run: RunSpecification, /) -> RunResult:
         """See ``Backend.run``."""
         try:
-            translated = plan(run, Limitations())
+            translated = plan(run, Limitations(), self._modules)
         except Impossible as problem:
             raise InputError(str(problem)) from None
         seconds = run["duration"] / PICOSECONDS
@@ -81,7 +82,14 @@ def _check_memory(translated: Plan) -> None:
 @remember
 def _digest(kernel: Kernel) -> str:
     found = hashlib.blake2b(digest_size=32)
-    for part in (kernel.version, str(kernel.hz), kernel.configuration, kernel.kernel, kernel.guest, *kernel.added):
+    for part in (
+        kernel.version,
+        str(kernel.hz),
+        kernel.configuration,
+        kernel.kernel,
+        kernel.guest,
+        *(each.digest for each in kernel.added),
+    ):
         found.update(part.encode() + b"\0")
     for file in sorted(resources.files(__package__).iterdir(), key=lambda each: each.name):
         if file.name.endswith(".py"):

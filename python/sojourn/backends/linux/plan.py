@@ -1,8 +1,9 @@
 """A run as the guest takes it: a script that makes its network, and a plan of its flows and of what is measured."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sojourn.backends.linux import algorithms, routes, stack, topology, traffic
@@ -24,6 +25,10 @@ TOOLS = "/usr/bin"
 _LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 4
 
 
+#: A congestion control as the name of a module and its parameters by their paths.
+Translate = Callable[[Mapping[str, Any]], tuple[str, dict[str, str]]]
+
+
 @dataclass(frozen=True)
 class Plan:
     """Everything that a guest is given."""
@@ -39,18 +44,20 @@ class Plan:
     single_senders: Mapping[int, int]
 
 
-def plan(run: RunSpecification, limitations: Limitations) -> Plan:
+def plan(run: RunSpecification, limitations: Limitations, modules: Mapping[str, str] | None = None) -> Plan:
     """Translates a run.
 
     Args:
         run: the run.
         limitations: what Linux does otherwise is noted here.
+        modules: digests of the files that the kernel was built with besides its own, by name.
 
     Raises:
         Impossible: Linux cannot carry it out.
     """
     links = run["links"]
     flows = tuple(traffic.flows(run))
+    translate = partial(algorithms.translate, plugins=run.get("plugins", ()), modules=modules or {}, limitations=limitations)
     paths = _paths(run, flows)
     extra = _extra_headers(run, flows)
     overhead = extra - topology.ETHERNET_HEADER
@@ -70,8 +77,8 @@ def plan(run: RunSpecification, limitations: Limitations) -> Plan:
         f"duration {nanoseconds(run['duration'])}",
         f"warm_up {nanoseconds(run['warm_up'])}",
         *(f"{probe} {nanoseconds(run['probe'][probe])}" for probe in ("queue_series", "flow_series") if run["probe"][probe]),
-        *_settings(run, flows, limitations),
-        *(_flow(run, flow, extra, mtu, limitations) for flow in flows),
+        *_settings(run, flows, translate, limitations),
+        *(_flow(run, flow, extra, mtu, translate) for flow in flows),
         *(f"counters {node(host)}" for host in senders.values()),
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
         *seen,
@@ -182,7 +189,7 @@ def _addresses_and_routes(
             batches.add_ip(node(hop), f"{route} {options.get((origin, target), '')}".rstrip() if not place else route)
 
 
-def _settings(run: RunSpecification, flows: tuple[Flow, ...], limitations: Limitations) -> Iterator[str]:
+def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Translate, limitations: Limitations) -> Iterator[str]:
     """Lines for the sysctls of all hosts and the parameters of all modules.
 
     Raises:
@@ -192,7 +199,7 @@ def _settings(run: RunSpecification, flows: tuple[Flow, ...], limitations: Limit
     for flow in flows:
         if not flow.is_tcp:
             continue
-        module, parameters = algorithms.translate(flow.entry["source"], limitations)
+        module, parameters = translate(flow.entry["source"])
         hosts = stack.sysctls(_stack(run, flow), module, limitations)
         values = {f"/proc/sys/net/ipv4/{name}": value for name, value in hosts.items()}
         for host in _ends(flow):
@@ -207,7 +214,7 @@ def _settings(run: RunSpecification, flows: tuple[Flow, ...], limitations: Limit
     yield from (f"set {node(index)} /proc/sys/net/ipv4/ip_forward 1" for index in range(len(run["nodes"])))
 
 
-def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, limitations: Limitations) -> str:
+def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, translate: Translate) -> str:
     sender, receiver = _ends(flow)
     kind = "tcp" if flow.is_tcp else "udp"
     ends = f"{node(sender)} {node(receiver)} {address(sender)} {address(receiver)}"
@@ -215,7 +222,7 @@ def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, limitations: 
     if not flow.is_tcp:
         return f"{line} {traffic.cbr(run, flow, extra)}"
     used = _stack(run, flow)
-    module, _ = algorithms.translate(flow.entry["source"], limitations)
+    module, _ = translate(flow.entry["source"])
     own = stack.packet_size(used) - topology.INTERNET_HEADERS
     segment = 0 if own + topology.INTERNET_HEADERS == mtu else own
     return f"{line} {module} {flow.entry['size'] or 0} {segment} {int(bool(used['pacing']))}"

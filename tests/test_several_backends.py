@@ -1,0 +1,128 @@
+"""Several backends in one campaign: the backend is one more axis, and results of two are never mixed into one mean."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sojourn
+from conftest import Capture, complaint
+from doubles import Inventor, register
+from sojourn import report
+from sojourn.backends.identity import Identity
+from sojourn.cli.commands import status
+from sojourn.errors import RunFailed
+from sojourn.scenario import Scenario
+
+MakeScenario = Callable[..., Scenario]
+
+#: One delivers a thousand bytes more with each seed, the other a million.
+LITTLE, MUCH = Identity("little", "1", "11"), Identity("much", "1", "22")
+
+CELL = {"scenario": "DC", "load": "MC", "queue": "pie", "tcp": "newreno"}
+
+
+def little() -> Inventor:
+    """A backend whose flows are slow."""
+    return Inventor(identity=LITTLE)
+
+
+def much(failing: dict[int, Exception] | None = None) -> Inventor:
+    """A backend whose flows are a thousand times as fast."""
+    return Inventor(identity=MUCH, throughput_bytes=lambda seed, flow: 1_000_000 * seed + flow, failing=failing)
+
+
+@pytest.fixture(autouse=True)
+def both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both backends have names."""
+    register(monkeypatch, little, "little")
+    register(monkeypatch, much, "much")
+
+
+def test_backend_is_an_axis(scenario: MakeScenario) -> None:
+    """The result of several backends has each cell once for each of them, in every frame and in the order given."""
+    found = sojourn.run(scenario(), 2, backend=["much", "little"])
+    assert list(found.axes) == ["scenario", "backend"]
+    for name in ("runs", "groups", "flows", "queues", "series"):
+        frame = found.scan(name).collect()
+        assert frame.columns[:4] == ["key", "scenario", "backend", "seed"]
+        assert set(frame["backend"]) == {"little", "much"}
+    assert found.order["backend"] == ["much", "little"]
+    seen = found.runs.group_by("backend").agg(pl.len(), pl.col("total_mbps").mean()).sort("backend")
+    assert seen["len"].to_list() == [2, 2]
+    slow, fast = seen["total_mbps"]
+    assert fast / slow == pytest.approx(1000, rel=0.01)
+
+
+def test_results_join_earlier_backends(scenario: MakeScenario, tmp_path: Path) -> None:
+    """Runs that one backend made before are found, and their files are those of runs made one backend at a time."""
+    together, one_by_one = tmp_path / "together", tmp_path / "one by one"
+    sojourn.run(scenario(), 2, out=one_by_one, backend="little")
+    second = much()
+    sojourn.run(scenario(), 2, out=one_by_one, backend=["little", second])
+    assert len(second.started) == 2
+    sojourn.run(scenario(), 2, out=together, backend=["little", "much"])
+    for name in ("runs", "groups", "flows", "queues", "series"):
+        assert (together / f"{name}.parquet").read_bytes() == (one_by_one / f"{name}.parquet").read_bytes()
+
+
+def test_command_shows_backends_beside(scenario_file: Callable[..., Path], tmp_path: Path, capsys: Capture) -> None:
+    """`run` takes several backends, and its table has a row of each; `compare` tells them apart."""
+    file, out = str(scenario_file()), str(tmp_path / "out")
+    assert status(["run", file, "--backend", "little", "--backend", "much", "--seeds", "2", "--out", out, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["cells"]
+    assert [row["backend"] for row in rows] == ["little", "much"]
+    assert all(row["seeds"] == 2 for row in rows)
+    assert status(["compare", out, "backend=little", "backend=much", "--metric", "total_mbps", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["b"] / row["a"] == pytest.approx(1000, rel=0.01)
+
+
+def test_study_compared_by_backend(tmp_path: Path, capsys: Capture) -> None:
+    """Published values and claims are put beside each backend's runs alone, in tables, in files and in the report."""
+    out = tmp_path / "out"
+    both = sojourn.reproduce("piotrowska", 1, only=CELL, out=out, backend=["little", "much"])
+    assert both.cells["backend"].unique().sort().to_list() == ["little", "much"]
+    for name in ("little", "much"):
+        alone = sojourn.reproduce("piotrowska", 1, only=CELL, backend=name)
+        assert both.cells.filter(backend=name).drop("backend").equals(alone.cells)
+    assert pl.read_csv(out / "cells.csv")["backend"].n_unique() == 2
+    chosen = [word for axis, value in CELL.items() for word in ("--only", f"{axis}={value}")]
+    command = ["reproduce", "piotrowska", *chosen, "--out", str(out), "--backend", "little", "--backend", "much", "--tables"]
+    assert status(command) == 0
+    shown = capsys.readouterr().out
+    assert "little" in shown
+    assert "much" in shown
+    page = report.write(out).read_text(encoding="utf-8")
+    assert f"{LITTLE}: 1 run" in page
+    assert f"{MUCH}: 1 run" in page
+    assert "(little)</h3>" in page
+    assert "(much)</h3>" in page
+
+
+def test_claims_judged_by_backend(tmp_path: Path) -> None:
+    """A claim is judged by each backend's runs alone, also when a directory is read again."""
+    both = sojourn.reproduce("mareev", 1, out=tmp_path / "out", backend=["little", "much"])
+    told = ["id", "verdict", "held", "seeds"]
+    for name in ("little", "much"):
+        alone = sojourn.reproduce("mareev", 1, backend=name)
+        assert both.claims.filter(backend=name).select(told).equals(alone.claims.select(told))
+    assert status(["claims", "mareev", str(tmp_path / "out")]) == 0
+    assert pl.read_csv(tmp_path / "out" / "claims.csv").height == both.claims.height
+
+
+def test_failures_name_the_backend(scenario: MakeScenario, tmp_path: Path) -> None:
+    """A run that fails on one backend is named with it, and the other backend's result is kept."""
+    failing = much(failing={1: RunFailed("the kernel panicked")})
+    with pytest.raises(RunFailed, match="small/much/1: the kernel panicked"):
+        sojourn.run(scenario(), 1, out=tmp_path / "out", backend=["little", failing])
+    with sojourn.open(tmp_path / "out") as store:
+        assert store.runs["backend"].to_list() == ["little"]
+
+
+def test_backend_named_twice(scenario_file: Callable[..., Path], capsys: Capture) -> None:
+    """A backend that is named twice is refused before anything is run."""
+    assert status(["run", str(scenario_file()), "--backend", "little", "--backend", "little"]) == 2
+    assert complaint(capsys) == "sojourn: the backend little is named 2 times\n"
