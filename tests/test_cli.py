@@ -42,6 +42,16 @@ def test_run_writes_and_shows(scenario_file: ScenarioFile, tmp_path: Path, capsy
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 2]
 
 
+@pytest.mark.parametrize("arguments", [[], ["linux"]])
+def test_help_cuts_nothing(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """The list of commands says what each does to the end, also on a narrow terminal."""
+    monkeypatch.setenv("COLUMNS", "60")
+    assert status([*arguments, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "..." not in shown.partition("Commands:")[2]
+    assert max(map(len, shown.splitlines())) <= 60
+
+
 def test_check_summarises_scenario(scenario_file: ScenarioFile, capsys: Capture) -> None:
     """`check` counts the nodes, links and flows of a valid scenario."""
     assert status(["check", str(scenario_file())]) == 0

@@ -315,6 +315,17 @@ def test_delay_goodput_medians(store: Store) -> None:
     assert rows.filter(part="ellipse").height == 3 * tradeoffs.OUTLINE
 
 
+@pytest.mark.parametrize(
+    ("seeds", "told"), [([1], "seed 1"), ([1, 2], "medians over 2 seeds; ellipses need 3"), ([1, 2, 3], "ellipses one standard")]
+)
+def test_few_seeds_promise_no_ellipse(store: Store, seeds: list[int], told: str) -> None:
+    """The caption of delay and goodput promises ellipses only where there are any."""
+    source = Drawn.of(store, {"tcp": "cubic", "delay": "5 ms"}, seeds)
+    assert told in figures.available()["delay-goodput"].shown(source)
+    ellipses = drawn(figures.draw("delay-goodput", store, {"tcp": "cubic", "delay": "5 ms"}, seeds)).filter(part="ellipse")
+    assert bool(ellipses.height) == (len(seeds) == 3)
+
+
 def test_label_order(store: Store) -> None:
     """Labels are sorted by size, or in the order given by the study."""
     assert Drawn.of(store).axes["delay"] == ["5 ms", "20 ms"]

@@ -21,6 +21,7 @@ from sojourn.runs import Cell
 from sojourn.scenario import Scenario
 from sojourn.specification import RunSpecification, long_lived, specify
 from sojourn.store import Memory, Store
+from sojourn.table import render
 
 MakeScenario = Callable[..., Scenario]
 
@@ -84,6 +85,16 @@ def test_delays_of_groups(scenario: MakeScenario) -> None:
     assert result.flows["delay_samples"].to_list() == [150, 150, 0]
     assert "one-way delay" not in summary.text(sojourn.run(scenario(flows=[entry("x"), entry("y")])))
     assert "one-way delay" in summary.text(result)
+
+
+def test_delays_fit_narrow_terminals(scenario: MakeScenario) -> None:
+    """At 80 columns the table of groups has the delay of calls, which have no RTT, with its interval."""
+    result = sojourn.run(scenario(flows=[entry("downloads", start_within="200 ms"), entry("calls", tcp=CALL)]), 3)
+    table = summary.groups(result)
+    assert table is not None
+    shown = render(table, 80).partition("Left out")[0]
+    delays = result.groups.filter(flow_group="calls")["delay_p99_s"].to_list()
+    assert f"{1e3 * statistics.estimate(delays).mean:.2f} ±" in shown
 
 
 def test_group_delays_from_flows(scenario: MakeScenario) -> None:

@@ -1,5 +1,6 @@
 """Campaigns of many runs: memory, and how often a store is asked."""
 
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from sojourn import backends, results
 from sojourn.bench import large_stores, many_runs, synthetic
 from sojourn.campaign import run
 from sojourn.errors import RunFailed
-from sojourn.estimates import of_cells
+from sojourn.estimates import of_cells, over_seeds
 from sojourn.exports import tcp_info
 from sojourn.exports.tcp_info import samples
 from sojourn.results import NAMES
@@ -73,6 +74,21 @@ def test_summary_agrees_with_estimate(tmp_path: Path) -> None:
         assert cell.seeds == 7
         for name, found in cell.measured.items():
             assert found == pytest.approx(estimate(runs[name].to_list()), rel=1e-12)
+
+
+def test_means_have_one_order(tmp_path: Path) -> None:
+    """Means and intervals are the same to the last bit however their rows are read; floats are summed up in the rows' order."""
+    chance = random.Random(1)
+    rows = pl.DataFrame(
+        {"cell": [f"{place // 50_000}" for place in range(200_000)], "value": [chance.random() for _ in range(200_000)]}
+    )
+    found = [over_seeds(rows.lazy(), ["cell"], ["value"])]
+    for size in (1_000, 4_096, 4_096, 4_096, 30_000):
+        rows.write_parquet(tmp_path / "rows.parquet", row_group_size=size)
+        found.append(over_seeds(pl.scan_parquet(tmp_path / "rows.parquet"), ["cell"], ["value"]))
+    assert all(each.equals(found[0]) for each in found)
+    for cell, value in zip("0123", found[0]["value"], strict=True):
+        assert value == pytest.approx(math.fsum(rows.filter(cell=cell)["value"]) / 50_000, rel=1e-14)
 
 
 def test_resume_asks_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

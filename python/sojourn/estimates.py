@@ -2,16 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from sojourn.statistics import Estimate, half_widths
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Places = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
 #: The column with the number of seeds.
 SEEDS = "seeds"
 
-#: The first row of a cell.
-_FIRST = "=first"
+#: The place of a row's cell among all.
+_PLACE = "=place"
+
+#: Values that an interval needs at least.
+_LEAST = 2
 
 
 @dataclass(frozen=True)
@@ -31,24 +42,77 @@ def over_seeds(rows: pl.LazyFrame, by: Sequence[str], values: Sequence[str]) -> 
         A row for each combination of ``by``, in the order in which they first occur. The columns are ``by``, ``seeds``, which is
         the number of rows, and for each value ``NAME``, ``NAME_ci_low`` and ``NAME_ci_high``.
     """
-    aggregates = [
-        pl.len().alias(SEEDS),
-        pl.col(_FIRST).min(),
-        *(pl.col(name).mean() for name in values),
-        *(pl.col(name).std().alias(_deviation(name)) for name in values),
-        *(pl.col(name).count().cast(pl.Float64).alias(_count(name)) for name in values),
-    ]
-    chosen = rows.select(*by, *values).with_row_index(_FIRST)
-    grouped = chosen.group_by(*by).agg(*aggregates) if by else chosen.select(*aggregates)
-    means = grouped.sort(_FIRST).collect(engine="streaming")
-    columns = [*by, SEEDS]
-    for name in values:
-        several = means[_count(name)].set(means[_count(name)] < 2, None)
-        half = pl.Series(half_widths(means[_deviation(name)].to_numpy(), several.to_numpy())).fill_nan(None)
-        low, high = ends(name)
-        means = means.with_columns((means[name] - half).alias(low), (means[name] + half).alias(high))
-        columns += [name, low, high]
-    return means.select(columns)
+    chosen = rows.select(*by, *values)
+    places: dict[tuple[object, ...], int] = {} if by else {(): 0}
+    seeds, sums = np.zeros(len(places)), {name: _Sums() for name in values}
+    for block in chosen.collect_batches(maintain_order=True, engine="streaming"):
+        of_rows = _places(block, by, places)
+        seeds = _longer(seeds, len(places))
+        np.add.at(seeds, of_rows, 1)
+        for name in values:
+            sums[name].add(block[name], of_rows, len(places))
+    schema = chosen.collect_schema()
+    labels = {name: pl.Series(name, [place[index] for place in places], schema[name]) for index, name in enumerate(by)}
+    columns = {**labels, SEEDS: pl.Series(seeds).cast(pl.UInt32)}
+    for name, summed in sums.items():
+        mean, half = summed.mean(), summed.half_widths()
+        for column, numbers in zip((name, *ends(name)), (mean, mean - half, mean + half), strict=True):
+            columns[column] = pl.Series(numbers).fill_nan(None)
+    return pl.DataFrame(columns)
+
+
+def _places(block: pl.DataFrame, by: Sequence[str], known: dict[tuple[object, ...], int]) -> "Places":
+    """The place of each row's combination of ``by`` among all; what is new goes to the end of ``known``."""
+    if not by:
+        return np.zeros(block.height, np.int64)
+    labels = block.select(by)
+    distinct = labels.unique(maintain_order=True)
+    numbers = [known.setdefault(row, len(known)) for row in distinct.iter_rows()]
+    placed = labels.join(
+        distinct.with_columns(pl.Series(_PLACE, numbers)), on=by, how="left", nulls_equal=True, maintain_order="left"
+    )
+    return placed[_PLACE].to_numpy()
+
+
+class _Sums:
+    """Counts, sums and sums of squares of the numbers of each of several groups, added one after the other.
+
+    The order matters to the last digits. Polars' streaming engine sums up in an order that differs from one time to the next.
+    What is summed up are differences from a group's first number, which keeps the digits of a small deviation.
+    """
+
+    def __init__(self) -> None:
+        self._first, self._count, self._sum, self._squares = (np.zeros(0) for _ in range(4))
+
+    def add(self, numbers: pl.Series, places: "Places", groups: int) -> None:
+        """Adds numbers, each to the group of its place, of which there are so many now; nulls are left out."""
+        everything = (self._first, self._count, self._sum, self._squares)
+        self._first, self._count, self._sum, self._squares = (_longer(each, groups) for each in everything)
+        of = places[numbers.is_not_null().to_numpy()]
+        values = numbers.drop_nulls().cast(pl.Float64).to_numpy()
+        found, first = np.unique(of, return_index=True)
+        new = self._count[found] == 0
+        self._first[found[new]] = values[first[new]]
+        apart = values - self._first[of]
+        np.add.at(self._count, of, 1)
+        np.add.at(self._sum, of, apart)
+        np.add.at(self._squares, of, apart * apart)
+
+    def mean(self) -> "Floats":
+        """The mean of each group; no number where there is none."""
+        with np.errstate(invalid="ignore"):
+            return self._first + self._sum / self._count
+
+    def half_widths(self) -> "Floats":
+        """Half the width of each mean's interval; no number where there are fewer than two."""
+        enough = np.where(self._count < _LEAST, np.nan, self._count)
+        squares = np.maximum(self._squares - self._sum * self._sum / enough, 0)
+        return half_widths(np.sqrt(squares / (enough - 1)), enough)
+
+
+def _longer(numbers: "Floats", size: int) -> "Floats":
+    """Numbers with zeros at the end."""
+    return np.pad(numbers, (0, size - len(numbers)))
 
 
 def of_cells(runs: pl.LazyFrame, axes: Sequence[str], metrics: Sequence[str]) -> dict[tuple[str | None, ...], CellEstimates]:
@@ -78,11 +142,3 @@ def one_group(groups: pl.LazyFrame) -> bool:
     """Whether no run has several groups; the rows of a run follow one another."""
     again = pl.col("key") == pl.col("key").shift()
     return not groups.select(again.any()).collect(engine="streaming").item()
-
-
-def _deviation(name: str) -> str:
-    return f"={name} deviation"
-
-
-def _count(name: str) -> str:
-    return f"={name} count"

@@ -9,6 +9,7 @@ import sys
 import click
 
 from sojourn.cli import interrupts
+from sojourn.cli.group import Group
 from sojourn.errors import InputError, SojournError
 
 FAILED, BAD_INPUT = 1, 2
@@ -43,7 +44,7 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
+class Commands(Group):
     """A group whose commands are loaded when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, as click calls it

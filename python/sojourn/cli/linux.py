@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.group import Group
 from sojourn.cli.options import Command, option
 
 
-@click.group("linux")
+@click.group("linux", cls=Group)
 def command() -> None:
-    """Build Linux kernels to run scenarios on (--backend linux), and list them."""
+    """Build Linux kernels for --backend linux, and list them."""
 
 
 @command.command("build", cls=Command)

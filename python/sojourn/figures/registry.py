@@ -72,6 +72,8 @@ class Figure:
     drawn_by: str
     #: What is shown of several seeds.
     over_seeds: str = "means over {seeds} seeds, lines their 95 % intervals"
+    #: The same of two seeds, where that is something else.
+    over_two_seeds: str = ""
 
     @property
     def told_of(self) -> str:
@@ -81,7 +83,8 @@ class Figure:
     def shown(self, source: "Drawn") -> str:
         """What the figure shows, in words: what its cells have in common, and how their seeds come in."""
         seeds = source.seeds
-        told = f"seed {seeds[0]}" if self.shows_one_seed(source) else self.over_seeds.format(seeds=len(seeds))
+        over_seeds = self.over_two_seeds if len(seeds) == 2 and self.over_two_seeds else self.over_seeds
+        told = f"seed {seeds[0]}" if self.shows_one_seed(source) else over_seeds.format(seeds=len(seeds))
         return ", ".join(part for part in (source.common, told) if part)
 
     def shows_one_seed(self, source: "Drawn") -> bool:
@@ -192,12 +195,13 @@ FIGURES = (
         title="Goodput against queueing delay",
         family=Family.TRADE_OFFS,
         help=(
-            "total throughput against the mean sojourn time, as in RFC 7928: the median of the runs and an "
-            "ellipse of one standard deviation; needs three seeds"
+            "total throughput against the mean sojourn time, as in RFC 7928: the median of the runs and, of three "
+            "seeds or more, an ellipse of one standard deviation"
         ),
         need=Need.QUEUES,
         drawn_by="tradeoffs:delay_goodput",
         over_seeds="medians over {seeds} seeds, ellipses one standard deviation",
+        over_two_seeds="medians over 2 seeds; ellipses need 3",
     ),
     Figure(
         name="flow-throughputs",

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
+from sojourn import estimates
 from sojourn.metrics import METRICS, Metric
 from sojourn.report import text
 from sojourn.report.contents import Cell, Contents
@@ -43,8 +42,7 @@ class Overview:
 def extremes(contents: Contents) -> list[Extremes]:
     """The ends of each main metric that any cell has."""
     axes, shown = list(contents.axes), _shown()
-    runs = contents.result.counted("runs")
-    means = runs.group_by(axes).agg(pl.col(metric.name).mean() for metric in shown).collect(engine="streaming")
+    means = estimates.over_seeds(contents.result.counted("runs"), axes, [metric.name for metric in shown])
     # In the order of the cells: of several with the same mean the first is named.
     means = contents.all_cells.select(axes).join(means, on=axes, maintain_order="left")
     found = []
