@@ -89,6 +89,17 @@ class Inventor:
         self.cancelled.set()
 
 
+class RatePerAlgorithm(Inventor):
+    """A backend in which New Reno's flows deliver 1, Compound's 2 and CUBIC's 3 Mbit/s, times the seed."""
+
+    def run(self, run: RunSpecification, /) -> RunResult:
+        window = (run["duration"] - run["warm_up"]) // 10**12
+        rates = [{"newreno": 1, "compound": 2, "cubic": 3}[flow["source"]["name"]] for flow in run["flows"]]
+        counts = [flow["count"] for flow in run["flows"]]
+        by_flow = [rate for rate, count in zip(rates, counts, strict=True) for _ in range(count)]
+        return invented(run, lambda seed, flow: by_flow[flow] * seed * window * 10**6 // 8)
+
+
 def register(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Inventor], name: str = backends.DEFAULT) -> None:
     """Registers a backend under a name for one test."""
     monkeypatch.setitem(backends.BACKENDS, name, make)

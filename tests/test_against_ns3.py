@@ -9,7 +9,7 @@ TOLERANCE = 0.15
 
 
 @pytest.mark.parametrize("queue", ["pie", "codel"])
-@pytest.mark.parametrize("load", ["MC", "HC"])
+@pytest.mark.parametrize("load", ["MC", pytest.param("HC", marks=pytest.mark.long)])
 def test_results_match_ns3(load: str, queue: str) -> None:
     """Mean queue, drop ratio and median throughput over five seeds are within 15 % of the results of ns-3.48."""
     cells = sojourn.reproduce("ns3-access", seeds=5, only={"load": load, "queue": queue}).cells

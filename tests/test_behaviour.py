@@ -55,23 +55,25 @@ def dumbbell(queue: dict[str, Any]) -> dict[str, Any]:
     return {"dumbbell": {"bottleneck": {**BOTTLENECK, "queue": queue}, **hosts}}
 
 
-def lines(buffers: Iterable[str]) -> Iterator[str]:
+def controls() -> list[str]:
+    """All but sources without feedback, which have no behaviour: the scenario sets their rate."""
+    return [control.name for control in catalogue.load().congestion_controls if not control.one_way]
+
+
+def lines(names: Iterable[str], buffers: Iterable[str]) -> Iterator[str]:
     yield f"{'':12} {'buffer':>6} | {'alone':>30} | {'against New Reno':>30}"
     columns = f"{'util %':>8} {'queue pk':>10} {'drops %':>10}"
     yield f"{'':12} {'BDP':>6} | {columns} | {'share %':>8} {'queue pk':>10} {'drops %':>10}"
-    for control in catalogue.load().congestion_controls:
-        # A source without feedback has no behaviour: the scenario sets its rate.
-        if control.one_way:
-            continue
+    for control in names:
         for name in buffers:
             packets = BUFFERS[name]
-            _, queues = behaviour([control.name], packets)
+            _, queues = behaviour([control], packets)
             (alone,) = queues.iter_rows(named=True)
-            flows, queues = behaviour([control.name, "newreno"], packets)
+            flows, queues = behaviour([control, "newreno"], packets)
             (shared,) = queues.iter_rows(named=True)
             mine, all_bytes = flows["bytes_delivered"][0], flows["bytes_delivered"].sum()
             yield (
-                f"{control.name:12} {name:>6} | {100 * alone['utilisation']:8.1f} {_length(alone)} | "
+                f"{control:12} {name:>6} | {100 * alone['utilisation']:8.1f} {_length(alone)} | "
                 f"{100 * mine / all_bytes:8.1f} {_length(shared)}"
             )
 
@@ -83,7 +85,11 @@ def _length(queue: dict[str, float]) -> str:
 @pytest.mark.long
 def test_control_snapshot(snapshot: SnapshotAssertion) -> None:
     """A snapshot of every congestion control, alone and against New Reno, behind buffers of 0.5, 1 and 4 BDP."""
-    assert "\n".join(line.rstrip() for line in lines(BUFFERS)) + "\n" == snapshot(extension_class=Table)
+    assert "\n".join(line.rstrip() for line in lines(controls(), BUFFERS)) + "\n" == snapshot(extension_class=Table)
+
+
+#: One controlled by loss, one by delay, one by rate.
+SOME = ("cubic", "vegas", "bbr")
 
 
 def snapshot_rows(test: str, place: slice, value: str) -> list[str]:
@@ -93,9 +99,10 @@ def snapshot_rows(test: str, place: slice, value: str) -> list[str]:
 
 
 def test_control_snapshot_one_bdp() -> None:
-    """The rows of the snapshot of congestion controls for a buffer of 1 BDP."""
-    _, _, *now = lines(["1"])
-    assert now == snapshot_rows("test_control_snapshot", slice(12, 19), "1")
+    """The rows of the snapshot of some congestion controls for a buffer of 1 BDP."""
+    _, _, *now = lines(SOME, ["1"])
+    kept = snapshot_rows("test_control_snapshot", slice(12, 19), "1")
+    assert now == [row for row in kept if row.split()[0] in SOME]
 
 
 #: The loads: for each, congestion controls and their numbers of flows.

@@ -105,7 +105,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
         ("[[claims]", "claims.toml: not valid TOML"),
     ],
 )
-@pytest.mark.parametrize("command", ["check", "reproduce"])
+@pytest.mark.parametrize("command", ["check", pytest.param("reproduce", marks=pytest.mark.long)])
 def test_bad_claim_starts_nothing(study: Study, wrong: str, message: str, command: str, capsys: Capture) -> None:
     """A wrong claim is a one-line error of `check` and `reproduce` before any run."""
     study(claim(name="C-0"), wrong)
@@ -296,16 +296,16 @@ def test_latest_runs_are_judged(study: Study, capsys: Capture) -> None:
         assert status(["claims", "small", "out"]) == 0
         return capsys.readouterr().out
 
-    sojourn.reproduce("small", 8, only={"load": "low"}, out="out", backend=Inventor())
+    sojourn.reproduce("small", 6, only={"load": "low"}, out="out", backend=Inventor())
     assert "none of 1 claim can be judged from these runs" in judged()
-    sojourn.reproduce("small", 8, only={"load": "high"}, changes={"duration": "5 s"}, out="out", backend=Inventor())
-    assert "1 claim on 8 seeds: 1 hold" in judged()
+    sojourn.reproduce("small", 6, only={"load": "high"}, changes={"duration": "5 s"}, out="out", backend=Inventor())
+    assert "1 claim on 6 seeds: 1 hold" in judged()
     assert "simulated 9" in api.judge(library.load("small"), "out")[0].shown
     # The same cells again with other settings, then one of them as at first.
-    sojourn.reproduce("small", 20, changes={"duration": "6 s"}, out="out", backend=Inventor())
-    assert "1 claim on 20 seeds" in judged()
-    sojourn.reproduce("small", 8, only={"load": "low"}, out="out", backend=Inventor())
-    assert "1 claim on 8 seeds" in judged()
+    sojourn.reproduce("small", 7, changes={"duration": "6 s"}, out="out", backend=Inventor())
+    assert "1 claim on 7 seeds" in judged()
+    sojourn.reproduce("small", 6, only={"load": "low"}, out="out", backend=Inventor())
+    assert "1 claim on 6 seeds" in judged()
     assert "simulated 10" in api.judge(library.load("small"), "out")[0].shown
 
 

@@ -1,12 +1,4 @@
-import contextlib
 import json
-import os
-import pty
-import signal
-import sqlite3
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -234,51 +226,6 @@ def test_failed_run_status(scenario_file: ScenarioFile, tmp_path: Path, monkeypa
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 3]
 
 
-def finished_runs(store: Path) -> int:
-    """Returns how many runs another process has finished in a store; 0 while it creates the store."""
-    journal = store / "journal.sqlite"
-    try:
-        with contextlib.closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            count: int = database.execute("SELECT count(*) FROM finished").fetchone()[0]
-            return count
-    except sqlite3.OperationalError:
-        return 0
-
-
-def test_interrupt_keeps_finished_runs(tmp_path: Path) -> None:
-    """An interrupted reproduction keeps the finished runs, reports them, and exits with status 130."""
-    command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "reproduce", "piotrowska", "--seeds", "50"]
-    out = tmp_path / "out"
-    process = subprocess.Popen(
-        [*command, "--only", "load=UC", "--only", "scenario=AL", "--out", str(out)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 60
-    while not finished_runs(out):
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, complaints = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "runs finished; their results are in" in complaints
-    assert "Traceback" not in complaints
-    runs = pl.read_parquet(out / "runs.parquet")
-    assert 0 < runs.height < 600
-    flows = pl.read_parquet(out / "flows.parquet")
-    assert set(flows["key"]) == set(runs["key"])
-    assert not (out / "unfinished").exists()
-
-
-def test_closed_pipe_is_no_error() -> None:
-    """A reader that closes the pipe early, such as `head`, causes no error message."""
-    command = f"{sys.executable} -c 'import sojourn.cli; sojourn.cli.main()' schema | head -n 1"
-    shown = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, env={**os.environ})
-    assert shown.stderr == ""
-
-
 def test_studies_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The studies are found whatever the current directory is."""
     monkeypatch.chdir(tmp_path)
@@ -295,20 +242,3 @@ def test_progress_as_json(scenario_file: ScenarioFile, tmp_path: Path, capsys: C
         assert last.pop("elapsed_s") > 0
         simulated = 4.0 * (seeds - found)
         assert last == {"done": seeds, "total": seeds, "found": found, "failed": 0, "simulated_s": simulated, "left_s": 0.0}
-
-
-def test_progress_on_terminal(scenario_file: ScenarioFile) -> None:
-    """The bar shows finished runs and simulated seconds a second on stderr, here a terminal, and not on stdout."""
-    terminal, stderr = pty.openpty()
-    command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "run", str(scenario_file()), "--seeds", "3"]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    shown = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, check=True, env=environment)
-    os.close(stderr)
-    progress = b""
-    with contextlib.suppress(OSError):  # the terminal's other end has been closed
-        while piece := os.read(terminal, 65536):
-            progress += piece
-    os.close(terminal)
-    assert b"3/3" in progress
-    assert b"simulated s/s" in progress
-    assert b"simulated s/s" not in shown.stdout

@@ -25,7 +25,7 @@ from sojourn.runs import Cell
 from sojourn.scenario import from_data
 from sojourn.store import Store
 
-REPETITIONS = 100
+REPETITIONS = 30
 
 SIMULATOR = backends.named("simulator")
 

@@ -101,10 +101,13 @@ def objects(part: Any) -> Iterator[Mapping[str, Any]]:
 #: A figure of each function that draws some.
 OF_EACH_FUNCTION = sorted({figure.drawn_by: figure.name for figure in reversed(figures.available().values())}.values())
 
+#: A figure of each module of these functions.
+OF_EACH_MODULE = sorted({figure.drawn_by.partition(":")[0]: figure.name for figure in figures.available().values()}.values())
+
 
 def of_format(name: str, form: Format) -> Any:
-    """The case of a figure and a format; one of each function as SVG, and one figure in all formats, are not long."""
-    short = (name in OF_EACH_FUNCTION and form == "svg") or name == "throughput"
+    """The case of a figure and a format; one of each module as SVG, and one figure in all formats, are not long."""
+    short = (name in OF_EACH_MODULE and form == "svg") or name == "throughput"
     return pytest.param(name, form, marks=() if short else pytest.mark.long)
 
 
@@ -435,8 +438,8 @@ def test_bad_input(
     ("name", "only", "width", "height"),
     [
         ("throughput", {}, 252, 180),
-        ("heatmap-fairness", {}, 480, 300),
-        ("cwnd-over-time", {"delay": "5 ms"}, 504.5, 400),
+        pytest.param("heatmap-fairness", {}, 480, 300, marks=pytest.mark.long),
+        pytest.param("cwnd-over-time", {"delay": "5 ms"}, 504.5, 400, marks=pytest.mark.long),
         ("line-sojourn-mean", {"tcp": "cubic"}, None, 200),
     ],
 )
@@ -589,13 +592,13 @@ def test_missing_samples(tmp_path: Path) -> None:
 
 def test_unreadable_figure_is_refused(tmp_path: Path) -> None:
     """Too many panels or colours are an error that says which axes to narrow."""
-    counts = ", ".join(f'"{count} ms"' for count in range(1, 60))
+    counts = ", ".join(f'"{count} ms"' for count in range(1, 26))
     file = sweep_file(tmp_path, SWEEP.replace('"20 ms", "5 ms"', counts))
     result = sojourn.run(file, backend=Inventor())
     with pytest.raises(
-        InputError, match="118 panels, at most 48 can be drawn; choose values of tcp, delay, such as --only tcp=newreno"
+        InputError, match="50 panels, at most 48 can be drawn; choose values of tcp, delay, such as --only tcp=newreno"
     ):
         figures.draw("queue-over-time", result)
     result = sojourn.run(file, only={"queue": "pie", "tcp": "cubic"}, backend=Inventor())
-    with pytest.raises(InputError, match="59 values of delay, at most 8 can be drawn"):
+    with pytest.raises(InputError, match="25 values of delay, at most 8 can be drawn"):
         figures.draw("fairness-delay", result)

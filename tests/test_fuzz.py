@@ -100,7 +100,7 @@ def check(changes: dict[str, Any]) -> None:
     assert taken <= estimate + SLACK, f"{taken} bytes taken, {estimate} estimated: {changes}"
 
 
-@settings(max_examples=40, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(mutations)
 def test_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
     """A scenario at its bounds is refused, or its run so far takes no more memory than was estimated."""

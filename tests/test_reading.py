@@ -13,7 +13,7 @@ from sojourn.campaign import Plan
 from sojourn.cli.commands import status
 from sojourn.errors import InputError, StoreFailed
 from sojourn.scenario import Scenario, from_data
-from test_store import damage, keep, planned
+from stores import damage, keep, planned
 
 
 @pytest.fixture
@@ -38,8 +38,13 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("command", READERS)
-@pytest.mark.parametrize("damaged", ["flows.parquet", "journal.sqlite"])
+@pytest.mark.parametrize(
+    ("damaged", "command"),
+    [
+        *(("flows.parquet", command) for command in READERS),
+        *(pytest.param("journal.sqlite", command, marks=() if command == "query" else pytest.mark.long) for command in READERS),
+    ],
+)
 def test_reading_moves_nothing(command: str, damaged: str, three: Plan, tmp_path: Path, capsys: Capture) -> None:
     """A command that only reads names the damaged file on one line, exits with 1, and changes nothing."""
     out = tmp_path / "out"

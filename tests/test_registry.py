@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -166,22 +165,3 @@ def test_study_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert "| 1 | Queue length |" in study_pages.page("halving", tmp_path / "none")
     assert status(["list", "studies"]) == 0
     assert "halving" in capsys.readouterr().out
-
-
-def test_registries_import_nothing_heavy() -> None:
-    """Importing the registries loads no package that computes or draws, so that commands that list entries start fast."""
-    code = f"""
-import sys
-from types import ModuleType
-
-package = ModuleType("sojourn")  # avoids running sojourn/__init__.py
-package.__path__ = [{str(ROOT / "python" / "sojourn")!r}]
-sys.modules["sojourn"] = package
-
-from sojourn import figures
-
-assert figures.available()
-print({{"numpy", "polars", "scipy", "altair"}} & sys.modules.keys())
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"

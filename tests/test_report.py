@@ -40,6 +40,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, sojourn.Repro
     return directory, found
 
 
+@pytest.fixture(scope="module")
+def study_page(study: tuple[Path, sojourn.Reproduction]) -> str:
+    """Its report."""
+    return report.write(study[0]).read_text(encoding="utf-8")
+
+
 @pytest.fixture
 def campaign(tmp_path: Path) -> Path:
     """A directory with a sweep of four cells."""
@@ -60,15 +66,14 @@ def tips(page: str) -> list[str]:
     return [tip.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ") for tip in re.findall(r'data-tip="([^"]*)"', page)]
 
 
-def test_published_values(study: tuple[Path, sojourn.Reproduction]) -> None:
+def test_published_values(study: tuple[Path, sojourn.Reproduction], study_page: str) -> None:
     """A study's report shows the published value, our interval and the agreement of each cell."""
-    directory, found = study
-    page = report.write(directory).read_text(encoding="utf-8")
-    details = tips(page)
+    _, found = study
+    details = tips(study_page)
     assert sum("; published " in tip for tip in details) == found.cells.height
     agreeing = int(found.cells["agrees"].sum())
     assert sum(tip.endswith("; agrees") for tip in details) == agreeing
-    assert f"{agreeing} of {found.cells.height} agree" in page
+    assert f"{agreeing} of {found.cells.height} agree" in study_page
     # Inventor's queue lengths are the seeds, 1 and 2, whose interval is 1.5 ± 12.7 * 0.5.
     length = (
         "DC, UC, newreno, droptail, mean queue length: ours 1.5 packets, 95 % interval -4.9 to 7.9 packets; published 814 packets"
@@ -76,10 +81,9 @@ def test_published_values(study: tuple[Path, sojourn.Reproduction]) -> None:
     assert f"{length}; does not agree" in details
 
 
-def test_study_sections(study: tuple[Path, sojourn.Reproduction]) -> None:
+def test_study_sections(study: tuple[Path, sojourn.Reproduction], study_page: str) -> None:
     """A study's report has its claims, command, assumptions and the figures of the cells that were run."""
-    directory, found = study
-    page = report.write(directory).read_text(encoding="utf-8")
+    page, (_, found) = study_page, study
     for judged in found.judged:
         assert f"<b>{judged.claim.id}</b>" in page
     true = sum(2 * judged.held > judged.seeds for judged in found.judged)
@@ -118,12 +122,22 @@ def one_axis(folder: Path, axis: str) -> Path:
     return folder / "out"
 
 
-def test_one_axis(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def rates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of ``one_axis`` of rates."""
+    return report.write(one_axis(tmp_path_factory.mktemp("rates"), RATE))
+
+
+@pytest.fixture(scope="module")
+def queues(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of ``one_axis`` of queues."""
+    return report.write(one_axis(tmp_path_factory.mktemp("queues"), QUEUE))
+
+
+def test_one_axis(rates: Path, queues: Path) -> None:
     """With one axis every main metric is drawn over it: by a line in order of size, of names by bars; there is no heat map."""
-    folders = {axis: tmp_path / axis.partition(" ")[0] for axis in (RATE, QUEUE)}
-    for axis, mark in ((RATE, "line"), (QUEUE, "bar")):
-        folders[axis].mkdir()
-        page = report.write(one_axis(folders[axis], axis)).read_text(encoding="utf-8")
+    for made, axis, mark in ((rates, RATE, "line"), (queues, QUEUE, "bar")):
+        page = made.read_text(encoding="utf-8")
         charts = [chart["spec"] for name, chart in embedded(page)["charts"].items() if name.startswith("axis-")]
         assert len(charts) == sum(metric.main for metric in METRICS.values())
         for chart in charts:
@@ -131,7 +145,7 @@ def test_one_axis(tmp_path: Path) -> None:
             assert chart["layer"][0]["encoding"]["x"]["title"] == axis.partition(" ")[0]
         assert 'class="heat"' not in page
         assert " \\ " not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
-    order = charts_of(report.write(folders[RATE] / "out"))["axis-0"]["spec"]["layer"][0]["encoding"]["x"]["sort"]
+    order = charts_of(rates)["axis-0"]["spec"]["layer"][0]["encoding"]["x"]["sort"]
     assert order == ["2 Mbit/s", "5 Mbit/s", "10 Mbit/s"]
 
 
@@ -140,9 +154,9 @@ def charts_of(report_file: Path) -> Mapping[str, Any]:
     return charts
 
 
-def test_facts_and_names(tmp_path: Path) -> None:
+def test_facts_and_names(rates: Path) -> None:
     """A report says what was simulated: name, description, rate, base RTT (2 · (1 + 5 + 1) ms), queue, duration, groups."""
-    page = report.write(one_axis(tmp_path, RATE)).read_text(encoding="utf-8")
+    page = rates.read_text(encoding="utf-8")
     assert "<title>home: report</title>" in page
     assert "<h1>home</h1>" in page
     assert "Two groups &lt;share&gt; a line" in page
@@ -176,11 +190,10 @@ def test_facts_show_changed_parameters(tmp_path: Path) -> None:
     assert "<td>hstcp (low_window = 20.0, rules = linux)</td>" in page
 
 
-def test_groups_match_store(tmp_path: Path) -> None:
+def test_groups_match_store(queues: Path) -> None:
     """The table of groups has the means of the frame ``groups``, and figures by group."""
-    directory = one_axis(tmp_path, QUEUE)
-    page = report.write(directory).read_text(encoding="utf-8")
-    with sojourn.open(directory) as store:
+    page = queues.read_text(encoding="utf-8")
+    with sojourn.open(queues.parent) as store:
         means = store.sql("select queue, flow_group, avg(share_pct) as share from groups group by all order by all")
     for queue, group, share in means.iter_rows():
         assert any(tip.startswith(f"{queue}, {group}: share of all throughput: {share:.1f} %") for tip in tips(page))

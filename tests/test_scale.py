@@ -93,7 +93,8 @@ def test_means_have_one_order(tmp_path: Path) -> None:
 
 def test_resume_asks_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A store is asked for many runs at once, and runs that it has are not made into specifications."""
-    planned, store, backend = campaigns.small(700), Memory(), Inventor(identity=campaigns.small(1).backends[0])
+    monkeypatch.setattr("sojourn.campaign.runner.CHUNK", 50)
+    planned, store, backend = campaigns.small(70), Memory(), Inventor(identity=campaigns.small(1).backends[0])
     run(planned, backend, store)
     asked: list[int] = []
 
@@ -104,8 +105,8 @@ def test_resume_asks_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "among", among)
     monkeypatch.setattr("sojourn.campaign.planning.Run", pytest.fail)
     outcome = run(planned, backend, store)
-    assert (outcome.found, len(backend.started)) == (1400, 1400)
-    assert asked == [500, 200, 500, 200]
+    assert (outcome.found, len(backend.started)) == (140, 140)
+    assert asked == [50, 20, 50, 20]
 
 
 def test_connections_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

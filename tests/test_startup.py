@@ -1,5 +1,6 @@
 """The command line and the package load little at start, and a signal is one line at any time."""
 
+import itertools
 import json
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from conftest import SMALL_TOML
+from conftest import ROOT, SMALL_TOML
 from sojourn.cli.commands import COMMANDS
 from sojourn.store import Store
 
@@ -46,6 +47,25 @@ def test_package_loads_lazily() -> None:
     """`import sojourn` loads no large package until a function that needs it is used."""
     assert not loaded("import sojourn") & {*HEAVY, "click", "rich"}
     assert "polars" in loaded("import sojourn; sojourn.run")
+
+
+def test_registries_import_nothing_heavy() -> None:
+    """Importing the registries loads no package that computes or draws, so that commands that list entries start fast."""
+    code = f"""
+import sys
+from types import ModuleType
+
+package = ModuleType("sojourn")  # avoids running sojourn/__init__.py
+package.__path__ = [{str(ROOT / "python" / "sojourn")!r}]
+sys.modules["sojourn"] = package
+
+from sojourn import figures
+
+assert figures.available()
+print({{"numpy", "polars", "scipy", "altair"}} & sys.modules.keys())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 SMALL_COMMANDS = [
@@ -142,18 +162,17 @@ def end(arguments: list[str], folder: Path, *signals: tuple[float, int]) -> tupl
 ENDED = {signal.SIGINT: (130, "sojourn: interrupted"), signal.SIGTERM: (143, "sojourn: terminated")}
 
 
-@pytest.mark.parametrize("number", ENDED, ids=lambda number: number.name)
+#: Those that are not long.
+SOME_ENDS = {("reproduce", 0, signal.SIGTERM), ("run", 150, signal.SIGINT), ("watch", 1000, signal.SIGTERM)}
+
+MILLISECONDS = (0, 20, 50, 100, 150, 200, 250, 300, 400, 500, 700, 1000, 1500, 2500)
+
+
 @pytest.mark.parametrize(
-    ("command", "milliseconds"),
+    ("command", "milliseconds", "number"),
     [
-        ("reproduce", 0),
-        ("run", 150),
-        ("watch", 1000),
-        *(
-            pytest.param(command, milliseconds, marks=pytest.mark.long)
-            for command in COMMANDS_TO_END
-            for milliseconds in (0, 20, 50, 100, 150, 200, 250, 300, 400, 500, 700, 1000, 1500, 2500)
-        ),
+        pytest.param(*way, marks=() if way in SOME_ENDS else pytest.mark.long)
+        for way in itertools.product(COMMANDS_TO_END, MILLISECONDS, ENDED)
     ],
 )
 def test_signal_is_one_line(command: str, milliseconds: int, number: signal.Signals, place: Path) -> None:

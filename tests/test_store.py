@@ -11,33 +11,18 @@ import pytest
 import sojourn
 from doubles import Inventor
 from sojourn import _engine, results
-from sojourn.campaign import Campaign, CampaignOutcome, Plan, execute, plan, run
+from sojourn.campaign import Plan, execute, run
 from sojourn.errors import InputError, StoreFailed
 from sojourn.metrics import METRICS, Metric, Scope
 from sojourn.results import NAMES
-from sojourn.runs import Cell
-from sojourn.scenario import Scenario
 from sojourn.store import Memory, Store, write_whole
 from sojourn.store.encoding import decode, encode
-
-MakeScenario = Callable[..., Scenario]
-
-
-def planned(scenario: MakeScenario, repetitions: int, **axes: str) -> Plan:
-    axes = axes or {"scenario": "small"}
-    return plan(Campaign.of_cells("test", [Cell(axes, scenario())], repetitions), Inventor())
+from stores import MakeScenario, damage, keep, planned
 
 
 @pytest.fixture
 def three(scenario: MakeScenario) -> Plan:
     return planned(scenario, 3)
-
-
-def keep(
-    runs: Plan, directory: Path, notify: Callable[[str], None] = pytest.fail, backend: Inventor | None = None
-) -> CampaignOutcome:
-    with Store(directory, create=True, notify=notify) as store:
-        return run(runs, backend or Inventor(), store, jobs=1)
 
 
 def journal_only(runs: Plan, directory: Path) -> None:
@@ -226,23 +211,15 @@ def test_bad_query(query: str, message: str, tmp_path: Path) -> None:
     assert "\n" not in str(raised.value)
 
 
-def damage(file: Path, how: str) -> None:
-    whole = file.read_bytes()
-    if how == "truncated":
-        file.write_bytes(whole[: len(whole) // 2])
-    elif how == "empty":
-        file.write_bytes(b"")
-    elif how == "foreign":
-        file.write_bytes(b"precious, and no file of ours" * 100)
-    elif how == "missing":
-        file.unlink()
-    elif how == "a directory":
-        file.unlink()
-        file.mkdir()
+#: What is not long: each file in one way, and one file in each.
+DAMAGED = [
+    pytest.param(name, how, marks=() if how == "truncated" or name == NAMES[0] else pytest.mark.long)
+    for name in NAMES
+    for how in ("truncated", "empty", "foreign", "missing", "a directory")
+]
 
 
-@pytest.mark.parametrize("how", ["truncated", "empty", "foreign", "missing", "a directory"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "how"), DAMAGED)
 def test_damaged_file_is_set_aside(name: str, how: str, three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
     """A damaged file is moved to `set-aside` and its runs are made again; those in the journal are kept."""
     keep(three, tmp_path / "whole")
@@ -324,7 +301,9 @@ def test_unreadable_record(three: Plan, tmp_path: Path) -> None:
     assert len(backend.started) == 1
 
 
-@pytest.mark.parametrize("replaced", range(len(NAMES) + 1))
+@pytest.mark.parametrize(
+    "replaced", [pytest.param(number, marks=() if number % 3 == 1 else pytest.mark.long) for number in range(len(NAMES) + 1)]
+)
 def test_crash_during_consolidation(
     replaced: int, three: Plan, scenario: MakeScenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,9 +7,8 @@ from pydantic import ValidationError
 
 import sojourn
 from conftest import ROOT
-from doubles import Inventor, invented
+from doubles import Inventor, RatePerAlgorithm
 from sojourn import api
-from sojourn.backends.result import RunResult
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.scenario import Scenario
@@ -203,17 +202,6 @@ def test_agreement_tolerance(metric: str, published: float, fair_share: float, e
     assert agrees(metric, published, published - 0.999 * expected, fair_share)
     assert not agrees(metric, published, published + 1.001 * expected, fair_share)
     assert not agrees(metric, published, None, fair_share)
-
-
-class RatePerAlgorithm(Inventor):
-    """A backend in which New Reno's flows deliver 1, Compound's 2 and CUBIC's 3 Mbit/s, times the seed."""
-
-    def run(self, run: RunSpecification) -> RunResult:
-        window = (run["duration"] - run["warm_up"]) // 10**12
-        rates = [{"newreno": 1, "compound": 2, "cubic": 3}[flow["source"]["name"]] for flow in run["flows"]]
-        counts = [flow["count"] for flow in run["flows"]]
-        by_flow = [rate for rate, count in zip(rates, counts, strict=True) for _ in range(count)]
-        return invented(run, lambda seed, flow: by_flow[flow] * seed * window * 10**6 // 8)
 
 
 def test_values_by_algorithm() -> None:

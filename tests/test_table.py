@@ -136,7 +136,7 @@ def lines_of_tables(shown: str) -> list[str]:
     return [line for line in shown.splitlines() if line.startswith(("┃", "│"))]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [pytest.param(width, marks=() if width == 60 else pytest.mark.long) for width in WIDTHS])
 def test_commands_fit_width(width: int, sweep: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """What commands print fits the width that COLUMNS states, and cuts nothing."""
     monkeypatch.setenv("COLUMNS", str(width))

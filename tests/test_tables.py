@@ -1,11 +1,11 @@
 import sojourn
+from doubles import RatePerAlgorithm
 from sojourn import api
 from sojourn.campaign import plan, run
 from sojourn.store import Memory
 from sojourn.study import cells, library, tables
 from sojourn.study.design import StudyTable
 from sojourn.table import Table, render
-from test_study import RatePerAlgorithm
 
 ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": ["pie", "codel"]}
 

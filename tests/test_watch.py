@@ -2,11 +2,6 @@
 
 import io
 import itertools
-import os
-import pty
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -284,32 +279,3 @@ def test_one_cell_of_sweep(scenario_file: ScenarioFile) -> None:
     run = api.single_run(path, 9, {"tcp": "bbr"}, {"duration": "2 s"})
     assert (dict(run.axes), run.seed, run.simulated_seconds) == ({"tcp": "bbr"}, 9, 2)
     assert run.specification["flows"][0]["source"]["name"] == "bbr"
-
-
-@pytest.mark.parametrize("command", ["watch", "demo"])
-def test_interrupt_restores_terminal(scenario_file: ScenarioFile, tmp_path: Path, command: str) -> None:
-    """On a terminal, an interrupt ends the view, restores the cursor and prints one line."""
-    path = scenario_file(('"4 s"', '"1000 s"'))
-    rest = [str(path), "--speed", "20"] if command == "watch" else ["--out", str(tmp_path / "out")]
-    terminal, inside = pty.openpty()
-    program = "import sys; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"
-    arguments = [sys.executable, "-c", program, command, *rest]
-    process = subprocess.Popen(arguments, stdin=inside, stdout=inside, stderr=inside, start_new_session=True)
-    os.close(inside)
-    seen = b""
-    interrupted = False
-    while True:
-        try:
-            piece = os.read(terminal, 65536)
-        except OSError:  # the other end has been closed
-            break
-        seen += piece
-        if not interrupted and b"sojourn ms" in seen:
-            interrupted = True
-            process.send_signal(signal.SIGINT)
-    os.close(terminal)
-    assert process.wait(timeout=30) == 130
-    assert (b"left->right" if command == "watch" else b"droptail") in seen
-    hidden, shown = seen.rfind(b"\x1b[?25l"), seen.rfind(b"\x1b[?25h")
-    assert hidden < shown, "the cursor must be shown again"
-    assert seen.endswith(b"sojourn: interrupted\r\n")

@@ -97,7 +97,7 @@ def _drawing(contents: Contents, name: str, title: str, select: Selection, width
         return None
     if isinstance(chart, alt.FacetChart) and name in OWN_SCALES:
         chart = chart.resolve_scale(x="independent", y="independent")
-    spec = chart.to_dict()
+    spec = chart.to_dict(validate=False)  # which takes as long as drawing; tests validate every figure
     return Drawing(name, title, command, spec, fields(spec, list(contents.axes)))
 
 

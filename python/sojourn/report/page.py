@@ -58,9 +58,6 @@ def write(directory: str | Path, out: str | Path | None = None) -> Path:
 
 def page(contents: Contents) -> str:
     """The HTML of a report."""
-    environment = Environment(loader=PackageLoader("sojourn.report"), autoescape=True, undefined=StrictUndefined)
-    environment.trim_blocks = environment.lstrip_blocks = True
-    environment.filters["embedded"] = _embedded
     by_group = groups.table(contents)
     drawn = {
         "published": charts.of_study(contents),
@@ -68,8 +65,16 @@ def page(contents: Contents) -> str:
         "group": charts.by_group(contents) if by_group else [],
         "campaign": charts.of_campaign(contents),
     }
-    template = environment.get_template("page.html.jinja")
+    template = _templates().get_template("page.html.jinja")
     return template.render(vega=_vega(), drawn=drawn, data=_data(contents, drawn), by_group=by_group, **_values(contents))
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(loader=PackageLoader("sojourn.report"), autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters["embedded"] = _embedded
+    return environment
 
 
 @cache

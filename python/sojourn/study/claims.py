@@ -72,7 +72,7 @@ def cells(claim: Claim, study: Study) -> list[Point]:
         meant: Mapping[str, frozenset[str]] = study.sweep.meant("select", claim.select)
     except ValueError as error:
         raise InputError(f"{place}: {error}") from None
-    found = [point for point in study.matrix.points() if matches(meant, point)]
+    found = [point for point in study.points if matches(meant, point)]
     if not found:
         raise InputError(f"{place}: select: the study has no such cell")
     return found

@@ -91,6 +91,11 @@ class Study(Table):
         """All its cells."""
         return Matrix({"name": self.name, **self.scenario}, self.sweep, f"study {self.name}")
 
+    @cached_property
+    def points(self) -> list[Point]:
+        """The axes' values of each cell; a study's claims and published values ask for them often."""
+        return list(self.matrix.points())
+
     def part(self, only: Mapping[str, Iterable[str]], changes: Mapping[str, Any] | None = None) -> Matrix:
         """The cells with the wanted values of some axes, with ``changes`` to their scenarios if given.
 

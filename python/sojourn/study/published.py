@@ -39,7 +39,7 @@ def read(path: Path, study: Study, published: PublishedFile) -> list[PublishedVa
         InputError: a value is of no table, or of no cell that the study runs.
     """
     tables = {str(table.number): table for table in study.tables}
-    cells = {tuple(point.values()) for point in study.matrix.points()}
+    cells = {tuple(point.values()) for point in study.points}
     values = []
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)
@@ -65,7 +65,7 @@ def unpublished(study: Study) -> list[PublishedValue]:
     Raises:
         InputError: the values of a cell make no scenario.
     """
-    cells = list(study.matrix.points())
+    cells = study.points
     return [
         PublishedValue(table, labels, cell, algorithm, metric, None, "")
         for table in study.tables

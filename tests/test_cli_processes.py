@@ -1,0 +1,108 @@
+"""The command line in a process of its own: signals, pipes and terminals."""
+
+import contextlib
+import os
+import pty
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+ScenarioFile = Callable[..., Path]
+
+
+def finished_runs(store: Path) -> int:
+    """Returns how many runs another process has finished in a store; 0 while it creates the store."""
+    journal = store / "journal.sqlite"
+    try:
+        with contextlib.closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            count: int = database.execute("SELECT count(*) FROM finished").fetchone()[0]
+            return count
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_interrupt_keeps_finished_runs(tmp_path: Path) -> None:
+    """An interrupted reproduction keeps the finished runs, reports them, and exits with status 130."""
+    command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "reproduce", "piotrowska", "--seeds", "50"]
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [*command, "--only", "load=UC", "--only", "scenario=AL", "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not finished_runs(out):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, complaints = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "runs finished; their results are in" in complaints
+    assert "Traceback" not in complaints
+    runs = pl.read_parquet(out / "runs.parquet")
+    assert 0 < runs.height < 600
+    flows = pl.read_parquet(out / "flows.parquet")
+    assert set(flows["key"]) == set(runs["key"])
+    assert not (out / "unfinished").exists()
+
+
+def test_closed_pipe_is_no_error() -> None:
+    """A reader that closes the pipe early, such as `head`, causes no error message."""
+    command = f"{sys.executable} -c 'import sojourn.cli; sojourn.cli.main()' schema | head -n 1"
+    shown = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, env={**os.environ})
+    assert shown.stderr == ""
+
+
+def test_progress_on_terminal(scenario_file: ScenarioFile) -> None:
+    """The bar shows finished runs and simulated seconds a second on stderr, here a terminal, and not on stdout."""
+    terminal, stderr = pty.openpty()
+    command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "run", str(scenario_file()), "--seeds", "3"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    shown = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, check=True, env=environment)
+    os.close(stderr)
+    progress = b""
+    with contextlib.suppress(OSError):  # the terminal's other end has been closed
+        while piece := os.read(terminal, 65536):
+            progress += piece
+    os.close(terminal)
+    assert b"3/3" in progress
+    assert b"simulated s/s" in progress
+    assert b"simulated s/s" not in shown.stdout
+
+
+@pytest.mark.parametrize("command", ["watch", pytest.param("demo", marks=pytest.mark.long)])
+def test_interrupt_restores_terminal(scenario_file: ScenarioFile, tmp_path: Path, command: str) -> None:
+    """On a terminal, an interrupt ends the view, restores the cursor and prints one line."""
+    path = scenario_file(('"4 s"', '"1000 s"'))
+    rest = [str(path), "--speed", "20"] if command == "watch" else ["--out", str(tmp_path / "out")]
+    terminal, inside = pty.openpty()
+    program = "import sys; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"
+    arguments = [sys.executable, "-c", program, command, *rest]
+    process = subprocess.Popen(arguments, stdin=inside, stdout=inside, stderr=inside, start_new_session=True)
+    os.close(inside)
+    seen = b""
+    interrupted = False
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # the other end has been closed
+            break
+        seen += piece
+        if not interrupted and b"sojourn ms" in seen:
+            interrupted = True
+            process.send_signal(signal.SIGINT)
+    os.close(terminal)
+    assert process.wait(timeout=30) == 130
+    assert (b"left->right" if command == "watch" else b"droptail") in seen
+    hidden, shown = seen.rfind(b"\x1b[?25l"), seen.rfind(b"\x1b[?25h")
+    assert hidden < shown, "the cursor must be shown again"
+    assert seen.endswith(b"sojourn: interrupted\r\n")
