@@ -14,6 +14,7 @@ mod hybla;
 mod hystartpp;
 mod illinois;
 mod ledbat;
+mod linux;
 mod lp;
 mod names;
 mod newreno;

@@ -237,12 +237,17 @@ static u64 marks_before(const struct flow *flow, u64 delivered)
 	return oldest ? flow->marks[oldest % MOST_MARKS].marked : 0;
 }
 
+static void see_srtt(struct flow *flow, sojourn_time srtt)
+{
+	if (srtt)
+		flow->tp.srtt_us = (u32)(srtt / SOJOURN_MICROSECOND) << 3;
+}
+
 static void see_rtt(struct flow *flow, sojourn_time rtt, sojourn_time srtt)
 {
 	struct tcp_sock *tp = &flow->tp;
 
-	if (srtt)
-		tp->srtt_us = (u32)(srtt / SOJOURN_MICROSECOND) << 3;
+	see_srtt(flow, srtt);
 	if (rtt != SOJOURN_NONE)
 		minmax_running_min(&tp->rtt_min, 300 * HZ, tcp_jiffies32, max_t(u32, 1, (u32)(rtt / SOJOURN_MICROSECOND)));
 }
@@ -276,6 +281,8 @@ static void on_ack(void *state, const struct sojourn_window *window, const struc
 	struct flow *flow = state;
 	struct tcp_sock *tp = &flow->tp;
 
+	/* Modules read the handshake's in their init. */
+	see_srtt(flow, ack->srtt);
 	show(flow, window, ack->now);
 	settle(flow, false);
 	if (!flow->una)

@@ -5,6 +5,8 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
+use super::linux::Rules;
+use super::linux::bic::BicSteps;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
@@ -23,6 +25,7 @@ parameters! {
         smooth_part: f64 = 20.0, in 1 .. 1000, "Round trips spent on the last search_factor segments up to the window of the last loss, and on the first beyond it", "Linux tcp_bic.c, smooth_part; 5 in ns-3's tcp-bic.cc";
         search_factor: f64 = 4.0, in 2 .. 100, "Divisor of the distance to the window of the last loss that gives the growth per round trip", "Linux tcp_bic.c, BICTCP_B; 2 in Xu, Harfoush and Rhee 2004";
         fast_convergence: bool = true, "Lower the target window further after a loss below the window of the previous loss", "Xu, Harfoush and Rhee 2004; Linux tcp_bic.c, fast_convergence";
+        rules: Rules = Rules::Published, "Whose counting: linux grows in whole segments, and faster by the number of segments that an acknowledgement covers", "Xu, Harfoush and Rhee 2004; Linux tcp_bic.c, bictcp_update and bictcp_acked";
     }
 }
 
@@ -33,6 +36,8 @@ pub struct Bic {
     growth: Growth,
     /// W_max: the window of the last loss, `None` before the first loss and after a timeout.
     w_max: Option<f64>,
+    /// By the rules of Linux.
+    linux: Option<Box<BicSteps>>,
 }
 
 impl Bic {
@@ -45,14 +50,16 @@ impl Bic {
         year: 2004,
         source: "Xu, Harfoush and Rhee, INFOCOM 2004; Linux net/ipv4/tcp_bic.c",
         deviations: "follows Linux, which covers a quarter of the distance where the paper halves it; the window grows \
-                     by fractions of a segment per credited segment, so that Linux's estimate of delayed \
-                     acknowledgements is not needed; no initial ssthresh of 100 segments, which older versions of Linux \
+                     by fractions of a segment per credited segment, whatever an acknowledgement covers; with \
+                     rules = \"linux\" it also grows in whole segments and, as in Linux, twice as fast if \
+                     acknowledgements cover two segments; no initial ssthresh of 100 segments, which older versions of Linux \
                      had",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<BicParameters>) -> Bic {
-        Bic { parameters, growth: Growth::default(), w_max: None }
+        let linux = (parameters.rules == Rules::Linux).then(Box::default);
+        Bic { parameters, growth: Growth::default(), w_max: None, linux }
     }
 
     /// The growth per round trip, in segments (Linux tcp_bic.c, bictcp_update).
@@ -76,6 +83,9 @@ impl Bic {
     }
 
     fn reduce(&mut self, window: &mut Window, flight_size: u64) {
+        if let Some(linux) = &mut self.linux {
+            return linux.reduce(window, flight_size, &self.parameters);
+        }
         let BicParameters { beta, low_window, fast_convergence, .. } = *self.parameters;
         let w = window.segments();
         let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| w < w_max);
@@ -87,6 +97,9 @@ impl Bic {
 
 impl CongestionControl for Bic {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.increase(window, ack, &self.parameters);
+        }
         let segments = self.increase_in_a_round(window.segments());
         self.growth.additive(window, segments, ack.credit);
     }
@@ -97,8 +110,19 @@ impl CongestionControl for Bic {
             CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
                 self.reduce(window, flight_size)
             }
-            CongestionEvent::Timeout => self.w_max = None,
+            CongestionEvent::Timeout => {
+                self.w_max = None;
+                if let Some(linux) = &mut self.linux {
+                    linux.on_timeout();
+                }
+            }
             CongestionEvent::Spurious => {}
+        }
+    }
+
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            linux.on_ack(window, ack);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::linux::Rules;
+use super::linux::cubic::CubicSteps;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
@@ -16,6 +18,7 @@ parameters! {
         beta_ecn: f64 = 0.85, in 0 .. 1, "Multiplicative decrease factor after marks, if the stack sets abe = true", "RFC 8511 section 3.1";
         fast_convergence: bool = true, "Lower W_max further after a loss below the previous W_max", "RFC 9438 section 4.7";
         reno_friendly: bool = true, "Keep the window at least as large as Reno's estimated window", "RFC 9438 section 4.3";
+        rules: Rules = Rules::Published, "Whose arithmetic: linux grows in whole segments, by at least 5 % a round trip before the first loss, and its estimate of Reno keeps below one segment a round trip", "RFC 9438; Linux tcp_cubic.c, bictcp_update";
     }
 }
 
@@ -29,6 +32,8 @@ pub struct Cubic {
     cwnd_prior: f64,
     /// The current congestion avoidance stage.
     epoch: Option<Epoch>,
+    /// By the rules of Linux.
+    linux: Option<Box<CubicSteps>>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,16 +85,22 @@ impl Cubic {
                      counts acknowledgements credits one segment for each, as in the RFC; a stack that counts bytes \
                      behaves like Linux; W_est grows by the same credit and so estimates Reno on the same stack; where \
                      W_cubic < W_est < cwnd the window waits for W_est and does not fall to it; a stage that starts \
-                     above W_max has its plateau there (K = 0)",
+                     above W_max has its plateau there (K = 0); rules = \"linux\" is the arithmetic of Linux 6.1, where \
+                     an estimate of Reno never grows by more than 0.53 segments a round trip and the window by at least \
+                     5 % before the first loss",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<CubicParameters>) -> Cubic {
-        Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None }
+        let linux = (parameters.rules == Rules::Linux).then(Box::default);
+        Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None, linux }
     }
 
     /// Reduces the window to this share of the flight size.
     fn reduce(&mut self, beta: f64, window: &mut Window, flight_size: u64) {
+        if let Some(linux) = &mut self.linux {
+            return linux.reduce(window, flight_size, beta, self.parameters.fast_convergence);
+        }
         let cwnd = window.segments();
         let gives_way = self.parameters.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
         self.w_max = Some(if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
@@ -101,6 +112,9 @@ impl Cubic {
 
 impl CongestionControl for Cubic {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.increase(window, ack, &self.parameters);
+        }
         let CubicParameters { c, beta, reno_friendly, .. } = *self.parameters;
         let mss = window.mss as f64;
         let epoch = self.epoch.get_or_insert_with(|| {
@@ -140,6 +154,9 @@ impl CongestionControl for Cubic {
             CongestionEvent::Timeout => {
                 self.w_max = None;
                 self.epoch = None;
+                if let Some(linux) = &mut self.linux {
+                    linux.reset();
+                }
             }
             CongestionEvent::Spurious => {}
         }
@@ -148,7 +165,11 @@ impl CongestionControl for Cubic {
     /// Excludes from t the time in which the window was not fully used (sections 4.2 and 5.8): from an acknowledgement
     /// that was not allowed to increase the window until the next one.
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
-        if let Some(epoch) = &mut self.epoch {
+        if let Some(linux) = &mut self.linux {
+            if let Some(rtt) = ack.rtt {
+                linux.take_rtt(rtt, ack.now);
+            }
+        } else if let Some(epoch) = &mut self.epoch {
             if !epoch.growing {
                 epoch.start += ack.now.since(epoch.last_ack);
             }

@@ -5,6 +5,8 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
+use super::linux::Rules;
+use super::linux::htcp::HTcpSteps;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
@@ -30,6 +32,7 @@ parameters! {
         throughput_change: f64 = 0.2, in 0 .. 1000000, "Relative change of throughput from one loss to the next above which beta is beta_min", "Leith and Shorten 2004; Linux tcp_htcp.c, htcp_beta_update";
         adaptive_backoff: bool = true, "Set beta to RTTmin / RTTmax instead of always to beta_min", "Leith and Shorten 2004";
         rtt_scaling: bool = true, "Scale growth with RTTmin, so that flows with different RTTs grow alike", "Linux tcp_htcp.c, use_rtt_scaling";
+        rules: Rules = Rules::Published, "Whose arithmetic: linux has a whole factor of growth, counts time from the end of recovery, and sets beta to beta_min once more after throughput has changed", "Leith and Shorten 2004; Linux tcp_htcp.c, htcp_beta_update, htcp_alpha_update and htcp_state";
     }
 }
 
@@ -47,6 +50,8 @@ pub struct HTcp {
     throughput: Throughput,
     /// The maximum throughput before the last congestion event, in bytes per second.
     throughput_before: Option<f64>,
+    /// By the rules of Linux.
+    linux: Option<HTcpSteps>,
 }
 
 /// The bytes acknowledged in a round trip.
@@ -83,14 +88,16 @@ impl HTcp {
         year: 2004,
         source: "Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06; Linux net/ipv4/tcp_htcp.c",
         deviations: "the window never grows faster than in slow start; throughput is not measured during fast recovery; \
-                     time counts from the start of a congestion episode, in Linux from the end of recovery; Linux sets \
-                     beta to beta_min on paths below 10 ms and at one more loss after the throughput has changed",
+                     time counts from the start of a congestion episode; rules = \"linux\" is the arithmetic of Linux \
+                     6.1, which counts it from the end of recovery, rounds the factor of growth down, and sets beta to \
+                     beta_min on paths below 10 ms and at one more loss after the throughput has changed",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<HTcpParameters>) -> HTcp {
         HTcp {
             beta: parameters.beta_min,
+            linux: (parameters.rules == Rules::Linux).then(|| HTcpSteps::new(&parameters)),
             parameters,
             growth: Growth::default(),
             last_congestion: None,
@@ -152,12 +159,17 @@ impl HTcp {
 
 impl CongestionControl for HTcp {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.increase(window, ack, &self.parameters);
+        }
         let alpha = self.alpha(ack.now);
         self.growth.additive(window, alpha, ack.credit);
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-        if let Some(flight_size) = event.flight_size() {
+        if let Some(linux) = &mut self.linux {
+            linux.on_congestion(window, event, now, &self.parameters);
+        } else if let Some(flight_size) = event.flight_size() {
             self.beta = self.backoff();
             self.throughput_before = self.throughput.greatest.or(self.throughput_before);
             self.throughput = Throughput::default();
@@ -172,6 +184,9 @@ impl CongestionControl for HTcp {
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_ack(window, ack);
+        }
         self.last_congestion.get_or_insert(ack.now);
         if let Some(rtt) = ack.rtt {
             self.measure_rtt(rtt);

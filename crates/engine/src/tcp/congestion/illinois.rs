@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl, CongestionEvent};
+use super::linux::Rules;
+use super::linux::illinois::IllinoisSteps;
+use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -28,6 +30,7 @@ parameters! {
         eta_3: f64 = 0.8, in 0.5 .. 1, "Share of the maximum delay from which the decrease is maximal", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, beta";
         window_threshold: f64 = 15.0, in 0 .. 1000000, "Window, in segments, below which it behaves like Reno", "Linux tcp_illinois.c, win_thresh";
         theta: u64 = 5, in 1 .. 1000000, "Round trips with low delay after which growth is maximal again", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, theta";
+        rules: Rules = Rules::Published, "Whose arithmetic: linux takes RTTs during recovery too, and has alpha in 1/128, beta in 1/64 and whole segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, tcp_illinois_acked and tcp_illinois_cong_avoid";
     }
 }
 
@@ -46,6 +49,8 @@ pub struct Illinois {
     was_delayed: bool,
     /// The number of low-delay round trips since then.
     fast_rounds: u64,
+    /// By the rules of Linux.
+    linux: Option<IllinoisSteps>,
 }
 
 /// The round-trip times in a window of data.
@@ -67,7 +72,9 @@ impl Illinois {
         class: "hybrid",
         year: 2006,
         source: "Liu, Basar and Srikant, VALUETOOLS 2006; Linux net/ipv4/tcp_illinois.c",
-        deviations: "the window never grows faster than in slow start; RTT samples during fast recovery are ignored",
+        deviations: "the window never grows faster than in slow start; RTT samples during fast recovery are ignored; \
+                     with rules = \"linux\" they are taken, so that the queue of a slow start that overshoots is the \
+                     maximum delay from then on, as in Linux",
     };
 
     /// Creates the state of a new connection.
@@ -75,6 +82,7 @@ impl Illinois {
         Illinois {
             alpha: parameters.alpha_max,
             beta: RENO_BETA,
+            linux: (parameters.rules == Rules::Linux).then(|| IllinoisSteps::new(&parameters)),
             parameters,
             growth: Growth::default(),
             min_rtt: None,
@@ -138,11 +146,17 @@ impl Illinois {
 
 impl CongestionControl for Illinois {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.increase(window, ack);
+        }
         self.growth.additive(window, self.alpha, ack.credit);
     }
 
     /// After a timeout alpha and beta are those of Reno (Linux tcp_illinois.c, tcp_illinois_state).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_congestion(window, event);
+        }
         match event {
             CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
                 window.set_ssthresh(((1.0 - self.beta) * flight_size as f64) as u64);
@@ -159,6 +173,9 @@ impl CongestionControl for Illinois {
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_ack(window, ack, &self.parameters);
+        }
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
             self.max_rtt = self.max_rtt.max(rtt);
@@ -169,5 +186,15 @@ impl CongestionControl for Illinois {
             self.end_round(window);
             self.round = Round { end: ack.nxt, ..Round::default() };
         }
+    }
+
+    fn on_delivery(&mut self, _window: &mut Window, delivery: &Delivery) {
+        if let Some(linux) = &mut self.linux {
+            linux.on_delivery(delivery);
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { deliveries: self.linux.is_some(), ..Needs::default() }
     }
 }

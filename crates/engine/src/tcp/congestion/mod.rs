@@ -231,6 +231,9 @@ pub trait CongestionControl {
     /// has measured.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time);
 
+    /// May set the initial window, once the handshake has given a first smoothed RTT, or zero if none.
+    fn on_established(&mut self, _window: &mut Window, _srtt: Duration) {}
+
     /// Sees every acknowledgement of new data outside fast recovery, before the window grows: for algorithms that
     /// measure.
     fn on_ack(&mut self, _window: &Window, _ack: &Ack) {}
@@ -317,6 +320,12 @@ macro_rules! algorithms {
                 match self {
                     $(Algorithm::$name(algorithm) => algorithm.on_congestion(window, event, now),)*
                     Algorithm::Plugin(algorithm) => algorithm.on_congestion(window, event, now),
+                }
+            }
+            fn on_established(&mut self, window: &mut Window, srtt: Duration) {
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.on_established(window, srtt),)*
+                    Algorithm::Plugin(algorithm) => algorithm.on_established(window, srtt),
                 }
             }
             fn on_ack(&mut self, window: &Window, ack: &Ack) {

@@ -69,9 +69,32 @@ pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
     let linux = |algorithm, source| default_of(algorithm, "rules", Rules::Linux, source);
     vec![
         linux(
+            "cubic",
+            "Linux tcp_cubic.c, bictcp_update: 5 % a round trip before the first loss, Reno's estimate at 0.53 segments a \
+             round trip, whole numbers",
+        ),
+        linux(
             "hstcp",
             "Linux tcp_highspeed.c, hstcp_cong_avoid: an acknowledgement counts once, however many segments it covers; \
              hstcp_aimd_vals: whole numbers",
+        ),
+        linux(
+            "htcp",
+            "Linux tcp_htcp.c, htcp_alpha_update: whole factor; htcp_beta_update: modeswitch; htcp_state: time from the \
+             end of recovery",
+        ),
+        linux(
+            "bic",
+            "Linux tcp_bic.c, bictcp_update: growth is multiplied by the segments that an acknowledgement covers",
+        ),
+        linux(
+            "illinois",
+            "Linux tcp_illinois.c, tcp_illinois_acked: RTTs in any state; tcp_illinois_cong_avoid: whole segments",
+        ),
+        linux(
+            "hybla",
+            "Linux tcp_hybla.c, hybla_cong_avoid: an acknowledgement counts once, however many segments it covers; \
+             hybla_init: an initial window of rho segments",
         ),
         linux("scalable", "Linux tcp_scalable.c, tcp_scalable_cong_avoid: whole segments"),
     ]

@@ -10,8 +10,11 @@ use crate::time::{Duration, Time};
 const LOW_WINDOW: u64 = 16;
 /// The maximum spacing of acknowledgements in a train: Linux tcp_cubic.c, hystart_ack_delta_us.
 const TRAIN_SPACING: Duration = Duration::from_milliseconds(2);
-/// The number of samples from which the round-trip time of a round is taken: Linux tcp_cubic.c, HYSTART_MIN_SAMPLES.
+/// The number of samples of a round before its round-trip time counts: Linux tcp_cubic.c, HYSTART_MIN_SAMPLES.
 const SAMPLES: u32 = 8;
+/// What a train may be longer than the minimum RTT, before it is halved, for segments that the network card of the other
+/// end joins: Linux tcp_cubic.c, hystart_ack_delay, below 262 Mbyte/s.
+const TRAIN_CUSHION: Duration = Duration::from_milliseconds(1);
 /// Bounds of the RTT increase that ends slow start: Linux tcp_cubic.c, HYSTART_DELAY_MIN and HYSTART_DELAY_MAX.
 const LEAST_RISE: Duration = Duration::from_milliseconds(4);
 const GREATEST_RISE: Duration = Duration::from_milliseconds(16);
@@ -32,8 +35,9 @@ impl HyStart {
         class: "hybrid",
         year: 2011,
         source: "Ha and Rhee, Computer Networks 55 (2011); constants of Linux tcp_cubic.c",
-        deviations: "as in Linux: an ACK train may be as long as half the minimum RTT, and the RTT may rise by an eighth \
-                     of it",
+        deviations: "as in Linux: an ACK train may be half a millisecond longer than half the minimum RTT, the RTT may \
+                     rise by an eighth of it, and what happens below 16 segments is not seen; Linux halves the length \
+                     only without pacing",
     };
 }
 
@@ -51,8 +55,12 @@ struct Round {
 }
 
 impl HyStart {
-    /// Whether this acknowledgement shows that slow start should end.
+    /// Whether this acknowledgement, which has not yet increased the window, shows that slow start should end: Linux
+    /// tcp_cubic.c, cubictcp_acked and hystart_update.
     pub fn pipe_is_full(&mut self, window: &Window, ack: &Ack) -> bool {
+        let Some(rtt) = ack.rtt else { return false };
+        let min_rtt = self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt));
+        self.min_rtt = Some(min_rtt);
         let new_round = Round { end: ack.nxt, start: ack.now, train: ack.now, rtt: Duration(u64::MAX), samples: 0 };
         // A round starts with the acknowledgement after its predecessor's last one. With that last one, the train would
         // start before a pause.
@@ -60,20 +68,18 @@ impl HyStart {
             Some(round) if ack.una <= round.end => round,
             ended => ended.insert(new_round),
         };
-        if let Some(rtt) = ack.rtt {
-            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
-            if round.samples < SAMPLES {
-                round.samples += 1;
-                round.rtt = round.rtt.min(rtt);
-            }
+        if window.cwnd < LOW_WINDOW * window.mss {
+            return false;
         }
+        let mut train_is_long = false;
         if ack.now.since(round.train) <= TRAIN_SPACING {
             round.train = ack.now;
+            train_is_long = ack.now.since(round.start) > Duration((min_rtt + TRAIN_CUSHION).0 / 2);
         }
-        let Some(min_rtt) = self.min_rtt else { return false };
-        let train_is_long = round.train == ack.now && ack.now.since(round.start) > Duration(min_rtt.0 / 2);
+        round.rtt = round.rtt.min(rtt);
+        let is_measured = round.samples == SAMPLES;
+        round.samples = (round.samples + 1).min(SAMPLES);
         let rise = Duration(min_rtt.0 / 8).clamp(LEAST_RISE, GREATEST_RISE);
-        let delay_rose = round.samples == SAMPLES && round.rtt > min_rtt + rise;
-        window.cwnd >= LOW_WINDOW * window.mss && (train_is_long || delay_rose)
+        train_is_long || is_measured && round.rtt > min_rtt + rise
     }
 }

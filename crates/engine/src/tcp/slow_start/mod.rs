@@ -64,6 +64,11 @@ impl SlowStart {
     /// Increases the window by the credited bytes, up to ssthresh, and ends slow start if it should end. Returns the
     /// credit left for congestion avoidance.
     pub fn increase(&mut self, window: &mut Window, ack: &Ack) -> u64 {
+        if let SlowStart::HyStart(hystart) = self
+            && hystart.pipe_is_full(window, ack)
+        {
+            window.ssthresh = window.cwnd;
+        }
         let is_first = window.ssthresh == u64::MAX;
         let credit = match self {
             SlowStart::HyStartPlusPlus(hystart) if is_first => hystart.growth(window, ack),
@@ -71,12 +76,10 @@ impl SlowStart {
         };
         let growth = credit.min(window.ssthresh - window.cwnd);
         window.cwnd += growth;
-        let has_ended = match self {
-            SlowStart::Standard => false,
-            SlowStart::HyStart(hystart) => hystart.pipe_is_full(window, ack),
-            SlowStart::HyStartPlusPlus(hystart) => is_first && hystart.has_ended(ack),
-        };
-        if has_ended {
+        if let SlowStart::HyStartPlusPlus(hystart) = self
+            && is_first
+            && hystart.has_ended(ack)
+        {
             window.ssthresh = window.cwnd;
         }
         credit - growth

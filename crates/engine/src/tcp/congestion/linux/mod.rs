@@ -1,10 +1,18 @@
 //! Linux's rules of algorithms whose RFC or paper says something else, one file each. Linux counts windows and
 //! acknowledged data in whole segments, and so does everything here.
 
+pub(super) mod bic;
+pub(super) mod cubic;
 pub(super) mod hstcp;
+pub(super) mod htcp;
+pub(super) mod hybla;
+pub(super) mod illinois;
+mod loss_state;
 pub(super) mod scalable;
 mod steps;
+mod time;
 
+use loss_state::LossState;
 pub(super) use steps::Steps;
 
 use crate::choice;

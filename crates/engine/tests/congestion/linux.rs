@@ -1,0 +1,229 @@
+//! Linux's rules (`rules = "linux"`): sequences worked out by hand from the formulas of Linux 6.1's modules, which count in
+//! whole numbers.
+
+use serde_json::json;
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, Delivery};
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::Duration;
+
+use super::flow::{Flow, MSS, assert_close, milliseconds};
+
+fn flow(name: &str, segments: u64, rtt: f64) -> Flow {
+    Flow::new(name, json!({"rules": "linux"}), segments as f64, milliseconds(rtt))
+}
+
+fn acks(flow: &mut Flow, count: u64, segments: u64) {
+    for _ in 0..count {
+        flow.ack_credited(segments * MSS, segments * MSS, true);
+    }
+}
+
+fn segments(flow: &Flow) -> u64 {
+    flow.window.cwnd / MSS
+}
+
+/// Before the first loss, and after a timeout, CUBIC grows by a segment for each 20 acknowledged (tcp_cubic.c,
+/// bictcp_update), where RFC 9438's curve rises by 0.4 t^3.
+#[test]
+fn cubic_before_loss() {
+    let mut linux = flow("cubic", 100, 40.0);
+    acks(&mut linux, 100, 1);
+    assert_eq!(segments(&linux), 105);
+    linux.time_out();
+    let after = segments(&linux);
+    acks(&mut linux, 100, 1);
+    assert_eq!(segments(&linux), after + 5);
+}
+
+/// After a loss at 20 segments Reno's estimate, which is above CUBIC's curve on this path, grows from 14 segments by one for
+/// each 15/8 windows acknowledged, also beyond 20 segments (beta_scale of tcp_cubic.c), and not by one a window as by
+/// RFC 9438 section 4.3. The window follows it within two segments.
+#[test]
+fn cubic_estimate_of_reno() {
+    for (rules, expected) in [("linux", 14.0 + 40.0 * 8.0 / 15.0), ("published", 20.0 + (40.0 - 6.0 / 0.529))] {
+        let mut flow = Flow::new("cubic", json!({"rules": rules}), 20.0, milliseconds(40.0));
+        flow.lose();
+        flow.rounds(40);
+        assert_close(rules, flow.segments(), expected, 2.0);
+    }
+}
+
+/// A loss leaves 717/1024 of the window, rounded down. Below the last one, W_max is 1741/2048 of the window: after a loss at
+/// 80 segments the curve is flat at 68, cbrt((68 - 56) / 0.4) = 3.1 s later (tcp_cubic.c, cubictcp_recalc_ssthresh).
+#[test]
+fn cubic_reduction() {
+    let parameters = json!({"rules": "linux", "reno_friendly": false});
+    let mut flow = Flow::new("cubic", parameters, 100.0, milliseconds(100.0));
+    flow.lose();
+    assert_eq!(segments(&flow), 70);
+    flow.window.cwnd = 80 * MSS;
+    flow.lose();
+    assert_eq!(segments(&flow), 56);
+    flow.run_until(flow.now + Duration::from_seconds_f64(3.1));
+    assert_close("plateau", flow.segments(), 68.0, 1.0);
+}
+
+/// BIC at 100 segments without a loss: 100 / 16 = 6 segments acknowledged for one of growth, divided by the two that an
+/// acknowledgement covers (tcp_bic.c, bictcp_update). The average of those starts at 32/16, and 32 + 1 - 32/16 = 31 stays
+/// 31, so that even acknowledgements of single segments make 6 * 16 / 31 = 3.
+#[test]
+fn bic_delayed_ack_ratio() {
+    for covered in [1, 2] {
+        let mut flow = flow("bic", 100, 40.0);
+        acks(&mut flow, 60 / covered, covered);
+        assert_eq!(segments(&flow), 120, "{covered}");
+    }
+}
+
+/// What is acknowledged after a timeout, until all that was sent before it is, does not count for BIC's ratio (bictcp_acked: only
+/// in the state Open): 98 segments at once would make it 128/16.
+#[test]
+fn bic_ratio_after_timeout() {
+    let mut flow = flow("bic", 100, 40.0);
+    acks(&mut flow, 2, 2);
+    flow.time_out();
+    flow.ack_credited(98 * MSS, 0, false);
+    flow.window.cwnd = 100 * MSS;
+    acks(&mut flow, 30, 2);
+    assert_eq!(segments(&flow), 120);
+}
+
+/// BIC at 10 segments grows by one segment a window, without the ratio, and loses half; above 14 it keeps 819/1024.
+#[test]
+fn bic_low_window() {
+    let mut flow = flow("bic", 10, 40.0);
+    acks(&mut flow, 10, 1);
+    assert_eq!(segments(&flow), 11);
+    flow.lose();
+    assert_eq!(segments(&flow), 5);
+    flow.window.cwnd = 100 * MSS;
+    flow.lose();
+    assert_eq!(segments(&flow), 79);
+}
+
+/// HighSpeed TCP at 100 segments counts a(w) = 2 for each acknowledgement, so that 50 make a segment, however many segments
+/// they cover (tcp_highspeed.c, hstcp_cong_avoid).
+#[test]
+fn hstcp_counts_acknowledgements() {
+    for covered in [1, 2] {
+        let mut flow = flow("hstcp", 100, 40.0);
+        acks(&mut flow, 49, covered);
+        assert_eq!(segments(&flow), 100, "{covered}");
+        acks(&mut flow, 1, covered);
+        assert_eq!(segments(&flow), 101, "{covered}");
+    }
+}
+
+/// A loss at 1000 segments leaves 1000 - (1000 * 83 >> 8) = 676, and half if no acknowledgement came in congestion avoidance:
+/// the row of the table is still the first.
+#[test]
+fn hstcp_reduction() {
+    let mut flow = flow("hstcp", 1000, 40.0);
+    let mut in_slow_start = flow.clone();
+    in_slow_start.lose();
+    assert_eq!(segments(&in_slow_start), 500);
+    acks(&mut flow, 1, 1);
+    flow.lose();
+    assert_eq!(segments(&flow), 676);
+}
+
+/// Scalable TCP grows by a segment for each 100 acknowledged and keeps w - w/8 of them, rounded up (tcp_scalable.c).
+#[test]
+fn scalable_whole_segments() {
+    let mut flow = flow("scalable", 150, 40.0);
+    acks(&mut flow, 49, 2);
+    assert_eq!(segments(&flow), 150);
+    acks(&mut flow, 1, 2);
+    assert_eq!(segments(&flow), 151);
+    flow.lose();
+    assert_eq!(segments(&flow), 151 - 18);
+}
+
+/// Hybla with an RTT of 50 ms has rho = 2: an initial window of two segments, and at 100 segments 2^2 * 128 / 100 = 5/128
+/// segment for each acknowledgement, of which 26 make one (tcp_hybla.c, hybla_init and hybla_cong_avoid).
+#[test]
+fn hybla_counts_acknowledgements() {
+    for covered in [1, 2] {
+        let mut flow = flow("hybla", 100, 50.0);
+        acks(&mut flow, 25, covered);
+        assert_eq!(segments(&flow), 100, "{covered}");
+        acks(&mut flow, 1, covered);
+        assert_eq!(segments(&flow), 101, "{covered}");
+    }
+    let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+    let mut algorithm = Algorithm::new("hybla", &json!({"rules": "linux"})).unwrap();
+    algorithm.on_established(&mut window, milliseconds(50.0));
+    assert_eq!(window.cwnd, 2 * MSS);
+}
+
+/// Hybla's slow start at 60 ms: rho is 19/8, and each acknowledgement gives (165 * 2^2 - 128) / 128 segments, where 165 is
+/// 128 * 2^(3/8) rounded down. Seven give 7 * 532 / 128 = 29.
+#[test]
+fn hybla_slow_start() {
+    let mut flow = flow("hybla", 10, 60.0);
+    flow.window.ssthresh = u64::MAX;
+    flow.ack_credited(MSS, MSS, false);
+    for _ in 0..7 {
+        flow.una += 2 * MSS;
+        let ack = Ack { acked: 2 * MSS, credit: 2 * MSS, una: flow.una, ..Ack::default() };
+        assert_eq!(flow.algorithm.increase_in_slow_start(&mut flow.window, &ack), Some(0));
+    }
+    assert_eq!(segments(&flow), 39);
+}
+
+/// Illinois takes RTTs in recovery: after one of 300 ms the maximum delay is 200 ms. At a delay of 20 ms alpha is then 321/128
+/// and beta 1/8 (tcp_illinois.c, alpha and beta). Without it the delay is the maximum, and a loss takes half.
+#[test]
+fn illinois_samples_in_recovery() {
+    for (in_recovery, left) in [(Some(milliseconds(300.0)), 88), (None, 50)] {
+        let mut flow = flow("illinois", 100, 100.0);
+        acks(&mut flow, 1, 0);
+        let delivery = Delivery { rtt: in_recovery, ..Delivery::default() };
+        let seen = Delivery::default();
+        flow.algorithm.on_delivery(&mut flow.window, &seen);
+        flow.algorithm.on_delivery(&mut flow.window, &delivery);
+        flow.rtt = milliseconds(120.0);
+        for _ in 0..300 {
+            flow.ack_credited(MSS, MSS, false);
+            flow.algorithm.on_delivery(&mut flow.window, &seen);
+        }
+        if in_recovery.is_some() {
+            // 100 * 321 >> 7 = 250 segments for 100, whole windows of them.
+            assert_eq!(flow.clone().leap(), 2.0);
+        }
+        flow.lose();
+        assert_eq!(segments(&flow), left);
+    }
+}
+
+/// H-TCP's first two losses leave half, since the throughput first has nothing to compare with, and the switch is off until the
+/// next loss. The third leaves RTTmin / RTTmax, at most 102/128 (tcp_htcp.c, htcp_beta_update).
+#[test]
+fn htcp_switch() {
+    let mut flow = flow("htcp", 100, 100.0);
+    for left in [50, 50, 79] {
+        for _ in 0..2000 {
+            flow.ack_credited(MSS, MSS, false);
+        }
+        flow.lose();
+        assert_eq!(segments(&flow), left);
+        flow.window.cwnd = 100 * MSS;
+    }
+}
+
+/// H-TCP's factor is whole: 1.54 s after a loss it is 1 + 5 = 6, and scaled for an RTT of 40 ms it is 6 * 8 / 20 = 2. With
+/// beta = 1/2 that is two segments a round trip: at 101 segments 51 acknowledged ones, and one more that is not counted.
+#[test]
+fn htcp_whole_factor() {
+    let mut flow = flow("htcp", 100, 40.0);
+    while flow.now.since(sojourn_engine::time::Time::ZERO) < Duration::from_seconds_f64(1.5) {
+        flow.ack_credited(MSS, MSS, false);
+    }
+    while segments(&flow) < 101 {
+        flow.ack();
+    }
+    acks(&mut flow, 51, 1);
+    assert_eq!(segments(&flow), 101);
+    acks(&mut flow, 1, 1);
+    assert_eq!(segments(&flow), 102);
+}
