@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::linux::scalable::ScalableSteps;
 use super::linux::Rules;
+use super::linux::scalable::ScalableSteps;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;

@@ -1,9 +1,12 @@
 //! Linux's rules of algorithms whose RFC or paper says something else, one file each. Linux counts windows and
 //! acknowledged data in whole segments, and so does everything here.
 
+pub(super) mod bbr;
 pub(super) mod hstcp;
 pub(super) mod scalable;
 mod steps;
+pub(super) mod vegas;
+pub(super) mod westwood;
 
 pub(super) use steps::Steps;
 
