@@ -84,6 +84,7 @@ impl Path {
             in_flight: self.in_flight * MSS,
             rate: Some(sample),
             in_recovery: self.in_recovery,
+            ..Delivery::default()
         };
         self.algorithm.on_delivery(&mut self.window, &delivery);
     }

@@ -124,6 +124,8 @@ fn delivery(
         in_flight,
         rate: (delivered > 0).then_some(sample),
         in_recovery: recovers,
+        acked,
+        has_sacks: recovers,
     }
 }
 

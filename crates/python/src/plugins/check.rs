@@ -171,6 +171,8 @@ impl Sender {
             in_flight: ack.in_flight,
             rate: Some(rate),
             in_recovery: self.random.index(8) == 0,
+            acked: ack.acked,
+            has_sacks: false,
         };
         self.control.on_delivery(&mut self.window, &delivery);
         self.control.pacing_rate(&self.window, ack.srtt);

@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use super::linux::Rules;
+use super::linux::bbr::{Change, LongTerm};
 use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
@@ -31,6 +33,7 @@ parameters! {
         least_window: u64 = 4, in 1 .. 1000, "Minimum window, in segments; PROBE_RTT uses it", "tcp_bbr.c, bbr_cwnd_min_target";
         pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which the pacing rate is below that of the gain", "tcp_bbr.c, bbr_pacing_margin_percent";
         extra_acked_gain: f64 = 1.0, in 0 .. 100, "Multiple of the estimated ACK aggregation that is added to the window", "tcp_bbr.c, bbr_extra_acked_gain";
+        rules: Rules = Rules::Published, "Whose rules: linux has the long-term bandwidth of paths with policers, and only a smaller RTT renews the minimum", "Cardwell et al. 2016; Linux 6.1 tcp_bbr.c, bbr_lt_bw_sampling and bbr_update_min_rtt";
     }
 }
 
@@ -97,6 +100,8 @@ struct State {
     full_bandwidth_rounds: u64,
     is_full: bool,
     probe_rtt: ProbeRtt,
+    /// By the rules of Linux.
+    long_term: Option<LongTerm>,
     held_back: HeldBack,
     prior: PriorWindow,
     /// Whether packet conservation applies: in the first round of a recovery.
@@ -119,7 +124,7 @@ impl Bbr {
         class: "model",
         year: 2016,
         source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016)",
-        deviations: "no long-term bandwidth estimate for policers (lt_bw); a quantum is a budget that later \
+        deviations: "no long-term bandwidth estimate for policers (lt_bw), except with rules linux; a quantum is a budget that later \
                      acknowledgements may use up, where Linux cuts its packets at once; no packets wait in the host, so \
                      none are subtracted from the data in flight; the initial window is paced from its first segment; \
                      BtlBw is the exact maximum over its rounds; times are exact, not in jiffies; the RTT of a single \
@@ -141,6 +146,7 @@ impl Bbr {
             full_bandwidth_rounds: 0,
             is_full: false,
             probe_rtt: ProbeRtt::default(),
+            long_term: (parameters.rules == Rules::Linux).then(LongTerm::default),
             held_back: HeldBack::default(),
             prior: PriorWindow::default(),
             conserves: false,
@@ -157,10 +163,20 @@ impl Bbr {
         match self.state.mode {
             Mode::Startup => self.parameters.high_gain,
             Mode::Drain => 1.0 / self.parameters.high_gain,
+            Mode::ProbeBw { .. } if self.long_term_bandwidth().is_some() => 1.0,
             Mode::ProbeBw { phase: 0 } => self.parameters.probing_gain,
             Mode::ProbeBw { phase: 1 } => self.parameters.draining_gain,
             Mode::ProbeBw { .. } | Mode::ProbeRtt => 1.0,
         }
+    }
+
+    fn long_term_bandwidth(&self) -> Option<f64> {
+        self.state.long_term.as_ref()?.bandwidth()
+    }
+
+    /// The bandwidth to send at: BtlBw, or the long-term bandwidth (tcp_bbr.c, bbr_bw).
+    fn bandwidth(&self) -> f64 {
+        self.long_term_bandwidth().unwrap_or_else(|| self.state.bandwidth.get())
     }
 
     fn cwnd_gain(&self) -> f64 {
@@ -182,9 +198,9 @@ impl Bbr {
     }
 
     /// A multiple of the BDP, in segments, rounded up.
-    fn bdp(&self, gain: f64, mss: u64) -> u64 {
+    fn bdp(&self, bandwidth: f64, gain: f64, mss: u64) -> u64 {
         let Some(min_rtt) = self.state.min_rtt else { return INITIAL_SEGMENTS };
-        let segments = gain * self.state.bandwidth.get() * min_rtt.seconds() / mss as f64;
+        let segments = gain * bandwidth * min_rtt.seconds() / mss as f64;
         segments as u64 + u64::from(segments > segments.floor())
     }
 
@@ -205,7 +221,7 @@ impl Bbr {
 
     /// The data in flight at a multiple of the BDP, in bytes (tcp_bbr.c, bbr_inflight).
     fn inflight(&self, gain: f64, mss: u64) -> u64 {
-        self.with_quanta(self.bdp(gain, mss), mss) * mss
+        self.with_quanta(self.bdp(self.state.bandwidth.get(), gain, mss), mss) * mss
     }
 
     /// Updates the bandwidth estimate (tcp_bbr.c, bbr_update_bw).
@@ -217,6 +233,14 @@ impl Bbr {
             state.round_start = true;
             state.conserves = false;
         }
+        let is_probing = matches!(state.mode, Mode::ProbeBw { .. });
+        let is_limited = state.held_back.is_app_limited(&sample);
+        if let Some(long_term) = &mut state.long_term
+            && long_term.take(delivery, state.round_start, is_limited, is_probing) == Change::ProbeAgain
+        {
+            self.enter_probe_bw(delivery.now);
+        }
+        let state = &mut *self.state;
         if !state.held_back.is_app_limited(&sample) || rate >= state.bandwidth.get() {
             state.bandwidth.update(rate, state.rounds.count, self.parameters.bandwidth_rounds);
         }
@@ -227,6 +251,7 @@ impl Bbr {
         if delivery.rate.is_none_or(|sample| sample.interval.is_none()) {
             return;
         }
+        let bandwidth = self.bandwidth();
         let state = &mut *self.state;
         if state.round_start {
             state.excess_rounds += 1;
@@ -238,7 +263,7 @@ impl Bbr {
         if state.aggregation.delivered + delivery.delivered >= AGGREGATION_SEGMENTS * window.mss {
             state.aggregation.restart(delivery.now);
         }
-        let excess = state.aggregation.excess(delivery, state.bandwidth.get(), window.cwnd);
+        let excess = state.aggregation.excess(delivery, bandwidth, window.cwnd);
         state.excess[0] = state.excess[0].max(excess);
     }
 
@@ -248,7 +273,7 @@ impl Bbr {
             return 0;
         }
         let excess = self.parameters.extra_acked_gain * self.state.excess[0].max(self.state.excess[1]) as f64;
-        let most = self.state.bandwidth.get() * AGGREGATION_TIME;
+        let most = self.bandwidth() * AGGREGATION_TIME;
         (excess.min(most) / mss as f64) as u64
     }
 
@@ -320,7 +345,7 @@ impl Bbr {
         let now = delivery.now;
         let has_expired = now.since(self.state.min_rtt_since) > self.parameters.min_rtt_filter;
         if let Some(rtt) = delivery.rate.and_then(|sample| sample.rtt)
-            && (has_expired || self.state.min_rtt.is_none_or(|min_rtt| rtt <= min_rtt))
+            && (has_expired || self.state.min_rtt.is_none_or(|min_rtt| self.renews(rtt, min_rtt)))
         {
             self.state.min_rtt = Some(rtt);
             self.state.min_rtt_since = now;
@@ -336,6 +361,14 @@ impl Bbr {
         }
         if delivery.delivered > 0 {
             self.state.restarts_from_idle = false;
+        }
+    }
+
+    /// Whether a sample renews the minimum RTT. In Linux an equal one did until 5.9.
+    fn renews(&self, rtt: Duration, min_rtt: Duration) -> bool {
+        match self.parameters.rules {
+            Rules::Published => rtt <= min_rtt,
+            Rules::Linux => rtt < min_rtt,
         }
     }
 
@@ -371,7 +404,7 @@ impl Bbr {
 
     /// Updates the pacing rate (tcp_bbr.c, bbr_set_pacing_rate).
     fn set_pacing_rate(&mut self) {
-        let rate = self.paced(self.pacing_gain(), self.state.bandwidth.get());
+        let rate = self.paced(self.pacing_gain(), self.bandwidth());
         self.state.pacing_rate.follow(rate, self.state.is_full);
     }
 
@@ -411,7 +444,7 @@ impl Bbr {
 
     /// Grows the window by the bytes delivered. The target is an upper bound only once the pipe is full.
     fn towards_target(&self, cwnd: u64, delivery: &Delivery, mss: u64) -> u64 {
-        let segments = self.bdp(self.cwnd_gain(), mss) + self.aggregation_budget(mss);
+        let segments = self.bdp(self.bandwidth(), self.cwnd_gain(), mss) + self.aggregation_budget(mss);
         let target = self.with_quanta(segments, mss) * mss;
         if self.state.is_full {
             (cwnd + delivery.delivered).min(target)
@@ -465,7 +498,7 @@ impl CongestionControl for Bbr {
         self.state.restarts_from_idle = true;
         self.state.aggregation.restart(now);
         match self.state.mode {
-            Mode::ProbeBw { .. } => self.state.pacing_rate.set(self.paced(1.0, self.state.bandwidth.get())),
+            Mode::ProbeBw { .. } => self.state.pacing_rate.set(self.paced(1.0, self.bandwidth())),
             Mode::ProbeRtt => self.check_probe_rtt_done(window, now),
             Mode::Startup | Mode::Drain => {}
         }

@@ -135,6 +135,10 @@ pub struct Delivery {
     pub delivered: u64,
     /// Bytes delivered in all.
     pub total_delivered: u64,
+    /// Bytes newly acknowledged, some of which may have been known to have arrived before.
+    pub acked: u64,
+    /// Whether it carries SACK blocks.
+    pub has_sacks: bool,
     /// Bytes newly found lost.
     pub lost: u64,
     /// Bytes newly known to have arrived marked.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::linux::{Rules, vegas as linux};
 use super::newreno::AdditiveIncrease;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
 use super::{Ack, CongestionControl, CongestionEvent};
@@ -18,6 +19,7 @@ parameters! {
         beta: u64 = 4, in 0 .. 1000000, "Backlog, in packets, above which the window falls", "Linux tcp_vegas.c, beta; Brakmo and Peterson 1995 try 3 and 4";
         gamma: u64 = 1, in 0 .. 1000000, "Backlog, in packets, above which slow start ends", "Linux tcp_vegas.c, gamma";
         every_other_round: bool = false, "In slow start, double the window only every other round trip", "Linux tcp_vegas.c doubles it every round trip, Brakmo and Peterson 1995 every other";
+        rules: Rules = Rules::Published, "Whose backlog: linux divides the queueing delay by the base RTT and rounds down", "Brakmo and Peterson 1995; Linux tcp_vegas.c, tcp_vegas_cong_avoid";
         decrease: f64 = 0.5, in 0 .. 1, "Decrease on loss, as a share of the window", "Linux tcp_vegas.c, which takes Reno's; ns-2 tcp-vegas.cc takes a quarter";
     }
 }
@@ -45,7 +47,8 @@ impl Vegas {
         deviations: "no retransmission rule of Vegas's own: the stack recovers losses; as in Linux, the actual rate is \
                      the window over the minimum RTT of a round, slow start by default doubles the window every round \
                      trip and falls to the measured rate at its end, and a round with fewer than three RTT samples \
-                     follows Reno; as in ns-3, the backlog is in whole packets, rounded up; the base RTT is the minimum \
+                     follows Reno; as in ns-3, the backlog is in whole packets, rounded up, and with rules \
+                     linux down; the base RTT is the minimum \
                      of all samples; with a stack without timestamps, which times one segment per round, the window \
                      follows Reno",
     };
@@ -58,10 +61,10 @@ impl Vegas {
     /// Keeps the backlog Diff between alpha and beta (Brakmo and Peterson 1995 section III.B).
     fn adjust(&self, window: &mut Window, round_trip: RoundTrip) {
         let segments = window.cwnd / window.mss;
-        let diff = segments - round_trip.without_queue(segments);
+        let diff = self.backlog(segments, round_trip);
         if diff > self.parameters.beta {
             window.cwnd = window.cwnd.saturating_sub(window.mss).max(least_window(window));
-            lower_threshold(window);
+            self.lower_threshold(window);
         } else if diff < self.parameters.alpha {
             window.cwnd += window.mss;
         }
@@ -74,23 +77,36 @@ impl Vegas {
     fn leave_slow_start(&self, window: &mut Window, round_trip: RoundTrip) -> bool {
         let segments = window.cwnd / window.mss;
         let without_queue = round_trip.without_queue(segments);
-        if segments - without_queue <= self.parameters.gamma {
+        if self.backlog(segments, round_trip) <= self.parameters.gamma {
             return false;
         }
         window.cwnd = window.cwnd.min((without_queue + 1) * window.mss).max(least_window(window));
-        lower_threshold(window);
+        self.lower_threshold(window);
         true
+    }
+
+    /// Diff: the packets of a window of `segments` that are in the queue.
+    fn backlog(&self, segments: u64, round_trip: RoundTrip) -> u64 {
+        match self.parameters.rules {
+            Rules::Published => segments - round_trip.without_queue(segments),
+            Rules::Linux => linux::backlog(segments, round_trip),
+        }
+    }
+
+    /// Lowers ssthresh, which keeps the reduced window out of slow start: below the window (ns-3 tcp-vegas.cc,
+    /// GetSsThresh), or to it (Linux tcp_vegas.c, tcp_vegas_ssthresh).
+    fn lower_threshold(&self, window: &mut Window) {
+        let below = match self.parameters.rules {
+            Rules::Published => window.mss,
+            Rules::Linux => 0,
+        };
+        window.ssthresh = window.ssthresh.min(window.cwnd - below).max(window.least_ssthresh());
     }
 }
 
 /// The minimum window: two segments (Linux tcp_vegas.c).
 fn least_window(window: &Window) -> u64 {
     2 * window.mss
-}
-
-/// Lowers ssthresh, which keeps the reduced window out of slow start (ns-3 tcp-vegas.cc, GetSsThresh).
-fn lower_threshold(window: &mut Window) {
-    window.ssthresh = window.ssthresh.min(window.cwnd - window.mss).max(window.least_ssthresh());
 }
 
 impl CongestionControl for Vegas {

@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl, CongestionEvent};
+use super::linux::Rules;
+use super::linux::westwood::WestwoodMeter;
+use super::newreno::AdditiveIncrease;
+use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -17,6 +20,7 @@ parameters! {
     pub struct WestwoodParameters {
         least_sample: Duration = Duration::from_milliseconds(50), "Minimum duration of a bandwidth sample, if the RTT is shorter", "Linux tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
         smoothing: f64 = 0.875, in 0 .. 1, "Weight of past samples in each of the two filters", "Linux tcp_westwood.c, westwood_do_filter";
+        rules: Rules = Rules::Published, "Whose rules: linux measures through recovery, whose end sets the window; it has its own least_sample and smoothing", "Grieco and Mascolo 2004; Linux tcp_westwood.c, tcp_westwood_ack and tcp_westwood_event";
     }
 }
 
@@ -28,6 +32,8 @@ pub struct Westwood {
     min_rtt: Option<Duration>,
     sample: Option<Sample>,
     estimate: Option<Estimate>,
+    /// By the rules of Linux.
+    linux: Option<(AdditiveIncrease, Box<WestwoodMeter>)>,
 }
 
 /// Bytes acknowledged since the start of a bandwidth sample.
@@ -56,12 +62,15 @@ impl Westwood {
         deviations: "bandwidth is not measured during fast recovery: the data acknowledged in it and its duration are \
                      left out, and duplicate acknowledgements do not count; the estimate is applied at the start of a \
                      congestion episode, in Linux at the end of recovery; ssthresh is at most the window, and half the \
-                     flight size while there is no estimate",
+                     flight size while there is no estimate; with rules linux all this is as there, but marks set the \
+                     window at once",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<WestwoodParameters>) -> Westwood {
-        Westwood { parameters, growth: Growth::default(), min_rtt: None, sample: None, estimate: None }
+        let linux =
+            (parameters.rules == Rules::Linux).then(|| (AdditiveIncrease::default(), Box::new(WestwoodMeter::new())));
+        Westwood { parameters, growth: Growth::default(), min_rtt: None, sample: None, estimate: None, linux }
     }
 
     fn filter(&mut self, bandwidth: f64) {
@@ -80,11 +89,18 @@ impl Westwood {
 impl CongestionControl for Westwood {
     /// Grows as Reno (Mascolo et al. 2001).
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        self.growth.additive(window, 1.0, ack.credit);
+        match &mut self.linux {
+            Some((additive, _)) => additive.increase(window, ack.credit),
+            None => self.growth.additive(window, 1.0, ack.credit),
+        }
     }
 
     /// After a timeout the path may have changed (Linux tcp_westwood.c, reset_rtt_min).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some((additive, meter)) = &mut self.linux {
+            additive.restart();
+            return meter.on_congestion(window, event);
+        }
         match event {
             CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
                 self.sample = None;
@@ -96,7 +112,20 @@ impl CongestionControl for Westwood {
         }
     }
 
+    fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+        if let Some((_, meter)) = &mut self.linux {
+            meter.on_delivery(window, delivery);
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { deliveries: self.linux.is_some(), ..Needs::default() }
+    }
+
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if self.linux.is_some() {
+            return;
+        }
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }

@@ -96,6 +96,12 @@ pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
             "Linux tcp_hybla.c, hybla_cong_avoid: an acknowledgement counts once, however many segments it covers; \
              hybla_init: an initial window of rho segments",
         ),
+        linux("bbr", "Linux tcp_bbr.c, bbr_lt_bw_sampling and bbr_update_min_rtt"),
+        linux("vegas", "Linux tcp_vegas.c, tcp_vegas_cong_avoid: the backlog over the base RTT, rounded down"),
+        linux(
+            "westwood",
+            "Linux tcp_westwood.c, tcp_westwood_ack and tcp_westwood_event: measured through recovery, whose end sets the window",
+        ),
         linux("scalable", "Linux tcp_scalable.c, tcp_scalable_cong_avoid: whole segments"),
     ]
 }

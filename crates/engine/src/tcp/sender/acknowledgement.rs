@@ -64,7 +64,11 @@ impl Sender {
         let evidence = self.recovery.find_losses(&mut self.flight, sacks, &mut progress, &self.rto, now);
         self.act_on(evidence, progress.delivered, now);
         let marked = self.marks.count(ack, progress.delivered);
-        let delivery = self.delivery_of(&progress, marked, rtt, prior_in_flight, now);
+        let delivery = self.delivery_of(&progress, marked, rtt, prior_in_flight, now).map(|delivery| Delivery {
+            acked,
+            has_sacks: !sacks.is_empty(),
+            ..delivery
+        });
         if marked > 0 {
             self.on_marks(now);
         }
@@ -172,7 +176,7 @@ impl Sender {
                 Some(_) => RateSample { rtt, ..sample },
                 None => sample,
             }),
-            in_recovery: false,
+            ..Delivery::default()
         })
     }
 

@@ -1,6 +1,7 @@
 //! Linux's rules of algorithms whose RFC or paper says something else, one file each. Linux counts windows and
 //! acknowledged data in whole segments, and so does everything here.
 
+pub(super) mod bbr;
 pub(super) mod bic;
 pub(super) mod cubic;
 pub(super) mod hstcp;
@@ -11,6 +12,8 @@ mod loss_state;
 pub(super) mod scalable;
 mod steps;
 mod time;
+pub(super) mod vegas;
+pub(super) mod westwood;
 
 use loss_state::LossState;
 pub(super) use steps::Steps;

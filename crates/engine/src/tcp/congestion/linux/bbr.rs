@@ -1,0 +1,165 @@
+//! BBR's long-term bandwidth, which a path with a policer gets: Linux tcp_bbr.c, bbr_lt_bw_sampling and
+//! bbr_lt_bw_interval_done.
+
+use crate::tcp::congestion::Delivery;
+use crate::time::{Duration, Time};
+
+/// Rounds of a sampling interval, at least and at most: bbr_lt_intvl_min_rtts, and four times that.
+const LEAST_ROUNDS: u64 = 4;
+const MOST_ROUNDS: u64 = 4 * LEAST_ROUNDS;
+/// The share of lost packets, of those delivered, from which an interval counts: bbr_lt_loss_thresh, 50/256.
+const LOSS_THRESHOLD: (u64, u64) = (50, 256);
+/// How much two intervals may differ: bbr_lt_bw_ratio, an eighth, or bbr_lt_bw_diff, 4 kbit/s.
+const RATIO: f64 = 1.0 / 8.0;
+const DIFFERENCE: f64 = 4000.0 / 8.0;
+/// Rounds after which the path is probed again: bbr_lt_bw_max_rtts.
+const ROUNDS_OF_USE: u64 = 48;
+const MILLISECOND: u64 = Duration::from_milliseconds(1).0;
+
+/// The state of a connection. Bandwidths are in bytes of payload a second.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp::congestion) struct LongTerm {
+    is_sampling: bool,
+    /// The bandwidth of the latest interval, or that in use.
+    bandwidth: Option<f64>,
+    is_used: bool,
+    rounds: u64,
+    /// The start of the interval, and the bytes delivered and lost until then.
+    start: Time,
+    delivered: u64,
+    lost: u64,
+    /// Bytes lost in all.
+    total_lost: u64,
+}
+
+/// What an acknowledgement changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp::congestion) enum Change {
+    /// Nothing.
+    None,
+    /// The long-term bandwidth is no longer used, so that gains cycle again.
+    ProbeAgain,
+}
+
+impl LongTerm {
+    /// The bandwidth to use instead of the maximum delivery rate, if the path is thought to have a policer.
+    pub(in crate::tcp::congestion) fn bandwidth(&self) -> Option<f64> {
+        self.bandwidth.filter(|_| self.is_used)
+    }
+
+    fn start_interval(&mut self, delivery: &Delivery) {
+        self.start = Time(delivery.now.0 - delivery.now.0 % MILLISECOND);
+        self.delivered = delivery.total_delivered;
+        self.lost = self.total_lost;
+        self.rounds = 0;
+    }
+
+    /// Forgets all.
+    pub(in crate::tcp::congestion) fn reset(&mut self, delivery: &Delivery) {
+        *self = LongTerm { total_lost: self.total_lost, ..LongTerm::default() };
+        self.start_interval(delivery);
+    }
+
+    /// Takes an acknowledgement with a valid rate sample.
+    pub(in crate::tcp::congestion) fn take(
+        &mut self,
+        delivery: &Delivery,
+        round_start: bool,
+        is_app_limited: bool,
+        is_probing_bandwidth: bool,
+    ) -> Change {
+        self.total_lost += delivery.lost;
+        if self.is_used {
+            self.rounds += u64::from(is_probing_bandwidth && round_start);
+            if self.rounds < ROUNDS_OF_USE {
+                return Change::None;
+            }
+            self.reset(delivery);
+            return Change::ProbeAgain;
+        }
+        if !self.is_sampling {
+            if delivery.lost == 0 {
+                return Change::None;
+            }
+            self.start_interval(delivery);
+            self.is_sampling = true;
+        }
+        if is_app_limited {
+            self.reset(delivery);
+            return Change::None;
+        }
+        self.rounds += u64::from(round_start);
+        if self.rounds > MOST_ROUNDS {
+            self.reset(delivery);
+        } else if self.rounds >= LEAST_ROUNDS && delivery.lost > 0 {
+            self.end_interval(delivery);
+        }
+        Change::None
+    }
+
+    /// Ends the interval if enough was lost in it. Two in a row with the same bandwidth show a policer.
+    fn end_interval(&mut self, delivery: &Delivery) {
+        let (lost, delivered) = (self.total_lost - self.lost, delivery.total_delivered - self.delivered);
+        let time = delivery.now.0 / MILLISECOND - self.start.0 / MILLISECOND;
+        if delivered == 0 || lost * LOSS_THRESHOLD.1 < LOSS_THRESHOLD.0 * delivered || time == 0 {
+            return;
+        }
+        let bandwidth = delivered as f64 * 1000.0 / time as f64;
+        if let Some(before) = self.bandwidth {
+            let difference = (bandwidth - before).abs();
+            if difference <= RATIO * before || difference <= DIFFERENCE {
+                self.bandwidth = Some((bandwidth + before) / 2.0);
+                self.is_used = true;
+                self.rounds = 0;
+                return;
+            }
+        }
+        self.bandwidth = Some(bandwidth);
+        self.start_interval(delivery);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// A path that delivers 100 segments each 100 ms, a round, and loses so many at the end of the round.
+    struct Path {
+        long_term: LongTerm,
+        now: Time,
+        delivered: u64,
+    }
+
+    impl Path {
+        fn round(&mut self, lost: u64) -> Change {
+            self.now = self.now + Duration::from_milliseconds(100);
+            self.delivered += 100 * MSS;
+            let delivery =
+                Delivery { now: self.now, total_delivered: self.delivered, lost: lost * MSS, ..Delivery::default() };
+            self.long_term.take(&delivery, true, false, true)
+        }
+    }
+
+    /// bbr_lt_bw_sampling by hand. Sampling begins with a loss, in its first round. In its fourth, with 300 segments delivered
+    /// and 80 lost since (27 %, and the threshold is 19.5 %), an interval ends; after four more, so does the next, with the
+    /// same 1,000,000 bytes a second. They are used for 48 rounds. With 40 lost, 13 %, no interval ends.
+    #[test]
+    fn policer() {
+        for (lost, expected) in [(20, Some(1e6)), (10, None)] {
+            let mut path = Path { long_term: LongTerm::default(), now: Time::ZERO, delivered: 0 };
+            let rounds = (1..100).find(|_| {
+                path.round(lost);
+                path.long_term.bandwidth().is_some()
+            });
+            assert_eq!(path.long_term.bandwidth(), expected);
+            if expected.is_some() {
+                assert_eq!(rounds, Some(8));
+                let used = (1..100).find(|_| path.round(lost) == Change::ProbeAgain);
+                assert_eq!(used, Some(ROUNDS_OF_USE));
+                assert_eq!(path.long_term.bandwidth(), None);
+            }
+        }
+    }
+}

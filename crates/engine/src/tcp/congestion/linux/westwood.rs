@@ -1,0 +1,197 @@
+//! Westwood+ as in Linux: tcp_westwood.c. Bandwidth is measured on every acknowledgement, also in recovery, and becomes the
+//! window when recovery ends. Times are in milliseconds (jiffies), data in bytes.
+
+use crate::tcp::congestion::{CongestionEvent, Delivery};
+use crate::tcp::window::Window;
+use crate::time::Duration;
+
+const MILLISECOND: u64 = Duration::from_milliseconds(1).0;
+/// The minimum duration of a sample: TCP_WESTWOOD_RTT_MIN.
+const LEAST_SAMPLE: u64 = 50;
+/// The round-trip time before the first sample: TCP_WESTWOOD_INIT_RTT.
+const FIRST_RTT: u64 = 20_000;
+
+/// The state of a connection: struct westwood.
+#[derive(Clone, Debug)]
+pub(in crate::tcp::congestion) struct WestwoodMeter {
+    /// The bandwidth after the first and the second filter, in bytes per millisecond.
+    once: u64,
+    twice: u64,
+    /// The start of the current sample, `None` before the first acknowledgement, and its bytes.
+    sample_start: Option<u64>,
+    sample: u64,
+    /// Bytes counted for duplicate acknowledgements and not yet acknowledged.
+    accounted: u64,
+    rtt: u64,
+    rtt_min: u64,
+    restarts_rtt_min: bool,
+    /// Whether a reduction is under way, at whose end the window is set.
+    is_reducing: bool,
+}
+
+impl WestwoodMeter {
+    pub(in crate::tcp::congestion) fn new() -> WestwoodMeter {
+        WestwoodMeter {
+            once: 0,
+            twice: 0,
+            sample_start: None,
+            sample: 0,
+            accounted: 0,
+            rtt: FIRST_RTT,
+            rtt_min: FIRST_RTT,
+            restarts_rtt_min: true,
+            is_reducing: false,
+        }
+    }
+
+    /// BWE x RTTmin, in bytes: tcp_westwood_bw_rttmin.
+    fn bandwidth_delay_product(&self, window: &Window) -> u64 {
+        (self.twice * self.rtt_min / window.mss).max(2) * window.mss
+    }
+
+    /// westwood_update_window and westwood_filter.
+    fn end_sample(&mut self, now: u64) {
+        let start = *self.sample_start.get_or_insert(now);
+        let time = now - start;
+        if time <= self.rtt.max(LEAST_SAMPLE) {
+            return;
+        }
+        let bandwidth = self.sample / time;
+        if self.once == 0 && self.twice == 0 {
+            (self.once, self.twice) = (bandwidth, bandwidth);
+        } else {
+            self.once = (7 * self.once + bandwidth) / 8;
+            self.twice = (7 * self.twice + self.once) / 8;
+        }
+        self.sample = 0;
+        self.sample_start = Some(now);
+    }
+
+    /// The bytes that an acknowledgement counts for. One with SACK blocks may be a duplicate, which counts for a segment
+    /// until the segments are acknowledged: westwood_acked_count.
+    fn count(&mut self, delivery: &Delivery, mss: u64) -> u64 {
+        if !delivery.has_sacks && delivery.acked > 0 {
+            return delivery.acked;
+        }
+        if delivery.acked == 0 {
+            self.accounted += mss;
+            return mss;
+        }
+        if delivery.acked <= mss {
+            return delivery.acked;
+        }
+        if self.accounted >= delivery.acked {
+            self.accounted -= delivery.acked;
+            return mss;
+        }
+        delivery.acked - std::mem::take(&mut self.accounted)
+    }
+
+    /// Processes an acknowledgement: tcp_westwood_ack. At the end of a reduction the window is BWE x RTTmin:
+    /// tcp_westwood_event, CA_EVENT_COMPLETE_CWR.
+    pub(in crate::tcp::congestion) fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+        if let Some(rtt) = delivery.rtt.filter(|rtt| *rtt > Duration::ZERO) {
+            self.rtt = rtt.0.div_ceil(MILLISECOND);
+        }
+        self.end_sample(delivery.now.0 / MILLISECOND);
+        self.sample += self.count(delivery, window.mss);
+        self.rtt_min = if std::mem::take(&mut self.restarts_rtt_min) { self.rtt } else { self.rtt_min.min(self.rtt) };
+        if self.is_reducing && !delivery.in_recovery {
+            self.complete(window);
+        }
+    }
+
+    fn complete(&mut self, window: &mut Window) {
+        self.is_reducing = false;
+        window.ssthresh = self.bandwidth_delay_product(window);
+        window.cwnd = window.ssthresh;
+    }
+
+    /// Answers congestion: with Reno's half until recovery ends (tcp_reno_ssthresh), on a timeout with BWE x RTTmin, after
+    /// which the minimum RTT is measured again (tcp_westwood_event, CA_EVENT_LOSS).
+    pub(in crate::tcp::congestion) fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent) {
+        match event {
+            CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => {
+                if self.is_reducing {
+                    self.complete(window);
+                }
+                self.is_reducing = true;
+                window.set_ssthresh(window.cwnd / window.mss / 2 * window.mss);
+            }
+            CongestionEvent::Timeout => {
+                self.is_reducing = false;
+                window.ssthresh = self.bandwidth_delay_product(window);
+                self.restarts_rtt_min = true;
+            }
+            CongestionEvent::Spurious => self.is_reducing = false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Time;
+
+    const MSS: u64 = 1000;
+
+    /// An acknowledgement of so many bytes at this millisecond, with an RTT of 60 ms.
+    fn delivery(milliseconds: u64, acked: u64) -> Delivery {
+        Delivery {
+            now: Time::ZERO + Duration::from_milliseconds(milliseconds),
+            acked,
+            rtt: Some(Duration::from_milliseconds(60)),
+            ..Delivery::default()
+        }
+    }
+
+    /// tcp_westwood.c by hand. 2000 bytes each 10 ms: the first sample ends after 70 ms with 14,000 bytes, 200 bytes a
+    /// millisecond, and 200 x 60 ms are 12 segments. A recovery halves the window and ends with those 12. Its duplicates
+    /// count for a segment each, which the acknowledgement that ends it, being without SACK, counts once more.
+    #[test]
+    fn samples_and_recovery() {
+        let mut meter = WestwoodMeter::new();
+        let mut window = Window { cwnd: 30 * MSS, ssthresh: u64::MAX, mss: MSS };
+        (0..=7).for_each(|step| meter.on_delivery(&mut window, &delivery(10 * step, 2 * MSS)));
+        assert_eq!((meter.once, meter.twice, meter.rtt_min), (200, 200, 60));
+        assert_eq!(window.cwnd, 30 * MSS, "the window is Reno's");
+        meter.on_congestion(&mut window, CongestionEvent::Loss { flight_size: 30 * MSS });
+        assert_eq!(window.ssthresh, 15 * MSS);
+        let sampled = meter.sample;
+        for time in [80, 90] {
+            let duplicate = Delivery { has_sacks: true, in_recovery: true, ..delivery(time, 0) };
+            meter.on_delivery(&mut window, &duplicate);
+        }
+        assert_eq!(meter.sample, sampled + 2 * MSS);
+        meter.on_delivery(&mut window, &delivery(100, 5 * MSS));
+        assert_eq!(meter.sample, sampled + 7 * MSS);
+        assert_eq!((window.cwnd, window.ssthresh), (12 * MSS, 12 * MSS));
+    }
+
+    /// westwood_acked_count by hand: what duplicates have counted for is taken off partial acknowledgements with SACK
+    /// blocks.
+    #[test]
+    fn partial_acknowledgements() {
+        let mut meter = WestwoodMeter::new();
+        let with_sacks = |acked| Delivery { has_sacks: true, ..delivery(0, acked) };
+        for (acked, expected) in
+            [(0, 1000), (0, 1000), (0, 1000), (2000, 1000), (4000, 3000), (4000, 4000), (1000, 1000)]
+        {
+            assert_eq!(meter.count(&with_sacks(acked), MSS), expected, "{acked} bytes acknowledged");
+        }
+    }
+
+    /// CA_EVENT_LOSS by hand: a timeout sets ssthresh to BWE x RTTmin, and the next sample is the minimum RTT.
+    #[test]
+    fn timeout() {
+        let mut meter = WestwoodMeter::new();
+        let mut window = Window { cwnd: 30 * MSS, ssthresh: u64::MAX, mss: MSS };
+        (0..=7).for_each(|step| meter.on_delivery(&mut window, &delivery(10 * step, 2 * MSS)));
+        meter.on_congestion(&mut window, CongestionEvent::Loss { flight_size: 30 * MSS });
+        meter.on_congestion(&mut window, CongestionEvent::Timeout);
+        assert_eq!(window.ssthresh, 12 * MSS);
+        let later = Delivery { rtt: Some(Duration::from_microseconds(90_100)), ..delivery(300, MSS) };
+        meter.on_delivery(&mut window, &later);
+        assert_eq!(meter.rtt_min, 91);
+    }
+}
