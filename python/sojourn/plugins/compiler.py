@@ -132,15 +132,16 @@ def _units(source: Source, folder: Path) -> list[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text('#include "sojourn-linux.h"\n', encoding="utf-8")
     unit = folder / "sojourn_module.c"
-    unit.write_text(f'#include "{source.file}"\n#include "glue.c"\n', encoding="utf-8")
+    # Several files of a module have a module_init; this is the one that counts. glue.c is apart from it, for it has names too.
+    start = "int sojourn_main_init(void) { return sojourn_module_init ? sojourn_module_init() : -1; }"
+    unit.write_text(f'#include "{source.file}"\n#include "sojourn-linux.h"\n{start}\n', encoding="utf-8")
     others = [name for name in source.files if name.endswith(".c") and name != source.file]
     text = "\n".join(source.files.values())
     return [
         *(*MODULE_OPTIONS, f"-I{headers}", f"-I{KERNEL}"),
         f"-DSOJOURN_MODULE_DRAWS={int(DRAWS.search(text) is not None)}",
         f"-DSOJOURN_MODULE_TIMESTAMPS={int(TIMESTAMPS.search(text) is not None)}",
-        unit.name,
-        *others,
+        *(unit.name, str(KERNEL / "glue.c"), *others),
     ]
 
 

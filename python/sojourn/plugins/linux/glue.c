@@ -1,4 +1,4 @@
-/* Runs a congestion control module of Linux as a congestion control of Sojourn. It is compiled with the module, after it.
+/* Runs a congestion control module of Linux as a congestion control of Sojourn. It is linked with the module.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -103,7 +103,7 @@ static void activate(const struct flow *flow)
 	}
 	/* Modules compute from their parameters as they are loaded. */
 	if (is_changed)
-		sojourn_module_init();
+		sojourn_main_init();
 }
 
 /* ---- What the module sees ---- */
@@ -540,7 +540,7 @@ __attribute__((constructor)) static void load(void)
 		};
 	}
 	sojourn_clock = UPTIME;
-	if (!sojourn_module_init || sojourn_module_init() || !ops) {
+	if (sojourn_main_init() || !ops) {
 		if (!sojourn_complaint)
 			sojourn_complaint = "registers no congestion control";
 		return;

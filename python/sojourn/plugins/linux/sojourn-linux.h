@@ -658,6 +658,8 @@ struct sojourn_module_meaning {
 	static const struct sojourn_module_meaning sojourn_meaning_##name SOJOURN_LISTED_("sojourn_meanings") = { #name, text }
 
 int tcp_register_congestion_control(struct tcp_congestion_ops *ops) __attribute__((visibility("hidden")));
+/* The module_init of the module itself, for glue.c; not 0 if there is none. */
+int sojourn_main_init(void) __attribute__((visibility("hidden")));
 static inline void tcp_unregister_congestion_control(struct tcp_congestion_ops *ops) { (void)ops; }
 
 struct btf_kfunc_id_set {
