@@ -158,7 +158,7 @@ TOLERANCES = {
     "bbr": 0.03,
     "bic": 0.15,
     "cubic": 0.4,
-    "dctcp": 0.03,
+    "dctcp": 0.01,
     "hstcp": 0.005,
     "htcp": 0.15,
     "hybla": 3.5,
