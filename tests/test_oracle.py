@@ -106,6 +106,16 @@ def test_threshold_from_measuring_hook(tmp_path: Path) -> None:
     assert replayed["linux_cwnd"][-1] <= 20 + 60 * 2 / 20
 
 
+def test_window_on_entering_recovery(tmp_path: Path) -> None:
+    """A module that halves snd_cwnd on entering recovery (DCTCP: RFC 8257 section 3.5) halves that of before the loss."""
+    text = "static void set_state(struct sock *sk, u8 state)\n{\n    if (state == TCP_CA_Recovery)\n"
+    text += "        tcp_sk(sk)->snd_ssthresh = tcp_sk(sk)->snd_cwnd / 2;\n}\n\nstatic struct tcp_congestion_ops mine = {\n"
+    module = kernel(tmp_path, "static struct tcp_congestion_ops mine = {\n", f"{text}    .set_state = set_state,\n")
+    replayed = oracle.replay("scalable", module / "tcp_scalable.c", SHORT)
+    loss = replayed["kind"].to_list().index("loss")
+    assert replayed["linux_ssthresh"][loss] == int(replayed["linux_cwnd"][loss - 1]) // 2
+
+
 def test_command_shows_verdict(tmp_path: Path, capsys: Capture) -> None:
     """The command takes a tarball, writes the figure, and with --every --json the table has each event."""
     kernel(tmp_path)
@@ -140,3 +150,37 @@ def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capt
     monkeypatch.chdir(tmp_path)
     assert status(["oracle", *arguments]) == 2
     assert said in complaint(capsys)
+
+
+#: Of each pair, the most that its windows may differ by on average in the planned sequence, as a part of Linux's window.
+#: docs/your-own-algorithm.md has what was measured, and why pairs differ.
+TOLERANCES = {
+    "bbr": 0.03,
+    "bic": 0.15,
+    "cubic": 0.4,
+    "dctcp": 0.01,
+    "hstcp": 0.005,
+    "htcp": 0.15,
+    "hybla": 3.5,
+    "illinois": 0.06,
+    "lp": 2500,
+    "scalable": 0.005,
+    "vegas": 0.6,
+    "veno": 0.03,
+    "westwood": 0.2,
+    "yeah": 0.8,
+}
+
+
+@needs_kernel
+@pytest.mark.parametrize(("name", "tolerance"), TOLERANCES.items())
+def test_pairs_of_the_kernel(name: str, tolerance: float) -> None:
+    """Each built-in algorithm is as close to Linux's module as is stated, and agrees to a segment until something differs."""
+    with oracle.module(KERNEL, oracle.PAIRS[name]) as module:
+        parting = oracle.parting(oracle.replay(name, module, oracle.Sequence()))
+    assert parting.mean <= tolerance, f"{name} parts from Linux at event {parting.first}"
+
+
+def test_pairs_have_tolerances() -> None:
+    """Every pair of the oracle is tested, but for those whose module is not in mainline Linux."""
+    assert TOLERANCES.keys() == oracle.PAIRS.keys() - {"bbr3", "prague"}

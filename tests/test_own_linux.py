@@ -126,6 +126,9 @@ def test_module_parameters(scenario_file: WriteScenario) -> None:
         ("ca->losses++;", "tcp_unheard_of(sk);", "needs tcp_unheard_of of the kernel"),
         ("ca->losses++;", "tcp_sk(sk)->unheard_of++;", "needs unheard_of of the kernel"),
         ("return tcp_register_congestion_control(&mine);", "return -EINVAL;", "registers no congestion control"),
+        ("module_init(mine_register);", "", "registers no congestion control"),
+        ("    .ssthresh = mine_ssthresh,\n", "", "registers a congestion control without ssthresh"),
+        ("ca->losses++;", "extern u32 tcp_foreign(void);\n    tcp_foreign();", "needs tcp_foreign of the kernel"),
         ("struct mine {", '#include "made.h"\nstruct mine {', "includes made.h, which is not beside it"),
     ],
 )

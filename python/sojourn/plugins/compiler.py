@@ -17,6 +17,12 @@ HEADERS = Path(__file__).parent
 #: Without contraction, so that products and sums are rounded alike on all machines, as they are in the engine.
 OPTIONS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-Wall")
 
+#: For modules of Linux: what they need that there is not is an error, that of the linker too.
+MODULE_OPTIONS = (
+    *("-Wno-all", "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types"),
+    "-Wl,--no-undefined",
+)
+
 #: The folder of what stands for the kernel's headers, and for the kernel that calls a module.
 KERNEL = HEADERS / "linux"
 
@@ -26,7 +32,8 @@ KERNEL_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>", re.MULTILI
 #: What compilers say of a name that no header declares.
 LACKING = re.compile(
     r"implicit declaration of function '(\w+)'|call to undeclared function '(\w+)'|'(\w+)' undeclared|"
-    r"undeclared identifier '(\w+)'|no member named '(\w+)'|unknown type name '(\w+)'"
+    r"undeclared identifier '(\w+)'|no member named '(\w+)'|unknown type name '(\w+)'|"
+    r"undefined reference to [`'](\w+)'|undefined symbol: (\w+)"
 )
 
 #: What compilers say of a file that is included and is not there.
@@ -67,7 +74,8 @@ def compiled(source: Source) -> Path:
         raise ValueError(f"{source.file}: no C compiler: {name()} is not installed; install one, such as gcc, or set CC")
     stamp = Path(program).resolve().stat()
     headers = [path.read_text(encoding="utf-8") for path in sorted(HEADERS.rglob("*.[ch]"))]
-    identity = (program, str(stamp.st_size), str(stamp.st_mtime_ns), *OPTIONS, *headers, source.language, source.digest)
+    options = (*OPTIONS, *MODULE_OPTIONS) if source.language == LINUX else OPTIONS
+    identity = (program, str(stamp.st_size), str(stamp.st_mtime_ns), *options, *headers, source.language, source.digest)
     library = cache() / f"{hashlib.sha256(chr(0).join(identity).encode()).hexdigest()}.so"
     if not library.exists():
         _compile(program, source, library)
@@ -124,16 +132,16 @@ def _units(source: Source, folder: Path) -> list[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text('#include "sojourn-linux.h"\n', encoding="utf-8")
     unit = folder / "sojourn_module.c"
-    unit.write_text(f'#include "{source.file}"\n#include "glue.c"\n', encoding="utf-8")
+    # Several files of a module have a module_init; this is the one that counts. glue.c is apart from it, for it has names too.
+    start = "int sojourn_main_init(void) { return sojourn_module_init ? sojourn_module_init() : -1; }"
+    unit.write_text(f'#include "{source.file}"\n#include "sojourn-linux.h"\n{start}\n', encoding="utf-8")
     others = [name for name in source.files if name.endswith(".c") and name != source.file]
     text = "\n".join(source.files.values())
     return [
-        *("-Wno-all", "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types"),
-        *(f"-I{headers}", f"-I{KERNEL}"),
+        *(*MODULE_OPTIONS, f"-I{headers}", f"-I{KERNEL}"),
         f"-DSOJOURN_MODULE_DRAWS={int(DRAWS.search(text) is not None)}",
         f"-DSOJOURN_MODULE_TIMESTAMPS={int(TIMESTAMPS.search(text) is not None)}",
-        unit.name,
-        *others,
+        *(unit.name, str(KERNEL / "glue.c"), *others),
     ]
 
 

@@ -77,7 +77,8 @@ impl Lane {
         self.fall();
     }
 
-    fn fall(&mut self) {
+    /// The window falls to the threshold.
+    pub(super) fn fall(&mut self) {
         if !self.needs.governs {
             self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
         }

@@ -335,6 +335,10 @@ impl Path {
         }
         delivery.in_recovery = self.phase != Phase::Open;
         self.each(|lane| lane.deliver(&delivery));
+        if kind == Kind::Loss {
+            // A module of Linux is told here that recovery has begun, and may lower ssthresh once more.
+            self.each(Lane::fall);
+        }
         self.row(kind, rtt)
     }
 

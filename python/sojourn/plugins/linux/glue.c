@@ -1,4 +1,4 @@
-/* Runs a congestion control module of Linux as a congestion control of Sojourn. It is compiled with the module, after it.
+/* Runs a congestion control module of Linux as a congestion control of Sojourn. It is linked with the module.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -46,8 +46,17 @@ u64 sojourn_next_bits(void)
 	return random_now ? sojourn_bits(random_now) : 0;
 }
 
+/* What a library lacks that could not be started: Sojourn shows it. */
+SOJOURN_EXPORT const char *sojourn_complaint;
+const char *sojourn_complaint;
+
 int tcp_register_congestion_control(struct tcp_congestion_ops *registered)
 {
+	/* As tcp_cong.c asks of all. */
+	if (!registered || !registered->ssthresh || !registered->undo_cwnd || (!registered->cong_avoid && !registered->cong_control)) {
+		sojourn_complaint = "registers a congestion control without ssthresh, undo_cwnd, or cong_avoid or cong_control";
+		return -EINVAL;
+	}
 	/* Modules that register several begin with their own. */
 	if (!ops)
 		ops = registered;
@@ -94,7 +103,7 @@ static void activate(const struct flow *flow)
 	}
 	/* Modules compute from their parameters as they are loaded. */
 	if (is_changed)
-		sojourn_module_init();
+		sojourn_main_init();
 }
 
 /* ---- What the module sees ---- */
@@ -207,7 +216,13 @@ static void settle(struct flow *flow, bool in_recovery)
 		return;
 	flow->loss_is_new = 0;
 	if (in_recovery) {
+		u32 cwnd = flow->tp.snd_cwnd;
+
+		/* Linux reduces the window after this: DCTCP halves what it finds. */
+		flow->tp.snd_cwnd = flow->tp.prior_cwnd;
 		set_state(flow, TCP_CA_Recovery);
+		if (flow->tp.snd_cwnd == flow->tp.prior_cwnd)
+			flow->tp.snd_cwnd = cwnd;
 	} else {
 		flow->high_seq = 0;
 		happen(flow, CA_EVENT_TLP_RECOVERY);
@@ -508,10 +523,6 @@ static uint64_t pacing_quantum(void *state, uint64_t mss)
 SOJOURN_EXPORT struct sojourn_congestion_control sojourn_congestion_control;
 struct sojourn_congestion_control sojourn_congestion_control;
 
-/* What a library lacks that could not be started: Sojourn shows it. */
-SOJOURN_EXPORT const char *sojourn_complaint;
-const char *sojourn_complaint;
-
 __attribute__((constructor)) static void load(void)
 {
 	static char title[64];
@@ -536,8 +547,9 @@ __attribute__((constructor)) static void load(void)
 		};
 	}
 	sojourn_clock = UPTIME;
-	if (sojourn_module_init() || !ops) {
-		sojourn_complaint = "registers no congestion control";
+	if (sojourn_main_init() || !ops) {
+		if (!sojourn_complaint)
+			sojourn_complaint = "registers no congestion control";
 		return;
 	}
 	strcpy(title, "Linux module ");

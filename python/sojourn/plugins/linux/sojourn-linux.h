@@ -58,6 +58,7 @@ typedef unsigned int gfp_t;
 #define __packed __attribute__((packed))
 #define __aligned(bytes) __attribute__((aligned(bytes)))
 #define __maybe_unused __attribute__((unused))
+#undef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #define ____cacheline_aligned_in_smp
 #define noinline __attribute__((noinline))
@@ -611,6 +612,7 @@ static inline void tcp_enter_cwr(struct sock *sk) { tcp_sk(sk)->snd_ssthresh = i
 #define MODULE_DESCRIPTION(text) static const char *const sojourn_description __attribute__((unused)) = text
 #define EXPORT_SYMBOL(name)
 #define EXPORT_SYMBOL_GPL(name)
+static int (*const sojourn_module_init)(void); /* stays NULL in a file without module_init */
 #define module_init(function) static int (*const sojourn_module_init)(void) __attribute__((unused)) = function
 #define module_exit(function) static void (*const sojourn_module_exit)(void) __attribute__((unused)) = function
 
@@ -656,6 +658,8 @@ struct sojourn_module_meaning {
 	static const struct sojourn_module_meaning sojourn_meaning_##name SOJOURN_LISTED_("sojourn_meanings") = { #name, text }
 
 int tcp_register_congestion_control(struct tcp_congestion_ops *ops) __attribute__((visibility("hidden")));
+/* The module_init of the module itself, for glue.c; not 0 if there is none. */
+int sojourn_main_init(void) __attribute__((visibility("hidden")));
 static inline void tcp_unregister_congestion_control(struct tcp_congestion_ops *ops) { (void)ops; }
 
 struct btf_kfunc_id_set {
