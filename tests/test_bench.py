@@ -14,6 +14,7 @@ import pytest
 
 import sojourn
 from conftest import Capture, complaint
+from doubles import Inventor
 from own_files import needs_compiler
 from sojourn import _engine, catalogue
 from sojourn.bench import (
@@ -21,6 +22,7 @@ from sojourn.bench import (
     cells,
     growth,
     instructions,
+    linux,
     loss,
     machine,
     memory,
@@ -199,8 +201,35 @@ def test_without_valgrind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert status(["bench", "--only", "instructions"]) == 2
     assert complaint(capsys) == f"sojourn: {instructions.NEEDED}\n"
     messages: list[str] = []
-    assert parts.measurable(messages.append) == [name for name in PARTS if name != "instructions"]
+    assert set(PARTS) - set(parts.measurable(messages.append)) == {"instructions"}
     assert messages == [f"{instructions.NEEDED}; left out"]
+
+
+def test_without_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Without a Linux kernel, one line says how to build one, and the other parts are measured."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    line = "no Linux kernel is built; `sojourn linux build` makes one"
+    assert status(["bench", "--only", "linux"]) == 2
+    assert complaint(capsys) == f"sojourn: {line}\n"
+    messages: list[str] = []
+    assert "linux" not in parts.measurable(messages.append)
+    assert f"{line}; left out" in messages
+
+
+def test_cost_of_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cost is that of the seconds which only the longer run has, also as at the known speed of a bare loop."""
+    seconds = {1: 0.1, 10: 0.2}
+
+    def spent(_backend: object, run: RunSpecification) -> float:
+        return 5 + seconds[run["flows"][0]["count"]] * run["duration"] / PICOSECONDS
+
+    monkeypatch.setattr("sojourn.bench.linux.kernel", Inventor)
+    monkeypatch.setattr("sojourn.bench.linux._cpu", spent)
+    monkeypatch.setattr("sojourn.bench.yardstick.bare_loop", lambda _: yardstick.KNOWN / 2)
+    part = linux.measure(Extent(seconds=1.0, repeat=2), lambda _: None)
+    values = [measurement.value for measurement in part.measurements]
+    assert values == pytest.approx([0.1, 0.05, 0.2, 0.1])
+    assert [measurement.met for measurement in part.measurements] == [None, None, None, True]
 
 
 @pytest.mark.parametrize("flows", [10, 10_000])
@@ -437,8 +466,8 @@ def test_own_languages(measured: Measured) -> None:
 
 def test_part_names() -> None:
     """The parts have the names that `--only` and the documentation use, in this order."""
-    names = "cells controls queues own instructions growth loss startup short-run memory study campaign many-runs large-stores"
-    assert " ".join(PARTS) == names
+    names = "cells controls queues own instructions growth loss startup short-run memory study campaign many-runs"
+    assert " ".join(PARTS) == f"{names} large-stores linux"
 
 
 def test_ns3_arguments() -> None:

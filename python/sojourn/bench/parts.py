@@ -9,6 +9,7 @@ from sojourn.bench import (
     growth,
     instructions,
     large_stores,
+    linux,
     loss,
     many_runs,
     memory,
@@ -35,15 +36,16 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "campaign": campaign.measure,
     "many-runs": many_runs.measure,
     "large-stores": large_stores.measure,
+    "linux": linux.measure,
 }
 
 
 def measurable(notify: Notify) -> list[str]:
-    """The parts that can be measured here, which are all of them where valgrind is installed."""
-    if instructions.valgrind() is not None:
-        return list(PARTS)
-    notify(f"{instructions.NEEDED}; left out")
-    return [name for name in PARTS if name != "instructions"]
+    """The parts that can be measured here: all of them where valgrind is installed and a Linux kernel is built."""
+    lacking = {"instructions": None if instructions.valgrind() is not None else instructions.NEEDED, "linux": linux.missing()}
+    for what in filter(None, lacking.values()):
+        notify(f"{what}; left out")
+    return [name for name in PARTS if lacking.get(name) is None]
 
 
 def measure(names: Iterable[str], extent: Extent, notify: Notify) -> list[Part]:
