@@ -199,6 +199,18 @@ def test_failure_runs_again(project: Path) -> None:
     assert ran(project) == ALWAYS
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("options", [["-k", "not other"], ["--deselect", "tests/test_one.py::test_other"], ["--collect-only"]])
+def test_part_of_file_is_not_recorded(options: list[str], project: Path) -> None:
+    """A file of which only some tests were run is run again."""
+    text = FILES["tests/test_one.py"]
+    put(project, "tests/test_one.py", f"{text}def test_other(): assert one() < 0\n")
+    ran(project, *options)
+    assert ran(project, status=1) == {"test_one"} | ALWAYS
+    put(project, "tests/test_one.py", text)
+    assert ran(project) == {"test_one"} | ALWAYS
+
+
 def test_state_of_project(tmp_path: Path) -> None:
     """A body that a test did not use, and a page that it did not read, may change; nothing else may."""
     for name, text in FILES.items():

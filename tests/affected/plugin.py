@@ -17,6 +17,9 @@ TALKS = "python/sojourn/plugins/processes.py::"
 #: What a process keeps for all test files although they need it, because it takes a second: a bundle of other people's scripts.
 KEPT = {"python/sojourn/report/page.py::_vega": ("sojourn.report.page", "_vega")}
 
+#: Options with which only some tests of a file are run, or none.
+PARTIAL = ("keyword", "deselect", "lf", "stepwise", "collectonly", "setuponly", "setupplan")
+
 Wrapper = Generator[None, Any, Any]
 
 
@@ -74,7 +77,8 @@ class Selection:
         self._used: dict[str, Used] = {}
         self._at_import: set[str] = set()
         self._count: Mapping[str, int] = {}
-        self._is_whole = True
+        some = any(getattr(config.option, name, None) for name in PARTIAL)
+        self._is_whole = not some and not any("::" in argument for argument in config.args)
 
     def add(self, used: Mapping[str, tuple[list[str], list[str], bool]], at_import: list[str], count: Mapping[str, int]) -> None:
         """Takes what a process's tests used, functions called by imports, and how many tests each file has."""
