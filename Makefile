@@ -87,8 +87,9 @@ python-lint: setup tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# Only what a change can affect (CONTRIBUTING.md); all if CI is set.
 pytest: setup tools
-	$(PYTEST) -m "not long and not kernel"
+	$(PYTEST) --affected -m "not long and not kernel"
 
 lint: $(CHECKED)/format $(CHECKED)/clippy python-lint
 

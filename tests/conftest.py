@@ -1,11 +1,14 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sojourn.scenario import Scenario, from_data
+if TYPE_CHECKING:  # --affected traces what is imported later
+    from sojourn.scenario import Scenario
+
+pytest_plugins = ["affected.plugin"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,8 +59,10 @@ def scenario_data(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def scenario() -> Callable[..., Scenario]:
+def scenario() -> "Callable[..., Scenario]":
     """Makes a small scenario, with top-level keys changed."""
+    from sojourn.scenario import from_data
+
     return lambda **changes: from_data(scenario_data(**changes), "test")
 
 
