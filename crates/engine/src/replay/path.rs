@@ -280,6 +280,8 @@ impl Path {
             now,
             delivered: delivered * mss,
             total_delivered: self.estimator.delivered(),
+            acked,
+            has_sacks: self.high > self.una(),
             lost: self.estimator.lost() - lost_before,
             marked: marked * mss,
             rtt,
