@@ -388,9 +388,9 @@ static struct tcp_congestion_ops mine = { .name = "mine" };
 """
 
 
-def own_source(text: str = MODULE, language: str = "linux") -> dict[str, Any]:
+def own_source(text: str = MODULE, language: str = "linux") -> RunSpecification:
     """Returns the specification of a small scenario whose flows use a user's file."""
-    run: dict[str, Any] = specify(from_data(scenario_data(), "test"), 1)
+    run = specify(from_data(scenario_data(), "test"), 1)
     run["plugins"] = [{"file": "tcp_mine.c", "language": language, "digest": "", "files": {"tcp_mine.c": text}}]
     source_of = {"name": "tcp_mine.c", "slow_start": "standard", "parameters": {"divisor": 3, "fixed": 1}, "plugin": 0}
     run["flows"][0]["source"] |= source_of
