@@ -399,9 +399,9 @@ static struct tcp_congestion_ops mine = { .name = "mine" };
 """
 
 
-def own_source(text: str = MODULE, language: str = "linux") -> dict[str, Any]:
+def own_source(text: str = MODULE, language: str = "linux") -> RunSpecification:
     """Returns the specification of a small scenario whose flows use a user's file."""
-    run: dict[str, Any] = specify(from_data(scenario_data(), "test"), 1)
+    run = specify(from_data(scenario_data(), "test"), 1)
     run["plugins"] = [{"file": "tcp_mine.c", "language": language, "digest": "", "files": {"tcp_mine.c": text}}]
     source_of = {"name": "tcp_mine.c", "slow_start": "standard", "parameters": {"divisor": 3, "fixed": 1}, "plugin": 0}
     run["flows"][0]["source"] |= source_of
@@ -472,11 +472,20 @@ def test_memory_needs_a_place(flags: int, blocks: int, fault: str, monkeypatch: 
         machine.memory_folder()
 
 
-def test_failure_is_one_line(tmp_path: Path) -> None:
-    """What a kernel says before it dies becomes one line."""
-    (tmp_path / "console").write_text("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n")
-    with pytest.raises(RunFailed, match=r"^the kernel could not carry it out: Kernel panic - not syncing: VFS$"):
+@pytest.mark.parametrize(
+    ("console", "line"),
+    [
+        ("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n", "Kernel panic - not syncing: VFS"),
+        ("ptrace: Operation not permitted\n", "ptrace: Operation not permitted; a container must allow ptrace"),
+        ("Core dump limits\nmapping failed - errno = -12\n", "mapping failed - errno = -12; there is too little memory"),
+    ],
+)
+def test_failure_is_one_line(console: str, line: str, tmp_path: Path) -> None:
+    """What a kernel says before it dies becomes one line, with what to do where that is known."""
+    (tmp_path / "console").write_text(console)
+    with pytest.raises(RunFailed) as failure:
         machine._result(tmp_path, 1)
+    assert str(failure.value) == f"the kernel could not carry it out: {line}"
 
 
 def test_fast_links_are_passed() -> None:

@@ -31,6 +31,9 @@ _MEMORY_FOLDERS, _LEAST_ROOM = ("/dev/shm", "/tmp"), 512
 #: What lines that tell of a failure have in them.
 _SIGNS = ("panic", "error", "cannot", "failed", "denied", "mmap")
 
+#: What a failure comes from, by what User Mode Linux says (arch/um/os-Linux/start_up.c, arch/um/kernel/physmem.c; -12 is ENOMEM).
+_HINTS = {"ptrace: Operation not permitted": "a container must allow ptrace", "errno = -12": "there is too little memory"}
+
 RESULT, NETWORK_LOG = "result", "network.log"
 
 
@@ -154,7 +157,7 @@ def _result(folder: Path, status: int) -> str:
     network = log.read_text().strip() if log.exists() else ""
     console = (folder / "console").read_text(errors="replace").strip()
     reason = last or network or console or f"exit status {status}"
-    hint = "; a container must allow ptrace" if "ptrace: Operation not permitted" in reason else ""
+    hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in reason), "")
     raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}{hint}")
 
 
