@@ -190,6 +190,15 @@ def test_facts_show_changed_parameters(tmp_path: Path) -> None:
     assert "<td>hstcp (low_window = 20.0, rules = linux)</td>" in page
 
 
+def test_changed_keys_are_told(tmp_path: Path) -> None:
+    """A report names the keys that its command set, since the description is of the file; without any it says nothing."""
+    made = one_axis(tmp_path, RATE)
+    assert "Changed:" not in report.write(made).read_text(encoding="utf-8")
+    sojourn.run(tmp_path / "one.toml", changes={"flows.0.count": 1, "duration": "2 s"}, out=tmp_path / "changed")
+    page = report.write(tmp_path / "changed").read_text(encoding="utf-8")
+    assert "Changed: flows.0.count = 1, duration = 2 s</p>" in page
+
+
 def test_groups_match_store(queues: Path) -> None:
     """The table of groups has the means of the frame ``groups``, and figures by group."""
     page = queues.read_text(encoding="utf-8")

@@ -132,6 +132,12 @@ class Contents:
         """What the scenario says of itself; empty if that is not known."""
         return self._latest("description")
 
+    @property
+    def changes(self) -> Sequence[str]:
+        """The keys that the latest command set in the scenario, of which its description knows nothing, and their values."""
+        made = self.provenance[-1].changes if self.provenance else {}
+        return [f"{key} = {value}" for key, value in made.items()]
+
     def _latest(self, attribute: str) -> str:
         return next((told for made in reversed(self.provenance) if (told := str(getattr(made, attribute)))), "")
 
