@@ -181,7 +181,7 @@ mod tests {
     /// most by half, and the first nine are not paced. An exact clock paces each.
     #[test]
     fn credit_for_late_segments() {
-        let unpaced = vec![0; 9];
+        let unpaced = [0; 9];
         let after = |late: &[u64]| next_after(PacingClock::Host, unpaced.iter().chain(late).copied());
         assert_eq!(after(&[]), 0);
         assert_eq!(after(&[0]), 1000);

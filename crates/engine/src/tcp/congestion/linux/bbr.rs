@@ -134,7 +134,7 @@ mod tests {
 
     impl Path {
         fn round(&mut self, lost: u64) -> Change {
-            self.now = self.now + Duration::from_milliseconds(100);
+            self.now += Duration::from_milliseconds(100);
             self.delivered += 100 * MSS;
             let delivery =
                 Delivery { now: self.now, total_delivered: self.delivered, lost: lost * MSS, ..Delivery::default() };

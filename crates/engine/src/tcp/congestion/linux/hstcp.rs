@@ -44,7 +44,7 @@ impl HighSpeedSteps {
     pub fn reduce(&mut self, window: &mut Window, flight_size: u64, decrease: impl Fn(f64) -> f64) {
         let lost = (256.0 * decrease(WINDOWS[self.row] as f64)) as u64;
         let flight = flight_size / window.mss;
-        set_ssthresh(window, flight - (flight * lost >> 8));
+        set_ssthresh(window, flight - ((flight * lost) >> 8));
         self.steps.restart();
     }
 }
