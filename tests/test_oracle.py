@@ -163,7 +163,7 @@ TOLERANCES = {
     "htcp": 0.15,
     "hybla": 3.5,
     "illinois": 0.06,
-    "lp": 2500,
+    "lp": 1.0,
     "scalable": 0.005,
     "vegas": 0.6,
     "veno": 0.03,

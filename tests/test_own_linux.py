@@ -250,7 +250,8 @@ def test_modules_of_the_kernel(scenario_file: WriteScenario, name: str) -> None:
         ('"4 s"', '"10 s"'),
     )
     run = sojourn.run(scenario).runs.row(0, named=True)
-    assert run["total_mbps"] > 7.5
+    # NV is for data centres: on this path it takes half of a millisecond's queue for congestion (tcp_nv.c, nv_pad_buffer).
+    assert run["total_mbps"] > (5 if name == "nv" else 7.5)
 
 
 @needs_kernel

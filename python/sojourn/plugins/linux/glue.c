@@ -39,6 +39,9 @@ static struct net net = { .ipv4 = { .sysctl_tcp_pacing_ca_ratio = 120, .sysctl_t
 /* How long the machine has been up when a run begins: modules take 0 for a time that is not set. */
 #define UPTIME (1000ull * NSEC_PER_SEC)
 
+/* What the receiver adds to its timestamps, in milliseconds. Linux draws it for each connection (tcp_v4_init_ts_off). */
+#define TIMESTAMP_OFFSET 0x40000000u
+
 u64 sojourn_clock;
 
 u64 sojourn_next_bits(void)
@@ -307,7 +310,7 @@ static void on_ack(void *state, const struct sojourn_window *window, const struc
 	tp->snd_nxt = tp->write_seq = (u32)ack->nxt;
 	flow->nxt = ack->nxt;
 	if (ack->arrived != SOJOURN_NONE && ack->one_way_delay != SOJOURN_NONE) {
-		tp->rx_opt.rcv_tsval = (u32)((UPTIME + ack->arrived / SOJOURN_NANOSECOND) / NSEC_PER_MSEC);
+		tp->rx_opt.rcv_tsval = TIMESTAMP_OFFSET + (u32)((UPTIME + ack->arrived / SOJOURN_NANOSECOND) / NSEC_PER_MSEC);
 		tp->rx_opt.rcv_tsecr = (u32)((UPTIME + (ack->arrived - ack->one_way_delay) / SOJOURN_NANOSECOND) / NSEC_PER_MSEC);
 	}
 	see_rtt(flow, ack->rtt, ack->srtt);
