@@ -95,8 +95,8 @@ impl IllinoisSteps {
         if (cwnd as f64) < parameters.window_threshold {
             self.alpha = RENO_ALPHA;
             self.beta = RENO_BETA;
-        } else if self.samples > 0 {
-            let delay = self.sum / self.samples - self.min_rtt;
+        } else if let Some(mean) = self.sum.checked_div(self.samples) {
+            let delay = mean - self.min_rtt;
             let greatest = self.max_rtt - self.min_rtt;
             self.set_alpha(delay, greatest, parameters);
             self.beta = beta(delay, greatest, parameters);
