@@ -199,7 +199,7 @@ def _of_control(stack: StackChoice, group: Flows) -> dict[str, Value]:
     control = group.tcp.control
     if group.tcp.source is not None:
         return _filled(group.tcp.parameters, control)
-    return _profile(_layers(stack, group.stack)).defaults_of(control) | group.tcp.parameters
+    return {**_profile(_layers(stack, group.stack)).defaults_of(control), **group.tcp.parameters}
 
 
 def _layers(default: StackChoice, own: StackChoice | None) -> list[StackChoice]:
