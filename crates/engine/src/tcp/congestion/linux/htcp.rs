@@ -138,7 +138,7 @@ impl HTcpSteps {
                 return;
             }
         }
-        if self.is_adaptive && self.min_rtt > ticks_of(SHORT) {
+        if self.is_adaptive && self.min_rtt > ticks_of(SHORT) && self.max_rtt > 0 {
             self.beta = ((self.min_rtt << SHIFT) / self.max_rtt).max(least).min(in_128ths(parameters.beta_max));
         } else {
             self.beta = least;
