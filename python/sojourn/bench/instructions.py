@@ -57,7 +57,7 @@ CELLS = [
     Cell(
         "access link, 90 CUBIC, RACK, FQ-CoDel",
         {"scenario": "AL", "load": "MC", "tcp": "cubic", "queue": "codel"},
-        reference=3810,
+        reference=3780,
         profile="linux-6",
         queue="fq_codel",
     ),
