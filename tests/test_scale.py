@@ -83,7 +83,7 @@ def test_means_have_one_order(tmp_path: Path) -> None:
         {"cell": [f"{place // 50_000}" for place in range(200_000)], "value": [chance.random() for _ in range(200_000)]}
     )
     found = [over_seeds(rows.lazy(), ["cell"], ["value"])]
-    for size in (1_000, 4_096, 4_096, 4_096, 30_000):
+    for size in (100, 100, 100, 1_000, 4_096):
         rows.write_parquet(tmp_path / "rows.parquet", row_group_size=size)
         found.append(over_seeds(pl.scan_parquet(tmp_path / "rows.parquet"), ["cell"], ["value"]))
     assert all(each.equals(found[0]) for each in found)

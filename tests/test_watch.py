@@ -232,6 +232,15 @@ def test_demo_without_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert scenario.read_text(encoding="utf-8") == "mine"
 
 
+def test_demo_checks_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A directory that holds something else is refused before anything is shown live."""
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("sojourn.cli.demo._show_live", pytest.fail)
+    assert status(["demo", "--out", str(tmp_path)]) == 2
+    assert str(tmp_path) in capsys.readouterr().err
+
+
 def test_watch_without_terminal(scenario_file: ScenarioFile, capsys: Capture) -> None:
     """Without a terminal, `watch` prints a line a simulated second, then what `run` prints."""
     path = str(scenario_file())
