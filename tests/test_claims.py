@@ -323,7 +323,7 @@ def test_one_seed_is_undecided(study: Study, capsys: Capture) -> None:
         (["claims", "smell"], 'unknown study "smell", did you mean "small"'),
         (["claims", "small"], "results/small"),
         (["claims", "small", "other"], "other: no runs of study small; make them with sojourn reproduce small"),
-        (["reproduce", "all", "--only", "load=low"], "reproduce all: does not take --only or --set; name one study"),
+        (["reproduce", "all", "--only", "load=low"], "reproduce all: does not take --reading, --only or --set; name one study"),
     ],
 )
 def test_bad_command(study: Study, arguments: list[str], message: str, capsys: Capture) -> None:

@@ -228,7 +228,7 @@ def test_cells_have_paper_labels() -> None:
     frame = sojourn.reproduce("piotrowska", only=only, backend=RatePerAlgorithm()).cells
     assert frame.columns == [
         *("study", "table", "scenario", "load", "tcp", "queue", "metric"),
-        *("published", "measured", "ci_low", "ci_high", "agrees"),
+        *("published", "measured", "ci_low", "ci_high", "agrees", "beyond_chance", "seed_low", "seed_high", "self_agreement"),
     ]
     assert frame.filter(table=10)["tcp"].unique(maintain_order=True).to_list() == ["newreno", "cubic", "compound", "all"]
     assert frame.filter(table=11)["tcp"].unique().to_list() == ["mixed"]

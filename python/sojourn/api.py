@@ -26,7 +26,7 @@ from sojourn.store import Memory, Provenance, RunStore, Store
 from sojourn.study import cells, library, verdicts
 from sojourn.study.cells import Compared
 from sojourn.study.claims import Claim
-from sojourn.study.design import Study
+from sojourn.study.design import AS_STATED, Study
 from sojourn.study.verdicts import Judged
 from sojourn.sweep import file
 from sojourn.sweep.matrix import Matrix
@@ -196,6 +196,7 @@ def reproduce(
     study: str | Study,
     seeds: int | None = None,
     *,
+    reading: str | None = None,
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
@@ -206,21 +207,26 @@ def reproduce(
 ) -> Reproduction:
     """Runs a study, or the part of it that ``only`` selects, such as ``{"queue": ["pie", "codel"], "load": "HC"}``.
 
-    A study is given by its name, or as one that ``check_study`` has found sound. ``changes`` sets keys of its scenarios, to
+    A study is given by its name, or as one that ``check_study`` has found sound. ``reading`` is one of its readings, such as
+    ``"as-inferred"``; as given unless told. ``changes`` sets keys of its scenarios, to
     see what an assumption is worth: ``{"stack.minimum_rto": "200 ms"}``. The other arguments are those of ``run``; ``out``
     also gets ``cells.csv`` and, of a study with claims, ``claims.csv``.
 
     Raises:
-        InputError: there is no such study, axis or value, or the backend, the cluster or the directory will not do.
+        InputError: there is no such study, reading, axis or value, or the backend, the cluster or the directory will not do.
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
     if isinstance(study, str):
         study = library.load(study)
         check_study(study)
     name = repr(study.name)
-    call = _call("reproduce", name, seeds=seeds, only=only, changes=changes, out=out, backend=_given_backend(backend))
+    if reading is not None:
+        study = study.under(reading)
+    call = _call(
+        "reproduce", name, seeds=seeds, reading=reading, only=only, changes=changes, out=out, backend=_given_backend(backend)
+    )
     settings = _Settings(out, jobs, backend, cluster, observer or Observer())
-    result = _carry_out(study_campaign(study, seeds, only, changes), settings, call, study.name, only, changes)
+    result = _carry_out(study_campaign(study, seeds, only, changes), settings, call, study, only, changes)
     return compare(study, result, None if out is None else Path(out))
 
 
@@ -267,7 +273,7 @@ def _carry_out(
     wanted: Campaign,
     settings: _Settings,
     call: str,
-    study: str | None,
+    study: Study | None,
     only: Mapping[str, str | Iterable[str]] | None,
     changes: Mapping[str, Any] | None,
 ) -> Result:
@@ -275,10 +281,21 @@ def _carry_out(
     with observer.checking(wanted.size) as checked:
         planned = campaigns.plan(wanted, carriers, checked)
     command = observer.command or call
-    cells, told = labels_of(only), (wanted.name, wanted.description)
     order = wanted.order if len(carriers) == 1 else {**wanted.order, BACKEND: [each.name for each in planned.backends]}
     made_by = [
-        Provenance(command, _engine.version(), backend, study, cells, changes or {}, *told, order) for backend in planned.backends
+        Provenance(
+            command=command,
+            version=_engine.version(),
+            backend=backend,
+            study=None if study is None else study.name,
+            reading=None if study is None else study.reading,
+            only=labels_of(only),
+            changes=changes or {},
+            name=wanted.name,
+            description=wanted.description,
+            axes=order,
+        )
+        for backend in planned.backends
     ]
     cluster = None if settings.cluster is None else Cluster(settings.cluster)
     with ExitStack() as until_ended:
@@ -370,6 +387,8 @@ def check_study(study: Study) -> list[Claim]:
 def judge(study: Study, directory: str | Path) -> list[Judged]:
     """Judges a study's claims by its runs in a directory, as many seeds as are there, and writes ``claims.csv``.
 
+    The runs are those of the reading that was reproduced last.
+
     Raises:
         InputError: the directory is no store or has no run of the study, or the query of a claim cannot be answered.
         StoreFailed: its files cannot be read or written.
@@ -378,13 +397,41 @@ def judge(study: Study, directory: str | Path) -> list[Judged]:
     if not claims:
         raise InputError(f"study {study.name}: no claims")
     with open(directory) as store:
-        judged = list(compare(study, kept_of_study(study, store)).judged)
+        judged = list(compare(study, kept_of_study(as_made(study, store), store)).judged)
     verdicts.write(Path(directory) / "claims.csv", judged)
     return judged
 
 
+def readings(store: Store, study: Study) -> list[str]:
+    """The readings of a study that commands reproduced in a store, the latest last."""
+    made = [entry.reading or AS_STATED for entry in store.provenance if entry.study == study.name]
+    return list(reversed(dict.fromkeys(reversed(made))))
+
+
+def as_made(study: Study, store: Store) -> Study:
+    """A study under the reading that was reproduced last in a store; as stated if none was.
+
+    Raises:
+        InputError: the study no longer has it.
+    """
+    made = readings(store, study)
+    return study.under(made[-1]) if made else study
+
+
+def by_reading(study: Study, store: Store) -> Mapping[str, Reproduction]:
+    """What a store's runs of a study come to, by the name of each reading that was reproduced there.
+
+    Raises:
+        InputError: there is no run, or a command's cells, settings or reading are no longer the study's.
+        StoreFailed: the store's files cannot be read or written.
+    """
+    made = [study.under(reading) for reading in readings(store, study)]
+    made.sort(key=lambda read: [AS_STATED, *study.readings].index(read.reading))
+    return {read.reading: compare(read, kept_of_study(read, store)) for read in made}
+
+
 def kept_of_study(study: Study, store: Store) -> Result:
-    """The results of the runs that commands reproducing a study left in a store, as many seeds as are there.
+    """The results of the runs that commands reproducing a study under its reading left in a store, as many seeds as are there.
 
     Of a cell that several of them made, with other settings, those of the latest. Where they are of several backends, the backend
     is the last of the axes; any build of it counts.
@@ -395,7 +442,7 @@ def kept_of_study(study: Study, store: Store) -> Result:
     """
     store.consolidate()
     seeds = store.sql("SELECT DISTINCT seed FROM runs")["seed"].to_list()
-    made = [entry for entry in store.provenance if entry.study == study.name]
+    made = [entry for entry in store.provenance if (entry.study, entry.reading or AS_STATED) == (study.name, study.reading)]
     known = dict.fromkeys(entry.backend.name for entry in made) or dict.fromkeys(each.name for each in store.identities)
     keys_of: dict[tuple[str, ...], list[str]] = {}
     for backend in known:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from sojourn.statistics import Estimate, half_widths
+from sojourn.statistics import LEAST_FOR_INTERVAL, Estimate, half_widths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,9 +20,6 @@ SEEDS = "seeds"
 
 #: The place of a row's cell among all.
 _PLACE = "=place"
-
-#: Values that an interval needs at least.
-_LEAST = 2
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ class _Sums:
 
     def half_widths(self) -> "Floats":
         """Half the width of each mean's interval; no number where there are fewer than two."""
-        enough = np.where(self._count < _LEAST, np.nan, self._count)
+        enough = np.where(self._count < LEAST_FOR_INTERVAL, np.nan, self._count)
         squares = np.maximum(self._squares - self._sum * self._sum / enough, 0)
         return half_widths(np.sqrt(squares / (enough - 1)), enough)
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+#: Values that an interval needs at least.
+LEAST_FOR_INTERVAL = 2
+
+
 class Estimate(NamedTuple):
     """A mean and the ends of its 95 % confidence interval; no ends from a single value."""
 
@@ -44,6 +48,22 @@ def half_widths(deviations: "Floats", counts: "Floats", confidence: float = 0.95
 
     halves: Floats = stdtrit(counts - 1, (1 + confidence) / 2) * deviations / np.sqrt(counts)
     return halves
+
+
+def prediction(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
+    """The interval that one further repetition is in, with Student's t; none from a single value.
+
+    Source: Hahn and Meeker, "Statistical Intervals", 1991, chapter 4.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    mean, low, high = estimate(values, confidence)
+    if low is None or high is None:
+        return None
+    # The mean's interval is t s / sqrt(n), that of a further value t s sqrt(1 + 1/n).
+    half = (high - low) / 2 * math.sqrt(len(values) + 1)
+    return mean - half, mean + half
 
 
 def share(times: int, of: int, confidence: float = 0.95) -> Estimate:

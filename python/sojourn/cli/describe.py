@@ -1,6 +1,7 @@
 """``sojourn describe``: an algorithm, a profile, a study or a user's own file."""
 
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -179,7 +180,13 @@ def _study(name: str) -> tuple[Row, list[Table]]:
         {"number": described["number"], "title": described["title"], "metrics": list(described["metrics"])}
         for described in study["tables"]
     ]
+    readings: list[Row] = [
+        {"reading": reading, "description": given["description"], **assumption}
+        for reading, given in study.get("readings", {}).items()
+        for assumption in given["assumptions"]
+    ]
     return about, [
+        *([_readings(readings)] if readings else []),
         Table("axes", "Axes", [label("axis", keep=True), _listed("values")], axes),
         Table(
             "tables",
@@ -188,6 +195,22 @@ def _study(name: str) -> tuple[Row, list[Table]]:
             tables,
         ),
     ]
+
+
+def _readings(assumptions: list[Row]) -> Table:
+    """What each reading of a study assumes, and why."""
+    columns = [
+        label("reading", keep=True),
+        Column("for", ("when",), lambda row: _given(row["when"]), Kind.TEXT, keep=True),
+        Column("sets", ("set",), lambda row: _given(row["set"]), Kind.TEXT, keep=True),
+        text("reason", keep=True),
+        text("evidence"),
+    ]
+    return Table("readings", "Readings", columns, assumptions, section=lambda row: row["reading"])
+
+
+def _given(given: Mapping[str, object]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in given.items())
 
 
 def _listed(name: str) -> Column:

@@ -20,6 +20,7 @@ from sojourn.cli.options import (
     option,
     out_option,
     progress_option,
+    reading_option,
     seeds_option,
     set_option,
 )
@@ -34,6 +35,7 @@ ALL_STUDIES = "all"
 
 @click.command("reproduce", cls=Command)
 @click.argument("study")
+@reading_option
 @seeds_option
 @only_option
 @set_option
@@ -48,6 +50,7 @@ ALL_STUDIES = "all"
 @form_options
 def command(
     study: str,
+    reading: str | None,
     seeds: int | None,
     only: tuple[str, ...],
     changes: tuple[str, ...],
@@ -69,9 +72,11 @@ def command(
     from sojourn.study import library
 
     everything = study == ALL_STUDIES
-    if everything and (only or changes):
-        raise InputError("reproduce all: does not take --only or --set; name one study")
+    if everything and (reading or only or changes):
+        raise InputError("reproduce all: does not take --reading, --only or --set; name one study")
     studies = [library.load(name) for name in (library.papers() if everything else [study])]
+    if reading is not None:
+        studies = [loaded.under(reading) for loaded in studies]
     # All are checked before any is run.
     claims = {loaded.name: api.check_study(loaded) for loaded in studies}
     found = []
@@ -96,6 +101,9 @@ def command(
             # Of a study without published values or claims there is nothing else to show.
             with_tables = tables or not (loaded.published or claims[loaded.name])
             _show(reproduction, len(claims[loaded.name]), with_tables)
+            if loaded.readings:
+                with api.open(directory) as store:
+                    put(show.readings(api.by_reading(loaded, store)))
             runs = reproduction.result.columns("runs", ["key"]).height
             click.echo(f"Results of {show.counted(runs, 'run')} are in {directory}")
             if not everything:
@@ -111,13 +119,13 @@ def command(
 def _show(reproduction: "Reproduction", claims: int, tables: bool) -> None:
     """How many of a study's values agree and how its claims fare, after its tables if wanted."""
     from sojourn.cli import show
-    from sojourn.study.tables import DISAGREES, agreement_table, study_tables
+    from sojourn.study.tables import LEGEND, agreement_table, study_tables
 
     study = reproduction.study
     if tables:
         put(study_tables(study, reproduction.comparison))
         if study.published:
-            click.echo(f"{DISAGREES.strip()} does not agree")
+            click.echo(LEGEND)
     if study.published:
         put(agreement_table(reproduction.comparison))
     if claims:

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.text import Text
@@ -16,7 +17,7 @@ from sojourn.comparison import ComparedGroups, ComparedMetric
 from sojourn.names import BACKEND, GROUP
 from sojourn.results import Result
 from sojourn.statistics import least_p
-from sojourn.study.cells import Compared, agreement, by_backend
+from sojourn.study.cells import Agreement, Compared, by_backend
 from sojourn.study.cells import frame as cells_frame
 from sojourn.study.design import Study
 from sojourn.study.tally import Tally
@@ -24,6 +25,9 @@ from sojourn.study.verdicts import Judged, Verdict
 from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
 from sojourn.table import Column, Kind, Row, Table, label, number, of_frame, text
+
+if TYPE_CHECKING:
+    from sojourn.api import Reproduction
 
 #: What p is compared with.
 SIGNIFICANT = 0.05
@@ -251,10 +255,9 @@ def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) 
     for study, judged, comparison in found:
         of_backends, claims_of = by_backend(comparison), by_backend(judged)
         for backend in {**of_backends, **claims_of} or [None]:
-            tables = agreement(of_backends.get(backend, ())).values()
-            agree, values = sum(agreed for _, agreed, _ in tables), sum(total for _, _, total in tables)
+            agreed = Agreement.of(of_backends.get(backend, ()))
             verdicts = {str(verdict): count for verdict, count in Tally.of(claims_of.get(backend, ())).verdicts.items()}
-            rows.append({"study": study.name, BACKEND: backend, **verdicts, "agree": agree, "values": values})
+            rows.append({"study": study.name, BACKEND: backend, **verdicts, "agree": agreed.agreeing, "values": agreed.total})
     columns = [
         label("study", keep=True),
         *([label(BACKEND, keep=True)] if any(row[BACKEND] for row in rows) else []),
@@ -262,6 +265,28 @@ def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) 
         Column("values agree", ("agree", "values"), agreeing, Kind.NUMBER),
     ]
     return Table("papers", "Papers", columns, rows)
+
+
+def readings(found: Mapping[str, "Reproduction"]) -> Table:
+    """What a study comes to under each of its readings, and by each backend if there are several."""
+
+    def agreeing(row: Row) -> str:
+        return f"{row['agree']} of {row['values']}"
+
+    rows: list[Row] = []
+    for reading, reproduction in found.items():
+        compared, judged = by_backend(reproduction.comparison), by_backend(reproduction.judged)
+        for backend in {**compared, **judged}:
+            agreed, tally = Agreement.of(compared.get(backend, ())), Tally.of(judged.get(backend, ()))
+            numbers = {"agree": agreed.agreeing, "values": agreed.total, "claims": tally.line if tally.claims else ""}
+            rows.append({"reading": reading, BACKEND: backend, **numbers})
+    columns = [
+        label("reading", keep=True),
+        *([label(BACKEND, keep=True)] if any(row[BACKEND] for row in rows) else []),
+        Column("values agree", ("agree", "values"), agreeing, Kind.NUMBER, keep=True),
+        text("claims"),
+    ]
+    return Table("readings", "By reading", columns, rows)
 
 
 def reproduced(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) -> list[Table]:

@@ -1,7 +1,7 @@
 """What a report is of: the results in a directory, their cells, and of a study the comparison with its paper."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -57,6 +57,8 @@ class Contents:
     study: Study | None
     #: All claims of the study, those too that are of cells without runs.
     claims: Sequence[Claim]
+    #: What the study comes to under each reading that was reproduced here; empty if it has no readings.
+    readings: Mapping[str, api.Reproduction] = field(default_factory=dict)
 
     def rows_of(self, keys: Sequence[str], name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of the rows of a frame that are of a few runs."""
@@ -66,7 +68,9 @@ class Contents:
     @cached_property
     def reproduction(self) -> api.Reproduction | None:
         """The study's values beside the published ones, and its claims judged."""
-        return None if self.study is None else api.compare(self.study, self.result)
+        if self.study is None:
+            return None
+        return self.readings.get(self.study.reading) or api.compare(self.study, self.result)
 
     @cached_property
     def runs(self) -> int:
@@ -175,12 +179,13 @@ def read(directory: Path) -> Contents:
         provenance = store.provenance
         latest = next((made for made in reversed(provenance) if made.study is not None), None)
         if latest is not None and latest.study is not None:
-            study = library.load(latest.study)
+            study = api.as_made(library.load(latest.study), store)
             result = api.kept_of_study(study, store)
             order = study.axes
             made = [entry for entry in provenance if entry.study == study.name]
             axes = Drawn.of(result, order=order).axes
-            return Contents(directory, result, axes, made, study, library.claims(study))
+            readings = api.by_reading(study, store) if study.readings else {}
+            return Contents(directory, result, axes, made, study, library.claims(study), readings)
         return _campaign(directory, store, provenance)
 
 

@@ -24,7 +24,7 @@ from sojourn.statistics import Estimate
 from sojourn.store import write_whole
 from sojourn.store.sql import identifier
 from sojourn.study import library
-from sojourn.study.cells import by_backend
+from sojourn.study.cells import Agreement, by_backend
 from sojourn.study.tally import Tally
 from sojourn.study.verdicts import LEAST_SEEDS, Judged
 
@@ -102,8 +102,7 @@ class Outcome:
     #: What made the runs, where there are several backends.
     backend: str | None
     judged: Sequence[Judged]
-    agreeing: int
-    published: int
+    agreement: Agreement
 
     @property
     def tally(self) -> Tally:
@@ -111,15 +110,11 @@ class Outcome:
         return Tally.of(self.judged)
 
 
-def _outcomes(reproduction: Reproduction, shown: Sequence[tables.PublishedTable]) -> list[Outcome]:
-    judged = by_backend(reproduction.judged)
-    backends = dict.fromkeys([*(table.backend for table in shown), *judged])
-    found = []
-    for backend in backends:
-        of_backend = [table for table in shown if table.backend == backend]
-        agreeing, published = sum(table.agreeing for table in of_backend), sum(table.total for table in of_backend)
-        found.append(Outcome(backend, judged.get(backend, []), agreeing, published))
-    return found
+def _outcomes(reproduction: Reproduction) -> list[Outcome]:
+    compared, judged = by_backend(reproduction.comparison), by_backend(reproduction.judged)
+    return [
+        Outcome(backend, judged.get(backend, []), Agreement.of(compared.get(backend, []))) for backend in {**compared, **judged}
+    ]
 
 
 def _values(contents: Contents) -> Mapping[str, Any]:
@@ -130,9 +125,12 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "contents": contents,
         "study": study,
         "version": _engine.version(),
+        "reading": None if study is None else study.readings.get(study.reading),
+        "readings": {name: _outcomes(read) for name, read in contents.readings.items()},
         "tables": shown,
-        "outcomes": [] if reproduction is None else _outcomes(reproduction, shown),
-        "published": sum(table.total for table in shown),
+        "signs": (tables.AGREES, tables.DIFFERS, tables.BY_CHANCE),
+        "outcomes": [] if reproduction is None else _outcomes(reproduction),
+        "published": sum(table.agreement.total for table in shown),
         "judged": judged,
         "tally": Tally.of(judged),
         "least_seeds": LEAST_SEEDS,

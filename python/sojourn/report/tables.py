@@ -6,8 +6,22 @@ from dataclasses import dataclass
 from sojourn.metrics import METRICS
 from sojourn.names import BACKEND
 from sojourn.report.text import with_unit
-from sojourn.study.cells import Compared, agreement, by_backend
+from sojourn.study.cells import Agreement, Compared, by_backend
 from sojourn.study.design import Study
+
+
+@dataclass(frozen=True)
+class Sign:
+    """How a value stands to the published one: in words, as a mark, and what the page's style calls it."""
+
+    told: str
+    mark: str
+    style: str
+
+
+AGREES = Sign("agrees", "✓", "holds")
+DIFFERS = Sign("does not agree", "✗", "fails")
+BY_CHANCE = Sign("does not agree, but one seed may be as far from the others", "~", "undecided")
 
 
 @dataclass(frozen=True)
@@ -19,7 +33,7 @@ class Entry:
     #: Our mean, and half of its interval, as they are shown; empty where there is none.
     ours: str
     half: str
-    agrees: bool | None
+    sign: Sign | None
     #: All that is known of it, in words.
     told: str
     where: Mapping[str, str]
@@ -47,9 +61,7 @@ class PublishedTable:
     column_axis: str
     columns: Sequence[str]
     rows: Sequence[Row]
-    #: How many values agree with the published ones, of how many; none were published if these are 0.
-    agreeing: int
-    total: int
+    agreement: Agreement
 
     @property
     def anchor(self) -> str:
@@ -64,14 +76,11 @@ def tables(study: Study, compared: Sequence[Compared]) -> list[PublishedTable]:
         by_number: dict[int, list[Compared]] = {}
         for cell in cells_of_backend:
             by_number.setdefault(cell.published.table.number, []).append(cell)
-        counts = agreement(cells_of_backend)
-        found += (
-            _table(study, cells, *counts[number][1:] if number in counts else (0, 0)) for number, cells in by_number.items()
-        )
+        found += (_table(study, cells) for cells in by_number.values())
     return sorted(found, key=lambda table: table.number)
 
 
-def _table(study: Study, cells: Sequence[Compared], agreeing: int, total: int) -> PublishedTable:
+def _table(study: Study, cells: Sequence[Compared]) -> PublishedTable:
     described = cells[0].published.table
     *row_axes, column_axis = [
         axis for axis in study.axes if axis == described.algorithms or not isinstance(described.select.get(axis), str)
@@ -89,8 +98,7 @@ def _table(study: Study, cells: Sequence[Compared], agreeing: int, total: int) -
         column_axis=column_axis,
         columns=columns,
         rows=[_row(row_axes, column_axis, key, [by_column.get(name) for name in columns]) for key, by_column in rows.items()],
-        agreeing=agreeing,
-        total=total,
+        agreement=Agreement.of(cells),
     )
 
 
@@ -119,7 +127,19 @@ def _entry(cell: Compared, column_axis: str) -> Entry:
         else:
             half = metric.format(high - mean)
             measured += f", 95 % interval {metric.format(low)} to {with_unit(metric.format(high), metric.unit)}"
+    if cell.one_seed is not None:
+        lowest, highest = map(metric.format, cell.one_seed)
+        measured += f", of one more seed {lowest} to {with_unit(highest, metric.unit)}"
     told = f"{named}, {metric.title}: {measured}"
-    if published.value is not None:
-        told += f"; published {with_unit(published.printed, metric.unit)}; {'agrees' if cell.agrees else 'does not agree'}"
-    return Entry(published.printed, ours, half, cell.agrees, told, where)
+    sign = _sign(cell)
+    if sign is not None:
+        told += f"; published {with_unit(published.printed, metric.unit)}; {sign.told}"
+    return Entry(published.printed, ours, half, sign, told, where)
+
+
+def _sign(cell: Compared) -> Sign | None:
+    if cell.agrees is None:
+        return None
+    if cell.agrees:
+        return AGREES
+    return BY_CHANCE if cell.beyond_chance is False else DIFFERS

@@ -33,7 +33,7 @@ WORKSHOP = "unfinished"
 SUPERSEDED = "superseded"
 
 #: Runs that are laid out at once, and samples of series that they may have together; of a run with more, so many at a time.
-BATCH_RUNS, BATCH_SAMPLES = 500, 100_000
+BATCH_RUNS, BATCH_SAMPLES = 250, 100_000
 
 
 class Unreadable(Exception):

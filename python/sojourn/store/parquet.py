@@ -150,6 +150,8 @@ class Writer:
         rows = pyarrow.concat_tables(self._pieces).combine_chunks()
         self._pieces, self._waiting = [], 0
         self._writer.write_table(rows, row_group_size=self._rows)
+        # What the allocator holds free would grow with the number of groups.
+        pyarrow.default_memory_pool().release_unused()
 
 
 def pieces(file: Path, schema: pl.Schema) -> Iterator[pl.DataFrame]:

@@ -25,6 +25,8 @@ class Provenance:
     backend: Identity
     #: The study that it reproduced; none of a scenario file.
     study: str | None = None
+    #: The reading of the study, as stated if it is none.
+    reading: str | None = None
     #: The cells that it was limited to, as values of axes.
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Keys that it set in the scenarios.

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol, TypeVar
+from statistics import fmean
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,10 @@ from sojourn.metrics import METRICS
 from sojourn.metrics.observation import Observation, observe, places
 from sojourn.names import BACKEND
 from sojourn.results import Result
-from sojourn.statistics import Estimate, estimate
+from sojourn.statistics import Estimate, estimate, prediction
 from sojourn.store import write_whole
 from sojourn.study.agreement import agrees
+from sojourn.study.chance import self_agreement
 from sojourn.study.design import Study, StudyTable
 from sojourn.study.published import PublishedValue
 
@@ -29,6 +31,41 @@ class Compared:
     agrees: bool | None
     #: What made the runs, where the results of several backends are told apart.
     backend: str | None = None
+    #: How often one seed agrees with the mean of the others, and the 95 % interval of one more seed; none of a single seed.
+    self_agreement: float | None = None
+    one_seed: tuple[float, float] | None = None
+
+    @property
+    def beyond_chance(self) -> bool | None:
+        """Whether the two differ by more than seeds do among themselves; none if that cannot be told."""
+        if self.published.value is None or self.agrees is None or self.one_seed is None:
+            return None
+        low, high = self.one_seed
+        return not self.agrees and not low <= self.published.value <= high
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many of some published values agree with ours."""
+
+    agreeing: int
+    total: int
+    #: How many differ by more than seeds do, and the mean share of seeds that agree with our own mean; none of a single seed.
+    beyond_chance: int | None
+    ceiling: float | None
+
+    @classmethod
+    def of(cls, cells: Iterable[Compared]) -> Self:
+        """Counts compared values; those that are not published are left out."""
+        published = [cell for cell in cells if cell.agrees is not None]
+        beyond = [cell.beyond_chance for cell in published if cell.beyond_chance is not None]
+        shares = [cell.self_agreement for cell in published if cell.self_agreement is not None]
+        return cls(
+            agreeing=sum(cell.agrees is True for cell in published),
+            total=len(published),
+            beyond_chance=sum(beyond) if beyond else None,
+            ceiling=fmean(shares) if shares else None,
+        )
 
 
 def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str]) -> list[Compared]:
@@ -59,21 +96,25 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
         agreed = None
         if published.value is not None:
             agreed = agrees(published.metric, published.value, measured and measured.mean, fair_share)
-        cells.append(Compared(published, measured, agreed))
+        alike = self_agreement(published.metric, known, fair_share)
+        one_seed = prediction(known) if known else None
+        cells.append(Compared(published, measured, agreed, self_agreement=alike, one_seed=one_seed))
     return cells
 
 
 def frame(study: Study, cells: Iterable[Compared]) -> pl.DataFrame:
     """The cells as a frame: study, table, the axes as the paper's table has them, metric, and what was compared.
 
-    Of several backends it has their names too, behind the axes.
+    Of a study with readings it has the reading too, behind the study; of several backends their names, behind the axes.
     """
     cells = list(cells)
+    read_as = {"reading": study.reading} if study.readings else {}
     beside = {BACKEND: pl.String()} if any(cell.backend for cell in cells) else {}
     return pl.DataFrame(
         [
             {
                 "study": study.name,
+                **read_as,
                 "table": cell.published.table.number,
                 **cell.published.labels,
                 **dict.fromkeys(beside, cell.backend),
@@ -83,11 +124,16 @@ def frame(study: Study, cells: Iterable[Compared]) -> pl.DataFrame:
                 "ci_low": cell.measured.low if cell.measured else None,
                 "ci_high": cell.measured.high if cell.measured else None,
                 "agrees": cell.agrees,
+                "beyond_chance": cell.beyond_chance,
+                "seed_low": cell.one_seed[0] if cell.one_seed else None,
+                "seed_high": cell.one_seed[1] if cell.one_seed else None,
+                "self_agreement": cell.self_agreement,
             }
             for cell in cells
         ],
         schema={
             "study": pl.String(),
+            **dict.fromkeys(read_as, pl.String()),
             "table": pl.Int64(),
             **dict.fromkeys(study.axes, pl.String()),
             **beside,
@@ -97,6 +143,10 @@ def frame(study: Study, cells: Iterable[Compared]) -> pl.DataFrame:
             "ci_low": pl.Float64(),
             "ci_high": pl.Float64(),
             "agrees": pl.Boolean(),
+            "beyond_chance": pl.Boolean(),
+            "seed_low": pl.Float64(),
+            "seed_high": pl.Float64(),
+            "self_agreement": pl.Float64(),
         },
     )
 
@@ -106,16 +156,13 @@ def write(path: Path, cells: pl.DataFrame) -> None:
     write_whole(path, cells.write_csv)
 
 
-def agreement(cells: Iterable[Compared]) -> Mapping[int, tuple[StudyTable, int, int]]:
-    """For each table with published values: the table, how many of its cells agree, and how many there are."""
-    counts: dict[int, tuple[StudyTable, int, int]] = {}
+def agreement(cells: Iterable[Compared]) -> Mapping[int, tuple[StudyTable, Agreement]]:
+    """For each table with published values, by number: the table and how many of its values agree."""
+    parts: dict[int, list[Compared]] = {}
     for cell in cells:
-        if cell.agrees is None:
-            continue
-        table = cell.published.table
-        _, agreeing, total = counts.get(table.number, (table, 0, 0))
-        counts[table.number] = (table, agreeing + cell.agrees, total + 1)
-    return dict(sorted(counts.items()))
+        if cell.agrees is not None:
+            parts.setdefault(cell.published.table.number, []).append(cell)
+    return {number: (part[0].published.table, Agreement.of(part)) for number, part in sorted(parts.items())}
 
 
 class OfBackend(Protocol):

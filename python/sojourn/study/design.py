@@ -4,15 +4,19 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from sojourn import names
+from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.scenario.base import Table
 from sojourn.sweep.matrix import Matrix, Point
-from sojourn.sweep.model import Meant, Sweep, matches
+from sojourn.sweep.model import Meant, Override, Sweep, matches
 
 Values = str | list[str]
+
+#: The reading of a study that assumes nothing beside what its source states.
+AS_STATED = "as-stated"
 
 
 class StudyTable(Table):
@@ -47,6 +51,22 @@ class StudyFigure(Table):
     select: dict[str, Values] = Field(default_factory=dict)
 
 
+class Assumption(Override):
+    """A change to the scenarios of some cells that a study's source does not state."""
+
+    #: Why it may be so.
+    reason: str
+    #: What shows it, other than that more values agree.
+    evidence: str
+
+
+class Reading(Table):
+    """A named set of assumptions, made together beside what the source states."""
+
+    description: str
+    assumptions: list[Assumption]
+
+
 class Study(Table):
     """A whole ``study.toml``."""
 
@@ -59,6 +79,9 @@ class Study(Table):
     figures: list[StudyFigure] = Field(default_factory=list)
     #: None for a study without published answers.
     published: PublishedFile | None = None
+    #: Other ways to take what the source says, by name.
+    readings: dict[str, Reading] = Field(default_factory=dict)
+    _reading: str = PrivateAttr(AS_STATED)
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -69,12 +92,35 @@ class Study(Table):
                     raise ValueError(f"tables: {table.number}: {names.unknown('metric', metric, METRICS)}")
             if table.algorithms is not None and not isinstance(table.select.get(table.algorithms), str):
                 raise ValueError(f'tables: {table.number}: a table of algorithms selects one value of "{table.algorithms}"')
+        if AS_STATED in self.readings:
+            raise ValueError(f'readings: "{AS_STATED}" is the study without any')
+        for name, reading in self.readings.items():
+            for index, assumption in enumerate(reading.assumptions):
+                self.sweep.meant(f"readings: {name}: assumptions[{index}].when", assumption.when)
         for figure in self.figures:
             self.sweep.meant(f"figures: {figure.number}", figure.select)
         return self
 
     def _selected(self, table: StudyTable) -> Meant:
         return self.sweep.meant(f"tables: {table.number}", table.select)
+
+    @property
+    def reading(self) -> str:
+        """The name of the reading that its scenarios are of."""
+        return self._reading
+
+    def under(self, reading: str) -> Self:
+        """The study under one of its readings, or as stated.
+
+        Raises:
+            InputError: it has no such reading.
+        """
+        known = [AS_STATED, *self.readings]
+        if reading not in known:
+            raise InputError(f"study {self.name}: {names.unknown('reading', reading, known)}")
+        study = self.of({name: getattr(self, name) for name in type(self).model_fields})
+        study._reading = reading
+        return study
 
     @property
     def axes(self) -> dict[str, list[str]]:
@@ -88,8 +134,9 @@ class Study(Table):
 
     @cached_property
     def matrix(self) -> Matrix:
-        """All its cells."""
-        return Matrix({"name": self.name, **self.scenario}, self.sweep, f"study {self.name}")
+        """All its cells, with the scenarios of its reading."""
+        assumed = [] if self.reading == AS_STATED else self.readings[self.reading].assumptions
+        return Matrix({"name": self.name, **self.scenario}, self.sweep.with_overrides(assumed), f"study {self.name}")
 
     @cached_property
     def points(self) -> list[Point]:

@@ -7,12 +7,14 @@ from rich.text import Text
 
 from sojourn.metrics import METRICS
 from sojourn.names import BACKEND
-from sojourn.study.cells import Compared, agreement, by_backend
+from sojourn.study.cells import Agreement, Compared, agreement, by_backend
 from sojourn.study.design import Study
 from sojourn.table import Column, Kind, Row, Table, label, number, text
 
-#: Marks a cell that does not agree, for terminals and readers without colour.
-DISAGREES = " *"
+#: Mark cells that do not agree, for terminals and readers without colour; the second those whose seeds differ as much.
+DISAGREES, BY_CHANCE = " *", " ~"
+
+LEGEND = "* does not agree; ~ does not agree, but one seed of ours may be as far from the others"
 
 #: Where a row has its first label even if that is not printed; no axis is called so.
 FIRST = "="
@@ -79,7 +81,11 @@ def _compared(name: str) -> Callable[[Row], Text]:
         if cell.agrees is None:
             return Text(ours)
         both = f"{cell.published.printed} | {ours}"
-        return Text(f"{both}  ", style="green") if cell.agrees else Text(f"{both}{DISAGREES}", style="red")
+        if cell.agrees:
+            return Text(f"{both}  ", style="green")
+        if cell.beyond_chance is False:
+            return Text(f"{both}{BY_CHANCE}", style="yellow")
+        return Text(f"{both}{DISAGREES}", style="red")
 
     return shown
 
@@ -97,22 +103,35 @@ def agreement_table(cells: Sequence[Compared]) -> Table:
     rows: list[Row] = []
     parts = by_backend(cells)
     for backend, found in parts.items():
-        counts = list(agreement(found).values())
-        of_backend = [_agreeing(str(described.number), described.title, agree, total) for described, agree, total in counts]
-        of_backend.append(_agreeing("all", "", sum(agree for _, agree, _ in counts), sum(total for _, _, total in counts)))
+        of_backend = [_agreeing(str(table.number), table.title, agreed) for table, agreed in agreement(found).values()]
+        of_backend.append(_agreeing("all", "", Agreement.of(found)))
         rows += ({BACKEND: backend, **row} for row in of_backend)
+    several_seeds = any(row["ceiling"] is not None for row in rows)
     columns = [
         *([label(BACKEND, keep=True)] if len(parts) > 1 else []),
         number("table", keep=True),
         text("title", rank=1),
         number("agree"),
         number("values", "of"),
-        number("percent", "%", lambda percent: f"{percent:.0f}"),
+        number("percent", "%", _whole),
+        *([number("beyond_chance", "beyond chance"), number("ceiling", "seeds agree, %", _whole)] if several_seeds else []),
     ]
     heading = "Values that agree with the paper's"
     return Table("agreement", heading, columns, rows, section=lambda row: row["table"] == "all")
 
 
-def _agreeing(number: str, title: str, agree: int, total: int) -> Row:
-    percent = 100 * agree / total if total else None
-    return {"table": number, "title": title, "agree": agree, "values": total, "percent": percent}
+def _agreeing(number: str, title: str, agreed: Agreement) -> Row:
+    return {
+        **{"table": number, "title": title, "agree": agreed.agreeing, "values": agreed.total},
+        **{"percent": percent(agreed.agreeing, agreed.total), "beyond_chance": agreed.beyond_chance},
+        "ceiling": None if agreed.ceiling is None else 100 * agreed.ceiling,
+    }
+
+
+def percent(part: int, whole: int) -> float | None:
+    """A part in percent; none of nothing."""
+    return 100 * part / whole if whole else None
+
+
+def _whole(percent: float) -> str:
+    return f"{percent:.0f}"

@@ -1,7 +1,7 @@
 """What a scenario file or a study says of its matrix: axes, what their values change, and how many seeds a cell gets."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Final, Self
 
@@ -211,6 +211,15 @@ class Sweep(Table):
     def conditions(self) -> list[Meant]:
         """When each override is made."""
         return [self.meant(f"overrides[{index}].when", override.when) for index, override in enumerate(self.overrides)]
+
+    def with_overrides(self, overrides: Sequence[Override]) -> Self:
+        """The sweep with further overrides, applied after all others.
+
+        Raises:
+            ValueError: one is for an axis or a value that there is not.
+        """
+        given = self.model_dump(by_alias=True, exclude_none=True, exclude={"overrides"})
+        return self.of({**given, "overrides": [*self.overrides, *overrides]})
 
     def _axis_path(self, name: str, key: str | None) -> Path | None:
         if key is not None:

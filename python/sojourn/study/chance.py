@@ -1,0 +1,21 @@
+"""How much of a difference from a published value is chance: how far one run of ours is from another.
+
+A published value comes from the few runs that a paper made, often from one, and has their chance in it. Where runs of ours do not
+agree among themselves, agreement with the paper tells little.
+"""
+
+from collections.abc import Sequence
+
+from sojourn.statistics import LEAST_FOR_INTERVAL
+from sojourn.study.agreement import agrees
+
+
+def self_agreement(metric: str, values: Sequence[float], fair_share_mbps: float) -> float | None:
+    """The share of seeds whose value would agree with the mean of all other seeds if that were published.
+
+    None if there are fewer than two seeds.
+    """
+    if len(values) < LEAST_FOR_INTERVAL:
+        return None
+    total, others = sum(values), len(values) - 1
+    return sum(agrees(metric, (total - value) / others, value, fair_share_mbps) for value in values) / len(values)
