@@ -163,7 +163,7 @@ TOLERANCES = {
     "htcp": 0.02,
     "hybla": 0.03,
     "illinois": 0.05,
-    "lp": 1.0,
+    "lp": 0.001,
     "scalable": 0.005,
     "vegas": 0.02,
     "veno": 0.03,

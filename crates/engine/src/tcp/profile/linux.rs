@@ -102,6 +102,11 @@ pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
             "westwood",
             "Linux tcp_westwood.c, tcp_westwood_ack and tcp_westwood_event: measured through recovery, whose end sets the window",
         ),
+        linux(
+            "lp",
+            "Linux tcp_lp.c, tcp_lp_owd_calculator: delays of timestamps in milliseconds; tcp_lp_pkts_acked: minimum and \
+             maximum start anew at each indication",
+        ),
         linux("scalable", "Linux tcp_scalable.c, tcp_scalable_cong_avoid: whole segments"),
     ]
 }

@@ -9,6 +9,7 @@ pub(super) mod htcp;
 pub(super) mod hybla;
 pub(super) mod illinois;
 mod loss_state;
+pub(super) mod lp;
 pub(super) mod scalable;
 mod steps;
 mod time;
