@@ -247,7 +247,7 @@ def test_module_window_limit(scenario_file: WriteScenario, send_buffer: str, is_
         with pytest.raises(sojourn.RunFailed, match="crashed with SIG"):
             sojourn.run(path)
     else:
-        assert sojourn.run(path).flows["goodput_mean"].null_count() == 0
+        assert sojourn.run(path).runs["total_mbps"][0] > 0
 
 
 def test_cache_of_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,8 +299,9 @@ def test_modules_of_the_kernel(scenario_file: WriteScenario, name: str) -> None:
         ('"4 s"', '"10 s"'),
     )
     run = sojourn.run(scenario).runs.row(0, named=True)
-    # NV is for data centres: on this path it takes half of a millisecond's queue for congestion (tcp_nv.c, nv_pad_buffer).
-    assert run["total_mbps"] > (5 if name == "nv" else 7.5)
+    # NV is for data centres: on this path it takes half of a millisecond's queue for congestion (tcp_nv.c, nv_pad_buffer). LP
+    # gives way to its own delays (tcp_lp.c, tcp_lp_pkts_acked).
+    assert run["total_mbps"] > {"nv": 5, "lp": 0.1}.get(name, 7.5)
 
 
 @needs_kernel

@@ -14,6 +14,7 @@ pub(super) mod scalable;
 mod steps;
 mod time;
 pub(super) mod vegas;
+pub(super) mod veno;
 pub(super) mod westwood;
 
 use loss_state::LossState;
