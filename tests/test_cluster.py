@@ -15,7 +15,7 @@ import pytest
 import campaigns
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint, scenario_data
-from own_files import SCALABLE, WriteScenario, own_tcp
+from own_files import SCALABLE, SCALABLE_C, WriteScenario, needs_compiler, own_tcp
 from sojourn import backends
 from sojourn.api import campaign
 from sojourn.campaign import Campaign, Cluster, Observer, Plan, Tally, plan, run
@@ -60,10 +60,13 @@ def parquet(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.glob("*.parquet")}
 
 
-def test_own_file_travels(scheduler: distributed.LocalCluster, scenario_file: WriteScenario, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "text"), [("mine.py", SCALABLE), pytest.param("mine.c", SCALABLE_C, marks=needs_compiler)])
+def test_own_file_travels(
+    scheduler: distributed.LocalCluster, scenario_file: WriteScenario, tmp_path: Path, name: str, text: str
+) -> None:
     """A user's own file goes to the workers with the run: they make it, with the same bytes, once the file is gone."""
-    planned = plan(campaign(own_tcp(scenario_file, "mine.py", SCALABLE), seeds=2), SIMULATOR)
-    (tmp_path / "mine.py").unlink()
+    planned = plan(campaign(own_tcp(scenario_file, name, text), seeds=2), SIMULATOR)
+    (tmp_path / name).unlink()
     with Store(tmp_path / "here", create=True) as store:
         run(planned, SIMULATOR, store)
     cluster = Cluster(scheduler.scheduler_address)

@@ -163,12 +163,12 @@ TOLERANCES = {
     "htcp": 0.02,
     "hybla": 0.03,
     "illinois": 0.05,
-    "lp": 1.0,
+    "lp": 0.001,
     "scalable": 0.005,
     "vegas": 0.02,
-    "veno": 0.03,
-    "westwood": 0.2,
-    "yeah": 0.8,
+    "veno": 0.005,
+    "westwood": 0.1,
+    "yeah": 0.01,
 }
 
 

@@ -1,6 +1,7 @@
 """Unmodified congestion control modules of Linux: what is compiled against our headers runs as it does in the kernel."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from conftest import Capture, complaint
 from own_files import WriteScenario, needs_compiler
 from sojourn import oracle
 from sojourn.cli.commands import status
+from sojourn.plugins import compiler, source
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("own_cache")]
 
@@ -232,6 +234,53 @@ def test_module_hears_of_probes(scenario_file: WriteScenario, lost: int, is_told
         assert sojourn.run(path).flows["fast_recoveries"].to_list() == [1]
 
 
+@pytest.mark.parametrize(("send_buffer", "is_limited"), [("7240 B", False), ("1 MB", True)])
+def test_module_window_limit(scenario_file: WriteScenario, send_buffer: str, is_limited: bool) -> None:
+    """A module that governs, which crashes here, finds its window the limit unless the send buffer is: is_cwnd_limited."""
+    text = LATER_MODULE.replace(
+        "    tcp_plb_update_state(", "    if (tcp_is_cwnd_limited(sk))\n        __builtin_trap();\n    tcp_plb_update_state("
+    )
+    path = with_module(scenario_file, text)
+    scenario = path.read_text(encoding="utf-8").replace("count = 2", f'count = 1\nstack = {{ send_buffer = "{send_buffer}" }}')
+    path.write_text(scenario, encoding="utf-8")
+    if is_limited:
+        with pytest.raises(sojourn.RunFailed, match="crashed with SIG"):
+            sojourn.run(path)
+    else:
+        assert sojourn.run(path).runs["total_mbps"][0] > 0
+
+
+def test_cache_of_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module is compiled once. Another text, compiler, option or header makes another library; the folder does not."""
+
+    def library(folder: str = "one", text: str = MODULE) -> Path:
+        path = tmp_path / folder / "tcp_mine.c"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return compiler.compiled(source.read(path, as_linux=True))
+
+    first = library()
+    written = first.stat().st_mtime_ns
+    assert library("other") == first
+    assert first.stat().st_mtime_ns == written
+    others = [library(text=MODULE.replace("divisor __read_mostly = 2", "divisor __read_mostly = 3"))]
+    monkeypatch.setattr(compiler, "MODULE_OPTIONS", (*compiler.MODULE_OPTIONS, "-DMINE"))
+    others.append(library())
+    headers = tmp_path / "headers"
+    shutil.copytree(compiler.HEADERS, headers)
+    glue = headers / "linux" / "glue.c"
+    glue.write_text(glue.read_text(encoding="utf-8") + "/* changed */\n", encoding="utf-8")
+    monkeypatch.setattr(compiler, "HEADERS", headers)
+    monkeypatch.setattr(compiler, "KERNEL", headers / "linux")
+    others.append(library())
+    program = tmp_path / "cc"
+    program.write_text('#!/bin/sh\nexec cc "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("CC", str(program))
+    others.append(library())
+    assert len({first, *others}) == 5
+
+
 def test_module_bounds(scenario_file: WriteScenario, capsys: Capture) -> None:
     """A parameter that a module does not have is refused as a built-in's is."""
     assert status(["check", str(with_module(scenario_file, MODULE, ", divider = 3"))]) == 2
@@ -250,8 +299,9 @@ def test_modules_of_the_kernel(scenario_file: WriteScenario, name: str) -> None:
         ('"4 s"', '"10 s"'),
     )
     run = sojourn.run(scenario).runs.row(0, named=True)
-    # NV is for data centres: on this path it takes half of a millisecond's queue for congestion (tcp_nv.c, nv_pad_buffer).
-    assert run["total_mbps"] > (5 if name == "nv" else 7.5)
+    # NV is for data centres: on this path it takes half of a millisecond's queue for congestion (tcp_nv.c, nv_pad_buffer). LP
+    # gives way to its own delays (tcp_lp.c, tcp_lp_pkts_acked).
+    assert run["total_mbps"] > {"nv": 5, "lp": 0.1}.get(name, 7.5)
 
 
 @needs_kernel

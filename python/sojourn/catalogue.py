@@ -123,32 +123,31 @@ class Algorithm(Entry):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
-    """One constant of a stack profile, with its source."""
+class Sourced:
+    """A value of a stack profile, with its source."""
 
-    name: str
     value: Value
     source: str = ""
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
-        """The setting read from the engine's JSON."""
+        """The value read from the engine's JSON."""
         return cls(**_known(cls, data))
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlgorithmDefault:
+class Setting(Sourced):
+    """One constant of a stack profile."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlgorithmDefault(Sourced):
     """The default of one congestion control's parameter under a stack profile, where it is not the catalogue's."""
 
     algorithm: str
     parameter: str
-    value: Value
-    source: str = ""
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Self:
-        """The default read from the engine's JSON."""
-        return cls(**_known(cls, data))
 
 
 @dataclass(frozen=True, kw_only=True)

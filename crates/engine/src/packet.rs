@@ -151,6 +151,8 @@ pub struct AckOptions {
     pub one_way_delay: Option<Duration>,
     /// The arrival time of the latest data segment, only for senders that request it.
     pub arrived: Option<Time>,
+    /// When the acknowledgement was sent, only for senders that request it.
+    pub sent: Option<Time>,
     /// The number of marked data packets received so far: the counter of Accurate ECN (RFC 9768), which does not wrap
     /// here.
     pub marks: Option<u64>,
@@ -164,6 +166,7 @@ impl AckOptions {
         sacks: SackBlocks { blocks: [Block { start: 0, end: 0 }; 4], length: 0 },
         one_way_delay: None,
         arrived: None,
+        sent: None,
         marks: None,
         load_factor: None,
     };

@@ -5,7 +5,9 @@ use std::ptr;
 use sojourn_engine::packet::LoadFactor;
 use sojourn_engine::plugin::PluginControl;
 use sojourn_engine::random::Random;
-use sojourn_engine::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs};
+use sojourn_engine::tcp::congestion::{
+    Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, Timestamps,
+};
 use sojourn_engine::tcp::ecn::Codepoint;
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
@@ -62,7 +64,13 @@ fn taken(window: &interface::Window) -> Window {
     Window { cwnd: window.cwnd, ssthresh: window.ssthresh, mss: window.mss }
 }
 
+/// When the acknowledgement was sent, and what it echoes.
+fn stamps(timestamps: Option<Timestamps>) -> [u64; 2] {
+    timestamps.map_or([NONE; 2], |timestamps| [timestamps.sent.0, timestamps.echo.0])
+}
+
 fn ack_of(ack: &Ack) -> interface::Ack {
+    let [sent, echo] = stamps(ack.timestamps);
     interface::Ack {
         now: ack.now.0,
         acked: ack.acked,
@@ -81,11 +89,14 @@ fn ack_of(ack: &Ack) -> interface::Ack {
             Some(LoadFactor::High) => 2,
             Some(LoadFactor::Overload) => 3,
         },
+        sent,
+        echo,
     }
 }
 
 fn delivery_of(delivery: &Delivery) -> interface::Delivery {
     let rate = delivery.rate.unwrap_or_default();
+    let [sent, echo] = stamps(delivery.timestamps);
     interface::Delivery {
         now: delivery.now.0,
         delivered: delivery.delivered,
@@ -108,6 +119,10 @@ fn delivery_of(delivery: &Delivery) -> interface::Delivery {
         },
         in_recovery: u32::from(delivery.in_recovery),
         reserved: 0,
+        acked: delivery.acked,
+        nxt: delivery.nxt,
+        sent,
+        echo,
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Ack {
     pub arrived: u64,
     pub marked: u64,
     pub load_factor: u64,
+    pub sent: u64,
+    pub echo: u64,
 }
 
 #[repr(C)]
@@ -96,6 +98,10 @@ pub struct Delivery {
     pub rate: RateSample,
     pub in_recovery: u32,
     pub reserved: u32,
+    pub acked: u64,
+    pub nxt: u64,
+    pub sent: u64,
+    pub echo: u64,
 }
 
 #[repr(C)]

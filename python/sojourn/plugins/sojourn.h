@@ -148,6 +148,8 @@ struct sojourn_ack {
 	sojourn_time arrived;         /* when that segment arrived at the receiver; likewise */
 	uint64_t marked;              /* bytes newly known to have arrived marked; with SOJOURN_NEEDS_ECT0 or SOJOURN_NEEDS_ECT1 */
 	uint64_t load_factor;         /* with SOJOURN_NEEDS_LOAD_FACTOR: 0 none, 1 low, 2 high, 3 overload */
+	sojourn_time sent;            /* when the receiver sent it (TSval); with SOJOURN_NEEDS_ONE_WAY_DELAY and timestamps, or SOJOURN_NONE */
+	sojourn_time echo;            /* the time that it echoes (TSecr); likewise */
 };
 
 enum sojourn_event_kind {
@@ -190,6 +192,10 @@ struct sojourn_delivery {
 	struct sojourn_rate_sample rate;
 	uint32_t in_recovery; /* whether losses are being repaired */
 	uint32_t reserved;
+	uint64_t acked;       /* bytes newly acknowledged, some of which may have been known to have arrived */
+	uint64_t nxt;         /* next sequence number to be sent */
+	sojourn_time sent;    /* as in struct sojourn_ack */
+	sojourn_time echo;
 };
 
 struct sojourn_lost_segment {

@@ -117,15 +117,7 @@ impl Lane {
         if self.needs.governs || ack.marked > 0 {
             return;
         }
-        if window.in_slow_start() {
-            ack.credit = self
-                .algorithm
-                .increase_in_slow_start(window, &ack)
-                .unwrap_or_else(|| self.slow_start.increase(window, &ack));
-        }
-        if ack.credit > 0 && !window.in_slow_start() {
-            self.algorithm.increase(window, &ack);
-        }
+        self.slow_start.grow(&mut self.algorithm, window, &mut ack);
     }
 
     /// Any acknowledgement.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::random::{Purpose, Random};
-use crate::tcp::congestion::{Ack, Delivery};
+use crate::tcp::congestion::{Ack, Delivery, Timestamps};
 use crate::tcp::flight::Phase;
 use crate::tcp::profile::StackProfile;
 use crate::tcp::rto::{Rto, RtoLimits};
@@ -82,6 +82,8 @@ pub(super) struct Path {
     recover: u64,
     answered: u64,
     retries: u64,
+    /// When the segment was sent that the latest acknowledgement of new data was for.
+    echo: Time,
     is_pausing: bool,
     has_paused: bool,
     estimator: DeliveryEstimator,
@@ -124,6 +126,7 @@ impl Path {
             recover: 0,
             answered: 0,
             retries: 0,
+            echo: Time::ZERO,
             is_pausing: false,
             has_paused: false,
             estimator: DeliveryEstimator::new(mss),
@@ -236,6 +239,9 @@ impl Path {
         }
         let mut last = sent;
         let (prior_una, prior_in_flight) = (self.una(), self.in_flight);
+        if sent.index == prior_una {
+            self.echo = sent.at;
+        }
         let mut marked = self.take(&sent);
         // A delayed acknowledgement covers those that follow in order.
         if self.missing.is_empty() && self.acknowledgements >= self.quick_acks {
@@ -276,12 +282,13 @@ impl Path {
             self.report(index);
         }
         let is_new_loss = self.find_losses();
+        let back = Duration(self.rtt.0 / 2);
+        let timestamps = Some(Timestamps { sent: Time::ZERO + now.since(Time::ZERO + back), echo: self.echo });
         let mut delivery = Delivery {
             now,
             delivered: delivered * mss,
             total_delivered: self.estimator.delivered(),
             acked,
-            has_sacks: self.high > self.una(),
             lost: self.estimator.lost() - lost_before,
             marked: marked * mss,
             rtt,
@@ -290,6 +297,8 @@ impl Path {
             in_flight: self.in_flight * mss,
             rate: self.estimator.take_sample(now),
             in_recovery: false,
+            nxt: self.sequence(self.nxt),
+            timestamps,
         };
         let ack = Ack {
             now,
@@ -301,7 +310,8 @@ impl Path {
             nxt: self.sequence(self.nxt),
             in_flight: self.in_flight * mss,
             one_way_delay: Some(last.one_way_delay),
-            arrived: Some(Time::ZERO + now.since(Time::ZERO + Duration(self.rtt.0 / 2))),
+            arrived: timestamps.map(|timestamps| timestamps.sent),
+            timestamps,
             marked: marked * mss,
             load_factor: None,
         };

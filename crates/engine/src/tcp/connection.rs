@@ -82,8 +82,8 @@ impl Connection {
             load_factor: packet.load_factor().filter(|_| self.reports_load),
         };
         match self.receiver.on_segment(segment, now, &self.receiver_profile()) {
-            Response::Acknowledge => Some(self.acknowledge_with(None, options)),
-            Response::AcknowledgeDuplicate(block) => Some(self.acknowledge_with(Some(block), options)),
+            Response::Acknowledge => Some(self.acknowledge_with(None, now, options)),
+            Response::AcknowledgeDuplicate(block) => Some(self.acknowledge_with(Some(block), now, options)),
             Response::Delay => None,
         }
     }
@@ -108,12 +108,13 @@ impl Connection {
     }
 
     /// The pending delayed acknowledgement.
-    pub fn acknowledge(&mut self, options: &mut OptionsPool) -> Packet {
-        self.acknowledge_with(None, options)
+    pub fn acknowledge(&mut self, now: Time, options: &mut OptionsPool) -> Packet {
+        self.acknowledge_with(None, now, options)
     }
 
-    fn acknowledge_with(&mut self, duplicate: Option<Block>, pool: &mut OptionsPool) -> Packet {
-        let options = self.receiver.on_ack_sent(duplicate, &self.receiver_profile());
+    fn acknowledge_with(&mut self, duplicate: Option<Block>, now: Time, pool: &mut OptionsPool) -> Packet {
+        let mut options = self.receiver.on_ack_sent(duplicate, &self.receiver_profile());
+        options.sent = (self.reports_delay && self.profile.timestamps).then_some(now);
         let size = self.profile.ack_size(options.sacks.as_slice().len());
         let echo = if self.receiver.echoes_congestion() { flags::ECN_ECHO } else { 0 };
         let mut ack = self.reply(self.receiver.rcv_nxt(), self.receiver.echo(), size, flags::ACK | echo);

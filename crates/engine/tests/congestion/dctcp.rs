@@ -76,7 +76,7 @@ fn codepoints() {
         connection.on_ack(&syn_ack, now(20), &mut options, &mut outbox);
         let data = outbox.remove(0);
         connection.on_data(&data, now(30), &mut options);
-        let ack = connection.acknowledge(&mut options);
+        let ack = connection.acknowledge(now(40), &mut options);
         let codepoint = |packet: Packet| match packet.flags & flags::CONGESTION_EXPERIENCED {
             0 => "notECT",
             flags::ECT_0 => "ECT",

@@ -227,3 +227,34 @@ fn htcp_whole_factor() {
     acks(&mut flow, 1, 1);
     assert_eq!(segments(&flow), 102);
 }
+
+/// Veno on a congested path, with acknowledgements of two segments (tcp_veno.c, tcp_veno_cong_avoid). Two are Reno's and make 5
+/// segments of 4. From the fourth on the RTT is four times the least: 10 - 2 half segments are a backlog of more than 6. The
+/// window grows at every other acknowledgement that finds a window counted, and does not count itself: at the sixth, not
+/// at the tenth, at the fourteenth.
+#[test]
+fn veno_congested() {
+    let mut flow = flow("veno", 4, 40.0);
+    let mut windows = Vec::new();
+    for number in 1..=14 {
+        if number == 4 {
+            flow.rtt = milliseconds(160.0);
+        }
+        acks(&mut flow, 1, 2);
+        windows.push(segments(&flow));
+    }
+    assert_eq!(windows, [4, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7]);
+}
+
+/// Veno leaves half of the window on a congested path and four fifths on another, in whole segments (tcp_veno_ssthresh).
+#[test]
+fn veno_reduction() {
+    for (rtt, expected) in [(40.0, 8), (160.0, 5)] {
+        let mut flow = flow("veno", 11, 40.0);
+        acks(&mut flow, 3, 1);
+        flow.rtt = milliseconds(rtt);
+        acks(&mut flow, 1, 1);
+        flow.lose();
+        assert_eq!(segments(&flow), expected, "{rtt} ms");
+    }
+}

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use sojourn_engine::packet::LoadFactor;
 use sojourn_engine::parameter::{Description, Kind};
 use sojourn_engine::tcp::congestion::{
-    Ack, Algorithm, CongestionControl, CongestionEvent, Delivery, LostSegment, RateSample,
+    Ack, Algorithm, CongestionControl, CongestionEvent, Delivery, LostSegment, RateSample, Timestamps,
 };
 use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
@@ -125,7 +125,8 @@ fn delivery(
         rate: (delivered > 0).then_some(sample),
         in_recovery: recovers,
         acked,
-        has_sacks: recovers,
+        nxt: ack.nxt,
+        timestamps: ack.timestamps,
     }
 }
 
@@ -172,6 +173,7 @@ fn run(
                     load_factor: load,
                     one_way_delay: (sampled && algorithm.needs().one_way_delay).then_some(rtt),
                     arrived: (sampled && algorithm.needs().one_way_delay).then_some(now + rtt),
+                    timestamps: sampled.then_some(Timestamps { sent: now, echo: Time(now.0.saturating_sub(rtt.0)) }),
                 };
                 algorithm.on_ack(&window, &ack);
                 if needs.deliveries {

@@ -195,3 +195,29 @@ fn sparse_flows() {
     assert!(longest <= bound, "waited {longest:?}, bound {bound:?}");
     assert!(longest > TRANSMISSION * u64::from(sparse - 1), "{longest:?} proves nothing");
 }
+
+/// Ten flows with a packet each: every packet waits for ten transmissions, longer than the target, and none is followed by
+/// another of its flow. RFC 8289 section 5.3 drops none; Linux, which counts the bytes of all queues, drops (sch_fq_codel.c,
+/// fq_codel_dequeue).
+#[test]
+fn last_mtu() {
+    let flows = 10;
+    for common_backlog in [false, true] {
+        let parameters = FqCoDelParameters { common_backlog, ..FqCoDelParameters::default() };
+        assert!(TRANSMISSION * u64::from(flows) > parameters.codel.target);
+        let mut bench = Bench::new(FqCoDel::new(UNLIMITED, parameters), 1);
+        for flow in 0..flows {
+            bench.enqueue(Time::ZERO, numbered(flow, 0, 1500, 0));
+        }
+        for slot in 1..1000 {
+            let now = Time::ZERO + TRANSMISSION * slot;
+            let before = bench.outcome.dropped.len();
+            let sent = bench.dequeue(now).expect("a packet");
+            let gone = bench.outcome.dropped[before..].iter().map(|dropped| dropped.packet.flow).collect::<Vec<_>>();
+            for flow in gone.into_iter().chain([sent.packet.flow]) {
+                bench.enqueue(now, numbered(flow, slot, 1500, 0));
+            }
+        }
+        assert_eq!(bench.drops(DropCause::Early) > 0, common_backlog);
+    }
+}

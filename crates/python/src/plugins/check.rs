@@ -8,7 +8,9 @@ use sojourn_engine::packet::{OptionsHandle, Packet, flags};
 use sojourn_engine::plugin::{Plugin, Plugins};
 use sojourn_engine::queue::{Context, Limit, Outcome, PluginDiscipline, QueueDiscipline};
 use sojourn_engine::random::{Purpose, Random};
-use sojourn_engine::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, RateSample};
+use sojourn_engine::tcp::congestion::{
+    Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, RateSample, Timestamps,
+};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;
@@ -110,6 +112,7 @@ impl Sender {
             in_flight,
             one_way_delay: Some(Duration(rtt.0 / 2)),
             arrived: Some(self.now),
+            timestamps: Some(Timestamps { sent: self.now, echo: self.now }),
             marked: if self.random.index(8) == 0 { acked } else { 0 },
             load_factor: None,
         };
@@ -172,7 +175,8 @@ impl Sender {
             rate: Some(rate),
             in_recovery: self.random.index(8) == 0,
             acked: ack.acked,
-            has_sacks: false,
+            nxt: ack.nxt,
+            timestamps: ack.timestamps,
         };
         self.control.on_delivery(&mut self.window, &delivery);
         self.control.pacing_rate(&self.window, ack.srtt);

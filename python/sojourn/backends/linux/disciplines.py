@@ -104,6 +104,7 @@ def _codel(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
 
 
 def _fq_codel(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
+    fixed(place, parameters, "common_backlog", True, why="FQ-CoDel of Linux counts the bytes of all queues for CoDel's last MTU")
     return [
         *("fq_codel", "limit", limit.in_packets("fq_codel"), "flows", parameters["queues"], "quantum", parameters["quantum"]),
         *("drop_batch", parameters["drop_batch"], "memory_limit", ENDLESS_BYTES),

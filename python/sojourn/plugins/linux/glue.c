@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sojourn's hooks become the calls that Linux 6.1 makes (net/ipv4/tcp_input.c), in their order: in_ack_event, pkts_acked, cong_avoid or
+ * Sojourn's hooks become the calls that Linux 6.1 makes (net/ipv4/tcp_input.c), in their order: pkts_acked, in_ack_event, cong_avoid or
  * cong_control on acknowledgements; ssthresh, cwnd_event and set_state on congestion and at its end; undo_cwnd. Linux counts in
  * segments, Sojourn in bytes: what is less than a segment of the window that Sojourn set stays as it is until the module sets one.
  */
@@ -38,9 +38,6 @@ static struct net net = { .ipv4 = { .sysctl_tcp_pacing_ca_ratio = 120, .sysctl_t
 
 /* How long the machine has been up when a run begins: modules take 0 for a time that is not set. */
 #define UPTIME (1000ull * NSEC_PER_SEC)
-
-/* What the receiver adds to its timestamps, in milliseconds. Linux draws it for each connection (tcp_v4_init_ts_off). */
-#define TIMESTAMP_OFFSET 0x40000000u
 
 u64 sojourn_clock;
 
@@ -270,6 +267,19 @@ static void see_rtt(struct flow *flow, sojourn_time rtt, sojourn_time srtt)
 		minmax_running_min(&tp->rtt_min, 300 * HZ, tcp_jiffies32, max_t(u32, 1, (u32)(rtt / SOJOURN_MICROSECOND)));
 }
 
+/* As with tcp_timestamps = 2: without a random offset for each connection (secure_tcp_seq_and_ts_off). */
+static void see_timestamps(struct flow *flow, sojourn_time sent, sojourn_time echo)
+{
+	struct tcp_options_received *options = &flow->tp.rx_opt;
+
+	if (sent == SOJOURN_NONE)
+		return;
+	options->rcv_tsval = (u32)((UPTIME + sent / SOJOURN_NANOSECOND) / NSEC_PER_MSEC);
+	options->rcv_tsecr = (u32)((UPTIME + echo / SOJOURN_NANOSECOND) / NSEC_PER_MSEC);
+}
+
+/* Header prediction is taken to fail (tcp_rcv_established): it does with SACK blocks, and once a recovery ends, because what has
+ * arrived then has not been read, so that the window is another. Else the two ways of Westwood count the same. */
 static void see_acknowledged(struct flow *flow, u64 acked, u64 in_flight, sojourn_time rtt, u64 marked)
 {
 	struct sock *sk = sk_of(flow);
@@ -280,10 +290,10 @@ static void see_acknowledged(struct flow *flow, u64 acked, u64 in_flight, sojour
 		.in_flight = (u32)(in_flight / mss),
 	};
 
-	if (ops->in_ack_event)
-		ops->in_ack_event(sk, marked ? CA_ACK_ECE : CA_ACK_WIN_UPDATE);
 	if (ops->pkts_acked)
 		ops->pkts_acked(sk, &sample);
+	if (ops->in_ack_event)
+		ops->in_ack_event(sk, CA_ACK_SLOWPATH | (marked ? CA_ACK_ECE : CA_ACK_WIN_UPDATE));
 	flow->is_seen = 1;
 }
 
@@ -309,10 +319,7 @@ static void on_ack(void *state, const struct sojourn_window *window, const struc
 	tp->snd_una = (u32)ack->una;
 	tp->snd_nxt = tp->write_seq = (u32)ack->nxt;
 	flow->nxt = ack->nxt;
-	if (ack->arrived != SOJOURN_NONE && ack->one_way_delay != SOJOURN_NONE) {
-		tp->rx_opt.rcv_tsval = TIMESTAMP_OFFSET + (u32)((UPTIME + ack->arrived / SOJOURN_NANOSECOND) / NSEC_PER_MSEC);
-		tp->rx_opt.rcv_tsecr = (u32)((UPTIME + (ack->arrived - ack->one_way_delay) / SOJOURN_NANOSECOND) / NSEC_PER_MSEC);
-	}
+	see_timestamps(flow, ack->sent, ack->echo);
 	see_rtt(flow, ack->rtt, ack->srtt);
 	tp->packets_out = (u32)((ack->in_flight + ack->acked) / window->mss) + tp->sacked_out;
 	see_acknowledged(flow, ack->acked, ack->in_flight + ack->acked, ack->rtt, ack->marked);
@@ -392,9 +399,13 @@ static void end_reduction(struct flow *flow, const struct sojourn_delivery *deli
 
 	if (!is_over || state == next)
 		return;
+	/* A recovery always passes Open: tcp_try_undo_recovery. */
+	if (state == TCP_CA_Recovery)
+		set_state(flow, TCP_CA_Open);
 	if (state == TCP_CA_CWR || state == TCP_CA_Recovery)
 		happen(flow, CA_EVENT_COMPLETE_CWR);
-	set_state(flow, next);
+	if (flow->tp.inet_conn.icsk_ca_state != next)
+		set_state(flow, next);
 }
 
 static void on_delivery(void *state, struct sojourn_window *window, const struct sojourn_delivery *delivery)
@@ -407,7 +418,12 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 	show(flow, window, delivery->now);
 	/* In recovery, and of duplicates, on_ack tells nothing. */
 	if (!flow->is_seen) {
+		see_timestamps(flow, delivery->sent, delivery->echo);
 		see_rtt(flow, delivery->rtt, delivery->srtt);
+		flow->una += delivery->acked;
+		flow->nxt = delivery->nxt;
+		tp->snd_una = (u32)flow->una;
+		tp->snd_nxt = tp->write_seq = (u32)flow->nxt;
 		see_acknowledged(flow, delivery->delivered, delivery->prior_in_flight, delivery->rtt, delivery->marked);
 	}
 	flow->is_seen = 0;

@@ -80,9 +80,16 @@ pub struct CoDelControl {
     count: u64,
     last_count: u64,
     dropping: bool,
+    /// Bytes in other queues that count for the last MTU.
+    elsewhere: u64,
 }
 
 impl CoDelControl {
+    /// Counts so many bytes of other queues for the last MTU.
+    pub fn remains_elsewhere(&mut self, bytes: u64) {
+        self.elsewhere = bytes;
+    }
+
     /// Whether the control is in the dropping state.
     pub fn is_dropping(&self) -> bool {
         self.dropping
@@ -112,7 +119,7 @@ impl CoDelControl {
             self.first_above = None;
             return (None, false);
         };
-        let below = now.since(head.since) < parameters.target || queue.bytes() <= parameters.mtu.0;
+        let below = now.since(head.since) < parameters.target || queue.bytes() + self.elsewhere <= parameters.mtu.0;
         let may_drop = match self.first_above {
             _ if below => {
                 self.first_above = None;

@@ -4,8 +4,10 @@
 
 use std::sync::Arc;
 
+use super::linux::Rules;
+use super::linux::lp::LpClock;
 use super::newreno::AdditiveIncrease;
-use super::{Ack, CongestionControl, CongestionEvent, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -17,6 +19,7 @@ parameters! {
         delta: f64 = 0.15, in 0 .. 1, "Share of the range of delays above which the smoothed delay indicates congestion", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 15 / 100";
         gamma: f64 = 0.125, in 0.001 .. 1, "Weight of a new sample in the smoothed delay", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 1 / 8";
         inference: u64 = 3, in 0 .. 1000, "Round trips of the inference phase", "Linux tcp_lp.c, inference";
+        rules: Rules = Rules::Published, "Whose delays: linux takes them from timestamps in milliseconds and forgets their range at each indication, whatever the other parameters are", "Linux tcp_lp.c, tcp_lp_owd_calculator and tcp_lp_pkts_acked";
     }
 }
 
@@ -30,6 +33,8 @@ pub struct Lp {
     reduced: Option<Time>,
     /// The end of the inference phase.
     inference_ends: Time,
+    /// By the rules of Linux.
+    linux: Option<Box<LpClock>>,
 }
 
 /// The one-way delays of the connection, in seconds.
@@ -72,17 +77,20 @@ impl Lp {
         deviations: "as in Linux, the maximum delay is the second-largest sample; as in the paper and unlike in Linux, \
                      minimum and maximum delay are kept for the whole connection, even after an indication, and \
                      indications count only in congestion avoidance, and not within a round trip of the last reduction; \
-                     they act on acknowledgements that may grow the window; round trips are smoothed RTTs",
+                     they act on acknowledgements that may grow the window; round trips are smoothed RTTs; with rules \
+                     linux all this is as there, with timestamps that have no random offset (tcp_timestamps = 2)",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<LpParameters>) -> Lp {
+        let linux = (parameters.rules == Rules::Linux).then(Box::default);
         Lp {
             parameters,
             additive: AdditiveIncrease::default(),
             delays: None,
             reduced: None,
             inference_ends: Time::ZERO,
+            linux,
         }
     }
 
@@ -102,6 +110,9 @@ impl Lp {
 impl CongestionControl for Lp {
     /// Grows as Reno outside the inference phase.
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.increase(window, ack);
+        }
         let indicated = self.delays.is_some_and(|delays| delays.indicate_congestion(self.parameters.delta));
         let reduced_lately = self.reduced.is_some_and(|reduced| ack.now < reduced + ack.srtt);
         if indicated && !reduced_lately {
@@ -113,6 +124,9 @@ impl CongestionControl for Lp {
 
     /// Reduces the window to half the flight size (RFC 5681 equation 4).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_congestion(window, event);
+        }
         if let Some(flight_size) = event.flight_size() {
             self.additive.restart();
             self.reduced = Some(now);
@@ -120,7 +134,10 @@ impl CongestionControl for Lp {
         }
     }
 
-    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_ack(window, ack);
+        }
         let Some(delay) = ack.one_way_delay.map(Duration::seconds) else { return };
         match &mut self.delays {
             Some(delays) => delays.take(delay, self.parameters.gamma),
@@ -128,7 +145,20 @@ impl CongestionControl for Lp {
         }
     }
 
+    /// Only Linux's slow start heeds the inference phase.
+    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
+        let linux = self.linux.as_mut()?;
+        linux.increase(window, ack);
+        Some(0)
+    }
+
+    fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+        if let Some(linux) = &mut self.linux {
+            linux.on_delivery(window, delivery);
+        }
+    }
+
     fn needs(&self) -> Needs {
-        Needs { one_way_delay: true, ..Needs::default() }
+        Needs { one_way_delay: true, deliveries: self.linux.is_some(), ..Needs::default() }
     }
 }

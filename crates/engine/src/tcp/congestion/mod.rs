@@ -52,6 +52,15 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
+/// The timestamp option of an acknowledgement (RFC 7323).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps {
+    /// When the receiver sent it (TSval).
+    pub sent: Time,
+    /// The sender's timestamp that it echoes (TSecr).
+    pub echo: Time,
+}
+
 /// What an acknowledgement of new data shows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
@@ -77,6 +86,8 @@ pub struct Ack {
     pub one_way_delay: Option<Duration>,
     /// When that segment arrived there; likewise.
     pub arrived: Option<Time>,
+    /// Its timestamps, if the stack uses them; likewise.
+    pub timestamps: Option<Timestamps>,
     /// Bytes newly known to have arrived with a congestion mark; only with Accurate ECN.
     pub marked: u64,
     /// How loaded the path is. Only for algorithms that ask ([`Needs::load_factor`]).
@@ -137,8 +148,8 @@ pub struct Delivery {
     pub total_delivered: u64,
     /// Bytes newly acknowledged, some of which may have been known to have arrived before.
     pub acked: u64,
-    /// Whether it carries SACK blocks.
-    pub has_sacks: bool,
+    /// Next sequence number to be sent.
+    pub nxt: u64,
     /// Bytes newly found lost.
     pub lost: u64,
     /// Bytes newly known to have arrived marked.
@@ -155,6 +166,8 @@ pub struct Delivery {
     pub rate: Option<RateSample>,
     /// Whether losses are being repaired once this acknowledgement is taken into account.
     pub in_recovery: bool,
+    /// See [`Ack::timestamps`].
+    pub timestamps: Option<Timestamps>,
 }
 
 /// What an algorithm needs of the sender besides acknowledgements.

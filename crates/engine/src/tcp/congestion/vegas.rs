@@ -123,7 +123,11 @@ impl CongestionControl for Vegas {
             self.additive.restart();
             self.round_trips.abandon_round();
             self.doubling = true;
-            window.set_ssthresh((flight_size as f64 * (1.0 - self.parameters.decrease)) as u64);
+            let left = (flight_size as f64 * (1.0 - self.parameters.decrease)) as u64;
+            window.set_ssthresh(match self.parameters.rules {
+                Rules::Published => left,
+                Rules::Linux => left / window.mss * window.mss,
+            });
         }
     }
 

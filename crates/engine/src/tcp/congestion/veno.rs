@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl, CongestionEvent};
+use super::linux::Rules;
+use super::linux::veno::VenoSteps;
+use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -16,6 +18,7 @@ parameters! {
     pub struct VenoParameters {
         beta: f64 = 3.0, in 0 .. 1000000, "Backlog, in segments, from which the path counts as congested", "Fu and Liew 2003; Linux tcp_veno.c, beta";
         random_loss_factor: f64 = 0.8, in 0 .. 1, "Share of the window kept after a loss while the path is not congested", "Fu and Liew 2003; Linux tcp_veno.c, tcp_veno_ssthresh";
+        rules: Rules = Rules::Published, "Whose counting: linux has whole segments, the least RTT between acknowledgements, and slower growth of small windows, whatever the other parameters are", "Fu and Liew 2003; Linux tcp_veno.c, tcp_veno_cong_avoid";
     }
 }
 
@@ -30,6 +33,8 @@ pub struct Veno {
     backlog: f64,
     /// Whether the next acknowledgement leaves the window unchanged if the path is congested.
     skips: bool,
+    /// By the rules of Linux.
+    linux: Option<Box<VenoSteps>>,
 }
 
 impl Veno {
@@ -41,12 +46,14 @@ impl Veno {
         class: "hybrid",
         year: 2003,
         source: "Fu and Liew, IEEE JSAC 21 (2003)",
-        deviations: "after a timeout ssthresh follows the same rule as after any loss, as in Linux",
+        deviations: "after a timeout ssthresh follows the same rule as after any loss, as in Linux; with rules linux, the \
+                     slow start chosen for the flow is ignored",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<VenoParameters>) -> Veno {
-        Veno { parameters, growth: Growth::default(), min_rtt: None, backlog: 0.0, skips: false }
+        let linux = (parameters.rules == Rules::Linux).then(Box::default);
+        Veno { parameters, growth: Growth::default(), min_rtt: None, backlog: 0.0, skips: false, linux }
     }
 
     fn is_congested(&self) -> bool {
@@ -57,6 +64,9 @@ impl Veno {
 impl CongestionControl for Veno {
     /// Grows as Reno, on a congested path only on every other acknowledgement (Fu and Liew 2003).
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.increase(window, ack);
+        }
         if self.is_congested() {
             self.skips = !self.skips;
             if !self.skips {
@@ -67,14 +77,36 @@ impl CongestionControl for Veno {
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_congestion(window, event);
+        }
         if let Some(flight_size) = event.flight_size() {
             let left = if self.is_congested() { 0.5 } else { self.parameters.random_loss_factor };
             window.set_ssthresh((left * flight_size as f64) as u64);
         }
     }
 
+    /// In Linux, the acknowledgement that ends slow start grows the window further.
+    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
+        self.linux.as_mut()?.increase(window, ack);
+        Some(0)
+    }
+
+    fn on_delivery(&mut self, _window: &mut Window, delivery: &Delivery) {
+        if let Some(linux) = &mut self.linux {
+            linux.on_delivery(delivery);
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { deliveries: self.linux.is_some(), ..Needs::default() }
+    }
+
     /// Updates the backlog: N = (W / BaseRTT - W / RTT) BaseRTT.
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_ack(ack);
+        }
         if let Some(rtt) = ack.rtt {
             let min_rtt = self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt));
             self.min_rtt = Some(min_rtt);

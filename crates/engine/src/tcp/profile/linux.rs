@@ -97,10 +97,20 @@ pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
              hybla_init: an initial window of rho segments",
         ),
         linux("bbr", "Linux tcp_bbr.c, bbr_lt_bw_sampling and bbr_update_min_rtt"),
+        linux(
+            "veno",
+            "Linux tcp_veno.c, tcp_veno_cong_avoid: the least RTT between acknowledgements, whole segments, of which the last \
+             acknowledgement does not count on a congested path",
+        ),
         linux("vegas", "Linux tcp_vegas.c, tcp_vegas_cong_avoid: the backlog over the base RTT, rounded down"),
         linux(
             "westwood",
             "Linux tcp_westwood.c, tcp_westwood_ack and tcp_westwood_event: measured through recovery, whose end sets the window",
+        ),
+        linux(
+            "lp",
+            "Linux tcp_lp.c, tcp_lp_owd_calculator: delays of timestamps in milliseconds; tcp_lp_pkts_acked: minimum and \
+             maximum start anew at each indication",
         ),
         linux("scalable", "Linux tcp_scalable.c, tcp_scalable_cong_avoid: whole segments"),
     ]

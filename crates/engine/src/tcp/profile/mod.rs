@@ -39,6 +39,21 @@ choice! {
     }
 }
 
+impl Counting {
+    /// What an acknowledgement of so many bytes is worth for growth, outside of fast recovery.
+    pub fn credit(self, acked: u64, window: &Window, phase: Phase) -> u64 {
+        let mss = window.mss;
+        match (self, window.in_slow_start()) {
+            (Counting::Acknowledgements, _) | (Counting::Recommended, true) => acked.min(mss),
+            // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
+            (Counting::Bytes, true) if phase == Phase::Loss => acked.min(mss),
+            (Counting::Bytes, true) => acked.min(2 * mss),
+            // An acknowledgement that covers a repaired hole counts for at most one window.
+            (Counting::Recommended | Counting::Bytes, false) => acked.min(window.cwnd),
+        }
+    }
+}
+
 choice! {
     /// What a round-trip time sample measures.
     pub enum RttSamples {
@@ -59,21 +74,6 @@ choice! {
         /// As in a host whose timers are late: after a pause the next wait is shortened by as much, at most by half. The
         /// first segments of a connection are not paced.
         Host = "host",
-    }
-}
-
-impl Counting {
-    /// What an acknowledgement of so many bytes is worth for growth, outside of fast recovery.
-    pub fn credit(self, acked: u64, window: &Window, phase: Phase) -> u64 {
-        let mss = window.mss;
-        match (self, window.in_slow_start()) {
-            (Counting::Acknowledgements, _) | (Counting::Recommended, true) => acked.min(mss),
-            // RFC 3465 sections 2.2 and 2.3: in slow start at most two segments, one after a timeout.
-            (Counting::Bytes, true) if phase == Phase::Loss => acked.min(mss),
-            (Counting::Bytes, true) => acked.min(2 * mss),
-            // An acknowledgement that covers a repaired hole counts for at most one window.
-            (Counting::Recommended | Counting::Bytes, false) => acked.min(window.cwnd),
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Sender, State};
 use crate::packet::{AckOptions, Packet};
-use crate::tcp::congestion::{Ack, CongestionControl, Delivery, RateSample};
+use crate::tcp::congestion::{Ack, CongestionControl, Delivery, RateSample, Timestamps};
 use crate::tcp::flight::Arrival;
 use crate::tcp::recovery::{Evidence, Step};
 use crate::tcp::scoreboard::{FIRST_DATA, Progress};
@@ -28,6 +28,7 @@ struct Growth<'a> {
     /// Segments newly known to be marked.
     marked: u64,
     rtt: Option<Duration>,
+    timestamps: Option<Timestamps>,
     options: &'a AckOptions,
 }
 
@@ -64,16 +65,18 @@ impl Sender {
         let evidence = self.recovery.find_losses(&mut self.flight, sacks, &mut progress, &self.rto, now);
         self.act_on(evidence, progress.delivered, now);
         let marked = self.marks.count(ack, progress.delivered);
+        let timestamps = options.sent.map(|sent| Timestamps { sent, echo });
         let delivery = self.delivery_of(&progress, marked, rtt, prior_in_flight, now).map(|delivery| Delivery {
             acked,
-            has_sacks: !sacks.is_empty(),
+            nxt: self.next_sequence(),
+            timestamps,
             ..delivery
         });
         if marked > 0 {
             self.on_marks(now);
         }
         let step = self.recovery.on_ack(&mut self.flight, &Arrival { acked, progress });
-        let growth = Growth { acked, marked, rtt, options };
+        let growth = Growth { acked, marked, rtt, timestamps, options };
         let restarts_timer = self.take_step(step, &growth, progress.delivered, now, outbox);
         if let Some(delivery) = delivery {
             let in_recovery = !self.flight.is_open();
@@ -222,7 +225,7 @@ impl Sender {
 
     /// Grows the window, unless the window was not fully used or the acknowledgement reports marks.
     fn grow(&mut self, growth: &Growth, now: Time) {
-        let Growth { acked, marked, rtt, options } = *growth;
+        let Growth { acked, marked, rtt, timestamps, options } = *growth;
         let window = self.flight.window;
         let credit = self.profile.counting.credit(acked, &window, self.flight.phase);
         let mut ack = Ack {
@@ -236,6 +239,7 @@ impl Sender {
             in_flight: self.flight.pipe(),
             one_way_delay: options.one_way_delay,
             arrived: options.arrived,
+            timestamps,
             marked: marked * window.mss,
             load_factor: options.load_factor,
         };
@@ -248,14 +252,6 @@ impl Sender {
         if !self.window_limited || marked > 0 {
             return;
         }
-        if window.in_slow_start() {
-            ack.credit = self
-                .algorithm
-                .increase_in_slow_start(window, &ack)
-                .unwrap_or_else(|| self.slow_start.increase(window, &ack));
-        }
-        if ack.credit > 0 && !window.in_slow_start() {
-            self.algorithm.increase(window, &ack);
-        }
+        self.slow_start.grow(&mut self.algorithm, window, &mut ack);
     }
 }

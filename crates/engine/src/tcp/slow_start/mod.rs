@@ -8,7 +8,7 @@ pub use hystartpp::HyStartPlusPlus;
 
 use crate::about::About;
 use crate::choice;
-use crate::tcp::congestion::Ack;
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 
 choice! {
@@ -83,6 +83,18 @@ impl SlowStart {
             window.ssthresh = window.cwnd;
         }
         credit - growth
+    }
+
+    /// Grows the window by an acknowledgement that may: below ssthresh by the algorithm's own slow start or else by this one, and
+    /// by the algorithm's congestion avoidance with the credit that is left.
+    #[inline(always)]
+    pub fn grow(&mut self, algorithm: &mut impl CongestionControl, window: &mut Window, ack: &mut Ack) {
+        if window.in_slow_start() {
+            ack.credit = algorithm.increase_in_slow_start(window, ack).unwrap_or_else(|| self.increase(window, ack));
+        }
+        if ack.credit > 0 && !window.in_slow_start() {
+            algorithm.increase(window, ack);
+        }
     }
 
     /// Restarts slow start after a timeout.

@@ -9,10 +9,12 @@ pub(super) mod htcp;
 pub(super) mod hybla;
 pub(super) mod illinois;
 mod loss_state;
+pub(super) mod lp;
 pub(super) mod scalable;
 mod steps;
 mod time;
 pub(super) mod vegas;
+pub(super) mod veno;
 pub(super) mod westwood;
 
 use loss_state::LossState;

@@ -3,7 +3,7 @@
 
 use crate::tcp::congestion::{CongestionEvent, Delivery};
 use crate::tcp::window::Window;
-use crate::time::Duration;
+use crate::time::{Duration, Time};
 
 const MILLISECOND: u64 = Duration::from_milliseconds(1).0;
 /// The minimum duration of a sample: TCP_WESTWOOD_RTT_MIN.
@@ -51,8 +51,7 @@ impl WestwoodMeter {
 
     /// westwood_update_window and westwood_filter.
     fn end_sample(&mut self, now: u64) {
-        let start = *self.sample_start.get_or_insert(now);
-        let time = now - start;
+        let time = now - self.sample_start.unwrap_or(now);
         if time <= self.rtt.max(LEAST_SAMPLE) {
             return;
         }
@@ -67,24 +66,22 @@ impl WestwoodMeter {
         self.sample_start = Some(now);
     }
 
-    /// The bytes that an acknowledgement counts for. One with SACK blocks may be a duplicate, which counts for a segment
-    /// until the segments are acknowledged: westwood_acked_count.
-    fn count(&mut self, delivery: &Delivery, mss: u64) -> u64 {
-        if !delivery.has_sacks && delivery.acked > 0 {
-            return delivery.acked;
-        }
-        if delivery.acked == 0 {
+    /// The bytes that an acknowledgement counts for. A duplicate counts for a segment, until the segments are acknowledged:
+    /// westwood_acked_count. The acknowledgement that ends a recovery has no SACK blocks, but takes this way too: what it
+    /// covers has not been read, so that it offers another window than the one before (tcp_input.c, tcp_rcv_established).
+    fn count(&mut self, acked: u64, mss: u64) -> u64 {
+        if acked == 0 {
             self.accounted += mss;
             return mss;
         }
-        if delivery.acked <= mss {
-            return delivery.acked;
+        if acked <= mss {
+            return acked;
         }
-        if self.accounted >= delivery.acked {
-            self.accounted -= delivery.acked;
+        if self.accounted >= acked {
+            self.accounted -= acked;
             return mss;
         }
-        delivery.acked - std::mem::take(&mut self.accounted)
+        acked - std::mem::take(&mut self.accounted)
     }
 
     /// Processes an acknowledgement: tcp_westwood_ack. At the end of a reduction the window is BWE x RTTmin:
@@ -93,8 +90,16 @@ impl WestwoodMeter {
         if let Some(rtt) = delivery.rtt.filter(|rtt| *rtt > Duration::ZERO) {
             self.rtt = rtt.0.div_ceil(MILLISECOND);
         }
+        let is_first = self.sample_start.is_none();
+        if is_first {
+            // The connection began with the segments that it acknowledges, which do not count: tcp_westwood_init.
+            let began = delivery.now.since(Time::ZERO + delivery.rtt.unwrap_or_default());
+            self.sample_start = Some(began.0 / MILLISECOND);
+        }
         self.end_sample(delivery.now.0 / MILLISECOND);
-        self.sample += self.count(delivery, window.mss);
+        if !is_first {
+            self.sample += self.count(delivery.acked, window.mss);
+        }
         self.rtt_min = if std::mem::take(&mut self.restarts_rtt_min) { self.rtt } else { self.rtt_min.min(self.rtt) };
         if self.is_reducing && !delivery.in_recovery {
             self.complete(window);
@@ -131,7 +136,6 @@ impl WestwoodMeter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Time;
 
     const MSS: u64 = 1000;
 
@@ -145,48 +149,51 @@ mod tests {
         }
     }
 
-    /// tcp_westwood.c by hand. 2000 bytes each 10 ms: the first sample ends after 70 ms with 14,000 bytes, 200 bytes a
-    /// millisecond, and 200 x 60 ms are 12 segments. A recovery halves the window and ends with those 12. Its duplicates
-    /// count for a segment each, which the acknowledgement that ends it, being without SACK, counts once more.
+    /// What 2000 bytes acknowledged each 10 ms make. The connection began 60 ms before the first, which does not count. The
+    /// sample of the first 70 ms is 0, so that the next begins the estimate: 14,000 bytes in 70 ms.
+    fn measured(window: &mut Window) -> WestwoodMeter {
+        let mut meter = WestwoodMeter::new();
+        (6..=14).for_each(|step| meter.on_delivery(window, &delivery(10 * step, 2 * MSS)));
+        assert_eq!((meter.once, meter.twice, meter.rtt_min), (200, 200, 60));
+        meter
+    }
+
+    /// tcp_westwood.c by hand: 200 bytes a millisecond and 60 ms are 12 segments. A recovery halves the window and ends with
+    /// those 12. Its duplicates count for a segment each, which the acknowledgement that ends it does not count once more.
     #[test]
     fn samples_and_recovery() {
-        let mut meter = WestwoodMeter::new();
         let mut window = Window { cwnd: 30 * MSS, ssthresh: u64::MAX, mss: MSS };
-        (0..=7).for_each(|step| meter.on_delivery(&mut window, &delivery(10 * step, 2 * MSS)));
-        assert_eq!((meter.once, meter.twice, meter.rtt_min), (200, 200, 60));
+        let mut meter = measured(&mut window);
         assert_eq!(window.cwnd, 30 * MSS, "the window is Reno's");
         meter.on_congestion(&mut window, CongestionEvent::Loss { flight_size: 30 * MSS });
         assert_eq!(window.ssthresh, 15 * MSS);
         let sampled = meter.sample;
-        for time in [80, 90] {
-            let duplicate = Delivery { has_sacks: true, in_recovery: true, ..delivery(time, 0) };
+        for time in [150, 160] {
+            let duplicate = Delivery { in_recovery: true, ..delivery(time, 0) };
             meter.on_delivery(&mut window, &duplicate);
         }
         assert_eq!(meter.sample, sampled + 2 * MSS);
-        meter.on_delivery(&mut window, &delivery(100, 5 * MSS));
-        assert_eq!(meter.sample, sampled + 7 * MSS);
+        meter.on_delivery(&mut window, &delivery(170, 5 * MSS));
+        assert_eq!(meter.sample, sampled + 5 * MSS);
         assert_eq!((window.cwnd, window.ssthresh), (12 * MSS, 12 * MSS));
     }
 
-    /// westwood_acked_count by hand: what duplicates have counted for is taken off partial acknowledgements with SACK
-    /// blocks.
+    /// westwood_acked_count by hand: what duplicates have counted for is taken off later acknowledgements of several segments.
     #[test]
     fn partial_acknowledgements() {
         let mut meter = WestwoodMeter::new();
-        let with_sacks = |acked| Delivery { has_sacks: true, ..delivery(0, acked) };
         for (acked, expected) in
             [(0, 1000), (0, 1000), (0, 1000), (2000, 1000), (4000, 3000), (4000, 4000), (1000, 1000)]
         {
-            assert_eq!(meter.count(&with_sacks(acked), MSS), expected, "{acked} bytes acknowledged");
+            assert_eq!(meter.count(acked, MSS), expected, "{acked} bytes acknowledged");
         }
     }
 
     /// CA_EVENT_LOSS by hand: a timeout sets ssthresh to BWE x RTTmin, and the next sample is the minimum RTT.
     #[test]
     fn timeout() {
-        let mut meter = WestwoodMeter::new();
         let mut window = Window { cwnd: 30 * MSS, ssthresh: u64::MAX, mss: MSS };
-        (0..=7).for_each(|step| meter.on_delivery(&mut window, &delivery(10 * step, 2 * MSS)));
+        let mut meter = measured(&mut window);
         meter.on_congestion(&mut window, CongestionEvent::Loss { flight_size: 30 * MSS });
         meter.on_congestion(&mut window, CongestionEvent::Timeout);
         assert_eq!(window.ssthresh, 12 * MSS);

@@ -1,0 +1,225 @@
+//! TCP-LP in Linux tcp_lp.c: one-way delays from timestamps in milliseconds, in 32 bits as there, where they overflow.
+//!
+//! A delay is TSval less TSecr times the ticks of the other clock, 1000 / rate in whole numbers. So once the receiver's clock
+//! is estimated at more than 1000 ticks a second, TSval counts nothing, and the delay is 2^32 less TSecr.
+
+use super::{Steps, segments, set_ssthresh};
+use crate::tcp::congestion::{Ack, CongestionEvent, Delivery, Timestamps};
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+/// Ticks of a timestamp clock in a second: TCP_TS_HZ, and LP_RESOL.
+const TICKS: u32 = 1000;
+/// What both clocks show when a run begins. Some machine has been up for so long.
+const UPTIME: Duration = Duration::from_seconds(1000);
+/// Weight of a new sample in the smoothed delay, and of one in the estimated rate, as shifts.
+const DELAY_SHIFT: u32 = 3;
+const RATE_SHIFT: u32 = 6;
+/// The share of the range of delays, in percent, above which the smoothed delay indicates congestion.
+const THRESHOLD: u32 = 15;
+/// Round trips of an inference phase.
+const INFERENCE: u32 = 3;
+
+/// The state of a connection: struct lp. Times are in milliseconds.
+#[derive(Clone, Debug, Default)]
+pub struct LpClock {
+    /// Acknowledged segments that have not yet increased the window: `snd_cwnd_cnt`.
+    steps: Steps,
+    /// The smoothed delay, in eighths.
+    smoothed: u32,
+    /// The least delay, none before the first.
+    least: Option<u32>,
+    /// The second largest delay, and the largest.
+    great: u32,
+    greatest: u32,
+    /// The estimated rate of the receiver's clock; 0 before the first estimate.
+    rate: u32,
+    /// The latest timestamps.
+    sent: u32,
+    echo: u32,
+    /// When the window was last reduced, 0 for never.
+    reduced: u32,
+    inference: u32,
+    is_within_inference: bool,
+    /// The window that the current acknowledgement reduces to.
+    reduction: Option<u64>,
+    /// Whether `on_ack` has taken it.
+    is_taken: bool,
+    is_recovering: bool,
+}
+
+fn milliseconds(time: Time) -> u32 {
+    ((time + UPTIME).since(Time::ZERO).0 / Duration::from_milliseconds(1).0) as u32
+}
+
+impl LpClock {
+    /// tcp_lp_remote_hz_estimator.
+    fn estimate_rate(&mut self, sent: u32, echo: u32) {
+        let is_first = self.sent == 0 || self.echo == 0;
+        if !is_first && sent != self.sent && echo != self.echo {
+            let rate = TICKS.wrapping_mul(sent.wrapping_sub(self.sent)) / echo.wrapping_sub(self.echo);
+            let scaled = i64::from(self.rate << RATE_SHIFT);
+            self.rate = if scaled > 0 {
+                ((scaled + i64::from(rate) - i64::from(self.rate)) >> RATE_SHIFT) as u32
+            } else {
+                rate
+            };
+        }
+        (self.sent, self.echo) = (sent, echo);
+    }
+
+    /// tcp_lp_owd_calculator.
+    fn delay(&mut self, sent: u32, echo: u32) -> Option<u32> {
+        self.estimate_rate(sent, echo);
+        let scale = TICKS.checked_div(self.rate)?;
+        Some(sent.wrapping_mul(scale).wrapping_sub(echo)).filter(|delay| *delay > 0)
+    }
+
+    /// tcp_lp_rtt_sample.
+    fn sample(&mut self, sent: u32, echo: u32) {
+        let Some(delay) = self.delay(sent, echo) else { return };
+        self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
+        if delay > self.great {
+            self.great = match self.greatest {
+                greatest if delay <= greatest => delay,
+                0 => delay,
+                greatest => greatest,
+            };
+            self.greatest = self.greatest.max(delay);
+        }
+        self.smoothed = match self.smoothed {
+            0 => delay << DELAY_SHIFT,
+            smoothed => smoothed.wrapping_add(delay).wrapping_sub(smoothed >> DELAY_SHIFT),
+        };
+    }
+
+    /// tcp_lp_pkts_acked.
+    fn take(&mut self, window: &Window, now: Time, rtt: Option<Duration>, timestamps: Option<Timestamps>) {
+        let Some(Timestamps { sent, echo }) = timestamps else { return };
+        let [now, sent, echo] = [now, sent, echo].map(milliseconds);
+        if rtt.is_some_and(|rtt| rtt > Duration::ZERO) {
+            self.sample(sent, echo);
+        }
+        if now > echo {
+            self.inference = INFERENCE.wrapping_mul(now - echo);
+        }
+        self.is_within_inference = self.reduced > 0 && now - self.reduced < self.inference;
+        let smoothed = self.smoothed >> DELAY_SHIFT;
+        let least = self.least.unwrap_or(u32::MAX);
+        let range = THRESHOLD.wrapping_mul(self.great.wrapping_sub(least)) / 100;
+        if smoothed < least.wrapping_add(range) {
+            return;
+        }
+        (self.least, self.great, self.greatest) = (Some(smoothed), self.smoothed >> 2, self.smoothed >> 2);
+        let share = if self.is_within_inference { 0 } else { segments(window) / 2 };
+        self.reduction = Some(share.max(1) * window.mss);
+        self.reduced = now;
+    }
+
+    /// Takes an acknowledgement of new data outside recovery.
+    pub fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        self.take(window, ack.now, ack.rtt, ack.timestamps);
+        self.is_taken = true;
+    }
+
+    /// Takes any acknowledgement that `on_ack` has not taken. In recovery and at its end the window is the recovery's:
+    /// Linux tcp_input.c, tcp_cwnd_reduction and tcp_end_cwnd_reduction.
+    pub fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+        if !std::mem::take(&mut self.is_taken) {
+            self.take(window, delivery.now, delivery.rtt, delivery.timestamps);
+        }
+        if delivery.in_recovery || self.is_recovering {
+            self.reduction = None;
+        }
+        self.is_recovering = delivery.in_recovery;
+        self.reduce(window);
+    }
+
+    fn reduce(&mut self, window: &mut Window) {
+        if let Some(reduction) = self.reduction.take() {
+            window.cwnd = reduction;
+        }
+    }
+
+    /// Reduces the window, or grows it as Reno outside of inference phases: tcp_lp_cong_avoid.
+    pub fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        self.reduce(window);
+        if self.is_within_inference {
+            return;
+        }
+        let mut acked = ack.credit.div_ceil(window.mss);
+        if window.in_slow_start() {
+            let growth = acked.min((window.ssthresh - window.cwnd) / window.mss);
+            window.cwnd += growth * window.mss;
+            acked -= growth;
+        }
+        if acked > 0 {
+            self.steps.additive(window, segments(window), acked);
+        }
+    }
+
+    /// Sets ssthresh to half the window: tcp_reno_ssthresh.
+    pub fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent) {
+        match event {
+            CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => {
+                self.reduce(window);
+                set_ssthresh(window, segments(window) / 2);
+                self.steps.restart();
+            }
+            CongestionEvent::Timeout => self.steps.restart(),
+            CongestionEvent::Spurious => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// An acknowledgement that is sent and echoes a time so many milliseconds after the start, and arrives 20 ms later.
+    fn acknowledge(clock: &mut LpClock, window: &mut Window, sent: u64, echo: u64) {
+        let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+        let timestamps = Some(Timestamps { sent: at(sent), echo: at(echo) });
+        let rtt = Some(Duration::from_milliseconds(sent + 20 - echo));
+        let ack = Ack { now: at(sent + 20), acked: MSS, credit: MSS, rtt, timestamps, ..Ack::default() };
+        clock.on_ack(window, &ack);
+        clock.increase(window, &ack);
+    }
+
+    /// tcp_lp.c by hand, with segments 10 ms apart. The first acknowledgement gives no rate of the clock, the second 600 and a
+    /// delay of 40. That is also the least, so that it is not below the threshold: the window is halved, then grows by this
+    /// acknowledgement in slow start, and the range becomes 40 to 80. In the inference phase that follows the window stays until the smoothed delay (40, 42, 44, 46) reaches
+    /// 40 + 0.15 x 40 = 46, and is then one segment.
+    #[test]
+    fn indications() {
+        let mut clock = LpClock::default();
+        let mut window = Window { cwnd: 20 * MSS, ssthresh: 20 * MSS, mss: MSS };
+        let mut windows = Vec::new();
+        for (number, delay) in [44, 40, 40, 60, 60, 60].into_iter().enumerate() {
+            let sent = 100 + 10 * number as u64 + delay;
+            acknowledge(&mut clock, &mut window, sent, sent - delay);
+            windows.push(window.cwnd / MSS);
+        }
+        assert_eq!(windows, [20, 11, 11, 11, 11, 1]);
+    }
+
+    /// tcp_lp_remote_hz_estimator and tcp_lp_owd_calculator by hand: 3 ticks in 2 are a rate of 1500, 1 in 1 then makes
+    /// (64 x 1500 + 1000 - 1500) / 64 = 1492. A rate above 1000 leaves out TSval, and one up to 500 counts it twice.
+    #[test]
+    fn rate_of_clock() {
+        let mut clock = LpClock::default();
+        for (sent, echo, rate, delay) in [
+            (5040, 5000, 0, None),
+            (5043, 5002, 1500, Some(0u32.wrapping_sub(5002))),
+            (5044, 5003, 1492, Some(0u32.wrapping_sub(5003))),
+        ] {
+            assert_eq!((clock.delay(sent, echo), clock.rate), (delay, rate), "{sent}, {echo}");
+        }
+        for (rate, delay) in [(1000, 41), (501, 41), (500, 5044 + 41)] {
+            clock.rate = rate;
+            assert_eq!(clock.delay(5044, 5003), Some(delay), "{rate} ticks a second");
+        }
+    }
+}
