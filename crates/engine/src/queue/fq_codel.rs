@@ -15,7 +15,6 @@ parameters! {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "RFC 8290 section 5.2.5";
         quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn", "RFC 8290 section 5.2.4";
         drop_batch: u64 = 64, in 1..1e6, "Maximum number of packets dropped at once when the limit is exceeded", "RFC 8290 section 4.1.3; Linux, net/sched/sch_fq_codel.c";
-        common_backlog: bool = false, "Whether CoDel's last MTU (mtu) is that of all queues together instead of the flow's", "RFC 8289 section 5.3: what remains in the queue; Linux, net/sched/sch_fq_codel.c, fq_codel_dequeue: in all queues";
         ..codel: CoDelParameters {
             target = Duration::from_milliseconds(5), "RFC 8290 section 5.2.2";
             interval = Duration::from_milliseconds(100), "RFC 8290 section 5.2.1";
@@ -30,7 +29,6 @@ parameters! {
 pub struct FqCoDel {
     quantum: u64,
     drop_batch: u64,
-    common_backlog: bool,
     codel: CoDelParameters,
     hash: FlowHash,
     queues: FlowQueues,
@@ -48,7 +46,7 @@ impl FqCoDel {
         year: 2012,
         source: "RFC 8290",
         deviations: "no limit by default (10240 packets in the RFC) and no memory limit; ecn is off by default; CoDel's \
-                     last MTU is that of the flow's queue, as in ns-3, and with common_backlog that of all, as in Linux; unlike \
+                     last MTU is that of the flow's queue, as in ns-3, except with rules linux; unlike \
                      in Linux, drops at the limit do not count for CoDel. ns-2's sfqCoDel differs: it drops one packet \
                      at the limit, the last of the queue with the most packets, takes turns by packets unless given a \
                      quantum, considers all queues for the last MTU, and resumes CoDel's count less two within eight \
@@ -61,7 +59,6 @@ impl FqCoDel {
         FqCoDel {
             quantum: parameters.quantum.0,
             drop_batch: parameters.drop_batch,
-            common_backlog: parameters.common_backlog,
             codel: parameters.codel,
             hash: FlowHash::default(),
             queues: FlowQueues::new(count, Measure::Bytes, limit),
@@ -106,9 +103,7 @@ impl QueueDiscipline for FqCoDel {
         loop {
             let queue = self.rotation.turn(self.quantum)?;
             let (control, codel) = (&mut self.controls[queue], &self.codel);
-            if self.common_backlog {
-                control.remains_elsewhere(self.queues.bytes() - self.queues.line(queue).bytes());
-            }
+            control.count_beside(self.queues.bytes() - self.queues.line(queue).bytes(), codel);
             let Some(sent) = self.queues.with(queue, |line| control.dequeue(line, codel, context)) else {
                 self.rotation.pass(queue);
                 continue;

@@ -75,6 +75,8 @@ pub(super) struct Path {
     unreported: Vec<u64>,
     high: u64,
     highest_delivered: u64,
+    /// Whether the latest acknowledgement had SACK blocks.
+    has_gap: bool,
     nxt: u64,
     in_flight: u64,
     acknowledgements: u64,
@@ -119,6 +121,7 @@ impl Path {
             unreported: Vec::new(),
             high: 0,
             highest_delivered: 0,
+            has_gap: false,
             nxt: 0,
             in_flight: 0,
             acknowledgements: 0,
@@ -300,15 +303,17 @@ impl Path {
             nxt: self.sequence(self.nxt),
             timestamps,
         };
+        let has_gap = self.high > self.una();
         let ack = Ack {
             now,
             acked,
-            credit: 0,
+            credit: delivered * mss,
             rtt,
             srtt: self.rto.srtt(),
             una: self.sequence(self.una()),
             nxt: self.sequence(self.nxt),
             in_flight: self.in_flight * mss,
+            follows_gap: std::mem::replace(&mut self.has_gap, has_gap),
             one_way_delay: Some(last.one_way_delay),
             arrived: timestamps.map(|timestamps| timestamps.sent),
             timestamps,

@@ -196,28 +196,19 @@ fn sparse_flows() {
     assert!(longest > TRANSMISSION * u64::from(sparse - 1), "{longest:?} proves nothing");
 }
 
-/// Ten flows with a packet each: every packet waits for ten transmissions, longer than the target, and none is followed by
-/// another of its flow. RFC 8289 section 5.3 drops none; Linux, which counts the bytes of all queues, drops (sch_fq_codel.c,
-/// fq_codel_dequeue).
+/// A flow with one packet at a time beside a long queue: Linux counts the backlog of all queues for the last MTU
+/// (net/sched/sch_fq_codel.c, fq_codel_dequeue), and drops its packets that waited for too long.
 #[test]
-fn last_mtu() {
-    let flows = 10;
-    for common_backlog in [false, true] {
-        let parameters = FqCoDelParameters { common_backlog, ..FqCoDelParameters::default() };
-        assert!(TRANSMISSION * u64::from(flows) > parameters.codel.target);
+fn last_mtu_of_all_queues() {
+    for (rules, drops) in [("linux", true), ("published", false)] {
+        let parameters: FqCoDelParameters = serde_json::from_value(serde_json::json!({"rules": rules})).unwrap();
         let mut bench = Bench::new(FqCoDel::new(UNLIMITED, parameters), 1);
-        for flow in 0..flows {
-            bench.enqueue(Time::ZERO, numbered(flow, 0, 1500, 0));
+        (0..1_000).for_each(|number| bench.enqueue(Time::ZERO, numbered(0, number, 1500, 0)));
+        for step in 0..100 {
+            let now = Time::ZERO + Duration::from_milliseconds(10 * step);
+            bench.enqueue(now, numbered(1, step, 1500, 0));
+            (0..2).for_each(|_| _ = bench.dequeue(now + Duration::from_milliseconds(8)));
         }
-        for slot in 1..1000 {
-            let now = Time::ZERO + TRANSMISSION * slot;
-            let before = bench.outcome.dropped.len();
-            let sent = bench.dequeue(now).expect("a packet");
-            let gone = bench.outcome.dropped[before..].iter().map(|dropped| dropped.packet.flow).collect::<Vec<_>>();
-            for flow in gone.into_iter().chain([sent.packet.flow]) {
-                bench.enqueue(now, numbered(flow, slot, 1500, 0));
-            }
-        }
-        assert_eq!(bench.drops(DropCause::Early) > 0, common_backlog);
+        assert_eq!(!dropped(&bench, 1, DropCause::Early).is_empty(), drops, "{rules}");
     }
 }

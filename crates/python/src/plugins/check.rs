@@ -114,6 +114,7 @@ impl Sender {
             arrived: Some(self.now),
             timestamps: Some(Timestamps { sent: self.now, echo: self.now }),
             marked: if self.random.index(8) == 0 { acked } else { 0 },
+            follows_gap: false,
             load_factor: None,
         };
         let needs = self.control.needs();

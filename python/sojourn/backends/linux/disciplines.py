@@ -91,6 +91,7 @@ def _drophead(_: Parameters, limit: Limit, __: Place) -> list[object]:
 
 def _codel_settings(parameters: Parameters, place: Place) -> list[object]:
     fixed(place, parameters, "mtu", place.mtu, place.mtu + 14, why="Linux takes the device's MTU")
+    fixed(place, parameters, "rules", "linux", why="CoDel of Linux has its own arithmetic")
     threshold = parameters["ce_threshold"]
     return [
         *("target", f"{microseconds(parameters['target'])}us", "interval", f"{microseconds(parameters['interval'])}us"),
@@ -104,7 +105,6 @@ def _codel(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
 
 
 def _fq_codel(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
-    fixed(place, parameters, "common_backlog", True, why="FQ-CoDel of Linux counts the bytes of all queues for CoDel's last MTU")
     return [
         *("fq_codel", "limit", limit.in_packets("fq_codel"), "flows", parameters["queues"], "quantum", parameters["quantum"]),
         *("drop_batch", parameters["drop_batch"], "memory_limit", ENDLESS_BYTES),
