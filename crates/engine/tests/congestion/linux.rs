@@ -257,6 +257,8 @@ fn veno_reduction() {
         flow.lose();
         assert_eq!(segments(&flow), expected, "{rtt} ms");
     }
+}
+
 /// BIC leaves an acknowledgement of 50 segments that follows a gap out of its ratio (tcp_bic.c, bictcp_acked): 100 segments are
 /// acknowledged for one of growth by 100 / 16 * 16 / 32, that is 3. In the ratio it makes for faster growth.
 #[test]
