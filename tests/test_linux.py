@@ -172,6 +172,15 @@ def test_stack_becomes_sysctls() -> None:
     assert "initcwnd 4 rto_min 300ms\n" in lines["n0.ip"]
 
 
+@pytest.mark.parametrize(("delay", "lines"), [("0 s", ["nr 0"]), ("500 us", ["nr 44", "delay_ns 500000"])])
+def test_sack_compression_is_set(delay: str, lines: list[str]) -> None:
+    """A longest delay of acknowledgements above a gap is tcp_comp_sack_delay_ns; without one, none is delayed (ip-sysctl.rst)."""
+    plan_lines = translated(stack={"profile": "linux-6", "sack_compression": delay}).files["plan"].splitlines()
+    assert [line for line in plan_lines if "n0 /proc/sys/net/ipv4/tcp_comp_sack_" in line] == [
+        f"set n0 /proc/sys/net/ipv4/tcp_comp_sack_{line}" for line in lines
+    ]
+
+
 def test_limit_in_delay_products() -> None:
     """A limit of a bandwidth-delay product is rate times base RTT in packets of 1500 bytes: 10 Mbit/s, 14 ms, 11.67 packets."""
     data = with_queue(name="droptail", limit="1 BDP")
@@ -230,6 +239,29 @@ def test_flows_have_their_numbers(kept: tuple[RunSpecification, RunResult]) -> N
     assert 0 < tcp["bytes_delivered"] * 8 / 3 < run["links"][0]["rate"]
     assert cbr["segments_sent"] * 500 * 8 / 3 == pytest.approx(400e3)
     assert (tcp["timeouts"], tcp["mark_reductions"], cbr["rtt_mean"]) == (0, None, None)
+
+
+def test_delays_are_the_queues(kept: tuple[RunSpecification, RunResult]) -> None:
+    """One-way delays of cbr are the path's, 8 ms and 500 bytes over three links, and at most the longest wait more."""
+    run, result = kept
+    tcp, cbr = result.flows.to_dicts()
+    assert (tcp["delay_samples"], tcp["delay_mean"], tcp["jitter"]) == (0, None, None)
+    assert cbr["delay_samples"] * 500 == cbr["bytes_delivered"]
+    path = 0.008 + 500 * 8 * (1 / 100e6 + 1 / 10e6 + 1 / 100e6)
+    # A packet waits for the rest of the one in transmission besides, and up to the sender's overhead.
+    longest = path + result.queues["sojourn_max"][0] + 1500 * 8 / 10e6 + run["sender_overhead"] / 1e12
+    assert path < cbr["delay_min"] < cbr["delay_p50"] < cbr["delay_p95"] <= cbr["delay_p99"] <= cbr["delay_max"] < longest
+    assert 0 < cbr["jitter"] < cbr["delay_max"] - cbr["delay_min"]
+
+
+def test_receivers_time_is_seconds(kept: tuple[RunSpecification, RunResult]) -> None:
+    """The kernel's time without a send window, in microseconds and since the flow began, becomes seconds of the window."""
+    run, _ = kept
+    text = (DATA / "dumbbell.result").read_text()
+    before, after = "rwnd_limited 0\nreceiver 0 start", "rwnd_limited 0\nreceiver 0 end"
+    text = text.replace(before, before.replace("0", "250000", 1)).replace(after, after.replace("0", "2000000", 1))
+    flows = reading.result(run, plan(run, Limitations()), text).flows
+    assert flows["rwnd_limited"].to_list() == [1.75, None]
 
 
 def test_series_are_samples(kept: tuple[RunSpecification, RunResult]) -> None:

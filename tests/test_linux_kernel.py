@@ -131,6 +131,39 @@ def test_cbr_keeps_its_rate(backend: Linux) -> None:
     assert run.queues["mean_packets"][0] == 0
 
 
+def test_delay_is_the_path(backend: Linux) -> None:
+    """Each packet of a lone source takes the times of the path: 7 ms of propagation, and 500 bytes over three links."""
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "1 Mbit/s", "packet_size": "500 B"}}]
+    flow = sojourn.run(scenario(flows=flows), backend=backend).flows.row(0, named=True)
+    expected = 0.007 + 8 * 500 * (1 / 100e6 + 1 / 10e6 + 1 / 100e6)
+    assert flow["delay_samples"] == pytest.approx(3 * 1e6 / (8 * 500), abs=1)
+    assert flow["delay_min"] == pytest.approx(expected, abs=5e-6)
+    assert flow["delay_max"] == pytest.approx(expected, abs=5e-6)
+    assert flow["delay_p50"] == pytest.approx(expected, rel=0.01)
+    assert flow["jitter"] < 2e-6
+
+
+def test_jitter_is_the_gap(backend: Linux) -> None:
+    """In a queue that fills, packets of one source are delayed by longer and longer: each by what it comes too early."""
+    # A packet of 1000 bytes takes 0.8 ms to send at 10 Mbit/s, and the next comes after 0.5 ms.
+    source = {"name": "cbr", "rate": "16 Mbit/s", "packet_size": "1000 B"}
+    data = scenario_data(flows=[{"from": "a", "to": "b", "tcp": source}], warm_up="0 s", duration="500 ms")
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "droptail"}
+    flow = sojourn.run(from_data(data, "test"), backend=backend).flows.row(0, named=True)
+    assert flow["jitter"] == pytest.approx(0.0003, abs=2e-6)
+
+
+def test_receiver_limits_flow(backend: Linux) -> None:
+    """A window of 20 kB over 90 ms carries 20 kB a round trip on an idle link, and the sender waits for it all the time."""
+    data = scenario_data(stack={"profile": "linux-6", "receive_buffer": "20 kB"})
+    data["network"]["dumbbell"]["bottleneck"]["delay"] = "43 ms"
+    run = sojourn.run(from_data(data, "test"), backend=backend)
+    flow = run.flows.row(0, named=True)
+    assert flow["rwnd_limited"] == pytest.approx(3, abs=0.3)
+    assert flow["bytes_delivered"] <= 1.05 * 20e3 * 3 / 0.09
+    assert run.limited is not None
+
+
 def test_size_and_stop_end_flows(backend: Linux) -> None:
     """A flow of a size delivers exactly that, and one that is stopped delivers nothing more."""
     flows = [

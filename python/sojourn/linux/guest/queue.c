@@ -12,8 +12,6 @@
 #include <sys/socket.h>
 #include "guest.h"
 
-/* Bins of sojourn times: each 1 % wider than the one before, from 1 us. */
-#define BINS 2400
 #define RATIO 1.01
 /* The handle of the discipline, below that of the device's rate, and of the wire's netem. */
 #define HANDLE 0x100000u
@@ -117,10 +115,23 @@ static void forget(struct line *line)
 	spare = first;
 }
 
+int bin_of(Time time)
+{
+	int bin = time <= 1000 ? 0 : (int)(log(time / 1000.0) / log(RATIO)) + 1;
+
+	return bin < BINS ? bin : BINS - 1;
+}
+
+void bins_report(const char *what, int number, const uint64_t *bins)
+{
+	for (int bin = 0; bin < BINS; bin++)
+		if (bins[bin])
+			fprintf(output, "%s %d %d %llu\n", what, number, bin, (unsigned long long)bins[bin]);
+}
+
 static void count(struct queue *queue, const struct waiting *waiting, Time departure)
 {
 	Time sojourn = departure - waiting->arrival;
-	int bin = sojourn <= 1000 ? 0 : (int)(log(sojourn / 1000.0) / log(RATIO)) + 1;
 
 	queue->whole.departures++;
 	if (departure < origin + warm_up)
@@ -130,7 +141,7 @@ static void count(struct queue *queue, const struct waiting *waiting, Time depar
 	queue->window.sojourn_sum += sojourn;
 	if (sojourn > queue->window.sojourn_most)
 		queue->window.sojourn_most = sojourn;
-	queue->bins[bin < BINS ? bin : BINS - 1]++;
+	queue->bins[bin_of(sojourn)]++;
 }
 
 static int same(const struct waiting *waiting, const struct packet *packet)
@@ -288,9 +299,7 @@ void queues_end(void)
 			(unsigned long long)window->bytes, window->sojourn_sum, (long long)window->sojourn_most,
 			(unsigned long long)queue->whole.arrivals, (unsigned long long)queue->whole.departures, wire.state.drops,
 			(unsigned long long)queue->samples, queue->sum, queue->squares, queue->bytes, (unsigned long long)queue->most);
-		for (int bin = 0; bin < BINS; bin++)
-			if (queue->bins[bin])
-				fprintf(output, "sojourns %d %d %llu\n", queue->number, bin, (unsigned long long)queue->bins[bin]);
+		bins_report("sojourns", queue->number, queue->bins);
 		for (int flow = 0; flow < flow_count; flow++)
 			if (queue->lost[flow])
 				fprintf(output, "lost %d %d %llu\n", queue->number, flow, (unsigned long long)queue->lost[flow]);
