@@ -60,6 +60,8 @@ void tap_check(struct tap *tap);
 
 void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, const char *wire_space,
 	       const char *wire, int flows);
+/* Makes the discipline of a device itself, below that of its rate; options are hexadecimal digits, or "-". */
+void discipline_make(const char *name_space, const char *device, const char *kind, const char *options);
 void queues_drain(void);
 void queues_sample(void);
 void queues_report(const char *when);
