@@ -113,7 +113,7 @@ void discipline_make(const char *name_space, const char *device, const char *kin
 	wish.about.tcm_ifindex = if_nametoindex(device);
 	append(&wish.header, TCA_KIND, kind, strlen(kind) + 1);
 	if (size)
-		append(&wish.header, TCA_OPTIONS, content, size);
+		append(&wish.header, TCA_OPTIONS | NLA_F_NESTED, content, size);
 	netlink = open_netlink(device);
 	if (send(netlink, &wish, wish.header.nlmsg_len, 0) < 0 || recv(netlink, &answer, sizeof answer, 0) <= 0)
 		fail("netlink", strerror(errno));
