@@ -22,7 +22,7 @@ FIRST_BIN, RATIO = 1000, 1.01
 TIMEOUTS = ("TCPTimeouts",)
 FAST_RECOVERIES = ("TCPRenoRecovery", "TCPSackRecovery")
 
-#: The unit of the kernel's times without a send window (tcp_info).
+#: In a second: the unit of tcpi_rwnd_limited (struct tcp_info of include/uapi/linux/tcp.h).
 MICROSECONDS = 10**6
 
 Values = dict[str, str]
