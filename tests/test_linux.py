@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import sojourn
 from conftest import ROOT, Capture, complaint, scenario_data
 from sojourn import backends, catalogue
 from sojourn.backends.linux import causes, disciplines, machine, processors, reading, refusals, routes, stack, topology
@@ -20,7 +21,7 @@ from sojourn.cli.commands import status
 from sojourn.errors import InputError, RunFailed
 from sojourn.linux import archive, cache, source, tools
 from sojourn.runs import Cell
-from sojourn.scenario import from_data, read_toml
+from sojourn.scenario import Scenario, from_data, read_toml
 from sojourn.specification import RunSpecification, specify
 
 DATA = ROOT / "tests/data/linux"
@@ -172,6 +173,15 @@ def test_stack_becomes_sysctls() -> None:
     assert "initcwnd 4 rto_min 300ms\n" in lines["n0.ip"]
 
 
+@pytest.mark.parametrize(("delay", "lines"), [("0 s", ["nr 0"]), ("500 us", ["nr 44", "delay_ns 500000"])])
+def test_sack_compression_is_set(delay: str, lines: list[str]) -> None:
+    """A longest delay of acknowledgements above a gap is tcp_comp_sack_delay_ns; without one, none is delayed (ip-sysctl.rst)."""
+    plan_lines = translated(stack={"profile": "linux-6", "sack_compression": delay}).files["plan"].splitlines()
+    assert [line for line in plan_lines if "n0 /proc/sys/net/ipv4/tcp_comp_sack_" in line] == [
+        f"set n0 /proc/sys/net/ipv4/tcp_comp_sack_{line}" for line in lines
+    ]
+
+
 def test_limit_in_delay_products() -> None:
     """A limit of a bandwidth-delay product is rate times base RTT in packets of 1500 bytes: 10 Mbit/s, 14 ms, 11.67 packets."""
     data = with_queue(name="droptail", limit="1 BDP")
@@ -232,6 +242,29 @@ def test_flows_have_their_numbers(kept: tuple[RunSpecification, RunResult]) -> N
     assert (tcp["timeouts"], tcp["mark_reductions"], cbr["rtt_mean"]) == (0, None, None)
 
 
+def test_delays_are_the_queues(kept: tuple[RunSpecification, RunResult]) -> None:
+    """One-way delays of cbr are the path's, 8 ms and 500 bytes over three links, and at most the longest wait more."""
+    run, result = kept
+    tcp, cbr = result.flows.to_dicts()
+    assert (tcp["delay_samples"], tcp["delay_mean"], tcp["jitter"]) == (0, None, None)
+    assert cbr["delay_samples"] * 500 == cbr["bytes_delivered"]
+    path = 0.008 + 500 * 8 * (1 / 100e6 + 1 / 10e6 + 1 / 100e6)
+    # A packet waits for the rest of the one in transmission besides, and up to the sender's overhead.
+    longest = path + result.queues["sojourn_max"][0] + 1500 * 8 / 10e6 + run["sender_overhead"] / 1e12
+    assert path < cbr["delay_min"] < cbr["delay_p50"] < cbr["delay_p95"] <= cbr["delay_p99"] <= cbr["delay_max"] < longest
+    assert 0 < cbr["jitter"] < cbr["delay_max"] - cbr["delay_min"]
+
+
+def test_receivers_time_is_seconds(kept: tuple[RunSpecification, RunResult]) -> None:
+    """The kernel's time without a send window, in microseconds and since the flow began, becomes seconds of the window."""
+    run, _ = kept
+    text = (DATA / "dumbbell.result").read_text()
+    before, after = "rwnd_limited 0\nreceiver 0 start", "rwnd_limited 0\nreceiver 0 end"
+    text = text.replace(before, before.replace("0", "250000", 1)).replace(after, after.replace("0", "2000000", 1))
+    flows = reading.result(run, plan(run, Limitations()), text).flows
+    assert flows["rwnd_limited"].to_list() == [1.75, None]
+
+
 def test_series_are_samples(kept: tuple[RunSpecification, RunResult]) -> None:
     """Samples are taken at multiples of the interval; windows are whole segments, and ssthresh is null before a congestion."""
     _, result = kept
@@ -263,6 +296,7 @@ def test_percentile_is_of_bins() -> None:
         ("fq_codel", struct.pack("=10I", 0, 1514, 4, 5, 9, 9, 9, 6, 9, 7).hex(), causes.Told(11, 11)),
         ("pie", struct.pack("=Q8I", 2**60, 9, 9, 9, 9, 9, 4, 9, 5).hex(), causes.Told(4, 5)),
         ("red", struct.pack("=4I", 9, 4, 0, 5).hex(), causes.Told(4, 5)),
+        ("dualpi2", struct.pack("=12I", 0, 0, 0, 5, 5, 9, 7, 3, 0, 0, 0, 0).hex(), causes.Told(marks=7)),
         ("unheard_of", "00", causes.Told()),
     ],
 )
@@ -414,6 +448,74 @@ def test_added_module_is_used() -> None:
     assert any(" mine 0 " in line for line in lines if line.startswith("flow tcp "))
     assert "set n0 /sys/module/tcp_mine/parameters/divisor 3" in lines
     assert not any("fixed" in line for line in lines)
+
+
+def dual(**values: Any) -> str:
+    """Returns the line that makes DualPI2 in the guest, with some parameters of the catalogue's changed."""
+    data = with_queue(name="dualpi2", limit="1000 packets", **values)
+    lines = plan(specify(from_data(data, "test"), 1), Limitations(), {"sch_dualpi2.c": ""}).files["plan"].splitlines()
+    return next(line for line in lines if line.startswith("discipline "))
+
+
+def test_dualpi2_is_made_directly() -> None:
+    """DualPI2 comes as attributes of Linux's pkt_sched.h; Linux's own defaults are 41 and 819 256ths of a hertz, 1 ms, 10 %."""
+    _, namespace, device, kind, options = dual(alpha=0.16, beta=3.2, update_interval="16 ms").split()
+    assert (namespace, device, kind) == ("n1", "l0", "dualpi2")
+    found = {number: int.from_bytes(content, "little") for number, content in causes._attributes(bytes.fromhex(options))}
+    assert found == {1: 1000, 2: 2**31 - 1, 3: 15_000, 4: 16_000, 5: 41, 6: 819, 8: 1000, 9: 1, 10: 2, 13: 10}
+
+
+def test_kernel_may_lack_dualpi2() -> None:
+    """A kernel that was built without DualPI2 refuses it in one line that says since when Linux has it."""
+    line = refused(with_queue(name="dualpi2"))
+    assert line.startswith("network.dumbbell.bottleneck.queue.name: this kernel has no dualpi2; Linux has it since 6.17: ")
+    assert "\n" not in line
+
+
+def test_newer_kernel_has_dualpi2(empty_cache: Path) -> None:
+    """A kernel whose own source has DualPI2 was compiled with it, which its configuration says."""
+    invent(empty_cache, "6.17")
+    assert cache.named(None).modules == {}
+    (empty_cache / "6.17" / cache.CONFIGURATION).write_text("CONFIG_NET_SCH_DUALPI2=y\n")
+    assert "sch_dualpi2.c" in cache.named(None).modules
+
+
+#: A queue discipline of Linux as far as Sojourn reads it.
+DISCIPLINE = 'static struct Qdisc_ops mine_ops = { .id = "mine" }; int init(void) { return register_qdisc(&mine_ops); }'
+
+
+@pytest.fixture
+def own_queue(tmp_path: Path) -> Scenario:
+    """Returns a small scenario whose bottleneck has a user's own discipline of Linux."""
+    file = tmp_path / "sch_mine.c"
+    file.write_text(DISCIPLINE)
+    return from_data(with_queue(linux=str(file)), "test")
+
+
+def test_added_discipline_is_used(own_queue: Scenario) -> None:
+    """A discipline that the kernel was built with goes by the name that it registers, and ``tc`` makes only the link's rate."""
+    files = plan(specify(own_queue, 1), Limitations(), {"sch_mine.c": source.digest(DISCIPLINE.encode())}).files
+    assert "discipline n1 l0 mine -" in files["plan"].splitlines()
+    assert "handle 10:" not in files["n1.tc"]
+
+
+def test_discipline_must_be_built_in(own_queue: Scenario) -> None:
+    """Without the file in the kernel, and in the simulator, a discipline of Linux is refused in one line with its key."""
+    with pytest.raises(
+        Impossible, match=r"^queue\.linux: this kernel was built with no sch_mine\.c; `sojourn linux build --name NAME "
+    ):
+        plan(specify(own_queue, 1), Limitations())
+    with pytest.raises(
+        InputError, match=r": network\.dumbbell\.bottleneck\.queue\.linux: only a kernel that was built with sch_mine\.c "
+    ):
+        sojourn.run(own_queue)
+
+
+def test_discipline_registers_itself(tmp_path: Path) -> None:
+    """A congestion control of Linux is no discipline of it."""
+    (tmp_path / "tcp_mine.c").write_text(MODULE)
+    with pytest.raises(InputError, match=r"queue: linux: tcp_mine\.c registers no queue discipline$"):
+        from_data(with_queue(linux=str(tmp_path / "tcp_mine.c")), "test")
 
 
 @pytest.mark.parametrize(

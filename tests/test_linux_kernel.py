@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -17,9 +18,11 @@ import pytest
 import sojourn
 from conftest import scenario_data
 from sojourn import backends
+from sojourn.backends.linux import direct
 from sojourn.backends.linux.backend import Linux
 from sojourn.errors import RunCancelled, RunFailed
 from sojourn.linux import cache
+from sojourn.linux.cache import DUALPI2
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
 
@@ -131,6 +134,39 @@ def test_cbr_keeps_its_rate(backend: Linux) -> None:
     assert run.queues["mean_packets"][0] == 0
 
 
+def test_delay_is_the_path(backend: Linux) -> None:
+    """Each packet of a lone source takes the times of the path: 7 ms of propagation, and 500 bytes over three links."""
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "1 Mbit/s", "packet_size": "500 B"}}]
+    flow = sojourn.run(scenario(flows=flows), backend=backend).flows.row(0, named=True)
+    expected = 0.007 + 8 * 500 * (1 / 100e6 + 1 / 10e6 + 1 / 100e6)
+    assert flow["delay_samples"] == pytest.approx(3 * 1e6 / (8 * 500), abs=1)
+    assert flow["delay_min"] == pytest.approx(expected, abs=5e-6)
+    assert flow["delay_max"] == pytest.approx(expected, abs=5e-6)
+    assert flow["delay_p50"] == pytest.approx(expected, rel=0.01)
+    assert flow["jitter"] < 2e-6
+
+
+def test_jitter_is_the_gap(backend: Linux) -> None:
+    """In a queue that fills, packets of one source are delayed by longer and longer: each by what it comes too early."""
+    # A packet of 1000 bytes takes 0.8 ms to send at 10 Mbit/s, and the next comes after 0.5 ms.
+    source = {"name": "cbr", "rate": "16 Mbit/s", "packet_size": "1000 B"}
+    data = scenario_data(flows=[{"from": "a", "to": "b", "tcp": source}], warm_up="0 s", duration="500 ms")
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "droptail"}
+    flow = sojourn.run(from_data(data, "test"), backend=backend).flows.row(0, named=True)
+    assert flow["jitter"] == pytest.approx(0.0003, abs=2e-6)
+
+
+def test_receiver_limits_flow(backend: Linux) -> None:
+    """A window of 20 kB over 90 ms carries 20 kB a round trip on an idle link, and the sender waits for it all the time."""
+    data = scenario_data(stack={"profile": "linux-6", "receive_buffer": "20 kB"})
+    data["network"]["dumbbell"]["bottleneck"]["delay"] = "43 ms"
+    run = sojourn.run(from_data(data, "test"), backend=backend)
+    flow = run.flows.row(0, named=True)
+    assert flow["rwnd_limited"] == pytest.approx(3, abs=0.3)
+    assert flow["bytes_delivered"] <= 1.05 * 20e3 * 3 / 0.09
+    assert run.limited is not None
+
+
 def test_size_and_stop_end_flows(backend: Linux) -> None:
     """A flow of a size delivers exactly that, and one that is stopped delivers nothing more."""
     flows = [
@@ -173,6 +209,38 @@ def test_marks_replace_drops(backend: Linux) -> None:
     run = sojourn.run(from_data(data, "test"), backend=backend)
     assert run.queues["marks"][0] > 0
     assert run.runs["retransmissions"][0] == 0
+
+
+def test_guest_makes_disciplines(backend: Linux, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A discipline that the guest makes itself is the one that tc makes of the same attributes: CoDel gives the same frames."""
+    by_tc = sojourn.run(scenario(), backend=backend)
+    # TCA_CODEL_TARGET and TCA_CODEL_INTERVAL in us, TCA_CODEL_LIMIT, TCA_CODEL_ECN (include/uapi/linux/pkt_sched.h).
+    options = b"".join(struct.pack("=HHI", 8, kind, value) for kind, value in ((1, 5000), (2, 100), (3, 100_000), (4, 0)))
+    monkeypatch.setattr(direct, "translate", lambda *_, **__: direct.Direct("codel", options))
+    by_guest = sojourn.run(scenario(), backend=backend)
+    for name in ("flows", "queues"):
+        assert getattr(by_guest, name).equals(getattr(by_tc, name))
+
+
+def test_unknown_discipline_is_told(backend: Linux, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A discipline that the kernel does not take after all fails the run in one line that names it."""
+    monkeypatch.setattr(direct, "translate", lambda *_, **__: direct.Direct("unheard_of"))
+    with pytest.raises(RunFailed, match=r"^the kernel could not carry it out: discipline unheard_of: No such file or directory$"):
+        backend.run(Cell({}, scenario()).specification)
+
+
+@pytest.mark.skipif(
+    not any(DUALPI2 in kernel.modules for kernel in cache.kernels()), reason="no kernel with DualPI2 is built (Linux 6.17 has it)"
+)
+def test_dualpi2_keeps_its_target() -> None:
+    """DualPI2 keeps the delay of New Reno's packets with ECN about its target, 15 ms (RFC 9332), by marks alone."""
+    backend = Linux(next(kernel.name for kernel in cache.kernels() if DUALPI2 in kernel.modules))
+    data = scenario_data(stack={"profile": "linux-6", "ecn": "classic"}, duration="15 s", warm_up="5 s")
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "dualpi2", "limit": "1000 packets"}
+    queue = queue_of(backend, from_data(data, "test"))
+    assert queue["sojourn_mean"] == pytest.approx(0.015, rel=0.3)
+    assert queue["marks"] > 0
+    assert (queue["drops"], queue["drops_early"]) == (0, None)
 
 
 def test_same_bytes_under_load(backend: Linux) -> None:

@@ -3,10 +3,13 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from pyarrow import parquet as arrow
 
 import sojourn
 from doubles import Inventor
@@ -95,12 +98,12 @@ def test_file_as_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ('{"schema": 1}', r"written with schema 1, but this version reads 5; use that version or another directory"),
+        ('{"schema": 1}', r"written with schema 1, but this version reads 6; use that version or another directory"),
         ('{"schema": 3, "metrics": [], "engine": "0.1.0", "digest": "ab"}', r"schema 3 by Sojourn 0\.1\.0 \(engine ab\), but"),
-        ('{"schema": 5}', "cannot be read"),
-        ('{"schema": 5, "metrics": 5}', "cannot be read"),
-        ('{"schema": 5, "metrics": [1]}', "cannot be read"),
-        ('{"schema": "5", "metrics": []}', "cannot be read"),
+        ('{"schema": 6}', "cannot be read"),
+        ('{"schema": 6, "metrics": 5}', "cannot be read"),
+        ('{"schema": 6, "metrics": [1]}', "cannot be read"),
+        ('{"schema": "6", "metrics": []}', "cannot be read"),
         ("[]", "cannot be read"),
         ("{", "cannot be read"),
     ],
@@ -115,6 +118,42 @@ def test_other_version_is_untouched(marker: str, message: str, three: Plan, tmp_
             Store(tmp_path, create=create)
         assert "\n" not in str(raised.value)
     assert snapshot(tmp_path) == before
+
+
+def age(directory: Path) -> None:
+    """Makes a store what the version before would have made: schema 5, whose flows have no ``rwnd_limited``."""
+    marker = directory / "sojourn.json"
+    marker.write_text(marker.read_text().replace('"schema": 6', '"schema": 5'))
+    for file in directory.glob("*.parquet"):
+        told = pl.read_parquet_metadata(file)["sojourn"].replace('"schema": 6', '"schema": 5')
+        rows = arrow.read_table(file)
+        rows = rows.drop_columns([name for name in rows.column_names if name == "rwnd_limited"])
+        with arrow.ParquetWriter(file, rows.schema) as writer:
+            writer.write_table(rows)
+            writer.add_key_value_metadata({"sojourn": told})
+    with closing(sqlite3.connect(directory / "journal.sqlite")) as journal, journal:
+        for number, record in journal.execute("SELECT number, record FROM journal").fetchall():
+            decoded = decode(record)
+            older = encode(replace(decoded, flows=decoded.flows.drop("rwnd_limited")))
+            journal.execute("UPDATE journal SET record = ? WHERE number = ?", (older, number))
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+def test_earlier_schema_is_read(crashed: bool, scenario: MakeScenario, tmp_path: Path) -> None:
+    """Results of schema 5 are read, with null where they lack a column, and grow into ones of schema 6 that lose nothing."""
+    (journal_only if crashed else keep)(planned(scenario, 2), tmp_path)
+    age(tmp_path)
+    before = snapshot(tmp_path)
+    with sojourn.open(tmp_path) as store:
+        assert store.flows["rwnd_limited"].to_list() == [None] * 4
+        assert store.sql("select rwnd_limited, seed from flows order by seed").height == 4
+        assert store.result(["scenario"], None).columns("flows", ["rwnd_limited"]).null_count().item() == 4
+    assert crashed or snapshot(tmp_path) == before
+    keep(planned(scenario, 3), tmp_path)
+    assert json.loads((tmp_path / "sojourn.json").read_text())["schema"] == 6
+    with sojourn.open(tmp_path) as store:
+        assert store.flows.sort("seed")["rwnd_limited"].to_list() == [None] * 4 + [0.0] * 2
+        assert len(store) == 3
 
 
 #: A metric of a version that this one does not know.
@@ -343,7 +382,7 @@ def test_marker(tmp_path: Path) -> None:
     Store(tmp_path / "new" / "store", create=True).close()
     marker = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
     assert marker == {
-        "schema": 5,
+        "schema": 6,
         "metrics": list(METRICS),
         "engine": sojourn.__version__,
         "digest": _engine.digest(),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn import catalogue, metrics, repetition, specification
+from sojourn import catalogue, metrics, receivers, repetition, specification
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, RunResult
 from sojourn.metrics.observation import Observation, observe, places
@@ -40,6 +40,11 @@ def columns(name: str) -> pl.Schema:
 def metrics_of(name: str) -> list[str]:
     """The metrics among the columns of a frame: files of other versions may have fewer or more."""
     return [metric.name for metric in {"runs": metrics.of_run, "groups": metrics.of_group}.get(name, list)()]
+
+
+def newer(name: str) -> list[str]:
+    """The columns of a frame that files of earlier versions may lack: metrics, and what schema 6 added."""
+    return [*metrics_of(name), *(["rwnd_limited"] if name == "flows" else [])]
 
 
 def _runs() -> pl.Schema:
@@ -117,6 +122,11 @@ class Result:
     def note(self) -> str | None:
         """What is said, on one line, of cells whose seeds change nothing; none if there are no such cells."""
         return repetition.note(self.repeated, self.scan("runs"))
+
+    @cached_property
+    def limited(self) -> str | None:
+        """What is said, on one line, of flows that their receivers' windows limited; none if there are no such flows."""
+        return receivers.note(self.scan("flows"))
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""

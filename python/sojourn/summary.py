@@ -156,7 +156,7 @@ def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame) -> Table:
 
 def _note(rows: pl.DataFrame, found: Result) -> list[str]:
     seeds = rows[SEEDS].unique().sort().to_list()
-    note = [] if found.note is None else [found.note]
+    note = [each for each in (found.note, found.limited) if each is not None]
     if not seeds or seeds[-1] == 1:
         return note
     return [f"Means over {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} seeds ± half of the 95 % interval.", *note]

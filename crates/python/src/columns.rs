@@ -74,6 +74,7 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "fast_recoveries", rows, count(|counts| counts.fast_recoveries))?;
     column(&frame, "mark_reductions", rows, count(|counts| counts.mark_reductions))?;
     column(&frame, "undone_reductions", rows, count(|counts| counts.undone_reductions))?;
+    column(&frame, "rwnd_limited", rows, tcp_time(|tcp| Some(tcp.statistics.receiver_limited.seconds())))?;
     column(&frame, "rtt_samples", rows, count(|counts| counts.rtt_samples))?;
     let rtt = |select: fn(&SenderStatistics) -> f64| {
         move |row: &FlowResult| Some(row.statistics()).filter(|counts| counts.rtt_samples > 0).as_ref().map(select)

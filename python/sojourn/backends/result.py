@@ -28,6 +28,7 @@ FLOWS = pl.Schema(
         "fast_recoveries": pl.UInt64(),
         "mark_reductions": pl.UInt64(),
         "undone_reductions": pl.UInt64(),
+        "rwnd_limited": pl.Float64(),
         "rtt_samples": pl.UInt64(),
         "rtt_mean": pl.Float64(),
         "rtt_min": pl.Float64(),

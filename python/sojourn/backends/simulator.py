@@ -13,6 +13,7 @@ from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, M
 from sojourn.backends.identity import Identity
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
 from sojourn.errors import PANIC, InputError, RunCancelled, RunFailed
+from sojourn.plugins.source import LINUX
 from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
 from sojourn.units import PICOSECONDS
@@ -49,11 +50,17 @@ class Simulator:
         """See ``Backend.identity``."""
         return IDENTITY
 
-    def check(self, run: RunSpecification, _given: Given, /) -> None:
-        """See ``Backend.check``: it can do all that a scenario can say, and the engine finds what makes no sense.
+    def check(self, run: RunSpecification, given: Given, /) -> None:
+        """See ``Backend.check``: it can do all that a scenario can say but a discipline of Linux; the engine finds nonsense.
 
         The engine builds the whole simulation, then finds that it has been cancelled.
         """
+        for link in run["links"]:
+            if link["queue"] is not None and "plugin" in link["queue"]:
+                plugin = run["plugins"][link["queue"]["plugin"]]
+                if plugin["language"] == LINUX:
+                    key = next((key for key in given.keys if key.endswith("queue.linux")), "queue.linux")
+                    raise InputError(f"{key}: only a kernel that was built with {plugin['file']} runs it: --backend linux:NAME")
         cancelled = _engine.Cancellation()
         cancelled.cancel()
         with contextlib.suppress(RunCancelled), complaints():

@@ -13,6 +13,9 @@ from sojourn.errors import InputError
 #: What a user calls to have one.
 BUILD = "sojourn linux build"
 
+#: The file of a discipline that only newer kernels have, and the option that compiles it there.
+DUALPI2, DUALPI2_OPTION = "sch_dualpi2.c", "CONFIG_NET_SCH_DUALPI2=y"
+
 #: Files of a kernel's folder.
 KERNEL, SEEDED, GUEST, DESCRIPTION, LOG, CONFIGURATION = "linux", "seeded.so", "guest.cpio", "kernel.json", "build.log", "config"
 
@@ -58,6 +61,13 @@ class Kernel:
     def folder(self) -> Path:
         """Where its files are."""
         return kernels_folder() / self.name
+
+    @property
+    def modules(self) -> dict[str, str]:
+        """Digests of the files that it was compiled with besides what every kernel has, by name; empty of its own."""
+        configuration = self.folder / CONFIGURATION
+        has = configuration.is_file() and DUALPI2_OPTION in configuration.read_text().splitlines()
+        return {**({DUALPI2: ""} if has else {}), **{each.name: each.digest for each in self.added}}
 
     @property
     def command(self) -> str:

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from sojourn.errors import RunFailed
+from sojourn.linux.cache import DUALPI2, DUALPI2_OPTION
 
 #: Ticks a second. User Mode Linux has 100, distributions have 250 or 1000; congestion controls that count in ticks see no more
 #: than that.
@@ -44,7 +45,8 @@ def configure(source: Path, build: Path, log: Path) -> str:
         RunFailed: the kernel cannot be configured so.
     """
     build.mkdir(parents=True, exist_ok=True)
-    (build / "sojourn.config").write_bytes(own_configuration())
+    newer = f"{DUALPI2_OPTION}\n".encode() if (source / "net/sched" / DUALPI2).exists() else b""
+    (build / "sojourn.config").write_bytes(own_configuration() + newer)
     top = (source / "Kconfig").read_text()
     (build / "Kconfig.sojourn").write_text(
         re.sub(r"(?m)^(mainmenu .*)$", rf"\1\n\nconfig HZ\n\tint\n\tdefault {HZ}\n", top, count=1)

@@ -108,7 +108,8 @@ class QueueChoice(Choice):
     def json_schema(cls) -> JsonSchemaValue:
         queues = catalogue.load().queues
         common = {"limit": LIMIT_SCHEMA}
-        return _schema("A queue discipline.", queues, [*_tables(queues, common), _own_table(common)])
+        own = [_own_table(common), _own_table({}, "linux", "A queue discipline of Linux that a kernel was built with")]
+        return _schema("A queue discipline.", queues, [*_tables(queues, common), *own])
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,11 @@ def queue_of(own: Source) -> Algorithm:
     Raises:
         ValueError: it defines none, or cannot be loaded.
     """
+    if own.language == source.LINUX:
+        # Only a kernel that was built with it runs it, so it is not loaded.
+        if "register_qdisc" not in own.files[own.file]:
+            raise ValueError(f"linux: {own.file} registers no queue discipline")
+        return Algorithm(name=own.file, title=own.file, class_="own")
     from sojourn.plugins.declared import declared
 
     queue = declared(own).queue

@@ -20,7 +20,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.results import NAMES, Record, assemble, schema
-from sojourn.store import parquet
+from sojourn.store import marker, parquet
 from sojourn.store.encoding import decode
 from sojourn.store.files import flush
 from sojourn.store.journal import Journal, Standing
@@ -51,6 +51,7 @@ def consolidate(directory: Path, journal: Journal, *, drop: bool) -> int:
     last = journal.last()
     if not last:
         return 0
+    marker.adopt(directory)
     workshop = directory / WORKSHOP
     clear(directory)
     workshop.mkdir()

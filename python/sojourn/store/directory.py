@@ -60,6 +60,8 @@ class Store:
             marker.make(directory)
         marker.check(directory)
         with self._failing(), self._locked():
+            if create:
+                marker.adopt(directory)
             self._journal = self._open_journal()
             self._check_files()
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from sojourn.backends.result import FLOW_SERIES, QUEUE_SERIES, QUEUES
 from sojourn.results import FLOWS, Record
+from sojourn.store.parquet import aligned
 
 #: The frames of a record, without rows.
 _FRAMES = {
@@ -62,4 +63,7 @@ def _stream(frame: pl.DataFrame, large: bool) -> bytes:
 
 
 def _frame(stream: memoryview, empty: pl.DataFrame) -> pl.DataFrame:
-    return pl.read_ipc_stream(io.BytesIO(stream)) if stream else empty
+    if not stream:
+        return empty
+    found = pl.read_ipc_stream(io.BytesIO(stream))
+    return found if found.columns == empty.columns else aligned(found, empty.schema)

@@ -12,7 +12,10 @@ NAME = "sojourn.json"
 
 #: The version of what a store's files hold. Every change of the journal, of columns other than metrics, or of what a metric means
 #: counts it up; metrics may be added and removed.
-SCHEMA = 5
+SCHEMA = 6
+
+#: Earlier versions that are read too: their files only lack columns, which are null (``results.newer``).
+EARLIER = (5,)
 
 
 def is_there(directory: Path) -> bool:
@@ -60,7 +63,7 @@ def check(directory: Path) -> None:
     """
     try:
         said = json.loads((directory / NAME).read_text(encoding="utf-8"))
-        if _is_foreign(said["schema"]):
+        if not is_known(said["schema"]):
             raise InputError(f"{directory}: {_written_by(said)}; use that version or another directory")
         if not all(isinstance(metric, str) for metric in said["metrics"]):
             raise ValueError("metrics are names")
@@ -70,10 +73,26 @@ def check(directory: Path) -> None:
         raise InputError(f"{directory / NAME}: cannot be read; use another directory") from None
 
 
-def _is_foreign(schema: object) -> bool:
+def adopt(directory: Path) -> None:
+    """Says of a store that its files are from now on of this version's schema; the store must be locked."""
+    marker = directory / NAME
+    text = marker.read_text(encoding="utf-8")
+    for earlier in EARLIER:
+        text = text.replace(f'"schema": {earlier},', f'"schema": {SCHEMA},', 1)
+    # In place, since the lock is on this file.
+    with marker.open("r+", encoding="utf-8") as file:
+        file.write(text)
+
+
+def is_known(schema: object) -> bool:
+    """Whether files of a schema are read.
+
+    Raises:
+        ValueError: it is no schema's number.
+    """
     if type(schema) is not int:
         raise ValueError("a schema is a number")
-    return schema != SCHEMA
+    return schema == SCHEMA or schema in EARLIER
 
 
 def _written_by(said: dict[str, object]) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from sojourn.results import NAMES, metrics_of
-from sojourn.store.marker import SCHEMA
+from sojourn.results import NAMES, newer
+from sojourn.store.marker import SCHEMA, is_known
 
 if TYPE_CHECKING:
     import pyarrow
@@ -47,24 +47,24 @@ def metadata(digest: str) -> str:
 
 
 def digest(file: Path) -> str | None:
-    """The digest that a file carries; none if it is no whole file of a store of this schema."""
+    """The digest that a file carries; none if it is no whole file of a store of a schema that is read."""
     try:
         told = json.loads(pl.read_parquet_metadata(file)[METADATA])
-        return str(told["digest"]) if told["schema"] == SCHEMA else None
+        return str(told["digest"]) if is_known(told["schema"]) else None
     except (OSError, pl.exceptions.PolarsError, KeyError, ValueError, TypeError):
         return None
 
 
 def scan(file: Path, name: str) -> pl.LazyFrame:
-    """The file of a frame, read when it is collected; metrics that came after it are null columns at its end."""
+    """The file of a frame, read when it is collected; columns that came after it are null and at its end."""
     frame = pl.scan_parquet(file)
-    return frame.with_columns(pl.lit(None, pl.Float64()).alias(metric) for metric in lacking(frame.collect_schema(), name))
+    return frame.with_columns(pl.lit(None, pl.Float64()).alias(column) for column in lacking(frame.collect_schema(), name))
 
 
 def lacking(columns: Iterable[str], name: str) -> list[str]:
-    """The metrics that a frame has in this version, and that these columns are without."""
+    """The columns, all of them numbers, that a frame has in this version and that these columns are without."""
     there = set(columns)
-    return [metric for metric in metrics_of(name) if metric not in there]
+    return [column for column in newer(name) if column not in there]
 
 
 def is_whole(file: Path) -> bool:

@@ -69,7 +69,7 @@ def ask(directory: Path, files: Mapping[str, Path | None], empty: Callable[[str]
         try:
             for name, file in files.items():
                 table = database.from_arrow(empty(name).to_arrow()) if file is None else database.read_parquet(str(file))
-                unknown = [f"NULL::DOUBLE AS {identifier(metric)}" for metric in lacking(table.columns, name)]
+                unknown = [f"NULL::DOUBLE AS {identifier(column)}" for column in lacking(table.columns, name)]
                 table.project(", ".join(["*", *unknown])).create_view(name)
         except duckdb.Error as error:
             raise Unanswered(_complaint(error)) from None

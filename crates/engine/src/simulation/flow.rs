@@ -8,7 +8,6 @@ use crate::probe::FlowSample;
 use crate::random::Random;
 use crate::result::{FlowResult, TcpResult};
 use crate::tcp::connection::Connection;
-use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
 use crate::traffic::Traffic;
 
@@ -60,9 +59,9 @@ impl Endpoints {
     }
 
     /// Nothing more is sent. False if the flow has ended before.
-    pub fn stop(&mut self) -> bool {
+    pub fn stop(&mut self, now: Time) -> bool {
         match self {
-            Endpoints::Tcp(connection) => connection.sender.stop(),
+            Endpoints::Tcp(connection) => connection.sender.stop(now),
             Endpoints::Traffic(traffic) => traffic.stop(),
         }
     }
@@ -170,16 +169,17 @@ impl Endpoints {
     }
 
     /// The measuring window opens.
-    pub fn open_window(&mut self) {
+    pub fn open_window(&mut self, now: Time) {
         match self {
-            Endpoints::Tcp(connection) => connection.sender.statistics = SenderStatistics::default(),
+            Endpoints::Tcp(connection) => connection.sender.open_window(now),
             Endpoints::Traffic(traffic) => traffic.open_window(),
         }
     }
 }
 
 impl Flow {
-    pub fn into_result(self, packets_dropped: u64) -> FlowResult {
+    /// The result of the flow in a run that ends now.
+    pub fn into_result(self, packets_dropped: u64, now: Time) -> FlowResult {
         let delivered = self.endpoints.delivered();
         let (tcp, rate_based, delays) = match &self.endpoints {
             Endpoints::Tcp(connection) => {
@@ -188,7 +188,7 @@ impl Flow {
                     state: sender.state(),
                     established: sender.established_at(),
                     completed: sender.completed_at(),
-                    statistics: sender.statistics,
+                    statistics: sender.statistics_at(now),
                 };
                 (Some(tcp), None, None)
             }

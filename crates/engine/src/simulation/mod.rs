@@ -313,7 +313,7 @@ impl Simulation {
 
     fn stop_flow(&mut self, index: usize) {
         let flow = &mut self.flows[index];
-        flow.is_stopped = flow.endpoints.stop();
+        flow.is_stopped = flow.endpoints.stop(self.now);
         self.after_sender(index);
     }
 
@@ -393,7 +393,7 @@ impl Simulation {
         self.network.drops.open_window();
         for flow in &mut self.flows {
             flow.delivered_before_window = flow.endpoints.delivered();
-            flow.endpoints.open_window();
+            flow.endpoints.open_window(self.now);
         }
     }
 
@@ -472,7 +472,7 @@ impl Simulation {
         // In place: of many flows there are never both all states and all results.
         let drops = &self.network.drops.data;
         let mut flows: Vec<_> =
-            self.flows.into_iter().zip(drops).map(|(flow, drops)| flow.into_result(*drops)).collect();
+            self.flows.into_iter().zip(drops).map(|(flow, drops)| flow.into_result(*drops, self.end)).collect();
         flows.shrink_to_fit();
         let mut queues = Vec::new();
         for (index, link) in self.network.links.into_iter().enumerate() {

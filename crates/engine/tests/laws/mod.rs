@@ -1,6 +1,7 @@
 //! Laws of whole runs: each test states its law, and compares with expected values and tolerances set in advance.
 
 mod bottleneck;
+mod buffers;
 mod codel;
 mod congestion;
 mod delay;

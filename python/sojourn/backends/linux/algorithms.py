@@ -135,13 +135,7 @@ def _added(
         Impossible: the kernel was built without it.
     """
     file = plugin["file"]
-    if plugin["language"] != LINUX:
-        raise Impossible("tcp.file", f'Linux runs modules of its own only: {{ linux = "{Path(file).stem}.c" }}')
-    text = plugin["files"][file]
-    if modules.get(file) != digest(text.encode()):
-        builds = f"`{BUILD} --name NAME --add {file}` builds one with it"
-        other = f"another {file}" if file in modules else f"no {file}"
-        raise Impossible("tcp.linux", f"this kernel was built with {other}; {builds}, for --backend linux:NAME")
+    text = built_in(plugin, modules, "tcp", f"{Path(file).stem}.c")
     registered = _REGISTERED.search(text)
     if registered is None:
         raise Impossible("tcp.linux", f"{file} registers no congestion control")
@@ -155,6 +149,29 @@ def _added(
         else:
             limitations.note(f"tcp.{parameter}", f"{file} does not let it be set while the kernel runs")
     return registered.group(1), settings
+
+
+def built_in(plugin: Mapping[str, Any], modules: Modules, key: str, example: str) -> str:
+    """The text of the very file that a scenario names, with which the kernel was built.
+
+    Args:
+        plugin: the user's file, as the specification has it.
+        modules: digests of the files that the kernel was built with besides its own, by name.
+        key: the key of the scenario whose table names the file.
+        example: the name of a file that would do.
+
+    Raises:
+        Impossible: it is no module of Linux, or the kernel was built without it.
+    """
+    file = plugin["file"]
+    if plugin["language"] != LINUX:
+        raise Impossible(f"{key}.file", f'Linux runs modules of its own only: {{ linux = "{example}" }}')
+    text: str = plugin["files"][file]
+    if modules.get(file) != digest(text.encode()):
+        builds = f"`{BUILD} --name NAME --add {file}` builds one with it"
+        other = f"another {file}" if file in modules else f"no {file}"
+        raise Impossible(f"{key}.linux", f"this kernel was built with {other}; {builds}, for --backend linux:NAME")
+    return text
 
 
 def _path(module: str, parameter: str) -> str:

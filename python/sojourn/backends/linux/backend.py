@@ -40,7 +40,7 @@ class Linux:
             raise InputError(
                 f"the guest of linux:{self._kernel.name} is of another version of Sojourn; `{self._kernel.command}` makes it anew"
             )
-        self._modules = {each.name: each.digest for each in self._kernel.added}
+        self._modules = self._kernel.modules
         self._cancelled = threading.Event()
 
     @property

@@ -66,6 +66,12 @@ def _sfb(report: bytes) -> Told:
     return Told(overflow, marks)
 
 
+def _dualpi2(report: bytes) -> Told:
+    # Marks of both queues, those of the L4S queue's threshold among them (struct tc_dualpi2_xstats of Linux 6.17).
+    *_, marks = _numbers(report, 7)
+    return Told(marks=marks)
+
+
 #: Attributes of CAKE's report (TCA_CAKE_STATS_TIN_STATS, TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS).
 _TINS, _MARKED = 10, 8
 
@@ -102,4 +108,5 @@ _READERS: dict[str, Callable[[bytes], Told]] = {
     "choke": _red,
     "sfb": _sfb,
     "cake": _cake,
+    "dualpi2": _dualpi2,
 }

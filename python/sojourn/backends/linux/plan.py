@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sojourn.backends.linux import algorithms, routes, stack, topology, traffic
+from sojourn.backends.linux import algorithms, direct, routes, stack, topology, traffic
 from sojourn.backends.linux.disciplines import Limit
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.topology import LinkDevices, address, node
@@ -65,7 +65,8 @@ def plan(run: RunSpecification, limitations: Limitations, modules: Mapping[str, 
     tcp = [flow for flow in flows if flow.is_tcp]
     first_links = {paths[_ends(flow)][0]: run["sender_overhead"] for flow in flows}
     last_links = {paths[_back(flow)][-1] for flow in tcp}
-    batches, devices = topology.build(links, mtu, overhead, first_links, _limits(run, paths), limitations)
+    own = partial(direct.translate, plugins=run.get("plugins", ()), modules=modules or {})
+    batches, devices = topology.build(links, mtu, overhead, first_links, _limits(run, paths), limitations, own)
     _addresses_and_routes(run, flows, paths, devices, batches, limitations)
     queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
     seen = [f"sent {each.origin} {each.mirror or each.out}" for each in (devices[index] for index in sorted(first_links))]
@@ -80,6 +81,7 @@ def plan(run: RunSpecification, limitations: Limitations, modules: Mapping[str, 
         *_settings(run, flows, translate, limitations),
         *(_flow(run, flow, extra, mtu, translate) for flow in flows),
         *(f"counters {node(host)}" for host in senders.values()),
+        *(f"discipline {namespace} {device} {made.words}" for namespace, device, made in batches.direct),
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
         *seen,
         *events,

@@ -15,12 +15,15 @@ from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
 from sojourn.specification import RunSpecification
 
-#: Bins of sojourn times: bin 0 ends at a microsecond, each other one is so many times as long as the one before (queue.c).
+#: Bins of times: bin 0 ends at a microsecond, each other one is so many times as long as the one before (queue.c).
 FIRST_BIN, RATIO = 1000, 1.01
 
 #: Window reductions that are counted for a host, in /proc/net/netstat (net/ipv4/proc.c).
 TIMEOUTS = ("TCPTimeouts",)
 FAST_RECOVERIES = ("TCPRenoRecovery", "TCPSackRecovery")
+
+#: In a second: the unit of tcpi_rwnd_limited (struct tcp_info of include/uapi/linux/tcp.h).
+MICROSECONDS = 10**6
 
 Values = dict[str, str]
 
@@ -36,6 +39,8 @@ class Records:
     disciplines: dict[tuple[int, str], Values] = field(default_factory=dict)
     counters: dict[tuple[str, str], Values] = field(default_factory=dict)
     sojourns: dict[int, dict[int, int]] = field(default_factory=dict)
+    delay: dict[int, Values] = field(default_factory=dict)
+    delays: dict[int, dict[int, int]] = field(default_factory=dict)
     lost: dict[int, int] = field(default_factory=dict)
     queue_series: list[list[int]] = field(default_factory=list)
     flow_series: list[list[int]] = field(default_factory=list)
@@ -64,6 +69,10 @@ def records(text: str) -> Records:
                 found.counters[words[0], words[1]] = dict(zip(names, words[3:], strict=True))
             case "sojourns":
                 found.sojourns.setdefault(int(words[0]), {})[int(words[1])] = int(words[2])
+            case "delay":
+                found.delay[int(words[0])] = _pairs(words[1:])
+            case "delays":
+                found.delays.setdefault(int(words[0]), {})[int(words[1])] = int(words[2])
             case "lost":
                 found.lost[int(words[1])] = found.lost.get(int(words[1]), 0) + int(words[2])
             case "queue-at":
@@ -153,11 +162,28 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
         "fast_recoveries": counts(FAST_RECOVERIES),
         "mark_reductions": None if flow.is_tcp else 0,
         "undone_reductions": None if flow.is_tcp else 0,
-        "delay_samples": 0,
+        "rwnd_limited": (_difference(sender_before, sender, "rwnd_limited") or 0) / MICROSECONDS if flow.is_tcp else None,
+        **_delays(found.delay.get(number), found.delays.get(number, {})),
         "rtt_samples": samples,
         "rtt_mean": float(seen["rtt_sum"]) / samples / NANOSECONDS if samples else None,
         "rtt_min": _seconds(seen, "rtt_min"),
         "rtt_max": _seconds(seen, "rtt_max"),
+    }
+
+
+def _delays(seen: Values | None, bins: Mapping[int, int]) -> dict[str, Any]:
+    """The one-way delays of a flow's packets; those of connections are not measured."""
+    if seen is None:
+        return {"delay_samples": 0}
+    samples, differences, longest = int(seen["samples"]), int(seen["differences"]), int(seen["max"]) / NANOSECONDS
+    percentiles = {f"delay_p{percent}": percentile(bins, percent / 100) for percent in (50, 95, 99)}
+    return {
+        "delay_samples": samples,
+        "delay_mean": float(seen["sum"]) / samples / NANOSECONDS,
+        "delay_min": int(seen["min"]) / NANOSECONDS,
+        **{name: None if value is None else min(value, longest) for name, value in percentiles.items()},
+        "delay_max": longest,
+        "jitter": float(seen["difference_sum"]) / differences / NANOSECONDS if differences else None,
     }
 
 

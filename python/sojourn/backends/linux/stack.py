@@ -6,7 +6,7 @@ The names are those of Documentation/networking/ip-sysctl.rst and of ip-route(8)
 from collections.abc import Mapping
 
 from sojourn.backends.linux.limits import Limitations
-from sojourn.backends.linux.units import milliseconds
+from sojourn.backends.linux.units import milliseconds, nanoseconds
 from sojourn.catalogue import Value
 
 #: Settings that Linux has one value for, and that value (include/net/tcp.h unless another file is named).
@@ -24,7 +24,6 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "clock_granularity": (200 * 10**9, "the minimum RTO (tcp_rtt_estimator)"),
     "timestamp_clock": (0, "RTTs in us"),
     "rtt_samples": ("segments", "the times at which segments were sent (tcp_input.c, tcp_clean_rtx_queue)"),
-    "sack_compression": (10**9, "1 ms (tcp_comp_sack_delay_ns)"),
     "pacing_clock": ("host", "credit for late segments (tcp_output.c, tcp_update_skb_after_send)"),
     "pacing_burst": (1, "single segments, since packets are not cut here (gso_max_segs)"),
     "ecn_codepoint": ("ect0", "ECT(0)"),
@@ -46,6 +45,10 @@ _LEAST_BUFFER, _FIRST_RECEIVE_BUFFER = 4096, 131072
 #: What the send buffer begins with; it grows with the congestion window (tcp_sndbuf_expand).
 _FIRST_SEND_BUFFER = 65536
 
+#: Acknowledgements that are delayed in a row at most, Linux's default; with none there is no such delay (tcp_comp_sack_nr in
+#: ip-sysctl.rst).
+_COMPRESSED_ACKNOWLEDGEMENTS = 44
+
 #: tcp_adv_win_scale is 1: half of a receive buffer is the window, the rest is for overhead.
 _WINDOW_OF_BUFFER = 2
 
@@ -63,6 +66,7 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
     if stack["ecn"] == "off" and algorithm == "dctcp":
         limitations.note("stack.ecn", "DCTCP of Linux always asks for ECN")
     rack, probes = _RECOVERY.get(recovery, _RECOVERY["prr"])
+    compression = int(stack["sack_compression"])  # type: ignore[arg-type]
     window = int(stack["receive_buffer"]) * _WINDOW_OF_BUFFER  # type: ignore[arg-type]
     # With random offsets TCP-LP's one-way delays mean nothing (net/ipv4/tcp_lp.c, tcp_lp_remote_hz_estimator).
     timestamps = 0 if not stack["timestamps"] else 2 if algorithm == "lp" else 1
@@ -74,6 +78,8 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
         "tcp_syn_retries": str(stack["syn_retries"]),
         "tcp_retries2": str(stack["data_retries"]),
         "tcp_reordering": str(stack["duplicate_ack_threshold"]),
+        "tcp_comp_sack_nr": str(_COMPRESSED_ACKNOWLEDGEMENTS if compression else 0),
+        **({"tcp_comp_sack_delay_ns": str(nanoseconds(compression))} if compression else {}),
         "tcp_recovery": str(rack),
         "tcp_early_retrans": str(probes),
         "tcp_wmem": f"{_LEAST_BUFFER} {_FIRST_SEND_BUFFER} {stack['send_buffer']}",

@@ -11,11 +11,12 @@ discipline holds (``device_queue``). Sizes are those of the specification: Ether
 counts them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sojourn.backends.linux import disciplines
+from sojourn.backends.linux.direct import Direct
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.units import nanoseconds
@@ -45,6 +46,8 @@ class Batches:
 
     ip: dict[str, list[str]] = field(default_factory=dict)
     tc: dict[str, list[str]] = field(default_factory=dict)
+    #: Disciplines that the guest makes: namespace, device, and the discipline.
+    direct: list[tuple[str, str, Direct]] = field(default_factory=list)
 
     def add_ip(self, namespace: str, *commands: str) -> None:
         """Adds commands of ``ip``."""
@@ -90,6 +93,7 @@ def build(
     first: Mapping[int, int],
     limits: Mapping[int, Limit],
     limitations: Limitations,
+    direct: Callable[[Mapping[str, Any], Limit, Place], Direct | None] = lambda *_: None,
 ) -> tuple[Batches, list[LinkDevices]]:
     """The commands that make a network, and its links' devices.
 
@@ -101,6 +105,7 @@ def build(
             takes over each packet.
         limits: of the disciplines, by link.
         limitations: what Linux cannot do is noted here.
+        direct: what the guest makes instead of ``tc``.
 
     Raises:
         Impossible: Linux has nothing for a link.
@@ -113,7 +118,12 @@ def build(
         _create(batches, index, devices, mtu, has_queue=link["queue"] is not None)
         if link["queue"] is not None:
             place = Place(link["rate"], mtu, limitations)
-            words = disciplines.words(link["queue"]["name"], link["queue"]["parameters"], limits[index], place)
+            made = direct(link["queue"], limits[index], place)
+            if made is not None:
+                batches.direct.append((devices.origin, devices.out, made))
+                words = None
+            else:
+                words = disciplines.words(link["queue"]["name"], link["queue"]["parameters"], limits[index], place)
             batches.add_tc(devices.origin, *_queue(devices.out, link, words, overhead))
             batches.add_tc(
                 WIRE,
@@ -210,11 +220,11 @@ def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_qu
         batches.add_ip(devices.origin, f"link set {devices.mirror} up arp off")
 
 
-def _queue(device: str, link: dict[str, Any], words: str, overhead: int) -> list[str]:
+def _queue(device: str, link: dict[str, Any], words: str | None, overhead: int) -> list[str]:
     return [
         f"qdisc add dev {device} root handle 1: stab overhead {overhead} linklayer ethernet htb default 1",
         f"class add {_rate_class(device, link)}",
-        f"qdisc add dev {device} parent 1:1 handle 10: {words}",
+        *([] if words is None else [f"qdisc add dev {device} parent 1:1 handle 10: {words}"]),
     ]
 
 

@@ -22,6 +22,14 @@
 /* More than any link carries: a limit makes the kernel pace, this one does not slow it (socket(7), SO_MAX_PACING_RATE). */
 #define UNLIMITED_PACE (1ull << 50)
 
+/* One-way delays of the packets that arrived in the window. */
+struct delays {
+	uint64_t packets, differences;
+	double sum, difference_sum;
+	Time least, most, previous;
+	uint64_t bins[BINS];
+};
+
 struct flow *flows;
 int flow_count;
 static char written[WRITTEN_AT_ONCE];
@@ -70,6 +78,10 @@ static void open_udp(struct flow *flow, struct sockaddr_in *own)
 {
 	int buffer = 1 << 30;
 
+	if (flow->payload >= sizeof(Time)) {
+		flow->delays = calloc(1, sizeof *flow->delays);
+		flow->delays->previous = NEVER;
+	}
 	enter(flow->receiver);
 	flow->accepted = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	set(flow->accepted, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof buffer, "SO_RCVBUFFORCE");
@@ -149,6 +161,7 @@ static void *send_udp(void *given)
 {
 	struct flow *flow = given;
 	Time next = flow->start, end = flow->stop ? flow->stop : duration, pause;
+	char *packet = calloc(1, flow->payload + sizeof(Time));
 	int connected;
 
 	sleep_until(origin + flow->start);
@@ -157,7 +170,8 @@ static void *send_udp(void *given)
 	pause = flow->off ? next + drawn(flow, flow->on, flow->exponential) : NEVER;
 	while (connected && next < end) {
 		sleep_until(origin + next);
-		if (send(flow->socket, written, flow->payload, MSG_NOSIGNAL) < 0)
+		*(Time *)packet = now();
+		if (send(flow->socket, packet, flow->payload, MSG_NOSIGNAL) < 0)
 			fail("send", strerror(errno));
 		flow->sent++;
 		next += drawn(flow, flow->gap, flow->poisson);
@@ -169,12 +183,36 @@ static void *send_udp(void *given)
 	return NULL;
 }
 
+static void delayed(struct delays *delays, Time sent)
+{
+	Time arrival = now(), delay = arrival - sent, difference = llabs(delay - delays->previous);
+	int first = delays->previous == NEVER;
+
+	delays->previous = delay;
+	if (arrival < origin + warm_up)
+		return;
+	if (!delays->packets++ || delay < delays->least)
+		delays->least = delay;
+	if (delay > delays->most)
+		delays->most = delay;
+	delays->sum += delay;
+	delays->bins[bin_of(delay)]++;
+	if (!first) {
+		delays->differences++;
+		delays->difference_sum += difference;
+	}
+}
+
 static void *receive_udp(void *given)
 {
 	struct flow *flow = given;
+	Time sent;
 
-	while (recv(flow->accepted, NULL, 0, MSG_TRUNC) >= 0)
+	while (recv(flow->accepted, &sent, sizeof sent, MSG_TRUNC) >= 0) {
 		flow->received++;
+		if (flow->delays)
+			delayed(flow->delays, sent);
+	}
 	return NULL;
 }
 
@@ -369,6 +407,16 @@ static void moment(const char *name, Time time)
 		fprintf(output, " %s %lld", name, (long long)(time - origin));
 }
 
+static void report_delays(int number, const struct delays *delays)
+{
+	if (!delays || !delays->packets)
+		return;
+	fprintf(output, "delay %d samples %llu sum %.0f min %lld max %lld differences %llu difference_sum %.0f\n", number,
+		(unsigned long long)delays->packets, delays->sum, (long long)delays->least, (long long)delays->most,
+		(unsigned long long)delays->differences, delays->difference_sum);
+	bins_report("delays", number, delays->bins);
+}
+
 void flows_end(void)
 {
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
@@ -380,5 +428,6 @@ void flows_end(void)
 			fprintf(output, " rtt_sum %.0f rtt_min %lld rtt_max %lld", flow->sample_sum, (long long)flow->sample_least,
 				(long long)flow->sample_most);
 		fprintf(output, "\n");
+		report_delays(flow->number, flow->delays);
 	}
 }

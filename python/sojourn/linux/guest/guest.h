@@ -24,6 +24,12 @@ void enter(const char *name_space);
 Time now(void);
 void sleep_until(Time moment);
 
+/* Bins of times: each 1 % wider than the one before, from 1 us. */
+#define BINS 2400
+int bin_of(Time time);
+/* Writes the bins that have something: what they are of, their numbers and counts. */
+void bins_report(const char *what, int number, const uint64_t *bins);
+
 /* A packet that a tap has seen. */
 struct packet {
 	Time time;
@@ -54,6 +60,8 @@ void tap_check(struct tap *tap);
 
 void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, const char *wire_space,
 	       const char *wire, int flows);
+/* Makes the discipline of a device itself, below that of its rate; options are hexadecimal digits, or "-". */
+void discipline_make(const char *name_space, const char *device, const char *kind, const char *options);
 void queues_drain(void);
 void queues_sample(void);
 void queues_report(const char *when);
@@ -75,6 +83,7 @@ struct flow {
 
 	int socket, listener, accepted;
 	volatile uint64_t sent, received; /* UDP: packets */
+	struct delays *delays;            /* UDP, if a packet has room for the time at which it was sent */
 
 	/* As seen at the sender's end of its link. */
 	uint32_t source_address;

@@ -114,7 +114,7 @@ static void read_flow(const char *line)
 /* Queues come after flows: they have a line for each. */
 static void read_line(const char *line)
 {
-	char name[16], device[16], mirror[16], wire_space[16], wire[16], path[160], batch[64];
+	char name[16], device[16], mirror[16], wire_space[16], wire[16], path[160], batch[64], options[512];
 	int number, overhead;
 	Time time;
 
@@ -128,6 +128,8 @@ static void read_line(const char *line)
 		read_flow(line);
 	} else if (sscanf(line, "queue %d %15s %15s %15s %d %15s %15s", &number, name, device, mirror, &overhead, wire_space, wire) == 7) {
 		queue_add(number, name, strdup(device), strdup(mirror), overhead, wire_space, wire, flow_count);
+	} else if (sscanf(line, "discipline %15s %15s %15s %511s", name, device, wire, options) == 4) {
+		discipline_make(name, device, wire, options);
 	} else if (sscanf(line, "sent %15s %15s", name, device) == 2 && sent_count < MOST_TAPS) {
 		tap_open(&sent[sent_count++], name, strdup(device), 1);
 	} else if (sscanf(line, "received %15s %15s", name, device) == 2 && received_count < MOST_TAPS) {
@@ -146,7 +148,7 @@ static void read_line(const char *line)
 static void read_plan(const char *path)
 {
 	FILE *plan = fopen(path, "r");
-	char line[512];
+	char line[1024];
 
 	if (!plan)
 		fail("plan", path);

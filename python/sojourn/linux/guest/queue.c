@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include "guest.h"
 
-/* Bins of sojourn times: each 1 % wider than the one before, from 1 us. */
-#define BINS 2400
 #define RATIO 1.01
 /* The handle of the discipline, below that of the device's rate, and of the wire's netem. */
 #define HANDLE 0x100000u
+#define RATE_CLASS 0x10001u
 #define WIRE_HANDLE 0x10000u
 
 /* A packet that has arrived and has not been seen to leave. */
@@ -86,6 +86,46 @@ void queue_add(int number, const char *name_space, const char *device, const cha
 	queue->wire_netlink = open_netlink(wire);
 }
 
+static void append(struct nlmsghdr *message, int kind, const void *content, int size)
+{
+	struct rtattr *entry = (void *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
+
+	entry->rta_type = kind;
+	entry->rta_len = RTA_LENGTH(size);
+	memcpy(RTA_DATA(entry), content, size);
+	message->nlmsg_len = NLMSG_ALIGN(message->nlmsg_len) + RTA_ALIGN(entry->rta_len);
+}
+
+void discipline_make(const char *name_space, const char *device, const char *kind, const char *options)
+{
+	struct { struct nlmsghdr header; struct tcmsg about; char rest[1024]; } wish = {
+		{ NLMSG_LENGTH(sizeof wish.about), RTM_NEWQDISC, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK, 0, 0 },
+		{ .tcm_family = AF_UNSPEC, .tcm_parent = RATE_CLASS, .tcm_handle = HANDLE },
+	};
+	struct { struct nlmsghdr header; struct nlmsgerr error; char rest[1024]; } answer;
+	unsigned char content[512];
+	int netlink, size = 0;
+	unsigned byte;
+
+	enter(name_space);
+	for (; size < (int)sizeof content && sscanf(options + 2 * size, "%2x", &byte) == 1; size++)
+		content[size] = byte;
+	wish.about.tcm_ifindex = if_nametoindex(device);
+	append(&wish.header, TCA_KIND, kind, strlen(kind) + 1);
+	if (size)
+		append(&wish.header, TCA_OPTIONS | NLA_F_NESTED, content, size);
+	netlink = open_netlink(device);
+	if (send(netlink, &wish, wish.header.nlmsg_len, 0) < 0 || recv(netlink, &answer, sizeof answer, 0) <= 0)
+		fail("netlink", strerror(errno));
+	if (answer.header.nlmsg_type == NLMSG_ERROR && answer.error.error) {
+		char told[128];
+
+		snprintf(told, sizeof told, "discipline %s:", kind);
+		fail(told, strerror(-answer.error.error));
+	}
+	close(netlink);
+}
+
 static struct line *line_of(struct queue *queue, const struct packet *packet)
 {
 	return &queue->lines[2 * packet->flow + (packet->source == flows[packet->flow].source_address)];
@@ -117,10 +157,23 @@ static void forget(struct line *line)
 	spare = first;
 }
 
+int bin_of(Time time)
+{
+	int bin = time <= 1000 ? 0 : (int)(log(time / 1000.0) / log(RATIO)) + 1;
+
+	return bin < BINS ? bin : BINS - 1;
+}
+
+void bins_report(const char *what, int number, const uint64_t *bins)
+{
+	for (int bin = 0; bin < BINS; bin++)
+		if (bins[bin])
+			fprintf(output, "%s %d %d %llu\n", what, number, bin, (unsigned long long)bins[bin]);
+}
+
 static void count(struct queue *queue, const struct waiting *waiting, Time departure)
 {
 	Time sojourn = departure - waiting->arrival;
-	int bin = sojourn <= 1000 ? 0 : (int)(log(sojourn / 1000.0) / log(RATIO)) + 1;
 
 	queue->whole.departures++;
 	if (departure < origin + warm_up)
@@ -130,7 +183,7 @@ static void count(struct queue *queue, const struct waiting *waiting, Time depar
 	queue->window.sojourn_sum += sojourn;
 	if (sojourn > queue->window.sojourn_most)
 		queue->window.sojourn_most = sojourn;
-	queue->bins[bin < BINS ? bin : BINS - 1]++;
+	queue->bins[bin_of(sojourn)]++;
 }
 
 static int same(const struct waiting *waiting, const struct packet *packet)
@@ -288,9 +341,7 @@ void queues_end(void)
 			(unsigned long long)window->bytes, window->sojourn_sum, (long long)window->sojourn_most,
 			(unsigned long long)queue->whole.arrivals, (unsigned long long)queue->whole.departures, wire.state.drops,
 			(unsigned long long)queue->samples, queue->sum, queue->squares, queue->bytes, (unsigned long long)queue->most);
-		for (int bin = 0; bin < BINS; bin++)
-			if (queue->bins[bin])
-				fprintf(output, "sojourns %d %d %llu\n", queue->number, bin, (unsigned long long)queue->bins[bin]);
+		bins_report("sojourns", queue->number, queue->bins);
 		for (int flow = 0; flow < flow_count; flow++)
 			if (queue->lost[flow])
 				fprintf(output, "lost %d %d %llu\n", queue->number, flow, (unsigned long long)queue->lost[flow]);

@@ -6,6 +6,7 @@ mod acknowledgement;
 mod congestion;
 mod delivery;
 mod info;
+mod limits;
 mod marks;
 mod pacing;
 mod rtt;
@@ -97,6 +98,8 @@ pub struct Sender {
     size: Option<u64>,
     /// Whether the window, rather than the stream or a buffer, limited the last transmission.
     window_limited: bool,
+    /// Since when only the receiver's buffer limits transmission, `NEVER` if it does not.
+    receiver_limits_since: Time,
     /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
     retries: u64,
     /// ECN bits of all data, for algorithms that request load factors.
@@ -142,6 +145,7 @@ impl Sender {
             delivery: needs.deliveries.then(|| Box::new(DeliveryEstimator::new(mss))),
             size,
             window_limited: true,
+            receiver_limits_since: Time::NEVER,
             retries: 0,
             load_factor: if needs.load_factor { LoadFactor::Low.bits() } else { 0 },
             latest_rtt: None,
@@ -263,17 +267,19 @@ impl Sender {
 
     /// Aborts the connection on behalf of the application: ABORT of RFC 9293 section 3.10.5, without the reset, which
     /// would have no effect. Returns false if the connection has already ended.
-    pub fn stop(&mut self) -> bool {
+    pub fn stop(&mut self, now: Time) -> bool {
         if matches!(self.state, State::Completed | State::Aborted(_)) {
             return false;
         }
+        self.on_unlimited(now);
         self.state = State::Stopped;
         self.stop_timers();
         self.pacer.clear();
         true
     }
 
-    fn abort(&mut self, cause: Abort) {
+    fn abort(&mut self, cause: Abort, now: Time) {
+        self.on_unlimited(now);
         self.state = State::Aborted(cause);
         self.stop_timers();
     }

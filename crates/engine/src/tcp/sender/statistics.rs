@@ -17,6 +17,8 @@ pub struct SenderStatistics {
     pub mark_reductions: u64,
     /// Reductions undone because the retransmissions were spurious.
     pub undone_reductions: u64,
+    /// Time in which only the receiver's buffer limited transmission.
+    pub receiver_limited: Duration,
     /// RTT samples.
     pub rtt_samples: u64,
     /// Sum of the RTT samples.

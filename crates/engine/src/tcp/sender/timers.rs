@@ -60,7 +60,7 @@ impl Sender {
         match self.state {
             State::SynSent => {
                 if self.retries >= self.profile.syn_retries {
-                    return self.abort(Abort::SynRetries);
+                    return self.abort(Abort::SynRetries, now);
                 }
                 self.retries += 1;
                 self.rto.back_off();
@@ -69,7 +69,7 @@ impl Sender {
             State::Established => {
                 self.statistics.timeouts += 1;
                 if self.retries >= self.profile.data_retries {
-                    return self.abort(Abort::DataRetries);
+                    return self.abort(Abort::DataRetries, now);
                 }
                 if self.retries == 0 {
                     self.reduce_on_timeout(now);

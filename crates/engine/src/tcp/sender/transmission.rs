@@ -20,7 +20,9 @@ impl Sender {
         let mss = self.flight.window.mss;
         let window = self.recovery.window(&self.flight);
         let mut in_flight = self.recovery.in_flight(&self.flight);
-        self.window_limited = true;
+        if !self.window_limited {
+            self.on_unlimited(now);
+        }
         while in_flight + mss <= window {
             if self.pacer.holds_back(mss, now) {
                 break;
@@ -34,10 +36,7 @@ impl Sender {
                     self.flight.scoreboard.on_rescued(index);
                 }
                 None => {
-                    self.window_limited = false;
-                    if let Some(delivery) = &mut self.delivery {
-                        delivery.on_app_limited(self.flight.pipe());
-                    }
+                    self.on_limited(now);
                     break;
                 }
             }
@@ -49,8 +48,12 @@ impl Sender {
     pub(super) fn may_send_new(&self) -> bool {
         let next = self.next_sequence();
         let room = self.profile.send_buffer.0.min(self.profile.receive_buffer.0);
-        let has_more = self.size.is_none_or(|size| next < FIRST_DATA + size);
-        has_more && next + self.payload(self.flight.scoreboard.nxt()) <= self.flight.una + room
+        self.has_more() && next + self.payload(self.flight.scoreboard.nxt()) <= self.flight.una + room
+    }
+
+    /// Whether the stream has data that have never been sent.
+    pub(super) fn has_more(&self) -> bool {
+        self.size.is_none_or(|size| self.next_sequence() < FIRST_DATA + size)
     }
 
     fn payload(&self, index: u64) -> u64 {

@@ -1,0 +1,54 @@
+//! Flows that a buffer limits: they have a buffer of data a round trip, and the receiver's is to blame for it or not.
+
+use crate::support::{MS, Path, S, finite, tcp};
+use serde_json::json;
+use sojourn_engine::time::Duration;
+use sojourn_engine::units::Bytes;
+
+/// A flow over 100 Mbit/s and 20 ms, whose product is 171 segments of 1460 bytes, with buffers of so many segments.
+fn path(send: u64, receive: u64) -> Path {
+    let mut path = Path::new(100_000_000, 20 * MS);
+    path.stack.send_buffer = Bytes(send * path.stack.segment_size.0);
+    path.stack.receive_buffer = Bytes(receive * path.stack.segment_size.0);
+    path.duration = 5 * S;
+    path.warm_up = S;
+    path
+}
+
+fn limited(path: &Path) -> Duration {
+    path.run().flows[0].statistics().receiver_limited
+}
+
+/// A window of 40 segments lets 40 be sent a round trip, and the sender waits for the receiver's window all the time.
+#[test]
+fn receiver_limits_throughput() {
+    let path = path(1000, 40);
+    let result = path.run();
+    // Headers are of 52 bytes, and acknowledgements too; edges are a hundred times as fast.
+    let segment = path.stack.segment_size.0;
+    let rtt = 0.02 + 8.0 * (segment + 2 * 52) as f64 * 1.02 / 100e6;
+    let expected = (40 * segment * 8) as f64 / rtt;
+    assert!((path.goodput(&result) / expected - 1.0).abs() < 0.01, "{} and {expected}", path.goodput(&result));
+    assert_eq!(result.flows[0].statistics().receiver_limited, Duration(4 * S));
+}
+
+/// The congestion window, the send buffer and the end of the stream are not the receiver's doing.
+#[test]
+fn others_limit_too() {
+    let mut ended = path(1000, 40);
+    ended.flows = vec![finite("newreno", 1460)];
+    let mut lossy = path(1000, 1000);
+    lossy.drop = json!({"every": 100});
+    for (what, path) in [("send buffer", path(40, 1000)), ("end of the stream", ended), ("congestion window", lossy)] {
+        assert_eq!(limited(&path), Duration::ZERO, "{what}");
+    }
+}
+
+/// A flow that is stopped is limited no more.
+#[test]
+fn stop_ends_limitation() {
+    let mut path = path(1000, 40);
+    path.flows = vec![tcp("newreno")];
+    path.flows[0]["stop"] = json!(3 * S);
+    assert_eq!(limited(&path), Duration(2 * S));
+}
