@@ -4,7 +4,7 @@ use crate::random::Random;
 use crate::tcp::congestion::{Ack, Algorithm, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs};
 use crate::tcp::flight::Phase;
 use crate::tcp::profile::{Counting, StackProfile};
-use crate::tcp::slow_start::{SlowStart, SlowStartKind};
+use crate::tcp::slow_start::{SlowStart, SlowStartChoice};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -24,7 +24,7 @@ pub(super) struct Lane {
 impl Lane {
     pub(super) fn new(
         mut algorithm: Algorithm,
-        slow_start: SlowStartKind,
+        slow_start: SlowStartChoice,
         profile: &StackProfile,
         random: Random,
     ) -> Lane {
@@ -111,7 +111,7 @@ impl Lane {
 
     /// An acknowledgement of new data outside of fast recovery. Its credit is this sender's to compute.
     pub(super) fn acknowledge(&mut self, ack: &Ack, phase: Phase) {
-        let mut ack = Ack { credit: self.counting.credit(ack.acked, &self.window, phase), ..*ack };
+        let mut ack = Ack { credit: self.counting.credit(ack.acked, ack.acked, &self.window, phase), ..*ack };
         let window = &mut self.window;
         self.algorithm.on_ack(window, &ack);
         if self.needs.governs || ack.marked > 0 {

@@ -5,6 +5,7 @@ use super::{Sender, State};
 use crate::packet::{AckOptions, Packet};
 use crate::tcp::congestion::{Ack, CongestionControl, Delivery, RateSample};
 use crate::tcp::flight::Arrival;
+use crate::tcp::profile::ControlRtt;
 use crate::tcp::recovery::{Evidence, Step};
 use crate::tcp::scoreboard::{FIRST_DATA, Progress};
 use crate::time::{Duration, Time};
@@ -25,6 +26,8 @@ pub struct Acknowledgement<'a> {
 /// The input to window growth from an acknowledgement of new data.
 struct Growth<'a> {
     acked: u64,
+    /// Bytes newly known to have arrived.
+    delivered: u64,
     /// Segments newly known to be marked.
     marked: u64,
     rtt: Option<Duration>,
@@ -73,7 +76,8 @@ impl Sender {
             self.on_marks(now);
         }
         let step = self.recovery.on_ack(&mut self.flight, &Arrival { acked, progress });
-        let growth = Growth { acked, marked, rtt, options };
+        let delivered = progress.delivered * self.flight.window.mss;
+        let growth = Growth { acked, delivered, marked, rtt, options };
         let restarts_timer = self.take_step(step, &growth, progress.delivered, now, outbox);
         if let Some(delivery) = delivery {
             let in_recovery = !self.flight.is_open();
@@ -212,6 +216,9 @@ impl Sender {
             }
             Step::Leave => {
                 self.recovery.leave(&mut self.flight);
+                if self.profile.growth_after_recovery {
+                    self.grow(&Growth { delivered: growth.acked, ..*growth }, now);
+                }
                 if self.recovery.knows_of_loss(&mut self.flight) {
                     self.enter_recovery(delivered, now, outbox);
                 }
@@ -222,15 +229,20 @@ impl Sender {
 
     /// Grows the window, unless the window was not fully used or the acknowledgement reports marks.
     fn grow(&mut self, growth: &Growth, now: Time) {
-        let Growth { acked, marked, rtt, options } = *growth;
+        let Growth { acked, delivered, marked, options, .. } = *growth;
         let window = self.flight.window;
-        let credit = self.profile.counting.credit(acked, &window, self.flight.phase);
+        let credit = self.profile.counting.credit(acked, delivered, &window, self.flight.phase);
+        let srtt = self.rto.srtt();
+        let rtt = match self.profile.control_rtt {
+            ControlRtt::Sample => growth.rtt,
+            ControlRtt::Smoothed => growth.rtt.and(Some(srtt)),
+        };
         let mut ack = Ack {
             now,
             acked,
             credit,
             rtt,
-            srtt: self.rto.srtt(),
+            srtt,
             una: self.flight.una,
             nxt: self.next_sequence(),
             in_flight: self.flight.pipe(),
