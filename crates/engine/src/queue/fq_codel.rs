@@ -46,7 +46,7 @@ impl FqCoDel {
         year: 2012,
         source: "RFC 8290",
         deviations: "no limit by default (10240 packets in the RFC) and no memory limit; ecn is off by default; CoDel's \
-                     last MTU is that of the flow's queue, as in ns-3, where Linux considers all queues together; unlike \
+                     last MTU is that of the flow's queue, as in ns-3, except with rules linux; unlike \
                      in Linux, drops at the limit do not count for CoDel. ns-2's sfqCoDel differs: it drops one packet \
                      at the limit, the last of the queue with the most packets, takes turns by packets unless given a \
                      quantum, considers all queues for the last MTU, and resumes CoDel's count less two within eight \
@@ -103,6 +103,7 @@ impl QueueDiscipline for FqCoDel {
         loop {
             let queue = self.rotation.turn(self.quantum)?;
             let (control, codel) = (&mut self.controls[queue], &self.codel);
+            control.count_beside(self.queues.bytes() - self.queues.line(queue).bytes(), codel);
             let Some(sent) = self.queues.with(queue, |line| control.dequeue(line, codel, context)) else {
                 self.rotation.pass(queue);
                 continue;

@@ -109,9 +109,11 @@ impl Lane {
         }
     }
 
-    /// An acknowledgement of new data outside of fast recovery. Its credit is this sender's to compute.
+    /// An acknowledgement of new data outside of fast recovery. Its credit is what it delivers, from which this sender
+    /// computes its own.
     pub(super) fn acknowledge(&mut self, ack: &Ack, phase: Phase) {
-        let mut ack = Ack { credit: self.counting.credit(ack.acked, ack.acked, &self.window, phase), ..*ack };
+        let counted = if self.counting == Counting::Segments { ack.credit } else { ack.acked };
+        let mut ack = Ack { credit: self.counting.credit(counted, &self.window, phase), ..*ack };
         let window = &mut self.window;
         self.algorithm.on_ack(window, &ack);
         if self.needs.governs || ack.marked > 0 {

@@ -49,6 +49,8 @@ pub struct FlightSettings {
     pub flight_size: FlightSize,
     /// Whether only the algorithm sets the window, so that recoveries leave it unchanged.
     pub is_governed: bool,
+    /// Whether growth counts the segments delivered, and ssthresh is whole segments.
+    pub counts_segments: bool,
 }
 
 /// The effect of an acknowledgement on the flight.

@@ -227,3 +227,17 @@ fn htcp_whole_factor() {
     acks(&mut flow, 1, 1);
     assert_eq!(segments(&flow), 102);
 }
+
+/// BIC leaves an acknowledgement of 50 segments that follows a gap out of its ratio (tcp_bic.c, bictcp_acked): 100 segments are
+/// acknowledged for one of growth by 100 / 16 * 16 / 32, that is 3. In the ratio it makes for faster growth.
+#[test]
+fn bic_ratio_without_gaps() {
+    let growth = |follows_gap| {
+        let mut flow = flow("bic", 100, 40.0);
+        flow.take(Ack { acked: 50 * MSS, follows_gap, ..Ack::default() }, false);
+        acks(&mut flow, 30, 1);
+        segments(&flow) - 100
+    };
+    assert_eq!(growth(true), 10);
+    assert!(growth(false) > 10);
+}

@@ -169,6 +169,7 @@ fn run(
                     nxt,
                     in_flight: nxt - una.min(nxt),
                     marked: if marked { acked } else { 0 },
+                    follows_gap: false,
                     load_factor: load,
                     one_way_delay: (sampled && algorithm.needs().one_way_delay).then_some(rtt),
                     arrived: (sampled && algorithm.needs().one_way_delay).then_some(now + rtt),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use sojourn_engine::packet::flags;
 use sojourn_engine::queue::{
-    Cake, CakeParameters, DropCause, FlowTable, FqCoDel, FqCoDelParameters, Limit, QueueDiscipline,
+    Cake, CakeParameters, Cobalt, CobaltParameters, DropCause, FlowTable, FqCoDel, FqCoDelParameters, Limit,
+    QueueDiscipline,
 };
 use sojourn_engine::specification::FlowSpecification;
 use sojourn_engine::time::{Duration, Time};
@@ -206,4 +207,19 @@ fn marks_and_overflow() {
     }
     assert_eq!(dropped(&bench, 0, DropCause::Overflow), [0, 1, 2]);
     assert_eq!(bench.queue.packets(), 5);
+}
+
+/// In Linux the spacing of signals is zero until their count first changes (net/sched/sch_cake.c, cobalt_vars_init): the second
+/// packet above the target is dropped. COBALT waits for an interval.
+#[test]
+fn first_signal_at_once() {
+    fn first_drop<Q: QueueDiscipline>(mut bench: Bench<Q>) -> Option<u64> {
+        (0..200).for_each(|number| bench.enqueue(Time::ZERO, numbered(0, number, 1500, 0)));
+        for milliseconds in (0..1).chain(10..100) {
+            bench.dequeue(Time::ZERO + Duration::from_milliseconds(milliseconds));
+        }
+        dropped(&bench, 0, DropCause::Early).first().copied()
+    }
+    assert_eq!(first_drop(cake(json!({}))), Some(2));
+    assert_eq!(first_drop(Bench::new(Cobalt::new(UNLIMITED, CobaltParameters::default()), 1)), None);
 }

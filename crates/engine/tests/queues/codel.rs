@@ -285,3 +285,25 @@ fn last_mtu() {
     assert_eq!(drops(1500), 0);
     assert!(drops(1499) > 0, "an MTU of a byte less lets it drop");
 }
+
+/// Linux takes one Newton step for each count (include/net/codel_impl.h, codel_Newton_step): from 1, 1/2, 9/16 and 125/256 of an
+/// interval for counts of 1 to 4, by hand. The control law has 1, 1/sqrt 2, 1/sqrt 3 and 1/2.
+#[test]
+fn spacing_by_newton_steps() {
+    for (rules, shares) in [("linux", [1.0, 0.5, 0.5625, 0.488_037]), ("published", [1.0, 0.707_107, 0.577_350, 0.5])] {
+        let parameters = serde_json::from_value(serde_json::json!({"rules": rules})).unwrap();
+        let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+        (0..10_000).for_each(|_| bench.enqueue(Time::ZERO, packet(1500, 0)));
+        let mut drops = Vec::new();
+        for tick in 100..8_000 {
+            let before = bench.drops(DropCause::Early);
+            let now = Time::ZERO + Duration::from_microseconds(100 * tick);
+            bench.dequeue(now);
+            drops.extend((before..bench.drops(DropCause::Early)).map(|_| now));
+        }
+        for (pair, share) in drops.windows(2).zip(shares) {
+            let spacing = pair[1].since(pair[0]).seconds();
+            assert!((spacing - 0.1 * share).abs() <= 0.000_2, "{rules}: {spacing} s, expected {share} of 0.1 s");
+        }
+    }
+}

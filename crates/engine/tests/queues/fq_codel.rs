@@ -195,3 +195,20 @@ fn sparse_flows() {
     assert!(longest <= bound, "waited {longest:?}, bound {bound:?}");
     assert!(longest > TRANSMISSION * u64::from(sparse - 1), "{longest:?} proves nothing");
 }
+
+/// A flow with one packet at a time beside a long queue: Linux counts the backlog of all queues for the last MTU
+/// (net/sched/sch_fq_codel.c, fq_codel_dequeue), and drops its packets that waited for too long.
+#[test]
+fn last_mtu_of_all_queues() {
+    for (rules, drops) in [("linux", true), ("published", false)] {
+        let parameters: FqCoDelParameters = serde_json::from_value(serde_json::json!({"rules": rules})).unwrap();
+        let mut bench = Bench::new(FqCoDel::new(UNLIMITED, parameters), 1);
+        (0..1_000).for_each(|number| bench.enqueue(Time::ZERO, numbered(0, number, 1500, 0)));
+        for step in 0..100 {
+            let now = Time::ZERO + Duration::from_milliseconds(10 * step);
+            bench.enqueue(now, numbered(1, step, 1500, 0));
+            (0..2).for_each(|_| _ = bench.dequeue(now + Duration::from_milliseconds(8)));
+        }
+        assert_eq!(!dropped(&bench, 1, DropCause::Early).is_empty(), drops, "{rules}");
+    }
+}

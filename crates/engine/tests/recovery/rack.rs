@@ -257,3 +257,18 @@ fn spurious_recovery_undo() {
     assert_eq!(rig.sender.window().ssthresh, u64::MAX);
     assert!(rig.segments() >= 20, "{} segments", rig.segments());
 }
+
+/// Linux counts whole segments, and for growth those that an acknowledgement delivers (tcp_cong.c, tcp_reno_ssthresh;
+/// tcp_input.c, tcp_cong_control): half of seven is three, and the acknowledgement that ends recovery counts for the one segment
+/// that had not been SACKed. Two more make a window of three, which gives a segment. Where bytes count, all seven do not.
+#[test]
+fn whole_segments_delivered() {
+    let changes = json!({"counting": "segments", "flight_size": "window"});
+    let mut rig = Rig::with(&changes, 7, None);
+    rig.ack(200, 0, &[(1, 7)]);
+    assert_eq!(rig.sender.window().ssthresh, 3 * MSS);
+    for (milliseconds, next, cwnd) in [(300, 7, 3), (400, 8, 3), (401, 9, 4)] {
+        rig.ack(milliseconds, next, &[]);
+        assert_eq!(rig.sender.window().cwnd, cwnd * MSS, "at {milliseconds} ms");
+    }
+}

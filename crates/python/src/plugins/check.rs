@@ -111,6 +111,7 @@ impl Sender {
             one_way_delay: Some(Duration(rtt.0 / 2)),
             arrived: Some(self.now),
             marked: if self.random.index(8) == 0 { acked } else { 0 },
+            follows_gap: false,
             load_factor: None,
         };
         let needs = self.control.needs();

@@ -91,6 +91,7 @@ def _drophead(_: Parameters, limit: Limit, __: Place) -> list[object]:
 
 def _codel_settings(parameters: Parameters, place: Place) -> list[object]:
     fixed(place, parameters, "mtu", place.mtu, place.mtu + 14, why="Linux takes the device's MTU")
+    fixed(place, parameters, "rules", "linux", why="CoDel of Linux has its own arithmetic")
     threshold = parameters["ce_threshold"]
     return [
         *("target", f"{microseconds(parameters['target'])}us", "interval", f"{microseconds(parameters['interval'])}us"),

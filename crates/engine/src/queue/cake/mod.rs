@@ -152,7 +152,7 @@ impl Cake {
             overhead: parameters.overhead.0,
             quantum,
             isolation: parameters.isolation,
-            cobalt: CobaltSettings { target, interval, allowance: mtu_time * 4, ..cobalt },
+            cobalt: CobaltSettings { target, interval, allowance: mtu_time * 4, signals_at_once: true, ..cobalt },
             hash: SetHash::new(QUEUES),
             table: None,
             queues: FlowQueues::new(QUEUES, Measure::Bytes, limit),

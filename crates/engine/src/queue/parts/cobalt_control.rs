@@ -36,6 +36,9 @@ pub struct CobaltSettings {
     pub blue_threshold: Duration,
     /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
+    /// Whether the first signal of a queue follows the onset of congestion at once, not after an interval: in Linux the
+    /// spacing is zero until the count first changes (net/sched/sch_cake.c, `cobalt_vars_init` and `cobalt_invsqrt`).
+    pub signals_at_once: bool,
 }
 
 impl CobaltSettings {
@@ -49,6 +52,7 @@ impl CobaltSettings {
             allowance: Duration::ZERO,
             blue_threshold: if blue_threshold > Duration::ZERO { blue_threshold } else { never },
             ecn,
+            signals_at_once: false,
         }
     }
 }
@@ -60,6 +64,8 @@ pub struct CobaltControl {
     /// Time of the next signal. Without congestion: when the count decreases, or when the control comes to rest.
     next: Time,
     dropping: bool,
+    /// Whether the count has changed since the queue was created, other than from zero by the onset of congestion.
+    has_spacing: bool,
     drop_probability: f64,
     blue_updated: Time,
 }
@@ -112,7 +118,8 @@ impl CobaltControl {
         self.dropping = sojourn > settings.target && sojourn > settings.allowance;
         if self.dropping {
             if !was_dropping {
-                self.next = now + self.spacing(settings);
+                let is_first = settings.signals_at_once && !self.has_spacing;
+                self.next = if is_first { now } else { now + self.spacing(settings) };
             }
             self.count = self.count.max(1);
         }
@@ -156,6 +163,7 @@ impl CobaltControl {
     }
 
     fn advance(&mut self, settings: &CobaltSettings) {
+        self.has_spacing = true;
         self.next += self.spacing(settings);
     }
 }

@@ -4,10 +4,20 @@
 
 use super::{Fifo, Queued};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::queue::discipline::Context;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
+use crate::{choice, parameters};
+
+choice! {
+    /// Whose arithmetic CoDel has.
+    pub enum CoDelRules {
+        /// That of the RFC.
+        Published = "published",
+        /// That of Linux.
+        Linux = "linux",
+    }
+}
 
 parameters! {
     /// Parameters of CoDel.
@@ -17,7 +27,21 @@ parameters! {
         mtu: Bytes = Bytes(1500), "No drop while at most this much remains queued (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8289 has no marking; off in Linux, include/net/codel_impl.h";
         ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, in any state; zero disables this", "RFC 8289 has no such threshold; disabled unless set in Linux, include/net/codel.h, and ns-3, codel-queue-disc.cc";
+        rules: CoDelRules = CoDelRules::Published, "Whose arithmetic: linux takes one Newton step in 16 bits for the spacing of drops at each count, and with several queues the backlog of all for the last MTU", "RFC 8289 section 5.6; Linux, include/net/codel_impl.h, codel_Newton_step, and net/sched/sch_fq_codel.c, fq_codel_dequeue";
     }
+}
+
+/// One over the square root of one, in 16 bits, and the bits that the step of Newton has more: Linux, include/net/codel.h,
+/// `REC_INV_SQRT_SHIFT`.
+const FULL_SPACING: u16 = u16::MAX;
+const SPACING_SHIFT: u32 = 16;
+
+/// A Newton step towards one over the square root of the count, as Linux computes it (`codel_Newton_step`).
+fn newton_step(inverse: u16, count: u64) -> u16 {
+    let wide = u64::from(inverse) << SPACING_SHIFT;
+    let square = (wide * wide) >> 32;
+    let step = ((3_u64 << 32).wrapping_sub((count & u64::from(u32::MAX)).wrapping_mul(square))) >> 2;
+    ((step.wrapping_mul(wide) >> 31) as u32 >> SPACING_SHIFT) as u16
 }
 
 /// The number of intervals after the previous dropping state within which its drop rate is resumed (section 5.5).
@@ -80,12 +104,23 @@ pub struct CoDelControl {
     count: u64,
     last_count: u64,
     dropping: bool,
+    /// One over the square root of the count, by Linux's rules.
+    inverse: u16,
+    /// Bytes in other queues that count for the last MTU.
+    beside: u64,
 }
 
 impl CoDelControl {
     /// Whether the control is in the dropping state.
     pub fn is_dropping(&self) -> bool {
         self.dropping
+    }
+
+    /// Takes the bytes in other queues, which count for the last MTU by Linux's rules.
+    pub fn count_beside(&mut self, bytes: u64, parameters: &CoDelParameters) {
+        if parameters.rules == CoDelRules::Linux {
+            self.beside = bytes;
+        }
     }
 
     /// Removes the packet to send.
@@ -112,7 +147,7 @@ impl CoDelControl {
             self.first_above = None;
             return (None, false);
         };
-        let below = now.since(head.since) < parameters.target || queue.bytes() <= parameters.mtu.0;
+        let below = now.since(head.since) < parameters.target || queue.bytes() + self.beside <= parameters.mtu.0;
         let may_drop = match self.first_above {
             _ if below => {
                 self.first_above = None;
@@ -161,6 +196,7 @@ impl CoDelControl {
         while context.now >= self.drop_next {
             if self.to_come == 0 {
                 self.count += 1;
+                self.inverse = newton_step(self.inverse, self.count);
                 self.drops = policy.drops();
                 self.to_come = self.drops;
             }
@@ -198,6 +234,7 @@ impl CoDelControl {
         let delta = self.count - self.last_count;
         let resumes = delta > 1 && context.now.since(self.drop_next) < parameters.interval * RESUMPTION_INTERVALS;
         self.count = if resumes { delta } else { 1 };
+        self.inverse = if resumes { newton_step(self.inverse, delta) } else { FULL_SPACING };
         self.last_count = self.count;
         self.drops = policy.drops();
         self.to_come = self.drops - 1;
@@ -207,6 +244,12 @@ impl CoDelControl {
 
     /// Sets the time of the drop that follows a drop at `time`.
     fn schedule(&mut self, time: Time, parameters: &CoDelParameters) {
-        self.drop_next = time + Duration(parameters.spacing(self.count).0 / self.drops);
+        let spacing = match parameters.rules {
+            CoDelRules::Published => parameters.spacing(self.count),
+            CoDelRules::Linux => {
+                Duration(((u128::from(parameters.interval.0) * u128::from(self.inverse)) >> SPACING_SHIFT) as u64)
+            }
+        };
+        self.drop_next = time + Duration(spacing.0 / self.drops);
     }
 }

@@ -74,6 +74,9 @@ pub struct Ack {
     pub nxt: u64,
     /// Bytes sent and neither acknowledged nor known to be lost, after this acknowledgement.
     pub in_flight: u64,
+    /// Whether data above a gap had been SACKed before it arrived: Linux's state Disorder (tcp_input.c,
+    /// tcp_try_keep_open).
+    pub follows_gap: bool,
     /// From the sender to the receiver, of the latest segment that the receiver had when it acknowledged. Only for
     /// algorithms that ask ([`Needs::one_way_delay`]).
     pub one_way_delay: Option<Duration>,

@@ -19,9 +19,9 @@ pub(super) fn release_6() -> Vec<Setting> {
         ),
         setting(
             "counting",
-            Counting::Bytes,
-            "Linux tcp_cong.c, tcp_slow_start and tcp_cong_avoid_ai count segments acknowledged; here at most two for each \
-             acknowledgement in slow start, which is what a receiver without offload acknowledges",
+            Counting::Segments,
+            "Linux tcp_input.c, tcp_cong_control: acked_sacked, the segments newly delivered; tcp_cong.c, tcp_slow_start, \
+             tcp_cong_avoid_ai and tcp_reno_ssthresh: whole segments",
         ),
         setting("delayed_ack_timeout", Duration::from_milliseconds(40), "Linux include/net/tcp.h, TCP_DELACK_MIN"),
         setting("quick_acks", 16, "Linux include/net/tcp.h, TCP_MAX_QUICKACKS; only at the start of a connection here"),
@@ -47,6 +47,11 @@ pub(super) fn release_6() -> Vec<Setting> {
             "Linux Documentation/networking/ip-sysctl.rst, tcp_comp_sack_delay_ns; tcp_input.c, __tcp_ack_snd_check",
         ),
         setting("pacing_clock", PacingClock::Host, "Linux tcp_output.c, tcp_update_skb_after_send"),
+        setting(
+            "pacing_burst",
+            1,
+            "Linux tcp_output.c, tcp_tso_segs: at most sk_gso_max_segs, 1 where no device cuts packets, as on the backend linux",
+        ),
         setting("duplicate_sack", true, "Linux Documentation/networking/ip-sysctl.rst, tcp_dsack"),
         setting(
             "recovery",

@@ -36,7 +36,8 @@ choice! {
         Acknowledgements = "acknowledgements",
         /// All bytes acknowledged, in slow start at most two segments: appropriate byte counting (RFC 3465).
         Bytes = "bytes",
-        /// All segments newly known to have arrived, in slow start too: ns-3.
+        /// All that an acknowledgement of new data newly delivers, cumulatively or by SACK blocks, also after a timeout and at
+        /// the end of fast recovery, but not where one begins. ssthresh is whole segments.
         Segments = "segments",
     }
 }
@@ -75,9 +76,8 @@ choice! {
 }
 
 impl Counting {
-    /// What an acknowledgement of so many bytes, of which so many had not arrived before, is worth for growth, outside of
-    /// fast recovery.
-    pub fn credit(self, acked: u64, delivered: u64, window: &Window, phase: Phase) -> u64 {
+    /// What an acknowledgement of so many bytes is worth for growth, outside of fast recovery.
+    pub fn credit(self, acked: u64, window: &Window, phase: Phase) -> u64 {
         let mss = window.mss;
         match (self, window.in_slow_start()) {
             (Counting::Acknowledgements, _) | (Counting::Recommended, true) => acked.min(mss),
@@ -86,7 +86,7 @@ impl Counting {
             (Counting::Bytes, true) => acked.min(2 * mss),
             // An acknowledgement that covers a repaired hole counts for at most one window.
             (Counting::Recommended | Counting::Bytes, false) => acked.min(window.cwnd),
-            (Counting::Segments, _) => delivered,
+            (Counting::Segments, _) => acked,
         }
     }
 }
@@ -130,6 +130,7 @@ parameters! {
         flight_size: FlightSize = FlightSize::Outstanding, "The quantity that is reduced on congestion", "RFC 5681 section 2";
         pacing: bool = false, "Pace segments over the round trip, with algorithms that have no pacing rate of their own", "RFC 9743 leaves it open; Linux paces at twice cwnd / SRTT in slow start and 1.2 times after (tcp_update_pacing_rate)";
         pacing_clock: PacingClock = PacingClock::Exact, "How closely segments follow the pacing rate", "draft-ietf-ccwg-bbr section 4.6.2 paces exactly; Linux tcp_output.c, tcp_update_skb_after_send, gives credit for late segments";
+        pacing_burst: u64 = 127, in 1..1000, "Segments that leave together at most, where an algorithm paces several at a time", "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2; Linux tcp_bbr.c, bbr_tso_segs_goal";
         send_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Send buffer: limits the unacknowledged data", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
         receive_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Receive buffer: the advertised window, since the application reads at once", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
     }

@@ -141,13 +141,6 @@ pub(super) fn defaults_of_3_48() -> Vec<AlgorithmDefault> {
             "ns-3.48 tcp-cubic.cc, IncreaseWindow: all segments acknowledged, in slow start too",
         )
         .of_stack(),
-        default_of(
-            "cubic",
-            "flight_size",
-            FlightSize::Window,
-            "ns-3.48 tcp-cubic.cc, GetSsThresh: the window times beta",
-        )
-        .of_stack(),
         default_of("cubic", "name", "hystart", "ns-3.48 tcp-cubic.cc, HyStart: on").of_slow_start(),
         default_of("cubic", "train_cushion", Duration::ZERO, "ns-3.48 tcp-cubic.cc, HystartUpdate").of_slow_start(),
         default_of("cubic", "train_divisor", 1, "ns-3.48 tcp-cubic.cc, HystartUpdate: the whole minimum RTT")

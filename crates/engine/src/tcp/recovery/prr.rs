@@ -1,6 +1,6 @@
 //! Proportional rate reduction (RFC 9937 section 6, which replaces RFC 6937).
 
-use crate::tcp::flight::{Arrival, Flight};
+use crate::tcp::flight::{Arrival, Flight, FlightSize};
 
 /// The state of one recovery episode, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +18,15 @@ impl ProportionalRateReduction {
     }
 
     /// Starts an episode for a flight whose threshold has been reduced. `delivered` is the number of segments that the
-    /// current acknowledgement delivered.
+    /// current acknowledgement delivered. Where the window is reduced, not the flight, its size is that of the window: Linux
+    /// tcp_input.c, tcp_init_cwnd_reduction.
     pub(super) fn enter(flight: &mut Flight, delivered: u64) -> ProportionalRateReduction {
         let scoreboard = &flight.scoreboard;
         let mss = flight.window.mss;
-        let recover_fs = (scoreboard.outstanding() - scoreboard.sacked() + delivered) * mss;
+        let recover_fs = match flight.settings.flight_size {
+            FlightSize::Window => flight.window.cwnd,
+            _ => (scoreboard.outstanding() - scoreboard.sacked() + delivered) * mss,
+        };
         let mut reduction = ProportionalRateReduction::new(recover_fs);
         reduction.set_window(flight, delivered, false);
         reduction

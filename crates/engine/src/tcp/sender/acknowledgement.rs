@@ -4,7 +4,7 @@
 use super::{Sender, State};
 use crate::packet::{AckOptions, Packet};
 use crate::tcp::congestion::{Ack, CongestionControl, Delivery, RateSample};
-use crate::tcp::flight::Arrival;
+use crate::tcp::flight::{Arrival, FlightSettings};
 use crate::tcp::profile::ControlRtt;
 use crate::tcp::recovery::{Evidence, Step};
 use crate::tcp::scoreboard::{FIRST_DATA, Progress};
@@ -24,10 +24,13 @@ pub struct Acknowledgement<'a> {
 }
 
 /// The input to window growth from an acknowledgement of new data.
+#[derive(Clone, Copy)]
 struct Growth<'a> {
     acked: u64,
-    /// Bytes newly known to have arrived.
+    /// Bytes newly delivered, cumulatively or by SACK blocks.
     delivered: u64,
+    /// Whether data above a gap had been SACKed before.
+    follows_gap: bool,
     /// Segments newly known to be marked.
     marked: u64,
     rtt: Option<Duration>,
@@ -48,6 +51,7 @@ impl Sender {
         }
         let acked = number - self.flight.una;
         let prior_in_flight = self.flight.pipe();
+        let follows_gap = self.flight.scoreboard.sacked() > 0;
         let mut progress = Progress::default();
         if !sacks.is_empty() || acked > 0 {
             progress = self.take_arrivals(ack, now);
@@ -77,7 +81,7 @@ impl Sender {
         }
         let step = self.recovery.on_ack(&mut self.flight, &Arrival { acked, progress });
         let delivered = progress.delivered * self.flight.window.mss;
-        let growth = Growth { acked, delivered, marked, rtt, options };
+        let growth = Growth { acked, delivered, follows_gap, marked, rtt, options };
         let restarts_timer = self.take_step(step, &growth, progress.delivered, now, outbox);
         if let Some(delivery) = delivery {
             let in_recovery = !self.flight.is_open();
@@ -201,7 +205,7 @@ impl Sender {
         match step {
             Step::Grow | Step::Enter => {
                 if growth.acked > 0 {
-                    self.grow(growth, now);
+                    self.grow(growth, step == Step::Enter, now);
                 }
                 if step == Step::Enter {
                     self.enter_recovery(delivered, now, outbox);
@@ -216,28 +220,44 @@ impl Sender {
             }
             Step::Leave => {
                 self.recovery.leave(&mut self.flight);
-                if self.profile.growth_after_recovery {
-                    self.grow(&Growth { delivered: growth.acked, ..*growth }, now);
+                let grows_by_all = self.profile.growth_after_recovery && growth.acked > 0;
+                if grows_by_all {
+                    self.grow(&Growth { delivered: growth.acked, follows_gap: true, ..*growth }, false, now);
                 }
                 if self.recovery.knows_of_loss(&mut self.flight) {
                     self.enter_recovery(delivered, now, outbox);
+                } else if self.flight.settings.counts_segments && growth.acked > 0 && !grows_by_all {
+                    // Linux tcp_input.c, tcp_cong_control: no longer in the state Recovery.
+                    self.grow(&Growth { follows_gap: true, ..*growth }, false, now);
                 }
                 true
             }
         }
     }
 
-    /// Grows the window, unless the window was not fully used or the acknowledgement reports marks.
-    fn grow(&mut self, growth: &Growth, now: Time) {
-        let Growth { acked, delivered, marked, options, .. } = *growth;
-        let window = self.flight.window;
-        let credit = self.profile.counting.credit(acked, delivered, &window, self.flight.phase);
+    /// Grows the window, unless the window was not fully used or the acknowledgement reports marks. Linux does not if a
+    /// recovery begins (`enters`): tcp_input.c, tcp_cong_control.
+    fn grow(&mut self, growth: &Growth, enters: bool, now: Time) {
+        let ack = self.ack_of(growth, now);
+        self.algorithm.on_ack(&self.flight.window, &ack);
+        let FlightSettings { is_governed, counts_segments, .. } = self.flight.settings;
+        if !is_governed && !(enters && counts_segments) {
+            self.raise(ack);
+        }
+    }
+
+    /// What the algorithm is told of an acknowledgement of new data.
+    fn ack_of(&self, growth: &Growth, now: Time) -> Ack {
+        let Growth { acked, delivered, follows_gap, marked, options, .. } = *growth;
         let srtt = self.rto.srtt();
         let rtt = match self.profile.control_rtt {
             ControlRtt::Sample => growth.rtt,
             ControlRtt::Smoothed => growth.rtt.and(Some(srtt)),
         };
-        let mut ack = Ack {
+        let window = self.flight.window;
+        let counted = if self.flight.settings.counts_segments { delivered } else { acked };
+        let credit = self.profile.counting.credit(counted, &window, self.flight.phase);
+        Ack {
             now,
             acked,
             credit,
@@ -246,18 +266,18 @@ impl Sender {
             una: self.flight.una,
             nxt: self.next_sequence(),
             in_flight: self.flight.pipe(),
+            follows_gap,
             one_way_delay: options.one_way_delay,
             arrived: options.arrived,
             marked: marked * window.mss,
             load_factor: options.load_factor,
-        };
-        let window = &mut self.flight.window;
-        self.algorithm.on_ack(window, &ack);
-        if self.flight.settings.is_governed {
-            return;
         }
+    }
+
+    fn raise(&mut self, mut ack: Ack) {
+        let window = &mut self.flight.window;
         // RFC 3168 section 6.1.2: the window does not grow on an acknowledgement with ECN-Echo.
-        if !self.window_limited || marked > 0 {
+        if !self.window_limited || ack.marked > 0 {
             return;
         }
         if window.in_slow_start() {

@@ -3,9 +3,20 @@
 
 use super::Sender;
 use crate::packet::Packet;
-use crate::tcp::congestion::{CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Algorithm, CongestionControl, CongestionEvent};
+use crate::tcp::flight::Flight;
 use crate::tcp::recovery::Entry;
+use crate::tcp::window::Window;
 use crate::time::Time;
+
+/// Has the algorithm lower the threshold, to whole segments if the stack counts in them.
+fn tell(algorithm: &mut Algorithm, flight: &mut Flight, event: CongestionEvent, now: Time) {
+    algorithm.on_congestion(&mut flight.window, event, now);
+    let Window { ssthresh, mss, .. } = flight.window;
+    if flight.settings.counts_segments && ssthresh != u64::MAX {
+        flight.window.ssthresh = ssthresh - ssthresh % mss;
+    }
+}
 
 impl Sender {
     /// Starts recovery from a loss. `delivered` is the number of segments that the current acknowledgement delivered.
@@ -14,7 +25,7 @@ impl Sender {
         let algorithm = &mut self.algorithm;
         let entry = self.recovery.enter(&mut self.flight, delivered, nxt, |flight| {
             let event = CongestionEvent::Loss { flight_size: flight.flight_size() };
-            algorithm.on_congestion(&mut flight.window, event, now);
+            tell(algorithm, flight, event, now);
         });
         self.statistics.fast_recoveries += 1;
         match entry {
@@ -54,7 +65,7 @@ impl Sender {
     pub(super) fn reduce_on_timeout(&mut self, now: Time) {
         self.recovery.before_reduction(&self.flight);
         let event = CongestionEvent::Loss { flight_size: self.flight.flight_size() };
-        self.algorithm.on_congestion(&mut self.flight.window, event, now);
+        tell(&mut self.algorithm, &mut self.flight, event, now);
     }
 
     /// Reduces the window when marks are reported, at most once per window of data.
@@ -77,8 +88,8 @@ impl Sender {
 
     /// Reduces the window without recovery.
     fn reduce(&mut self, event: CongestionEvent, now: Time) {
+        tell(&mut self.algorithm, &mut self.flight, event, now);
         let window = &mut self.flight.window;
-        self.algorithm.on_congestion(window, event, now);
         if !self.flight.settings.is_governed {
             window.cwnd = window.cwnd.min(window.ssthresh);
         }

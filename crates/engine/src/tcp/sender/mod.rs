@@ -19,7 +19,7 @@ use std::sync::Arc;
 use crate::packet::{LoadFactor, OptionsHandle, Packet, flags};
 use crate::tcp::congestion::{Algorithm, CongestionControl, Needs};
 use crate::tcp::flight::{Flight, FlightSettings, LimitedTransmit};
-use crate::tcp::profile::{RttSamples, StackProfile};
+use crate::tcp::profile::{Counting, RttSamples, StackProfile};
 use crate::tcp::recovery::{Recovery, RecoverySettings};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::{FIRST_DATA, Scoreboard};
@@ -124,7 +124,7 @@ impl Sender {
             RecoverySettings { repeats: profile.repeated_fast_retransmit, duplicate_sack: profile.duplicate_sack },
         );
         let samples_segments = profile.rtt_samples == RttSamples::Segments;
-        let pacer = Pacer::new(needs.pacing, profile.pacing, profile.pacing_clock);
+        let pacer = Pacer::new(needs.pacing, profile.pacing, profile.pacing_clock, profile.pacing_burst);
         Sender {
             address,
             state: State::Closed,
@@ -169,6 +169,7 @@ impl Sender {
             },
             flight_size: profile.flight_size,
             is_governed: needs.governs,
+            counts_segments: profile.counting == Counting::Segments,
         };
         Flight::new(FIRST_DATA, window, scoreboard, settings)
     }

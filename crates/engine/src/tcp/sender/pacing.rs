@@ -23,6 +23,8 @@ pub(super) struct Pacer {
     /// Whether the stack paces algorithms without a pacing rate of their own.
     by_stack: bool,
     clock: PacingClock,
+    /// Segments that leave together at most.
+    burst: u64,
     /// When the waiting segment may be sent, `NEVER` if none is waiting.
     deadline: Time,
     /// Before this time, only the rest of a quantum may be sent.
@@ -39,11 +41,12 @@ pub(super) struct Pacer {
 
 impl Pacer {
     /// Creates the pacer of a new connection. Pacing may be requested by the algorithm or by the stack.
-    pub(super) fn new(by_algorithm: bool, by_stack: bool, clock: PacingClock) -> Pacer {
+    pub(super) fn new(by_algorithm: bool, by_stack: bool, clock: PacingClock, burst: u64) -> Pacer {
         Pacer {
             is_on: by_algorithm || by_stack,
             by_stack,
             clock,
+            burst,
             deadline: Time::NEVER,
             next: Time::ZERO,
             quantum_left: 0,
@@ -128,7 +131,7 @@ impl Pacer {
             .or_else(|| self.rate_of_stack(window, srtt).map(|rate| rate.transmission_time(size)));
         if let Some(wait) = wait {
             if now >= self.next {
-                self.quantum_left = algorithm.pacing_quantum(window.mss);
+                self.quantum_left = algorithm.pacing_quantum(window.mss).min(self.burst * window.mss);
                 self.quantum_start = now;
                 self.credit = now.since(self.next);
             }
@@ -155,6 +158,7 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::congestion::Delivery;
     use serde_json::json;
 
     /// 1000 bytes of cwnd a millisecond are paced at 1.2 times that, so that 1200 bytes take a millisecond.
@@ -169,12 +173,30 @@ mod tests {
     /// When the segment after those sent at these times may be sent, in microseconds.
     fn next_after(clock: PacingClock, sent: impl IntoIterator<Item = u64>) -> u64 {
         let algorithm = Algorithm::new("newreno", &json!({})).expect("a name of the catalogue");
-        let mut pacer = Pacer::new(false, true, clock);
+        let mut pacer = Pacer::new(false, true, clock, 1);
         for time in sent {
             assert!(!pacer.holds_back(SIZE, at(time)), "at {time} us");
             pacer.on_sent(&algorithm, &WINDOW, SRTT, (SIZE, SIZE), at(time));
         }
         pacer.next.since(Time::ZERO).0 / Duration::from_microseconds(1).0
+    }
+
+    /// A burst ends with the algorithm's quantum, two segments here (Linux tcp_bbr.c, bbr_tso_segs_goal), or before, where the
+    /// host hands over single segments.
+    #[test]
+    fn bursts() {
+        let mut algorithm = Algorithm::new("bbr", &json!({})).expect("a name of the catalogue");
+        let mut window = Window { cwnd: 1000, ssthresh: u64::MAX, mss: 1000 };
+        algorithm.on_delivery(&mut window, &Delivery { srtt: SRTT, ..Delivery::default() });
+        for (burst, most) in [(127, 2), (1, 1)] {
+            let mut pacer = Pacer::new(true, false, PacingClock::Exact, burst);
+            let mut sent = 0;
+            while !pacer.holds_back(1000, at(0)) {
+                pacer.on_sent(&algorithm, &window, SRTT, (1000, SIZE), at(0));
+                sent += 1;
+            }
+            assert_eq!(sent, most);
+        }
     }
 
     /// Linux tcp_output.c, tcp_update_skb_after_send, by hand: a segment that is late shortens the wait after it by as much, at

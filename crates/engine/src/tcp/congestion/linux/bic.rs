@@ -82,9 +82,9 @@ impl BicSteps {
         ((every << RATIO_SHIFT) / self.ratio).max(1)
     }
 
-    /// An acknowledgement outside fast recovery: bictcp_acked.
+    /// An acknowledgement outside fast recovery: bictcp_acked, which leaves out those in the states Disorder and Loss.
     pub fn on_ack(&mut self, window: &Window, ack: &Ack) {
-        if !self.loss.on_ack(ack) {
+        if !self.loss.on_ack(ack) && !ack.follows_gap {
             self.ratio = self.ratio + ack.acked.div_ceil(window.mss) - (self.ratio >> RATIO_SHIFT);
         }
     }
