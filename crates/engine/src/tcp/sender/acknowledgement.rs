@@ -241,7 +241,7 @@ impl Sender {
         let ack = self.ack_of(growth, now);
         self.algorithm.on_ack(&self.flight.window, &ack);
         let FlightSettings { is_governed, counts_segments, .. } = self.flight.settings;
-        if !is_governed && !(enters && counts_segments) {
+        if !(is_governed || enters && counts_segments) {
             self.raise(ack);
         }
     }
