@@ -51,16 +51,20 @@ def test_profiles_are_complete() -> None:
 
 
 def test_profiles_defaults_are_allowed() -> None:
-    """Every default of an algorithm in a profile is of a parameter that exists, a value it allows, and has a source."""
-    defaults = [default for profile in KNOWN.profiles for default in profile.defaults]
+    """Every default for one algorithm in a profile is of something that exists, a value it allows, and has a source."""
+    defaults = [(profile, default) for profile in KNOWN.profiles for default in profile.defaults]
     assert defaults
-    for default in defaults:
-        known = {parameter.name: parameter for parameter in KNOWN.congestion_control(default.algorithm).parameters}
-        parameter = known[default.parameter]
+    for profile, default in defaults:
+        parameter = profile.parameter_of(default)
+        assert default.source
+        if parameter is None:
+            assert default.parameter == "name"
+            assert KNOWN.slow_start(str(default.value)).name == default.value
+            continue
         written = parameter.format(default.value) if parameter.has_unit else default.value
         assert parameters.read({default.parameter: written}, [parameter], "it") == {default.parameter: default.value}
-        assert default.value != parameter.default
-        assert default.source
+        usual = {setting.name: setting.value for setting in profile.settings}
+        assert default.value != (usual[parameter.name] if default.kind == "stack" else parameter.default)
 
 
 def test_unknown_name_suggests_nearest() -> None:

@@ -99,7 +99,11 @@ def test_parameter_and_algorithm_axes() -> None:
     """An axis of a parameter applies to the algorithms of another axis, in either order."""
     start = {"key": "flows.*.tcp.slow_start", "values": ["standard", "hystart"]}
     for axes in ({"tcp": TCP, "begin": start}, {"begin": start, "tcp": TCP}):
-        chosen = {(flows.tcp.name, flows.tcp.slow_start) for cell in swept(axes=axes).cells() for flows in cell.scenario.flows}
+        chosen = {
+            (flows.tcp.name, flows.tcp.slow_start and flows.tcp.slow_start.name)
+            for cell in swept(axes=axes).cells()
+            for flows in cell.scenario.flows
+        }
         assert chosen == {(tcp, begin) for tcp in ("newreno", "cubic") for begin in ("standard", "hystart")}
 
 

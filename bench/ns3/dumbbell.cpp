@@ -1,10 +1,12 @@
-// One cell of the study piotrowska in ns-3.37: what `sojourn bench --against ns3` measures the simulator against.
+// One cell of the studies piotrowska and ns3 in ns-3, release 3.37 or later: what `sojourn bench --against ns3` measures the
+// simulator against, and, with --warmUp, what the published values of the study ns3 are from.
 //
 // A dumbbell: senders - left router - right router - receivers, point-to-point links all. Every sender has the same number
 // of bulk TCP flows to every receiver. Hosts have no queue discipline, only their devices' queue; the left router has the
-// discipline under test above its device's queue. Nothing else is traced or logged than the packets that are counted.
+// discipline under test above its device's queue. Nothing else is traced or logged than what is printed.
 //
-// Prints one line of JSON: the data packets that reached receiving hosts, and the CPU seconds of Simulator::Run().
+// Prints one line of JSON: the data packets that reached receiving hosts, and the CPU seconds of Simulator::Run(). With
+// --warmUp also the metrics of the study, of the time from then on.
 //
 // Written from ns-3's public interface. `sojourn.bench.ns3` compiles it and says how in one place.
 
@@ -15,9 +17,12 @@
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <ctime>
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -48,13 +53,17 @@ struct Cell
     uint32_t buffer{16777216};
     uint32_t initialWindow{10};
     double cubicBeta{0.8};
+    bool hystart{false};
+    bool departureRate{true};
+    bool randomStarts{false};
     double seconds{4};
+    double warmUp{-1};
     double startWithin{3};
     uint32_t seed{1};
 };
 
-/// Every sink of a receiver listens here.
-constexpr uint16_t PORT = 5001;
+/// The first flow's sink of a receiver listens here, the others' at the ports after it.
+constexpr uint16_t FIRST_PORT = 5001;
 
 /// What no acknowledgement can fill: the queue of devices whose queue is not part of the cell.
 constexpr uint32_t UNLIMITED = 1000000;
@@ -81,6 +90,107 @@ class DataPackets
   private:
     uint32_t m_segment;
     uint64_t m_count{0};
+};
+
+/// What the discipline and the sinks show from the end of the warm-up on, as the study's metrics.
+class Measurement
+{
+  public:
+    Measurement(Ptr<QueueDisc> discipline, ApplicationContainer sinks, DataRate rate, Time warmUp, Time end)
+        : m_discipline{discipline},
+          m_sinks{sinks},
+          m_rate{rate},
+          m_warmUp{warmUp},
+          m_end{end}
+    {
+        m_discipline->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&Measurement::OnLength, this));
+        Simulator::Schedule(m_warmUp, &Measurement::Open, this);
+    }
+
+    /// Prints the metrics as members of a JSON object.
+    void Print(std::ostream& out)
+    {
+        OnLength(0, 0);
+        const double seconds = (m_end - m_warmUp).GetSeconds();
+        std::vector<double> mbps;
+        double sum = 0;
+        double squares = 0;
+        for (uint32_t index = 0; index < m_sinks.GetN(); ++index)
+        {
+            mbps.push_back((Received(index) - m_received[index]) * 8 / seconds / 1e6);
+            sum += mbps.back();
+            squares += mbps.back() * mbps.back();
+        }
+        std::sort(mbps.begin(), mbps.end());
+        const double mean = m_area / seconds;
+        const QueueDisc::Stats& stats = m_discipline->GetStats();
+        const double arrivals = stats.nTotalReceivedPackets - m_arrivals;
+        const double drops = stats.nTotalDroppedPackets - m_drops;
+        const double bits = (stats.nTotalSentBytes - m_sentBytes) * 8.0;
+        out << ", \"q1_mbps\": " << Quantile(mbps, 0.25) << ", \"median_mbps\": " << Quantile(mbps, 0.5)
+            << ", \"q3_mbps\": " << Quantile(mbps, 0.75) << ", \"jain\": " << sum * sum / (mbps.size() * squares)
+            << ", \"queue_mean_pkts\": " << mean
+            << ", \"queue_sd_pkts\": " << std::sqrt(std::max(0.0, m_squares / seconds - mean * mean))
+            << ", \"drop_pct\": " << 100 * drops / arrivals
+            << ", \"utilisation\": " << bits / (seconds * m_rate.GetBitRate());
+    }
+
+  private:
+    void Open()
+    {
+        for (uint32_t index = 0; index < m_sinks.GetN(); ++index)
+        {
+            m_received.push_back(Received(index));
+        }
+        const QueueDisc::Stats& stats = m_discipline->GetStats();
+        m_arrivals = stats.nTotalReceivedPackets;
+        m_drops = stats.nTotalDroppedPackets;
+        m_sentBytes = stats.nTotalSentBytes;
+        m_length = m_discipline->GetNPackets();
+        m_since = Simulator::Now();
+        m_open = true;
+    }
+
+    void OnLength(uint32_t, uint32_t now)
+    {
+        if (m_open)
+        {
+            const double seconds = (Simulator::Now() - m_since).GetSeconds();
+            m_area += m_length * seconds;
+            m_squares += double(m_length) * m_length * seconds;
+        }
+        m_since = Simulator::Now();
+        m_length = now;
+    }
+
+    double Received(uint32_t index) const
+    {
+        return double(DynamicCast<PacketSink>(m_sinks.Get(index))->GetTotalRx());
+    }
+
+    /// By linear interpolation.
+    static double Quantile(const std::vector<double>& sorted, double share)
+    {
+        const double place = share * (sorted.size() - 1);
+        const auto below = static_cast<std::size_t>(place);
+        const std::size_t above = std::min(below + 1, sorted.size() - 1);
+        return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
+    }
+
+    Ptr<QueueDisc> m_discipline;
+    ApplicationContainer m_sinks;
+    DataRate m_rate;
+    Time m_warmUp;
+    Time m_end;
+    bool m_open{false};
+    Time m_since;
+    uint32_t m_length{0};
+    double m_area{0};
+    double m_squares{0};
+    double m_arrivals{0};
+    double m_drops{0};
+    double m_sentBytes{0};
+    std::vector<double> m_received;
 };
 
 std::vector<Time>
@@ -115,7 +225,7 @@ SetStack(const Cell& cell)
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue{true});
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue{true});
     Config::SetDefault("ns3::TcpCubic::Beta", DoubleValue{cell.cubicBeta});
-    Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue{false});
+    Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue{cell.hystart});
 }
 
 /// Two nodes joined by a link, each end with a device queue of its own length.
@@ -134,7 +244,7 @@ Join(Ptr<Node> from, Ptr<Node> to, const std::string& rate, const Time& delay, u
     return devices;
 }
 
-void
+Ptr<QueueDisc>
 InstallDiscipline(const Cell& cell, Ptr<NetDevice> device)
 {
     const QueueSizeValue limit{Packets(cell.queueLimit)};
@@ -147,7 +257,7 @@ InstallDiscipline(const Cell& cell, Ptr<NetDevice> device)
                                     "QueueDelayReference",
                                     TimeValue{Time{cell.target}},
                                     "UseDequeueRateEstimator",
-                                    BooleanValue{true});
+                                    BooleanValue{cell.departureRate});
     }
     else if (cell.queue == "codel")
     {
@@ -163,7 +273,7 @@ InstallDiscipline(const Cell& cell, Ptr<NetDevice> device)
     {
         discipline.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", limit);
     }
-    discipline.Install(device);
+    return discipline.Install(device).Get(0);
 }
 
 /// Gives both ends of a link addresses; no queue discipline comes with them, as ns-3 would have it.
@@ -176,25 +286,36 @@ Number(const NetDeviceContainer& devices, Ipv4AddressHelper& addresses)
     return interfaces;
 }
 
-/// Starts the flows one after the other, evenly spaced: one of each pair of hosts, then the next of each.
-void
-StartFlows(const Cell& cell, const NodeContainer& senders, const std::vector<Ipv4Address>& receivers)
+/// Starts the flows, each with a sink of its own: evenly spaced, one of each pair of hosts, then the next of each, or at
+/// random. Returns the sinks.
+ApplicationContainer
+StartFlows(const Cell& cell,
+           const NodeContainer& senders,
+           const NodeContainer& receivers,
+           const std::vector<Ipv4Address>& targets)
 {
-    const Time spacing = Seconds(cell.startWithin) / int64_t(cell.flowsPerPair * senders.GetN() * receivers.size());
+    ApplicationContainer sinks;
+    Ptr<UniformRandomVariable> random = CreateObject<UniformRandomVariable>();
+    const Time spacing = Seconds(cell.startWithin) / int64_t(cell.flowsPerPair * senders.GetN() * receivers.GetN());
     Time start;
     for (uint32_t flow = 0; flow < cell.flowsPerPair; ++flow)
     {
         for (uint32_t index = 0; index < senders.GetN(); ++index)
         {
-            for (const Ipv4Address& receiver : receivers)
+            for (uint32_t target = 0; target < receivers.GetN(); ++target)
             {
-                BulkSendHelper source{"ns3::TcpSocketFactory", InetSocketAddress{receiver, PORT}};
+                const uint16_t port = FIRST_PORT + flow * senders.GetN() + index;
+                PacketSinkHelper sink{"ns3::TcpSocketFactory", InetSocketAddress{Ipv4Address::GetAny(), port}};
+                sinks.Add(sink.Install(receivers.Get(target)));
+                BulkSendHelper source{"ns3::TcpSocketFactory", InetSocketAddress{targets[target], port}};
                 source.SetAttribute("SendSize", UintegerValue{cell.segment});
-                source.Install(senders.Get(index)).Start(start);
+                const Time at = cell.randomStarts ? Seconds(random->GetValue(0, cell.startWithin)) : start;
+                source.Install(senders.Get(index)).Start(at);
                 start += spacing;
             }
         }
     }
+    return sinks;
 }
 
 } // namespace
@@ -222,9 +343,13 @@ main(int argc, char* argv[])
     command.AddValue("buffer", "bytes of each socket buffer", cell.buffer);
     command.AddValue("initialWindow", "initial congestion window in segments", cell.initialWindow);
     command.AddValue("cubicBeta", "what CUBIC multiplies its window by", cell.cubicBeta);
+    command.AddValue("hystart", "whether CUBIC has HyStart", cell.hystart);
+    command.AddValue("departureRate", "whether PIE estimates delays from the departure rate", cell.departureRate);
+    command.AddValue("randomStarts", "whether starts are random instead of evenly spaced", cell.randomStarts);
+    command.AddValue("warmUp", "seconds before metrics are measured; negative: they are not", cell.warmUp);
     command.AddValue("seconds", "simulated seconds", cell.seconds);
     command.AddValue("startWithin", "seconds over which the starts are spread", cell.startWithin);
-    command.AddValue("seed", "seed of PIE", cell.seed);
+    command.AddValue("seed", "seed of PIE and of random starts", cell.seed);
     command.Parse(argc, argv);
 
     RngSeedManager::SetSeed(cell.seed);
@@ -241,7 +366,7 @@ main(int argc, char* argv[])
     const NetDeviceContainer bottleneck =
         Join(routers.Get(0), routers.Get(1), cell.bottleneckRate, Time{cell.bottleneckDelay}, cell.deviceQueue, UNLIMITED);
     Number(bottleneck, addresses);
-    InstallDiscipline(cell, bottleneck.Get(0));
+    const Ptr<QueueDisc> discipline = InstallDiscipline(cell, bottleneck.Get(0));
 
     for (uint32_t index = 0; index < senders.GetN(); ++index)
     {
@@ -251,7 +376,6 @@ main(int argc, char* argv[])
 
     DataPackets delivered{cell.segment};
     std::vector<Ipv4Address> targets;
-    PacketSinkHelper sink{"ns3::TcpSocketFactory", InetSocketAddress{Ipv4Address::GetAny(), PORT}};
     for (uint32_t index = 0; index < receivers.GetN(); ++index)
     {
         const Ptr<Node> receiver = receivers.Get(index);
@@ -259,17 +383,30 @@ main(int argc, char* argv[])
             Join(routers.Get(1), receiver, cell.receiverRate, receiverDelays[index], UNLIMITED, UNLIMITED);
         targets.push_back(Number(devices, addresses).GetAddress(1));
         devices.Get(1)->TraceConnectWithoutContext("MacRx", MakeCallback(&DataPackets::OnReceived, &delivered));
-        sink.Install(receiver);
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 
-    StartFlows(cell, senders, targets);
+    const ApplicationContainer sinks = StartFlows(cell, senders, receivers, targets);
+    std::unique_ptr<Measurement> measurement;
+    if (cell.warmUp >= 0)
+    {
+        measurement = std::make_unique<Measurement>(discipline,
+                                                    sinks,
+                                                    DataRate{cell.bottleneckRate},
+                                                    Seconds(cell.warmUp),
+                                                    Seconds(cell.seconds));
+    }
 
     Simulator::Stop(Seconds(cell.seconds));
     const std::clock_t before = std::clock();
     Simulator::Run();
     const double cpuSeconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
-    std::cout << "{\"data_packets\": " << delivered.Count() << ", \"cpu_seconds\": " << cpuSeconds << "}" << std::endl;
+    std::cout << "{\"data_packets\": " << delivered.Count() << ", \"cpu_seconds\": " << cpuSeconds;
+    if (measurement)
+    {
+        measurement->Print(std::cout);
+    }
+    std::cout << "}" << std::endl;
     Simulator::Destroy();
     return 0;
 }

@@ -33,7 +33,7 @@ def _parts(catalogue: Catalogue) -> Iterator[str]:
     settings = {setting.name: setting for setting in catalogue.stack_settings}
     for profile in catalogue.profiles:
         yield from _profile(profile, settings)
-        yield from _defaults(profile, catalogue)
+        yield from _defaults(profile)
 
 
 def _algorithms(algorithms: Iterable[Algorithm]) -> Iterator[str]:
@@ -67,13 +67,14 @@ def _profile(profile: Profile, settings: dict[str, Parameter]) -> Iterator[str]:
     yield table(("setting", "value", "description", "source"), rows)
 
 
-def _defaults(profile: Profile, catalogue: Catalogue) -> Iterator[str]:
+def _defaults(profile: Profile) -> Iterator[str]:
     if not profile.defaults:
         return
-    yield "Defaults of congestion controls:"
+    yield "What holds for one congestion control only:"
     rows = []
     for each in profile.defaults:
-        known = {parameter.name: parameter for parameter in catalogue.congestion_control(each.algorithm).parameters}
-        described = known[each.parameter]
-        rows.append([f"`{each.algorithm}`", f"`{each.parameter}`", *map(plain, (described.format(each.value), each.source))])
-    yield table(("tcp", "parameter", "default", "source"), rows)
+        described = profile.parameter_of(each)
+        value = str(each.value) if described is None else described.format(each.value)
+        kind = each.kind.replace("_", " ")
+        rows.append([f"`{each.algorithm}`", kind, f"`{each.parameter}`", *map(plain, (value, each.source))])
+    yield table(("tcp", "of", "name", "value", "source"), rows)

@@ -144,15 +144,20 @@ class Setting(Sourced):
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmDefault(Sourced):
-    """The default of one congestion control's parameter under a stack profile, where it is not the catalogue's."""
+    """A default under a stack profile that holds for one congestion control only.
+
+    Its ``kind`` says of what: of a parameter of the ``control``, of a setting of the ``stack``, or of the ``slow_start``: its
+    ``name``, or one of its parameters.
+    """
 
     algorithm: str
+    kind: str
     parameter: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(Entry):
-    """A named set of all stack settings, and of defaults of congestion controls."""
+    """A named set of all stack settings, and of what holds for one congestion control only."""
 
     settings: tuple[Setting, ...] = ()
     defaults: tuple[AlgorithmDefault, ...] = ()
@@ -169,8 +174,32 @@ class Profile(Entry):
 
     def defaults_of(self, algorithm: Algorithm) -> dict[str, Value]:
         """The defaults of a congestion control's parameters, the profile's before the catalogue's."""
-        own = {default.parameter: default.value for default in self.defaults if default.algorithm == algorithm.name}
-        return {parameter.name: parameter.default for parameter in algorithm.parameters} | own
+        return {parameter.name: parameter.default for parameter in algorithm.parameters} | self._own("control", algorithm)
+
+    def settings_with(self, algorithm: Algorithm) -> dict[str, Value]:
+        """The settings of the stack of a flow that has this congestion control."""
+        return {setting.name: setting.value for setting in self.settings} | self._own("stack", algorithm)
+
+    def parameter_of(self, default: AlgorithmDefault) -> Parameter | None:
+        """What the catalogue says of what a default is of; None of the name of a slow start."""
+        known = load()
+        control = known.congestion_control(default.algorithm)
+        if default.kind == "slow_start":
+            parameters = known.slow_start(str(self.slow_start_with(control)["name"])).parameters
+        else:
+            parameters = known.stack_settings if default.kind == "stack" else control.parameters
+        return next((parameter for parameter in parameters if parameter.name == default.parameter), None)
+
+    def slow_start_with(self, algorithm: Algorithm) -> dict[str, Value]:
+        """The ``name`` and parameters of the slow start that this congestion control has; empty if nothing is said of it."""
+        return self._own("slow_start", algorithm)
+
+    def _own(self, kind: str, algorithm: Algorithm) -> dict[str, Value]:
+        return {
+            default.parameter: default.value
+            for default in self.defaults
+            if default.kind == kind and default.algorithm == algorithm.name
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

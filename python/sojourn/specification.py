@@ -12,7 +12,7 @@ from sojourn import catalogue
 from sojourn.catalogue import Algorithm, Profile, Value
 from sojourn.plugins.source import Source
 from sojourn.scenario import chance
-from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, StackChoice
+from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, SlowStartChoice, StackChoice
 from sojourn.scenario.model import Flows, Scenario
 from sojourn.scenario.network import DirectedLink
 from sojourn.units import BandwidthDelayProducts
@@ -173,9 +173,9 @@ def _flows(
     control = group.tcp.control
     source = {
         "name": control.name,
-        "slow_start": group.tcp.slow_start or catalogue.load().slow_starts[0].name,
+        "slow_start": _slow_start(scenario.stack, group),
         "parameters": _of_control(scenario.stack, group),
-        "stack": _stack_index(scenario.stack, group.stack, stacks),
+        "stack": _stack_index(scenario.stack, group, stacks),
         **_plugin(group.tcp.source, plugins),
     }
     return [
@@ -202,6 +202,19 @@ def _of_control(stack: StackChoice, group: Flows) -> dict[str, Value]:
     return {**_profile(_layers(stack, group.stack)).defaults_of(control), **group.tcp.parameters}
 
 
+def _slow_start(stack: StackChoice, group: Flows) -> str | Json:
+    """The slow start: what is set, or else what the stack's profile says of the congestion control, or the default.
+
+    A name, or if there are parameters the name and their values.
+    """
+    profile = {} if group.tcp.source is not None else _profile(_layers(stack, group.stack)).slow_start_with(group.tcp.control)
+    usual = profile.pop("name", catalogue.load().slow_starts[0].name)
+    chosen = group.tcp.slow_start or SlowStartChoice(name=str(usual), parameters={})
+    given = {**(profile if chosen.name == usual else {}), **chosen.parameters}
+    values = _filled(given, catalogue.load().slow_start(chosen.name))
+    return {"name": chosen.name, "parameters": values} if values else chosen.name
+
+
 def _layers(default: StackChoice, own: StackChoice | None) -> list[StackChoice]:
     """What sets a group's stack, in order; the first names the profile."""
     return [default] if own is None else [own] if own.profile is not None else [default, own]
@@ -211,10 +224,9 @@ def _profile(layers: list[StackChoice]) -> Profile:
     return catalogue.load().profile(layers[0].profile or DEFAULT_PROFILE)
 
 
-def _stack_index(default: StackChoice, own: StackChoice | None, stacks: list[dict[str, Value]]) -> int:
-    layers = _layers(default, own)
-    stack: dict[str, Value] = {setting.name: setting.default for setting in catalogue.load().stack_settings}
-    stack |= {setting.name: setting.value for setting in _profile(layers).settings}
+def _stack_index(default: StackChoice, group: Flows, stacks: list[dict[str, Value]]) -> int:
+    layers = _layers(default, group.stack)
+    stack = _profile(layers).settings_with(group.tcp.control)
     for layer in layers:
         stack |= layer.settings
     if stack not in stacks:

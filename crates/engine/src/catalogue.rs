@@ -34,6 +34,7 @@ pub fn catalogue() -> Value {
                 .map(|default| {
                     json!({
                         "algorithm": default.algorithm,
+                        "kind": default.kind,
                         "parameter": default.parameter,
                         "value": default.value,
                         "source": default.source,
@@ -46,7 +47,7 @@ pub fn catalogue() -> Value {
     json!({
         "version": VERSION,
         "congestion_controls": congestion_controls(),
-        "slow_starts": SlowStartKind::CATALOGUE,
+        "slow_starts": slow_starts(),
         "queues": queues(),
         "stack_settings": settings,
         "profiles": profiles,
@@ -73,6 +74,10 @@ fn congestion_controls() -> Vec<Value> {
         listed.push(entry);
     }
     listed
+}
+
+fn slow_starts() -> Vec<Value> {
+    SlowStartKind::catalogue().into_iter().map(|(about, parameters)| entry(about, parameters)).collect()
 }
 
 fn entry(about: &About, parameters: Vec<Description>) -> Value {

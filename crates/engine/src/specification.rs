@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::tcp::slow_start::SlowStartKind;
+use crate::tcp::slow_start::SlowStartChoice;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
@@ -153,7 +153,7 @@ pub struct SourceSpecification {
     /// The congestion control: one of [`crate::tcp::congestion`] or of [`crate::traffic`].
     pub name: String,
     /// The slow start, unless the congestion control has its own.
-    pub slow_start: SlowStartKind,
+    pub slow_start: SlowStartChoice,
     /// The parameters of the congestion control. Those that are not given have their defaults.
     #[serde(default = "no_parameters")]
     pub parameters: Value,

@@ -143,26 +143,23 @@ def _settings(profile: "Profile") -> Table:
 
 
 def _defaults(profile: "Profile") -> Table:
-    from sojourn import catalogue
-
     rows = []
     for default in profile.defaults:
-        control = catalogue.load().congestion_control(default.algorithm)
-        parameter = next(parameter for parameter in control.parameters if parameter.name == default.parameter)
-        rows.append(
-            {
-                **{"tcp": default.algorithm, "name": default.parameter, "value": parameter.format(default.value)},
-                **{"description": parameter.doc, "source": default.source},
-            }
-        )
+        row = {"tcp": default.algorithm, "kind": default.kind, "name": default.parameter, "source": default.source}
+        parameter = profile.parameter_of(default)
+        if parameter is None:
+            rows.append({**row, "value": str(default.value), "description": "Slow start"})
+        else:
+            rows.append({**row, "value": parameter.format(default.value), "description": parameter.doc})
     columns = [
         label("tcp", keep=True),
+        label("kind", keep=True),
         label("name", keep=True),
         label("value", keep=True),
         text("description"),
         text("source", rank=1),
     ]
-    return Table("defaults", "Defaults of congestion controls", columns, rows)
+    return Table("defaults", "What holds for one congestion control only", columns, rows)
 
 
 def _study(name: str) -> tuple[Row, list[Table]]:

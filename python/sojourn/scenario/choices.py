@@ -62,7 +62,11 @@ class Choice(ABC):
 
     @classmethod
     def _from_scenario(cls, given: object, info: ValidationInfo) -> Self:
-        folder = info.context if isinstance(info.context, Path) else Path()
+        return cls.of(given, info.context if isinstance(info.context, Path) else Path())
+
+    @classmethod
+    def of(cls, given: object, folder: Path) -> Self:
+        """What a scenario gives, a name or a table; a ``ValueError`` says what is wrong and what is allowed."""
         if isinstance(given, cls):
             return given
         if isinstance(given, str):
@@ -113,11 +117,35 @@ class QueueChoice(Choice):
 
 
 @dataclass(frozen=True)
+class SlowStartChoice(Choice):
+    """A slow start and its parameters."""
+
+    name: str
+    parameters: Mapping[str, Value]
+
+    @classmethod
+    def read(cls, keys: dict[str, object], _folder: Path) -> Self:
+        slow_start = catalogue.load().slow_start(_name(keys))
+        values = parameters.read(keys, slow_start.parameters, slow_start.name, "name")
+        return cls(name=slow_start.name, parameters=values)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        return ("name", *self.parameters)
+
+    @classmethod
+    def json_schema(cls) -> JsonSchemaValue:
+        slow_starts = catalogue.load().slow_starts
+        names = {"enum": [entry.name for entry in slow_starts], "default": slow_starts[0].name}
+        return {"anyOf": [names, *_tables(slow_starts, {})], "description": "A slow start."}
+
+
+@dataclass(frozen=True)
 class TcpChoice(Choice):
     """The congestion control of a flow and, if it has a window, the slow start it is combined with: ``None`` is the default."""
 
     name: str
-    slow_start: str | None
+    slow_start: SlowStartChoice | None
     parameters: Mapping[str, Value]
     #: The user's own file that defines it; none if it is built in.
     source: Source | None = None
@@ -129,10 +157,10 @@ class TcpChoice(Choice):
         control = known.congestion_control(_name(keys)) if own is None else control_of(own)
         if control.rate_based and "slow_start" in keys:
             raise ValueError(f"slow_start: {control.name} has no slow start, because it sends at a rate of its own")
-        slow_start: str | None = None
+        slow_start: SlowStartChoice | None = None
         if "slow_start" in keys:
             try:
-                slow_start = known.slow_start(str(keys.pop("slow_start"))).name
+                slow_start = SlowStartChoice.of(keys.pop("slow_start"), folder)
             except ValueError as error:
                 raise ValueError(f"slow_start: {error}") from None
         others = ("name",) if control.rate_based else (_identifying(own), "slow_start")
@@ -151,10 +179,9 @@ class TcpChoice(Choice):
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
         known = catalogue.load()
-        slow_start = {"enum": [entry.name for entry in known.slow_starts], "default": known.slow_starts[0].name}
         windows = [entry for entry in known.congestion_controls if not entry.rate_based]
         rates = [entry for entry in known.congestion_controls if entry.rate_based]
-        common = {"slow_start": slow_start}
+        common = {"slow_start": SlowStartChoice.json_schema()}
         own = [_own_table(common), _own_table(common, "linux", "An unmodified congestion control module of Linux")]
         tables = [*_tables(windows, common), *_tables(rates, {}), *own]
         return _schema("A congestion control.", known.congestion_controls, tables)

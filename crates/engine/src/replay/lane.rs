@@ -4,7 +4,7 @@ use crate::random::Random;
 use crate::tcp::congestion::{Ack, Algorithm, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs};
 use crate::tcp::flight::Phase;
 use crate::tcp::profile::{Counting, StackProfile};
-use crate::tcp::slow_start::{SlowStart, SlowStartKind};
+use crate::tcp::slow_start::{SlowStart, SlowStartChoice};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -24,7 +24,7 @@ pub(super) struct Lane {
 impl Lane {
     pub(super) fn new(
         mut algorithm: Algorithm,
-        slow_start: SlowStartKind,
+        slow_start: SlowStartChoice,
         profile: &StackProfile,
         random: Random,
     ) -> Lane {

@@ -117,7 +117,7 @@ impl Replay {
             };
             let random = Random::stream(self.seed.unwrap_or(1), Purpose::CongestionControl, 0);
             // What a plugin is made from has not begun; its clones have.
-            Ok::<Lane, String>(Lane::new(algorithm.clone(), source.slow_start, &profile, random))
+            Ok::<Lane, String>(Lane::new(algorithm.clone(), source.slow_start.clone(), &profile, random))
         };
         let mut path = Path::new(self, &profile, lane(&self.leader)?, lane(&self.follower)?);
         let mut rows = Vec::new();

@@ -301,7 +301,7 @@ impl<'a> Builder<'a> {
                 let seed = self.specification.seed;
                 algorithm.take_random(Random::stream(seed, Purpose::CongestionControl, u64::from(index)));
             }
-            let sender = Sender::new(address, Arc::clone(&profile), algorithm, source.slow_start, size);
+            let sender = Sender::new(address, Arc::clone(&profile), algorithm, source.slow_start.clone(), size);
             let return_address = Address { flow: index, first_hop: first_hop_back };
             let connection = Connection::new(sender, Arc::clone(&profile), return_address);
             self.add_flow(group, flow, Endpoints::Tcp(connection));

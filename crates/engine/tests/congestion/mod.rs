@@ -18,6 +18,7 @@ mod linux;
 mod lp;
 mod names;
 mod newreno;
+mod ns3;
 mod path;
 mod prague;
 mod real;

@@ -1,11 +1,14 @@
 //! Standard slow start and HyStart.
 
+use serde::Deserialize;
+use serde_json::json;
 use sojourn_engine::tcp::congestion::Ack;
-use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
+use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartChoice, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{MSS, milliseconds, vectors};
+use crate::support::profiled;
 
 /// Slow start grows the window by all bytes acknowledged, by at most one segment per acknowledgement and per full
 /// segment acknowledged, also if the receiver splits acknowledgements.
@@ -35,9 +38,18 @@ fn standard_increment() {
     }
 }
 
+fn hystart(segments: u64, spacing: Duration, rtt_of_round: impl Fn(u64) -> Duration) -> Option<u64> {
+    hystart_with(SlowStartKind::HyStart.into(), segments, spacing, rtt_of_round)
+}
+
 /// Runs slow start with one train of acknowledgements per round. Returns the window, in segments, at which it ended.
-fn hystart(mut segments: u64, spacing: Duration, rtt_of_round: impl Fn(u64) -> Duration) -> Option<u64> {
-    let mut slow_start = SlowStart::new(SlowStartKind::HyStart);
+fn hystart_with(
+    choice: SlowStartChoice,
+    mut segments: u64,
+    spacing: Duration,
+    rtt_of_round: impl Fn(u64) -> Duration,
+) -> Option<u64> {
+    let mut slow_start = SlowStart::new(choice);
     let mut window = Window { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS };
     let (mut una, mut start) = (0, Time::ZERO);
     for round in 0.. {
@@ -87,4 +99,28 @@ fn hystart_train() {
 #[test]
 fn hystart_low_window() {
     assert_eq!(hystart(4, milliseconds(2.0), |_| milliseconds(10.0)), Some(16 + 3));
+}
+
+/// In ns-3.48 slow start ends once the RTT of a round has doubled, or a train has lasted the whole minimum RTT
+/// (tcp-cubic.cc, HystartDelayThresh and HystartUpdate).
+#[test]
+fn hystart_of_ns3() {
+    let ns3 = || SlowStartChoice::deserialize(profiled("ns3-3.48", "cubic").slow_start).expect("a slow start");
+    for (base, less, more) in [(20.0, 19.9, 20.1), (100.0, 99.9, 100.1), (2.0, 3.9, 4.1)] {
+        let rising = |rise: f64| move |round| milliseconds(if round < 2 { base } else { base + rise });
+        assert_eq!(hystart_with(ns3(), 16, milliseconds(3.0), rising(less)), None, "{base} ms and {less}");
+        assert_eq!(hystart_with(ns3(), 16, milliseconds(3.0), rising(more)), Some(64 + 8), "{base} ms and {more}");
+    }
+    assert_eq!(hystart_with(ns3(), 16, milliseconds(1.0), |_| milliseconds(100.0)), Some(128 + 101));
+}
+
+/// A slow start is refused with a parameter that it does not have, or with one out of range.
+#[test]
+fn slow_start_parameters() {
+    let read = |given| SlowStartChoice::deserialize(given).map_err(|error: serde_json::Error| error.to_string());
+    assert!(read(json!("hystart")).is_ok());
+    let unknown = read(json!({"name": "standard", "parameters": {"low_window": 1}}));
+    assert_eq!(unknown.unwrap_err(), "unknown parameter \"low_window\"");
+    let beyond = read(json!({"name": "hystart", "parameters": {"delay_divisor": 0}}));
+    assert_eq!(beyond.unwrap_err(), "delay_divisor: 0 is out of range: at least 1 at most 1000");
 }

@@ -290,7 +290,10 @@ fn last_mtu() {
 /// interval for counts of 1 to 4, by hand. The control law has 1, 1/sqrt 2, 1/sqrt 3 and 1/2.
 #[test]
 fn spacing_by_newton_steps() {
-    for (rules, shares) in [("linux", [1.0, 0.5, 0.5625, 0.488_037]), ("published", [1.0, 0.707_107, 0.577_350, 0.5])] {
+    for (rules, shares) in [
+        ("linux", [1.0, 0.5, 0.5625, 0.488_037]),
+        ("published", [1.0, std::f64::consts::FRAC_1_SQRT_2, 0.577_350, 0.5]),
+    ] {
         let parameters = serde_json::from_value(serde_json::json!({"rules": rules})).unwrap();
         let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
         (0..10_000).for_each(|_| bench.enqueue(Time::ZERO, packet(1500, 0)));

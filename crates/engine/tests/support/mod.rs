@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sojourn_engine::result::RunResult;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
-use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::profile::{DefaultKind, StackProfile};
 
 /// Picoseconds per millisecond and per second.
 pub const MS: u64 = 1_000_000_000;
@@ -114,6 +114,34 @@ pub fn acknowledge_every_segment() -> StackProfile {
 
 pub fn droptail(packets: u64) -> Value {
     json!({"name": "droptail", "limit": {"packets": packets}})
+}
+
+/// A congestion control as a named profile has it.
+pub struct Profiled {
+    pub stack: StackProfile,
+    pub parameters: Value,
+    pub slow_start: Value,
+}
+
+/// What a named profile says of a congestion control: its stack, the parameters it changes, and its slow start.
+pub fn profiled(profile: &str, control: &str) -> Profiled {
+    let named = StackProfile::named().into_iter().find(|named| named.name == profile).expect("a named profile");
+    let mut stack = serde_json::Map::new();
+    stack.extend(named.settings.into_iter().map(|setting| (setting.name.to_owned(), setting.value)));
+    let (mut parameters, mut start, mut of_start) = (json!({}), json!("standard"), json!({}));
+    for default in named.defaults.into_iter().filter(|default| default.algorithm == control) {
+        match default.kind {
+            DefaultKind::Control => parameters[default.parameter] = default.value,
+            DefaultKind::Stack => drop(stack.insert(default.parameter.to_owned(), default.value)),
+            DefaultKind::SlowStart if default.parameter == "name" => start = default.value,
+            DefaultKind::SlowStart => of_start[default.parameter] = default.value,
+        }
+    }
+    Profiled {
+        stack: StackProfile::from_settings(&Value::Object(stack)).expect("settings that are allowed"),
+        parameters,
+        slow_start: json!({"name": start, "parameters": of_start}),
+    }
 }
 
 pub fn tcp(name: &str) -> Value {

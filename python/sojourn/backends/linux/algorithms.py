@@ -116,11 +116,15 @@ def translate(
             settings[_path(module.name, there)] = str(convert(value))
         elif value != fixed[parameter.name]:
             limitations.note(f"tcp.{parameter.name}", f"{module.name} of Linux has no such parameter")
-    slow_start = source["slow_start"]
+    slow_start = _slow_start(source)
     if name == "cubic":
         settings[_path("cubic", "hystart")] = str(_HYSTART.get(slow_start, 1))
         if slow_start not in _HYSTART:
             limitations.note("tcp.slow_start", f"cubic of Linux has {' and '.join(_HYSTART)}")
+        elif isinstance(source["slow_start"], dict):
+            usual = {parameter.name: parameter.default for parameter in known.slow_start(slow_start).parameters}
+            if source["slow_start"]["parameters"] != usual:
+                limitations.note("tcp.slow_start", "the constants of Linux's HyStart are not set")
     elif slow_start != "standard":
         limitations.note("tcp.slow_start", f"{module.name} of Linux has the standard slow start only")
     return module.name, settings
@@ -139,7 +143,7 @@ def _added(
     registered = _REGISTERED.search(text)
     if registered is None:
         raise Impossible("tcp.linux", f"{file} registers no congestion control")
-    if source["slow_start"] != "standard":
+    if _slow_start(source) != "standard":
         limitations.note("tcp.slow_start", f"{file} has its own slow start")
     writable = {name for name, permissions in _PARAMETER.findall(text) if int(permissions, 8) & _WRITABLE}
     settings: dict[str, str] = {}
@@ -172,6 +176,12 @@ def built_in(plugin: Mapping[str, Any], modules: Modules, key: str, example: str
         other = f"another {file}" if file in modules else f"no {file}"
         raise Impossible(f"{key}.linux", f"this kernel was built with {other}; {builds}, for --backend linux:NAME")
     return text
+
+
+def _slow_start(source: Mapping[str, Any]) -> str:
+    """The name of a flow's slow start, which a specification gives alone or with parameters."""
+    slow_start = source["slow_start"]
+    return str(slow_start["name"]) if isinstance(slow_start, dict) else str(slow_start)
 
 
 def _path(module: str, parameter: str) -> str:

@@ -2,13 +2,25 @@
 
 use std::sync::Arc;
 
-use super::linux::Rules;
 use super::linux::cubic::CubicSteps;
+use super::ns3::cubic::CubicCount;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
-use crate::parameters;
 use crate::tcp::window::Window;
-use crate::time::Time;
+use crate::time::{Duration, Time};
+use crate::{choice, parameters};
+
+choice! {
+    /// Whose arithmetic CUBIC follows.
+    pub enum CubicRules {
+        /// That of RFC 9438.
+        Published = "published",
+        /// That of Linux 6.1.
+        Linux = "linux",
+        /// That of ns-3.48.
+        Ns3 = "ns3",
+    }
+}
 
 parameters! {
     /// Parameters of CUBIC.
@@ -18,7 +30,10 @@ parameters! {
         beta_ecn: f64 = 0.85, in 0 .. 1, "Multiplicative decrease factor after marks, if the stack sets abe = true", "RFC 8511 section 3.1";
         fast_convergence: bool = true, "Lower W_max further after a loss below the previous W_max", "RFC 9438 section 4.7";
         reno_friendly: bool = true, "Keep the window at least as large as Reno's estimated window", "RFC 9438 section 4.3";
-        rules: Rules = Rules::Published, "Whose arithmetic: linux grows in whole segments, by at least 5 % a round trip before the first loss, and its estimate of Reno keeps below one segment a round trip", "RFC 9438; Linux tcp_cubic.c, bictcp_update";
+        greatest_target: f64 = 1.5, in 1 .. 1000, "Greatest target of a round trip, in windows; with the rules published", "RFC 9438 section 4.2";
+        slowest_start: u64 = 20, in 1 .. 1000000, "Segments acknowledged for one of growth, at most, before the first loss; with the rules linux and ns3", "Linux tcp_cubic.c, bictcp_update; ns-3 tcp-cubic.cc, CntClamp";
+        rtt_settling: Duration = Duration::from_seconds(1), in 0 .. 1e15, "Time after a loss from whose end on RTTs may lower the minimum RTT; with the rules linux and ns3", "Linux tcp_cubic.c, cubictcp_acked: HZ";
+        rules: CubicRules = CubicRules::Published, "Whose arithmetic: linux and ns3 grow in whole segments, by at least 5 % a round trip before the first loss, and their estimate of Reno keeps below one segment a round trip; ns3 cuts cwnd and not the flight size", "RFC 9438; Linux tcp_cubic.c, bictcp_update; ns-3 tcp-cubic.cc, Update and GetSsThresh";
     }
 }
 
@@ -32,8 +47,15 @@ pub struct Cubic {
     cwnd_prior: f64,
     /// The current congestion avoidance stage.
     epoch: Option<Epoch>,
-    /// By the rules of Linux.
-    linux: Option<Box<CubicSteps>>,
+    /// By other rules than the published ones.
+    counted: Option<Box<Counted>>,
+}
+
+/// CUBIC in whole segments.
+#[derive(Clone, Debug)]
+enum Counted {
+    Linux(CubicSteps),
+    Ns3(CubicCount),
 }
 
 #[derive(Clone, Debug)]
@@ -87,22 +109,30 @@ impl Cubic {
                      W_cubic < W_est < cwnd the window waits for W_est and does not fall to it; a stage that starts \
                      above W_max has its plateau there (K = 0); rules = \"linux\" is the arithmetic of Linux 6.1, where \
                      an estimate of Reno never grows by more than 0.53 segments a round trip and the window by at least \
-                     5 % before the first loss",
+                     5 % before the first loss; rules = \"ns3\" is that of ns-3.48, whose time does not stop while the \
+                     window is not used",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<CubicParameters>) -> Cubic {
-        let linux = (parameters.rules == Rules::Linux).then(Box::default);
-        Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None, linux }
+        let counted = match parameters.rules {
+            CubicRules::Published => None,
+            CubicRules::Linux => Some(Box::new(Counted::Linux(CubicSteps::default()))),
+            CubicRules::Ns3 => Some(Box::new(Counted::Ns3(CubicCount::default()))),
+        };
+        Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None, counted }
     }
 
     /// Reduces the window to this share of the flight size.
     fn reduce(&mut self, beta: f64, window: &mut Window, flight_size: u64) {
-        if let Some(linux) = &mut self.linux {
-            return linux.reduce(window, flight_size, beta, self.parameters.fast_convergence);
+        let fast_convergence = self.parameters.fast_convergence;
+        match self.counted.as_deref_mut() {
+            None => {}
+            Some(Counted::Linux(steps)) => return steps.reduce(window, flight_size, beta, fast_convergence),
+            Some(Counted::Ns3(count)) => return count.reduce(window, beta, fast_convergence),
         }
         let cwnd = window.segments();
-        let gives_way = self.parameters.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
+        let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
         self.w_max = Some(if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
         self.cwnd_prior = cwnd;
         self.epoch = None;
@@ -112,10 +142,12 @@ impl Cubic {
 
 impl CongestionControl for Cubic {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        if let Some(linux) = &mut self.linux {
-            return linux.increase(window, ack, &self.parameters);
+        match self.counted.as_deref_mut() {
+            None => {}
+            Some(Counted::Linux(steps)) => return steps.increase(window, ack, &self.parameters),
+            Some(Counted::Ns3(count)) => return count.increase(window, ack, &self.parameters),
         }
-        let CubicParameters { c, beta, reno_friendly, .. } = *self.parameters;
+        let CubicParameters { c, beta, reno_friendly, greatest_target, .. } = *self.parameters;
         let mss = window.mss as f64;
         let epoch = self.epoch.get_or_insert_with(|| {
             let cwnd = window.segments();
@@ -131,7 +163,7 @@ impl CongestionControl for Cubic {
         let growth = if reno_friendly && epoch.w_cubic(t, c) < epoch.w_est {
             (epoch.w_est - cwnd).max(0.0)
         } else {
-            let target = epoch.w_cubic(t + ack.srtt.seconds(), c).clamp(cwnd, 1.5 * cwnd);
+            let target = epoch.w_cubic(t + ack.srtt.seconds(), c).clamp(cwnd, greatest_target * cwnd);
             // An acknowledgement of more than a window does not exceed the target.
             (target - cwnd) * windows_acked.min(1.0)
         };
@@ -154,8 +186,10 @@ impl CongestionControl for Cubic {
             CongestionEvent::Timeout => {
                 self.w_max = None;
                 self.epoch = None;
-                if let Some(linux) = &mut self.linux {
-                    linux.reset();
+                match self.counted.as_deref_mut() {
+                    None => {}
+                    Some(Counted::Linux(steps)) => steps.reset(),
+                    Some(Counted::Ns3(count)) => count.reset(),
                 }
             }
             CongestionEvent::Spurious => {}
@@ -165,9 +199,12 @@ impl CongestionControl for Cubic {
     /// Excludes from t the time in which the window was not fully used (sections 4.2 and 5.8): from an acknowledgement
     /// that was not allowed to increase the window until the next one.
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
-        if let Some(linux) = &mut self.linux {
-            if let Some(rtt) = ack.rtt {
-                linux.take_rtt(rtt, ack.now);
+        if let Some(counted) = self.counted.as_deref_mut() {
+            let Some(rtt) = ack.rtt else { return };
+            let settling = self.parameters.rtt_settling;
+            match counted {
+                Counted::Linux(steps) => steps.take_rtt(rtt, ack.now, settling),
+                Counted::Ns3(count) => count.take_rtt(rtt, ack.now, settling),
             }
         } else if let Some(epoch) = &mut self.epoch {
             if !epoch.growing {

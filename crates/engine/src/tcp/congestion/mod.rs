@@ -21,6 +21,7 @@ mod linux;
 mod lp;
 mod model;
 mod newreno;
+mod ns3;
 mod prague;
 mod real;
 mod reno;
@@ -36,6 +37,7 @@ mod yeah;
 
 use std::sync::Arc;
 
+pub use cubic::CubicRules;
 pub use growth::Growth;
 pub use linux::Rules;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! The TCP stack of Linux: settings that differ from the standards, with their source.
 
-use crate::tcp::congestion::Rules;
+use crate::tcp::congestion::{CubicRules, Rules};
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
@@ -73,8 +73,10 @@ pub(super) fn release_6() -> Vec<Setting> {
 pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
     let linux = |algorithm, source| default_of(algorithm, "rules", Rules::Linux, source);
     vec![
-        linux(
+        default_of(
             "cubic",
+            "rules",
+            CubicRules::Linux,
             "Linux tcp_cubic.c, bictcp_update: 5 % a round trip before the first loss, Reno's estimate at 0.53 segments a \
              round trip, whole numbers",
         ),

@@ -71,6 +71,16 @@ choice! {
 }
 
 choice! {
+    /// The round-trip time that congestion controls are given.
+    pub enum ControlRtt {
+        /// The sample of the acknowledgement.
+        Sample = "sample",
+        /// The smoothed round-trip time after it.
+        Smoothed = "smoothed",
+    }
+}
+
+choice! {
     /// How closely segments follow the pacing rate.
     pub enum PacingClock {
         /// A segment waits for the duration of the one before, also after a pause.
@@ -103,6 +113,8 @@ parameters! {
         data_retries: u64 = 8, in 0..30, "Retransmissions in a row of one segment before the connection is aborted", "RFC 9293 section 3.8.3 (SHLD-11): R2 at least 100 s: with the 1 s minimum 8 retries last past 100 s";
         timestamps: bool = true, "Use the timestamp option: 12 bytes on every segment, an RTT sample for every acknowledgement", "RFC 7323 section 3";
         rtt_samples: RttSamples = RttSamples::Echo, "What a round-trip time sample measures", "RFC 7323 section 4.1, RFC 6298 section 3; Linux tcp_input.c, tcp_clean_rtx_queue and tcp_ack_update_rtt, prefers the times at which segments were sent";
+        zero_rtt: Duration = Duration::ZERO, "RTT sample of zero ticks of the timestamp clock; 0: it is not used", "RFC 7323 section 5.4: a tick is to be shorter than the RTT; ns-3.48 tcp-socket-base.cc, CalculateRttSample: 1 us";
+        control_rtt: ControlRtt = ControlRtt::Sample, "The RTT that congestion controls and slow starts are given", "Ha and Rhee 2011, Brakmo 1995 and others measure each acknowledgement; ns-3 tcp-socket-base.cc, ProcessAck, passes the smoothed RTT";
         sack: bool = true, "Use selective acknowledgements", "RFC 2018";
         duplicate_sack: bool = false, "Report duplicate segments in SACK blocks", "RFC 2883, an extension";
         sack_compression: Duration = Duration::ZERO, "Longest delay of an acknowledgement of data above a gap, from the fourth on; at most 1/20 of the round-trip time", "RFC 5681 section 4.2: data out of order is acknowledged at once; Linux tcp_input.c, __tcp_ack_snd_check, delays it";
@@ -114,6 +126,7 @@ parameters! {
         duplicate_ack_threshold: u64 = 3, in 1..100, "Number of duplicate acknowledgements, or of segments SACKed above, that indicates a loss", "RFC 5681 section 3.2, RFC 6675 section 2 (DupThresh)";
         recovery: RecoveryKind = RecoveryKind::Prr, "How losses are recovered without a timeout", "RFC 9937 over RFC 6675";
         repeated_fast_retransmit: bool = true, "With recovery reno: allow another fast retransmit before the data sent up to the last loss is acknowledged", "RFC 5681 section 3.2 does; RFC 6582 section 3.2 step 2 does not, nor do the other recoveries without SACK";
+        growth_after_recovery: bool = false, "Whether the acknowledgement that ends a fast recovery also grows the window, by all that it covers", "RFC 5681 section 3.2, RFC 6675 section 5: it sets cwnd to ssthresh; ns-3.48 tcp-socket-base.cc, ProcessAck, then calls IncreaseWindow";
         flight_size: FlightSize = FlightSize::Outstanding, "The quantity that is reduced on congestion", "RFC 5681 section 2";
         pacing: bool = false, "Pace segments over the round trip, with algorithms that have no pacing rate of their own", "RFC 9743 leaves it open; Linux paces at twice cwnd / SRTT in slow start and 1.2 times after (tcp_update_pacing_rate)";
         pacing_clock: PacingClock = PacingClock::Exact, "How closely segments follow the pacing rate", "draft-ietf-ccwg-bbr section 4.6.2 paces exactly; Linux tcp_output.c, tcp_update_skb_after_send, gives credit for late segments";
@@ -133,11 +146,25 @@ pub struct Setting {
     pub source: &'static str,
 }
 
-/// The default of one algorithm's parameter under a named profile, where it differs from that of the catalogue.
+/// What a default of a profile is of, if it holds for one congestion control only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DefaultKind {
+    /// A parameter of the congestion control.
+    Control,
+    /// A setting of the stack.
+    Stack,
+    /// The slow start: its `name`, or one of its parameters.
+    SlowStart,
+}
+
+/// A default under a named profile that holds for one congestion control only.
 pub struct AlgorithmDefault {
     /// The name of the congestion control.
     pub algorithm: &'static str,
-    /// The name of its parameter.
+    /// What the default is of.
+    pub kind: DefaultKind,
+    /// The name of the parameter or setting.
     pub parameter: &'static str,
     /// The value, as in a specification.
     pub value: Value,
@@ -157,7 +184,19 @@ fn default_of(
     value: impl serde::Serialize,
     source: &'static str,
 ) -> AlgorithmDefault {
-    AlgorithmDefault { algorithm, parameter, value: json!(value), source }
+    AlgorithmDefault { algorithm, kind: DefaultKind::Control, parameter, value: json!(value), source }
+}
+
+impl AlgorithmDefault {
+    /// The same of a setting of the stack.
+    fn of_stack(self) -> AlgorithmDefault {
+        AlgorithmDefault { kind: DefaultKind::Stack, ..self }
+    }
+
+    /// The same of the slow start.
+    fn of_slow_start(self) -> AlgorithmDefault {
+        AlgorithmDefault { kind: DefaultKind::SlowStart, ..self }
+    }
 }
 
 impl StackProfile {

@@ -12,7 +12,7 @@ pub struct NamedProfile {
     pub title: &'static str,
     /// All settings, in the order of [`StackProfile`].
     pub settings: Vec<Setting>,
-    /// Defaults of parameters of congestion controls, where they differ.
+    /// Defaults that hold for one congestion control only.
     pub defaults: Vec<AlgorithmDefault>,
 }
 
@@ -42,13 +42,13 @@ impl StackProfile {
                 "ns3-3.30",
                 "ns-3 release 3.30's defaults, with 1500-byte packets",
                 ns3::release_3_30(),
-                Vec::new(),
+                ns3::defaults_of_3_30(),
             ),
             complete(
                 "ns3-3.48",
                 "ns-3 release 3.48's defaults, with 1500-byte packets",
                 ns3::release_3_48(),
-                Vec::new(),
+                ns3::defaults_of_3_48(),
             ),
         ]
     }

@@ -1,11 +1,12 @@
 //! The TCP stacks of ns-3: settings of each release that differ from the standards, with their source.
 
+use crate::tcp::congestion::CubicRules;
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{Counting, Setting, setting};
+use super::{AlgorithmDefault, ControlRtt, Counting, Setting, default_of, setting};
 
 /// The settings common to both releases of ns-3.
 fn common() -> Vec<Setting> {
@@ -29,6 +30,12 @@ fn common() -> Vec<Setting> {
         setting("data_retries", 6, "ns-3 tcp-socket.cc, DataRetries"),
         setting("delayed_ack_count", 2, "ns-3 tcp-socket.cc, DelAckCount"),
         setting("delayed_ack_timeout", Duration::from_milliseconds(200), "ns-3 tcp-socket.cc, DelAckTimeout"),
+        setting(
+            "control_rtt",
+            ControlRtt::Smoothed,
+            "ns-3 tcp-socket-base.cc, ProcessAck: PktsAcked is given the estimate (3.30: m_lastRtt, which EstimateRtt sets to \
+             it; 3.48: m_srtt)",
+        ),
         setting(
             "flight_size",
             FlightSize::Pipe,
@@ -74,5 +81,74 @@ pub(super) fn release_3_48() -> Vec<Setting> {
     ));
     settings.push(setting("initial_window", 10, "ns-3.48 tcp-socket.cc, InitialCwnd"));
     settings.push(setting("recovery", RecoveryKind::Prr, "ns-3.48 tcp-l4-protocol.cc, RecoveryType TcpPrrRecovery"));
+    settings.push(setting(
+        "zero_rtt",
+        Duration::from_microseconds(1),
+        "ns-3.48 tcp-socket-base.cc, CalculateRttSample: a sample of zero ticks is 1 us",
+    ));
+    settings.push(setting(
+        "growth_after_recovery",
+        true,
+        "ns-3.48 tcp-socket-base.cc, ProcessAck: IncreaseWindow with the segments that the last ACK of a recovery covers",
+    ));
     settings
+}
+
+/// What holds for one congestion control only, in both releases.
+fn common_defaults() -> Vec<AlgorithmDefault> {
+    let mut defaults = Vec::new();
+    for (algorithm, source) in [
+        (
+            "bic",
+            "ns-3 tcp-bic.cc, IncreaseWindow: a segment an ACK in slow start, then all segments acknowledged count",
+        ),
+        ("hstcp", "ns-3 tcp-highspeed.cc, CongestionAvoidance: all segments acknowledged count"),
+        ("scalable", "ns-3 tcp-scalable.cc, CongestionAvoidance: all segments acknowledged count"),
+        ("yeah", "ns-3 tcp-yeah.cc, IncreaseWindow: in its fast mode all segments acknowledged count"),
+        ("illinois", "ns-3 tcp-illinois.cc, IncreaseWindow: all segments acknowledged count"),
+    ] {
+        defaults.push(default_of(algorithm, "counting", Counting::Recommended, source).of_stack());
+    }
+    for (algorithm, source) in [
+        ("bic", "ns-3 tcp-bic.cc, GetSsThresh: the window times beta"),
+        ("vegas", "ns-3 tcp-vegas.cc, GetSsThresh: at most the window less a segment"),
+    ] {
+        defaults.push(default_of(algorithm, "flight_size", FlightSize::Window, source).of_stack());
+    }
+    defaults.extend([
+        default_of("bic", "beta", 0.8, "ns-3 tcp-bic.cc, Beta"),
+        default_of("bic", "smooth_part", 5.0, "ns-3 tcp-bic.cc, SmoothPart"),
+        default_of("scalable", "a", 0.02, "ns-3 tcp-scalable.cc, AIFactor: a segment for 50"),
+    ]);
+    defaults
+}
+
+/// What holds for one congestion control only in release 3.30. It has no CUBIC, no BBR and no DCTCP.
+pub(super) fn defaults_of_3_30() -> Vec<AlgorithmDefault> {
+    common_defaults()
+}
+
+/// What holds for one congestion control only in release 3.48.
+pub(super) fn defaults_of_3_48() -> Vec<AlgorithmDefault> {
+    let mut defaults = common_defaults();
+    defaults.extend([
+        default_of("cubic", "rules", CubicRules::Ns3, "ns-3.48 tcp-cubic.cc, Update and GetSsThresh"),
+        default_of("cubic", "rtt_settling", Duration::from_milliseconds(10), "ns-3.48 tcp-cubic.cc, CubicDelta"),
+        default_of(
+            "cubic",
+            "counting",
+            Counting::Segments,
+            "ns-3.48 tcp-cubic.cc, IncreaseWindow: all segments acknowledged, in slow start too",
+        )
+        .of_stack(),
+        default_of("cubic", "name", "hystart", "ns-3.48 tcp-cubic.cc, HyStart: on").of_slow_start(),
+        default_of("cubic", "train_cushion", Duration::ZERO, "ns-3.48 tcp-cubic.cc, HystartUpdate").of_slow_start(),
+        default_of("cubic", "train_divisor", 1, "ns-3.48 tcp-cubic.cc, HystartUpdate: the whole minimum RTT")
+            .of_slow_start(),
+        default_of("cubic", "delay_divisor", 1, "ns-3.48 tcp-cubic.cc, HystartDelayThresh: the whole minimum RTT")
+            .of_slow_start(),
+        default_of("cubic", "delay_maximum", Duration::from_seconds(1), "ns-3.48 tcp-cubic.cc, HyStartDelayMax")
+            .of_slow_start(),
+    ]);
+    defaults
 }

@@ -5,6 +5,7 @@ use super::{Sender, State};
 use crate::packet::{AckOptions, Packet};
 use crate::tcp::congestion::{Ack, CongestionControl, Delivery, RateSample, Timestamps};
 use crate::tcp::flight::{Arrival, FlightSettings};
+use crate::tcp::profile::ControlRtt;
 use crate::tcp::recovery::{Evidence, Step};
 use crate::tcp::scoreboard::{FIRST_DATA, Progress};
 use crate::time::{Duration, Time};
@@ -222,9 +223,13 @@ impl Sender {
             }
             Step::Leave => {
                 self.recovery.leave(&mut self.flight);
+                let grows_by_all = self.profile.growth_after_recovery && growth.acked > 0;
+                if grows_by_all {
+                    self.grow(&Growth { delivered: growth.acked, follows_gap: true, ..*growth }, false, now);
+                }
                 if self.recovery.knows_of_loss(&mut self.flight) {
                     self.enter_recovery(delivered, now, outbox);
-                } else if self.flight.settings.counts_segments && growth.acked > 0 {
+                } else if self.flight.settings.counts_segments && growth.acked > 0 && !grows_by_all {
                     // Linux tcp_input.c, tcp_cong_control: no longer in the state Recovery.
                     self.grow(&Growth { follows_gap: true, ..*growth }, false, now);
                 }
@@ -239,14 +244,19 @@ impl Sender {
         let ack = self.ack_of(growth, now);
         self.algorithm.on_ack(&self.flight.window, &ack);
         let FlightSettings { is_governed, counts_segments, .. } = self.flight.settings;
-        if !is_governed && !(enters && counts_segments) {
+        if !(is_governed || enters && counts_segments) {
             self.raise(ack);
         }
     }
 
     /// What the algorithm is told of an acknowledgement of new data.
     fn ack_of(&self, growth: &Growth, now: Time) -> Ack {
-        let Growth { acked, delivered, follows_gap, marked, rtt, timestamps, options } = *growth;
+        let Growth { acked, delivered, follows_gap, marked, timestamps, options, .. } = *growth;
+        let srtt = self.rto.srtt();
+        let rtt = match self.profile.control_rtt {
+            ControlRtt::Sample => growth.rtt,
+            ControlRtt::Smoothed => growth.rtt.and(Some(srtt)),
+        };
         let window = self.flight.window;
         let counted = if self.flight.settings.counts_segments { delivered } else { acked };
         let credit = self.profile.counting.credit(counted, &window, self.flight.phase);
@@ -255,7 +265,7 @@ impl Sender {
             acked,
             credit,
             rtt,
-            srtt: self.rto.srtt(),
+            srtt,
             una: self.flight.una,
             nxt: self.next_sequence(),
             in_flight: self.flight.pipe(),

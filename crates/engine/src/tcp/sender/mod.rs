@@ -24,7 +24,7 @@ use crate::tcp::profile::{Counting, RttSamples, StackProfile};
 use crate::tcp::recovery::{Recovery, RecoverySettings};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::{FIRST_DATA, Scoreboard};
-use crate::tcp::slow_start::{SlowStart, SlowStartKind};
+use crate::tcp::slow_start::{SlowStart, SlowStartChoice};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -117,7 +117,7 @@ impl Sender {
         address: Address,
         profile: Arc<StackProfile>,
         algorithm: Algorithm,
-        slow_start: SlowStartKind,
+        slow_start: impl Into<SlowStartChoice>,
         size: Option<u64>,
     ) -> Sender {
         let mss = profile.segment_size.0;
@@ -138,7 +138,7 @@ impl Sender {
             algorithm,
             slow_start: SlowStart::new(slow_start),
             rto: Rto::new(&profile.rto_limits()),
-            rtt_sampler: RttSampler::new(profile.timestamps, profile.timestamp_clock),
+            rtt_sampler: RttSampler::new(&profile),
             segment_times: samples_segments.then(|| Box::new(SegmentTimes::new())),
             pacer,
             marks: Marks::new(profile.ecn),

@@ -1,5 +1,6 @@
 //! Round-trip time samples, from timestamps (RFC 7323) or by timing one segment at a time (Karn's algorithm).
 
+use crate::tcp::profile::StackProfile;
 use crate::time::{Duration, Time};
 
 /// The segment timed in the absence of timestamps. Only a segment sent once is timed.
@@ -16,6 +17,8 @@ pub(super) enum RttSampler {
     Timestamps {
         /// Tick of the timestamp clock, zero for an exact clock.
         tick: Duration,
+        /// What a sample of zero ticks counts as; zero if it is not used.
+        least: Duration,
         /// The latest tick that was read.
         latest: Time,
     },
@@ -24,14 +27,19 @@ pub(super) enum RttSampler {
 }
 
 impl RttSampler {
-    pub(super) fn new(has_timestamps: bool, tick: Duration) -> RttSampler {
-        if has_timestamps { RttSampler::Timestamps { tick, latest: Time::ZERO } } else { RttSampler::Segment(None) }
+    pub(super) fn new(profile: &StackProfile) -> RttSampler {
+        if profile.timestamps {
+            let (tick, least) = (profile.timestamp_clock, profile.zero_rtt);
+            RttSampler::Timestamps { tick, least, latest: Time::ZERO }
+        } else {
+            RttSampler::Segment(None)
+        }
     }
 
     /// The reading of the timestamp clock: the time rounded down to a tick.
     pub(super) fn timestamp(&mut self, now: Time) -> Time {
         match self {
-            RttSampler::Timestamps { tick, latest } if tick.0 > 0 => {
+            RttSampler::Timestamps { tick, latest, .. } if tick.0 > 0 => {
                 if now.since(*latest) >= *tick {
                     *latest = Time(now.0 - now.0 % tick.0);
                 }
@@ -70,7 +78,10 @@ impl RttSampler {
     /// The sample of an acknowledgement of new data up to `number`.
     pub(super) fn sample(&mut self, number: u64, echo: Time, now: Time) -> Option<Duration> {
         match self {
-            RttSampler::Timestamps { .. } => self.sample_by_timestamps(echo, now),
+            RttSampler::Timestamps { least, .. } => {
+                let least = *least;
+                self.sample_by_timestamps(echo, least, now)
+            }
             RttSampler::Segment(timed) => {
                 let sent = timed.filter(|timed| number >= timed.end)?.sent;
                 *timed = None;
@@ -82,13 +93,16 @@ impl RttSampler {
     /// The sample from the answer to a SYN, which may have been retransmitted.
     pub(super) fn sample_of_syn(&mut self, echo: Time, was_lost: bool, now: Time) -> Option<Duration> {
         match self {
-            RttSampler::Timestamps { .. } => self.sample_by_timestamps(echo, now),
+            RttSampler::Timestamps { least, .. } => {
+                let least = *least;
+                self.sample_by_timestamps(echo, least, now)
+            }
             RttSampler::Segment(_) => (!was_lost).then(|| now.since(echo)),
         }
     }
 
-    /// A sample of zero ticks is ignored.
-    fn sample_by_timestamps(&mut self, echo: Time, now: Time) -> Option<Duration> {
-        Some(self.timestamp(now).since(echo)).filter(|rtt| *rtt > Duration::ZERO)
+    /// A sample of zero ticks is ignored, unless there is a least sample.
+    fn sample_by_timestamps(&mut self, echo: Time, least: Duration, now: Time) -> Option<Duration> {
+        Some(self.timestamp(now).since(echo).max(least)).filter(|rtt| *rtt > Duration::ZERO)
     }
 }

@@ -3,11 +3,17 @@
 mod hystart;
 mod hystartpp;
 
-pub use hystart::HyStart;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, de};
+use serde_json::{Map, Value};
+
+pub use hystart::{HyStart, HyStartParameters};
 pub use hystartpp::HyStartPlusPlus;
 
 use crate::about::About;
 use crate::choice;
+use crate::parameter::{Description, check_limits};
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 
@@ -23,21 +29,65 @@ choice! {
     }
 }
 
+const STANDARD: About = About {
+    name: "standard",
+    aliases: &[],
+    title: "Standard slow start",
+    class: "loss",
+    year: 2009,
+    source: "RFC 5681 section 3.1",
+    deviations: "none",
+};
+
 impl SlowStartKind {
-    /// All slow start algorithms. The first is the default.
-    pub const CATALOGUE: [About; 3] = [
-        About {
-            name: "standard",
-            aliases: &[],
-            title: "Standard slow start",
-            class: "loss",
-            year: 2009,
-            source: "RFC 5681 section 3.1",
-            deviations: "none",
-        },
-        HyStart::ABOUT,
-        HyStartPlusPlus::ABOUT,
-    ];
+    /// All slow start algorithms with their parameters. The first is the default.
+    pub fn catalogue() -> Vec<(&'static About, Vec<Description>)> {
+        vec![
+            (&STANDARD, Vec::new()),
+            (&HyStart::ABOUT, HyStartParameters::describe()),
+            (&HyStartPlusPlus::ABOUT, Vec::new()),
+        ]
+    }
+}
+
+/// A slow start with its parameters, as a specification gives it: its name, or an object of `name` and `parameters`.
+#[derive(Clone, Debug)]
+pub struct SlowStartChoice {
+    kind: SlowStartKind,
+    hystart: Arc<HyStartParameters>,
+}
+
+impl From<SlowStartKind> for SlowStartChoice {
+    fn from(kind: SlowStartKind) -> SlowStartChoice {
+        SlowStartChoice { kind, hystart: Arc::default() }
+    }
+}
+
+impl<'de> Deserialize<'de> for SlowStartChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SlowStartChoice, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Named {
+            name: SlowStartKind,
+            #[serde(default)]
+            parameters: Map<String, Value>,
+        }
+        let value = Value::deserialize(deserializer)?;
+        if value.is_string() {
+            return SlowStartKind::deserialize(value).map(SlowStartChoice::from).map_err(de::Error::custom);
+        }
+        let Named { name, parameters } = Named::deserialize(value).map_err(de::Error::custom)?;
+        if name != SlowStartKind::HyStart {
+            return match parameters.keys().next() {
+                Some(parameter) => Err(de::Error::custom(format!("unknown parameter {parameter:?}"))),
+                None => Ok(name.into()),
+            };
+        }
+        let parameters = Value::Object(parameters);
+        check_limits(&parameters, &HyStartParameters::describe()).map_err(de::Error::custom)?;
+        let hystart = HyStartParameters::deserialize(parameters).map_err(de::Error::custom)?;
+        Ok(SlowStartChoice { kind: name, hystart: Arc::new(hystart) })
+    }
 }
 
 /// The slow start state of a sender.
@@ -53,10 +103,11 @@ pub enum SlowStart {
 
 impl SlowStart {
     /// Creates the initial state.
-    pub fn new(kind: SlowStartKind) -> SlowStart {
+    pub fn new(choice: impl Into<SlowStartChoice>) -> SlowStart {
+        let SlowStartChoice { kind, hystart } = choice.into();
         match kind {
             SlowStartKind::Standard => SlowStart::Standard,
-            SlowStartKind::HyStart => SlowStart::HyStart(Box::default()),
+            SlowStartKind::HyStart => SlowStart::HyStart(Box::new(HyStart::new(hystart))),
             SlowStartKind::HyStartPlusPlus => SlowStart::HyStartPlusPlus(Box::default()),
         }
     }
@@ -100,7 +151,7 @@ impl SlowStart {
     /// Restarts slow start after a timeout.
     pub fn restart(&mut self) {
         if let SlowStart::HyStart(hystart) = self {
-            **hystart = HyStart::default();
+            hystart.restart();
         }
     }
 }

@@ -9,9 +9,8 @@ use crate::tcp::congestion::cubic::CubicParameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// Segments acknowledged for one of growth: at most, before the first loss; without a target above the window, as so
-/// many windows; and at least. tcp_cubic.c, bictcp_update.
-const MOST_BEFORE_LOSS: u64 = 20;
+/// Segments acknowledged for one of growth: without a target above the window, as so many windows; and at least.
+/// tcp_cubic.c, bictcp_update.
 const WINDOWS_AT_PLATEAU: u64 = 100;
 const LEAST: u64 = 2;
 
@@ -93,7 +92,7 @@ impl CubicSteps {
         let height = scale.saturating_mul(from_plateau * from_plateau * from_plateau) >> (10 + 3 * TIME_SHIFT);
         let target = if t < epoch.k { epoch.plateau.saturating_sub(height) } else { epoch.plateau + height };
         let every = if target > cwnd { cwnd / (target - cwnd) } else { WINDOWS_AT_PLATEAU * cwnd };
-        if last_max == 0 { every.min(MOST_BEFORE_LOSS) } else { every }
+        if last_max == 0 { every.min(parameters.slowest_start) } else { every }
     }
 
     fn keep_up_with_reno(&mut self, cwnd: u64, beta: f64) {
@@ -127,9 +126,9 @@ impl CubicSteps {
         *self = CubicSteps::default();
     }
 
-    /// Takes the minimum RTT, but not from the first second after a loss: cubictcp_acked.
-    pub fn take_rtt(&mut self, rtt: Duration, now: Time) {
-        if self.epoch.is_none_or(|epoch| ticks(now) - epoch.start >= HZ) {
+    /// Takes the minimum RTT, but not at the beginning of an epoch: cubictcp_acked.
+    pub fn take_rtt(&mut self, rtt: Duration, now: Time, settling: Duration) {
+        if self.epoch.is_none_or(|epoch| ticks(now) - epoch.start >= ticks_of(settling)) {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
     }
