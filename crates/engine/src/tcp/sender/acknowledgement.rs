@@ -222,34 +222,46 @@ impl Sender {
                 restarts_timer
             }
             Step::Leave => {
-                self.recovery.leave(&mut self.flight);
-                let grows_by_all = self.profile.growth_after_recovery && growth.acked > 0;
-                if grows_by_all {
-                    self.grow(&Growth { delivered: growth.acked, follows_gap: true, ..*growth }, false, now);
-                }
-                if self.recovery.knows_of_loss(&mut self.flight) {
-                    self.enter_recovery(delivered, now, outbox);
-                } else if self.flight.settings.counts_segments && growth.acked > 0 && !grows_by_all {
-                    // Linux tcp_input.c, tcp_cong_control: no longer in the state Recovery.
-                    self.grow(&Growth { follows_gap: true, ..*growth }, false, now);
-                }
+                self.leave_recovery(growth, delivered, now, outbox);
                 true
             }
         }
     }
 
-    /// Grows the window, unless the window was not fully used or the acknowledgement reports marks. Linux does not if a
-    /// recovery begins (`enters`): tcp_input.c, tcp_cong_control.
-    fn grow(&mut self, growth: &Growth, enters: bool, now: Time) {
-        let ack = self.ack_of(growth, now);
-        self.algorithm.on_ack(&self.flight.window, &ack);
-        let FlightSettings { is_governed, counts_segments, .. } = self.flight.settings;
-        if !(is_governed || enters && counts_segments) {
-            self.raise(ack);
+    /// Ends recovery. What its last acknowledgement adds to the window is the stack's to say.
+    #[cold]
+    #[inline(never)]
+    fn leave_recovery(&mut self, growth: &Growth, delivered: u64, now: Time, outbox: &mut Vec<Packet>) {
+        self.recovery.leave(&mut self.flight);
+        let grows_by_all = self.profile.growth_after_recovery && growth.acked > 0;
+        if grows_by_all {
+            self.grow(&Growth { delivered: growth.acked, follows_gap: true, ..*growth }, false, now);
+        }
+        if self.recovery.knows_of_loss(&mut self.flight) {
+            self.enter_recovery(delivered, now, outbox);
+        } else if self.flight.settings.counts_segments && growth.acked > 0 && !grows_by_all {
+            // Linux tcp_input.c, tcp_cong_control: no longer in the state Recovery.
+            self.grow(&Growth { follows_gap: true, ..*growth }, false, now);
         }
     }
 
+    /// Grows the window, unless the window was not fully used or the acknowledgement reports marks. Linux does not if a
+    /// recovery begins (`enters`): tcp_input.c, tcp_cong_control.
+    #[inline(always)]
+    fn grow(&mut self, growth: &Growth, enters: bool, now: Time) {
+        let mut ack = self.ack_of(growth, now);
+        let window = &mut self.flight.window;
+        self.algorithm.on_ack(window, &ack);
+        let FlightSettings { is_governed, counts_segments, .. } = self.flight.settings;
+        // RFC 3168 section 6.1.2: the window does not grow on an acknowledgement with ECN-Echo.
+        if is_governed || enters && counts_segments || !self.window_limited || ack.marked > 0 {
+            return;
+        }
+        self.slow_start.grow(&mut self.algorithm, window, &mut ack);
+    }
+
     /// What the algorithm is told of an acknowledgement of new data.
+    #[inline(always)]
     fn ack_of(&self, growth: &Growth, now: Time) -> Ack {
         let Growth { acked, delivered, follows_gap, marked, timestamps, options, .. } = *growth;
         let srtt = self.rto.srtt();
@@ -276,14 +288,5 @@ impl Sender {
             marked: marked * window.mss,
             load_factor: options.load_factor,
         }
-    }
-
-    fn raise(&mut self, mut ack: Ack) {
-        let window = &mut self.flight.window;
-        // RFC 3168 section 6.1.2: the window does not grow on an acknowledgement with ECN-Echo.
-        if !self.window_limited || ack.marked > 0 {
-            return;
-        }
-        self.slow_start.grow(&mut self.algorithm, window, &mut ack);
     }
 }
