@@ -208,7 +208,7 @@ def reproduce(
     """Runs a study, or the part of it that ``only`` selects, such as ``{"queue": ["pie", "codel"], "load": "HC"}``.
 
     A study is given by its name, or as one that ``check_study`` has found sound. ``reading`` is one of its readings, such as
-    ``"as-inferred"``; as given unless told. ``changes`` sets keys of its scenarios, to
+    ``"as-inferred"``; without it the study is run as loaded. ``changes`` sets keys of its scenarios, to
     see what an assumption is worth: ``{"stack.minimum_rto": "200 ms"}``. The other arguments are those of ``run``; ``out``
     also gets ``cells.csv`` and, of a study with claims, ``claims.csv``.
 
@@ -419,7 +419,7 @@ def as_made(study: Study, store: Store) -> Study:
 
 
 def by_reading(study: Study, store: Store) -> Mapping[str, Reproduction]:
-    """What a store's runs of a study come to, by the name of each reading that was reproduced there.
+    """The comparison and the verdicts of a store's runs of a study, by the name of each reading that was reproduced there.
 
     Raises:
         InputError: there is no run, or a command's cells, settings or reading are no longer the study's.

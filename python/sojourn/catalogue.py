@@ -146,8 +146,8 @@ class Setting(Sourced):
 class AlgorithmDefault(Sourced):
     """A default under a stack profile that holds for one congestion control only.
 
-    Its ``kind`` says of what: of a parameter of the ``control``, of a setting of the ``stack``, or of the ``slow_start``: its
-    ``name``, or one of its parameters.
+    Its ``kind`` says what it sets: a parameter of the ``control``, a setting of the ``stack``, or of the ``slow_start`` its
+    ``name`` or a parameter.
     """
 
     algorithm: str
@@ -181,7 +181,7 @@ class Profile(Entry):
         return {setting.name: setting.value for setting in self.settings} | self._own("stack", algorithm)
 
     def parameter_of(self, default: AlgorithmDefault) -> Parameter | None:
-        """What the catalogue says of what a default is of; None of the name of a slow start."""
+        """The parameter that a default sets; None if it is the name of a slow start."""
         known = load()
         control = known.congestion_control(default.algorithm)
         if default.kind == "slow_start":
@@ -191,7 +191,7 @@ class Profile(Entry):
         return next((parameter for parameter in parameters if parameter.name == default.parameter), None)
 
     def slow_start_with(self, algorithm: Algorithm) -> dict[str, Value]:
-        """The ``name`` and parameters of the slow start that this congestion control has; empty if nothing is said of it."""
+        """The ``name`` and parameters of this congestion control's slow start; empty if the profile has none for it."""
         return self._own("slow_start", algorithm)
 
     def _own(self, kind: str, algorithm: Algorithm) -> dict[str, Value]:

@@ -1,13 +1,13 @@
-"""Flows that their receivers' windows limited: what limited them is then not the network that is studied."""
+"""Flows that were limited by their receivers' windows, not by the network that is studied."""
 
 import polars as pl
 
-#: What raises the window, by its key.
+#: How to raise the window.
 REMEDY = "raise stack.receive_buffer unless that is meant"
 
 
 def note(flows: pl.LazyFrame) -> str | None:
-    """What is said, on one line, of flows whose senders waited for their receivers' windows; none if there are no such flows."""
+    """One line on flows whose senders waited for their receivers' windows; None if there are no such flows."""
     limited = pl.col("rwnd_limited")
     counts = flows.select(pl.len().alias("all"), (limited > 0).sum().alias("limited"), limited.max().alias("longest"))
     every, some, longest = counts.collect(engine="streaming").row(0)

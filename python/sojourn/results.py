@@ -125,7 +125,7 @@ class Result:
 
     @cached_property
     def limited(self) -> str | None:
-        """What is said, on one line, of flows that their receivers' windows limited; none if there are no such flows."""
+        """One line on flows that their receivers' windows limited; None if there are no such flows."""
         return receivers.note(self.scan("flows"))
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-#: Values that an interval needs at least.
+#: The least number of values for an interval.
 LEAST_FOR_INTERVAL = 2
 
 
@@ -51,7 +51,7 @@ def half_widths(deviations: "Floats", counts: "Floats", confidence: float = 0.95
 
 
 def prediction(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
-    """The interval that one further repetition is in, with Student's t; none from a single value.
+    """The prediction interval of one further repetition, with Student's t; None from a single value.
 
     Source: Hahn and Meeker, "Statistical Intervals", 1991, chapter 4.
 

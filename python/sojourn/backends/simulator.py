@@ -51,7 +51,7 @@ class Simulator:
         return IDENTITY
 
     def check(self, run: RunSpecification, given: Given, /) -> None:
-        """See ``Backend.check``: it can do all that a scenario can say but a discipline of Linux; the engine finds nonsense.
+        """See ``Backend.check``: it can do all that a scenario can say except disciplines of Linux; the engine finds nonsense.
 
         The engine builds the whole simulation, then finds that it has been cancelled.
         """

@@ -81,9 +81,7 @@ set_option = option(
     multiple=True,
     help="Set a key of the scenario, such as stack.minimum_rto='200 ms'; repeatable.",
 )
-reading_option = option(
-    "--reading", section=CELLS, metavar="NAME", help="Assume what this reading of the study does. [default: as-stated]"
-)
+reading_option = option("--reading", section=CELLS, metavar="NAME", help="Run the study under this reading. [default: as-stated]")
 seeds_option = option(
     "--seeds",
     section=CELLS,

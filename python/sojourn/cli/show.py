@@ -268,7 +268,7 @@ def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) 
 
 
 def readings(found: Mapping[str, "Reproduction"]) -> Table:
-    """What a study comes to under each of its readings, and by each backend if there are several."""
+    """How many values and claims of a study agree under each reading, and with each backend if there are several."""
 
     def agreeing(row: Row) -> str:
         return f"{row['agree']} of {row['values']}"

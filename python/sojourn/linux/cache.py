@@ -64,7 +64,7 @@ class Kernel:
 
     @property
     def modules(self) -> dict[str, str]:
-        """Digests of the files that it was compiled with besides what every kernel has, by name; empty of its own."""
+        """Digests of the files that it was compiled with besides those of every kernel, by name; "" for a kernel's own file."""
         configuration = self.folder / CONFIGURATION
         has = configuration.is_file() and DUALPI2_OPTION in configuration.read_text().splitlines()
         return {**({DUALPI2: ""} if has else {}), **{each.name: each.digest for each in self.added}}

@@ -57,7 +57,7 @@ class Contents:
     study: Study | None
     #: All claims of the study, those too that are of cells without runs.
     claims: Sequence[Claim]
-    #: What the study comes to under each reading that was reproduced here; empty if it has no readings.
+    #: The study's comparison and verdicts under each reading that was reproduced here; empty if it has no readings.
     readings: Mapping[str, api.Reproduction] = field(default_factory=dict)
 
     def rows_of(self, keys: Sequence[str], name: str, columns: Sequence[str]) -> pl.DataFrame:

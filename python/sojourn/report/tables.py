@@ -12,7 +12,7 @@ from sojourn.study.design import Study
 
 @dataclass(frozen=True)
 class Sign:
-    """How a value stands to the published one: in words, as a mark, and what the page's style calls it."""
+    """Whether a value agrees with the published one: in words, as a mark, and as a class of the page's style."""
 
     told: str
     mark: str

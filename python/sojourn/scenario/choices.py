@@ -66,7 +66,7 @@ class Choice(ABC):
 
     @classmethod
     def of(cls, given: object, folder: Path) -> Self:
-        """What a scenario gives, a name or a table; a ``ValueError`` says what is wrong and what is allowed."""
+        """Reads a name or a table of a scenario; a ``ValueError`` says what is wrong and what is allowed."""
         if isinstance(given, cls):
             return given
         if isinstance(given, str):

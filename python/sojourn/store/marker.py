@@ -14,7 +14,7 @@ NAME = "sojourn.json"
 #: counts it up; metrics may be added and removed.
 SCHEMA = 6
 
-#: Earlier versions that are read too: their files only lack columns, which are null (``results.newer``).
+#: Earlier schemas that are read too. Their files lack only columns, which are null (``results.newer``).
 EARLIER = (5,)
 
 
@@ -74,7 +74,7 @@ def check(directory: Path) -> None:
 
 
 def adopt(directory: Path) -> None:
-    """Says of a store that its files are from now on of this version's schema; the store must be locked."""
+    """Marks a store's files as of this version's schema; the store must be locked."""
     marker = directory / NAME
     text = marker.read_text(encoding="utf-8")
     for earlier in EARLIER:
@@ -85,10 +85,10 @@ def adopt(directory: Path) -> None:
 
 
 def is_known(schema: object) -> bool:
-    """Whether files of a schema are read.
+    """Whether this version reads files of a schema.
 
     Raises:
-        ValueError: it is no schema's number.
+        ValueError: it is not the number of a schema.
     """
     if type(schema) is not int:
         raise ValueError("a schema is a number")

@@ -47,7 +47,7 @@ def metadata(digest: str) -> str:
 
 
 def digest(file: Path) -> str | None:
-    """The digest that a file carries; none if it is no whole file of a store of a schema that is read."""
+    """The digest in a file; None if the file is incomplete, or of a schema that is not read."""
     try:
         told = json.loads(pl.read_parquet_metadata(file)[METADATA])
         return str(told["digest"]) if is_known(told["schema"]) else None
@@ -56,13 +56,13 @@ def digest(file: Path) -> str | None:
 
 
 def scan(file: Path, name: str) -> pl.LazyFrame:
-    """The file of a frame, read when it is collected; columns that came after it are null and at its end."""
+    """The file of a frame, read when it is collected; columns that were added since are null, at its end."""
     frame = pl.scan_parquet(file)
     return frame.with_columns(pl.lit(None, pl.Float64()).alias(column) for column in lacking(frame.collect_schema(), name))
 
 
 def lacking(columns: Iterable[str], name: str) -> list[str]:
-    """The columns, all of them numbers, that a frame has in this version and that these columns are without."""
+    """The columns, all of them numbers, that a frame has in this version and that are not among these."""
     there = set(columns)
     return [column for column in newer(name) if column not in there]
 
@@ -150,7 +150,7 @@ class Writer:
         rows = pyarrow.concat_tables(self._pieces).combine_chunks()
         self._pieces, self._waiting = [], 0
         self._writer.write_table(rows, row_group_size=self._rows)
-        # What the allocator holds free would grow with the number of groups.
+        # Otherwise the allocator's free memory grows with the number of groups.
         pyarrow.default_memory_pool().release_unused()
 
 

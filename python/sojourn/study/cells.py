@@ -31,13 +31,13 @@ class Compared:
     agrees: bool | None
     #: What made the runs, where the results of several backends are told apart.
     backend: str | None = None
-    #: How often one seed agrees with the mean of the others, and the 95 % interval of one more seed; none of a single seed.
+    #: How often a seed agrees with the mean of the others, and the 95 % interval of one more seed; None with a single seed.
     self_agreement: float | None = None
     one_seed: tuple[float, float] | None = None
 
     @property
     def beyond_chance(self) -> bool | None:
-        """Whether the two differ by more than seeds do among themselves; none if that cannot be told."""
+        """Whether the two differ by more than seeds do among themselves; None if that is not known."""
         if self.published.value is None or self.agrees is None or self.one_seed is None:
             return None
         low, high = self.one_seed
@@ -50,7 +50,7 @@ class Agreement:
 
     agreeing: int
     total: int
-    #: How many differ by more than seeds do, and the mean share of seeds that agree with our own mean; none of a single seed.
+    #: How many differ by more than seeds do, and the mean of ``self_agreement``; None with a single seed.
     beyond_chance: int | None
     ceiling: float | None
 

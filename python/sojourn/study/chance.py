@@ -1,7 +1,7 @@
-"""How much of a difference from a published value is chance: how far one run of ours is from another.
+"""How much of a difference from a published value is chance: how far our own runs differ.
 
-A published value comes from the few runs that a paper made, often from one, and has their chance in it. Where runs of ours do not
-agree among themselves, agreement with the paper tells little.
+A published value comes from few runs, often one, and varies with them. Where our own runs do not agree with each other, agreement
+with the paper tells little.
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from sojourn.sweep.model import Meant, Override, Sweep, matches
 
 Values = str | list[str]
 
-#: The reading of a study that assumes nothing beside what its source states.
+#: The reading that adds no assumptions to what the source states.
 AS_STATED = "as-stated"
 
 
@@ -61,7 +61,7 @@ class Assumption(Override):
 
 
 class Reading(Table):
-    """A named set of assumptions, made together beside what the source states."""
+    """A named set of assumptions, added together to what the source states."""
 
     description: str
     assumptions: list[Assumption]
@@ -106,7 +106,7 @@ class Study(Table):
 
     @property
     def reading(self) -> str:
-        """The name of the reading that its scenarios are of."""
+        """The name of the reading that its scenarios follow."""
         return self._reading
 
     def under(self, reading: str) -> Self:

@@ -11,7 +11,7 @@ from sojourn.study.cells import Agreement, Compared, agreement, by_backend
 from sojourn.study.design import Study
 from sojourn.table import Column, Kind, Row, Table, label, number, text
 
-#: Mark cells that do not agree, for terminals and readers without colour; the second those whose seeds differ as much.
+#: Marks of cells that do not agree, for terminals and readers without colour; the second of those within chance.
 DISAGREES, BY_CHANCE = " *", " ~"
 
 LEGEND = "* does not agree; ~ does not agree, but one seed of ours may be as far from the others"
@@ -129,7 +129,7 @@ def _agreeing(number: str, title: str, agreed: Agreement) -> Row:
 
 
 def percent(part: int, whole: int) -> float | None:
-    """A part in percent; none of nothing."""
+    """A part in percent; None if the whole is zero."""
     return 100 * part / whole if whole else None
 
 

@@ -216,7 +216,7 @@ class Sweep(Table):
         """The sweep with further overrides, applied after all others.
 
         Raises:
-            ValueError: one is for an axis or a value that there is not.
+            ValueError: one names an axis or a value that the sweep does not have.
         """
         given = self.model_dump(by_alias=True, exclude_none=True, exclude={"overrides"})
         return self.of({**given, "overrides": [*self.overrides, *overrides]})

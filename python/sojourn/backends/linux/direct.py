@@ -1,6 +1,6 @@
-"""Queue disciplines that the user's ``tc`` need not know: the guest asks the kernel for them itself, over netlink.
+"""Queue disciplines that the installed ``tc`` need not know: the guest sets them up itself, over netlink.
 
-They are DualPI2, which Linux has since 6.17, and the disciplines of users' own files that a kernel was built with.
+They are DualPI2, which Linux has since 6.17, and those of users' files that a kernel was built with.
 """
 
 import re
@@ -16,7 +16,7 @@ from sojourn.backends.linux.limits import Impossible
 from sojourn.backends.linux.units import microseconds
 from sojourn.linux.cache import BUILD, DUALPI2
 
-#: The name under which a file registers its discipline.
+#: Finds the name under which a file registers its discipline.
 _REGISTERED = re.compile(r'\.id\s*=\s*"([^"]+)"')
 
 
@@ -25,7 +25,7 @@ class Direct:
     """A discipline as the kernel takes it."""
 
     kind: str
-    #: Attributes of netlink, one behind another.
+    #: Attributes of netlink, concatenated.
     options: bytes = b""
 
     @property
@@ -37,7 +37,7 @@ class Direct:
 def translate(
     queue: Mapping[str, Any], limit: Limit, place: Place, plugins: Sequence[Mapping[str, Any]], modules: Modules
 ) -> Direct | None:
-    """A discipline that the guest makes; none if ``tc`` makes it.
+    """A discipline that the guest makes; None if ``tc`` makes it.
 
     Args:
         queue: the specification's.

@@ -15,14 +15,14 @@ from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
 from sojourn.specification import RunSpecification
 
-#: Bins of times: bin 0 ends at a microsecond, each other one is so many times as long as the one before (queue.c).
+#: Bins of times: bin 0 ends at a microsecond; each other one ends at this multiple of the end of the one before (queue.c).
 FIRST_BIN, RATIO = 1000, 1.01
 
 #: Window reductions that are counted for a host, in /proc/net/netstat (net/ipv4/proc.c).
 TIMEOUTS = ("TCPTimeouts",)
 FAST_RECOVERIES = ("TCPRenoRecovery", "TCPSackRecovery")
 
-#: In a second: the unit of tcpi_rwnd_limited (struct tcp_info of include/uapi/linux/tcp.h).
+#: Microseconds in a second: the unit of tcpi_rwnd_limited (struct tcp_info of include/uapi/linux/tcp.h).
 MICROSECONDS = 10**6
 
 Values = dict[str, str]

@@ -45,7 +45,7 @@ _LEAST_BUFFER, _FIRST_RECEIVE_BUFFER = 4096, 131072
 #: What the send buffer begins with; it grows with the congestion window (tcp_sndbuf_expand).
 _FIRST_SEND_BUFFER = 65536
 
-#: Acknowledgements that are delayed in a row at most, Linux's default; with none there is no such delay (tcp_comp_sack_nr in
+#: The most acknowledgements that are delayed in a row, Linux's default; 0 turns the delay off (tcp_comp_sack_nr in
 #: ip-sysctl.rst).
 _COMPRESSED_ACKNOWLEDGEMENTS = 44
 
