@@ -227,7 +227,7 @@ def test_cells_have_paper_labels() -> None:
     only = {"scenario": "DC", "load": "HC", "tcp": "mixed", "queue": "droptail"}
     frame = sojourn.reproduce("piotrowska", only=only, backend=RatePerAlgorithm()).cells
     assert frame.columns == [
-        *("study", "table", "scenario", "load", "tcp", "queue", "metric"),
+        *("study", "reading", "table", "scenario", "load", "tcp", "queue", "metric"),
         *("published", "measured", "ci_low", "ci_high", "agrees", "beyond_chance", "seed_low", "seed_high", "self_agreement"),
     ]
     assert frame.filter(table=10)["tcp"].unique(maintain_order=True).to_list() == ["newreno", "cubic", "compound", "all"]
