@@ -13,7 +13,9 @@ from sojourn.metrics import METRICS
 
 #: Units of the columns and measures that are no metrics, as docs/measures.md has them.
 UNITS = {
-    "s": re.compile(r"(rtt|delay|sojourn)_(mean|min|max|p50|p95|p99)|jitter|rtt|time|start|established|completed|stopped|\w+_s"),
+    "s": re.compile(
+        r"(rtt|delay|sojourn)_(mean|min|max|p50|p95|p99)|jitter|rtt|time|start|established|completed|stopped|rwnd_limited|\w+_s"
+    ),
     "B": re.compile(r"(total_)?bytes_\w+|mean_bytes|bytes|cwnd|ssthresh"),
     "packets": re.compile(
         r"(mean|sd|max)_packets|packets(_dropped)?|(total_)?(arrivals|departures|drops)|drops_\w+|marks|queued_at_end"
