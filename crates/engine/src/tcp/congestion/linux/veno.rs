@@ -84,7 +84,7 @@ impl VenoSteps {
         let is_reno = self.loss.lasts(ack) || self.samples <= FEW_SAMPLES;
         if !is_reno {
             let cwnd = segments(window);
-            let target = (u128::from(cwnd) * u128::from(self.least) << 1) / u128::from(self.latest);
+            let target = ((u128::from(cwnd) * u128::from(self.least)) << 1) / u128::from(self.latest);
             self.backlog = (cwnd << 1) - (target as u64).min(cwnd << 1);
         }
         // Reno leaves the samples as they are in another state than Open, and only there.
