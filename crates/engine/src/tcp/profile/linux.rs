@@ -47,11 +47,6 @@ pub(super) fn release_6() -> Vec<Setting> {
             "Linux Documentation/networking/ip-sysctl.rst, tcp_comp_sack_delay_ns; tcp_input.c, __tcp_ack_snd_check",
         ),
         setting("pacing_clock", PacingClock::Host, "Linux tcp_output.c, tcp_update_skb_after_send"),
-        setting(
-            "pacing_burst",
-            1,
-            "Linux tcp_output.c, tcp_tso_segs: at most sk_gso_max_segs, 1 where no device cuts packets, as on the backend linux",
-        ),
         setting("duplicate_sack", true, "Linux Documentation/networking/ip-sysctl.rst, tcp_dsack"),
         setting(
             "recovery",
