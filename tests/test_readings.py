@@ -1,5 +1,6 @@
 """Readings of a study: named sets of assumptions, beside what its source states."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,15 @@ ASSUMED = {
 
 READ = Study.of({**STATED.model_dump(by_alias=True), "readings": {"as-inferred": ASSUMED}})
 
-ONLY = {"scenario": "DC", "load": "UC", "queue": "codel"}
+ONLY = {"scenario": "DC", "load": "UC"}
 
 
 @pytest.fixture
 def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory in which a study was reproduced as stated and then as inferred."""
+    """A directory in which a study was reproduced as stated with two seeds, and then as inferred with three."""
     monkeypatch.setattr(library, "load", lambda _name: READ)
-    for reading in (None, "as-inferred"):
-        sojourn.reproduce(READ, 2, reading=reading, only=ONLY, out=tmp_path / "out", backend=Inventor())
+    for seeds, reading in ((2, None), (3, "as-inferred")):
+        sojourn.reproduce(READ, seeds, reading=reading, only=ONLY, out=tmp_path / "out", backend=Inventor())
     return tmp_path / "out"
 
 
@@ -92,10 +93,10 @@ def test_readings_share_a_directory(both: Path) -> None:
     with api.open(both) as store:
         found = api.by_reading(READ, store)
         assert api.as_made(READ, store).reading == "as-inferred"
-        assert store.sql("select count(*) as n from runs")["n"].item() == 2 * 2 * 4
+        assert store.sql("select count(*) as n from runs")["n"].item() == (2 + 3) * 12
     assert list(found) == [AS_STATED, "as-inferred"]
     keys = [set(each.result.columns("runs", ["key"])["key"]) for each in found.values()]
-    assert [len(each) for each in keys] == [8, 8]
+    assert [len(each) for each in keys] == [24, 36]
     assert not keys[0] & keys[1]
     for reading, each in found.items():
         assert each.cells["reading"].unique().to_list() == [reading]
@@ -114,12 +115,23 @@ def test_reproduce_shows_readings(both: Path, monkeypatch: pytest.MonkeyPatch, c
     """`reproduce` ends with what each reading comes to, and `claims` judges the latest."""
     register(monkeypatch, Inventor)
     chosen = [f"--only={axis}={label}" for axis, label in ONLY.items()]
-    assert status(["reproduce", "piotrowska", "--seeds", "2", *chosen, "--reading", "as-inferred", "--out", str(both)]) == 0
+    assert status(["reproduce", "piotrowska", "--seeds", "3", *chosen, "--reading", "as-inferred", "--out", str(both)]) == 0
     shown = capsys.readouterr().out
     lines = shown[shown.index("By reading") :].splitlines()
     assert [line.split()[1] for line in lines if line.startswith("│")] == [AS_STATED, "as-inferred"]
     assert status(["claims", "piotrowska", str(both), "--json"]) == 0
-    capsys.readouterr()
+    judged = json.loads(capsys.readouterr().out)
+    assert {claim["seeds"] for claim in judged} == {3}
+
+
+def test_one_reading_has_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Where one reading was reproduced, nothing is told twice."""
+    monkeypatch.setattr(library, "load", lambda _name: READ)
+    register(monkeypatch, Inventor)
+    chosen = [f"--only={axis}={label}" for axis, label in {**ONLY, "queue": "codel"}.items()]
+    assert status(["reproduce", "piotrowska", *chosen, "--reading", "as-inferred", "--out", str(tmp_path / "out")]) == 0
+    assert "By reading" not in capsys.readouterr().out
+    assert "By reading" not in report.write(tmp_path / "out").read_text(encoding="utf-8")
 
 
 def test_describe_shows_readings(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -101,8 +101,8 @@ def command(
             # Of a study without published values or claims there is nothing else to show.
             with_tables = tables or not (loaded.published or claims[loaded.name])
             _show(reproduction, len(claims[loaded.name]), with_tables)
-            if loaded.readings:
-                with api.open(directory) as store:
+            with api.open(directory) as store:
+                if len(api.readings(store, loaded)) > 1:
                     put(show.readings(api.by_reading(loaded, store)))
             runs = reproduction.result.columns("runs", ["key"]).height
             click.echo(f"Results of {show.counted(runs, 'run')} are in {directory}")

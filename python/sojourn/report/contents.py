@@ -57,7 +57,7 @@ class Contents:
     study: Study | None
     #: All claims of the study, those too that are of cells without runs.
     claims: Sequence[Claim]
-    #: The study's comparison and verdicts under each reading that was reproduced here; empty if it has no readings.
+    #: The study's comparison and verdicts under each reading that was reproduced here; empty if that is one.
     readings: Mapping[str, api.Reproduction] = field(default_factory=dict)
 
     def rows_of(self, keys: Sequence[str], name: str, columns: Sequence[str]) -> pl.DataFrame:
@@ -180,11 +180,11 @@ def read(directory: Path) -> Contents:
         latest = next((made for made in reversed(provenance) if made.study is not None), None)
         if latest is not None and latest.study is not None:
             study = api.as_made(library.load(latest.study), store)
-            result = api.kept_of_study(study, store)
+            readings = api.by_reading(study, store) if len(api.readings(store, study)) > 1 else {}
+            result = readings[study.reading].result if readings else api.kept_of_study(study, store)
             order = study.axes
             made = [entry for entry in provenance if entry.study == study.name]
             axes = Drawn.of(result, order=order).axes
-            readings = api.by_reading(study, store) if study.readings else {}
             return Contents(directory, result, axes, made, study, library.claims(study), readings)
         return _campaign(directory, store, provenance)
 

@@ -123,14 +123,9 @@ def agreement_table(cells: Sequence[Compared]) -> Table:
 def _agreeing(number: str, title: str, agreed: Agreement) -> Row:
     return {
         **{"table": number, "title": title, "agree": agreed.agreeing, "values": agreed.total},
-        **{"percent": percent(agreed.agreeing, agreed.total), "beyond_chance": agreed.beyond_chance},
+        **{"percent": 100 * agreed.agreeing / agreed.total if agreed.total else None, "beyond_chance": agreed.beyond_chance},
         "ceiling": None if agreed.ceiling is None else 100 * agreed.ceiling,
     }
-
-
-def percent(part: int, whole: int) -> float | None:
-    """A part in percent; None if the whole is zero."""
-    return 100 * part / whole if whole else None
 
 
 def _whole(percent: float) -> str:

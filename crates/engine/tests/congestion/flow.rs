@@ -45,6 +45,18 @@ pub fn milliseconds(milliseconds: f64) -> Duration {
     Duration::from_seconds_f64(milliseconds / 1000.0)
 }
 
+/// Processes acknowledgements of so many segments each, all of which may grow the window.
+pub fn acks(flow: &mut Flow, count: u64, segments: u64) {
+    for _ in 0..count {
+        flow.ack_credited(segments * MSS, segments * MSS, true);
+    }
+}
+
+/// The window in segments, rounded down.
+pub fn whole_segments(flow: &Flow) -> u64 {
+    flow.window.cwnd / MSS
+}
+
 /// ssthresh after a loss with this flight size.
 pub fn after_loss(algorithm: &mut Algorithm, window: &Window, flight_size: u64, now: Time) -> u64 {
     after(algorithm, window, CongestionEvent::Loss { flight_size }, now)

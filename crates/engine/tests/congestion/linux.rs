@@ -6,20 +6,10 @@ use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, Deliver
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::Duration;
 
-use super::flow::{Flow, MSS, assert_close, milliseconds};
+use super::flow::{Flow, MSS, acks, assert_close, milliseconds, whole_segments as segments};
 
 fn flow(name: &str, segments: u64, rtt: f64) -> Flow {
     Flow::new(name, json!({"rules": "linux"}), segments as f64, milliseconds(rtt))
-}
-
-fn acks(flow: &mut Flow, count: u64, segments: u64) {
-    for _ in 0..count {
-        flow.ack_credited(segments * MSS, segments * MSS, true);
-    }
-}
-
-fn segments(flow: &Flow) -> u64 {
-    flow.window.cwnd / MSS
 }
 
 /// Before the first loss, and after a timeout, CUBIC grows by a segment for each 20 acknowledged (tcp_cubic.c,

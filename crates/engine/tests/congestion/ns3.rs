@@ -2,20 +2,10 @@
 
 use serde_json::json;
 
-use super::flow::{Flow, MSS, after_loss, milliseconds};
+use super::flow::{Flow, MSS, acks, after_loss, milliseconds, whole_segments as segments};
 
 fn flow(segments: u64, rtt: f64) -> Flow {
     Flow::new("cubic", json!({"rules": "ns3"}), segments as f64, milliseconds(rtt))
-}
-
-fn acks(flow: &mut Flow, count: u64, segments: u64) {
-    for _ in 0..count {
-        flow.ack_credited(segments * MSS, segments * MSS, true);
-    }
-}
-
-fn segments(flow: &Flow) -> u64 {
-    flow.window.cwnd / MSS
 }
 
 /// Before the first loss the window grows by a segment for each 20 acknowledged (CntClamp). A timeout does not forget the

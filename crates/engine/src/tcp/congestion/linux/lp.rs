@@ -190,8 +190,8 @@ mod tests {
 
     /// tcp_lp.c by hand, with segments 10 ms apart. The first acknowledgement gives no rate of the clock, the second 600 and a
     /// delay of 40. That is also the least, so that it is not below the threshold: the window is halved, then grows by this
-    /// acknowledgement in slow start, and the range becomes 40 to 80. In the inference phase that follows the window stays until the smoothed delay (40, 42, 44, 46) reaches
-    /// 40 + 0.15 x 40 = 46, and is then one segment.
+    /// acknowledgement in slow start, and the range becomes 40 to 80. In the inference phase that follows the window stays
+    /// until the smoothed delay (40, 42, 44, 46) reaches 40 + 0.15 x 40 = 46, and is then one segment.
     #[test]
     fn indications() {
         let mut clock = LpClock::default();
