@@ -2,6 +2,7 @@ import json
 import re
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -56,6 +57,17 @@ def test_record_round_trip(three: Plan) -> None:
         for name, value in vars(record).items():
             other = getattr(again, name)
             assert value.equals(other) and value.schema == other.schema if isinstance(value, pl.DataFrame) else value == other
+
+
+def test_decoding_leaves_no_memory(three: Plan) -> None:
+    """Of a record that was decoded nothing stays, so that the memory of a consolidation does not grow with the runs."""
+    first = next(three.runs())
+    encoded = encode(results.of_run(first, Inventor().run(first.specification)))
+    decode(encoded)
+    before = sys.getallocatedblocks()
+    for _ in range(1000):
+        decode(encoded)
+    assert sys.getallocatedblocks() - before < 500
 
 
 def test_damaged_records_are_refused(three: Plan) -> None:
