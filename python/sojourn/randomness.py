@@ -9,6 +9,7 @@ from sojourn.catalogue import Algorithm
 from sojourn.plugins.source import of_json
 from sojourn.repetition import REMEDY
 from sojourn.scenario.choices import control_of, queue_of
+from sojourn.scenario.impairments import drawn_impairments
 from sojourn.specification import RunSpecification
 from sojourn.units import DURATION
 
@@ -27,6 +28,9 @@ def parts(run: RunSpecification) -> Parts:
     losses = [loss for link in run["links"] for loss in (link["loss"], *(change["loss"] for change in link["changes"]))]
     if any(loss is not None and 0 < loss < 1 for loss in losses):
         found["losses of links"] = ""
+    names = (name for link in run["links"] if "impairments" in link for name in drawn_impairments(link["impairments"]))
+    if impairments := list(dict.fromkeys(names)):
+        found["impairments"] = ", ".join(impairments)
     for link in run["links"]:
         if link["queue"] is not None and (drawn := _queue(run, link["queue"]).random) is not None:
             found[link["queue"]["name"]] = drawn

@@ -11,7 +11,7 @@ from typing import Any, NotRequired, TypedDict
 from sojourn import catalogue
 from sojourn.catalogue import Algorithm, Profile, Value
 from sojourn.plugins.source import Source
-from sojourn.scenario import chance
+from sojourn.scenario import chance, traces
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, SlowStartChoice, StackChoice
 from sojourn.scenario.model import Flows, Scenario
 from sojourn.scenario.network import DirectedLink
@@ -102,6 +102,8 @@ def bottleneck_rate(specification: RunSpecification) -> float | None:
     if link is None:
         return None
     start, end = specification["warm_up"], specification["duration"]
+    if "rate_trace" in link:
+        return traces.mean(link["rate_trace"], start, end)
     steps = [(0, link["rate"]), *((change["at"], change["rate"]) for change in link["changes"] if change["rate"] is not None)]
     ends = [*(at for at, _ in steps[1:]), end]
     carried = sum(rate * max(0, until - max(at, start)) for (at, rate), until in zip(steps, ends, strict=True))
@@ -122,6 +124,9 @@ def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source]) -> J
         "drop": drop,
         "loss": link.loss,
         "changes": [asdict(change) for change in link.changes],
+        **({} if link.impairments is None else {"impairments": link.impairments.model_dump()}),
+        **({} if link.rate_trace is None else {"rate_trace": link.rate_trace.as_json()}),
+        **({} if link.delay_trace is None else {"delay_trace": link.delay_trace.as_json()}),
     }
 
 

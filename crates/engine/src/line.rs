@@ -78,6 +78,12 @@ impl<T: Copy> Line<T> {
         if position < self.length { Some(&self.slots[self.slot(position)]) } else { None }
     }
 
+    /// Exchanges the entries at two positions.
+    pub fn swap(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.slot(one), self.slot(other));
+        self.slots.swap(one, other);
+    }
+
     /// Removes the entry at this position. Those behind it move up.
     pub fn remove(&mut self, position: usize) -> Option<T> {
         let removed = *self.get(position)?;

@@ -26,6 +26,14 @@ pub enum Purpose {
     OnOff = 6,
     /// Packets lost by links. One stream per link.
     Loss = 7,
+    /// Losses in bursts. One stream per link.
+    BurstLoss = 8,
+    /// Bit errors. One stream per link.
+    BitErrors = 9,
+    /// Packets that arrive twice. One stream per link.
+    Duplication = 10,
+    /// Random delays of links. One stream per link.
+    Jitter = 11,
 }
 
 /// A stream of random numbers.
@@ -95,6 +103,10 @@ mod tests {
             Purpose::CongestionControl,
             Purpose::OnOff,
             Purpose::Loss,
+            Purpose::BurstLoss,
+            Purpose::BitErrors,
+            Purpose::Duplication,
+            Purpose::Jitter,
         ] {
             for index in 0..50 {
                 first.push(Random::stream(7, purpose, index).0.next_u64());

@@ -61,6 +61,110 @@ pub struct LinkSpecification {
     /// Changes during the run, ordered by time.
     #[serde(default)]
     pub changes: Vec<LinkChange>,
+    /// What else happens to packets on the link.
+    #[serde(default)]
+    pub impairments: Impairments,
+    /// The rate over time, in bits per second; `rate` is then its mean.
+    #[serde(default)]
+    pub rate_trace: Option<Trace>,
+    /// The propagation delay over time, in picoseconds; `delay` is then its mean.
+    #[serde(default)]
+    pub delay_trace: Option<Trace>,
+}
+
+/// A value over time, as it was recorded.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Trace {
+    /// Its name, which changes nothing.
+    pub name: String,
+    /// The values.
+    #[serde(flatten)]
+    pub values: TraceValues,
+    /// Its end.
+    pub until: Duration,
+    /// Whether it then begins again; if not, the last value stays.
+    pub repeats: bool,
+}
+
+/// The values of a trace.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceValues {
+    /// Values, and from when on.
+    Steps(Vec<(Duration, u64)>),
+    /// Values of so many units, each for the same time.
+    Slots {
+        /// For how long.
+        step: Duration,
+        /// The unit.
+        unit: u64,
+        /// How many units.
+        counts: Vec<u64>,
+    },
+}
+
+/// What happens to packets on a link besides queueing, transmission and delay. Nothing by default.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Impairments {
+    /// A token bucket before the queue.
+    pub policer: Option<PolicerSpecification>,
+    /// Losses in bursts, on the wire.
+    pub burst_loss: Option<BurstLoss>,
+    /// The probability that a bit is wrong at the end of the link, where a packet with such a bit is discarded.
+    pub bit_error_ratio: f64,
+    /// The probability that a packet arrives twice.
+    pub duplication: f64,
+    /// A random delay.
+    pub jitter: Option<JitterSpecification>,
+    /// The link delivers at multiples of this time only; at any time if it is zero.
+    pub slot: Duration,
+}
+
+/// A token bucket that drops what does not conform (the committed rate and burst size of RFC 2697).
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicerSpecification {
+    /// The rate at which the bucket fills.
+    pub rate: Rate,
+    /// What it holds, and has at the start.
+    pub burst: Bytes,
+}
+
+/// The model of Gilbert (1960) and Elliott (1963): a chain of two states, which takes a step with each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BurstLoss {
+    /// The probability of a step from the good state to the bad one.
+    pub enter: f64,
+    /// The probability of a step from the bad state to the good one.
+    pub leave: f64,
+    /// The probability of a loss in the bad state.
+    pub inside: f64,
+    /// The probability of a loss in the good state.
+    pub outside: f64,
+}
+
+/// The random part of a link's delay.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JitterSpecification {
+    /// How it is distributed.
+    pub distribution: JitterDistribution,
+    /// Its mean.
+    pub mean: Duration,
+    /// Whether a packet may overtake those before it.
+    pub reorders: bool,
+}
+
+/// The distribution of a random delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JitterDistribution {
+    /// Uniform from zero to twice the mean.
+    Uniform,
+    /// Exponential.
+    Exponential,
 }
 
 /// A change of a link. Fields that are not given remain unchanged.
@@ -78,9 +182,16 @@ pub struct LinkChange {
 }
 
 impl LinkSpecification {
-    /// Whether the link itself never loses a packet.
-    pub fn is_lossless(&self) -> bool {
-        self.drop.is_none() && self.loss == 0.0 && self.changes.iter().all(|change| change.loss.is_none())
+    /// Whether all that the link does to packets is to queue, transmit and delay them.
+    pub fn is_plain(&self) -> bool {
+        let may_lose =
+            self.drop.is_some() || self.loss != 0.0 || self.changes.iter().any(|change| change.loss.is_some());
+        !may_lose && self.impairments == Impairments::default()
+    }
+
+    /// Whether a packet may overtake another on it.
+    pub fn reorders(&self) -> bool {
+        self.impairments.jitter.is_some_and(|jitter| jitter.reorders)
     }
 }
 

@@ -10,7 +10,9 @@ from pydantic import Field, model_validator
 
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import QueueChoice
+from sojourn.scenario.impairments import Impairments
 from sojourn.scenario.quantities import Duration, Packets, Rate, RateOrZero
+from sojourn.scenario.traces import Trace, TracedDuration, TracedRate
 from sojourn.units import DURATION
 
 #: The routers at the two ends of a dumbbell's bottleneck.
@@ -62,6 +64,9 @@ class DirectedLink:
     drop: Drop | None
     loss: float
     changes: tuple[LinkChange, ...]
+    impairments: Impairments | None = None
+    rate_trace: Trace | None = None
+    delay_trace: Trace | None = None
 
 
 def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) -> None:
@@ -87,29 +92,44 @@ class Host(Table):
 Loss = Annotated[float, Field(ge=0, le=1, description="Random loss probability of every packet, 0 to 1.")]
 
 
+def _quoted(name: str) -> str:
+    return f'"{name}"'
+
+
 class Change(Table):
     """Settings of a link from a given time on; others stay as they are."""
 
     at: Duration = Field(description="The moment.")
     rate: RateOrZero | None = Field(
-        None, description="Rate in both directions, also for what remains of a packet; 0 holds all packets."
+        None,
+        description="Rate, also for what remains of a packet; 0 holds all packets. In both directions, unless the reverse one "
+        "has its own.",
     )
-    delay: Duration | None = Field(None, description="One-way propagation delay, for transmissions that end from then on.")
+    reverse_rate: RateOrZero | None = Field(None, description="Rate of the reverse direction.")
+    delay: Duration | None = Field(
+        None,
+        description="One-way propagation delay, for transmissions that end from then on. In both directions, unless the reverse "
+        "one has its own.",
+    )
+    reverse_delay: Duration | None = Field(None, description="One-way propagation delay of the reverse direction.")
     loss: Loss | None = None
     reverse_loss: Loss | None = None
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
-        if self.rate is None and self.delay is None and self.loss is None and self.reverse_loss is None:
-            raise ValueError('give at least one of "rate", "delay", "loss", "reverse_loss"')
+        settings = [name for name in type(self).model_fields if name != "at"]
+        if all(getattr(self, name) is None for name in settings):
+            raise ValueError(f"give at least one of {', '.join(map(_quoted, settings))}")
         return self
 
 
 class TwoWay(Table):
     """A link with a queue, and losses, of its own in each direction."""
 
-    rate: Rate = Field(description="Rate at the start, the same in both directions.")
-    delay: Duration = Field(0, description="One-way propagation delay.")
+    rate: TracedRate = Field(description="Rate at the start, or a trace.")
+    reverse_rate: TracedRate | None = Field(None, description="That of the reverse direction; by default the same.")
+    delay: TracedDuration = Field(0, description="One-way propagation delay, or a trace.")
+    reverse_delay: TracedDuration | None = Field(None, description="That of the reverse direction; by default the same.")
     queue: QueueChoice | None = Field(None, description="Queue at its egress, forwards; an unlimited FIFO by default.")
     reverse_queue: QueueChoice | None = Field(None, description="The same for the reverse direction.")
     device_queue: DeviceQueue = 0
@@ -117,11 +137,20 @@ class TwoWay(Table):
     reverse_drop: Drop | None = None
     loss: Loss = 0.0
     reverse_loss: Loss = 0.0
+    impairments: Impairments | None = Field(None, description="What else happens to packets.")
+    reverse_impairments: Impairments | None = Field(None, description="The same for the reverse direction.")
     changes: list[Change] = Field([], description="Changes during the scenario, in order of time.")
 
     @model_validator(mode="after")
     def _device_is_fed(self) -> Self:
         _device_queue_has_a_queue(self.device_queue, self.queue, self.reverse_queue)
+        return self
+
+    @model_validator(mode="after")
+    def _traces_are_not_changed(self) -> Self:
+        for key in ("rate", "reverse_rate", "delay", "reverse_delay"):
+            if isinstance(getattr(self, key), Trace) and any(getattr(change, key) is not None for change in self.changes):
+                raise ValueError(f"{key} is a trace, so changes cannot set it")
         return self
 
     @model_validator(mode="after")
@@ -166,8 +195,8 @@ class Dumbbell(Table):
         yield _backwards(left, right, centre)
         for router, hosts in ((left, self.senders), (right, self.receivers)):
             for host in hosts:
-                yield _directed(host.name, router, host, host.queue)
-                yield _directed(router, host.name, host, None)
+                yield _of_host(host.name, router, host, host.queue)
+                yield _of_host(router, host.name, host, None)
 
 
 class Link(TwoWay):
@@ -181,35 +210,76 @@ class Link(TwoWay):
     def _ways_are_clear(self) -> Self:
         if self.origin == self.target:
             raise ValueError(f'"from" and "to" are both "{self.origin}"')
-        backwards = (self.reverse_queue, self.reverse_drop, self.reverse_loss or None, *(c.reverse_loss for c in self.changes))
-        if self.one_way and any(setting is not None for setting in backwards):
-            raise ValueError("a one-way link has no reverse_queue, no reverse_drop and no reverse_loss")
+        if self.one_way:
+            settings = [name for name in TwoWay.model_fields if name.startswith("reverse_") and getattr(self, name)]
+            settings += [
+                f"changes.{name}"
+                for change in self.changes
+                for name in Change.model_fields
+                if name.startswith("reverse_") and getattr(change, name) is not None
+            ]
+            if settings:
+                raise ValueError(f"a one-way link has no {settings[0]}")
         return self
 
 
 def _forwards(origin: str, target: str, link: TwoWay) -> DirectedLink:
     changes = [LinkChange(change.at, change.rate, change.delay, change.loss) for change in link.changes]
-    return _directed(origin, target, link, link.queue, link.drop, link.loss, changes)
+    return _direction(
+        *(origin, target, link, link.rate, link.delay),
+        *(link.queue, link.drop, link.loss, link.impairments, changes),
+    )
 
 
 def _backwards(origin: str, target: str, link: TwoWay) -> DirectedLink:
-    changes = [LinkChange(change.at, change.rate, change.delay, change.reverse_loss) for change in link.changes]
-    return _directed(target, origin, link, link.reverse_queue, link.reverse_drop, link.reverse_loss, changes)
+    def of(own: int | None, both: int | None, differs: bool) -> int | None:
+        return both if own is None and not differs else own
+
+    changes = [
+        LinkChange(
+            change.at,
+            of(change.reverse_rate, change.rate, link.reverse_rate is not None),
+            of(change.reverse_delay, change.delay, link.reverse_delay is not None),
+            change.reverse_loss,
+        )
+        for change in link.changes
+    ]
+    rate = link.rate if link.reverse_rate is None else link.reverse_rate
+    delay = link.delay if link.reverse_delay is None else link.reverse_delay
+    return _direction(
+        *(target, origin, link, rate, delay),
+        *(link.reverse_queue, link.reverse_drop, link.reverse_loss, link.reverse_impairments, changes),
+    )
 
 
-def _directed(
+def _direction(
     origin: str,
     target: str,
-    link: Host | TwoWay,
+    link: TwoWay,
+    rate: int | Trace,
+    delay: int | Trace,
     queue: QueueChoice | None,
-    drop: Drop | None = None,
-    loss: float = 0.0,
-    changes: Iterable[LinkChange] = (),
+    drop: Drop | None,
+    loss: float,
+    impairments: Impairments | None,
+    changes: Iterable[LinkChange],
 ) -> DirectedLink:
-    """One direction of a link; a device without a queue holds nothing, and a change of the other direction is none."""
+    """One direction of a link; a change of the other direction is none."""
+    rates, delays = (value if isinstance(value, Trace) else None for value in (rate, delay))
+    steady_rate, steady_delay = (value.mean() if isinstance(value, Trace) else value for value in (rate, delay))
     own = tuple(change for change in changes if change != LinkChange(change.at))
-    device_queue = link.device_queue if queue else 0
-    return DirectedLink(origin, target, link.rate, link.delay, queue, device_queue, drop, loss, own)
+    return DirectedLink(
+        *(origin, target, steady_rate, steady_delay, queue, _ring(link, queue), drop, loss, own, impairments, rates, delays)
+    )
+
+
+def _of_host(origin: str, target: str, host: Host, queue: QueueChoice | None) -> DirectedLink:
+    return DirectedLink(origin, target, host.rate, host.delay, queue, _ring(host, queue), None, 0.0, ())
+
+
+def _ring(link: Host | TwoWay, queue: QueueChoice | None) -> int:
+    """A device without a queue holds nothing."""
+    return link.device_queue if queue else 0
 
 
 class Network(Table):

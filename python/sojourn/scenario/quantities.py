@@ -1,5 +1,6 @@
 """Units as pydantic types: strings in a scenario file, integers in base units once read."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -7,7 +8,9 @@ from pydantic import BeforeValidator, WithJsonSchema
 from sojourn.units import BDP, DURATION, PACKETS, RATE, SIZE, Dimension
 
 
-def _at_least(dimension: Dimension, least: int) -> BeforeValidator:
+def at_least(dimension: Dimension, least: int) -> Callable[[object], int]:
+    """Reads a quantity of at least so many base units, 0 or 1."""
+
     def read(value: object) -> int:
         quantity = dimension.parse(value)
         if quantity < least:
@@ -15,17 +18,25 @@ def _at_least(dimension: Dimension, least: int) -> BeforeValidator:
             raise ValueError(f'"{value}": a {dimension.name} must be {bound}')
         return quantity
 
-    return BeforeValidator(read)
+    return read
 
 
-def _schema(dimension: Dimension) -> WithJsonSchema:
+def _at_least(dimension: Dimension, least: int) -> BeforeValidator:
+    return BeforeValidator(at_least(dimension, least))
+
+
+def dimension_schema(dimension: Dimension) -> dict[str, Any]:
+    """The JSON Schema of a quantity."""
     units = "|".join([*dimension.units, *dimension.spellings])
-    schema: dict[str, Any] = {
+    return {
         "type": "string",
         "pattern": rf"^\s*[0-9.eE+-]+\s*({units})\s*$",
         "examples": [dimension.example],
     }
-    return WithJsonSchema(schema)
+
+
+def _schema(dimension: Dimension) -> WithJsonSchema:
+    return WithJsonSchema(dimension_schema(dimension))
 
 
 Duration = Annotated[int, _at_least(DURATION, 0), _schema(DURATION)]

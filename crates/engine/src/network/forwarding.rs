@@ -16,6 +16,8 @@ pub struct Network {
     pub routes: Routes,
     /// Packets dropped so far.
     pub drops: Drops,
+    /// Copies of packets that links made.
+    pub duplicates: u64,
     /// Pending events: those of the links, and all timers.
     pub agenda: Agenda,
     /// Options of the acknowledgements under way.
@@ -35,7 +37,7 @@ impl Network {
     pub(crate) fn offer(&mut self, index: usize, packet: Packet, now: Time) {
         let link = &mut self.links[index];
         if let Some(special) = &mut link.special
-            && special.loses_by_plan(&packet)
+            && special.refuses(&packet, now)
         {
             return self.lose(&packet);
         }
@@ -85,22 +87,35 @@ impl Network {
         self.carry::<false>(index, packet, completion);
     }
 
-    /// The same for a link that loses or records packets, or whose followers record them.
+    /// The same for a link that impairs or records packets, or whose followers record them.
     #[inline(never)]
     fn forward_specially(&mut self, index: usize, packet: Packet, completion: Time) {
         self.record(index, End::Near, &packet, completion);
-        if let Some(special) = &mut self.links[index].special
-            && special.loses_at_random(completion)
-        {
-            return self.lose(&packet);
+        if let Some(special) = &mut self.links[index].special {
+            if special.loses_at_random(&packet, completion) {
+                return self.lose(&packet);
+            }
+            if special.duplicates() {
+                let copy = self.copy_of(packet);
+                self.carry::<true>(index, packet, completion);
+                return self.carry::<true>(index, copy, completion);
+            }
         }
         self.carry::<true>(index, packet, completion);
     }
 
+    /// The same packet once more, with options of its own.
+    fn copy_of(&mut self, packet: Packet) -> Packet {
+        self.duplicates += 1;
+        let options = self.options.peek(packet.options);
+        Packet { options: options.map_or(packet.options, |options| self.options.put(options)), ..packet }
+    }
+
     #[inline(always)]
-    fn carry<const RECORDED: bool>(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
-        let mut arrival = self.links[index].arrival(completion);
-        if RECORDED {
+    fn carry<const SPECIAL: bool>(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
+        let link = &mut self.links[index];
+        let mut arrival = if SPECIAL { link.impaired_arrival(completion) } else { link.arrival(completion) };
+        if SPECIAL {
             self.record(index, End::Far, &packet, arrival);
         }
         loop {
@@ -113,17 +128,19 @@ impl Network {
             let link = &mut self.links[index];
             let completion = link.transmitter.transmit(packet.size, arrival);
             arrival = link.arrival(completion);
-            if RECORDED {
+            if SPECIAL {
                 self.record(index, End::Near, &packet, completion);
                 self.record(index, End::Far, &packet, arrival);
             }
         }
         let sequence = self.agenda.sequence();
         let link = &mut self.links[index];
-        if link.in_transit.is_empty() {
+        let launched = InTransit { arrival, sequence, packet };
+        let is_first =
+            if SPECIAL && link.reorders() { link.launch_past_others(launched) } else { link.launch(launched) };
+        if is_first {
             self.agenda.set(link.arrivals, arrival, sequence);
         }
-        link.in_transit.push(InTransit { arrival, sequence, packet });
     }
 
     /// Records the packets that pass an end of a link from now on.

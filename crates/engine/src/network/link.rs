@@ -1,6 +1,6 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
-use super::{Drops, Transmitter, Varying};
+use super::{Drops, Policer, Transmitter, Varying, Wire};
 use crate::agenda::{Agenda, Sequence, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
@@ -211,7 +211,7 @@ pub struct Link {
     latest_arrival: Time,
     /// The queue before the transmitter.
     pub egress: Egress,
-    /// Losses and recording; none for most links.
+    /// Impairments and recording; none for most links.
     pub special: Option<Box<Special>>,
     /// Packets on the wire, in the order of their arrival.
     pub(crate) in_transit: Line<InTransit>,
@@ -225,10 +225,9 @@ impl Link {
         transmitter: Transmitter,
         delay: Varying<Duration>,
         egress: Egress,
-        losses: Option<Losses>,
+        special: Option<Box<Special>>,
         arrivals: Source,
     ) -> Link {
-        let special = losses.map(|losses| Box::new(Special { losses: Some(losses), ..Special::default() }));
         Link { transmitter, delay, latest_arrival: Time::ZERO, egress, special, in_transit: Line::default(), arrivals }
     }
 
@@ -239,26 +238,81 @@ impl Link {
         self.latest_arrival = (completion + self.delay.at(completion)).max(self.latest_arrival);
         self.latest_arrival
     }
+
+    /// The same for a link whose delay may have a random part.
+    pub fn impaired_arrival(&mut self, completion: Time) -> Time {
+        let Some(wire) = self.special.as_mut().and_then(|special| special.wire.as_mut()) else {
+            return self.arrival(completion);
+        };
+        let arrival = completion + self.delay.at(completion);
+        let arrival = arrival + wire.delay(arrival);
+        if wire.reorders() {
+            return arrival;
+        }
+        self.latest_arrival = arrival.max(self.latest_arrival);
+        self.latest_arrival
+    }
+
+    /// Puts a packet on the wire. Returns whether it is the first to arrive.
+    #[inline(always)]
+    pub(crate) fn launch(&mut self, packet: InTransit) -> bool {
+        let is_first = self.in_transit.is_empty();
+        self.in_transit.push(packet);
+        is_first
+    }
+
+    /// The same for a link on which packets may overtake one another.
+    pub(crate) fn launch_past_others(&mut self, packet: InTransit) -> bool {
+        self.in_transit.push(packet);
+        let mut place = self.in_transit.len() - 1;
+        while place > 0 && self.in_transit.get(place - 1).is_some_and(|before| before.arrival > packet.arrival) {
+            self.in_transit.swap(place - 1, place);
+            place -= 1;
+        }
+        place == 0
+    }
+
+    /// Whether a packet may overtake another.
+    pub fn reorders(&self) -> bool {
+        self.special.as_ref().and_then(|special| special.wire.as_ref()).is_some_and(Wire::reorders)
+    }
 }
 
-/// Losses and recording, which few links have. Kept together, so that other links pay for one check only.
+/// Impairments and recording, which few links have. Kept together, so that other links pay for one check only.
 #[derive(Debug, Default)]
 pub struct Special {
+    /// Drops packets before the queue.
+    pub policer: Option<Policer>,
     /// The packets it loses.
     pub losses: Option<Losses>,
+    /// What happens on the wire.
+    pub wire: Option<Wire>,
+    /// Packets lost so far.
+    pub lost: u64,
     /// The ends at which its packets are recorded.
     pub recorded: Recorded,
 }
 
 impl Special {
-    /// Whether this packet, which arrives at the egress, is lost by plan.
-    pub fn loses_by_plan(&mut self, packet: &Packet) -> bool {
-        self.losses.as_mut().is_some_and(|losses| losses.takes_by_plan(packet))
+    /// Whether this packet, which arrives at the egress, gets no further: lost by plan, or for want of tokens.
+    pub fn refuses(&mut self, packet: &Packet, now: Time) -> bool {
+        let refused = self.losses.as_mut().is_some_and(|losses| losses.takes_by_plan(packet))
+            || self.policer.as_mut().is_some_and(|policer| !policer.admits(packet.size, now));
+        self.lost += u64::from(refused);
+        refused
     }
 
     /// Whether this packet, whose transmission is completed then, is lost on the wire.
-    pub fn loses_at_random(&mut self, completion: Time) -> bool {
-        self.losses.as_mut().is_some_and(|losses| losses.takes_at_random(completion))
+    pub fn loses_at_random(&mut self, packet: &Packet, completion: Time) -> bool {
+        let by_ratio = self.losses.as_mut().is_some_and(|losses| losses.takes_at_random(completion));
+        let by_wire = self.wire.as_mut().is_some_and(|wire| wire.takes(packet.size));
+        self.lost += u64::from(by_ratio || by_wire);
+        by_ratio || by_wire
+    }
+
+    /// Whether the next packet arrives twice.
+    pub fn duplicates(&mut self) -> bool {
+        self.wire.as_mut().is_some_and(Wire::duplicates)
     }
 }
 
@@ -269,8 +323,6 @@ pub struct Losses {
     data_packets: u64,
     ratio: Varying<f64>,
     random: Random,
-    /// Packets lost so far.
-    pub lost: u64,
 }
 
 impl Losses {
@@ -279,15 +331,13 @@ impl Losses {
         if let Some(LossPattern::Listed(numbers)) = &mut plan {
             numbers.sort_unstable();
         }
-        Losses { plan, data_packets: 0, ratio, random, lost: 0 }
+        Losses { plan, data_packets: 0, ratio, random }
     }
 
     /// Whether this packet, whose transmission is completed then, is lost on the wire.
     pub fn takes_at_random(&mut self, completion: Time) -> bool {
         let ratio = self.ratio.at(completion);
-        let lost = ratio > 0.0 && self.random.unit() < ratio;
-        self.lost += u64::from(lost);
-        lost
+        ratio > 0.0 && self.random.unit() < ratio
     }
 
     /// Whether this packet, which arrives at the egress, is lost by plan.
@@ -296,11 +346,9 @@ impl Losses {
             return false;
         };
         self.data_packets += 1;
-        let lost = match plan {
+        match plan {
             LossPattern::Every(interval) => self.data_packets.is_multiple_of(*interval),
             LossPattern::Listed(numbers) => numbers.binary_search(&self.data_packets).is_ok(),
-        };
-        self.lost += u64::from(lost);
-        lost
+        }
     }
 }

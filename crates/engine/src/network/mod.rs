@@ -2,14 +2,17 @@
 
 mod drops;
 mod forwarding;
+mod impairments;
 mod link;
 mod round_trips;
 mod routes;
+mod trace;
 mod transmitter;
 mod varying;
 
 pub use drops::Drops;
 pub use forwarding::Network;
+pub use impairments::{Policer, Wire};
 pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue, Special};
 pub use round_trips::{RoundTrips, base_round_trips};
 pub use routes::{END_OF_PATH, Hop, Routes};

@@ -59,8 +59,9 @@ impl Routes {
         self.hops.split(|hop| hop.link == END_OF_PATH).filter(|path| !path.is_empty())
     }
 
-    /// Finds, once all paths are known, the links that follow one link; only links with an unlimited queue may.
-    pub fn find_followers(&mut self, may_follow: impl Fn(u32) -> bool) {
+    /// Finds, once all paths are known, the links that follow one link. Which link may follow which is told: one with a queue
+    /// none, and one behind a link that reorders packets not either.
+    pub fn find_followers(&mut self, may_follow: impl Fn(u32, u32) -> bool) {
         #[derive(Clone, Copy, PartialEq)]
         enum Feeder {
             One(u32),
@@ -82,7 +83,8 @@ impl Routes {
             }
         }
         for hop in &mut self.hops {
-            hop.follows_one_link = matches!(feeders.get(&hop.link), Some(Feeder::One(_))) && may_follow(hop.link);
+            let feeder = feeders.get(&hop.link);
+            hop.follows_one_link = matches!(feeder, Some(Feeder::One(feeder)) if may_follow(hop.link, *feeder));
         }
     }
 
@@ -140,6 +142,7 @@ fn shortest_path(from: usize, to: usize, nodes: usize, links: &[LinkSpecificatio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::specification::Impairments;
     use crate::units::Rate;
 
     fn link(from: usize, to: usize, delay_us: u64) -> LinkSpecification {
@@ -153,6 +156,9 @@ mod tests {
             drop: None,
             loss: 0.0,
             changes: Vec::new(),
+            impairments: Impairments::default(),
+            rate_trace: None,
+            delay_trace: None,
         }
     }
 

@@ -24,7 +24,7 @@ impl Transmitter {
     pub fn new(first: Rate, changes: impl Iterator<Item = (Time, Rate)> + Clone) -> Transmitter {
         Transmitter {
             rate: Varying::new(first, changes.clone()),
-            outages: outages(changes),
+            outages: outages(std::iter::once((Time::ZERO, first)).chain(changes)),
             busy_until: Time::ZERO,
             latest: (NO_SIZE, Duration::ZERO),
         }

@@ -7,20 +7,21 @@ use super::flow::{Endpoints, Flow, Overhead};
 use super::memory::{self, DELIVERY_NOTE, Demand, RACK_NOTE, Way};
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
 use crate::network::{
-    Device, Drops, Egress, Link, Losses, MeasuredQueue, Network, RoundTrips, Routes, Transmitter, Varying,
+    Device, Drops, Egress, Link, Losses, MeasuredQueue, Network, Policer, RoundTrips, Routes, Special, Transmitter,
+    Varying, Wire,
 };
 use crate::packet::OptionsPool;
 use crate::plugin::{Plugin, Plugins, Unloaded};
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, FlowTable, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
-use crate::specification::{FlowSpecification, LinkChange, LinkSpecification, LossPattern, Specification};
+use crate::specification::{FlowSpecification, Impairments, LinkChange, LinkSpecification, LossPattern, Specification};
 use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::connection::Connection;
 use crate::tcp::profile::StackProfile;
 use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::sender::{Address, Sender};
-use crate::time::{Duration, Time};
+use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 use crate::traffic::{Blueprint, Setting, Traffic};
 use crate::units::Rate;
 
@@ -48,6 +49,7 @@ pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Res
         links,
         routes: builder.routes,
         drops: Drops::new(builder.flows.len()),
+        duplicates: 0,
         agenda,
         options: OptionsPool::default(),
         passages: Vec::new(),
@@ -92,6 +94,19 @@ fn check(specification: &Specification) -> Result<(), String> {
         if matches!(&link.drop, Some(LossPattern::Every(0))) {
             return Err(format!("{place}: drop every must be at least 1"));
         }
+        for (key, trace, is_changed) in [
+            ("rate", &link.rate_trace, link.changes.iter().any(|change| change.rate.is_some())),
+            ("delay", &link.delay_trace, link.changes.iter().any(|change| change.delay.is_some())),
+        ] {
+            let Some(trace) = trace else { continue };
+            if is_changed {
+                return Err(format!("{place}: {key} has a trace, so changes must not set it"));
+            }
+            if let Some(fault) = trace.fault() {
+                return Err(format!("{place}: {key}: {fault}"));
+            }
+        }
+        check_impairments(&link.impairments).map_err(|error| format!("{place}: {error}"))?;
     }
     for (index, flow) in specification.flows.iter().enumerate() {
         let place = format!("flows[{index}] ({})", flow.group);
@@ -120,6 +135,32 @@ fn check(specification: &Specification) -> Result<(), String> {
         if interval == Duration::ZERO {
             return Err("probe: a sampling interval must be above zero".to_owned());
         }
+    }
+    Ok(())
+}
+
+/// The longest mean of a random delay, and the longest slot: an hour.
+const LONGEST_IMPAIRMENT: Duration = Duration(3_600 * PICOSECONDS_PER_SECOND);
+
+fn check_impairments(impairments: &Impairments) -> Result<(), String> {
+    let share = |name: &str, value: f64| {
+        let is_share = (0.0..=1.0).contains(&value);
+        if is_share { Ok(()) } else { Err(format!("{name} must be 0 to 1")) }
+    };
+    share("bit_error_ratio", impairments.bit_error_ratio)?;
+    share("duplication", impairments.duplication)?;
+    if let Some(model) = impairments.burst_loss {
+        share("burst_loss.enter", model.enter)?;
+        share("burst_loss.leave", model.leave)?;
+        share("burst_loss.inside", model.inside)?;
+        share("burst_loss.outside", model.outside)?;
+    }
+    if impairments.policer.is_some_and(|policer| policer.rate == Rate(0) || policer.burst.0 == 0) {
+        return Err("policer: rate and burst must be above zero".to_owned());
+    }
+    let mean = impairments.jitter.map_or(Duration::ZERO, |jitter| jitter.mean);
+    if mean.max(impairments.slot) > LONGEST_IMPAIRMENT {
+        return Err("jitter and slot must be at most an hour".to_owned());
     }
     Ok(())
 }
@@ -355,9 +396,9 @@ impl<'a> Builder<'a> {
 fn build_links(builder: &mut Builder) -> Result<(Vec<Link>, Vec<Due>), String> {
     let Builder { specification, plugins, routes, round_trips, .. } = builder;
     let links = &specification.links;
-    routes.find_followers(|index| {
+    routes.find_followers(|index, feeder| {
         let link = &links[index as usize];
-        link.queue.is_none() && link.is_lossless()
+        link.queue.is_none() && link.is_plain() && !links[feeder as usize].reorders()
     });
     let with_arrivals = routes.links_with_arrivals();
     let mut sources = Vec::new();
@@ -400,13 +441,31 @@ fn build_links(builder: &mut Builder) -> Result<(Vec<Link>, Vec<Due>), String> {
         };
         let arrivals =
             if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index as u32)) } else { Source::NONE };
-        let transmitter = Transmitter::new(link.rate, rate_changes(link));
-        let delay = Varying::new(link.delay, changes(link, |change| change.delay));
-        let losses = (!link.is_lossless()).then(|| {
+        let transmitter = match &link.rate_trace {
+            None => Transmitter::new(link.rate, rate_changes(link)),
+            Some(trace) => {
+                let rates = trace.changes(specification.duration);
+                Transmitter::new(Rate(trace.first()), rates.iter().map(|(time, rate)| (*time, Rate(*rate))))
+            }
+        };
+        let delay = match &link.delay_trace {
+            None => Varying::new(link.delay, changes(link, |change| change.delay)),
+            Some(trace) => {
+                let delays = trace.changes(specification.duration);
+                Varying::new(Duration(trace.first()), delays.iter().map(|(time, delay)| (*time, Duration(*delay))))
+            }
+        };
+        let special = (!link.is_plain()).then(|| {
             let ratio = Varying::new(link.loss, changes(link, |change| change.loss));
-            Losses::new(link.drop.clone(), ratio, Random::stream(specification.seed, Purpose::Loss, index as u64))
+            let random = Random::stream(specification.seed, Purpose::Loss, index as u64);
+            Box::new(Special {
+                policer: link.impairments.policer.map(Policer::new),
+                losses: Some(Losses::new(link.drop.clone(), ratio, random)),
+                wire: Some(Wire::new(&link.impairments, specification.seed, index as u64)),
+                ..Special::default()
+            })
         });
-        built.push(Link::new(transmitter, delay, egress, losses, arrivals));
+        built.push(Link::new(transmitter, delay, egress, special, arrivals));
     }
     Ok((built, sources))
 }

@@ -3,7 +3,7 @@
 /// Where every packet is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// Made by hosts.
+    /// Made by hosts, and copies that links made.
     pub created: u64,
     /// Reached their host.
     pub delivered: u64,

@@ -6,7 +6,7 @@
 
 use crate::network::RoundTrips;
 use crate::queue::Limit;
-use crate::specification::{LinkSpecification, Specification};
+use crate::specification::{JitterDistribution, LinkSpecification, Specification, Trace};
 use crate::time::{Duration, PICOSECONDS_PER_SECOND};
 
 /// The most that a run may take, in bytes: 4 GiB.
@@ -106,6 +106,7 @@ fn parts(specification: &Specification, ways: &[Way], round_trips: &RoundTrips) 
         });
     }
     parts.extend(series(specification, ways));
+    parts.extend(traces(specification));
     let queues = specification.links.iter().filter_map(|link| link.queue.as_ref());
     for queue in queues {
         let entries: u64 =
@@ -119,6 +120,18 @@ fn parts(specification: &Specification, ways: &[Way], round_trips: &RoundTrips) 
         part.bytes = part.bytes.min(u64::MAX.into());
     }
     parts
+}
+
+/// Bytes of a change of a link, laid out.
+const CHANGE: u64 = 48;
+
+fn traces(specification: &Specification) -> impl Iterator<Item = Part> {
+    let all = specification.links.iter().flat_map(|link| [&link.rate_trace, &link.delay_trace]).flatten();
+    all.map(|trace| {
+        let changes = u128::from(trace.most_changes(specification.duration));
+        let reason = format!("the trace {}: up to {} changes", trace.name, count(changes));
+        Part { reason, bytes: changes.saturating_mul(CHANGE.into()) }
+    })
 }
 
 fn series(specification: &Specification, ways: &[Way]) -> Vec<Part> {
@@ -202,7 +215,7 @@ impl Bottlenecks<'_> {
         bottleneck.flows += flows;
         bottleneck.round_trip = bottleneck.round_trip.max(round_trip);
         bottleneck.elsewhere = bottleneck.elsewhere.max(elsewhere);
-        let loses = path().any(|link| !links[*link].is_lossless());
+        let loses = path().any(|link| !links[*link].is_plain());
         bottleneck.loses |= loses;
         match way.demand {
             Demand::Window { initial, most, notes } => {
@@ -280,12 +293,19 @@ impl Bottlenecks<'_> {
 
 /// The greatest rate that a link has during the run, in bit/s.
 fn fastest(link: &LinkSpecification) -> u64 {
-    link.changes.iter().filter_map(|change| change.rate).fold(link.rate, Ord::max).0
+    let traced = link.rate_trace.as_ref().map_or(0, Trace::greatest);
+    link.changes.iter().filter_map(|change| change.rate).fold(link.rate, Ord::max).0.max(traced)
 }
 
-/// The greatest delay.
+/// The greatest delay; of a random part that has no bound, one in a hundred million exceeds it.
 fn longest(link: &LinkSpecification) -> Duration {
-    link.changes.iter().filter_map(|change| change.delay).fold(link.delay, Ord::max)
+    let traced = link.delay_trace.as_ref().map_or(Duration::ZERO, |trace| Duration(trace.greatest()));
+    let steady = link.changes.iter().filter_map(|change| change.delay).fold(link.delay.max(traced), Ord::max);
+    let random = link.impairments.jitter.map_or(Duration::ZERO, |jitter| match jitter.distribution {
+        JitterDistribution::Uniform => jitter.mean * 2,
+        JitterDistribution::Exponential => jitter.mean * 18,
+    });
+    steady + random + link.impairments.slot
 }
 
 /// A number with its thousands set apart; from a million million on with two digits.

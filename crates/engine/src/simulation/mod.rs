@@ -151,7 +151,7 @@ impl Simulation {
 
     /// Packets that are queued or on their way.
     fn under_way(&self) -> u64 {
-        self.created - self.delivered - self.network.drops.total
+        self.created + self.network.duplicates - self.delivered - self.network.drops.total
     }
 
     fn too_large(&self) -> String {
@@ -449,7 +449,7 @@ impl Simulation {
     /// Counts every packet.
     pub fn census(&self) -> Census {
         let mut census = Census {
-            created: self.created,
+            created: self.created + self.network.duplicates,
             delivered: self.delivered,
             dropped: self.network.drops.total,
             ..Census::default()
@@ -481,7 +481,7 @@ impl Simulation {
             {
                 queues.push(QueueResult {
                     link: index,
-                    link_losses: link.special.and_then(|special| special.losses).map_or(0, |losses| losses.lost),
+                    link_losses: link.special.map_or(0, |special| special.lost),
                     statistics: probe.close(self.end, link.transmitter.remaining(self.end)),
                 });
             }

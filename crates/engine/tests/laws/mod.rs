@@ -6,6 +6,7 @@ mod codel;
 mod congestion;
 mod delay;
 mod dualq;
+mod impairments;
 mod links;
 mod marks;
 mod model;

@@ -185,6 +185,11 @@ def _devices(index: int, link: dict[str, Any], first: Mapping[int, int], limitat
     out, into = f"l{index}", f"m{index}"
     if link["drop"] is not None:
         raise Impossible("drop", "Linux cannot lose chosen packets")
+    for key in ("rate", "delay"):
+        if f"{key}_trace" in link:
+            raise Impossible(key, "links of the backend linux follow no trace")
+    if "impairments" in link:
+        raise Impossible("impairments", "links of the backend linux have none")
     sender_overhead = first.get(index, 0)
     if link["queue"] is not None:
         if sender_overhead:

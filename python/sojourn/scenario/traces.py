@@ -1,0 +1,221 @@
+"""Traces: the rate or the delay of a link over time, from a file.
+
+Two formats are read. A file of whole numbers is a trace of mahimahi's (mm-link(1)): each line is the time, in milliseconds, of an
+opportunity to deliver 1500 bytes. Any other is CSV with a header: ``time_s`` and either ``rate_mbit_s`` or ``delay_ms``; a value
+counts from its time on, and the time of the last row is the end of the trace.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
+
+from sojourn import names
+from sojourn.scenario.quantities import at_least, dimension_schema
+from sojourn.units import DURATION, PICOSECONDS, RATE, Dimension
+
+MILLISECOND = PICOSECONDS // 1000
+
+#: The rate of an opportunity of mahimahi's in a millisecond, which delivers 1500 bytes (mm-link(1)).
+OPPORTUNITY = 1500 * 8 * 1000
+
+#: The most values that a trace may have: each run's specification has them all.
+MOST_VALUES = 1_000_000
+
+#: The column of CSV for each kind of trace, and the unit of its values in base units.
+COLUMNS = {RATE.name: ("rate_mbit_s", 1_000_000), DURATION.name: ("delay_ms", MILLISECOND)}
+
+_KEYS = ("trace", "repeat")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A rate in bits per second, or a delay in picoseconds, over time."""
+
+    #: The file's name, without its folder.
+    name: str
+    #: Its end, in picoseconds.
+    until: int
+    #: Whether it then begins again; if not, the last value stays.
+    repeats: bool
+    #: Values, and from when on.
+    steps: tuple[tuple[int, int], ...] = ()
+    #: Instead: opportunities in each millisecond.
+    counts: tuple[int, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The trace as a run's specification has it."""
+        slots = {"step": MILLISECOND, "unit": OPPORTUNITY, "counts": self.counts}
+        values = {"slots": slots} if self.counts else {"steps": self.steps}
+        return {"name": self.name, **values, "until": self.until, "repeats": self.repeats}
+
+    def mean(self) -> int:
+        """The mean over the trace, rounded up."""
+        return -(-_integral(self.as_json(), self.until) // self.until)
+
+
+def mean(trace: Mapping[str, Any], start: int, end: int) -> float:
+    """The mean of a specification's trace between two times."""
+    cycle = _integral(trace, trace["until"])
+
+    def until(time: int) -> int:
+        whole, rest = divmod(time, trace["until"])
+        if not trace["repeats"] and time > trace["until"]:
+            return cycle + (time - trace["until"]) * _last(trace)
+        return whole * cycle + _integral(trace, rest)
+
+    return (until(end) - until(start)) / (end - start)
+
+
+def _integral(trace: Mapping[str, Any], time: int) -> int:
+    """The integral over the trace up to a time within it, in its unit times picoseconds."""
+    if "slots" in trace:
+        slots = trace["slots"]
+        whole, rest = divmod(time, slots["step"])
+        counts: Sequence[int] = slots["counts"]
+        partial = counts[whole] * rest if rest else 0
+        return int(slots["unit"] * (sum(counts[:whole]) * slots["step"] + partial))
+    ends = [*(at for at, _ in trace["steps"][1:]), trace["until"]]
+    return sum(value * max(0, min(end, time) - at) for (at, value), end in zip(trace["steps"], ends, strict=True))
+
+
+def _last(trace: Mapping[str, Any]) -> int:
+    return int(trace["slots"]["unit"] * trace["slots"]["counts"][-1] if "slots" in trace else trace["steps"][-1][1])
+
+
+def read(path: Path, dimension: Dimension, repeats: bool) -> Trace:
+    """Reads a trace of a rate or of a delay.
+
+    Raises:
+        ValueError: it cannot be read, or is no such trace.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a text"
+        raise ValueError(f'cannot read the trace "{path}": {reason}') from None
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if not lines:
+        raise ValueError(f'the trace "{path.name}" is empty')
+    try:
+        is_mahimahi = lines[0].strip().isdecimal()
+        trace = _mahimahi(path.name, lines, repeats) if is_mahimahi else _csv(path.name, lines, dimension, repeats)
+    except ValueError as error:
+        raise ValueError(f'the trace "{path.name}": {error}') from None
+    if is_mahimahi and dimension is not RATE:
+        raise ValueError(f'the trace "{path.name}" has opportunities to send, and no delays')
+    return trace
+
+
+def _mahimahi(name: str, lines: Sequence[str], repeats: bool) -> Trace:
+    times: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip().isdecimal():
+            raise ValueError(f'line {number}: "{line.strip()}" is no whole number of milliseconds')
+        times.append(int(line))
+        if number > 1 and times[-1] < times[-2]:
+            raise ValueError(f"line {number}: {times[-1]} is earlier than the line before, {times[-2]}")
+    end = times[-1]
+    if end == 0:
+        raise ValueError("it ends at 0 ms")
+    _check_count(end)
+    counts = [0] * end
+    for time in times:
+        # An opportunity at the end of a millisecond is spread over it.
+        counts[max(time - 1, 0)] += 1
+    return Trace(name, end * MILLISECOND, repeats, counts=tuple(counts))
+
+
+def _csv(name: str, lines: Sequence[str], dimension: Dimension, repeats: bool) -> Trace:
+    column, unit = COLUMNS[dimension.name]
+    rows = list(csv.reader(lines))
+    header = [cell.strip() for cell in rows[0]]
+    for wanted in ("time_s", column):
+        if wanted not in header:
+            raise ValueError(f'line 1: no column "{wanted}" (there are: {", ".join(header)})')
+    places = [header.index("time_s"), header.index(column)]
+    steps: list[tuple[int, int]] = []
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != len(header):
+            raise ValueError(f"line {number}: {len(row)} values instead of {len(header)}")
+        time, value = (_number(row[place], factor, number) for place, factor in zip(places, (PICOSECONDS, unit), strict=True))
+        steps.append((time, value))
+    if len(steps) < 2:
+        raise ValueError("it needs two rows, of which the last is the end")
+    if steps[0][0] != 0:
+        raise ValueError("line 2: time_s must be 0")
+    for number, (before, after) in enumerate(pairwise(steps), start=3):
+        if after[0] <= before[0]:
+            raise ValueError(f"line {number}: time_s must be later than in the line before")
+    _check_count(len(steps))
+    return Trace(name, steps[-1][0], repeats, steps=tuple(steps[:-1]))
+
+
+def _number(text: str, factor: int, line: int) -> int:
+    try:
+        value = Decimal(text.strip())
+    except InvalidOperation:
+        raise ValueError(f'line {line}: "{text.strip()}" is no number') from None
+    if not value.is_finite() or not 0 <= value * factor < 2**63:
+        raise ValueError(f'line {line}: "{text.strip()}" must be 0 or more')
+    return int(value * factor)
+
+
+def _check_count(values: int) -> None:
+    if values > MOST_VALUES:
+        raise ValueError(f"{values:,} values; at most {MOST_VALUES:,}")
+
+
+def _traced(dimension: Dimension, least: int) -> Any:
+    """A quantity, or a table that names a trace of it."""
+    plain = at_least(dimension, least)
+
+    def validate(given: object, info: ValidationInfo) -> int | Trace:
+        if isinstance(given, Trace):
+            return given
+        if not isinstance(given, Mapping):
+            return plain(given)
+        for key in given:
+            if key not in _KEYS:
+                raise ValueError(names.unknown("key", str(key), _KEYS))
+        file, repeats = given.get("trace"), given.get("repeat", True)
+        if not isinstance(file, str) or not file:
+            raise ValueError('"trace" must name a file')
+        if not isinstance(repeats, bool):
+            raise ValueError('"repeat" must be true or false')
+        folder = info.context if isinstance(info.context, Path) else Path()
+        trace = read(folder / file, dimension, repeats)
+        if least and not trace.mean():
+            raise ValueError(f'the trace "{trace.name}" is 0 all the time')
+        return trace
+
+    schema = {
+        "anyOf": [
+            dimension_schema(dimension),
+            {
+                "type": "object",
+                "properties": {
+                    "trace": {"type": "string", "description": f"File of the {dimension.name} over time."},
+                    "repeat": {"type": "boolean", "default": True, "description": "Begin again at its end."},
+                },
+                "required": ["trace"],
+                "additionalProperties": False,
+            },
+        ]
+    }
+    return PlainValidator(validate), WithJsonSchema(schema)
+
+
+_RATE, _RATE_SCHEMA = _traced(RATE, 1)
+_DELAY, _DELAY_SCHEMA = _traced(DURATION, 0)
+
+TracedRate = Annotated[int | Trace, _RATE, _RATE_SCHEMA]
+"""Bits a second, more than 0; or a trace."""
+TracedDuration = Annotated[int | Trace, _DELAY, _DELAY_SCHEMA]
+"""Picoseconds, 0 or more; or a trace."""
