@@ -102,6 +102,8 @@ def test_red_weight_is_exact() -> None:
             "network.dumbbell.bottleneck.queue.limit: codel of Linux counts packets, not bytes",
         ),
         (with_queue(name="pie", derandomise=False), "network.dumbbell.bottleneck.queue.derandomise: PIE of Linux always"),
+        (with_queue(name="fq_pie", rules="published"), "network.dumbbell.bottleneck.queue.rules: PIE of Linux differs from"),
+        (with_queue(name="red", rules="published"), "network.dumbbell.bottleneck.queue.rules: RED of Linux has its own"),
         (scenario_data(stack={"initial_rto": "3 s"}), "stack.initial_rto: Linux has 1 s (TCP_TIMEOUT_INIT)"),
         (with_queue(name="cake", ecn=False), "network.dumbbell.bottleneck.queue.ecn: CAKE of Linux always marks"),
         (

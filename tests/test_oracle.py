@@ -155,7 +155,7 @@ def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capt
 #: Of each pair, the most that its windows may differ by on average in the planned sequence, as a part of Linux's window.
 #: docs/your-own-algorithm.md has what was measured, and why pairs differ.
 TOLERANCES = {
-    "bbr": 0.03,
+    "bbr": 0.005,
     "bic": 0.3,
     "cubic": 0.005,
     "dctcp": 0.01,

@@ -14,7 +14,7 @@ use crate::units::Rate;
 parameters! {
     /// Parameters of dynamic active packet dropping.
     pub struct ApdDynamicParameters {
-        ..red: RedParameters;
+        ..red: RedParameters, except rules;
         multiple: f64 = 2.0, in 1..1000000, "Drop probability of the hungriest connection's packets as a multiple of RED's (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
         ..guess: GuessParameters;
     }

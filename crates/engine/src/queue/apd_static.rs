@@ -14,7 +14,7 @@ use crate::units::Rate;
 parameters! {
     /// Parameters of static active packet dropping.
     pub struct ApdStaticParameters {
-        ..red: RedParameters;
+        ..red: RedParameters, except rules;
         hungriest: String = String::new(), "Group of flows that takes the most bandwidth", "Hanai et al. 2016 section II.E: configured in the router";
         multiple: f64 = 2.0, in 1..1000000, "Drop probability of their packets as a multiple of RED's (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
     }

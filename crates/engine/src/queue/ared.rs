@@ -13,7 +13,7 @@ use crate::units::Rate;
 parameters! {
     /// Parameters of Adaptive RED.
     pub struct AredParameters {
-        ..red: RedParameters;
+        ..red: RedParameters, except rules;
         interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "How often maximum_probability is adapted", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
         alpha: f64 = 0.01, in 0..1, "Increase of maximum_probability, at most a quarter of it, when the average is above its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
         beta: f64 = 0.9, in 0..1, "Factor of maximum_probability when the average is below its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";

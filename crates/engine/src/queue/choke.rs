@@ -7,10 +7,15 @@ use super::parts::{RedQueue, draw_of_same_flow};
 use super::{Context, DropCause, Limit, QueueDiscipline, Queued, RedParameters};
 use crate::about::About;
 use crate::packet::Packet;
+use crate::parameters;
 use crate::units::Rate;
 
-/// Parameters of CHOKe: those of RED.
-pub type ChokeParameters = RedParameters;
+parameters! {
+    /// Parameters of CHOKe: those of RED.
+    pub struct ChokeParameters {
+        ..red: RedParameters, except rules;
+    }
+}
 
 /// The CHOKe queue discipline.
 #[derive(Debug)]
@@ -33,7 +38,7 @@ impl Choke {
 
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokeParameters) -> Choke {
-        Choke { queue: RedQueue::new(limit, parameters) }
+        Choke { queue: RedQueue::new(limit, parameters.red) }
     }
 }
 

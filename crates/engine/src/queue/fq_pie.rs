@@ -1,6 +1,6 @@
 //! FQ-PIE: flows are hashed to queues, each under PIE and served as in FQ-CoDel. Linux net/sched/sch_fq_pie.c.
 
-use super::parts::{FlowQueues, Measure, PieControl, Rotation};
+use super::parts::{FlowQueues, Measure, PieControl, QueueRules, Rotation};
 use super::{Context, Fifo, FlowHash, Limit, PieParameters, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
@@ -20,6 +20,9 @@ parameters! {
         };
     }
 }
+
+/// Linux, net/sched/sch_pie.c, pie_calculate_probability, which FQ-PIE shares.
+const HIGH_DELAY: Duration = Duration::from_milliseconds(250);
 
 /// The FQ-PIE queue discipline.
 #[derive(Debug)]
@@ -44,7 +47,7 @@ impl FqPie {
         class: "scheduler",
         year: 2019,
         source: "Linux net/sched/sch_fq_pie.c; RFC 8033",
-        deviations: "PIE is RFC 8033's as in `pie`, with timestamps, and so without Linux's two points above 250 ms; no \
+        deviations: "PIE is RFC 8033's as in `pie`, with timestamps, and so without Linux's two points above 250 ms, except with rules linux; no \
                      limit by default (10240 packets in Linux); at the limit arrivals are dropped as in Linux, where \
                      ns-3 drops half of the fattest queue; no memory limit",
     };
@@ -52,7 +55,10 @@ impl FqPie {
     /// Creates empty queues.
     pub fn new(limit: Limit, parameters: FqPieParameters) -> FqPie {
         let count = parameters.queues as usize;
-        let pie = parameters.pie;
+        let mut pie = parameters.pie;
+        if pie.rules == QueueRules::Linux {
+            pie.high_delay = HIGH_DELAY;
+        }
         FqPie {
             quantum: parameters.quantum.0,
             hash: FlowHash::default(),

@@ -28,7 +28,8 @@ impl Red {
         deviations: "gentle, wait, byte_mode, the automatic weight and thresholds, and the defaults are those of \
                      ns-2.35, except for the mean packet size; the automatic weight ignores the link's delay, by which \
                      ns-2.35 lowers it above 33 ms: set round_trip_time to three times the delay; idle time counts in \
-                     fractions of packets; with ecn, packets are marked up to max at any drop probability",
+                     fractions of packets; with ecn, packets are marked up to max at any drop probability; \
+                     with rules linux, idle time does not count",
     };
 
     /// Creates an empty queue.

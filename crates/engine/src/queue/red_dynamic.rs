@@ -13,7 +13,7 @@ use crate::units::Rate;
 parameters! {
     /// Parameters of RED with dynamic thresholds.
     pub struct RedDynamicParameters {
-        ..red: RedParameters;
+        ..red: RedParameters, except rules;
         interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "Time between adjustments of the thresholds", "assumed: as Adaptive RED's";
         step: f64 = 0.1, in 0..1, "Relative size of an adjustment", "assumed: as the share that Adaptive RED takes of its probability";
     }

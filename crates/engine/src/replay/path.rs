@@ -302,6 +302,7 @@ impl Path {
             in_recovery: false,
             nxt: self.sequence(self.nxt),
             timestamps,
+            ..Delivery::default()
         };
         let has_gap = self.high > self.una();
         let ack = Ack {

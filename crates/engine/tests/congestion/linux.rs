@@ -262,3 +262,29 @@ fn bic_ratio_without_gaps() {
     assert_eq!(growth(true), 10);
     assert!(growth(false) > 10);
 }
+
+/// Vegas's base RTT: after a round of 40 ms one of 60 ms has a third of 30 segments in the queue, and the window shrinks. If an
+/// acknowledgement left nothing in flight before it, Linux knows only the 60 ms, and the window grows (tcp_vegas.c,
+/// tcp_vegas_cwnd_event; tcp_output.c, tcp_event_data_sent).
+#[test]
+fn vegas_base_rtt() {
+    for (rules, left, expected) in [("linux", 0, 31), ("linux", MSS, 29), ("published", 0, 29)] {
+        let mut vegas = Algorithm::new("vegas", &json!({"rules": rules})).expect("vegas");
+        let mut window = Window { cwnd: 30 * MSS, ssthresh: 2 * MSS, mss: MSS };
+        let mut acknowledge = |una: u64, nxt: u64, rtt: f64, in_flight: u64| {
+            let rtt = milliseconds(rtt);
+            let ack = Ack { una, nxt, acked: MSS, rtt: Some(rtt), srtt: rtt, in_flight, ..Ack::default() };
+            vegas.on_ack(&window, &ack);
+            vegas.increase(&mut window, &ack);
+        };
+        acknowledge(10 * MSS, 10 * MSS, 40.0, left);
+        for segment in 11..=16 {
+            acknowledge(segment * MSS, 14 * MSS, 60.0, MSS);
+        }
+        assert_eq!(segments_of(&window), expected, "{rules}, {left} left");
+    }
+}
+
+fn segments_of(window: &Window) -> u64 {
+    window.cwnd / window.mss
+}

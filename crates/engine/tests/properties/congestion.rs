@@ -122,6 +122,7 @@ fn delivery(
         srtt: ack.srtt,
         prior_in_flight: in_flight + acked,
         in_flight,
+        held_back: pause,
         rate: (delivered > 0).then_some(sample),
         in_recovery: recovers,
         acked,

@@ -173,6 +173,7 @@ impl Sender {
             srtt: ack.srtt,
             prior_in_flight: ack.in_flight + ack.acked,
             in_flight: ack.in_flight,
+            held_back: Duration::ZERO,
             rate: Some(rate),
             in_recovery: self.random.index(8) == 0,
             acked: ack.acked,

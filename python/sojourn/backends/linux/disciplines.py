@@ -121,6 +121,7 @@ def _pie_settings(parameters: Parameters, place: Place) -> list[object]:
         gains += [gain, min(max(round(steps), 0), PIE_MOST)]
     fixed(place, parameters, "maximum_burst", 150 * 10**9, why="PIE of Linux lets bursts of 150 ms pass")
     fixed(place, parameters, "mean_packet_size", place.mtu, place.mtu + 14, why="PIE of Linux takes the device's MTU")
+    fixed(place, parameters, "rules", "linux", why="PIE of Linux differs from RFC 8033 in details")
     fixed(place, parameters, "derandomise", True, why="PIE of Linux always avoids drops too close together or too far apart")
     fixed(place, parameters, "cap_adjustment", True, why="PIE of Linux always caps its adjustments")
     # tc rounds up to whole milliseconds what the kernel counts in ticks.
@@ -215,6 +216,7 @@ def _red_settings(parameters: Parameters, place: Place, name: str) -> tuple[int,
 
 
 def _red(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
+    fixed(place, parameters, "rules", "linux", why="RED of Linux has its own arithmetic")
     fixed(place, parameters, "queue_in_bytes", True, why="RED of Linux measures the queue in bytes")
     least, most, settings = _red_settings(parameters, place, "RED")
     if parameters["ecn"] and parameters["hard_drop"]:

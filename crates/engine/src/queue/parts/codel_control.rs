@@ -2,22 +2,12 @@
 //!
 //! The discipline `codel` applies it to a single queue. Disciplines with several queues have one control per queue.
 
-use super::{Fifo, Queued};
+use super::{Fifo, QueueRules, Queued};
 use crate::packet::Packet;
+use crate::parameters;
 use crate::queue::discipline::Context;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
-use crate::{choice, parameters};
-
-choice! {
-    /// Whose arithmetic CoDel has.
-    pub enum CoDelRules {
-        /// That of the RFC.
-        Published = "published",
-        /// That of Linux.
-        Linux = "linux",
-    }
-}
 
 parameters! {
     /// Parameters of CoDel.
@@ -27,7 +17,7 @@ parameters! {
         mtu: Bytes = Bytes(1500), "No drop while at most this much remains queued (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8289 has no marking; off in Linux, include/net/codel_impl.h";
         ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, in any state; zero disables this", "RFC 8289 has no such threshold; disabled unless set in Linux, include/net/codel.h, and ns-3, codel-queue-disc.cc";
-        rules: CoDelRules = CoDelRules::Published, "Whose arithmetic: linux takes one Newton step in 16 bits for the spacing of drops at each count, and with several queues the backlog of all for the last MTU", "RFC 8289 section 5.6; Linux, include/net/codel_impl.h, codel_Newton_step, and net/sched/sch_fq_codel.c, fq_codel_dequeue";
+        rules: QueueRules = QueueRules::Published, "Whose arithmetic: linux takes one Newton step in 16 bits for the spacing of drops at each count, and with several queues the backlog of all for the last MTU", "RFC 8289 section 5.6; Linux, include/net/codel_impl.h, codel_Newton_step, and net/sched/sch_fq_codel.c, fq_codel_dequeue";
     }
 }
 
@@ -118,7 +108,7 @@ impl CoDelControl {
 
     /// Takes the bytes in other queues, which count for the last MTU by Linux's rules.
     pub fn count_beside(&mut self, bytes: u64, parameters: &CoDelParameters) {
-        if parameters.rules == CoDelRules::Linux {
+        if parameters.rules == QueueRules::Linux {
             self.beside = bytes;
         }
     }
@@ -245,8 +235,8 @@ impl CoDelControl {
     /// Sets the time of the drop that follows a drop at `time`.
     fn schedule(&mut self, time: Time, parameters: &CoDelParameters) {
         let spacing = match parameters.rules {
-            CoDelRules::Published => parameters.spacing(self.count),
-            CoDelRules::Linux => {
+            QueueRules::Published => parameters.spacing(self.count),
+            QueueRules::Linux => {
                 Duration(((u128::from(parameters.interval.0) * u128::from(self.inverse)) >> SPACING_SHIFT) as u64)
             }
         };

@@ -16,8 +16,10 @@ mod highest;
 mod hungriest;
 mod periodic;
 mod pie_control;
+mod red_linux;
 mod red_queue;
 mod rotation;
+mod rules;
 
 pub use average_queue::AverageQueue;
 pub use bounded::{BoundedFifo, admits};
@@ -37,3 +39,4 @@ pub use periodic::Periodic;
 pub use pie_control::{DelayEstimator, PieControl, PieParameters, PieScaling};
 pub use red_queue::{RedParameters, RedQueue};
 pub use rotation::Rotation;
+pub use rules::QueueRules;

@@ -2,7 +2,7 @@
 //!
 //! The discipline `pie` applies it to a single queue. Disciplines with several queues have one control per queue.
 
-use super::{Fifo, Queued};
+use super::{Fifo, QueueRules, Queued};
 use crate::packet::Packet;
 use crate::queue::discipline::Context;
 use crate::random::Random;
@@ -61,6 +61,7 @@ parameters! {
         derandomise: bool = false, "Avoid drops too close together or too far apart", "RFC 8033 section 5.4: optional, off in ns-3";
         cap_adjustment: bool = true, "From a drop probability of 10 % on, raise it by at most two percentage points per update", "RFC 8033 section 5.5: optional, on in Linux and ns-3";
         high_delay: Duration = Duration::ZERO, "Queueing delay above which each update adds two more percentage points; zero disables this", "RFC 8033 has no such rule; Linux adds them above 250 ms, ns-3.30 above 200 ms";
+        rules: QueueRules = QueueRules::Published, "Whose details: linux spares arrivals by the latest delay, ends the burst allowance by the time between departures, lets an idle probability decay by 1/64 while nothing is queued, and lets a probability of 1 grow on", "RFC 8033 sections 4.1, 4.2 and 4.4; Linux, net/sched/sch_pie.c, pie_drop_early, pie_process_dequeue and pie_calculate_probability";
     }
 }
 
@@ -78,6 +79,10 @@ const CAP_FROM: f64 = 0.1;
 const CAP: f64 = 0.02;
 /// The increase per update above [`PieParameters::high_delay`] (Linux, net/sched/sch_pie.c).
 const HIGH_DELAY_STEP: f64 = 0.02;
+/// As [`DECAY`], in Linux (pie_calculate_probability).
+const DECAY_IN_LINUX: f64 = 1.0 - 1.0 / 64.0;
+/// The greatest probability in Linux, which has 1 at bit 56 of 64 (include/net/pie.h, MAX_PROB).
+const GREATEST_IN_LINUX: f64 = 256.0;
 /// Section 5.2: the weight of a departure measurement is its threshold divided by this number of bytes.
 const FULL_WEIGHT: u64 = 1 << 16;
 
@@ -85,21 +90,31 @@ impl PieParameters {
     /// The next drop probability, given the current one and the queueing delays at this update and the previous one
     /// (section 4.2).
     pub fn next_probability(&self, probability: f64, delay: Duration, delay_before: Duration) -> f64 {
-        let (current, before, target) = (delay.seconds(), delay_before.seconds(), self.target.seconds());
-        let mut change = self.alpha * (current - target) + self.beta * (current - before);
-        change /= self.scaling.divisor(probability);
-        if self.cap_adjustment && probability >= CAP_FROM {
-            change = change.min(CAP);
-        }
-        let mut next = probability + change;
+        let mut next = probability + self.change(probability, [delay, delay_before]);
         // Section 4.2 and appendix A. Appendix B decays at any delay below half the target.
         if delay == Duration::ZERO && delay_before == Duration::ZERO {
             next *= DECAY;
         }
-        if self.high_delay > Duration::ZERO && delay > self.high_delay {
-            next += HIGH_DELAY_STEP;
-        }
-        next.clamp(0.0, 1.0)
+        (next + self.high_delay_step(delay)).clamp(0.0, 1.0)
+    }
+
+    /// The same in Linux (pie_calculate_probability), of a queue that is empty or not.
+    fn next_probability_in_linux(&self, probability: f64, delays: [Duration; 2], is_empty: bool) -> f64 {
+        let next = probability + self.change(probability, delays) + self.high_delay_step(delays[0]);
+        let next = next.clamp(0.0, GREATEST_IN_LINUX);
+        if delays == [Duration::ZERO; 2] && is_empty { next * DECAY_IN_LINUX } else { next }
+    }
+
+    /// How far the delays, the current one and that before, move the drop probability.
+    fn change(&self, probability: f64, [delay, delay_before]: [Duration; 2]) -> f64 {
+        let (current, before, target) = (delay.seconds(), delay_before.seconds(), self.target.seconds());
+        let change = self.alpha * (current - target) + self.beta * (current - before);
+        let change = change / self.scaling.divisor(probability);
+        if self.cap_adjustment && probability >= CAP_FROM { change.min(CAP) } else { change }
+    }
+
+    fn high_delay_step(&self, delay: Duration) -> f64 {
+        if self.high_delay > Duration::ZERO && delay > self.high_delay { HIGH_DELAY_STEP } else { 0.0 }
     }
 
     fn is_short(&self, delay: Duration) -> bool {
@@ -158,6 +173,8 @@ pub struct PieControl {
     pub(in crate::queue) burst_allowance: Duration,
     pub(in crate::queue) accumulated: f64,
     departure_rate: DepartureRate,
+    /// The latest departure since the state was that of a new queue, in Linux.
+    departed: Option<Time>,
 }
 
 impl PieControl {
@@ -170,6 +187,7 @@ impl PieControl {
             burst_allowance: parameters.maximum_burst,
             accumulated: 0.0,
             departure_rate: DepartureRate::default(),
+            departed: None,
         }
     }
 
@@ -201,7 +219,7 @@ impl PieControl {
         parameters: &PieParameters,
         context: &mut Context,
     ) -> bool {
-        if self.probability == 0.0 && parameters.is_short(self.delay) && parameters.is_short(self.delay_before) {
+        if parameters.rules == QueueRules::Published && self.is_calm(parameters) {
             self.burst_allowance = parameters.maximum_burst;
         }
         if self.burst_allowance == Duration::ZERO && self.selects(queue, parameters, context.random) {
@@ -210,6 +228,11 @@ impl PieControl {
             return context.mark_or_drop(packet, may_mark, None);
         }
         true
+    }
+
+    /// Whether the queue may have a burst again (section 4.4).
+    fn is_calm(&self, parameters: &PieParameters) -> bool {
+        self.probability == 0.0 && parameters.is_short(self.delay) && parameters.is_short(self.delay_before)
     }
 
     /// Updates the delay estimate after a departure.
@@ -224,6 +247,21 @@ impl PieControl {
                 parameters.departure_threshold.0,
             ),
         }
+        if parameters.rules == QueueRules::Linux {
+            if let Some(departed) = self.departed.replace(now) {
+                self.burst_allowance = self.burst_allowance - now.since(departed);
+            }
+            if self.is_at_rest() {
+                self.restart_in_linux(parameters);
+            }
+        }
+    }
+
+    /// Linux's pie_vars_init.
+    fn restart_in_linux(&mut self, parameters: &PieParameters) {
+        self.burst_allowance = parameters.maximum_burst;
+        self.accumulated = 0.0;
+        self.departed = None;
     }
 
     /// Updates the drop probability.
@@ -231,9 +269,21 @@ impl PieControl {
         if parameters.estimator == DelayEstimator::DepartureRate {
             self.delay = self.departure_rate.delay(queue.bytes(), parameters.departure_threshold.0);
         }
+        if parameters.rules == QueueRules::Linux {
+            return self.update_in_linux(queue, parameters);
+        }
         self.probability = parameters.next_probability(self.probability, self.delay, self.delay_before);
         self.delay_before = self.delay;
         self.burst_allowance = self.burst_allowance - parameters.update_interval;
+    }
+
+    fn update_in_linux(&mut self, queue: &Fifo, parameters: &PieParameters) {
+        let delays = [self.delay, self.delay_before];
+        self.probability = parameters.next_probability_in_linux(self.probability, delays, queue.packets() == 0);
+        if self.is_calm(parameters) {
+            self.restart_in_linux(parameters);
+        }
+        self.delay_before = self.delay;
     }
 
     /// Whether the drop probability applies to an arrival.
@@ -243,7 +293,11 @@ impl PieControl {
 
     /// Whether no packet is dropped early at any drop probability (section 4.1).
     fn is_safe(&self, queue: &Fifo, parameters: &PieParameters) -> bool {
-        parameters.is_short(self.delay_before) && self.probability < SAFE_PROBABILITY
+        let delay = match parameters.rules {
+            QueueRules::Published => self.delay_before,
+            QueueRules::Linux => self.delay,
+        };
+        parameters.is_short(delay) && self.probability < SAFE_PROBABILITY
             || queue.bytes() <= 2 * parameters.mean_packet_size.0
     }
 
@@ -265,5 +319,82 @@ impl PieControl {
             }
         }
         random.unit() < self.probability
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{OptionsHandle, flags};
+
+    const PACKET: Packet = Packet {
+        number: 0,
+        stamp: Time::ZERO,
+        flow: 0,
+        hop: 0,
+        options: OptionsHandle::NONE,
+        size: 1500,
+        flags: flags::DATA,
+    };
+
+    fn linux() -> PieParameters {
+        PieParameters { rules: QueueRules::Linux, ..PieParameters::default() }
+    }
+
+    fn queue_of(packets: u64) -> Fifo {
+        let mut queue = Fifo::default();
+        (0..packets).for_each(|_| queue.push(PACKET, Time::ZERO));
+        queue
+    }
+
+    /// pie_drop_early spares arrivals while the latest delay is below half the target, RFC 8033 section 4.1 while that at the
+    /// latest update was.
+    #[test]
+    fn sparing_delay() {
+        let (short, long) = (Duration::from_milliseconds(7), Duration::from_milliseconds(8));
+        for (delay, delay_before, by_linux) in [(short, long, true), (long, short, false)] {
+            for (parameters, expected) in [(linux(), by_linux), (PieParameters::default(), !by_linux)] {
+                let mut control = PieControl::new(&parameters);
+                (control.delay, control.delay_before) = (delay, delay_before);
+                assert_eq!(control.is_safe(&queue_of(10), &parameters), expected);
+            }
+        }
+    }
+
+    /// pie_process_dequeue takes the time between departures from the burst allowance, idle time included; an update of a calm
+    /// queue restores it (pie_calculate_probability). By RFC 8033 section 4.4 it falls at updates.
+    #[test]
+    fn burst_allowance() {
+        let parameters = linux();
+        let mut control = PieControl::new(&parameters);
+        let departure = |control: &mut PieControl, milliseconds: u64| {
+            let head = Queued { packet: PACKET, since: Time::ZERO };
+            let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
+            control.on_departure(&head, &queue_of(10), &parameters, now);
+        };
+        departure(&mut control, 20);
+        assert_eq!(control.burst_allowance, Duration::from_milliseconds(150));
+        departure(&mut control, 60);
+        control.update(&queue_of(10), &parameters);
+        assert_eq!(control.burst_allowance, Duration::from_milliseconds(110));
+        (control.probability, control.delay, control.delay_before) = (0.0, Duration::ZERO, Duration::ZERO);
+        control.update(&queue_of(10), &parameters);
+        assert_eq!(control.burst_allowance, Duration::from_milliseconds(150));
+    }
+
+    /// pie_calculate_probability by hand. A probability of 1 grows on, by at most two points an update, and by two more above the
+    /// high delay; one that decays loses 1/64, but not while packets are queued.
+    #[test]
+    fn probability_in_linux() {
+        let parameters = PieParameters { high_delay: Duration::from_milliseconds(250), ..linux() };
+        let next = |probability, delay: u64, is_empty| {
+            parameters.next_probability_in_linux(probability, [Duration::from_milliseconds(delay); 2], is_empty)
+        };
+        assert_eq!(next(1.0, 235, true), 1.02);
+        assert_eq!(next(1.0, 271, true), 1.04);
+        let falling = 0.5 - 0.125 * 0.015;
+        assert_eq!(next(0.5, 0, true), falling * 63.0 / 64.0);
+        assert_eq!(next(0.5, 0, false), falling);
+        assert_eq!(PieParameters::default().next_probability(1.0, Duration(u64::MAX / 8), Duration::ZERO), 1.0);
     }
 }

@@ -1,6 +1,7 @@
 //! The queue of RED, used by several disciplines: a FIFO, its average length and the early drops.
 
-use super::{AverageQueue, BoundedFifo, DropCurve, DropSpacing, Fifo, Queued};
+use super::red_linux::{LinuxRed, Selected};
+use super::{AverageQueue, BoundedFifo, DropCurve, DropSpacing, Fifo, QueueRules, Queued};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::queue::discipline::Context;
@@ -24,6 +25,7 @@ parameters! {
         round_trip_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Round-trip time assumed by the automatic weight", "Floyd, Gummadi and Shenker 2001; ns-2.35, red.cc";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them (setbit_)", "ns-2.35, ns-default.tcl";
         hard_drop: bool = true, "While the average is above max, drop ECN-capable packets too", "ns-3 (UseHardDrop); ns-2.35 does the same with its mark_p_ of 0.1, which is its max_p; off in Linux";
+        rules: QueueRules = QueueRules::Published, "Whose arithmetic: linux has integers, a weight that is a power of two, one random interval from each drop to the next, and, as below htb, an average that does not change while the queue is empty; without gentle, wait, byte_mode and queue_in_bytes", "Floyd and Jacobson 1993; Linux, include/net/red.h, red_calc_qavg_no_idle_time and red_action";
     }
 }
 
@@ -40,6 +42,8 @@ pub struct RedQueue {
     average: AverageQueue,
     curve: DropCurve,
     spacing: DropSpacing,
+    /// By Linux's rules, once the thresholds are known.
+    linux: Option<LinuxRed>,
 }
 
 impl RedQueue {
@@ -52,6 +56,7 @@ impl RedQueue {
             average: AverageQueue::default(),
             curve,
             spacing: DropSpacing::default(),
+            linux: None,
         }
     }
 
@@ -71,6 +76,11 @@ impl RedQueue {
         });
         let maximum = self.threshold(self.parameters.max).unwrap_or(MAXIMUM_TO_MINIMUM * minimum);
         self.curve.set_thresholds(minimum, maximum);
+        if self.parameters.rules == QueueRules::Linux {
+            let bytes = self.parameters.mean_packet_size.0 as f64 / self.unit();
+            let probability = self.parameters.maximum_probability;
+            self.linux = Some(LinuxRed::new(weight, minimum * bytes, maximum * bytes, probability));
+        }
     }
 
     /// The mean packet size, in the unit of the queue length.
@@ -86,7 +96,25 @@ impl RedQueue {
 
     /// Queues, drops or marks an arrival.
     pub fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.linux.is_some() {
+            return self.enqueue_in_linux(packet, context);
+        }
         self.enqueue_with(packet, 1.0, context);
+    }
+
+    /// Linux's red_enqueue: RED's decision precedes the limit.
+    fn enqueue_in_linux(&mut self, mut packet: Packet, context: &mut Context) {
+        let Some(red) = &mut self.linux else { return };
+        let selected = red.on_arrival(self.queue.bytes(), || (context.random.bits() >> 32) as u32);
+        if let Some(selected) = selected {
+            let may_mark = selected == Selected::Early || !self.parameters.hard_drop;
+            if !context.mark_or_drop(&mut packet, self.parameters.ecn && may_mark, None) {
+                return;
+            }
+        }
+        if self.queue.admits(&packet, context) {
+            self.queue.push(packet, context.now);
+        }
     }
 
     /// Queues, drops or marks an arrival with the drop probability multiplied by `times`.

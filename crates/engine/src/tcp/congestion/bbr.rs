@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::linux::Rules;
-use super::linux::bbr::{Change, LongTerm};
+use super::linux::bbr::{self as linux, Change, LongTerm, RunningMaximum};
 use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
@@ -33,7 +33,7 @@ parameters! {
         least_window: u64 = 4, in 1 .. 1000, "Minimum window, in segments; PROBE_RTT uses it", "tcp_bbr.c, bbr_cwnd_min_target";
         pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which the pacing rate is below that of the gain", "tcp_bbr.c, bbr_pacing_margin_percent";
         extra_acked_gain: f64 = 1.0, in 0 .. 100, "Multiple of the estimated ACK aggregation that is added to the window", "tcp_bbr.c, bbr_extra_acked_gain";
-        rules: Rules = Rules::Published, "Whose rules: linux has the long-term bandwidth of paths with policers, and only a smaller RTT renews the minimum", "Cardwell et al. 2016; Linux 6.1 tcp_bbr.c, bbr_lt_bw_sampling and bbr_update_min_rtt";
+        rules: Rules = Rules::Published, "Whose rules: linux has the long-term bandwidth of paths with policers; only a smaller RTT renews the minimum, which begins with that of the handshake; the data in flight are those in the network when the next segment departs; the maximum bandwidth is approximate; gains are in 1/256", "Cardwell et al. 2016; Linux 6.1 tcp_bbr.c, bbr_lt_bw_sampling, bbr_update_min_rtt, bbr_init and bbr_packets_in_net_at_edt; lib/win_minmax.c";
     }
 }
 
@@ -75,6 +75,29 @@ enum Mode {
     ProbeRtt,
 }
 
+/// The filter of BtlBw.
+#[derive(Clone, Debug)]
+enum Bandwidth {
+    Exact(WindowedMaximum),
+    Running(RunningMaximum),
+}
+
+impl Bandwidth {
+    fn update(&mut self, rate: f64, round: u64, rounds: u64) {
+        match self {
+            Bandwidth::Exact(maximum) => maximum.update(rate, round, rounds),
+            Bandwidth::Running(maximum) => maximum.update(rate, round, rounds),
+        }
+    }
+
+    fn get(&self) -> f64 {
+        match self {
+            Bandwidth::Exact(maximum) => maximum.get(),
+            Bandwidth::Running(maximum) => maximum.get(),
+        }
+    }
+}
+
 /// The BBR version 1 congestion control.
 #[derive(Clone, Debug)]
 pub struct Bbr {
@@ -92,7 +115,7 @@ struct State {
     /// Whether this acknowledgement starts a round.
     round_start: bool,
     /// BtlBw, in bytes of payload per second.
-    bandwidth: WindowedMaximum,
+    bandwidth: Bandwidth,
     min_rtt: Option<Duration>,
     min_rtt_since: Time,
     /// The baseline bandwidth of STARTUP, and the number of rounds without sufficient growth.
@@ -126,8 +149,8 @@ impl Bbr {
         source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016)",
         deviations: "no long-term bandwidth estimate for policers (lt_bw), except with rules linux; a quantum is a budget that later \
                      acknowledgements may use up, where Linux cuts its packets at once; no packets wait in the host, so \
-                     none are subtracted from the data in flight; the initial window is paced from its first segment; \
-                     BtlBw is the exact maximum over its rounds; times are exact, not in jiffies; the RTT of a single \
+                     none are subtracted from the data in flight, except with rules linux; the initial window is paced \
+                     from its first segment; BtlBw is the exact maximum over its rounds, except with rules linux; times are exact, not in jiffies; the RTT of a single \
                      delayed acknowledgement may become the minimum RTT",
     };
 
@@ -139,7 +162,10 @@ impl Bbr {
             phase_start: Time::ZERO,
             rounds: Rounds::default(),
             round_start: false,
-            bandwidth: WindowedMaximum::default(),
+            bandwidth: match parameters.rules {
+                Rules::Published => Bandwidth::Exact(WindowedMaximum::default()),
+                Rules::Linux => Bandwidth::Running(RunningMaximum::default()),
+            },
             min_rtt: None,
             min_rtt_since: Time::ZERO,
             full_bandwidth: 0.0,
@@ -161,8 +187,8 @@ impl Bbr {
 
     fn pacing_gain(&self) -> f64 {
         match self.state.mode {
-            Mode::Startup => self.parameters.high_gain,
-            Mode::Drain => 1.0 / self.parameters.high_gain,
+            Mode::Startup => self.high_gain(),
+            Mode::Drain => self.drain_gain(),
             Mode::ProbeBw { .. } if self.long_term_bandwidth().is_some() => 1.0,
             Mode::ProbeBw { phase: 0 } => self.parameters.probing_gain,
             Mode::ProbeBw { phase: 1 } => self.parameters.draining_gain,
@@ -179,9 +205,23 @@ impl Bbr {
         self.long_term_bandwidth().unwrap_or_else(|| self.state.bandwidth.get())
     }
 
+    fn high_gain(&self) -> f64 {
+        let gain = self.parameters.high_gain;
+        if self.is_linux() { linux::high_gain(gain) } else { gain }
+    }
+
+    fn drain_gain(&self) -> f64 {
+        let gain = self.parameters.high_gain;
+        if self.is_linux() { linux::drain_gain(gain) } else { 1.0 / gain }
+    }
+
+    fn is_linux(&self) -> bool {
+        self.parameters.rules == Rules::Linux
+    }
+
     fn cwnd_gain(&self) -> f64 {
         match self.state.mode {
-            Mode::Startup | Mode::Drain => self.parameters.high_gain,
+            Mode::Startup | Mode::Drain => self.high_gain(),
             Mode::ProbeBw { .. } => self.parameters.cwnd_gain,
             Mode::ProbeRtt => 1.0,
         }
@@ -194,7 +234,7 @@ impl Bbr {
 
     /// The pacing rate before the first delivery: one window per round-trip time.
     fn first_pacing_rate(&self, window: &Window, srtt: Duration) -> f64 {
-        self.paced(self.parameters.high_gain, window.cwnd as f64 / model::assumed_rtt(srtt))
+        self.paced(self.high_gain(), window.cwnd as f64 / model::assumed_rtt(srtt))
     }
 
     /// A multiple of the BDP, in segments, rounded up.
@@ -222,6 +262,17 @@ impl Bbr {
     /// The data in flight at a multiple of the BDP, in bytes (tcp_bbr.c, bbr_inflight).
     fn inflight(&self, gain: f64, mss: u64) -> u64 {
         self.with_quanta(self.bdp(self.state.bandwidth.get(), gain, mss), mss) * mss
+    }
+
+    /// The data in the network of these in flight. Linux counts those at the departure of the next segment, and while
+    /// probing a quantum with it (tcp_bbr.c, bbr_packets_in_net_at_edt).
+    fn in_network(&self, in_flight: u64, delivery: &Delivery, mss: u64) -> u64 {
+        if !self.is_linux() {
+            return in_flight;
+        }
+        let departing = if self.pacing_gain() > 1.0 { self.quantum(mss) * mss } else { 0 };
+        let delivered = self.bandwidth() * delivery.held_back.seconds() / mss as f64;
+        (in_flight + departing).saturating_sub(delivered as u64 * mss)
     }
 
     /// Updates the bandwidth estimate (tcp_bbr.c, bbr_update_bw).
@@ -290,13 +341,14 @@ impl Bbr {
         let lasted = delivery.now.since(self.state.phase_start);
         let is_full_length = self.state.min_rtt.is_none_or(|min_rtt| lasted > min_rtt);
         let gain = self.pacing_gain();
+        let in_network = self.in_network(delivery.prior_in_flight, delivery, window.mss);
         if gain > 1.0 {
             // The phase lasts until the data in flight reaches the gain, or until a loss shows that the path cannot
             // hold it.
-            let shows = delivery.lost > 0 || delivery.prior_in_flight >= self.inflight(gain, window.mss);
+            let shows = delivery.lost > 0 || in_network >= self.inflight(gain, window.mss);
             is_full_length && shows
         } else if gain < 1.0 {
-            is_full_length || delivery.prior_in_flight <= self.inflight(1.0, window.mss)
+            is_full_length || in_network <= self.inflight(1.0, window.mss)
         } else {
             is_full_length
         }
@@ -335,8 +387,11 @@ impl Bbr {
             self.state.mode = Mode::Drain;
             window.ssthresh = self.inflight(1.0, window.mss);
         }
-        if self.state.mode == Mode::Drain && delivery.in_flight <= self.inflight(1.0, window.mss) {
-            self.enter_probe_bw(delivery.now);
+        if self.state.mode == Mode::Drain {
+            let in_network = self.in_network(delivery.in_flight, delivery, window.mss);
+            if in_network <= self.inflight(1.0, window.mss) {
+                self.enter_probe_bw(delivery.now);
+            }
         }
     }
 
@@ -460,6 +515,13 @@ impl CongestionControl for Bbr {
     /// The window grows only in [`CongestionControl::on_delivery`].
     fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
 
+    /// tcp_bbr.c, bbr_init: the minimum RTT begins with that of the handshake.
+    fn on_established(&mut self, _window: &mut Window, srtt: Duration) {
+        if self.is_linux() && srtt > Duration::ZERO {
+            self.state.min_rtt = Some(srtt);
+        }
+    }
+
     /// tcp_bbr.c, bbr_ssthresh, bbr_set_state and bbr_undo_cwnd. ssthresh is unchanged, since the window does not
     /// depend on it.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
@@ -518,5 +580,62 @@ impl CongestionControl for Bbr {
 
     fn needs(&self) -> Needs {
         model::needs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const MSS: u64 = 1448;
+
+    /// BBR in the phase that probes, as Linux 6.1.192 had it with one flow at 100 Mbit/s: a bandwidth of 139,813 2^-24 segments
+    /// a microsecond, a minimum RTT of 40,089 us, and a pacing rate of 14,932,806 bytes a second.
+    fn probing(parameters: Value) -> Bbr {
+        let parameters = serde_json::from_value(parameters).expect("parameters of bbr");
+        let mut bbr = Bbr::new(Arc::new(parameters));
+        bbr.state.bandwidth.update(139_813.0 / 16.777_216 * MSS as f64, 1, 10);
+        bbr.state.min_rtt = Some(Duration::from_microseconds(40_089));
+        bbr.state.pacing_rate.set(14_932_806.0);
+        bbr.state.is_full = true;
+        bbr.begin_phase(0, Time::ZERO);
+        bbr
+    }
+
+    /// In the kernel's trace this phase ended with 440 segments in flight, and the next segment was held back for 57 us: with a
+    /// quantum of ten they are the 450 of 1.25 BDP with its allowances. By the published rules it takes 450 in flight. What is
+    /// delivered until the next segment departs does not count: 12 segments in 1.44 ms.
+    #[test]
+    fn ends_of_probing() {
+        let window = Window { cwnd: 704 * MSS, ssthresh: u64::MAX, mss: MSS };
+        let ends = |parameters: &Value, segments: u64, held_back: u64| {
+            let delivery = Delivery {
+                now: Time::ZERO + Duration::from_microseconds(51_900),
+                prior_in_flight: segments * MSS,
+                held_back: Duration::from_microseconds(held_back),
+                ..Delivery::default()
+            };
+            probing(parameters.clone()).ends_phase(&window, &delivery)
+        };
+        let least = |parameters: &Value, held_back| (400..500).find(|segments| ends(parameters, *segments, held_back));
+        let linux = json!({"rules": "linux"});
+        assert_eq!(least(&linux, 57), Some(440));
+        assert_eq!(least(&linux, 1_441), Some(452));
+        assert_eq!(least(&json!({}), 57), Some(450));
+    }
+
+    /// bbr_init: the minimum RTT is that of the handshake until a smaller one comes. Published BBR takes the first of data.
+    #[test]
+    fn first_minimum_rtt() {
+        for (rules, expected) in [("linux", 40), ("published", 41)] {
+            let parameters = serde_json::from_value(json!({"rules": rules})).expect("parameters of bbr");
+            let mut bbr = Bbr::new(Arc::new(parameters));
+            let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+            bbr.on_established(&mut window, Duration::from_milliseconds(40));
+            let sample = super::super::RateSample { rtt: Some(Duration::from_milliseconds(41)), ..Default::default() };
+            bbr.on_delivery(&mut window, &Delivery { rate: Some(sample), ..Delivery::default() });
+            assert_eq!(bbr.state.min_rtt, Some(Duration::from_milliseconds(expected)));
+        }
     }
 }

@@ -167,6 +167,8 @@ pub struct Delivery {
     pub prior_in_flight: u64,
     /// See `prior_in_flight`.
     pub in_flight: u64,
+    /// How long pacing holds back the next segment.
+    pub held_back: Duration,
     /// The rate sample, if it delivered anything.
     pub rate: Option<RateSample>,
     /// Whether losses are being repaired once this acknowledgement is taken into account.

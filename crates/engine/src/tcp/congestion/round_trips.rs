@@ -81,6 +81,13 @@ impl RoundTrips {
         })
     }
 
+    /// Forgets all, as Linux does when segments leave while none is in flight (tcp_vegas.c, tcp_vegas_cwnd_event). The round
+    /// ends with the first acknowledgement beyond `una`.
+    pub fn restart(&mut self, una: u64) {
+        let round = Round { end: una, samples: 0, min_rtt: Duration(u64::MAX) };
+        *self = RoundTrips { min_rtt: None, round: Some(round) };
+    }
+
     /// Discards the round, since congestion has changed the window during it.
     pub fn abandon_round(&mut self) {
         self.round = None;

@@ -19,7 +19,7 @@ parameters! {
         beta: u64 = 4, in 0 .. 1000000, "Backlog, in packets, above which the window falls", "Linux tcp_vegas.c, beta; Brakmo and Peterson 1995 try 3 and 4";
         gamma: u64 = 1, in 0 .. 1000000, "Backlog, in packets, above which slow start ends", "Linux tcp_vegas.c, gamma";
         every_other_round: bool = false, "In slow start, double the window only every other round trip", "Linux tcp_vegas.c doubles it every round trip, Brakmo and Peterson 1995 every other";
-        rules: Rules = Rules::Published, "Whose backlog: linux divides the queueing delay by the base RTT and rounds down", "Brakmo and Peterson 1995; Linux tcp_vegas.c, tcp_vegas_cong_avoid";
+        rules: Rules = Rules::Published, "Whose rules: linux divides the queueing delay by the base RTT and rounds down, and forgets the base RTT when segments leave while none is in flight", "Brakmo and Peterson 1995; Linux tcp_vegas.c, tcp_vegas_cong_avoid and tcp_vegas_cwnd_event";
         decrease: f64 = 0.5, in 0 .. 1, "Decrease on loss, as a share of the window", "Linux tcp_vegas.c, which takes Reno's; ns-2 tcp-vegas.cc takes a quarter";
     }
 }
@@ -33,6 +33,8 @@ pub struct Vegas {
     round_trips: RoundTrips,
     /// Whether slow start increases the window in this round.
     doubling: bool,
+    /// Whether the segments that leave next are the only ones in flight, so that Linux begins anew.
+    is_idle: bool,
 }
 
 impl Vegas {
@@ -55,7 +57,13 @@ impl Vegas {
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<VegasParameters>) -> Vegas {
-        Vegas { parameters, additive: AdditiveIncrease::default(), round_trips: RoundTrips::default(), doubling: true }
+        Vegas {
+            parameters,
+            additive: AdditiveIncrease::default(),
+            round_trips: RoundTrips::default(),
+            doubling: true,
+            is_idle: false,
+        }
     }
 
     /// Keeps the backlog Diff between alpha and beta (Brakmo and Peterson 1995 section III.B).
@@ -119,6 +127,8 @@ impl CongestionControl for Vegas {
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        // Nothing counts as in flight after a timeout.
+        self.is_idle |= event == CongestionEvent::Timeout && self.parameters.rules == Rules::Linux;
         if let Some(flight_size) = event.flight_size() {
             self.additive.restart();
             self.round_trips.abandon_round();
@@ -132,7 +142,12 @@ impl CongestionControl for Vegas {
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        if self.is_idle {
+            self.round_trips.restart(ack.una - ack.acked);
+        }
         self.round_trips.take(ack);
+        // Linux tcp_output.c, tcp_event_data_sent: CA_EVENT_TX_START.
+        self.is_idle = self.parameters.rules == Rules::Linux && ack.in_flight == 0;
     }
 
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {

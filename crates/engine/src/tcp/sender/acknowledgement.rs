@@ -183,6 +183,7 @@ impl Sender {
             srtt: self.rto.srtt(),
             prior_in_flight,
             in_flight: self.flight.pipe(),
+            held_back: self.pacer.wait(now),
             rate: estimator.take_sample(now).map(|sample| match &self.segment_times {
                 Some(_) => RateSample { rtt, ..sample },
                 None => sample,

@@ -66,6 +66,11 @@ impl Pacer {
         self.deadline
     }
 
+    /// How long the next segment has to wait, apart from the rest of a quantum.
+    pub(super) fn wait(&self, now: Time) -> Duration {
+        self.next.max(now).since(now)
+    }
+
     /// Clears the deadline: no segment is waiting.
     pub(super) fn clear(&mut self) {
         self.deadline = Time::NEVER;
@@ -197,6 +202,17 @@ mod tests {
             }
             assert_eq!(sent, most);
         }
+    }
+
+    /// The wait is what is left of the interval after the latest segment, a millisecond here.
+    #[test]
+    fn wait() {
+        let algorithm = Algorithm::new("newreno", &json!({})).expect("a name of the catalogue");
+        let mut pacer = Pacer::new(false, true, PacingClock::Exact, 1);
+        assert_eq!(pacer.wait(at(0)), Duration::ZERO);
+        pacer.on_sent(&algorithm, &WINDOW, SRTT, (SIZE, SIZE), at(0));
+        assert_eq!(pacer.wait(at(300)), Duration::from_microseconds(700));
+        assert_eq!(pacer.wait(at(2000)), Duration::ZERO);
     }
 
     /// Linux tcp_output.c, tcp_update_skb_after_send, by hand: a segment that is late shortens the wait after it by as much, at

@@ -1,5 +1,5 @@
-//! BBR's long-term bandwidth, which a path with a policer gets: Linux tcp_bbr.c, bbr_lt_bw_sampling and
-//! bbr_lt_bw_interval_done.
+//! BBR's long-term bandwidth, which a path with a policer gets (Linux tcp_bbr.c, bbr_lt_bw_sampling and
+//! bbr_lt_bw_interval_done), its gains, and its filter of bandwidths (lib/win_minmax.c).
 
 use crate::tcp::congestion::Delivery;
 use crate::time::{Duration, Time};
@@ -119,11 +119,95 @@ impl LongTerm {
     }
 }
 
+/// Gains are in 1/256: tcp_bbr.c, BBR_UNIT.
+const UNIT: f64 = 256.0;
+
+/// The gain of STARTUP: bbr_high_gain.
+pub(in crate::tcp::congestion) fn high_gain(gain: f64) -> f64 {
+    ((gain * UNIT).floor() + 1.0) / UNIT
+}
+
+/// The pacing gain of DRAIN: bbr_drain_gain.
+pub(in crate::tcp::congestion) fn drain_gain(high_gain: f64) -> f64 {
+    (UNIT / high_gain).floor() / UNIT
+}
+
+/// Approximates the maximum of recent values by three of them: lib/win_minmax.c, minmax_running_max.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp::congestion) struct RunningMaximum {
+    /// The best, the best after it, and the best after that, each with its time.
+    best: [(f64, u64); 3],
+}
+
+impl RunningMaximum {
+    /// Takes a value, and forgets those that are more than `age` old.
+    pub(in crate::tcp::congestion) fn update(&mut self, value: f64, time: u64, age: u64) {
+        let new = (value, time);
+        if value >= self.best[0].0 || time - self.best[2].1 > age {
+            self.best = [new; 3];
+            return;
+        }
+        if value >= self.best[1].0 {
+            self.best[1] = new;
+            self.best[2] = new;
+        } else if value >= self.best[2].0 {
+            self.best[2] = new;
+        }
+        self.renew(new, age);
+    }
+
+    /// The maximum; zero before the first value.
+    pub(in crate::tcp::congestion) fn get(&self) -> f64 {
+        self.best[0].0
+    }
+
+    /// Replaces values that are too old, and those that repeat one before them after a quarter or half of the time:
+    /// minmax_subwin_update.
+    fn renew(&mut self, new: (f64, u64), age: u64) {
+        let elapsed = new.1 - self.best[0].1;
+        if elapsed > age {
+            self.best = [self.best[1], self.best[2], new];
+            if new.1 - self.best[0].1 > age {
+                self.best = [self.best[1], self.best[2], new];
+            }
+        } else if self.best[1].1 == self.best[0].1 && elapsed > age / 4 {
+            self.best[1] = new;
+            self.best[2] = new;
+        } else if self.best[2].1 == self.best[1].1 && elapsed > age / 2 {
+            self.best[2] = new;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const MSS: u64 = 1000;
+
+    /// minmax_running_max by hand, over ten rounds. It notes nothing in the first quarter of its window, so that in round 11 the
+    /// maximum is the 90 of round 3, not the 95 of rounds 1 and 2; after that it is the 80 of round 6.
+    #[test]
+    fn running_maximum() {
+        let values = [100, 95, 95, 90, 80, 80, 80, 70, 70, 70, 70, 70, 70, 70, 70];
+        let mut maximum = RunningMaximum::default();
+        let seen: Vec<f64> = (0..)
+            .zip(values)
+            .map(|(round, value)| {
+                maximum.update(f64::from(value), round, 10);
+                maximum.get()
+            })
+            .collect();
+        assert_eq!(seen[..11], [100.0; 11]);
+        assert_eq!(seen[11..14], [90.0; 3]);
+        assert_eq!(seen[14], 80.0);
+    }
+
+    /// tcp_bbr.c: BBR_UNIT * 2885 / 1000 + 1 is 739, and BBR_UNIT * 1000 / 2885 is 88.
+    #[test]
+    fn whole_gains() {
+        assert_eq!((high_gain(2.885) * UNIT, drain_gain(2.885) * UNIT), (739.0, 88.0));
+    }
 
     /// A path that delivers 100 segments each 100 ms, a round, and loses so many at the end of the round.
     struct Path {
