@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::newreno::AdditiveIncrease;
+use super::ns3::compound::CompoundRounds;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::tcp::window::Window;
@@ -21,6 +22,16 @@ choice! {
     }
 }
 
+choice! {
+    /// Whose arithmetic Compound follows.
+    pub enum CompoundRules {
+        /// That of Tan et al. 2006 and the draft.
+        Published = "published",
+        /// That of the module for ns-3 of NITK Surathkal.
+        Ns3 = "ns3",
+    }
+}
+
 parameters! {
     /// Parameters of Compound.
     pub struct CompoundParameters {
@@ -34,6 +45,7 @@ parameters! {
         gamma_high: f64 = 30.0, in 0 .. 1000000, "Maximum gamma that tuning sets", "draft-sridharan-tcpm-ctcp-02 section 5";
         lambda: f64 = 0.25, in 0 .. 1, "Weight of a new sample in the tuning of gamma", "L. Andrew's tcp_compound.c 1.3 for Linux and ns-2 (2008); the draft names no value";
         low_window: u64 = 38, in 0 .. 1000000, "Window, in segments, up to which there is no delay window", "draft-sridharan-tcpm-ctcp-02 sections 2 and 6";
+        rules: CompoundRules = CompoundRules::Published, "Whose arithmetic: ns3 grows the window by alpha W^k bytes a round trip, W in bytes, the loss window by a W-th segment a round trip, and has neither low window nor tuning of gamma", "Tan et al. 2006; tcp-compound.cc of NITK Surathkal for ns-3 (2017), IncreaseWindow and GetSsThresh";
     }
 }
 
@@ -52,6 +64,8 @@ pub struct Compound {
     /// The base RTT.
     min_rtt: Option<Duration>,
     round: Option<Round>,
+    /// By ns-3's rules instead.
+    ns3: Option<Box<CompoundRounds>>,
 }
 
 /// One window of data.
@@ -76,13 +90,14 @@ impl Compound {
                      size, as in the draft; when the window is at most the low window, the delay window becomes part of \
                      the loss window, so that a loss halves the window, as in Reno; reductions apply to the flight size \
                      (RFC 5681 equation 4), which the two windows share in proportion; the base RTT is the minimum \
-                     sample since the last timeout",
+                     sample since the last timeout; rules = \"ns3\" is a module for ns-3, with its overflows of 32-bit windows",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<CompoundParameters>) -> Compound {
         Compound {
             gamma: parameters.gamma,
+            ns3: (parameters.rules == CompoundRules::Ns3).then(|| Box::new(CompoundRounds::new())),
             parameters,
             additive: AdditiveIncrease::default(),
             dwnd: 0,
@@ -147,6 +162,9 @@ impl Compound {
 impl CongestionControl for Compound {
     /// The loss window grows by one segment per round: draft equation 2.
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(rounds) = self.ns3.as_deref_mut() {
+            return rounds.increase(window, ack, &self.parameters);
+        }
         self.additive.increase(window, ack.credit);
         match self.round {
             Some(round) if ack.una <= round.end => return,
@@ -159,6 +177,16 @@ impl CongestionControl for Compound {
 
     /// After a timeout the delay window is zero, as in slow start, and the path may have changed (draft section 3).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        if let Some(rounds) = self.ns3.as_deref_mut() {
+            match event {
+                CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => {
+                    rounds.reduce(window, self.parameters.beta)
+                }
+                CongestionEvent::Timeout => rounds.time_out(window),
+                CongestionEvent::Spurious => {}
+            }
+            return;
+        }
         match event {
             CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
                 self.reduce(window, flight_size)
@@ -171,7 +199,16 @@ impl CongestionControl for Compound {
         }
     }
 
-    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
+        let rounds = self.ns3.as_deref_mut()?;
+        rounds.increase(window, ack, &self.parameters);
+        Some(0)
+    }
+
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
+        if let Some(rounds) = self.ns3.as_deref_mut() {
+            return rounds.on_ack(window, ack);
+        }
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }

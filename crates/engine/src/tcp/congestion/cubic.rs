@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::linux::cubic::CubicSteps;
 use super::ns3::cubic::CubicCount;
+use super::ns3::cubic_module::CubicModule;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::tcp::window::Window;
@@ -19,6 +20,8 @@ choice! {
         Linux = "linux",
         /// That of ns-3.48.
         Ns3 = "ns3",
+        /// That of a module for earlier releases of ns-3.
+        Ns3Module = "ns3-2014",
     }
 }
 
@@ -33,7 +36,7 @@ parameters! {
         greatest_target: f64 = 1.5, in 1 .. 1000, "Greatest target of a round trip, in windows; with the rules published", "RFC 9438 section 4.2";
         slowest_start: u64 = 20, in 1 .. 1000000, "Segments acknowledged for one of growth, at most, before the first loss; with the rules linux and ns3", "Linux tcp_cubic.c, bictcp_update; ns-3 tcp-cubic.cc, CntClamp";
         rtt_settling: Duration = Duration::from_seconds(1), in 0 .. 1e15, "Time after a loss from whose end on RTTs may lower the minimum RTT; with the rules linux and ns3", "Linux tcp_cubic.c, cubictcp_acked: HZ";
-        rules: CubicRules = CubicRules::Published, "Whose arithmetic: linux and ns3 grow in whole segments, by at least 5 % a round trip before the first loss, and their estimate of Reno keeps below one segment a round trip; ns3 cuts cwnd and not the flight size", "RFC 9438; Linux tcp_cubic.c, bictcp_update; ns-3 tcp-cubic.cc, Update and GetSsThresh";
+        rules: CubicRules = CubicRules::Published, "Whose arithmetic: linux and ns3 grow in whole segments, by at least 5 % a round trip before the first loss, and their estimate of Reno keeps below one segment a round trip; ns3 cuts cwnd and not the flight size; ns3-2014 counts acknowledgements and has no fast convergence", "RFC 9438; Linux tcp_cubic.c, bictcp_update; ns-3 tcp-cubic.cc, Update and GetSsThresh; Levasseur, Claypool and Kinicki, WNS3 2014, tcp-cubic.cc for ns-3.27, CubicUpdate and GetSsThresh";
     }
 }
 
@@ -56,6 +59,7 @@ pub struct Cubic {
 enum Counted {
     Linux(CubicSteps),
     Ns3(CubicCount),
+    Ns3Module(CubicModule),
 }
 
 #[derive(Clone, Debug)]
@@ -110,7 +114,8 @@ impl Cubic {
                      above W_max has its plateau there (K = 0); rules = \"linux\" is the arithmetic of Linux 6.1, where \
                      an estimate of Reno never grows by more than 0.53 segments a round trip and the window by at least \
                      5 % before the first loss; rules = \"ns3\" is that of ns-3.48, whose time does not stop while the \
-                     window is not used",
+                     window is not used; rules = \"ns3-2014\" takes the RTTs that the stack gives, where that \
+                     module takes timestamps",
     };
 
     /// Creates the state of a new connection.
@@ -119,6 +124,7 @@ impl Cubic {
             CubicRules::Published => None,
             CubicRules::Linux => Some(Box::new(Counted::Linux(CubicSteps::default()))),
             CubicRules::Ns3 => Some(Box::new(Counted::Ns3(CubicCount::default()))),
+            CubicRules::Ns3Module => Some(Box::new(Counted::Ns3Module(CubicModule::new()))),
         };
         Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None, counted }
     }
@@ -130,6 +136,7 @@ impl Cubic {
             None => {}
             Some(Counted::Linux(steps)) => return steps.reduce(window, flight_size, beta, fast_convergence),
             Some(Counted::Ns3(count)) => return count.reduce(window, beta, fast_convergence),
+            Some(Counted::Ns3Module(module)) => return module.reduce(window, beta),
         }
         let cwnd = window.segments();
         let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
@@ -146,6 +153,7 @@ impl CongestionControl for Cubic {
             None => {}
             Some(Counted::Linux(steps)) => return steps.increase(window, ack, &self.parameters),
             Some(Counted::Ns3(count)) => return count.increase(window, ack, &self.parameters),
+            Some(Counted::Ns3Module(module)) => return module.increase(window, ack, &self.parameters),
         }
         let CubicParameters { c, beta, reno_friendly, greatest_target, .. } = *self.parameters;
         let mss = window.mss as f64;
@@ -190,6 +198,7 @@ impl CongestionControl for Cubic {
                     None => {}
                     Some(Counted::Linux(steps)) => steps.reset(),
                     Some(Counted::Ns3(count)) => count.reset(),
+                    Some(Counted::Ns3Module(module)) => module.time_out(),
                 }
             }
             CongestionEvent::Spurious => {}
@@ -198,13 +207,17 @@ impl CongestionControl for Cubic {
 
     /// Excludes from t the time in which the window was not fully used (sections 4.2 and 5.8): from an acknowledgement
     /// that was not allowed to increase the window until the next one.
-    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
         if let Some(counted) = self.counted.as_deref_mut() {
-            let Some(rtt) = ack.rtt else { return };
             let settling = self.parameters.rtt_settling;
+            if let Counted::Ns3Module(module) = counted {
+                return module.on_ack(window, ack, settling);
+            }
+            let Some(rtt) = ack.rtt else { return };
             match counted {
                 Counted::Linux(steps) => steps.take_rtt(rtt, ack.now, settling),
                 Counted::Ns3(count) => count.take_rtt(rtt, ack.now, settling),
+                Counted::Ns3Module(_) => {}
             }
         } else if let Some(epoch) = &mut self.epoch {
             if !epoch.growing {

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::linux::Rules;
 use super::linux::htcp::HTcpSteps;
+use super::ns3::Rules;
+use super::ns3::htcp::HTcpBytes;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
@@ -32,7 +33,7 @@ parameters! {
         throughput_change: f64 = 0.2, in 0 .. 1000000, "Relative change of throughput from one loss to the next above which beta is beta_min", "Leith and Shorten 2004; Linux tcp_htcp.c, htcp_beta_update";
         adaptive_backoff: bool = true, "Set beta to RTTmin / RTTmax instead of always to beta_min", "Leith and Shorten 2004";
         rtt_scaling: bool = true, "Scale growth with RTTmin, so that flows with different RTTs grow alike", "Linux tcp_htcp.c, use_rtt_scaling";
-        rules: Rules = Rules::Published, "Whose arithmetic: linux has a whole factor of growth, counts time from the end of recovery, and sets beta to beta_min once more after throughput has changed", "Leith and Shorten 2004; Linux tcp_htcp.c, htcp_beta_update, htcp_alpha_update and htcp_state";
+        rules: Rules = Rules::Published, "Whose arithmetic: linux has a whole factor of growth, counts time from the end of recovery, and sets beta to beta_min once more after throughput has changed; ns3 grows as Reno and by alpha bytes for each acknowledgement, and has no bounds of beta", "Leith and Shorten 2004; Linux tcp_htcp.c, htcp_beta_update, htcp_alpha_update and htcp_state; ns-3 tcp-htcp.cc, CongestionAvoidance and UpdateBeta";
     }
 }
 
@@ -50,8 +51,9 @@ pub struct HTcp {
     throughput: Throughput,
     /// The maximum throughput before the last congestion event, in bytes per second.
     throughput_before: Option<f64>,
-    /// By the rules of Linux.
+    /// By the rules of Linux, or of ns-3.
     linux: Option<HTcpSteps>,
+    ns3: Option<Box<HTcpBytes>>,
 }
 
 /// The bytes acknowledged in a round trip.
@@ -98,6 +100,7 @@ impl HTcp {
         HTcp {
             beta: parameters.beta_min,
             linux: (parameters.rules == Rules::Linux).then(|| HTcpSteps::new(&parameters)),
+            ns3: (parameters.rules == Rules::Ns3).then(Box::default),
             parameters,
             growth: Growth::default(),
             last_congestion: None,
@@ -162,6 +165,9 @@ impl CongestionControl for HTcp {
         if let Some(linux) = &mut self.linux {
             return linux.increase(window, ack, &self.parameters);
         }
+        if let Some(ns3) = &self.ns3 {
+            return ns3.increase(window, ack);
+        }
         let alpha = self.alpha(ack.now);
         self.growth.additive(window, alpha, ack.credit);
     }
@@ -169,6 +175,10 @@ impl CongestionControl for HTcp {
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
         if let Some(linux) = &mut self.linux {
             linux.on_congestion(window, event, now, &self.parameters);
+        } else if let Some(ns3) = &mut self.ns3 {
+            if let Some(flight_size) = event.flight_size() {
+                ns3.reduce(window, flight_size, now, &self.parameters);
+            }
         } else if let Some(flight_size) = event.flight_size() {
             self.beta = self.backoff();
             self.throughput_before = self.throughput.greatest.or(self.throughput_before);
@@ -186,6 +196,9 @@ impl CongestionControl for HTcp {
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
         if let Some(linux) = &mut self.linux {
             return linux.on_ack(window, ack);
+        }
+        if let Some(ns3) = &mut self.ns3 {
+            return ns3.on_ack(ack, self.parameters.delta_l);
         }
         self.last_congestion.get_or_insert(ack.now);
         if let Some(rtt) = ack.rtt {

@@ -40,6 +40,7 @@ use std::sync::Arc;
 pub use cubic::CubicRules;
 pub use growth::Growth;
 pub use linux::Rules;
+pub use ns3::Rules as Ns3Rules;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::linux::Rules;
 use super::linux::veno::VenoSteps;
+use super::ns3::Rules;
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
 use crate::parameters;
@@ -18,7 +18,7 @@ parameters! {
     pub struct VenoParameters {
         beta: f64 = 3.0, in 0 .. 1000000, "Backlog, in segments, from which the path counts as congested", "Fu and Liew 2003; Linux tcp_veno.c, beta";
         random_loss_factor: f64 = 0.8, in 0 .. 1, "Share of the window kept after a loss while the path is not congested", "Fu and Liew 2003; Linux tcp_veno.c, tcp_veno_ssthresh";
-        rules: Rules = Rules::Published, "Whose counting: linux has whole segments, the least RTT between acknowledgements, and slower growth of small windows, whatever the other parameters are", "Fu and Liew 2003; Linux tcp_veno.c, tcp_veno_cong_avoid";
+        rules: Rules = Rules::Published, "Whose counting: linux has whole segments, the least RTT between acknowledgements, and slower growth of small windows, whatever the other parameters are; ns3 grows as Reno on a congested path too", "Fu and Liew 2003; Linux tcp_veno.c, tcp_veno_cong_avoid; ns-3 tcp-veno.cc, IncreaseWindow, which counts RTTs anew with each acknowledgement";
     }
 }
 
@@ -67,7 +67,7 @@ impl CongestionControl for Veno {
         if let Some(linux) = &mut self.linux {
             return linux.increase(window, ack);
         }
-        if self.is_congested() {
+        if self.is_congested() && self.parameters.rules != Rules::Ns3 {
             self.skips = !self.skips;
             if !self.skips {
                 return;

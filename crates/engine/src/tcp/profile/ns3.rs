@@ -1,6 +1,6 @@
 //! The TCP stacks of ns-3: settings of each release that differ from the standards, with their source.
 
-use crate::tcp::congestion::CubicRules;
+use crate::tcp::congestion::{CubicRules, Ns3Rules};
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
@@ -119,6 +119,14 @@ fn common_defaults() -> Vec<AlgorithmDefault> {
         default_of("bic", "beta", 0.8, "ns-3 tcp-bic.cc, Beta"),
         default_of("bic", "smooth_part", 5.0, "ns-3 tcp-bic.cc, SmoothPart"),
         default_of("scalable", "a", 0.02, "ns-3 tcp-scalable.cc, AIFactor: a segment for 50"),
+        default_of("htcp", "rules", Ns3Rules::Ns3, "ns-3 tcp-htcp.cc, CongestionAvoidance and UpdateBeta"),
+        default_of("veno", "rules", Ns3Rules::Ns3, "ns-3 tcp-veno.cc, IncreaseWindow"),
+        default_of(
+            "yeah",
+            "phy",
+            1_000_000,
+            "ns-3 tcp-yeah.cc, IncreaseWindow: 1 / m_phy is a quotient of integers and so zero; any queueing delay is too much",
+        ),
     ]);
     defaults
 }

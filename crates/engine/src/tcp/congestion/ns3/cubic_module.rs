@@ -1,0 +1,204 @@
+//! CUBIC in the module for ns-3 of Levasseur, Claypool and Kinicki (WNS3 2014; tcp-cubic.cc as of 2017, for ns-3.27), after
+//! Linux 3.11 and ns-2. A segment for each so many acknowledgements. Unlike Linux 6.1, it counts acknowledgements and
+//! halves the number for delayed ones, except where it estimates Reno, which with delayed
+//! acknowledgements thus grows half as fast; beyond the plateau it grows by at most 16 segments in 0.1 s; it has no fast
+//! convergence; and a timeout forgets nothing unless it follows another.
+
+use crate::tcp::congestion::Ack;
+use crate::tcp::congestion::cubic::CubicParameters;
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+/// HZ, and BICTCP_HZ: the unit of time of the cubic function is 2^-10 s.
+const HZ: u64 = 1000;
+const TIME_SHIFT: u32 = 10;
+/// The time from which any window that could occur is below the target; more would not fit. In that unit.
+const LONGEST: u64 = 1 << 18;
+
+/// ACK_RATIO_SHIFT: the unit of the segments that an acknowledgement covers.
+const RATIO_SHIFT: u32 = 4;
+
+/// m_maxIncrement, in segments for 0.1 s.
+const GREATEST_INCREMENT: u64 = 16;
+
+/// Acknowledgements for one segment where there is no target above the window, as so many windows.
+const WINDOWS_AT_PLATEAU: u64 = 100;
+
+/// The state of a connection.
+#[derive(Clone, Debug)]
+pub struct CubicModule {
+    /// Acknowledgements since the window grew, and how many it takes: m_cWndCnt, m_acksNeeded.
+    counted: u64,
+    needed: u64,
+    /// Segments that an acknowledgement covers, in sixteenths: m_delayedAck.
+    ratio: u64,
+    /// The window at the last loss, in segments.
+    last_max: u64,
+    /// The window, and the millisecond, for which `needed` was computed.
+    computed_for: u64,
+    computed_at: u64,
+    epoch: Option<Epoch>,
+    min_rtt: Option<Duration>,
+    /// Until all that was sent before a timeout is acknowledged.
+    timed_out: TimedOut,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimedOut {
+    No,
+    JustNow,
+    Until(u64),
+}
+
+/// From the first acknowledgement that may grow the window after a loss on.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// In milliseconds.
+    start: u64,
+    /// The time to the plateau, in 2^-10 s, and the window there.
+    k: u64,
+    plateau: u64,
+    /// Reno's estimated window, and the acknowledgements that have not yet increased it.
+    reno: u64,
+    uncounted: u64,
+}
+
+impl CubicModule {
+    /// The state of a new connection.
+    pub fn new() -> CubicModule {
+        CubicModule {
+            counted: 0,
+            needed: 0,
+            ratio: 2 << RATIO_SHIFT,
+            last_max: 0,
+            computed_for: 0,
+            computed_at: 0,
+            epoch: None,
+            min_rtt: None,
+            timed_out: TimedOut::No,
+        }
+    }
+
+    /// Takes the segments that an acknowledgement covers, and an RTT but not within a second of the beginning of an epoch:
+    /// PktsAcked, measure_delay.
+    pub fn on_ack(&mut self, window: &Window, ack: &Ack, settling: Duration) {
+        if self.timed_out == TimedOut::JustNow {
+            self.timed_out = TimedOut::Until(ack.nxt);
+        }
+        if matches!(self.timed_out, TimedOut::Until(end) if ack.una >= end) {
+            self.timed_out = TimedOut::No;
+        }
+        if self.timed_out == TimedOut::No {
+            self.ratio = (self.ratio + ack.acked / window.mss).saturating_sub(self.ratio >> RATIO_SHIFT).max(1);
+        }
+        let settled = self.epoch.is_none_or(|epoch| clock(ack.now) - epoch.start >= milliseconds(settling));
+        if let Some(rtt) = ack.rtt.filter(|_| settled) {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
+        }
+    }
+
+    /// Grows the window in congestion avoidance: CongestionAvoidance.
+    pub fn increase(&mut self, window: &mut Window, ack: &Ack, parameters: &CubicParameters) {
+        self.update(window.cwnd / window.mss, clock(ack.now), parameters);
+        if self.counted >= self.needed {
+            window.cwnd += window.mss;
+            self.counted = 0;
+        } else {
+            self.counted += 1;
+        }
+    }
+
+    /// CubicUpdate.
+    fn update(&mut self, cwnd: u64, now: u64, parameters: &CubicParameters) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.uncounted += 1;
+        }
+        if self.computed_for == cwnd && now - self.computed_at <= HZ / 32 {
+            return;
+        }
+        (self.computed_for, self.computed_at) = (cwnd, now);
+        let CubicParameters { c, beta, reno_friendly, slowest_start, .. } = *parameters;
+        // m_cubeRttScale, and m_cubeFactor.
+        let scale = (c * 1024.0).round() as u64;
+        let factor = ((1_u64 << (10 + 3 * TIME_SHIFT)) / scale.max(1)) as f64;
+        let last_max = self.last_max;
+        let epoch = self.epoch.get_or_insert_with(|| Epoch {
+            start: now,
+            k: libm::cbrt(last_max.saturating_sub(cwnd) as f64 * factor) as u64,
+            plateau: last_max.max(cwnd),
+            reno: cwnd,
+            uncounted: 1,
+        });
+        let min_rtt = self.min_rtt.unwrap_or_default();
+        let t = ((now - epoch.start + milliseconds(min_rtt)) << TIME_SHIFT) / HZ;
+        let from_plateau = t.abs_diff(epoch.k).min(LONGEST);
+        let height = scale.saturating_mul(from_plateau * from_plateau * from_plateau) >> (10 + 3 * TIME_SHIFT);
+        let beyond = t >= epoch.k;
+        let target = match (beyond, epoch.plateau.checked_sub(height)) {
+            (true, _) => epoch.plateau + height,
+            (false, Some(below)) => below,
+            (false, None) => cwnd + 1,
+        };
+        let mut needed = if target > cwnd { cwnd / (target - cwnd) } else { WINDOWS_AT_PLATEAU * cwnd };
+        if beyond && self.min_rtt.is_some() {
+            // A sample of no ticks counts as an eighth of one.
+            let eighths = (8 * milliseconds(min_rtt)).max(1);
+            needed = needed.max(cwnd * HZ * 8 / (10 * GREATEST_INCREMENT * eighths));
+        }
+        if last_max == 0 {
+            needed = needed.min(slowest_start);
+        }
+        if reno_friendly && let Some(limit) = epoch.reno_limit(cwnd, beta) {
+            needed = needed.min(limit);
+        }
+        self.needed = ((needed << RATIO_SHIFT) / self.ratio).max(1);
+    }
+
+    /// A loss or marks: GetSsThresh, which undoes fast convergence.
+    pub fn reduce(&mut self, window: &mut Window, beta: f64) {
+        if self.timed_out != TimedOut::No {
+            self.min_rtt = None;
+            self.computed_for = 0;
+        }
+        self.epoch = None;
+        self.last_max = window.cwnd / window.mss;
+        window.set_ssthresh(self.last_max * in_1024ths(beta) / 1024 * window.mss);
+    }
+
+    /// A timeout.
+    pub fn time_out(&mut self) {
+        self.timed_out = TimedOut::JustNow;
+    }
+}
+
+impl Epoch {
+    /// Acknowledgements for one segment at which the window follows Reno's estimate, if that is larger:
+    /// CubicTcpFriendliness.
+    fn reno_limit(&mut self, cwnd: u64, beta: f64) -> Option<u64> {
+        // m_betaScale: windows acknowledged for one segment of growth, in eighths.
+        let beta = in_1024ths(beta).min(1023);
+        let scale = 8 * (1024 + beta) / 3 / (1024 - beta);
+        let step = ((cwnd * scale) >> 3).max(1);
+        if self.uncounted > step {
+            let steps = (self.uncounted - 1) / step;
+            self.uncounted -= steps * step;
+            self.reno += steps;
+        }
+        (self.reno > cwnd).then(|| cwnd / (self.reno - cwnd))
+    }
+}
+
+/// BICTCP_BETA_SCALE.
+fn in_1024ths(beta: f64) -> u64 {
+    (beta * 1024.0).round() as u64
+}
+
+/// The clock, in milliseconds: tcp_time_stamp.
+fn clock(now: Time) -> u64 {
+    milliseconds(now.since(Time::ZERO))
+}
+
+/// A duration in whole milliseconds.
+fn milliseconds(duration: Duration) -> u64 {
+    duration.0 / Duration::from_milliseconds(1).0
+}
