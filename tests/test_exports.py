@@ -1,10 +1,8 @@
 """Exported runs as read by other tools: captures by tshark, data files by Flent."""
 
-import csv
 import gzip
 import importlib.util
 import json
-import shutil
 import struct
 import subprocess
 import sys
@@ -17,6 +15,7 @@ import polars as pl
 import pytest
 
 import sojourn
+from captures import frames, needs_tshark
 from conftest import Capture, complaint
 from sojourn import exports
 from sojourn.api import single_run
@@ -24,7 +23,6 @@ from sojourn.cli.commands import status
 from sojourn.results import Result
 from sojourn.runs import Run
 
-needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed: captures are not checked")
 needs_flent = pytest.mark.skipif(
     importlib.util.find_spec("flent") is None or importlib.util.find_spec("matplotlib") is None,
     reason="Flent is not installed: its data files are not checked",
@@ -47,17 +45,6 @@ LOSSY = (
     ("count = 2\n", 'size = "800 kB"\nstart = "1 s"\n'),
     ('[[flows]]\nfrom = "a"', '[[flows]]\nfrom = "a"\nto = "b"\ntcp = "cubic"\n\n[[flows]]\nfrom = "a"'),
 )
-
-
-def frames(capture: Path, what: str, *fields: str) -> list[dict[str, str]]:
-    """Returns some fields of the frames of a capture that match a filter; several values are joined by commas."""
-    command = ["tshark", "-N", "n", "-r", str(capture), "-2", "-T", "fields", "-E", "header=y", "-E", "separator=;", "-Y", what]
-    for checked in ("ip", "tcp", "udp"):
-        command += ["-o", f"{checked}.check_checksum:TRUE"]
-    for field in ("frame.number", *fields):
-        command += ["-e", field]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True)
-    return list(csv.DictReader(shown.stdout.splitlines(), delimiter=";"))
 
 
 def exported(file: Path, capture: Path, *options: str) -> Path:

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sojourn.backends.linux import processors
@@ -37,22 +37,64 @@ _HINTS = {"ptrace: Operation not permitted": "a container must allow ptrace", "e
 RESULT, NETWORK_LOG = "result", "network.log"
 
 
-def carry_out(
-    kernel: Kernel, files: Mapping[str, str], memory: int, seed: int, seconds: float, cancelled: threading.Event
-) -> str:
-    """Has a kernel carry out a plan and returns what its guest wrote.
+class Machine:
+    """A kernel that carries out a plan.
+
+    Attributes:
+        folder: what it was given, and what it writes.
+    """
+
+    def __init__(self, folder: Path, process: subprocess.Popen[bytes]) -> None:
+        self.folder = folder
+        self._process = process
+
+    def looks(self, seconds: float, cancelled: threading.Event, interval: float = _LOOK) -> Iterator[None]:
+        """Yields from time to time until the kernel has ended.
+
+        Args:
+            seconds: how long the run is, in its own time.
+            cancelled: ends the run when it is set.
+            interval: between two looks, in s.
+
+        Raises:
+            RunFailed: it took too long.
+            RunCancelled: ``cancelled`` was set.
+        """
+        patience = _LEAST_PATIENCE + _PATIENCE * seconds
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                self._process.wait(interval)
+            except subprocess.TimeoutExpired:
+                if cancelled.is_set():
+                    raise RunCancelled("the run was cancelled") from None
+                if time.monotonic() > deadline:
+                    raise RunFailed(f"the kernel had not finished after {patience:.0f} s") from None
+                yield
+            else:
+                return
+
+    def result(self) -> str:
+        """What the guest wrote, once the kernel has ended.
+
+        Raises:
+            RunFailed: the kernel did not start, panicked, or the guest failed.
+        """
+        return _result(self.folder, self._process.returncode)
+
+
+@contextlib.contextmanager
+def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int) -> Iterator[Machine]:
+    """Has a kernel carry out a plan; at the end nothing of it is left.
 
     Args:
         kernel: the kernel.
         files: what the guest is given.
         memory: of the guest, in MiB.
         seed: of all its random numbers.
-        seconds: how long the run is, in its own time.
-        cancelled: ends the run when it is set.
 
     Raises:
-        RunFailed: the kernel did not start, panicked, took too long, or the guest failed.
-        RunCancelled: ``cancelled`` was set.
+        RunFailed: there is no place for the guest's memory.
     """
     with tempfile.TemporaryDirectory(prefix="sojourn-linux-") as name:
         folder = Path(name)
@@ -71,10 +113,9 @@ def carry_out(
             )
         try:
             with processors.on_one(process.pid):
-                _wait(process, _LEAST_PATIENCE + _PATIENCE * seconds, cancelled)
+                yield Machine(folder, process)
         finally:
             _end(process)
-        return _result(folder, process.returncode)
 
 
 def _command(kernel: Kernel, memory: int) -> list[str]:
@@ -124,20 +165,6 @@ def _fault(folder: str) -> str | None:
         return "is mounted noexec"
     room = system.f_bavail * system.f_frsize // 2**20
     return f"has {room} MiB" if room < _LEAST_ROOM else None
-
-
-def _wait(process: subprocess.Popen[bytes], patience: float, cancelled: threading.Event) -> None:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            process.wait(_LOOK)
-        except subprocess.TimeoutExpired:
-            if cancelled.is_set():
-                raise RunCancelled("the run was cancelled") from None
-            if time.monotonic() > deadline:
-                raise RunFailed(f"the kernel had not finished after {patience:.0f} s") from None
-        else:
-            return
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
