@@ -705,18 +705,21 @@ def test_memory_needs_a_place(flags: int, blocks: int, fault: str, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    ("console", "line"),
+    ("console", "status", "line"),
     [
-        ("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n", "Kernel panic - not syncing: VFS"),
-        ("ptrace: Operation not permitted\n", "ptrace: Operation not permitted; a container must allow ptrace"),
-        ("Core dump limits\nmapping failed - errno = -12\n", "mapping failed - errno = -12; there is too little memory"),
+        ("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n", -6, "Kernel panic - not syncing: VFS"),
+        ("ptrace: Operation not permitted\n", 1, "ptrace: Operation not permitted; a container must allow ptrace"),
+        ("Core dump limits\nmapping failed - errno = -12\n", 1, "mapping failed - errno = -12; there is too little memory"),
+        ("", -9, "ended by SIGKILL; there may be too little memory"),
+        ("", -6, "ended by SIGABRT; there may be too little room for the guest's memory"),
+        ("", 3, "exit status 3"),
     ],
 )
-def test_failure_is_one_line(console: str, line: str, tmp_path: Path) -> None:
+def test_failure_is_one_line(console: str, status: int, line: str, tmp_path: Path) -> None:
     """What a kernel says before it dies becomes one line, with what to do where that is known."""
     (tmp_path / "console").write_text(console)
     with pytest.raises(RunFailed) as failure:
-        machine._result(tmp_path, 1)
+        machine._result(tmp_path, status)
     assert str(failure.value) == f"the kernel could not carry it out: {line}"
 
 

@@ -32,7 +32,14 @@ _MEMORY_FOLDERS, _LEAST_ROOM = ("/dev/shm", "/tmp"), 512
 _SIGNS = ("panic", "error", "cannot", "failed", "denied", "mmap")
 
 #: What a failure comes from, by what User Mode Linux says (arch/um/os-Linux/start_up.c, arch/um/kernel/physmem.c; -12 is ENOMEM).
-_HINTS = {"ptrace: Operation not permitted": "a container must allow ptrace", "errno = -12": "there is too little memory"}
+_HINTS = {
+    "ptrace: Operation not permitted": "a container must allow ptrace",
+    "errno = -12": "there is too little memory",
+    # Out of memory, or out of room for the file that is the guest's memory.
+    "SIGKILL": "there may be too little memory",
+    "SIGBUS": "there may be too little room for the guest's memory",
+    "SIGABRT": "there may be too little room for the guest's memory",
+}
 
 RESULT, NETWORK_LOG = "result", "network.log"
 
@@ -183,9 +190,13 @@ def _result(folder: Path, status: int) -> str:
     log = folder / NETWORK_LOG
     network = log.read_text().strip() if log.exists() else ""
     console = (folder / "console").read_text(errors="replace").strip()
-    reason = last or network or console or f"exit status {status}"
+    reason = last or network or console or _ended(status)
     hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in reason), "")
     raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}{hint}")
+
+
+def _ended(status: int) -> str:
+    return f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
 
 
 def _one_line(text: str) -> str:
