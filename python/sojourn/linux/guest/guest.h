@@ -73,7 +73,10 @@ void queue_add(int number, const char *name_space, const char *device, const cha
 /* Makes the discipline of a device itself, below that of its rate; options are hexadecimal digits, or "-". */
 void discipline_make(const char *name_space, const char *device, const char *kind, const char *options);
 void queues_drain(void);
-void queues_sample(void);
+/* A new look begins: what queues have said is old. */
+void queues_look(void);
+/* Asks all queues; what they say counts if the window is open. */
+void queues_sample(int counts);
 void queues_report(const char *when);
 void queues_series(Time moment);
 void queues_end(void);

@@ -252,12 +252,13 @@ static Time least(Time one, Time other)
 static void run(void)
 {
 	Time time = 0;
+	Time shown = 0;
 	int reported = warm_up == 0, event = 0;
 
 	while (time < duration) {
 		Time next = least(least(next_of(LOOK, time), duration), least(next_of(queue_interval, time), next_of(flow_interval, time)));
 
-		next = least(next, least(next_of(connections_interval, time), next_of(moments_interval, time)));
+		next = least(next, next_of(connections_interval, time));
 		if (!reported)
 			next = least(next, warm_up > time ? warm_up : next);
 		if (event < event_count)
@@ -267,6 +268,7 @@ static void run(void)
 				next = least(next, flow->stop);
 		sleep_until(origin + next);
 		time = next;
+		queues_look();
 		drain();
 		while (event < event_count && events[event].at <= time)
 			change(&events[event++]);
@@ -281,12 +283,13 @@ static void run(void)
 			queues_series(time);
 		if (flow_interval && time % flow_interval == 0 && time < duration)
 			flows_series(time);
-		if (time > warm_up && time % LOOK == 0)
-			queues_sample();
+		if (time % LOOK == 0)
+			queues_sample(time > warm_up);
 		if (connections && time % connections_interval == 0)
 			flows_connections(connections, time);
-		if (moments && (time % moments_interval == 0 || time == duration))
-			show(time);
+		/* Only when there is a look anyway: another would move the kernel's timers, by less than a microsecond. */
+		if (moments && (time == duration || (time % LOOK == 0 && time >= next_of(moments_interval, shown))))
+			show(shown = time);
 	}
 	report("end");
 }

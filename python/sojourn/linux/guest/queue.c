@@ -21,6 +21,14 @@
 /* Of the filters that packets pass before the queue, which lose those that the plan says (TC_H_CLSACT). */
 #define FILTERS_HANDLE 0xffff0000u
 
+/* What a discipline says of itself. */
+struct answer {
+	char kind[IFNAMSIZ];
+	struct gnet_stats_queue state;
+	unsigned char report[1024];
+	unsigned report_size;
+};
+
 /* A packet that has arrived and has not been seen to leave. */
 struct waiting {
 	struct waiting *next;
@@ -53,6 +61,8 @@ static struct queue {
 	/* Samples in the window. */
 	uint64_t samples, most;
 	double sum, squares, bytes;
+	struct answer answer; /* of the present look, if it has asked */
+	int asked;
 } *all;
 int queues;
 static struct waiting *spare;
@@ -229,14 +239,6 @@ void queues_drain(void)
 	}
 }
 
-/* What a discipline says of itself. */
-struct answer {
-	char kind[IFNAMSIZ];
-	struct gnet_stats_queue state;
-	unsigned char report[1024];
-	unsigned report_size;
-};
-
 static void understand(struct answer *answer, struct nlmsghdr *message)
 {
 	struct tcmsg *about = NLMSG_DATA(message);
@@ -282,21 +284,32 @@ static void ask(int netlink, int device, unsigned handle, struct answer *answer)
 	}
 }
 
-/* The same of a queue, at once: it is asked at each look. */
-static const struct answer *answer_of(const struct queue *queue)
+/*
+ * The same of a queue, at once. It is asked but once at each look: CoDel reads the clock to answer (net/sched/sch_codel.c,
+ * codel_dump_stats), and reading takes time (arch/um/kernel/time.c, timer_read).
+ */
+static const struct answer *answer_of(struct queue *queue)
 {
-	static struct answer answer;
-
-	ask(queue->netlink, queue->device, HANDLE, &answer);
-	return &answer;
+	if (!queue->asked)
+		ask(queue->netlink, queue->device, HANDLE, &queue->answer);
+	queue->asked = 1;
+	return &queue->answer;
 }
 
-void queues_sample(void)
+void queues_look(void)
+{
+	for (struct queue *queue = all; queue < all + queues; queue++)
+		queue->asked = 0;
+}
+
+void queues_sample(int counts)
 {
 	for (struct queue *queue = all; queue < all + queues; queue++) {
 		const struct answer *answer = answer_of(queue);
 		double packets = answer->state.qlen;
 
+		if (!counts)
+			continue;
 		queue->samples++;
 		queue->sum += packets;
 		queue->squares += packets * packets;
@@ -306,7 +319,7 @@ void queues_sample(void)
 	}
 }
 
-static void report_discipline(FILE *file, const struct queue *queue)
+static void report_discipline(FILE *file, struct queue *queue)
 {
 	const struct answer *answer = answer_of(queue);
 
