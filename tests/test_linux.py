@@ -477,9 +477,11 @@ def test_several_kernels_have_names(empty_cache: Path) -> None:
         cache.named("6.2")
 
 
-def test_old_guest_is_refused(empty_cache: Path) -> None:
-    """A kernel whose guest another version of Sojourn made is refused with the command that makes it anew."""
+def test_old_guest_is_refused(empty_cache: Path, capsys: Capture) -> None:
+    """A kernel whose guest another version of Sojourn made is refused, and listed, with the command that makes it anew."""
     invent(empty_cache, "6.1")
+    assert status(["linux", "status"]) == 0
+    assert "; of another version of Sojourn: `sojourn linux build --source source --name 6.1`\n" in capsys.readouterr().out
     with pytest.raises(
         InputError, match=r"^the guest of linux:6\.1 is of another version of Sojourn; `sojourn linux build --source "
     ):

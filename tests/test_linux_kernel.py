@@ -26,7 +26,7 @@ from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.limits import Limitations
 from sojourn.backends.linux.plan import plan
 from sojourn.errors import RunCancelled, RunFailed
-from sojourn.linux import cache
+from sojourn.linux import cache, guest
 from sojourn.linux.cache import DUALPI2
 from sojourn.runs import Cell, Run
 from sojourn.scenario import from_data
@@ -36,16 +36,19 @@ from sojourn.units import PICOSECONDS
 #: A user without rights, of all systems of ours.
 NOBODY = 65534
 
+#: Kernels whose guest is of this version of Sojourn.
+KERNELS = [kernel for kernel in cache.kernels() if kernel.program == guest.program_digest()]
+
 pytestmark = [
     pytest.mark.kernel,
-    pytest.mark.skipif(not cache.kernels(), reason="no Linux kernel is built; `sojourn linux build` makes one"),
+    pytest.mark.skipif(not KERNELS, reason="no Linux kernel is built by this version; `sojourn linux build` makes one"),
 ]
 
 
 @pytest.fixture
 def backend() -> Linux:
     """Returns the first kernel that is built."""
-    return Linux(cache.kernels()[0].name)
+    return Linux(KERNELS[0].name)
 
 
 def scenario(**changes: Any) -> Any:
@@ -246,11 +249,11 @@ def test_unknown_discipline_is_told(backend: Linux, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.skipif(
-    not any(DUALPI2 in kernel.modules for kernel in cache.kernels()), reason="no kernel with DualPI2 is built (Linux 6.17 has it)"
+    not any(DUALPI2 in kernel.modules for kernel in KERNELS), reason="no kernel with DualPI2 is built (Linux 6.17 has it)"
 )
 def test_dualpi2_keeps_its_target() -> None:
     """DualPI2 keeps the delay of New Reno's packets with ECN about its target, 15 ms (RFC 9332), by marks alone."""
-    backend = Linux(next(kernel.name for kernel in cache.kernels() if DUALPI2 in kernel.modules))
+    backend = Linux(next(kernel.name for kernel in KERNELS if DUALPI2 in kernel.modules))
     data = scenario_data(stack={"profile": "linux-6", "ecn": "classic"}, duration="15 s", warm_up="5 s")
     data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "dualpi2", "limit": "1000 packets"}
     queue = queue_of(backend, from_data(data, "test"))
@@ -280,7 +283,7 @@ def test_same_bytes_under_load(backend: Linux) -> None:
 
 def written(run: RunSpecification) -> str:
     """Returns what the guest of the first kernel in the cache writes, byte by byte."""
-    kernel = cache.kernels()[0]
+    kernel = KERNELS[0]
     translated = plan(run, Limitations())
     with machine.started(kernel, translated.files, translated.memory, run["seed"]) as carried_out:
         for _ in carried_out.looks(run["duration"] / PICOSECONDS, threading.Event()):
@@ -290,7 +293,7 @@ def written(run: RunSpecification) -> str:
 
 def written_by_another(run: RunSpecification, folder: Path) -> str:
     """Returns the same for another user, if this one may change, with another environment and a copy of the kernel."""
-    kernel = cache.kernels()[0]
+    kernel = KERNELS[0]
     shutil.copytree(kernel.folder, folder / "sojourn/linux/kernels" / kernel.name)
     answer = folder / "answer"
     subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
@@ -491,7 +494,7 @@ def test_killed_sojourn_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "of_killed"
     folder.mkdir()
     start = "import sys; from sojourn.cli.commands import status; sys.exit(status(sys.argv[1:]))"
-    command = [sys.executable, "-c", start, "run", str(file), "--backend", f"linux:{cache.kernels()[0].name}"]
+    command = [sys.executable, "-c", start, "run", str(file), "--backend", f"linux:{KERNELS[0].name}"]
     environment = {**os.environ, "TMPDIR": str(folder)}
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     deadline = time.monotonic() + 30
@@ -507,6 +510,6 @@ def test_killed_sojourn_leaves_nothing(tmp_path: Path) -> None:
 
 def test_names_find_kernels() -> None:
     """Each kernel that is built is a backend by its name, which its results have."""
-    for kernel in cache.kernels():
+    for kernel in KERNELS:
         identity = backends.named(f"linux:{kernel.name}").identity
         assert (identity.name, identity.version) == (f"linux:{kernel.name}", kernel.version)
