@@ -378,7 +378,8 @@ def test_captures_are_in_order(tmp_path: Path) -> None:
     # Two at once at 10 Mbit/s, one at 5 Mbit/s, one that is not sent before the end.
     times = (0, 0, 3_000_000, 3_999_999_000)
     (tmp_path / SENT).write_bytes(b"".join(record(time, 1250, "10.0.0.1") for time in times))
-    (tmp_path / ARRIVED).write_bytes(record(1_500_000, 52, "10.0.0.4"))
+    stray = struct.pack("=qII", 1_400_000, 28, 28) + packet("10.0.0.4", 53, 53)
+    (tmp_path / ARRIVED).write_bytes(stray + record(1_500_000, 52, "10.0.0.4"))
     sent, answer = packet("10.0.0.1", 49153, 9), packet("10.0.0.4", 9, 49153)
     assert list(captures.packets(run, 0, tmp_path)) == [
         (1_000_000, True, 1250, sent),

@@ -31,7 +31,7 @@ Packet = tuple[int, bool, int, bytes]
 
 
 def packets(run: RunSpecification, link: int, folder: Path) -> Iterator[Packet]:
-    """The packets that a run's guest captured into a folder, up to the end of the run."""
+    """The packets of flows that a run's guest captured into a folder, up to the end of the run."""
     end = nanoseconds(run["duration"])
     both = merge(_sent(run, link, folder / SENT), _read(folder / ARRIVED, leaves=False), key=itemgetter(0))
     senders = [inet_aton(address(flow.entry["from"])) for flow in traffic.flows(run)]
@@ -39,12 +39,9 @@ def packets(run: RunSpecification, link: int, folder: Path) -> Iterator[Packet]:
         if time >= end:
             return
         flow = int.from_bytes(content[_ENDS][:2]) - _GUESTS_FIRST_PORT
-        yield (
-            time,
-            leaves,
-            length,
-            content[: _ENDS.start] + _ports(flow, content[_SOURCE] == senders[flow]) + content[_ENDS.stop :],
-        )
+        if 0 <= flow < len(senders):
+            ports = _ports(flow, content[_SOURCE] == senders[flow])
+            yield time, leaves, length, content[: _ENDS.start] + ports + content[_ENDS.stop :]
 
 
 def _ports(flow: int, is_sent: bool) -> bytes:
