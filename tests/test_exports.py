@@ -1,10 +1,8 @@
 """Exported runs as read by other tools: captures by tshark, data files by Flent."""
 
-import csv
 import gzip
 import importlib.util
 import json
-import shutil
 import struct
 import subprocess
 import sys
@@ -17,14 +15,15 @@ import polars as pl
 import pytest
 
 import sojourn
+from captures import frames, needs_tshark
 from conftest import Capture, complaint
-from sojourn import exports
+from sojourn import _engine, exports, specification
 from sojourn.api import single_run
 from sojourn.cli.commands import status
 from sojourn.results import Result
 from sojourn.runs import Run
+from sojourn.scenario import Scenario
 
-needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed: captures are not checked")
 needs_flent = pytest.mark.skipif(
     importlib.util.find_spec("flent") is None or importlib.util.find_spec("matplotlib") is None,
     reason="Flent is not installed: its data files are not checked",
@@ -47,17 +46,6 @@ LOSSY = (
     ("count = 2\n", 'size = "800 kB"\nstart = "1 s"\n'),
     ('[[flows]]\nfrom = "a"', '[[flows]]\nfrom = "a"\nto = "b"\ntcp = "cubic"\n\n[[flows]]\nfrom = "a"'),
 )
-
-
-def frames(capture: Path, what: str, *fields: str) -> list[dict[str, str]]:
-    """Returns some fields of the frames of a capture that match a filter; several values are joined by commas."""
-    command = ["tshark", "-N", "n", "-r", str(capture), "-2", "-T", "fields", "-E", "header=y", "-E", "separator=;", "-Y", what]
-    for checked in ("ip", "tcp", "udp"):
-        command += ["-o", f"{checked}.check_checksum:TRUE"]
-    for field in ("frame.number", *fields):
-        command += ["-e", field]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True)
-    return list(csv.DictReader(shown.stdout.splitlines(), delimiter=";"))
 
 
 def exported(file: Path, capture: Path, *options: str) -> Path:
@@ -223,6 +211,49 @@ def test_udp_numbers(scenario_file: ScenarioFile, tmp_path: Path) -> None:
     assert len(departed) < len(sent)
     assert tcp_drops >= 0
     assert departed == sorted(set(sent) & set(departed))
+
+
+@needs_tshark
+def test_others_packets_are_written(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    """Packets that another backend has seen are in a capture as they were, with their times, directions and lengths."""
+    # An acknowledgement of 40 bytes from 10.0.0.1 to 10.0.0.4, and the first 40 bytes of a segment of 1500 back.
+    there, back = (
+        struct.pack(
+            ">BBHHHBBH4B4BHHIIBBHHH",
+            0x45,
+            0,
+            length,
+            7,
+            0,
+            64,
+            6,
+            0,
+            10,
+            0,
+            0,
+            left,
+            10,
+            0,
+            0,
+            right,
+            *ports,
+            9,
+            5,
+            80,
+            16,
+            *rest,
+        )
+        for length, left, right, ports, rest in ((40, 1, 4, (49152, 9), (9, 0, 0)), (1500, 4, 1, (9, 49152), (9, 0, 0)))
+    )
+    seen = [(1_000_000_007, True, 40, there), (2_500_000_000, False, 1500, back)]
+    capture = tmp_path / "seen.pcapng"
+    assert _engine.write_packets(specification.text(specification.specify(scenario(), 1)), 0, str(capture), "by hand", seen) == 2
+    rows = frames(capture, "tcp", "frame.time_epoch", "frame.p2p_dir", "ip.len", "tcp.srcport", "frame.cap_len")
+    assert [tuple(row.values())[1:] for row in rows] == [
+        ("1.000000007", "0", "40", "49152", "40"),
+        ("2.500000000", "1", "1500", "9", "40"),
+    ]
+    assert b"by hand" in capture.read_bytes()
 
 
 def test_captures_are_reproducible(scenario_file: ScenarioFile, tmp_path: Path) -> None:

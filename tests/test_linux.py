@@ -1,21 +1,38 @@
 """The backend linux without a kernel: what it tells one, what it refuses, and what it reads from a result that was kept."""
 
 import dataclasses
+import itertools
 import os
+import socket
 import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import sojourn
 from conftest import ROOT, Capture, complaint, scenario_data
 from sojourn import backends, catalogue
-from sojourn.backends.linux import causes, disciplines, machine, processors, reading, refusals, routes, stack, topology
+from sojourn.backends.linux import (
+    captures,
+    causes,
+    connections,
+    disciplines,
+    machine,
+    moments,
+    planned,
+    processors,
+    reading,
+    refusals,
+    routes,
+    stack,
+    topology,
+)
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
-from sojourn.backends.linux.plan import Plan, plan
+from sojourn.backends.linux.plan import ARRIVED, SENT, Plan, plan
 from sojourn.backends.result import RunResult
 from sojourn.cli.commands import status
 from sojourn.errors import InputError, RunFailed
@@ -145,11 +162,62 @@ def test_profiles_algorithms_pass(tcp: object, stack: str) -> None:
     check(Cell({}, from_data(scenario_data(stack=stack, flows=[{"from": "a", "to": "b", "tcp": tcp}]), "test")))
 
 
-def test_planned_loss_is_refused() -> None:
-    """A link that loses chosen packets is refused by its key."""
+def test_large_plans_are_refused() -> None:
+    """A planned loss of a number that tc does not take is refused by its key."""
     data = scenario_data()
-    data["network"]["dumbbell"]["bottleneck"]["drop"] = {"every": 1000}
-    assert refused(data) == "network.dumbbell.bottleneck.drop.every: Linux cannot lose chosen packets"
+    data["network"]["dumbbell"]["bottleneck"]["drop"] = {"every": 10_001}
+    assert refused(data) == "network.dumbbell.bottleneck.drop.every: tc counts to 10000"
+
+
+def lost_by(commands: list[str], packets: int) -> list[int]:
+    """Returns which data packets filters lose, by the rules of cls_matchall, act_gact and tcf_action_exec."""
+    filters = [command.split(" action ")[1:] for command in commands if "matchall action continue random" in command]
+    counts: dict[tuple[int, int], int] = {}
+
+    def fate(place: int) -> str:
+        for number, action in enumerate(filters[place]):
+            what, *rest = action.split()
+            if rest:
+                otherwise, every = rest[2], int(rest[3])
+                counts[place, number] = counts.get((place, number), 0) + 1
+                what = what if counts[place, number] % every else otherwise
+            if what != "pipe":
+                return what
+        return "ok"
+
+    return [
+        packet
+        for packet in range(1, packets + 1)
+        if "drop" in itertools.takewhile(lambda found: found != "ok", map(fate, range(len(filters))))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("loss", "lost"),
+    [({"every": 7}, [*range(7, 3001, 7)]), ({"every": 1}, [*range(1, 3001)]), ({"listed": [100, 3, 4, 1, 3]}, [1, 3, 4, 100])],
+)
+def test_filters_lose_as_planned(loss: dict[str, Any], lost: list[int]) -> None:
+    """Counting filters lose just the packets that a plan names."""
+    assert lost_by(list(planned.filters("l0", loss, "t0", is_senders=False)), 3000) == lost
+
+
+def test_only_data_are_counted() -> None:
+    """What is as long as its headers passes the counters: each length of TCP's header (RFC 9293, section 3.1) has a filter."""
+    commands = list(planned.filters("l0", {"every": 7}, None, is_senders=False))
+    for header in range(20, 61, 4):
+        words = f"match u16 {20 + header} 0xffff at 2 match u8 {header // 4 << 4:#x} 0xf0 at 32 action ok"
+        assert sum(command.endswith(words) for command in commands) == 1
+    assert len(commands) == 12
+
+
+def test_lost_packets_are_sent() -> None:
+    """A sender's own link copies what the sender sends before the losses, and TCP does not learn of these: they are trapped."""
+    link = {"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "5 ms", "drop": {"every": 7}}
+    files = translated(network={"links": [link]}).files
+    copies = [line.rsplit(" mirror ", 1)[1] for line in files["n0.tc"].splitlines() if " matchall action mirred" in line]
+    assert copies == ["dev s0 continue", "dev t0"]
+    assert " determ trap 7\n" in files["n0.tc"]
+    assert "sent n0 s0\n" in files["plan"]
 
 
 def test_link_is_shaped_and_delayed() -> None:
@@ -282,6 +350,69 @@ def test_window_may_be_short(kept: tuple[RunSpecification, RunResult]) -> None:
     assert result.queues["utilisation"].to_list() == [0.0]
 
 
+def test_states_are_in_units(tmp_path: Path) -> None:
+    """States become bytes and seconds, and what stands for none in the kernel is null."""
+    line = "2000000000 3 1 0 0 0 222000 1448 18 0 1 2 {rtt} 1277 {ssthresh} 18 7 {rate} 2267569 {least} 1591 {latest} 2267000\n"
+    known = line.format(rtt=21500, ssthresh=15, rate=1459639, least=17240, latest=25000000)
+    unknown = line.format(rtt=0, ssthresh=2**31 - 1, rate=2**64 - 1, least=2**32 - 1, latest=0)
+    (tmp_path / connections.FILE).write_text(known + unknown)
+    first, second = pl.concat(connections.states(tmp_path)).to_dicts()
+    assert (first["time"], first["flow"], first["rto"], first["rtt"], first["rttvar"]) == (2, 3, 0.222, 0.0215, 0.001277)
+    assert (first["snd_cwnd"], first["snd_ssthresh"], first["pacing_rate"]) == (18 * 1448, 15 * 1448, 1459639)
+    assert (first["min_rtt"], first["latest_rtt"], first["bytes_acked"]) == (0.01724, 0.025, 2267569)
+    assert {name for name, value in second.items() if value is None} == {
+        *("rtt", "rttvar", "snd_ssthresh", "pacing_rate", "min_rtt", "latest_rtt")
+    }
+
+
+def test_captures_are_in_order(tmp_path: Path) -> None:
+    """Packets leave when their last bit is sent, one after the other, at the rate of the time; arrivals are as they were seen."""
+    data = scenario_data()
+    data["network"]["dumbbell"]["bottleneck"]["changes"] = [{"at": "2 ms", "rate": "5 Mbit/s"}]
+    run = specify(from_data(data, "test"), 1)
+
+    def packet(source: str, port: int, other: int) -> bytes:
+        return bytes(12) + socket.inet_aton(source) + bytes(4) + struct.pack(">HH", port, other) + b"rest"
+
+    def record(time: int, length: int, source: str) -> bytes:
+        return struct.pack("=qII", time, length, 28) + packet(source, 5001, 5001)
+
+    # Two at once at 10 Mbit/s, one at 5 Mbit/s, one that is not sent before the end.
+    times = (0, 0, 3_000_000, 3_999_999_000)
+    (tmp_path / SENT).write_bytes(b"".join(record(time, 1250, "10.0.0.1") for time in times))
+    stray = struct.pack("=qII", 1_400_000, 28, 28) + packet("10.0.0.4", 53, 53)
+    (tmp_path / ARRIVED).write_bytes(stray + record(1_500_000, 52, "10.0.0.4"))
+    sent, answer = packet("10.0.0.1", 49153, 9), packet("10.0.0.4", 9, 49153)
+    assert list(captures.packets(run, 0, tmp_path)) == [
+        (1_000_000, True, 1250, sent),
+        (1_500_000, False, 52, answer),
+        (2_000_000, True, 1250, sent),
+        (5_000_000, True, 1250, sent),
+    ]
+
+
+def test_moments_are_read_whole(tmp_path: Path, kept: tuple[RunSpecification, RunResult]) -> None:
+    """A moment is read when all of it has been written; what is unmeasured or never a connection's is null."""
+    run = kept[0]
+    codel = struct.pack("=9I", 1514, 3, 2, 9, 0, 4, 5, 1, 6).hex()
+    text = (
+        "moment 500000000\n"
+        f"queue departures 9 bytes_sent 13500 sojourn_sum 18000000 kind codel packets 4 bytes 6000 drops 7 report {codel}\n"
+        "flow received 2896 cwnd 14480 rtt 20000000\nflow received 3\nshown\n"
+    )
+    reader = moments.Reader(run, plan(run, Limitations()), tmp_path)
+    assert list(reader.new()) == []
+    file = tmp_path / moments.FILE
+    file.write_text(text[:-4])
+    assert list(reader.new()) == []
+    file.write_text(text + text[:9])
+    (moment,) = reader.new()
+    reader.close()
+    assert moment.time == 0.5
+    assert moment.queues.row(0) == ("left->right", 4, 6000, 7, 11, 9, 13500, 0.018)
+    assert moment.flows.rows() == [(2896, 14480, 0.02), (1500, None, None)]
+
+
 def test_percentile_is_of_bins() -> None:
     """A percentile is the upper end of its bin, 1 % above the bin before it."""
     bins = {0: 50, 100: 49, 200: 1}
@@ -349,9 +480,11 @@ def test_several_kernels_have_names(empty_cache: Path) -> None:
         cache.named("6.2")
 
 
-def test_old_guest_is_refused(empty_cache: Path) -> None:
-    """A kernel whose guest another version of Sojourn made is refused with the command that makes it anew."""
+def test_old_guest_is_refused(empty_cache: Path, capsys: Capture) -> None:
+    """A kernel whose guest another version of Sojourn made is refused, and listed, with the command that makes it anew."""
     invent(empty_cache, "6.1")
+    assert status(["linux", "status"]) == 0
+    assert "; of another version of Sojourn: `sojourn linux build --source source --name 6.1`\n" in capsys.readouterr().out
     with pytest.raises(
         InputError, match=r"^the guest of linux:6\.1 is of another version of Sojourn; `sojourn linux build --source "
     ):
@@ -577,18 +710,21 @@ def test_memory_needs_a_place(flags: int, blocks: int, fault: str, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    ("console", "line"),
+    ("console", "status", "line"),
     [
-        ("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n", "Kernel panic - not syncing: VFS"),
-        ("ptrace: Operation not permitted\n", "ptrace: Operation not permitted; a container must allow ptrace"),
-        ("Core dump limits\nmapping failed - errno = -12\n", "mapping failed - errno = -12; there is too little memory"),
+        ("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n", -6, "Kernel panic - not syncing: VFS"),
+        ("ptrace: Operation not permitted\n", 1, "ptrace: Operation not permitted; a container must allow ptrace"),
+        ("Core dump limits\nmapping failed - errno = -12\n", 1, "mapping failed - errno = -12; there is too little memory"),
+        ("", -9, "ended by SIGKILL; there may be too little memory"),
+        ("", -6, "ended by SIGABRT; there may be too little room for the guest's memory"),
+        ("", 3, "exit status 3"),
     ],
 )
-def test_failure_is_one_line(console: str, line: str, tmp_path: Path) -> None:
+def test_failure_is_one_line(console: str, status: int, line: str, tmp_path: Path) -> None:
     """What a kernel says before it dies becomes one line, with what to do where that is known."""
     (tmp_path / "console").write_text(console)
     with pytest.raises(RunFailed) as failure:
-        machine._result(tmp_path, 1)
+        machine._result(tmp_path, status)
     assert str(failure.value) == f"the kernel could not carry it out: {line}"
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,26 +18,37 @@ import polars as pl
 import pytest
 
 import sojourn
+from captures import frames, needs_tshark
 from conftest import scenario_data
-from sojourn import backends
-from sojourn.backends.linux import direct
+from sojourn import backends, exports
+from sojourn.backends.linux import direct, machine
 from sojourn.backends.linux.backend import Linux
+from sojourn.backends.linux.limits import Limitations
+from sojourn.backends.linux.plan import plan
 from sojourn.errors import RunCancelled, RunFailed
-from sojourn.linux import cache
+from sojourn.linux import cache, guest
 from sojourn.linux.cache import DUALPI2
-from sojourn.runs import Cell
+from sojourn.runs import Cell, Run
 from sojourn.scenario import from_data
+from sojourn.specification import RunSpecification
+from sojourn.units import PICOSECONDS
+
+#: A user without rights, of all systems of ours.
+NOBODY = 65534
+
+#: Kernels whose guest is of this version of Sojourn.
+KERNELS = [kernel for kernel in cache.kernels() if kernel.program == guest.program_digest()]
 
 pytestmark = [
     pytest.mark.kernel,
-    pytest.mark.skipif(not cache.kernels(), reason="no Linux kernel is built; `sojourn linux build` makes one"),
+    pytest.mark.skipif(not KERNELS, reason="no Linux kernel is built by this version; `sojourn linux build` makes one"),
 ]
 
 
 @pytest.fixture
 def backend() -> Linux:
     """Returns the first kernel that is built."""
-    return Linux(cache.kernels()[0].name)
+    return Linux(KERNELS[0].name)
 
 
 def scenario(**changes: Any) -> Any:
@@ -53,6 +66,12 @@ def with_bottleneck(**settings: Any) -> Any:
 def queue_of(backend: Linux, asked: Any) -> dict[str, Any]:
     """Returns the bottleneck's row."""
     return sojourn.run(asked, backend=backend).queues.row(0, named=True)
+
+
+def run_of(asked: Any, backend: Linux) -> Run:
+    """Returns the run of a scenario."""
+    specification = Cell({}, asked).specification
+    return Run({}, specification["seed"], specification, backend.identity)
 
 
 def kernels_running(folder: Path) -> list[int]:
@@ -92,12 +111,12 @@ def test_full_link_is_full(backend: Linux) -> None:
 
 def test_rtt_is_the_path(backend: Linux) -> None:
     """The RTT of a lone segment is the propagation and transmission times of the path: 14 ms, and three links each way."""
-    flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "1448 B"}]
+    flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "1000 B"}]
     flow = sojourn.run(scenario(flows=flows, warm_up="0 s"), backend=backend).flows.row(0, named=True)
     per_byte = 8 * (1 / 100e6 + 1 / 10e6 + 1 / 100e6)
     # 60 bytes are SYN and SYN-ACK with their options, 52 an acknowledgement with a timestamp.
     assert flow["established"] - flow["start"] == pytest.approx(0.014 + (60 + 60) * per_byte, abs=5e-6)
-    assert flow["rtt_max"] == pytest.approx(0.014 + (1500 + 52) * per_byte, abs=5e-6)
+    assert flow["rtt_max"] == pytest.approx(0.014 + (1052 + 52) * per_byte, abs=5e-6)
 
 
 def test_second_segment_is_acknowledged(backend: Linux) -> None:
@@ -230,11 +249,11 @@ def test_unknown_discipline_is_told(backend: Linux, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.skipif(
-    not any(DUALPI2 in kernel.modules for kernel in cache.kernels()), reason="no kernel with DualPI2 is built (Linux 6.17 has it)"
+    not any(DUALPI2 in kernel.modules for kernel in KERNELS), reason="no kernel with DualPI2 is built (Linux 6.17 has it)"
 )
 def test_dualpi2_keeps_its_target() -> None:
     """DualPI2 keeps the delay of New Reno's packets with ECN about its target, 15 ms (RFC 9332), by marks alone."""
-    backend = Linux(next(kernel.name for kernel in cache.kernels() if DUALPI2 in kernel.modules))
+    backend = Linux(next(kernel.name for kernel in KERNELS if DUALPI2 in kernel.modules))
     data = scenario_data(stack={"profile": "linux-6", "ecn": "classic"}, duration="15 s", warm_up="5 s")
     data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "dualpi2", "limit": "1000 packets"}
     queue = queue_of(backend, from_data(data, "test"))
@@ -262,6 +281,185 @@ def test_same_bytes_under_load(backend: Linux) -> None:
     assert not any(alone[0].equals(pair[0]) for seed, pair in found if seed == 2)
 
 
+def written(run: RunSpecification) -> str:
+    """Returns what the guest of the first kernel in the cache writes, byte by byte."""
+    kernel = KERNELS[0]
+    translated = plan(run, Limitations())
+    with machine.started(kernel, translated.files, translated.memory, run["seed"]) as carried_out:
+        for _ in carried_out.looks(run["duration"] / PICOSECONDS, threading.Event()):
+            pass
+        return carried_out.result()
+
+
+def written_by_another(run: RunSpecification, folder: Path) -> str:
+    """Returns the same for another user, if this one may change, with another environment and a copy of the kernel."""
+    kernel = KERNELS[0]
+    shutil.copytree(kernel.folder, folder / "sojourn/linux/kernels" / kernel.name)
+    answer = folder / "answer"
+    subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
+    child = os.fork()
+    if not child:
+        # No polars from here on: its threads are the parent's.
+        try:
+            if os.geteuid() == 0:
+                os.chown(folder, NOBODY, NOBODY)
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            os.environ.clear()
+            os.environ |= {"XDG_CACHE_HOME": str(folder), "HOME": str(folder), "LANG": "tr_TR.UTF-8", "TZ": "Asia/Tokyo"}
+            os.umask(0o077)
+            os.chdir("/")
+            tempfile.tempdir = str(folder)
+            answer.write_text(written(run))
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    return answer.read_text() if answer.exists() else ""
+
+
+def test_same_bytes_everywhere() -> None:
+    """A run's guest writes the same bytes twice, on processors that others keep busy, and as another user somewhere else."""
+    flows = [{"from": "a", "to": "b", "count": 2, "tcp": tcp, "start_within": "1 s"} for tcp in ("bbr", "cubic")]
+    run = Cell({}, scenario(flows=flows, probe={"queue_series": "10 ms", "flow_series": "10 ms"})).specification
+    once = written(run)
+    assert once.count("queue-at ") == 400
+    assert written(run) == once
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        assert written(run) == once
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        assert written_by_another(run, Path(folder)) == once
+
+
+def test_planned_losses_are_exact(backend: Linux) -> None:
+    """A link loses just the data packets that a plan names: of one stream each seventh, or those listed."""
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "1 Mbit/s", "packet_size": "500 B"}}]
+    for drop, lost in (({"every": 7}, 1000 // 7), ({"listed": [100, 3, 4, 1, 3]}, 4)):
+        data = scenario_data(flows=flows, warm_up="0 s")
+        data["network"]["dumbbell"]["bottleneck"]["drop"] = drop
+        run = sojourn.run(from_data(data, "test"), backend=backend)
+        flow, queue = run.flows.row(0, named=True), run.queues.row(0, named=True)
+        assert flow["segments_sent"] == 1000
+        assert (queue["total_link_losses"], queue["total_arrivals"], queue["drops"]) == (lost, 1000 - lost, 0)
+        # The last ones are on their way at the end.
+        assert 1000 - lost - 3 <= flow["total_bytes_delivered"] / 500 <= 1000 - lost
+
+
+@needs_tshark
+@pytest.mark.parametrize("link", ["left->right", "a->left"])
+def test_planned_losses_are_data(backend: Linux, tmp_path: Path, link: str) -> None:
+    """Data packets are counted in order of arrival, those sent again too, and no SYN and no acknowledgement: two are lost."""
+    flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "100 kB"}]
+    links: list[dict[str, Any]] = [
+        {"from": "a", "to": "left", "rate": "100 Mbit/s", "delay": "1 ms"},
+        {"from": "left", "to": "right", "rate": "10 Mbit/s", "delay": "5 ms", "queue": {"name": "droptail"}},
+        {"from": "right", "to": "b", "rate": "100 Mbit/s", "delay": "1 ms"},
+    ]
+    links[link == "left->right"]["drop"] = {"listed": [12, 5]}
+    run = run_of(scenario(flows=flows, warm_up="0 s", network={"links": links}), backend)
+    capture = tmp_path / "behind.pcapng"
+    exports.write_pcapng(run, capture, link, backend=backend)
+    rows = frames(capture, "tcp.srcport == 49152 && tcp.len > 0 && frame.p2p_dir == 0", "tcp.seq", "tcp.analysis.lost_segment")
+    first_times = [int(row["tcp.seq"]) for row in rows[:10]]
+    # Numbers of bytes from 1: segments 1 to 4, 6 to 11, and again from 13 on.
+    assert first_times == [1 + 1448 * segment for segment in (0, 1, 2, 3, 5, 6, 7, 8, 9, 10)]
+    assert int(rows[10]["tcp.seq"]) == 1 + 1448 * 12
+    flow = backend.run(run.specification).flows.row(0, named=True)
+    assert (flow["retransmissions"], flow["total_bytes_delivered"]) == (2, 100_000)
+
+
+def test_watching_changes_nothing(backend: Linux) -> None:
+    """A run that is watched has the moments asked for, up to 4 ms late, and the result that it has unwatched."""
+    flows = [{"from": "a", "to": "b", "tcp": "cubic"}, {"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "1 Mbit/s"}}]
+    run = Cell({}, scenario(flows=flows, probe={"flow_series": "100 ms"})).specification
+    stepped = backends.stepping(backend).step(run)
+    moments = list(stepped.moments(PICOSECONDS * 7 // 10 + 1000))
+    assert [moment.time for moment in moments] == pytest.approx([0.704, 1.404, 2.104, 2.804, 3.504, 4.0])
+    watched, unwatched = stepped.result(), backend.run(run)
+    for name in ("flows", "queues", "queue_series", "flow_series"):
+        assert getattr(watched, name).equals(getattr(unwatched, name)), name
+    last = moments[-1]
+    assert last.flows["bytes_delivered"].to_list() == watched.flows["total_bytes_delivered"].to_list()
+    assert last.queues["departures"][0] == watched.queues["total_departures"][0]
+    assert last.queues["drops"][0] == watched.queues["total_drops"][0]
+    delivered = [moment.flows["bytes_delivered"][0] for moment in moments]
+    assert delivered == sorted(set(delivered))
+
+
+@needs_tshark
+def test_capture_matches_queue(backend: Linux, tmp_path: Path) -> None:
+    """The packets and bytes of a link's capture are those that its queue sent, in order, and tshark finds them well-formed."""
+    data = scenario_data(stack="linux-6", warm_up="0 s")
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "droptail", "limit": "15 packets"}
+    run = run_of(from_data(data, "test"), backend)
+    queue = backend.run(run.specification).queues.row(0, named=True)
+    captures = [tmp_path / "one.pcapng", tmp_path / "other.pcapng"]
+    for capture in captures:
+        exports.write_pcapng(run, capture, backend=backend)
+    assert captures[0].read_bytes() == captures[1].read_bytes()
+    sent = frames(captures[0], "frame.p2p_dir == 0", "ip.len", "ip.src_host", "frame.time_epoch")
+    sizes = [int(row["ip.len"]) for row in sent]
+    # At the end, a packet that has left the queue may still be in transmission.
+    assert 0 <= queue["departures"] - len(sizes) <= 1
+    assert 0 <= queue["bytes_sent"] - sum(sizes) <= 1500
+    assert {row["ip.src_host"] for row in sent} == {"a"}
+    # A full link sends 1500 bytes in 1.2 ms.
+    times = [float(row["frame.time_epoch"]) for row in sent]
+    assert min(late - early for early, late in pairwise(times[-500:])) == pytest.approx(0.0012, abs=1e-6)
+    assert 0 < len(frames(captures[0], "tcp.analysis.lost_segment")) <= queue["drops"]
+    assert len(frames(captures[0], "frame.p2p_dir == 1")) > 1000
+    assert frames(captures[0], "_ws.malformed || ip.checksum.status == 0 || tcp.analysis.ack_lost_segment") == []
+
+
+@needs_tshark
+def test_datagrams_are_numbered(backend: Linux, tmp_path: Path) -> None:
+    """Datagrams have their numbers from 0 and when they were sent, every 1.6 ms, as iperf 2 writes them."""
+    flows = [{"from": "a", "to": "b", "start": "1 s", "tcp": {"name": "cbr", "rate": "1 Mbit/s", "packet_size": "200 B"}}]
+    capture = tmp_path / "calls.pcapng"
+    exports.write_pcapng(run_of(scenario(flows=flows), backend), capture, "a->left", backend=backend)
+    payloads = [bytes.fromhex(row["udp.payload"]) for row in frames(capture, "udp", "udp.payload")]
+    stamps = [struct.unpack(">III", payload[:12]) for payload in payloads]
+    assert [number for number, *_ in stamps] == list(range(1875))
+    assert {(seconds * 10**6 + microseconds) - 1600 * number for number, seconds, microseconds in stamps} <= {
+        10**6,
+        10**6 + 1,
+    }  # The guest's timers are late by up to half a microsecond.
+
+
+def test_states_match_results(backend: Linux) -> None:
+    """The last states of connections are those of the result; the ends of flows are seen, and counts stay."""
+    flows = [
+        {"from": "a", "to": "b", "tcp": "cubic"},
+        {"from": "a", "to": "b", "tcp": "newreno", "size": "200 kB"},
+        {"from": "a", "to": "b", "tcp": "newreno", "start": "1 s", "stop": "2 s"},
+    ]
+    run = run_of(scenario(flows=flows, warm_up="0 s"), backend)
+    info = exports.tcp_info(run, backend)
+    found = backend.run(run.specification).flows
+    last = info.group_by("flow", maintain_order=True).last()
+    assert info["time_s"].unique().to_list() == pytest.approx([step / 10 for step in range(41)])
+    assert last["tcpi_total_retrans"].to_list() == found["retransmissions"].to_list()
+    assert last["tcpi_data_segs_out"].to_list() == found["segments_sent"].to_list()
+    # Established, all sent and acknowledged with the FIN (TCP_FIN_WAIT2), closed.
+    assert last["tcpi_state"].to_list() == [1, 5, 7]
+    assert last["tcpi_bytes_acked"][1] == 200_000
+    for micro, seconds in zip(last["tcpi_min_rtt"], found["rtt_min"], strict=True):
+        # The kernel measures what was sent again by timestamps, in ms (net/ipv4/tcp_input.c, tcp_ack_update_rtt).
+        assert seconds * 1e6 - 1000 <= micro <= seconds * 1e6 + 1
+    for flow in info.partition_by("flow"):
+        for count in ("tcpi_bytes_acked", "tcpi_total_retrans", "tcpi_data_segs_out"):
+            assert flow[count].is_sorted()
+        assert (flow["tcpi_rtt"] >= flow["tcpi_min_rtt"]).drop_nulls().all()
+        assert flow["tcpi_snd_ssthresh"][0] == 0x7FFFFFFF
+        assert flow["tcpi_rtt"][0] is None
+
+
 def test_cancelled_run_ends(backend: Linux) -> None:
     """A run that is cancelled ends soon, and its kernel with it."""
     cell = Cell({}, scenario(duration="1000 s"))
@@ -272,8 +470,6 @@ def test_cancelled_run_ends(backend: Linux) -> None:
 
 def test_hanging_kernel_is_ended(backend: Linux, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel that does not end is ended, and the run has failed in one line."""
-    from sojourn.backends.linux import machine
-
     monkeypatch.setattr(machine, "_LEAST_PATIENCE", 1)
     monkeypatch.setattr(machine, "_PATIENCE", 0)
     with pytest.raises(RunFailed, match=r"^the kernel had not finished after 1 s$"):
@@ -282,10 +478,8 @@ def test_hanging_kernel_is_ended(backend: Linux, monkeypatch: pytest.MonkeyPatch
 
 def test_panic_is_told(backend: Linux, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel that panics, here for want of memory, fails its run in one line."""
-    from sojourn.backends.linux import plan
-
-    monkeypatch.setattr(plan, "_LEAST_MEMORY", 0)
-    monkeypatch.setattr(plan, "_MEMORY_OF_FLOW", 8)
+    monkeypatch.setattr("sojourn.backends.linux.plan._LEAST_MEMORY", 0)
+    monkeypatch.setattr("sojourn.backends.linux.plan._MEMORY_OF_FLOW", 8)
     with pytest.raises(RunFailed, match=r"^the kernel could not carry it out: [^\n]+$"):
         backend.run(Cell({}, scenario()).specification)
 
@@ -300,7 +494,7 @@ def test_killed_sojourn_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "of_killed"
     folder.mkdir()
     start = "import sys; from sojourn.cli.commands import status; sys.exit(status(sys.argv[1:]))"
-    command = [sys.executable, "-c", start, "run", str(file), "--backend", f"linux:{cache.kernels()[0].name}"]
+    command = [sys.executable, "-c", start, "run", str(file), "--backend", f"linux:{KERNELS[0].name}"]
     environment = {**os.environ, "TMPDIR": str(folder)}
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     deadline = time.monotonic() + 30
@@ -316,6 +510,6 @@ def test_killed_sojourn_leaves_nothing(tmp_path: Path) -> None:
 
 def test_names_find_kernels() -> None:
     """Each kernel that is built is a backend by its name, which its results have."""
-    for kernel in cache.kernels():
+    for kernel in KERNELS:
         identity = backends.named(f"linux:{kernel.name}").identity
         assert (identity.name, identity.version) == (f"linux:{kernel.name}", kernel.version)

@@ -34,13 +34,55 @@ const NANOSECONDS: u8 = 9;
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
+/// A file of the packets that pass the near end of a link, leaving over it or arriving over the link back.
+pub struct PacketFile<W: Write> {
+    writer: PcapNgWriter<W>,
+    packets: u64,
+}
+
+impl<W: Write> PacketFile<W> {
+    /// Writes what comes before the packets. The comment is for readers.
+    ///
+    /// # Errors
+    /// `out` cannot be written to, or there is no such link.
+    pub fn begin(out: W, specification: &Specification, link: usize, comment: &str) -> Result<PacketFile<W>, String> {
+        let writer = preamble(out, specification, link, comment).map_err(|error| told(&error))?;
+        Ok(PacketFile { writer, packets: 0 })
+    }
+
+    /// Writes a packet: its moment in ns, whether it leaves, its length, and its headers from IP's on. They come in order of time.
+    ///
+    /// # Errors
+    /// `out` cannot be written to.
+    pub fn write(&mut self, moment: u64, leaves: bool, length: u32, headers: &[u8]) -> Result<(), String> {
+        let block = EnhancedPacketBlock {
+            interface_id: 0,
+            timestamp: Duration::from_nanos(moment),
+            original_len: length,
+            data: Cow::Borrowed(headers),
+            options: vec![EnhancedPacketOption::Flags(if leaves { OUTBOUND } else { INBOUND })],
+        };
+        self.writer.write_pcapng_block(block).map_err(|error| told(&error))?;
+        self.packets += 1;
+        Ok(())
+    }
+
+    /// Ends the file; returns how many packets it has.
+    ///
+    /// # Errors
+    /// `out` cannot be written to.
+    pub fn end(self) -> Result<u64, String> {
+        self.writer.into_inner().flush().map_err(|error| error.to_string())?;
+        Ok(self.packets)
+    }
+}
+
 /// A capture under way.
 pub struct Capture<W: Write> {
-    writer: PcapNgWriter<W>,
+    file: PacketFile<W>,
     conversations: Conversations,
     /// The link whose packets are seen leaving.
     link: usize,
-    packets: u64,
 }
 
 impl<W: Write> Capture<W> {
@@ -61,8 +103,7 @@ impl<W: Write> Capture<W> {
             simulation.record(back, End::Far)?;
         }
         let conversations = Conversations::new(specification, simulation)?;
-        let writer = preamble(out, specification, link, comment).map_err(|error| told(&error))?;
-        Ok(Capture { writer, conversations, link, packets: 0 })
+        Ok(Capture { file: PacketFile::begin(out, specification, link, comment)?, conversations, link })
     }
 
     /// Writes a packet. They come in order of time.
@@ -71,17 +112,8 @@ impl<W: Write> Capture<W> {
     /// `out` cannot be written to.
     pub fn write(&mut self, passage: &Passage) -> Result<(), String> {
         let frame = self.conversations.frame(passage);
-        let direction = if passage.link == self.link { OUTBOUND } else { INBOUND };
-        let block = EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: Duration::from_nanos(passage.time.0 / PICOSECONDS),
-            original_len: u32::from(frame.length),
-            data: Cow::Borrowed(&frame.headers),
-            options: vec![EnhancedPacketOption::Flags(direction)],
-        };
-        self.writer.write_pcapng_block(block).map_err(|error| told(&error))?;
-        self.packets += 1;
-        Ok(())
+        let leaves = passage.link == self.link;
+        self.file.write(passage.time.0 / PICOSECONDS, leaves, u32::from(frame.length), &frame.headers)
     }
 
     /// Ends the capture; returns how many packets it has.
@@ -89,8 +121,7 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// `out` cannot be written to.
     pub fn end(self) -> Result<u64, String> {
-        self.writer.into_inner().flush().map_err(|error| error.to_string())?;
-        Ok(self.packets)
+        self.file.end()
     }
 }
 

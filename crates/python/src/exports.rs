@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::sender::TcpInfo;
 use sojourn_engine::time::{Duration, Time};
-use sojourn_pcapng::Capture;
+use sojourn_pcapng::{Capture, PacketFile};
 
 use crate::{check_plugins, parse, plugins};
 
@@ -58,6 +58,26 @@ pub fn capture(
         }
         py.check_signals()?;
     }
+}
+
+/// Writes packets that something else than the engine has seen pass the near end of a link, in order of time, to a file in the
+/// format pcapng: the moment in ns, whether the packet leaves, its length, and its headers. Returns how many they are.
+#[pyfunction]
+pub fn write_packets(
+    specification: &str,
+    link: usize,
+    path: PathBuf,
+    comment: &str,
+    packets: &Bound<'_, PyAny>,
+) -> PyResult<u64> {
+    let specification = parse(specification)?;
+    let out = BufWriter::new(File::create(path)?);
+    let mut file = PacketFile::begin(out, &specification, link, comment).map_err(PyOSError::new_err)?;
+    for packet in packets.try_iter()? {
+        let (moment, leaves, length, headers) = packet?.extract::<(u64, bool, u32, Bound<'_, PyBytes>)>()?;
+        file.write(moment, leaves, length, headers.as_bytes()).map_err(PyOSError::new_err)?;
+    }
+    file.end().map_err(PyOSError::new_err)
 }
 
 /// The state of a connection at an instant.

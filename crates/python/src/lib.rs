@@ -139,6 +139,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
+    module.add_function(wrap_pyfunction!(exports::write_packets, module)?)?;
     plugins::register(module)?;
     module.add_class::<exports::Connections>()?;
     module.add_class::<Cancellation>()?;

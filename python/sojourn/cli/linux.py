@@ -50,11 +50,12 @@ def build_command(source: Path | None, name: str | None, added: tuple[Path, ...]
 @command.command("status", cls=Command)
 def status_command() -> None:
     """List the kernels that are built."""
-    from sojourn.linux import cache
+    from sojourn.linux import cache, guest
 
     for kernel in cache.kernels():
         added = f", with {', '.join(each.name for each in kernel.added)}" if kernel.added else ""
-        click.echo(f"linux:{kernel.name}: Linux {kernel.version}, {kernel.hz} ticks a second{added}, from {kernel.source}")
+        stale = "" if kernel.program == guest.program_digest() else f"; of another version of Sojourn: `{kernel.command}`"
+        click.echo(f"linux:{kernel.name}: Linux {kernel.version}, {kernel.hz} ticks a second{added}, from {kernel.source}{stale}")
         click.echo(f"    {kernel.folder}")
     for folder in cache.unfinished():
         click.echo(f"linux:{folder.name}: not finished; the same `{cache.BUILD}` goes on; log: {folder / cache.LOG}")

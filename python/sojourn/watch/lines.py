@@ -21,9 +21,7 @@ def _queue(queue: Queue) -> str:
     values = [f"{queue.packets} packets"]
     if queue.sojourn is not None:
         values.append(f"sojourn {1e3 * queue.sojourn:.1f} ms")
-    if queue.drops is not None:
-        values.append(f"{queue.drops} drops, {queue.marks} marks")
-    return f"{queue.link} {', '.join(values)}"
+    return f"{queue.link} {', '.join([*values, *queue.counts])}"
 
 
 def _group(group: dict[str, float | None]) -> str:

@@ -28,6 +28,12 @@ class Queue:
     drops: int | None
     marks: int | None
 
+    @property
+    def counts(self) -> list[str]:
+        """Drops and marks with their names, as far as they are known."""
+        known = (("drops", self.drops), ("marks", self.marks))
+        return [f"{count} {name}" for name, count in known if count is not None]
+
 
 @dataclass(frozen=True)
 class Past:

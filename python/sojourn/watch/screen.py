@@ -68,8 +68,7 @@ class Screen:
             values.append(f"sojourn {1e3 * queue.sojourn:.1f} ms")
         if queue.mbps is not None:
             values.append(f"{queue.mbps:.2f} Mbit/s sent")
-        if queue.drops is not None:
-            values.append(f"{queue.drops} drops, {queue.marks} marks")
+        values += queue.counts
         # Borders and padding of the panel, and the gap between its halves.
         half = max(MINIMUM_GRAPH, (width - 4 - 3) // 2)
         graphs = Table.grid(padding=(0, 3, 0, 0))

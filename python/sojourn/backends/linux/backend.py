@@ -2,13 +2,21 @@
 
 import hashlib
 import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import cache as remember
 from importlib import resources
+from pathlib import Path
 
+import polars as pl
+
+from sojourn import _engine, specification
 from sojourn.backends.identity import Identity
-from sojourn.backends.linux import machine, reading, refusals
+from sojourn.backends.linux import captures, connections, machine, reading, refusals
 from sojourn.backends.linux.limits import Impossible, Limitations
-from sojourn.backends.linux.plan import Plan, plan
+from sojourn.backends.linux.machine import Machine
+from sojourn.backends.linux.moments import WatchedRun
+from sojourn.backends.linux.plan import Besides, Plan, plan
 from sojourn.backends.result import RunResult
 from sojourn.errors import InputError
 from sojourn.linux import cache, guest
@@ -60,13 +68,41 @@ class Linux:
 
     def run(self, run: RunSpecification, /) -> RunResult:
         """See ``Backend.run``."""
+        translated, kernel = self._begin(run, Besides())
+        with kernel as carried_out:
+            return self._result(run, translated, carried_out)
+
+    def step(self, run: RunSpecification, /) -> WatchedRun:
+        """See ``Stepping.step``."""
+        return WatchedRun(run, lambda interval: self._begin(run, Besides(moments=interval)), self._cancelled)
+
+    def capture(self, run: RunSpecification, link: int, path: Path, comment: str, /) -> int:
+        """See ``Recording.capture``."""
+        translated, kernel = self._begin(run, Besides(capture=link))
+        with kernel as carried_out:
+            self._result(run, translated, carried_out)
+            found = captures.packets(run, link, carried_out.folder)
+            return _engine.write_packets(specification.text(run), link, str(path), comment, found)
+
+    def connections(self, run: RunSpecification, interval: int, /) -> Iterator[pl.DataFrame]:
+        """See ``Recording.connections``; all rows come after the run."""
+        translated, kernel = self._begin(run, Besides(connections=interval))
+        with kernel as carried_out:
+            self._result(run, translated, carried_out)
+            yield from connections.states(carried_out.folder)
+
+    def _begin(self, run: RunSpecification, besides: Besides) -> tuple[Plan, AbstractContextManager[Machine]]:
+        """The plan of a run, and the kernel that is to carry it out."""
         try:
-            translated = plan(run, Limitations(), self._modules)
+            translated = plan(run, Limitations(), self._modules, besides)
         except Impossible as problem:
             raise InputError(str(problem)) from None
-        seconds = run["duration"] / PICOSECONDS
-        text = machine.carry_out(self._kernel, translated.files, translated.memory, run["seed"], seconds, self._cancelled)
-        return reading.result(run, translated, text)
+        return translated, machine.started(self._kernel, translated.files, translated.memory, run["seed"])
+
+    def _result(self, run: RunSpecification, translated: Plan, carried_out: Machine) -> RunResult:
+        for _ in carried_out.looks(run["duration"] / PICOSECONDS, self._cancelled):
+            pass
+        return reading.result(run, translated, carried_out.result())
 
     def cancel(self) -> None:
         """See ``Backend.cancel``."""

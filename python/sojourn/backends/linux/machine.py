@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sojourn.backends.linux import processors
@@ -32,27 +32,76 @@ _MEMORY_FOLDERS, _LEAST_ROOM = ("/dev/shm", "/tmp"), 512
 _SIGNS = ("panic", "error", "cannot", "failed", "denied", "mmap")
 
 #: What a failure comes from, by what User Mode Linux says (arch/um/os-Linux/start_up.c, arch/um/kernel/physmem.c; -12 is ENOMEM).
-_HINTS = {"ptrace: Operation not permitted": "a container must allow ptrace", "errno = -12": "there is too little memory"}
+_HINTS = {
+    "ptrace: Operation not permitted": "a container must allow ptrace",
+    "errno = -12": "there is too little memory",
+    # Out of memory, or out of room for the file that is the guest's memory.
+    "SIGKILL": "there may be too little memory",
+    "SIGBUS": "there may be too little room for the guest's memory",
+    "SIGABRT": "there may be too little room for the guest's memory",
+}
 
 RESULT, NETWORK_LOG = "result", "network.log"
 
 
-def carry_out(
-    kernel: Kernel, files: Mapping[str, str], memory: int, seed: int, seconds: float, cancelled: threading.Event
-) -> str:
-    """Has a kernel carry out a plan and returns what its guest wrote.
+class Machine:
+    """A kernel that carries out a plan.
+
+    Attributes:
+        folder: what it was given, and what it writes.
+    """
+
+    def __init__(self, folder: Path, process: subprocess.Popen[bytes]) -> None:
+        self.folder = folder
+        self._process = process
+
+    def looks(self, seconds: float, cancelled: threading.Event, interval: float = _LOOK) -> Iterator[None]:
+        """Yields from time to time until the kernel has ended.
+
+        Args:
+            seconds: how long the run is, in its own time.
+            cancelled: ends the run when it is set.
+            interval: between two looks, in s.
+
+        Raises:
+            RunFailed: it took too long.
+            RunCancelled: ``cancelled`` was set.
+        """
+        patience = _LEAST_PATIENCE + _PATIENCE * seconds
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                self._process.wait(interval)
+            except subprocess.TimeoutExpired:
+                if cancelled.is_set():
+                    raise RunCancelled("the run was cancelled") from None
+                if time.monotonic() > deadline:
+                    raise RunFailed(f"the kernel had not finished after {patience:.0f} s") from None
+                yield
+            else:
+                return
+
+    def result(self) -> str:
+        """What the guest wrote, once the kernel has ended.
+
+        Raises:
+            RunFailed: the kernel did not start, panicked, or the guest failed.
+        """
+        return _result(self.folder, self._process.returncode)
+
+
+@contextlib.contextmanager
+def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int) -> Iterator[Machine]:
+    """Has a kernel carry out a plan; at the end nothing of it is left.
 
     Args:
         kernel: the kernel.
         files: what the guest is given.
         memory: of the guest, in MiB.
         seed: of all its random numbers.
-        seconds: how long the run is, in its own time.
-        cancelled: ends the run when it is set.
 
     Raises:
-        RunFailed: the kernel did not start, panicked, took too long, or the guest failed.
-        RunCancelled: ``cancelled`` was set.
+        RunFailed: there is no place for the guest's memory.
     """
     with tempfile.TemporaryDirectory(prefix="sojourn-linux-") as name:
         folder = Path(name)
@@ -71,10 +120,9 @@ def carry_out(
             )
         try:
             with processors.on_one(process.pid):
-                _wait(process, _LEAST_PATIENCE + _PATIENCE * seconds, cancelled)
+                yield Machine(folder, process)
         finally:
             _end(process)
-        return _result(folder, process.returncode)
 
 
 def _command(kernel: Kernel, memory: int) -> list[str]:
@@ -126,20 +174,6 @@ def _fault(folder: str) -> str | None:
     return f"has {room} MiB" if room < _LEAST_ROOM else None
 
 
-def _wait(process: subprocess.Popen[bytes], patience: float, cancelled: threading.Event) -> None:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            process.wait(_LOOK)
-        except subprocess.TimeoutExpired:
-            if cancelled.is_set():
-                raise RunCancelled("the run was cancelled") from None
-            if time.monotonic() > deadline:
-                raise RunFailed(f"the kernel had not finished after {patience:.0f} s") from None
-        else:
-            return
-
-
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Ends the kernel and the processes of its guest, which are in its group."""
     with contextlib.suppress(ProcessLookupError):
@@ -156,9 +190,13 @@ def _result(folder: Path, status: int) -> str:
     log = folder / NETWORK_LOG
     network = log.read_text().strip() if log.exists() else ""
     console = (folder / "console").read_text(errors="replace").strip()
-    reason = last or network or console or f"exit status {status}"
+    reason = last or network or console or _ended(status)
     hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in reason), "")
     raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}{hint}")
+
+
+def _ended(status: int) -> str:
+    return f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
 
 
 def _one_line(text: str) -> str:

@@ -25,8 +25,23 @@ TOOLS = "/usr/bin"
 _LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 4
 
 
+#: Files of captured packets, of those that leave over a link and those that arrive over the link back.
+SENT, ARRIVED = "capture-sent", "capture-arrived"
+
 #: A congestion control as the name of a module and its parameters by their paths.
 Translate = Callable[[Mapping[str, Any]], tuple[str, dict[str, str]]]
+
+
+@dataclass(frozen=True)
+class Besides:
+    """What a guest writes besides the result."""
+
+    #: The link whose packets are captured.
+    capture: int | None = None
+    #: How often the states of connections are written, in ps.
+    connections: int | None = None
+    #: How often it is told how the run goes, in ps.
+    moments: int | None = None
 
 
 @dataclass(frozen=True)
@@ -44,13 +59,19 @@ class Plan:
     single_senders: Mapping[int, int]
 
 
-def plan(run: RunSpecification, limitations: Limitations, modules: Mapping[str, str] | None = None) -> Plan:
+def plan(
+    run: RunSpecification,
+    limitations: Limitations,
+    modules: Mapping[str, str] | None = None,
+    besides: Besides = Besides(),
+) -> Plan:
     """Translates a run.
 
     Args:
         run: the run.
         limitations: what Linux does otherwise is noted here.
         modules: digests of the files that the kernel was built with besides its own, by name.
+        besides: what the guest writes besides the result.
 
     Raises:
         Impossible: Linux cannot carry it out.
@@ -59,21 +80,22 @@ def plan(run: RunSpecification, limitations: Limitations, modules: Mapping[str, 
     flows = tuple(traffic.flows(run))
     translate = partial(algorithms.translate, plugins=run.get("plugins", ()), modules=modules or {}, limitations=limitations)
     paths = _paths(run, flows)
-    extra = _extra_headers(run, flows)
+    extra = extra_headers(run, flows)
     overhead = extra - topology.ETHERNET_HEADER
     mtu = max(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows)
     tcp = [flow for flow in flows if flow.is_tcp]
     first_links = {paths[_ends(flow)][0]: run["sender_overhead"] for flow in flows}
     last_links = {paths[_back(flow)][-1] for flow in tcp}
     own = partial(direct.translate, plugins=run.get("plugins", ()), modules=modules or {})
-    batches, devices = topology.build(links, mtu, overhead, first_links, _limits(run, paths), limitations, own)
+    batches, devices = topology.build(links, mtu, overhead, first_links, _limits(run, paths), limitations, own, besides.capture)
     _addresses_and_routes(run, flows, paths, devices, batches, limitations)
     queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
-    seen = [f"sent {each.origin} {each.mirror or each.out}" for each in (devices[index] for index in sorted(first_links))]
+    seen = [f"sent {each.origin} {each.sees_all}" for each in (devices[index] for index in sorted(first_links))]
     seen += [f"received {each.target} {each.into}" for each in (devices[index] for index in sorted(last_links))]
     senders = _single_senders(tcp)
     events, files = _events(links, devices, overhead)
-    measured = queues if run["probe"]["queue_statistics"] or run["probe"]["queue_series"] else ()
+    asked = run["probe"]["queue_statistics"] or run["probe"]["queue_series"] or besides.moments
+    measured = queues if asked else ()
     lines = [
         f"duration {nanoseconds(run['duration'])}",
         f"warm_up {nanoseconds(run['warm_up'])}",
@@ -84,6 +106,7 @@ def plan(run: RunSpecification, limitations: Limitations, modules: Mapping[str, 
         *(f"discipline {namespace} {device} {made.words}" for namespace, device, made in batches.direct),
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
         *seen,
+        *_besides(run, devices, besides),
         *events,
     ]
     files |= {"plan": "\n".join(lines) + "\n", **_network(run, batches)}
@@ -122,7 +145,7 @@ def _paths(run: RunSpecification, flows: tuple[Flow, ...]) -> dict[tuple[int, in
     return found
 
 
-def _extra_headers(run: RunSpecification, flows: tuple[Flow, ...]) -> int:
+def extra_headers(run: RunSpecification, flows: tuple[Flow, ...]) -> int:
     """Bytes of headers that the specification counts and IP and TCP do not have."""
     sizes = {_stack(run, flow)["header_size"] for flow in flows if flow.is_tcp}
     if len(sizes) > 1:
@@ -233,6 +256,28 @@ def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, translate: Tr
 def _queue(number: int, devices: LinkDevices, overhead: int) -> str:
     assert devices.wire is not None, "a link with a discipline has a wire"
     return f"queue {number} {devices.origin} {devices.out} {devices.mirror} {overhead} {' '.join(devices.wire)}"
+
+
+def _besides(run: RunSpecification, devices: list[LinkDevices], besides: Besides) -> Iterator[str]:
+    """Lines for what is written besides the result."""
+    for name in ("connections", "moments"):
+        interval = getattr(besides, name)
+        if interval:
+            yield f"{name} {max(nanoseconds(interval), 1)}"
+    if besides.capture is not None:
+        there = devices[besides.capture]
+        # Behind the discipline, or before netem, which is queue, transmitter and wire in one.
+        seen = there.out if run["links"][besides.capture]["queue"] is not None else there.mirror or there.out
+        yield f"capture {SENT} {there.origin} {seen} 1"
+        back = way_back(run, besides.capture)
+        if back is not None:
+            yield f"capture {ARRIVED} {devices[back].target} {devices[back].into} 0"
+
+
+def way_back(run: RunSpecification, link: int) -> int | None:
+    """The first link between the same nodes in the other direction."""
+    ends = run["links"][link]["to"], run["links"][link]["from"]
+    return next((index for index, back in enumerate(run["links"]) if (back["from"], back["to"]) == ends), None)
 
 
 def _single_senders(tcp: list[Flow]) -> dict[int, int]:

@@ -88,7 +88,7 @@ def result(run: RunSpecification, plan: Plan, text: str) -> RunResult:
     flows = [_flow(run, plan, found, number) for number in range(len(plan.flows))]
     measured = plan.queues if run["probe"]["queue_statistics"] else ()
     queues = [_queue(run, found, number, link) for number, link in enumerate(measured)]
-    names = [_link_name(run, link) for link in plan.queues]
+    names = [link_name(run, link) for link in plan.queues]
     return RunResult(
         flows=frame(_columns(flows, FLOWS), FLOWS),
         queues=frame(_columns(queues, QUEUES), QUEUES),
@@ -138,7 +138,7 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
     unit, scale = ("bytes", 1) if flow.is_tcp else ("segments", entry["source"]["parameters"].get("packet_size", 0))
     samples = int(seen["samples"])
     completed, established = _seconds(seen, "completed"), _seconds(seen, "established")
-    lossless = not any(link["loss"] or any(change["loss"] for change in link["changes"]) for link in run["links"])
+    lossless = not any(link["loss"] or link["drop"] or any(change["loss"] for change in link["changes"]) for link in run["links"])
     all_measured = lossless and len(plan.queues) == sum(link["queue"] is not None for link in run["links"])
     stopped = flow.stop / NANOSECONDS if flow.stop and completed is None else None
     counts = _host_counts(plan, found, number)
@@ -229,14 +229,14 @@ def _queue(run: RunSpecification, found: Records, number: int, index: int) -> di
     overflow = drops if at_end.everything_overflows else _gain(at_start.overflow, at_end.overflow)
     carried = mean_rate(link, run["warm_up"], run["duration"]) * window / NANOSECONDS / 8
     return {
-        "link": _link_name(run, index),
+        "link": link_name(run, index),
         "discipline": link["queue"]["name"],
         "arrivals": int(seen["arrivals"]),
         "departures": departures,
         "drops": drops,
         "drops_overflow": overflow,
         "drops_early": drops - overflow if overflow is not None else None,
-        "total_link_losses": int(seen["link_losses"]),
+        "total_link_losses": None if _loses_unseen(run, link) else int(seen["link_losses"]),
         "marks": _gain(at_start.marks, at_end.marks),
         "mean_packets": mean,
         "sd_packets": math.sqrt(max(variance, 0.0)) if variance is not None else None,
@@ -256,6 +256,11 @@ def _queue(run: RunSpecification, found: Records, number: int, index: int) -> di
     }
 
 
+def _loses_unseen(run: RunSpecification, link: Mapping[str, Any]) -> bool:
+    """Whether a link loses packets by plan that its own node sends: the kernel does not count them."""
+    return link["drop"] is not None and any(flow["from"] == link["from"] for flow in run["flows"])
+
+
 def mean_rate(link: Mapping[str, Any], start: int, end: int) -> float:
     """The mean rate of a link from one time to another, in bit/s."""
     steps = [(0, link["rate"]), *((change["at"], change["rate"]) for change in link["changes"] if change["rate"] is not None)]
@@ -268,7 +273,8 @@ def _gain(before: int | None, after: int | None) -> int | None:
     return after - before if before is not None and after is not None else None
 
 
-def _link_name(run: RunSpecification, index: int) -> str:
+def link_name(run: RunSpecification, index: int) -> str:
+    """What a link is called in results."""
     link = run["links"][index]
     return f"{run['nodes'][link['from']]}->{run['nodes'][link['to']]}"
 

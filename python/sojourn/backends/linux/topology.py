@@ -11,11 +11,11 @@ discipline holds (``device_queue``). Sizes are those of the specification: Ether
 counts them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sojourn.backends.linux import disciplines
+from sojourn.backends.linux import disciplines, planned
 from sojourn.backends.linux.direct import Direct
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
@@ -67,12 +67,19 @@ class LinkDevices:
     #: Where the origin sends, where the target receives.
     out: str
     into: str
-    #: A device at the origin that sees each packet before any queue; none if the link has none and ``out`` sees it.
+    #: A device at the origin that sees each packet before any queue but those lost by plan; none if ``out`` does, or nobody asks.
     mirror: str | None
     #: The name of the device of netem, and its namespace; none if the link is passed at once.
     wire: tuple[str, str] | None
     #: The time (ps) up to which netem holds each packet besides, in order, for its sender.
     sender_overhead: int = 0
+    #: A device at the origin that sees each packet, lost by plan or not; none if the mirror or ``out`` does.
+    all: str | None = None
+
+    @property
+    def sees_all(self) -> str:
+        """The device at the origin that sees all that the origin sends."""
+        return self.all or self.mirror or self.out
 
 
 def node(index: int) -> str:
@@ -94,6 +101,7 @@ def build(
     limits: Mapping[int, Limit],
     limitations: Limitations,
     direct: Callable[[Mapping[str, Any], Limit, Place], Direct | None] = lambda *_: None,
+    captured: int | None = None,
 ) -> tuple[Batches, list[LinkDevices]]:
     """The commands that make a network, and its links' devices.
 
@@ -106,6 +114,7 @@ def build(
         limits: of the disciplines, by link.
         limitations: what Linux cannot do is noted here.
         direct: what the guest makes instead of ``tc``.
+        captured: the link of which each packet must be seen before any queue.
 
     Raises:
         Impossible: Linux has nothing for a link.
@@ -113,7 +122,7 @@ def build(
     batches = Batches()
     found: list[LinkDevices] = []
     for index, link in enumerate(links):
-        devices = _devices(index, link, first, limitations)
+        devices = _devices(index, link, first, limitations, is_captured=index == captured)
         found.append(devices)
         _create(batches, index, devices, mtu, has_queue=link["queue"] is not None)
         if link["queue"] is not None:
@@ -133,13 +142,21 @@ def build(
         if devices.wire is not None:
             namespace, device = devices.wire
             batches.add_tc(namespace, f"qdisc add dev {device} root handle 1: {netem(link, overhead, devices.sender_overhead)}")
-        if devices.mirror is not None:
-            batches.add_tc(
-                devices.origin,
-                f"qdisc add dev {devices.out} clsact",
-                f"filter add dev {devices.out} egress matchall action mirred egress mirror dev {devices.mirror}",
-            )
+        filters = list(_filters(link, devices))
+        if filters:
+            batches.add_tc(devices.origin, f"qdisc add dev {devices.out} clsact", *filters)
     return batches, found
+
+
+def _filters(link: Mapping[str, Any], devices: LinkDevices) -> Iterator[str]:
+    """What packets meet before the queue: who sees them, and the losses by plan."""
+    start = f"filter add dev {devices.out} egress"
+    if devices.all is not None:
+        yield f"{start} prio 1 matchall action mirred egress mirror dev {devices.all} continue"
+    if link["drop"] is not None:
+        yield from planned.filters(devices.out, link["drop"], devices.mirror, is_senders=devices.all is not None)
+    elif devices.mirror is not None:
+        yield f"{start} matchall action mirred egress mirror dev {devices.mirror}"
 
 
 def changes(link: dict[str, Any], devices: LinkDevices, overhead: int) -> list[tuple[int, str, str]]:
@@ -180,26 +197,27 @@ def netem(link: Mapping[str, Any], overhead: int, sender_overhead: int = 0) -> s
     return f"netem limit {_ROOM} delay {times}{loss} rate {link['rate']}bit {overhead}"
 
 
-def _devices(index: int, link: dict[str, Any], first: Mapping[int, int], limitations: Limitations) -> LinkDevices:
+def _devices(
+    index: int, link: dict[str, Any], first: Mapping[int, int], limitations: Limitations, is_captured: bool
+) -> LinkDevices:
     origin, target = node(link["from"]), node(link["to"])
     out, into = f"l{index}", f"m{index}"
-    if link["drop"] is not None:
-        raise Impossible("drop", "Linux cannot lose chosen packets")
     for key in ("rate", "delay"):
         if f"{key}_trace" in link:
             raise Impossible(key, "links of the backend linux follow no trace")
     if "impairments" in link:
         raise Impossible("impairments", "links of the backend linux have none")
+    sees_all = f"s{index}" if index in first and link["drop"] is not None else None
     sender_overhead = first.get(index, 0)
     if link["queue"] is not None:
         if sender_overhead:
             limitations.note("sender_overhead", "a host with a queue of its own sends at once on Linux")
-        return LinkDevices(origin, target, out, into, f"t{index}", (WIRE, f"b{index}"))
+        return LinkDevices(origin, target, out, into, f"t{index}", (WIRE, f"b{index}"), all=sees_all)
     passage = link["delay"] + FULL_PACKET * 8 * PICOSECONDS // link["rate"]
     if passage + sender_overhead < NEGLIGIBLE and not link["loss"] and not link["changes"]:
-        return LinkDevices(origin, target, out, into, None, None)
-    mirror = f"t{index}" if index in first else None
-    return LinkDevices(origin, target, out, into, mirror, (origin, out), sender_overhead)
+        return LinkDevices(origin, target, out, into, None, None, all=sees_all)
+    mirror = f"t{index}" if index in first or is_captured else None
+    return LinkDevices(origin, target, out, into, mirror, (origin, out), sender_overhead, sees_all)
 
 
 def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_queue: bool) -> None:
@@ -220,9 +238,9 @@ def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_qu
         pair(f"b{index}", WIRE, devices.into, devices.target)
     else:
         pair(devices.out, devices.origin, devices.into, devices.target)
-    if devices.mirror is not None:
-        batches.add_ip("", f"link add {devices.mirror} netns {devices.origin} mtu {mtu} type dummy")
-        batches.add_ip(devices.origin, f"link set {devices.mirror} up arp off")
+    for copy in filter(None, (devices.mirror, devices.all)):
+        batches.add_ip("", f"link add {copy} netns {devices.origin} mtu {mtu} type dummy")
+        batches.add_ip(devices.origin, f"link set {copy} up arp off")
 
 
 def _queue(device: str, link: dict[str, Any], words: str | None, overhead: int) -> list[str]:

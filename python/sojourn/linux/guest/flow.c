@@ -15,6 +15,8 @@
 #define FIN 0x01
 #define SYN 0x02
 #define ACK 0x10
+/* include/net/tcp_states.h, TCP_CLOSE */
+#define CLOSED 7
 #define STACK 65536
 #define WRITTEN_AT_ONCE 262144
 /* Linux include/net/tcp.h, TCP_INFINITE_SSTHRESH: no congestion has been seen. */
@@ -28,6 +30,14 @@ struct delays {
 	double sum, difference_sum;
 	Time least, most, previous;
 	uint64_t bins[BINS];
+};
+
+/*
+ * What a datagram begins with: its number in the flow and when it was sent, in s and us, as iperf 2 writes them (struct
+ * UDP_datagram of its payloads.h), and the ns that are left. In network order, since the run began.
+ */
+struct datagram {
+	uint32_t number, seconds, microseconds, nanoseconds;
 };
 
 struct flow *flows;
@@ -78,7 +88,7 @@ static void open_udp(struct flow *flow, struct sockaddr_in *own)
 {
 	int buffer = 1 << 30;
 
-	if (flow->payload >= sizeof(Time)) {
+	if (flow->payload >= sizeof(struct datagram)) {
 		flow->delays = calloc(1, sizeof *flow->delays);
 		flow->delays->previous = NEVER;
 	}
@@ -123,22 +133,29 @@ static void *send_tcp(void *given)
 	sleep_until(origin + flow->start);
 	connect_to_target(flow, &connected);
 	while (connected && left) {
-		ssize_t sent = send(flow->socket, written, left < sizeof written ? left : sizeof written, MSG_NOSIGNAL);
+		/* The end of the data waits for the FIN: they go in one segment. */
+		int more = left <= sizeof written ? MSG_MORE : 0;
+		ssize_t sent = send(flow->socket, written, left < sizeof written ? left : sizeof written, MSG_NOSIGNAL | more);
 		if (sent <= 0)
 			break;
 		left -= sent;
 	}
+	if (connected && !left)
+		shutdown(flow->socket, SHUT_WR);
 	return NULL;
 }
 
 static void *receive_tcp(void *given)
 {
 	struct flow *flow = given;
+	int one = 1;
 
 	flow->accepted = accept4(flow->listener, NULL, NULL, SOCK_CLOEXEC);
 	/* The data are left where they are (tcp(7), MSG_TRUNC). */
 	while (flow->accepted >= 0 && recv(flow->accepted, NULL, 1 << 22, MSG_TRUNC | MSG_WAITALL) > 0)
 		;
+	/* A host that is done with a connection acknowledges its end at once, not after a while (tcp(7), TCP_QUICKACK). */
+	setsockopt(flow->accepted, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one);
 	return NULL;
 }
 
@@ -157,11 +174,24 @@ static Time drawn(struct flow *flow, Time mean, int exponential)
 	return exponential ? (Time)(-log1p(-uniform(flow)) * mean) : mean;
 }
 
+static void stamp(struct datagram *packet, uint64_t number, Time time)
+{
+	packet->number = htonl(number % (1u << 31));
+	packet->seconds = htonl(time / 1000000000);
+	packet->microseconds = htonl(time / 1000 % 1000000);
+	packet->nanoseconds = htonl(time % 1000);
+}
+
+static Time stamped(const struct datagram *packet)
+{
+	return ntohl(packet->seconds) * 1000000000ll + ntohl(packet->microseconds) * 1000ll + ntohl(packet->nanoseconds);
+}
+
 static void *send_udp(void *given)
 {
 	struct flow *flow = given;
 	Time next = flow->start, end = flow->stop ? flow->stop : duration, pause;
-	char *packet = calloc(1, flow->payload + sizeof(Time));
+	struct datagram *packet = calloc(1, flow->payload + sizeof *packet);
 	int connected;
 
 	sleep_until(origin + flow->start);
@@ -170,7 +200,7 @@ static void *send_udp(void *given)
 	pause = flow->off ? next + drawn(flow, flow->on, flow->exponential) : NEVER;
 	while (connected && next < end) {
 		sleep_until(origin + next);
-		*(Time *)packet = now();
+		stamp(packet, flow->sent, now() - origin);
 		if (send(flow->socket, packet, flow->payload, MSG_NOSIGNAL) < 0)
 			fail("send", strerror(errno));
 		flow->sent++;
@@ -206,12 +236,12 @@ static void delayed(struct delays *delays, Time sent)
 static void *receive_udp(void *given)
 {
 	struct flow *flow = given;
-	Time sent;
+	struct datagram packet;
 
-	while (recv(flow->accepted, &sent, sizeof sent, MSG_TRUNC) >= 0) {
+	while (recv(flow->accepted, &packet, sizeof packet, MSG_TRUNC) >= 0) {
 		flow->received++;
 		if (flow->delays)
-			delayed(flow->delays, sent);
+			delayed(flow->delays, origin + stamped(&packet));
 	}
 	return NULL;
 }
@@ -341,6 +371,12 @@ static int told(int socket, struct tcp_info *info)
 	return socket >= 0 && !getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size);
 }
 
+/* The kernel counts the FIN as a byte (net/ipv4/tcp_input.c, tcp_fin and tcp_snd_una_update). */
+static unsigned long long without_fin(const struct flow *flow, unsigned long long bytes)
+{
+	return flow->size && bytes > flow->size ? flow->size : bytes;
+}
+
 static void report_sender(const struct flow *flow, const char *when)
 {
 	struct tcp_info info;
@@ -360,7 +396,7 @@ static void report_receiver(const struct flow *flow, const char *when)
 		fprintf(output, "receiver %d %s segments %llu\n", flow->number, when, (unsigned long long)flow->received);
 	else if (told(flow->accepted, &info))
 		fprintf(output, "receiver %d %s bytes %llu segments %u\n", flow->number, when,
-			(unsigned long long)info.tcpi_bytes_received, info.tcpi_data_segs_in);
+			without_fin(flow, info.tcpi_bytes_received), info.tcpi_data_segs_in);
 }
 
 void flows_report(const char *when)
@@ -379,6 +415,8 @@ void flow_stop(struct flow *flow)
 
 	report_sender(flow, "end");
 	flow->stop = -1;
+	if (flow->tcp && told(flow->socket, flow->last = malloc(sizeof *flow->last)))
+		flow->last->tcpi_state = CLOSED;
 	/* Wakes its thread too; to close a socket that a thread writes to would not. */
 	if (flow->tcp)
 		connect(flow->socket, &unspecified, sizeof unspecified);
@@ -397,7 +435,48 @@ void flows_series(Time moment)
 		fprintf(output, "flow-at-time %lld %d %llu %lld %lld %llu\n", (long long)moment, flow->number,
 			(unsigned long long)sender.tcpi_snd_cwnd * mss,
 			sender.tcpi_snd_ssthresh >= INFINITE_SSTHRESH ? -1ll : (long long)sender.tcpi_snd_ssthresh * mss,
-			flow->sample_latest ? (long long)flow->sample_latest : -1ll, (unsigned long long)receiver.tcpi_bytes_received);
+			flow->sample_latest ? (long long)flow->sample_latest : -1ll, without_fin(flow, receiver.tcpi_bytes_received));
+	}
+}
+
+void flows_connections(FILE *connections, Time moment)
+{
+	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
+		struct tcp_info sender, receiver;
+
+		if (!flow->tcp)
+			continue;
+		if (flow->last)
+			sender = *flow->last;
+		else if (!told(flow->socket, &sender))
+			fail("tcp_info", flow->algorithm);
+		told(flow->accepted, &receiver);
+		fprintf(connections, "%lld %d %u %u %u %u %u %u %u %u %u %u %u %u %u %u %u %llu %llu %u %u %lld %llu\n", (long long)moment,
+			flow->number, sender.tcpi_state, sender.tcpi_ca_state, sender.tcpi_retransmits, sender.tcpi_backoff,
+			sender.tcpi_rto, sender.tcpi_snd_mss, sender.tcpi_unacked, sender.tcpi_sacked, sender.tcpi_lost,
+			sender.tcpi_retrans, sender.tcpi_rtt, sender.tcpi_rttvar, sender.tcpi_snd_ssthresh, sender.tcpi_snd_cwnd,
+			sender.tcpi_total_retrans, (unsigned long long)sender.tcpi_pacing_rate,
+			without_fin(flow, sender.tcpi_bytes_acked), sender.tcpi_min_rtt, sender.tcpi_data_segs_out,
+			(long long)flow->sample_latest, without_fin(flow, receiver.tcpi_bytes_received));
+	}
+}
+
+void flows_moment(FILE *moments)
+{
+	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
+		struct tcp_info sender, receiver;
+
+		if (!flow->tcp) {
+			fprintf(moments, "flow received %llu\n", (unsigned long long)flow->received);
+			continue;
+		}
+		if (flow->last)
+			sender = *flow->last;
+		else
+			told(flow->socket, &sender);
+		told(flow->accepted, &receiver);
+		fprintf(moments, "flow received %llu cwnd %llu rtt %lld\n", without_fin(flow, receiver.tcpi_bytes_received),
+			(unsigned long long)sender.tcpi_snd_cwnd * sender.tcpi_snd_mss, (long long)flow->sample_latest);
 	}
 }
 

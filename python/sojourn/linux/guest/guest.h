@@ -43,16 +43,26 @@ struct packet {
 	uint32_t options; /* bytes of TCP's options */
 };
 
+/* Ethernet, IP and TCP headers without options, and with all that fit. */
+#define HEADERS (14 + 20 + 20)
+#define LARGEST_HEADERS (14 + 20 + 60)
+
 /* A tap on a device: what it sends, or what it receives. */
 struct tap {
 	int socket;
 	unsigned char *ring;
-	unsigned next;
+	unsigned next, frame; /* bytes of a frame of the ring */
 	int outgoing;
 	const char *where;
 };
 
-void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing);
+/* Captures so many bytes of each packet. */
+void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing, unsigned captured);
+/* The next packet in a tap, if there is one: its header, as long as the kernel does not have it back. */
+struct tpacket2_hdr *tap_first(struct tap *tap);
+void tap_release(struct tap *tap);
+/* Whether a packet went the way that the tap looks at. */
+int tap_wants(const struct tap *tap, const struct tpacket2_hdr *header);
 /* The next packet of a flow; 0 if there is none yet. */
 int tap_next(struct tap *tap, struct packet *packet);
 /* Fails the run if the tap has missed a packet. */
@@ -63,10 +73,15 @@ void queue_add(int number, const char *name_space, const char *device, const cha
 /* Makes the discipline of a device itself, below that of its rate; options are hexadecimal digits, or "-". */
 void discipline_make(const char *name_space, const char *device, const char *kind, const char *options);
 void queues_drain(void);
-void queues_sample(void);
+/* A new look begins: what queues have said is old. */
+void queues_look(void);
+/* Asks all queues; what they say counts if the window is open. */
+void queues_sample(int counts);
 void queues_report(const char *when);
 void queues_series(Time moment);
 void queues_end(void);
+/* What queues are at a moment, and what they did since the start. */
+void queues_moment(FILE *moments);
 extern int queues;
 
 struct flow {
@@ -95,6 +110,8 @@ struct flow {
 	uint64_t samples;
 	double sample_sum;
 	Time sample_least, sample_most, sample_latest;
+
+	struct tcp_info *last; /* of a connection that was stopped: what it counted is gone from the kernel */
 };
 
 extern struct flow *flows;
@@ -109,5 +126,13 @@ void flows_acknowledged(const struct packet *packet);
 void flows_report(const char *when);
 void flows_series(Time moment);
 void flows_end(void);
+/* The states of all connections, open or not. */
+void flows_connections(FILE *connections, Time moment);
+void flows_moment(FILE *moments);
+
+/* Captures: the headers of what a device sends or receives, in a file of this name. */
+void capture_add(const char *file, const char *name_space, const char *device, int outgoing);
+void captures_drain(void);
+void captures_end(void);
 
 #endif

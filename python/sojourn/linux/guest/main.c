@@ -22,7 +22,9 @@ Time origin, warm_up, duration;
 FILE *output;
 extern char **environ;
 
-static Time queue_interval, flow_interval;
+static Time queue_interval, flow_interval, connections_interval, moments_interval;
+/* Files of the host beside the result: the states of connections, and what somebody looks at while the run goes on. */
+static FILE *connections, *moments;
 static struct tap sent[MOST_TAPS], received[MOST_TAPS];
 static int sent_count, received_count;
 static struct event { Time at; char name_space[16], batch[64]; } events[MOST_EVENTS];
@@ -119,7 +121,8 @@ static void read_line(const char *line)
 	Time time;
 
 	if (sscanf(line, "duration %ld", &duration) == 1 || sscanf(line, "warm_up %ld", &warm_up) == 1 ||
-	    sscanf(line, "queue_series %ld", &queue_interval) == 1 || sscanf(line, "flow_series %ld", &flow_interval) == 1)
+	    sscanf(line, "queue_series %ld", &queue_interval) == 1 || sscanf(line, "flow_series %ld", &flow_interval) == 1 ||
+	    sscanf(line, "connections %ld", &connections_interval) == 1 || sscanf(line, "moments %ld", &moments_interval) == 1)
 		return;
 	if (sscanf(line, "set %15s %159s", name, path) == 2) {
 		enter(name);
@@ -131,9 +134,11 @@ static void read_line(const char *line)
 	} else if (sscanf(line, "discipline %15s %15s %15s %511s", name, device, wire, options) == 4) {
 		discipline_make(name, device, wire, options);
 	} else if (sscanf(line, "sent %15s %15s", name, device) == 2 && sent_count < MOST_TAPS) {
-		tap_open(&sent[sent_count++], name, strdup(device), 1);
+		tap_open(&sent[sent_count++], name, strdup(device), 1, HEADERS);
 	} else if (sscanf(line, "received %15s %15s", name, device) == 2 && received_count < MOST_TAPS) {
-		tap_open(&received[received_count++], name, strdup(device), 0);
+		tap_open(&received[received_count++], name, strdup(device), 0, HEADERS);
+	} else if (sscanf(line, "capture %63s %15s %15s %d", batch, name, device, &number) == 4) {
+		capture_add(batch, name, strdup(device), number);
 	} else if (sscanf(line, "counters %15s", name) == 1 && namespace_count < MOST_TAPS) {
 		strcpy(namespaces[namespace_count++], name);
 	} else if (sscanf(line, "at %ld %15s %63s", &time, name, batch) == 3 && event_count < MOST_EVENTS) {
@@ -171,6 +176,7 @@ static void drain(void)
 		while (tap_next(&received[tap], &packet))
 			flows_acknowledged(&packet);
 	queues_drain();
+	captures_drain();
 }
 
 static void change(const struct event *event)
@@ -211,6 +217,27 @@ static void report(const char *when)
 	report_counters(when);
 }
 
+static FILE *opened(const char *name)
+{
+	FILE *file = fopen(name, "w");
+
+	if (!file)
+		fail("file", name);
+	return file;
+}
+
+/* A moment is in the host's file at once: what is written to it would else wait for the end. */
+static void show(Time time)
+{
+	fprintf(moments, "moment %lld\n", (long long)time);
+	queues_moment(moments);
+	flows_moment(moments);
+	fprintf(moments, "shown\n");
+	fflush(moments);
+	if (sync_file_range(fileno(moments), 0, 0, SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER))
+		fail("moments", strerror(errno));
+}
+
 static Time next_of(Time interval, Time time)
 {
 	return interval ? (time / interval + 1) * interval : NEVER;
@@ -225,11 +252,13 @@ static Time least(Time one, Time other)
 static void run(void)
 {
 	Time time = 0;
+	Time shown = 0;
 	int reported = warm_up == 0, event = 0;
 
 	while (time < duration) {
 		Time next = least(least(next_of(LOOK, time), duration), least(next_of(queue_interval, time), next_of(flow_interval, time)));
 
+		next = least(next, next_of(connections_interval, time));
 		if (!reported)
 			next = least(next, warm_up > time ? warm_up : next);
 		if (event < event_count)
@@ -239,6 +268,7 @@ static void run(void)
 				next = least(next, flow->stop);
 		sleep_until(origin + next);
 		time = next;
+		queues_look();
 		drain();
 		while (event < event_count && events[event].at <= time)
 			change(&events[event++]);
@@ -253,8 +283,13 @@ static void run(void)
 			queues_series(time);
 		if (flow_interval && time % flow_interval == 0 && time < duration)
 			flows_series(time);
-		if (time > warm_up && time % LOOK == 0)
-			queues_sample();
+		if (time % LOOK == 0)
+			queues_sample(time > warm_up);
+		if (connections && time % connections_interval == 0)
+			flows_connections(connections, time);
+		/* Only when there is a look anyway: another would move the kernel's timers, by less than a microsecond. */
+		if (moments && (time == duration || (time % LOOK == 0 && time >= next_of(moments_interval, shown))))
+			show(shown = time);
 	}
 	report("end");
 }
@@ -271,6 +306,10 @@ int main(int count, char **arguments)
 	origin = (now() / SECOND + 2) * SECOND;
 	flows_begin();
 	sleep_until(origin);
+	if (connections_interval)
+		flows_connections(connections = opened("connections"), 0);
+	if (moments_interval)
+		moments = opened("moments");
 	if (queue_interval)
 		queues_series(0);
 	if (flow_interval)
@@ -284,6 +323,9 @@ int main(int count, char **arguments)
 		tap_check(&received[tap]);
 	flows_end();
 	queues_end();
+	captures_end();
+	if (connections && fclose(connections))
+		fail("connections", strerror(errno));
 	fprintf(output, "done\n");
 	fclose(output);
 	return 0;

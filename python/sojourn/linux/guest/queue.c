@@ -18,6 +18,16 @@
 #define HANDLE 0x100000u
 #define RATE_CLASS 0x10001u
 #define WIRE_HANDLE 0x10000u
+/* Of the filters that packets pass before the queue, which lose those that the plan says (TC_H_CLSACT). */
+#define FILTERS_HANDLE 0xffff0000u
+
+/* What a discipline says of itself. */
+struct answer {
+	char kind[IFNAMSIZ];
+	struct gnet_stats_queue state;
+	unsigned char report[1024];
+	unsigned report_size;
+};
 
 /* A packet that has arrived and has not been seen to leave. */
 struct waiting {
@@ -51,6 +61,8 @@ static struct queue {
 	/* Samples in the window. */
 	uint64_t samples, most;
 	double sum, squares, bytes;
+	struct answer answer; /* of the present look, if it has asked */
+	int asked;
 } *all;
 int queues;
 static struct waiting *spare;
@@ -77,8 +89,8 @@ void queue_add(int number, const char *name_space, const char *device, const cha
 	queue->lost = calloc(flows, sizeof *queue->lost);
 	for (int line = 0; line < 2 * flows; line++)
 		queue->lines[line].end = &queue->lines[line].first;
-	tap_open(&queue->arriving, name_space, mirror, 1);
-	tap_open(&queue->leaving, name_space, device, 1);
+	tap_open(&queue->arriving, name_space, mirror, 1, HEADERS);
+	tap_open(&queue->leaving, name_space, device, 1, HEADERS);
 	queue->device = if_nametoindex(device);
 	queue->netlink = open_netlink(device);
 	enter(wire_space);
@@ -176,6 +188,8 @@ static void count(struct queue *queue, const struct waiting *waiting, Time depar
 	Time sojourn = departure - waiting->arrival;
 
 	queue->whole.departures++;
+	queue->whole.bytes += waiting->length;
+	queue->whole.sojourn_sum += sojourn;
 	if (departure < origin + warm_up)
 		return;
 	queue->window.departures++;
@@ -225,14 +239,6 @@ void queues_drain(void)
 	}
 }
 
-/* What a discipline says of itself. */
-struct answer {
-	char kind[IFNAMSIZ];
-	struct gnet_stats_queue state;
-	unsigned char report[1024];
-	unsigned report_size;
-};
-
 static void understand(struct answer *answer, struct nlmsghdr *message)
 {
 	struct tcmsg *about = NLMSG_DATA(message);
@@ -278,21 +284,32 @@ static void ask(int netlink, int device, unsigned handle, struct answer *answer)
 	}
 }
 
-/* The same of a queue, at once: it is asked at each look. */
-static const struct answer *answer_of(const struct queue *queue)
+/*
+ * The same of a queue, at once. It is asked but once at each look: CoDel reads the clock to answer (net/sched/sch_codel.c,
+ * codel_dump_stats), and reading takes time (arch/um/kernel/time.c, timer_read).
+ */
+static const struct answer *answer_of(struct queue *queue)
 {
-	static struct answer answer;
-
-	ask(queue->netlink, queue->device, HANDLE, &answer);
-	return &answer;
+	if (!queue->asked)
+		ask(queue->netlink, queue->device, HANDLE, &queue->answer);
+	queue->asked = 1;
+	return &queue->answer;
 }
 
-void queues_sample(void)
+void queues_look(void)
+{
+	for (struct queue *queue = all; queue < all + queues; queue++)
+		queue->asked = 0;
+}
+
+void queues_sample(int counts)
 {
 	for (struct queue *queue = all; queue < all + queues; queue++) {
 		const struct answer *answer = answer_of(queue);
 		double packets = answer->state.qlen;
 
+		if (!counts)
+			continue;
 		queue->samples++;
 		queue->sum += packets;
 		queue->squares += packets * packets;
@@ -302,16 +319,33 @@ void queues_sample(void)
 	}
 }
 
+static void report_discipline(FILE *file, struct queue *queue)
+{
+	const struct answer *answer = answer_of(queue);
+
+	fprintf(file, " kind %s packets %u bytes %u drops %u report ", answer->kind, answer->state.qlen, answer->state.backlog,
+		answer->state.drops);
+	for (unsigned place = 0; place < answer->report_size; place++)
+		fprintf(file, "%02x", answer->report[place]);
+	fprintf(file, "%s\n", answer->report_size ? "" : "-");
+}
+
 void queues_report(const char *when)
 {
 	for (struct queue *queue = all; queue < all + queues; queue++) {
-		const struct answer *answer = answer_of(queue);
+		fprintf(output, "discipline %d %s", queue->number, when);
+		report_discipline(output, queue);
+	}
+}
 
-		fprintf(output, "discipline %d %s kind %s packets %u bytes %u drops %u report ", queue->number, when, answer->kind,
-			answer->state.qlen, answer->state.backlog, answer->state.drops);
-		for (unsigned place = 0; place < answer->report_size; place++)
-			fprintf(output, "%02x", answer->report[place]);
-		fprintf(output, "%s\n", answer->report_size ? "" : "-");
+void queues_moment(FILE *moments)
+{
+	for (struct queue *queue = all; queue < all + queues; queue++) {
+		const struct counts *whole = &queue->whole;
+
+		fprintf(moments, "queue departures %llu bytes_sent %llu sojourn_sum %.0f", (unsigned long long)whole->departures,
+			(unsigned long long)whole->bytes, whole->sojourn_sum);
+		report_discipline(moments, queue);
 	}
 }
 
@@ -329,9 +363,10 @@ void queues_end(void)
 {
 	for (struct queue *queue = all; queue < all + queues; queue++) {
 		struct counts *window = &queue->window;
-		struct answer wire;
+		struct answer wire, filters;
 
 		ask(queue->wire_netlink, queue->wire_device, WIRE_HANDLE, &wire);
+		ask(queue->netlink, queue->device, FILTERS_HANDLE, &filters);
 		tap_check(&queue->arriving);
 		tap_check(&queue->leaving);
 		fprintf(output,
@@ -339,7 +374,8 @@ void queues_end(void)
 			"total_departures %llu link_losses %u samples %llu packets %.17g squares %.17g bytes %.17g most %llu\n",
 			queue->number, (unsigned long long)window->arrivals, (unsigned long long)window->departures,
 			(unsigned long long)window->bytes, window->sojourn_sum, (long long)window->sojourn_most,
-			(unsigned long long)queue->whole.arrivals, (unsigned long long)queue->whole.departures, wire.state.drops,
+			(unsigned long long)queue->whole.arrivals, (unsigned long long)queue->whole.departures,
+			wire.state.drops + filters.state.drops,
 			(unsigned long long)queue->samples, queue->sum, queue->squares, queue->bytes, (unsigned long long)queue->most);
 		bins_report("sojourns", queue->number, queue->bins);
 		for (int flow = 0; flow < flow_count; flow++)

@@ -14,16 +14,17 @@
 
 /* Enough for all packets between two looks, 4 ms apart, of a link of 1 Gbit/s with the smallest packets. */
 #define FRAMES 8192
+/* The kernel's own headers before a packet's take less than half of the smaller. */
 #define FRAME 128
+#define LARGER_FRAME 256
 #define BLOCK 65536
-/* Ethernet, IP and TCP headers without options. */
-#define CAPTURED (ETH_HLEN + 20 + 20)
 
-void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing)
+void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing, unsigned captured)
 {
-	struct sock_filter code[] = { { BPF_RET | BPF_K, 0, 0, CAPTURED } };
+	unsigned frame = captured > HEADERS ? LARGER_FRAME : FRAME;
+	struct sock_filter code[] = { { BPF_RET | BPF_K, 0, 0, captured } };
 	struct sock_fprog filter = { 1, code };
-	struct tpacket_req ring = { BLOCK, FRAMES * FRAME / BLOCK, FRAME, FRAMES };
+	struct tpacket_req ring = { BLOCK, FRAMES * frame / BLOCK, frame, FRAMES };
 	struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
 	int version = TPACKET_V2, one = 1;
 
@@ -31,6 +32,7 @@ void tap_open(struct tap *tap, const char *name_space, const char *device, int o
 	tap->where = device;
 	tap->outgoing = outgoing;
 	tap->next = 0;
+	tap->frame = frame;
 	address.sll_ifindex = if_nametoindex(device);
 	tap->socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (tap->socket < 0 || !address.sll_ifindex)
@@ -40,18 +42,24 @@ void tap_open(struct tap *tap, const char *name_space, const char *device, int o
 	    (!outgoing && setsockopt(tap->socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one)) ||
 	    setsockopt(tap->socket, SOL_PACKET, PACKET_RX_RING, &ring, sizeof ring))
 		fail("ring", device);
-	tap->ring = mmap(NULL, FRAMES * FRAME, PROT_READ | PROT_WRITE, MAP_SHARED, tap->socket, 0);
+	tap->ring = mmap(NULL, FRAMES * frame, PROT_READ | PROT_WRITE, MAP_SHARED, tap->socket, 0);
 	if (tap->ring == MAP_FAILED || bind(tap->socket, (void *)&address, sizeof address))
 		fail("bind", device);
 }
 
-static int understood(const struct tap *tap, const struct tpacket2_hdr *header, struct packet *packet)
+int tap_wants(const struct tap *tap, const struct tpacket2_hdr *header)
 {
 	const struct sockaddr_ll *link = (const void *)((const char *)header + TPACKET_ALIGN(sizeof *header));
+
+	return (link->sll_pkttype == PACKET_OUTGOING) == tap->outgoing && link->sll_protocol == htons(ETH_P_IP);
+}
+
+static int understood(const struct tap *tap, const struct tpacket2_hdr *header, struct packet *packet)
+{
 	const struct iphdr *ip = (const void *)((const char *)header + header->tp_net);
 	const struct tcphdr *tcp = (const void *)(ip + 1);
 
-	if ((link->sll_pkttype == PACKET_OUTGOING) != tap->outgoing || link->sll_protocol != htons(ETH_P_IP) || ip->ihl != 5)
+	if (!tap_wants(tap, header) || ip->ihl != 5)
 		return 0;
 	packet->time = (Time)header->tp_sec * 1000000000 + header->tp_nsec;
 	packet->length = header->tp_len;
@@ -75,21 +83,37 @@ static int understood(const struct tap *tap, const struct tpacket2_hdr *header, 
 	return 1;
 }
 
+static struct tpacket2_hdr *place(const struct tap *tap)
+{
+	return (void *)(tap->ring + (size_t)tap->next * tap->frame);
+}
+
+struct tpacket2_hdr *tap_first(struct tap *tap)
+{
+	struct tpacket2_hdr *header = place(tap);
+
+	return *(volatile uint32_t *)&header->tp_status & TP_STATUS_USER ? header : NULL;
+}
+
+void tap_release(struct tap *tap)
+{
+	__sync_synchronize();
+	place(tap)->tp_status = TP_STATUS_KERNEL;
+	tap->next = (tap->next + 1) % FRAMES;
+}
+
 int tap_next(struct tap *tap, struct packet *packet)
 {
-	for (;;) {
-		struct tpacket2_hdr *header = (void *)(tap->ring + (size_t)tap->next * FRAME);
-		int found;
+	const struct tpacket2_hdr *header;
 
-		if (!(*(volatile uint32_t *)&header->tp_status & TP_STATUS_USER))
-			return 0;
-		found = understood(tap, header, packet);
-		__sync_synchronize();
-		header->tp_status = TP_STATUS_KERNEL;
-		tap->next = (tap->next + 1) % FRAMES;
+	while ((header = tap_first(tap))) {
+		int found = understood(tap, header, packet);
+
+		tap_release(tap);
 		if (found)
 			return 1;
 	}
+	return 0;
 }
 
 void tap_check(struct tap *tap)

@@ -1,0 +1,77 @@
+"""What a guest captured at the near end of a link: packets as they were but for their ports, in order of time.
+
+In the guest both ends of a flow have a port of its number, which may be some service's. Here they are those of the simulator's
+captures: the sender's is one that nobody has registered (RFC 6335, section 6), the receiver's is discard.
+"""
+
+import struct
+from collections.abc import Iterator
+from heapq import merge
+from operator import itemgetter
+from pathlib import Path
+from socket import inet_aton
+
+from sojourn.backends.linux import traffic
+from sojourn.backends.linux.plan import ARRIVED, SENT, extra_headers
+from sojourn.backends.linux.topology import address
+from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
+from sojourn.specification import RunSpecification
+
+#: What comes before the bytes of a packet (capture.c): when (ns), its length, and how many bytes there are.
+_RECORD = struct.Struct("=qII")
+
+#: The sender's ports, one a flow, and the receiver's, and those above when they are used up (crates/pcapng).
+_FIRST_PORT, _PORTS, _DISCARD = 49152, 65536 - 49152, 9
+
+#: The guest's port of the first flow (guest.h), and where a packet has its ports and its source: no packet has options of IP's.
+_GUESTS_FIRST_PORT, _SOURCE, _ENDS = 5000, slice(12, 16), slice(20, 24)
+
+#: When (ns since the start), whether it leaves or arrives, its length, and its first bytes, from its IP header on.
+Packet = tuple[int, bool, int, bytes]
+
+
+def packets(run: RunSpecification, link: int, folder: Path) -> Iterator[Packet]:
+    """The packets of flows that a run's guest captured into a folder, up to the end of the run."""
+    end = nanoseconds(run["duration"])
+    both = merge(_sent(run, link, folder / SENT), _read(folder / ARRIVED, leaves=False), key=itemgetter(0))
+    senders = [inet_aton(address(flow.entry["from"])) for flow in traffic.flows(run)]
+    for time, leaves, length, content in both:
+        if time >= end:
+            return
+        flow = int.from_bytes(content[_ENDS][:2]) - _GUESTS_FIRST_PORT
+        if 0 <= flow < len(senders):
+            ports = _ports(flow, content[_SOURCE] == senders[flow])
+            yield time, leaves, length, content[: _ENDS.start] + ports + content[_ENDS.stop :]
+
+
+def _ports(flow: int, is_sent: bool) -> bytes:
+    more, place = divmod(flow, _PORTS)
+    ends = (_FIRST_PORT + place, _DISCARD + more)
+    return b"".join(port.to_bytes(2) for port in (ends if is_sent else reversed(ends)))
+
+
+def _read(path: Path, *, leaves: bool) -> Iterator[Packet]:
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        while head := file.read(_RECORD.size):
+            time, length, captured = _RECORD.unpack(head)
+            yield time, leaves, length, file.read(captured)
+
+
+def _sent(run: RunSpecification, link: int, path: Path) -> Iterator[Packet]:
+    """Packets that leave, each when its last bit has been sent: the guest saw them when the transmitter was to take them."""
+    extra = extra_headers(run, tuple(traffic.flows(run)))
+    rates = _rates(run, link)
+    free = 0.0
+    for time, leaves, length, content in _read(path, leaves=True):
+        rate = next(rate for at, rate in reversed(rates) if at <= time)
+        free = max(free, time) + 8 * (length + extra) * NANOSECONDS / rate
+        yield int(free), leaves, length, content
+
+
+def _rates(run: RunSpecification, link: int) -> list[tuple[int, int]]:
+    """When (ns) a link has which rate."""
+    described = run["links"][link]
+    changes = ((nanoseconds(change["at"]), change["rate"]) for change in described["changes"] if change["rate"] is not None)
+    return [(0, described["rate"]), *changes]
