@@ -272,3 +272,12 @@ fn whole_segments_delivered() {
         assert_eq!(rig.sender.window().cwnd, cwnd * MSS, "at {milliseconds} ms");
     }
 }
+
+/// Section 6.2, step 3: an acknowledgement whose SACK blocks both report new data, the most recent block first (RFC 2018
+/// section 4), is no sign of reordering, so that the losses count at once.
+#[test]
+fn sack_blocks_not_reordering() {
+    let mut rig = Rig::new(20, None);
+    let sent = rig.ack(200, 0, &[(5, 8), (1, 4)]);
+    assert!(sent.starts_with(&[0, 4]), "retransmissions of 0 and 4, not {sent:?}");
+}
