@@ -418,6 +418,14 @@ impl Scoreboard {
         1
     }
 
+    /// Takes back that segments are lost, after a timeout that was spurious. Those that were sent again are in flight twice.
+    pub fn unmark_losses(&mut self) {
+        for index in self.una..self.nxt {
+            self.segment_mut(index).clear(Segment::LOST);
+        }
+        self.lost = 0;
+    }
+
     /// Marks the first unacknowledged segment as lost when the duplicate threshold is reached. Returns the number of
     /// segments newly marked.
     pub fn mark_first_lost(&mut self) -> u64 {
