@@ -156,7 +156,7 @@ def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capt
 #: docs/your-own-algorithm.md has what was measured, and why pairs differ.
 TOLERANCES = {
     "bbr": 0.005,
-    "bic": 0.3,
+    "bic": 0.01,
     "cubic": 0.005,
     "dctcp": 0.01,
     "hstcp": 0.005,

@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 use super::segment_ring::SegmentRing;
-use crate::packet::Block;
+use crate::packet::{Block, MAXIMUM_SACK_BLOCKS};
 
 /// One segment in 4 bytes: three bits of state and the tag of its run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -278,10 +278,15 @@ impl Scoreboard {
     }
 
     /// Processes SACK blocks, after the cumulative acknowledgement of the same packet (RFC 6675 section 4, Update()).
-    /// Calls `arrived` for each newly SACKed segment.
+    /// Calls `arrived` for each newly SACKed segment, in the order of the stream: the first block is the most recent one, not
+    /// the lowest (RFC 2018 section 4), and an acknowledgement may report several new ones.
     pub fn on_sacks(&mut self, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
+        let mut ordered = [Block::default(); MAXIMUM_SACK_BLOCKS];
+        let ordered = &mut ordered[..blocks.len()];
+        ordered.copy_from_slice(blocks);
+        ordered.sort_unstable_by_key(|block| block.start);
         let mut newly_sacked = 0;
-        for block in blocks {
+        for block in ordered {
             let start = self.index_of(block.start).max(self.una);
             let end = self.index_past(block.end).min(self.nxt);
             newly_sacked += self.mark_sacked(start, end, &mut arrived);
@@ -411,6 +416,14 @@ impl Scoreboard {
         self.retransmitted -= again;
         self.next_lost = self.next_lost.min(index);
         1
+    }
+
+    /// Takes back that segments are lost, after a timeout that was spurious. Those that were sent again are in flight twice.
+    pub fn unmark_losses(&mut self) {
+        for index in self.una..self.nxt {
+            self.segment_mut(index).clear(Segment::LOST);
+        }
+        self.lost = 0;
     }
 
     /// Marks the first unacknowledged segment as lost when the duplicate threshold is reached. Returns the number of

@@ -237,8 +237,8 @@ fn timeout_spares_recent_segments() {
     // RFC 6298 (5.4): the first segment is retransmitted regardless of the data in flight.
     assert_eq!(rig.expire(1300), [0]);
     assert_eq!(rig.sender.statistics.timeouts, 1);
-    // The window of two segments includes segment 4.
-    assert_eq!(rig.ack(1320, 2, &[]), [2]);
+    // Linux tcp_input.c, tcp_enter_loss: the window is one segment and what is in flight, segment 4; then it grows by one.
+    assert_eq!(rig.ack(1320, 2, &[]), [2, 3]);
 }
 
 /// Section 9.4 (RFC 3708): when all retransmissions are reported as duplicates, the reduction is undone.
@@ -271,4 +271,57 @@ fn whole_segments_delivered() {
         rig.ack(milliseconds, next, &[]);
         assert_eq!(rig.sender.window().cwnd, cwnd * MSS, "at {milliseconds} ms");
     }
+}
+
+/// Section 6.2, step 3: an acknowledgement whose SACK blocks both report new data, the most recent block first (RFC 2018
+/// section 4), is no sign of reordering, so that the losses count at once.
+#[test]
+fn sack_blocks_not_reordering() {
+    let mut rig = Rig::new(20, None);
+    let sent = rig.ack(200, 0, &[(5, 8), (1, 4)]);
+    assert!(sent.starts_with(&[0, 4]), "retransmissions of 0 and 4, not {sent:?}");
+}
+
+/// Linux tcp_input.c, tcp_time_to_recover: segment 20 is sent during the recovery from the losses of segments 0 and 6, lost, and
+/// retransmitted before that recovery ends. At its end (SND.UNA 20) the loss is still unanswered, so that the next recovery
+/// begins and reduces the window again.
+#[test]
+fn loss_during_recovery_answered() {
+    let mut rig = Rig::new(20, None);
+    assert_eq!(rig.ack(200, 0, &[(1, 4)]), [0, 20]);
+    assert_eq!(rig.ack(204, 0, &[(1, 6)]), [21]);
+    assert_eq!(rig.ack(210, 0, &[(7, 10), (1, 6)]), [6]);
+    rig.ack(295, 6, &[(7, 20)]);
+    assert!(rig.ack(300, 6, &[(21, 22), (7, 20)]).contains(&20), "the loss is repaired");
+    assert_eq!((rig.sender.statistics.fast_recoveries, rig.sender.window().ssthresh), (1, 10 * MSS));
+    rig.ack(306, 20, &[(21, 22)]);
+    assert_eq!(rig.sender.statistics.fast_recoveries, 2);
+    assert!(rig.sender.window().ssthresh <= 5 * MSS, "the window of ten segments is reduced");
+}
+
+/// RFC 5682 section 3.1, steps 2.b and 3.b: the acknowledgement of the retransmission is followed by new data, not by further
+/// retransmissions; as segment 1 then arrives though it was sent once, the timeout was spurious, and what it marked lost is not.
+#[test]
+fn spurious_timeout_undone() {
+    let mut rig = Rig::new(4, None);
+    assert_eq!(rig.expire(300), [4]);
+    assert_eq!(rig.expire(1300), [0]);
+    assert_eq!((rig.segments(), rig.sender.window().ssthresh), (1, 2 * MSS));
+    assert_eq!(rig.ack(1400, 1, &[]), [5, 6], "new data");
+    assert_eq!(rig.sender.statistics.undone_reductions, 0);
+    rig.ack(1410, 2, &[]);
+    assert_eq!((rig.sender.statistics.undone_reductions, rig.sender.window().ssthresh), (1, u64::MAX));
+    assert!(rig.segments() >= 4, "{} segments", rig.segments());
+    assert_eq!(rig.sender.statistics.retransmissions, 1);
+}
+
+/// RFC 5682 section 3.1, step 3.a: the new data arrive and segment 1 does not, so that the timeout was not spurious.
+#[test]
+fn real_timeout_repaired() {
+    let mut rig = Rig::new(4, None);
+    rig.expire(300);
+    rig.expire(1300);
+    assert_eq!(rig.ack(1400, 1, &[]), [5, 6]);
+    assert_eq!(rig.ack(1500, 1, &[(5, 6)]), [1], "lost data");
+    assert_eq!(rig.sender.statistics.undone_reductions, 0);
 }

@@ -216,7 +216,8 @@ pub enum CongestionEvent {
         /// Whether the stack asks for a smaller reduction than for a loss: Alternative Backoff with ECN (RFC 8511).
         abe: bool,
     },
-    /// Slow start restarts, from a window of one segment: the retransmission timer expired, or the recovery is Tahoe's. It
+    /// Slow start restarts, from a window of one segment or, with RACK-TLP, one more than what is in flight: the retransmission
+    /// timer expired, or the recovery is Tahoe's. It
     /// follows the `Loss` of the same time, if there is one.
     Timeout,
     /// The latest loss was spurious: everything that was sent again had arrived (RFC 8985 section 9.4). The sender has set cwnd and

@@ -20,7 +20,7 @@ choice! {
         /// RFC 9937 proportional rate reduction over RFC 6675 loss detection.
         Prr = "prr",
         /// RFC 8985: loss detection by time, tail loss probes, proportional rate reduction. With `duplicate_sack` it undoes
-        /// reductions for spurious losses.
+        /// reductions for spurious losses. Timeouts as in Linux tcp_input.c, tcp_enter_loss and tcp_process_loss.
         Rack = "rack",
     }
 }

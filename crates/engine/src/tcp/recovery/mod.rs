@@ -111,8 +111,8 @@ trait Repair {
     fn finds_loss(&mut self, flight: &mut Flight, arrival: &Arrival) -> bool;
 
     /// Enters fast recovery: marks lost segments, calls `reduce` to lower the threshold, and sets the window.
-    /// `delivered` is the number of segments that the current acknowledgement delivered, `nxt` is SND.NXT.
-    fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry;
+    /// `arrival` is the current acknowledgement, `nxt` is SND.NXT.
+    fn enter(&mut self, flight: &mut Flight, arrival: &Arrival, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry;
 
     /// Processes an acknowledgement during fast recovery that does not end it.
     fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step;
@@ -241,15 +241,30 @@ impl Recovery {
                     flight.phase = Phase::Open;
                     flight.duplicate_acks = 0;
                 }
-                Step::Grow
+                if self.repairs_anew(flight) { Step::Enter } else { Step::Grow }
             }
         }
     }
 
-    /// Starts recovery from a loss. `reduce` makes the congestion control lower the threshold. `delivered` is the
-    /// number of segments that the current acknowledgement delivered, `nxt` is SND.NXT.
-    pub fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
-        each!(self, recovery => recovery.enter(flight, delivered, nxt, reduce))
+    /// Whether an acknowledgement after a timeout starts fast recovery: one that ends the repair while later losses are known,
+    /// or that shows the loss of a retransmission (Linux tcp_input.c, tcp_fastretrans_alert).
+    fn repairs_anew(&self, flight: &mut Flight) -> bool {
+        match self {
+            Recovery::Rack(rack) => rack.lost_again() || flight.is_open() && rack.knows_of_loss(flight),
+            _ => false,
+        }
+    }
+
+    /// Starts recovery from a loss. `reduce` makes the congestion control lower the threshold. `arrival` is the current
+    /// acknowledgement, `nxt` is SND.NXT.
+    pub fn enter(
+        &mut self,
+        flight: &mut Flight,
+        arrival: &Arrival,
+        nxt: u64,
+        reduce: impl FnOnce(&mut Flight),
+    ) -> Entry {
+        each!(self, recovery => recovery.enter(flight, arrival, nxt, reduce))
     }
 
     /// The segment to send next, if the window allows it. `has_new` tells whether a new segment is available.
@@ -258,7 +273,10 @@ impl Recovery {
         match flight.phase {
             Phase::Open => has_new.then_some(Next::New),
             Phase::Recovery => each!(self, recovery => recovery.next_segment(flight, has_new)),
-            Phase::Loss => lost_then_new(flight, has_new),
+            Phase::Loss => match self {
+                Recovery::Rack(rack) => rack.next_after_timeout(flight, has_new),
+                _ => lost_then_new(flight, has_new),
+            },
         }
     }
 
@@ -297,10 +315,21 @@ impl Recovery {
     }
 
     /// Restarts slow start after a retransmission timeout, or after a loss with Tahoe. Every segment not known to be
-    /// delivered or in flight is considered lost. `nxt` is SND.NXT.
-    pub fn on_timeout(&mut self, flight: &mut Flight, nxt: u64, rto: &Rto, now: Time) {
+    /// delivered or in flight is considered lost. `nxt` is SND.NXT; `repeats` tells whether the same segment has already
+    /// timed out.
+    pub fn on_timeout(&mut self, flight: &mut Flight, nxt: u64, repeats: bool, rto: &Rto, now: Time) {
+        let begins = flight.is_open();
         flight.start_over(nxt);
         each!(self, recovery => recovery.on_timeout(flight, rto, now));
+        if let Recovery::Rack(rack) = self {
+            rack.follow_timeout(flight, begins, repeats);
+        }
+    }
+
+    /// Whether the first timeout of a segment lowers ssthresh. RACK-TLP spares a window that a fast recovery is already
+    /// reducing: Linux tcp_input.c, tcp_enter_loss.
+    pub fn reduces_on_timeout(&self, flight: &Flight) -> bool {
+        !matches!(self, Recovery::Rack(_)) || flight.phase != Phase::Recovery
     }
 
     /// Records that a segment with this payload, in bytes, was sent. It is a first transmission if the index is that of
@@ -369,18 +398,19 @@ impl Recovery {
         }
     }
 
-    /// Detects losses after an acknowledgement with these SACK blocks, and adds them to its progress.
+    /// Detects losses after an acknowledgement of so many bytes with these SACK blocks, and adds them to its progress.
     #[inline]
     pub fn find_losses(
         &mut self,
         flight: &mut Flight,
+        acked: u64,
         sacks: &[Block],
         progress: &mut Progress,
         rto: &Rto,
         now: Time,
     ) -> Evidence {
         match self {
-            Recovery::Rack(rack) => rack.find_losses(flight, sacks, progress, rto, now),
+            Recovery::Rack(rack) => rack.find_losses(flight, acked, sacks, progress, rto, now),
             _ => Evidence::None,
         }
     }

@@ -17,10 +17,11 @@ impl ProportionalRateReduction {
         ProportionalRateReduction { recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
     }
 
-    /// Starts an episode for a flight whose threshold has been reduced. `delivered` is the number of segments that the
-    /// current acknowledgement delivered. Where the window is reduced, not the flight, its size is that of the window: Linux
+    /// Starts an episode for a flight whose threshold has been reduced, with the current acknowledgement; `safe` as in
+    /// [`on_ack`](Self::on_ack). Where the window is reduced, not the flight, its size is that of the window: Linux
     /// tcp_input.c, tcp_init_cwnd_reduction.
-    pub(super) fn enter(flight: &mut Flight, delivered: u64) -> ProportionalRateReduction {
+    pub(super) fn enter(flight: &mut Flight, arrival: &Arrival, safe: bool) -> ProportionalRateReduction {
+        let delivered = arrival.progress.delivered;
         let scoreboard = &flight.scoreboard;
         let mss = flight.window.mss;
         let recover_fs = match flight.settings.flight_size {
@@ -28,14 +29,18 @@ impl ProportionalRateReduction {
             _ => (scoreboard.outstanding() - scoreboard.sacked() + delivered) * mss,
         };
         let mut reduction = ProportionalRateReduction::new(recover_fs);
-        reduction.set_window(flight, delivered, false);
+        reduction.set_window(flight, delivered, safe);
         reduction
     }
 
     /// Updates the window for an acknowledgement during the episode.
     pub(super) fn reduce(&mut self, flight: &mut Flight, arrival: &Arrival) {
-        let safe = arrival.acked > 0 && arrival.progress.newly_lost == 0;
-        self.set_window(flight, arrival.progress.delivered, safe);
+        self.set_window(flight, arrival.progress.delivered, Self::is_safe(arrival));
+    }
+
+    /// Whether SND.UNA advanced and no further loss was detected: SafeACK of section 6.2.
+    pub(super) fn is_safe(arrival: &Arrival) -> bool {
+        arrival.acked > 0 && arrival.progress.newly_lost == 0
     }
 
     fn set_window(&mut self, flight: &mut Flight, delivered: u64, safe: bool) {

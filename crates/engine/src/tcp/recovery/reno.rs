@@ -27,7 +27,7 @@ impl Repair for Reno {
         (self.repeats || flight.is_past_last_loss()) && flight.count_duplicate()
     }
 
-    fn enter(&mut self, flight: &mut Flight, _delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
+    fn enter(&mut self, flight: &mut Flight, _arrival: &Arrival, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
         self.inflation = inflation::enter(flight, reduce);
         flight.begin_recovery(nxt);
         Entry::Repair { first: Some(flight.scoreboard.una()) }

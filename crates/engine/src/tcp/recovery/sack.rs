@@ -45,14 +45,14 @@ impl Repair for Sack {
     }
 
     /// Enters fast recovery: section 5, step 4.
-    fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
+    fn enter(&mut self, flight: &mut Flight, arrival: &Arrival, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
         flight.scoreboard.start_episode();
         flight.scoreboard.mark_first_lost();
         reduce(flight);
         if flight.settings.is_governed {
             self.reduction = None;
         } else if self.is_proportional {
-            self.reduction = Some(ProportionalRateReduction::enter(flight, delivered));
+            self.reduction = Some(ProportionalRateReduction::enter(flight, arrival, false));
         } else {
             flight.window.cwnd = flight.window.ssthresh;
         }

@@ -13,7 +13,7 @@ impl Repair for Tahoe {
         flight.is_past_last_loss() && flight.count_duplicate()
     }
 
-    fn enter(&mut self, flight: &mut Flight, _delivered: u64, _nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
+    fn enter(&mut self, flight: &mut Flight, _arrival: &Arrival, _nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
         reduce(flight);
         Entry::StartOver
     }

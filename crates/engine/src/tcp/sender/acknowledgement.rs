@@ -69,7 +69,7 @@ impl Sender {
             self.retries = 0;
             self.flight.limited_transmitted = 0;
         }
-        let evidence = self.recovery.find_losses(&mut self.flight, sacks, &mut progress, &self.rto, now);
+        let evidence = self.recovery.find_losses(&mut self.flight, acked, sacks, &mut progress, &self.rto, now);
         self.act_on(evidence, progress.delivered, now);
         let marked = self.marks.count(ack, progress.delivered);
         let timestamps = options.sent.map(|sent| Timestamps { sent, echo });
@@ -82,10 +82,11 @@ impl Sender {
         if marked > 0 {
             self.on_marks(now);
         }
-        let step = self.recovery.on_ack(&mut self.flight, &Arrival { acked, progress });
+        let arrival = Arrival { acked, progress };
+        let step = self.recovery.on_ack(&mut self.flight, &arrival);
         let delivered = progress.delivered * self.flight.window.mss;
         let growth = Growth { acked, delivered, follows_gap, marked, rtt, timestamps, options };
-        let restarts_timer = self.take_step(step, &growth, progress.delivered, now, outbox);
+        let restarts_timer = self.take_step(step, &growth, &arrival, now, outbox);
         if let Some(delivery) = delivery {
             let in_recovery = !self.flight.is_open();
             self.algorithm.on_delivery(&mut self.flight.window, &Delivery { in_recovery, ..delivery });
@@ -203,16 +204,22 @@ impl Sender {
         }
     }
 
-    /// Applies the effect of an acknowledgement on recovery. `delivered` is the number of segments that it delivered.
-    /// Returns whether to restart the retransmission timer.
-    fn take_step(&mut self, step: Step, growth: &Growth, delivered: u64, now: Time, outbox: &mut Vec<Packet>) -> bool {
+    /// Applies the effect of an acknowledgement on recovery. Returns whether to restart the retransmission timer.
+    fn take_step(
+        &mut self,
+        step: Step,
+        growth: &Growth,
+        arrival: &Arrival,
+        now: Time,
+        outbox: &mut Vec<Packet>,
+    ) -> bool {
         match step {
             Step::Grow | Step::Enter => {
                 if growth.acked > 0 {
                     self.grow(growth, step == Step::Enter, now);
                 }
                 if step == Step::Enter {
-                    self.enter_recovery(delivered, now, outbox);
+                    self.enter_recovery(arrival, now, outbox);
                 }
                 true
             }
@@ -223,7 +230,7 @@ impl Sender {
                 restarts_timer
             }
             Step::Leave => {
-                self.leave_recovery(growth, delivered, now, outbox);
+                self.leave_recovery(growth, arrival, now, outbox);
                 true
             }
         }
@@ -232,14 +239,14 @@ impl Sender {
     /// Ends recovery. What its last acknowledgement adds to the window is the stack's to say.
     #[cold]
     #[inline(never)]
-    fn leave_recovery(&mut self, growth: &Growth, delivered: u64, now: Time, outbox: &mut Vec<Packet>) {
+    fn leave_recovery(&mut self, growth: &Growth, arrival: &Arrival, now: Time, outbox: &mut Vec<Packet>) {
         self.recovery.leave(&mut self.flight);
         let grows_by_all = self.profile.growth_after_recovery && growth.acked > 0;
         if grows_by_all {
             self.grow(&Growth { delivered: growth.acked, follows_gap: true, ..*growth }, false, now);
         }
         if self.recovery.knows_of_loss(&mut self.flight) {
-            self.enter_recovery(delivered, now, outbox);
+            self.enter_recovery(arrival, now, outbox);
         } else if self.flight.settings.counts_segments && growth.acked > 0 && !grows_by_all {
             // Linux tcp_input.c, tcp_cong_control: no longer in the state Recovery.
             self.grow(&Growth { follows_gap: true, ..*growth }, false, now);

@@ -4,7 +4,7 @@
 use super::Sender;
 use crate::packet::Packet;
 use crate::tcp::congestion::{Algorithm, CongestionControl, CongestionEvent};
-use crate::tcp::flight::Flight;
+use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::recovery::Entry;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -19,11 +19,11 @@ fn tell(algorithm: &mut Algorithm, flight: &mut Flight, event: CongestionEvent, 
 }
 
 impl Sender {
-    /// Starts recovery from a loss. `delivered` is the number of segments that the current acknowledgement delivered.
-    pub(super) fn enter_recovery(&mut self, delivered: u64, now: Time, outbox: &mut Vec<Packet>) {
+    /// Starts recovery from a loss that the current acknowledgement shows.
+    pub(super) fn enter_recovery(&mut self, arrival: &Arrival, now: Time, outbox: &mut Vec<Packet>) {
         let nxt = self.next_sequence();
         let algorithm = &mut self.algorithm;
-        let entry = self.recovery.enter(&mut self.flight, delivered, nxt, |flight| {
+        let entry = self.recovery.enter(&mut self.flight, arrival, nxt, |flight| {
             let event = CongestionEvent::Loss { flight_size: flight.flight_size() };
             tell(algorithm, flight, event, now);
         });
@@ -48,7 +48,8 @@ impl Sender {
         self.algorithm.on_congestion(&mut self.flight.window, CongestionEvent::Timeout, now);
         self.slow_start.restart();
         self.marks.on_reduced(nxt);
-        self.recovery.on_timeout(&mut self.flight, nxt, &self.rto, now);
+        let repeats = self.retries > 1;
+        self.recovery.on_timeout(&mut self.flight, nxt, repeats, &self.rto, now);
         // A retransmission by timeout is not delayed by pacing: Linux tcp_timer.c, tcp_retransmit_timer.
         self.pacer.let_pass(now);
         self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.5) and (5.6)
@@ -107,6 +108,7 @@ impl Sender {
         }
         window.ssthresh = window.ssthresh.max(ssthresh);
         self.algorithm.on_congestion(window, CongestionEvent::Spurious, now);
+        self.retries = 0;
         self.statistics.undone_reductions += 1;
     }
 

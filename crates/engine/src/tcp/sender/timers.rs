@@ -2,7 +2,9 @@
 
 use super::{Abort, Sender, State};
 use crate::packet::Packet;
+use crate::tcp::flight::Arrival;
 use crate::tcp::recovery::Expiry;
+use crate::tcp::scoreboard::Progress;
 use crate::time::Time;
 
 impl Sender {
@@ -35,7 +37,9 @@ impl Sender {
         match self.recovery.on_timer(&mut self.flight, &self.rto, now) {
             Expiry::Nothing => {}
             Expiry::Enter => {
-                self.enter_recovery(0, now, outbox);
+                // Counts as a segment delivered: Linux tcp_recovery.c, tcp_rack_reo_timeout.
+                let progress = Progress { delivered: 1, ..Progress::default() };
+                self.enter_recovery(&Arrival { acked: 0, progress }, now, outbox);
                 self.send(now, outbox);
             }
             Expiry::Send => self.send(now, outbox),
@@ -71,7 +75,7 @@ impl Sender {
                 if self.retries >= self.profile.data_retries {
                     return self.abort(Abort::DataRetries, now);
                 }
-                if self.retries == 0 {
+                if self.retries == 0 && self.recovery.reduces_on_timeout(&self.flight) {
                     self.reduce_on_timeout(now);
                 }
                 self.retries += 1;

@@ -74,8 +74,8 @@ impl Detector {
     }
 
     /// Records the delivery of a segment: steps 2 and 3. `echo_ended` is the end of the clock tick of the echoed
-    /// timestamp, if any.
-    pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
+    /// timestamp, if any. Returns whether the segment had been sent more than once.
+    pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) -> bool {
         let Transmission { sent, again } = self.transmissions[index];
         if index >= self.highest {
             self.highest = index + 1;
@@ -85,10 +85,11 @@ impl Detector {
         // An acknowledgement of the first transmission gives no information on the retransmission.
         let rtt = now.since(sent);
         if again && (echo_ended.is_some_and(|ended| ended <= sent) || rtt < self.min_rtt) {
-            return;
+            return again;
         }
         self.rtt = rtt;
         self.latest = self.latest.max(Some((sent, index)));
+        again
     }
 
     /// Widens the reordering window after a duplicate delivery, which shows that it was too small (step 4).

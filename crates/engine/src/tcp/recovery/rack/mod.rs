@@ -3,16 +3,19 @@
 //! (`undo.rs`).
 
 mod detector;
+mod timeout;
 mod undo;
 
-use super::{Entry, Evidence, Expiry, ProportionalRateReduction, Repair, Step};
+use super::{Entry, Evidence, Expiry, Next, ProportionalRateReduction, Repair, Step, lost_then_new};
 use crate::packet::Block;
-use crate::tcp::flight::{Arrival, Flight};
+use crate::tcp::flight::{Arrival, Flight, Phase};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::Progress;
+use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 use detector::Detector;
+use timeout::Timeout;
 use undo::{Undo, duplicate_of};
 
 /// Maximum delay of an acknowledgement: RFC 8985 section 7.2, TLP.max_ack_delay.
@@ -49,6 +52,9 @@ pub struct Rack {
     /// Whether the receiver reports duplicate segments, so that spurious reductions can be undone.
     takes_back: bool,
     undo: Option<Undo>,
+    timeout: Timeout,
+    /// Whether the current acknowledgement shows that a retransmission was lost.
+    lost_again: bool,
     /// The reduction of the current episode, `None` if the algorithm sets the window.
     reduction: Option<ProportionalRateReduction>,
 }
@@ -64,6 +70,8 @@ impl Rack {
             timer: Timer::Probe,
             takes_back: duplicate_sack,
             undo: None,
+            timeout: Timeout::new(),
+            lost_again: false,
             reduction: None,
         }
     }
@@ -90,13 +98,15 @@ impl Rack {
 
     /// Records the delivery of a segment.
     pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
-        self.detector.on_delivered(index, echo_ended, now);
+        let again = self.detector.on_delivered(index, echo_ended, now);
+        self.timeout.on_delivered(index, again, echo_ended);
     }
 
-    /// Detects losses after an acknowledgement, and adds them to its progress.
+    /// Detects losses after an acknowledgement of so many bytes, and adds them to its progress.
     pub(super) fn find_losses(
         &mut self,
         flight: &mut Flight,
+        acked: u64,
         sacks: &[Block],
         progress: &mut Progress,
         rto: &Rto,
@@ -108,14 +118,55 @@ impl Rack {
             self.detector.on_duplicate(una, nxt);
         }
         let probe_repaired = self.ends_probe(una) && !has_duplicate;
+        let restored = self.after_spurious_timeout(flight, acked, progress.newly_sacked > 0);
+        let retransmitted = flight.scoreboard.retransmitted();
         progress.newly_lost += self.mark_losses(flight, rto, now);
-        if has_duplicate {
+        self.lost_again = flight.scoreboard.retransmitted() < retransmitted;
+        if let Some(evidence) = restored {
+            evidence
+        } else if has_duplicate {
             self.on_needless_retransmission()
         } else if probe_repaired && flight.is_open() {
             Evidence::ProbeRepaired
         } else {
             Evidence::None
         }
+    }
+
+    /// Ends the repair after a timeout that the current acknowledgement shows to be spurious: what it marked lost is not.
+    #[inline]
+    fn after_spurious_timeout(&mut self, flight: &mut Flight, acked: u64, sacks: bool) -> Option<Evidence> {
+        if flight.phase != Phase::Loss {
+            self.timeout.skip();
+            return None;
+        }
+        let completes = flight.una >= flight.recover;
+        if !self.timeout.was_spurious(acked > 0, completes, sacks, flight.scoreboard.nxt()) {
+            return None;
+        }
+        let Window { cwnd, ssthresh, .. } = self.undo.take()?.before();
+        flight.scoreboard.unmark_losses();
+        flight.end_recovery();
+        Some(Evidence::Spurious { cwnd, ssthresh })
+    }
+
+    /// Follows a timeout. `begins` tells whether no loss was being repaired, `repeats` whether the same segment has already
+    /// timed out.
+    pub(super) fn follow_timeout(&mut self, flight: &Flight, begins: bool, repeats: bool) {
+        if begins {
+            self.timeout.forget_retransmissions();
+        }
+        self.timeout.begin(flight.scoreboard.nxt(), begins || repeats);
+    }
+
+    /// The segment to send next after a timeout.
+    pub(super) fn next_after_timeout(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
+        if self.timeout.prefers_new(has_new) { Some(Next::New) } else { lost_then_new(flight, has_new) }
+    }
+
+    /// Whether the current acknowledgement shows that a retransmission was lost.
+    pub(super) fn lost_again(&self) -> bool {
+        self.lost_again
     }
 
     /// Processes an acknowledgement that was overtaken by a later one.
@@ -193,13 +244,11 @@ impl Rack {
 
     /// Saves the window before a reduction.
     pub(super) fn before_reduction(&mut self, flight: &Flight) {
-        if self.takes_back && flight.is_open() {
-            self.undo = Some(Undo::new(flight.window));
-        }
+        self.undo = Some(Undo::new(flight.window));
     }
 
     fn on_needless_retransmission(&mut self) -> Evidence {
-        match self.undo.as_mut().and_then(Undo::on_needless) {
+        match self.undo.as_mut().filter(|_| self.takes_back).and_then(Undo::on_needless) {
             Some(before) => {
                 self.undo = None;
                 Evidence::Spurious { cwnd: before.cwnd, ssthresh: before.ssthresh }
@@ -216,11 +265,17 @@ impl Repair for Rack {
         self.knows_of_loss(flight)
     }
 
-    fn enter(&mut self, flight: &mut Flight, delivered: u64, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
+    fn enter(&mut self, flight: &mut Flight, arrival: &Arrival, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
+        if flight.scoreboard.retransmitted() == 0 {
+            self.timeout.forget_retransmissions();
+        }
         flight.scoreboard.start_episode();
         self.before_reduction(flight);
         reduce(flight);
-        self.reduction = (!flight.settings.is_governed).then(|| ProportionalRateReduction::enter(flight, delivered));
+        // At the end of a recovery the acknowledgement of its last data may show no further loss.
+        let safe = ProportionalRateReduction::is_safe(arrival);
+        self.reduction =
+            (!flight.settings.is_governed).then(|| ProportionalRateReduction::enter(flight, arrival, safe));
         flight.begin_recovery(nxt);
         Entry::Repair { first: flight.scoreboard.next_lost() }
     }
@@ -240,13 +295,16 @@ impl Repair for Rack {
         self.detector.on_recovered();
     }
 
-    /// With time-based detection, any segment may be lost, not only the first.
+    /// With time-based detection, any segment may be lost, not only the first. One that was sent during a recovery is a
+    /// loss of the next, even if it has been retransmitted already: Linux tcp_input.c, tcp_time_to_recover.
     fn knows_of_loss(&self, flight: &mut Flight) -> bool {
-        flight.scoreboard.next_lost().is_some()
+        flight.scoreboard.lost() > 0
     }
 
+    /// The window admits one segment besides those that remain in flight: Linux tcp_input.c, tcp_enter_loss.
     fn on_timeout(&mut self, flight: &mut Flight, rto: &Rto, now: Time) {
         self.detector.mark_losses_on_timeout(&mut flight.scoreboard, rto.srtt(), now);
+        flight.window.cwnd = flight.pipe() + flight.window.mss;
         self.reduction = None;
         self.probe = None;
         self.deadline = Time::NEVER;
@@ -255,8 +313,11 @@ impl Repair for Rack {
     fn on_sent(&mut self, flight: &Flight, index: u64, payload: u64, now: Time) {
         let again = index < flight.scoreboard.nxt();
         self.detector.on_sent(index, flight.scoreboard.una(), again, now);
-        if let Some(undo) = self.undo.as_mut().filter(|_| again) {
-            undo.on_retransmitted();
+        if again {
+            self.timeout.on_retransmitted(now);
+            if let Some(undo) = &mut self.undo {
+                undo.on_retransmitted();
+            }
         }
         if let Some(reduction) = &mut self.reduction {
             reduction.on_sent(payload);

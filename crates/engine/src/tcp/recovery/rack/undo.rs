@@ -27,6 +27,11 @@ impl Undo {
         Undo { before, unexplained: 0 }
     }
 
+    /// The window before the reduction.
+    pub(super) fn before(&self) -> Window {
+        self.before
+    }
+
     /// Counts a retransmission of the episode.
     pub(super) fn on_retransmitted(&mut self) {
         self.unexplained += 1;
