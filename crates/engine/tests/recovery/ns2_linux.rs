@@ -45,3 +45,13 @@ fn overtaken_by_retransmissions() {
     }
     assert!(rig.ack(305, 0, &[(1, 6), (8, 20)]).contains(&0));
 }
+
+/// time_processing: every acknowledgement restarts the retransmission timer, here of a second, also one of nothing new.
+#[test]
+fn duplicates_restart_timer() {
+    let mut rig = twenty_segments();
+    for now in [205, 306, 407] {
+        rig.ack(now, 0, &[(1, now / 20)]);
+        rig.assert_due(now + 1000);
+    }
+}

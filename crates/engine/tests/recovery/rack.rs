@@ -78,7 +78,7 @@ impl Rig {
     }
 
     #[track_caller]
-    fn assert_due(&self, milliseconds: u64) {
+    pub(super) fn assert_due(&self, milliseconds: u64) {
         assert_eq!(self.sender.deadline(), at(milliseconds), "the timer is due");
     }
 

@@ -23,7 +23,8 @@ choice! {
         /// reductions for spurious losses.
         Rack = "rack",
         /// That of ns-2.35's Agent/TCP/Linux: forward acknowledgements, one segment later; a retransmission is lost once a segment
-        /// sent after it is SACKed, or a later retransmission; the window falls by one segment for each sent.
+        /// sent after it is SACKed, or a later retransmission; the window falls by one segment for each sent, and each
+        /// acknowledgement restarts the retransmission timer.
         Ns2Linux = "ns2_linux",
     }
 }

@@ -224,6 +224,11 @@ impl Recovery {
         matches!(self, Recovery::Rack(_) | Recovery::Ns2Linux(_))
     }
 
+    /// Whether an acknowledgement of nothing new restarts the retransmission timer too: ns-2.35 tcp/tcp-linux.cc, time_processing.
+    pub fn restarts_timer_on_duplicates(&self) -> bool {
+        matches!(self, Recovery::Ns2Linux(_))
+    }
+
     /// Processes an acknowledgement, which may end the recovery after a timeout.
     #[inline]
     pub fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {

@@ -1,5 +1,6 @@
 //! Recovery of ns-2's Agent/TCP/Linux: tcp/tcp-linux.cc and tcp/scoreboard1.cc of release 2.35. Unlike RFC 6675 it finds lost
-//! retransmissions, and sends a segment again as often as later ones arrive before it.
+//! retransmissions, and sends a segment again as often as later ones arrive before it. As every acknowledgement restarts the
+//! retransmission timer, it does so for as long as any arrive.
 
 use std::collections::VecDeque;
 
