@@ -46,7 +46,6 @@ pub(super) fn defaults_of_2_35() -> Vec<AlgorithmDefault> {
         default_of("vegas", "rules", VegasRules::Ns2, "ns-2.35 tcp/tcp-vegas.cc, recv"),
         default_of("vegas", "alpha", 1, "ns-2.35 tcl/lib/ns-default.tcl, v_alpha_"),
         default_of("vegas", "beta", 3, "ns-2.35 tcl/lib/ns-default.tcl, v_beta_"),
-        default_of("vegas", "gamma", 1, "ns-2.35 tcl/lib/ns-default.tcl, v_gamma_"),
         default_of("vegas", "decrease", 0.25, "ns-2.35 tcp/tcp-vegas.cc, recv: win -= (win>>2)"),
     ]
 }
