@@ -214,7 +214,7 @@ impl Recovery {
             RecoveryKind::Sack | RecoveryKind::Fack => Recovery::Sack(Sack::at_once()),
             RecoveryKind::Prr => Recovery::Sack(Sack::proportional()),
             RecoveryKind::Rack => Recovery::Rack(Box::new(Rack::new(settings.duplicate_sack))),
-            RecoveryKind::Ns2Linux => Recovery::Ns2Linux(Box::new(Ns2Linux::new())),
+            RecoveryKind::Ns2Linux => Recovery::Ns2Linux(Box::default()),
         }
     }
 

@@ -38,12 +38,14 @@ pub struct Ns2Linux {
     halving: u64,
 }
 
-impl Ns2Linux {
-    /// Creates the recovery of a new connection.
-    pub fn new() -> Ns2Linux {
+impl Default for Ns2Linux {
+    /// The recovery of a new connection.
+    fn default() -> Ns2Linux {
         Ns2Linux { retransmissions: VecDeque::new(), places: SegmentRing::new(), sent: 0, arrived: 0, halving: 0 }
     }
+}
 
+impl Ns2Linux {
     /// Records the delivery of a segment.
     pub fn on_delivered(&mut self, index: u64) {
         match self.places[index] {

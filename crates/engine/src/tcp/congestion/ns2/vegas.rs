@@ -52,8 +52,8 @@ impl Ns2Vegas {
     }
 
     fn end_round_trip(&mut self, mss: u64, ack: &Ack) {
-        let mean = if self.samples > 0 { Some(Duration(self.sum.0 / self.samples)) } else { ack.rtt };
-        let sent = (ack.nxt - self.begun) / mss;
+        let mean = self.sum.0.checked_div(self.samples).map(Duration).or(ack.rtt);
+        let sent = ack.nxt.saturating_sub(self.begun) / mss;
         self.begun = ack.nxt;
         (self.sum, self.samples) = (Duration::ZERO, 0);
         let Some(rtt) = mean.filter(|rtt| *rtt > Duration::ZERO) else { return };
@@ -61,7 +61,7 @@ impl Ns2Vegas {
         let base = if sent <= 1 { rtt } else { self.base.map_or(rtt, |base| base.min(rtt)) };
         self.base = Some(base);
         // last_ack_ is the last segment acknowledged, so that its difference from the next to send is one more than is in flight.
-        let expected = ((ack.nxt - ack.una) / mss + 1) as f64;
+        let expected = (ack.nxt.saturating_sub(ack.una) / mss + 1) as f64;
         let actual = sent as f64 * base.0 as f64 / rtt.0 as f64;
         self.ended = Some((expected - actual + 0.5) as i64);
     }
