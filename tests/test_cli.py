@@ -171,6 +171,21 @@ def test_describe_parameters(capsys: Capture) -> None:
         assert parameter.format(parameter.default) in described
 
 
+def test_describe_unknown_name(capsys: Capture) -> None:
+    """`describe` of an unknown name suggests the nearest and lists no others."""
+    assert status(["describe", "cubicc"]) == 2
+    said = 'sojourn: unknown name "cubicc", did you mean "cubic"? (sojourn list shows those of each kind)\n'
+    assert complaint(capsys) == said
+
+
+def test_describe_profile_settings(capsys: Capture) -> None:
+    """`describe` of a profile shows what each setting may be."""
+    assert status(["describe", "linux-6", "--json"]) == 0
+    allowed = {row["name"]: row["allowed"] for row in json.loads(capsys.readouterr().out)["settings"]}
+    assert allowed["recovery"].startswith("tahoe, reno, newreno, sack, ")
+    assert allowed["timestamps"] == "boolean"
+
+
 def test_describe_profile_defaults(capsys: Capture) -> None:
     """`describe` of a profile shows its defaults of algorithms' parameters with their sources, also as JSON."""
     assert status(["describe", "linux-6"]) == 0

@@ -82,6 +82,17 @@ def test_published_values(study: tuple[Path, sojourn.Reproduction], study_page: 
     assert f"{length}; does not agree" in details
 
 
+def test_legend_of_chance(study_page: str, tmp_path: Path) -> None:
+    """The legend explains the sign of chance where a value has it, which one seed cannot show."""
+    told = "but one seed may be as far from the others</span>"
+    assert told in study_page
+    only = {"load": "UC", "scenario": "DC", "tcp": "newreno", "queue": "pie"}
+    sojourn.reproduce("piotrowska", 1, only=only, out=tmp_path, backend=Inventor())
+    page = report.write(tmp_path).read_text(encoding="utf-8")
+    assert "does not agree</span>" in page
+    assert told not in page
+
+
 def test_study_sections(study: tuple[Path, sojourn.Reproduction], study_page: str) -> None:
     """A study's report has its claims, command, assumptions and the figures of the cells that were run."""
     page, (_, found) = study_page, study

@@ -95,6 +95,12 @@ def test_axis_named_by_key() -> None:
     ]
 
 
+def test_axis_called_like_table() -> None:
+    """An axis may have the name of a table of the scenario if a `key` says what it sets."""
+    matrix = swept(axes={"flows": {"key": "flows.*.count", "values": [1, 2]}})
+    assert [cell.scenario.flows[0].count for cell in matrix.cells()] == [1, 2]
+
+
 def test_parameter_and_algorithm_axes() -> None:
     """An axis of a parameter applies to the algorithms of another axis, in either order."""
     start = {"key": "flows.*.tcp.slow_start", "values": ["standard", "hystart"]}
@@ -184,6 +190,8 @@ def test_ranges(text: str, steps: int, spacing: Any, expected: list[object]) -> 
             {"axes": {"d": {"key": "duration", "values": ["5 s"]}, "D": {"key": "warm_up", "values": ["1 s"]}}},
             'the results have an axis "d", and SQL ignores case',
         ),
+        ({"axes": {"flows": ["one", "two"]}}, 'axes.flows: would replace all of "flows" in the scenario; rename the axis, or'),
+        ({"axes": {"network": ["a"]}}, 'axes.network: would replace all of "network" in the scenario; rename the axis, or'),
         ({"axes": {"duratoin": ["5 s", "6 s"]}}, 'sets nothing; give it a "key", or use its values in overrides'),
         ({"axes": {"duratoin": ["5 s", "6 s"]}}, 'did you mean "duration"?'),
         (

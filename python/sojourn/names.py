@@ -17,11 +17,16 @@ _NOT_IN_NAMES = {"Cc", "Zl", "Zp", "Cs"}
 def unknown(what: str, given: str, known: Iterable[str]) -> str:
     """``unknown key "duratoin", did you mean "duration"? (known: ...)``."""
     names = list(known)
-    close = difflib.get_close_matches(given.casefold(), {name.casefold(): name for name in names}, n=1, cutoff=0.5)
-    nearest = next((name for name in names if close and name.casefold() == close[0]), None)
-    hint = f', did you mean "{nearest}"?' if nearest else ""
     listed = f"known: {', '.join(names)}" if names else "there is none"
-    return f'unknown {what} "{given}"{hint} ({listed})'
+    return f"{nearest(what, given, names)} ({listed})"
+
+
+def nearest(what: str, given: str, known: Iterable[str]) -> str:
+    """The same without what is known: ``unknown key "duratoin", did you mean "duration"?``."""
+    by_letters = {name.casefold(): name for name in reversed(list(known))}
+    close = difflib.get_close_matches(given.casefold(), by_letters, n=1, cutoff=0.5)
+    hint = f', did you mean "{by_letters[close[0]]}"?' if close else ""
+    return f'unknown {what} "{given}"{hint}'
 
 
 def fault(name: str) -> str | None:

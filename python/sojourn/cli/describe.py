@@ -46,7 +46,7 @@ def command(name: str, form: Form) -> None:
         found.append(_study(name))
     if not found:
         everything = [entry.name for _, entries in kinds for entry in entries] + library.available()
-        raise InputError(names.unknown("name", name, everything))
+        raise InputError(f"{names.nearest('name', name, everything)} (sojourn list shows those of each kind)")
     _show(found, form)
 
 
@@ -137,8 +137,15 @@ def _settings(profile: "Profile") -> Table:
     for setting in profile.settings:
         parameter = parameters[setting.name]
         value = parameter.format(setting.value)
-        rows.append({"name": setting.name, "value": value, "description": parameter.doc, "source": setting.source})
-    columns = [label("name", keep=True), label("value", keep=True), text("description", keep=True), text("source", rank=1)]
+        about = {"allowed": parameter.allowed, "description": parameter.doc, "source": setting.source}
+        rows.append({"name": setting.name, "value": value, **about})
+    columns = [
+        label("name", keep=True),
+        label("value", keep=True),
+        text("allowed"),
+        text("description", keep=True),
+        text("source", rank=1),
+    ]
     return Table("settings", "Settings", columns, rows)
 
 

@@ -241,7 +241,7 @@ def named(name: str) -> Figure:
         figure = f"{metric['form']}{meant.figure_name}" if meant.of_run else _by_group(meant).name
         raise InputError(f'unknown figure "{name}", did you mean "{figure}"? It is the figure of the metric {meant.name}')
     if name not in known:
-        unknown = names.unknown("figure", name, known).partition(" (known")[0]
+        unknown = names.nearest("figure", name, known)
         plain = [figure.name for figure in known.values() if figure.family not in _OF_METRICS or figure.family is Family.BARS]
         raise InputError(f"{unknown} (known: {', '.join(plain)}; with heatmap-, line-, box- or cdf- before a metric)")
     return known[name]

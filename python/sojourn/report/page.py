@@ -128,7 +128,7 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "reading": None if study is None else study.readings.get(study.reading),
         "readings": {name: _outcomes(read) for name, read in contents.readings.items()},
         "tables": shown,
-        "signs": (tables.AGREES, tables.DIFFERS, tables.BY_CHANCE),
+        "signs": tables.signs(shown),
         "outcomes": [] if reproduction is None else _outcomes(reproduction),
         "published": sum(table.agreement.total for table in shown),
         "judged": judged,

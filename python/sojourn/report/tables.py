@@ -80,6 +80,12 @@ def tables(study: Study, compared: Sequence[Compared]) -> list[PublishedTable]:
     return sorted(found, key=lambda table: table.number)
 
 
+def signs(shown: Sequence[PublishedTable]) -> list[Sign]:
+    """The signs that a legend of the tables explains: chance only where a value has that sign, which takes several seeds."""
+    entries = (entry for table in shown for row in table.rows for entry in row.entries if entry is not None)
+    return [AGREES, DIFFERS, *([BY_CHANCE] if any(entry.sign is BY_CHANCE for entry in entries) else [])]
+
+
 def _table(study: Study, cells: Sequence[Compared]) -> PublishedTable:
     described = cells[0].published.table
     *row_axes, column_axis = [

@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.scenario.base import Table
 from sojourn.store.columns import check_axes
 from sojourn.sweep import ranges, values
-from sojourn.sweep.paths import Path, top_level
+from sojourn.sweep.paths import Path, is_table, top_level
 from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
 from sojourn.sweep.values import Value
 
@@ -148,7 +148,7 @@ class Sweep(Table):
         used = {axis for override in self.overrides for axis in override.when}
         for name, path in self.paths.items():
             if path is None and name not in used:
-                nearest = names.unknown("key", name, top_level()).partition(" (known")[0]
+                nearest = names.nearest("key", name, top_level())
                 raise ValueError(f'axes.{name}: sets nothing; give it a "key", or use its values in overrides ({nearest})')
             if path is None and any(isinstance(value.data, dict | list) for value in self.axes[name].values.values()):
                 raise ValueError(f'axes.{name}: without a "key" its values must be names, not tables')
@@ -224,6 +224,8 @@ class Sweep(Table):
     def _axis_path(self, name: str, key: str | None) -> Path | None:
         if key is not None:
             return _path(f"axes.{name}.key", key)
+        if is_table(name):
+            raise ValueError(f'axes.{name}: would replace all of "{name}" in the scenario; rename the axis, or give it a "key"')
         return _path(f"axes.{name}", name) if "." in name or name in top_level() else None
 
     def meant(self, place: str, condition: Mapping[str, str | Iterable[str]]) -> Meant:

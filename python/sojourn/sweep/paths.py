@@ -66,6 +66,12 @@ def top_level() -> list[str]:
     return list(_fields(Scenario))
 
 
+def is_table(key: str) -> bool:
+    """Whether a key of a scenario that needs no dot holds a table or a list of them."""
+    held = _fields(Scenario).get(key)
+    return get_origin(held) is list or _is(held, Table)
+
+
 def _next(here: Any, head: str, before: str) -> Any:
     """What a key or place of ``here`` holds, as the model declares it; None below the parameters of an algorithm."""
     if get_origin(here) is list:

@@ -72,8 +72,8 @@ pub use discipline::{Context, DropCause, Dropped, Outcome, QueueDiscipline};
 pub use dualpi2::DualQueueScheduler;
 pub use limit::Limit;
 pub use parts::{
-    BoundedFifo, ConnectionKind, Fifo, FlowHash, FlowTable, GuessParameters, GuessedHungriest, NamedHungriest, Queued,
-    Rotation,
+    BoundedFifo, CoDelRules, ConnectionKind, Fifo, FlowHash, FlowTable, GuessParameters, GuessedHungriest,
+    NamedHungriest, Queued, Rotation,
 };
 pub use pie::{DelayEstimator, PieScaling};
 pub use plugin::{PluginDiscipline, PluginQueue, Seen, Verdict, View};

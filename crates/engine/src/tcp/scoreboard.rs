@@ -74,6 +74,9 @@ pub enum LossRule {
     Above,
     /// The highest SACKed segment is the duplicate threshold above it: Mathis and Mahdavi 1996, section 2.2.
     Forward,
+    /// The highest SACKed segment is one more than the duplicate threshold above it: ns-2.35 tcp/scoreboard1.cc,
+    /// UpdateScoreBoard.
+    Beyond,
     /// The time since it was sent, as measured by the recovery.
     Time,
 }
@@ -367,6 +370,7 @@ impl Scoreboard {
         match self.rule {
             LossRule::Above => self.sacked_above_frontier >= self.duplicate_threshold,
             LossRule::Forward => self.highest_sacked > self.frontier + self.duplicate_threshold,
+            LossRule::Beyond => self.highest_sacked > self.frontier + self.duplicate_threshold + 1,
             LossRule::Time => false,
         }
     }
@@ -509,6 +513,11 @@ impl Scoreboard {
     /// Index of the next new segment.
     pub fn nxt(&self) -> u64 {
         self.nxt
+    }
+
+    /// One past the highest SACKed segment, at most the first unacknowledged if there is none.
+    pub fn highest_sacked(&self) -> u64 {
+        self.highest_sacked
     }
 
     /// Segments sent and not cumulatively acknowledged.

@@ -1,9 +1,11 @@
 //! HyStart++: RFC 9406.
 
 use sojourn_engine::tcp::congestion::Ack;
-use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
+use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartChoice};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::Duration;
+
+use serde_json::{Value, json};
 
 use super::flow::{MSS, milliseconds, number, rows};
 
@@ -19,8 +21,14 @@ struct Sender {
 
 impl Sender {
     fn new() -> Sender {
+        Sender::with(&json!({}))
+    }
+
+    fn with(parameters: &Value) -> Sender {
         let window = Window { cwnd: 16 * MSS, ssthresh: u64::MAX, mss: MSS };
-        let slow_start = SlowStart::new(SlowStartKind::HyStartPlusPlus);
+        let chosen: SlowStartChoice =
+            serde_json::from_value(json!({"name": "hystart++", "parameters": parameters})).expect("valid parameters");
+        let slow_start = SlowStart::new(chosen);
         Sender { slow_start, window, una: 0, nxt: window.cwnd, round_end: window.cwnd }
     }
 
@@ -50,7 +58,11 @@ impl Sender {
 
     /// A sender that has just entered conservative slow start, after RTTs of 100 ms and then 120 ms.
     fn conservative() -> Sender {
-        let mut sender = Sender::new();
+        Sender::conservative_with(&json!({}))
+    }
+
+    fn conservative_with(parameters: &Value) -> Sender {
+        let mut sender = Sender::with(parameters);
         sender.round(milliseconds(100.0));
         (0..8).for_each(|_| assert_eq!(sender.acknowledge(MSS, milliseconds(120.0)), MSS));
         sender
@@ -161,4 +173,22 @@ fn first_slow_start_only() {
     assert_eq!(sender.acknowledge(2 * MSS, milliseconds(120.0)), MSS);
     (0..5).for_each(|round| sender.round(milliseconds(120.0 * f64::from(round))));
     assert!(sender.window.ssthresh == 1000 * MSS);
+}
+
+/// Section 4.2: conservative slow start grows by 1 / CSS_GROWTH_DIVISOR and ends slow start after CSS_ROUNDS rounds, whatever they are
+/// set to. The first of these rounds is the one in which it begins.
+#[test]
+fn constants_are_parameters() {
+    for (divisor, rounds) in [(2, 1), (5, 3)] {
+        let mut sender = Sender::conservative_with(&json!({"growth_divisor": divisor, "rounds": rounds}));
+        assert_eq!(sender.acknowledge(MSS, milliseconds(120.0)), MSS / divisor);
+        let mut lasted = 0;
+        while sender.window.in_slow_start() {
+            sender.round(milliseconds(120.0));
+            lasted += 1;
+        }
+        assert_eq!(lasted, rounds);
+    }
+    let refused = serde_json::from_value::<SlowStartChoice>(json!({"name": "hystart++", "parameters": {"rounds": 0}}));
+    assert!(refused.is_err(), "{refused:?}");
 }

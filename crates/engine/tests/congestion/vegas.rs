@@ -1,8 +1,9 @@
 //! Vegas: Brakmo and Peterson 1995.
 
 use serde_json::{Value, json};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, CongestionEvent};
 use sojourn_engine::tcp::window::Window;
-use sojourn_engine::time::Time;
+use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{MSS, after_loss, milliseconds, number, vectors};
 use super::rounds::Rounds;
@@ -138,4 +139,102 @@ fn round_after_loss() {
     assert_eq!(rounds.window.cwnd, 20 * MSS);
     rounds.round(3, milliseconds(300.0));
     assert_eq!(rounds.window.cwnd, 19 * MSS);
+}
+
+/// ns-2's Vegas on a path that a window of segments fills: each acknowledgement is of one segment, in flight are as many as the
+/// window began with.
+struct OfNs2 {
+    algorithm: Algorithm,
+    window: Window,
+    una: u64,
+    nxt: u64,
+}
+
+impl OfNs2 {
+    /// Segments acknowledged one by one with a base RTT of 100 ms, up to the end of a round trip.
+    fn new(segments: u64, ssthresh: u64) -> OfNs2 {
+        let parameters = json!({"rules": "ns2", "alpha": 1, "beta": 3, "gamma": 1, "decrease": 0.25});
+        let algorithm = Algorithm::new("vegas", &parameters).expect("a known algorithm");
+        let window = Window { cwnd: segments * MSS, ssthresh: ssthresh * MSS, mss: MSS };
+        let mut flow = OfNs2 { algorithm, window, una: 0, nxt: segments * MSS };
+        flow.acknowledge(milliseconds(100.0));
+        flow
+    }
+
+    fn acknowledge(&mut self, rtt: Duration) {
+        self.una += MSS;
+        let ack = Ack { acked: MSS, credit: MSS, rtt: Some(rtt), una: self.una, nxt: self.nxt, ..Ack::default() };
+        self.algorithm.on_ack(&self.window, &ack);
+        if self.window.in_slow_start() {
+            assert_eq!(self.algorithm.increase_in_slow_start(&mut self.window, &ack), Some(0));
+        } else {
+            self.algorithm.increase(&mut self.window, &ack);
+        }
+        self.nxt += MSS;
+    }
+
+    /// A round trip with samples of one RTT in its first half and of another in its second; how much the acknowledgement that
+    /// ends it changes the window, in segments.
+    fn round(&mut self, rtts: [f64; 2]) -> f64 {
+        let segments = (self.nxt - self.una) / MSS;
+        for place in 0..segments - 1 {
+            self.acknowledge(milliseconds(rtts[usize::from(2 * place >= segments - 1)]));
+        }
+        let before = self.window.segments();
+        self.acknowledge(milliseconds(rtts[1]));
+        self.window.segments() - before
+    }
+}
+
+/// ns-2.35 tcp-vegas.cc, recv: delta = int(20 - 20 base RTT / mean RTT + 0.5) of a window of 20 segments. The sample of the
+/// acknowledgement that begins a round trip, 100 ms, belongs to it. With means of 101.9, 104.75, 117.1 and 122.8 ms delta is 0, 1, 3 and 4.
+/// Below alpha = 1 each acknowledgement adds a segment over the window, above beta = 3 one is taken off. Of ten samples of 102 and
+/// nine of 152 ms it is the mean that counts, 124.4 ms.
+#[test]
+fn ns2_round_trips() {
+    for (rtts, grows, falls) in [
+        ([102.0; 2], true, 0.0),
+        ([105.0; 2], false, 0.0),
+        ([118.0; 2], false, 0.0),
+        ([124.0; 2], false, 1.0),
+        ([102.0, 152.0], false, 1.0),
+    ] {
+        let mut flow = OfNs2::new(20, 2);
+        let changed = flow.round(rtts);
+        let growth = if grows { 1.0 / (flow.window.segments() - changed) } else { 0.0 };
+        // The window is in whole bytes of segments of a thousand.
+        assert!((changed - (growth - falls)).abs() < 1e-3, "{rtts:?}: {changed}, expected {growth} less {falls}");
+    }
+}
+
+/// ns-2.35 tcp-vegas.cc, recv: slow start adds a segment for each acknowledgement in every other round trip. With delta above
+/// gamma = 1 at the end of one that did not, it ends with an eighth less, and with an ssthresh of two segments.
+#[test]
+fn ns2_slow_start() {
+    let mut flow = OfNs2::new(16, 1000);
+    assert_eq!(flow.window.cwnd, 17 * MSS, "the first round trip grows");
+    assert_eq!(flow.round([100.0; 2]), 0.0);
+    let before = flow.window.segments();
+    let changed = flow.round([125.0; 2]);
+    assert_eq!(changed, -before / 8.0);
+    assert_eq!(flow.window.ssthresh, 2 * MSS);
+}
+
+/// ns-2.35 tcp-vegas.cc, recv and timeout: a fast retransmission keeps win - win / 4 in whole segments, two of three or fewer, and is no slow
+/// start from then on; after a timeout ssthresh is half the window.
+#[test]
+fn ns2_losses() {
+    for (segments, kept) in [(20, 15), (7, 6), (3, 2)] {
+        let mut flow = OfNs2::new(segments, 2);
+        let flight_size = flow.window.cwnd;
+        flow.algorithm.on_congestion(&mut flow.window, CongestionEvent::Loss { flight_size }, Time::ZERO);
+        assert_eq!(flow.window.ssthresh, kept * MSS, "{segments} segments");
+        let mut timed_out = flow.algorithm.clone();
+        let mut window = flow.window;
+        timed_out.on_congestion(&mut window, CongestionEvent::Timeout, Time::ZERO);
+        assert_eq!(window.ssthresh, (flight_size / 2).max(2 * MSS), "{segments} segments");
+        flow.window.cwnd = flow.window.ssthresh;
+        flow.acknowledge(milliseconds(100.0));
+        assert_eq!(flow.window.ssthresh, 2 * MSS);
+    }
 }

@@ -68,9 +68,9 @@ fn policer_admits_its_rate() {
 /// A packet of n bits arrives with the probability (1 - b)^n. Within four standard deviations.
 #[test]
 fn bit_errors_by_size() {
-    for ratio in [1e-6, 1e-5, 1e-4] {
+    for ratio in [1e-6f64, 1e-5, 1e-4] {
         let packets = 30_000.0;
-        let expected = packets * (1.0 - ratio as f64).powi(PACKET_BITS as i32);
+        let expected = packets * (1.0 - ratio).powi(PACKET_BITS as i32);
         let count = arrivals(30, impaired(json!({"bit_error_ratio": ratio}))).len() as f64;
         let deviation = (expected * (1.0 - expected / packets)).sqrt();
         assert!((count - expected).abs() <= 4.0 * deviation + 7.0, "{count} of {packets}, not {expected}");

@@ -1,7 +1,7 @@
 //! CoDel: RFC 8289 and results of ns-3's tests.
 
 use sojourn_engine::packet::{Packet, flags};
-use sojourn_engine::queue::{CoDel, CoDelParameters, DropCause, Limit, QueueDiscipline};
+use sojourn_engine::queue::{CoDel, CoDelParameters, CoDelRules, DropCause, Limit, QueueDiscipline};
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Bytes;
 
@@ -309,4 +309,25 @@ fn spacing_by_newton_steps() {
             assert!((spacing - 0.1 * share).abs() <= 0.000_2, "{rules}: {spacing} s, expected {share} of 0.1 s");
         }
     }
+}
+
+/// Nichols and Jacobson's queue/codel.cc for ns-2, dodeque and deque, by hand. Packets of two bursts leave one a millisecond. The first
+/// is dropped from an interval after the target, at 105 ms, then every 100 / sqrt(count) ms, four in all. The second comes soon
+/// after: its first drop is due 100 / sqrt(4) ms after the target, at 455 ms, and the next by a count of two.
+#[test]
+fn ns2_resumes_soon() {
+    let parameters = CoDelParameters { rules: CoDelRules::Ns2, ..CoDelParameters::default() };
+    let mut bench = Bench::new(CoDel::new(UNLIMITED, parameters), 1);
+    let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+    (0..344).for_each(|_| bench.enqueue(at(0), packet(1500, 0)));
+    let mut dropped = Vec::new();
+    for now in 1..=600 {
+        if now == 400 {
+            (0..1000).for_each(|_| bench.enqueue(at(now), packet(1500, 0)));
+        }
+        let before = bench.drops(DropCause::Early);
+        bench.dequeue(at(now));
+        dropped.extend((before..bench.drops(DropCause::Early)).map(|_| now));
+    }
+    assert_eq!(dropped, [105, 205, 276, 334, 455, 526, 584]);
 }

@@ -14,7 +14,7 @@ use sojourn_engine::time::{Duration, Time};
 const MSS: u64 = 1000;
 
 /// A sender and the packets it sent at the last event.
-struct Rig {
+pub(super) struct Rig {
     sender: Sender,
     outbox: Vec<Packet>,
 }
@@ -46,7 +46,7 @@ impl Rig {
         Rig::with(&json!({}), initial_window, segments)
     }
 
-    fn with(changes: &Value, initial_window: u64, segments: Option<u64>) -> Rig {
+    pub(super) fn with(changes: &Value, initial_window: u64, segments: Option<u64>) -> Rig {
         let mut changes = changes.clone();
         changes["initial_window"] = json!(initial_window);
         let mut rig = Rig::opening(&changes, segments);
@@ -57,7 +57,7 @@ impl Rig {
     }
 
     /// Processes an acknowledgement of all segments before `next` with these SACK blocks. Returns the segments sent.
-    fn ack(&mut self, milliseconds: u64, next: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+    pub(super) fn ack(&mut self, milliseconds: u64, next: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         let mut sacks = SackBlocks::default();
         for (start, end) in blocks {
             sacks.push(Block { start: 1 + start * MSS, end: 1 + end * MSS });
@@ -78,7 +78,7 @@ impl Rig {
     }
 
     #[track_caller]
-    fn assert_due(&self, milliseconds: u64) {
+    pub(super) fn assert_due(&self, milliseconds: u64) {
         assert_eq!(self.sender.deadline(), at(milliseconds), "the timer is due");
     }
 

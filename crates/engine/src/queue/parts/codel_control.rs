@@ -2,12 +2,24 @@
 //!
 //! The discipline `codel` applies it to a single queue. Disciplines with several queues have one control per queue.
 
-use super::{Fifo, QueueRules, Queued};
+use super::{Fifo, Queued};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::queue::discipline::Context;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
+use crate::{choice, parameters};
+
+choice! {
+    /// Whose arithmetic CoDel has.
+    pub enum CoDelRules {
+        /// That of the RFC.
+        Published = "published",
+        /// That of Linux.
+        Linux = "linux",
+        /// That of the authors' implementation for ns-2.
+        Ns2 = "ns2",
+    }
+}
 
 parameters! {
     /// Parameters of CoDel.
@@ -17,7 +29,7 @@ parameters! {
         mtu: Bytes = Bytes(1500), "No drop while at most this much remains queued (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8289 has no marking; off in Linux, include/net/codel_impl.h";
         ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, in any state; zero disables this", "RFC 8289 has no such threshold; disabled unless set in Linux, include/net/codel.h, and ns-3, codel-queue-disc.cc";
-        rules: QueueRules = QueueRules::Published, "Whose arithmetic: linux takes one Newton step in 16 bits for the spacing of drops at each count, and with several queues the backlog of all for the last MTU", "RFC 8289 section 5.6; Linux, include/net/codel_impl.h, codel_Newton_step, and net/sched/sch_fq_codel.c, fq_codel_dequeue";
+        rules: CoDelRules = CoDelRules::Published, "Whose arithmetic: linux takes one Newton step in 16 bits for the spacing of drops at each count, and with several queues the backlog of all for the last MTU; ns2 waits for less than an interval soon after the last drops, and then goes on with two drops fewer", "RFC 8289 section 5.6; Linux, include/net/codel_impl.h, codel_Newton_step, and net/sched/sch_fq_codel.c, fq_codel_dequeue; Nichols and Jacobson's queue/codel.cc for ns-2";
     }
 }
 
@@ -36,6 +48,11 @@ fn newton_step(inverse: u16, count: u64) -> u16 {
 
 /// The number of intervals after the previous dropping state within which its drop rate is resumed (section 5.5).
 const RESUMPTION_INTERVALS: u64 = 16;
+
+/// The same in ns-2: queue/codel.cc, deque. From more drops than the second number it goes on with a share of them.
+const RESUMPTION_INTERVALS_OF_NS2: u64 = 8;
+const MANY_DROPS_OF_NS2: u64 = 126;
+const SHARE_OF_MANY_DROPS_OF_NS2: f64 = 0.9844;
 
 impl CoDelParameters {
     /// The time of the next drop, after `count` drops in the dropping state (section 5.6).
@@ -108,7 +125,7 @@ impl CoDelControl {
 
     /// Takes the bytes in other queues, which count for the last MTU by Linux's rules.
     pub fn count_beside(&mut self, bytes: u64, parameters: &CoDelParameters) {
-        if parameters.rules == QueueRules::Linux {
+        if parameters.rules == CoDelRules::Linux {
             self.beside = bytes;
         }
     }
@@ -144,12 +161,36 @@ impl CoDelControl {
                 false
             }
             None => {
-                self.first_above = Some(now + parameters.interval);
+                self.first_above = Some(self.end_of_grace(parameters, now));
                 false
             }
             Some(first_above) => now >= first_above,
         };
         (Some(head), may_drop)
+    }
+
+    /// When a sojourn time that has just risen above the target will have been there for too long.
+    fn end_of_grace(&self, parameters: &CoDelParameters, now: Time) -> Time {
+        // queue/codel.cc for ns-2, dodeque.
+        let soon = parameters.rules == CoDelRules::Ns2
+            && self.count > 1
+            && now.since(self.drop_next) < parameters.interval * RESUMPTION_INTERVALS_OF_NS2;
+        if soon { parameters.control_law(now, self.count) } else { now + parameters.interval }
+    }
+
+    /// The count of a dropping state that begins, and whether it goes on from the last.
+    fn resumed(&self, parameters: &CoDelParameters, now: Time) -> (u64, bool) {
+        let since = now.since(self.drop_next);
+        if parameters.rules == CoDelRules::Ns2 {
+            return match self.count {
+                0..=2 => (1, false),
+                _ if since >= parameters.interval * RESUMPTION_INTERVALS_OF_NS2 => (1, false),
+                count if count - 2 > MANY_DROPS_OF_NS2 => ((SHARE_OF_MANY_DROPS_OF_NS2 * count as f64) as u64, true),
+                count => (count - 2, true),
+            };
+        }
+        let delta = self.count - self.last_count;
+        if delta > 1 && since < parameters.interval * RESUMPTION_INTERVALS { (delta, true) } else { (1, false) }
     }
 
     /// The packet to send according to the RFC.
@@ -198,6 +239,9 @@ impl CoDelControl {
             let (next, may_drop) = self.take(queue, parameters, context.now);
             if !may_drop {
                 self.dropping = false;
+                if parameters.rules == CoDelRules::Ns2 {
+                    self.count -= 1; // queue/codel.cc, deque, counts a drop that schedules another.
+                }
                 return next;
             }
             self.schedule(self.drop_next, parameters);
@@ -221,10 +265,9 @@ impl CoDelControl {
             self.take(queue, parameters, context.now).0
         };
         self.dropping = true;
-        let delta = self.count - self.last_count;
-        let resumes = delta > 1 && context.now.since(self.drop_next) < parameters.interval * RESUMPTION_INTERVALS;
-        self.count = if resumes { delta } else { 1 };
-        self.inverse = if resumes { newton_step(self.inverse, delta) } else { FULL_SPACING };
+        let (count, resumes) = self.resumed(parameters, context.now);
+        self.count = count;
+        self.inverse = if resumes { newton_step(self.inverse, count) } else { FULL_SPACING };
         self.last_count = self.count;
         self.drops = policy.drops();
         self.to_come = self.drops - 1;
@@ -235,8 +278,8 @@ impl CoDelControl {
     /// Sets the time of the drop that follows a drop at `time`.
     fn schedule(&mut self, time: Time, parameters: &CoDelParameters) {
         let spacing = match parameters.rules {
-            QueueRules::Published => parameters.spacing(self.count),
-            QueueRules::Linux => {
+            CoDelRules::Published | CoDelRules::Ns2 => parameters.spacing(self.count),
+            CoDelRules::Linux => {
                 Duration(((u128::from(parameters.interval.0) * u128::from(self.inverse)) >> SPACING_SHIFT) as u64)
             }
         };

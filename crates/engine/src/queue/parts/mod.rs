@@ -25,7 +25,7 @@ pub use average_queue::AverageQueue;
 pub use bounded::{BoundedFifo, admits};
 pub use chains::Chains;
 pub use cobalt_control::{CobaltControl, CobaltParameters, CobaltSettings};
-pub use codel_control::{CoDelControl, CoDelParameters, DropPolicy};
+pub use codel_control::{CoDelControl, CoDelParameters, CoDelRules, DropPolicy};
 pub use drop_curve::DropCurve;
 pub use drop_spacing::DropSpacing;
 pub use fifo::{Fifo, Queued};

@@ -21,6 +21,7 @@ mod linux;
 mod lp;
 mod model;
 mod newreno;
+mod ns2;
 mod ns3;
 mod prague;
 mod real;
@@ -43,6 +44,7 @@ pub use linux::Rules;
 pub use ns3::Rules as Ns3Rules;
 use serde::Deserialize;
 use serde_json::Value;
+pub use vegas::VegasRules;
 
 use crate::about::About;
 use crate::packet::LoadFactor;

@@ -1,11 +1,12 @@
 //! The TCP stack of ns-2: settings that differ from the standards, with their source.
 
+use crate::tcp::congestion::VegasRules;
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{Counting, Setting, setting};
+use super::{AlgorithmDefault, Counting, Setting, default_of, setting};
 
 /// Payload of a packet, in bytes: `packetSize_`.
 const PACKET: Bytes = Bytes(1000);
@@ -36,5 +37,15 @@ pub(super) fn release_2_35() -> Vec<Setting> {
         setting("flight_size", FlightSize::Window, "ns-2.35 tcp/tcp.cc, slowdown: half of windowd()"),
         setting("send_buffer", Bytes(20 * PACKET.0), "ns-2.35 tcl/lib/ns-default.tcl, window_: 20 packets"),
         setting("receive_buffer", Bytes(20 * PACKET.0), "ns-2.35 tcl/lib/ns-default.tcl, window_: 20 packets"),
+    ]
+}
+
+/// What holds for one congestion control only.
+pub(super) fn defaults_of_2_35() -> Vec<AlgorithmDefault> {
+    vec![
+        default_of("vegas", "rules", VegasRules::Ns2, "ns-2.35 tcp/tcp-vegas.cc, recv"),
+        default_of("vegas", "alpha", 1, "ns-2.35 tcl/lib/ns-default.tcl, v_alpha_"),
+        default_of("vegas", "beta", 3, "ns-2.35 tcl/lib/ns-default.tcl, v_beta_"),
+        default_of("vegas", "decrease", 0.25, "ns-2.35 tcp/tcp-vegas.cc, recv: win -= (win>>2)"),
     ]
 }

@@ -22,13 +22,18 @@ choice! {
         /// RFC 8985: loss detection by time, tail loss probes, proportional rate reduction. With `duplicate_sack` it undoes
         /// reductions for spurious losses. Timeouts as in Linux tcp_input.c, tcp_enter_loss and tcp_process_loss.
         Rack = "rack",
+        /// That of ns-2.35's Agent/TCP/Linux: forward acknowledgements, one segment later; a retransmission is lost once a segment
+        /// sent after it is SACKed, or a later retransmission; the window falls by one segment for each sent, and each
+        /// acknowledgement restarts the retransmission timer.
+        Ns2Linux = "ns2_linux",
     }
 }
 
 impl RecoveryKind {
     /// Whether the recovery uses selective acknowledgements.
     pub fn uses_sack(self) -> bool {
-        matches!(self, RecoveryKind::Sack | RecoveryKind::Fack | RecoveryKind::Prr | RecoveryKind::Rack)
+        use RecoveryKind::{Fack, Ns2Linux, Prr, Rack, Sack};
+        matches!(self, Sack | Fack | Prr | Rack | Ns2Linux)
     }
 
     /// The rule by which the scoreboard considers a segment lost.
@@ -36,6 +41,7 @@ impl RecoveryKind {
         match self {
             RecoveryKind::Fack => LossRule::Forward,
             RecoveryKind::Rack => LossRule::Time,
+            RecoveryKind::Ns2Linux => LossRule::Beyond,
             _ => LossRule::Above,
         }
     }

@@ -8,6 +8,7 @@
 mod inflation;
 mod kind;
 mod newreno;
+mod ns2_linux;
 mod prr;
 mod rack;
 mod reno;
@@ -23,6 +24,7 @@ use crate::time::{Duration, Time};
 pub use inflation::Inflation;
 pub use kind::RecoveryKind;
 pub use newreno::NewReno;
+pub use ns2_linux::Ns2Linux;
 pub use prr::ProportionalRateReduction;
 pub use rack::Rack;
 pub use reno::Reno;
@@ -175,6 +177,8 @@ pub enum Recovery {
     Sack(Sack),
     /// See [`Rack`].
     Rack(Box<Rack>),
+    /// See [`Ns2Linux`].
+    Ns2Linux(Box<Ns2Linux>),
 }
 
 /// Static dispatch to the recovery.
@@ -186,6 +190,7 @@ macro_rules! each {
             Recovery::NewReno($each) => $value,
             Recovery::Sack($each) => $value,
             Recovery::Rack($each) => $value,
+            Recovery::Ns2Linux($each) => $value,
         }
     };
 }
@@ -209,13 +214,19 @@ impl Recovery {
             RecoveryKind::Sack | RecoveryKind::Fack => Recovery::Sack(Sack::at_once()),
             RecoveryKind::Prr => Recovery::Sack(Sack::proportional()),
             RecoveryKind::Rack => Recovery::Rack(Box::new(Rack::new(settings.duplicate_sack))),
+            RecoveryKind::Ns2Linux => Recovery::Ns2Linux(Box::default()),
         }
     }
 
     /// Whether it tracks individual segments and therefore needs [`on_delivered`](Recovery::on_delivered) for each one
     /// delivered.
     pub fn follows_segments(&self) -> bool {
-        matches!(self, Recovery::Rack(_))
+        matches!(self, Recovery::Rack(_) | Recovery::Ns2Linux(_))
+    }
+
+    /// Whether an acknowledgement of nothing new restarts the retransmission timer too: ns-2.35 tcp/tcp-linux.cc, time_processing.
+    pub fn restarts_timer_on_duplicates(&self) -> bool {
+        matches!(self, Recovery::Ns2Linux(_))
     }
 
     /// Processes an acknowledgement, which may end the recovery after a timeout.
@@ -393,8 +404,10 @@ impl Recovery {
     /// Records the delivery of a segment. `echo_ended` is the end of the clock tick of the echoed timestamp, if any.
     #[inline]
     pub fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
-        if let Recovery::Rack(rack) = self {
-            rack.on_delivered(index, echo_ended, now);
+        match self {
+            Recovery::Rack(rack) => rack.on_delivered(index, echo_ended, now),
+            Recovery::Ns2Linux(recovery) => recovery.on_delivered(index),
+            _ => {}
         }
     }
 
@@ -411,6 +424,10 @@ impl Recovery {
     ) -> Evidence {
         match self {
             Recovery::Rack(rack) => rack.find_losses(flight, acked, sacks, progress, rto, now),
+            Recovery::Ns2Linux(recovery) => {
+                recovery.find_losses(flight, progress);
+                Evidence::None
+            }
             _ => Evidence::None,
         }
     }

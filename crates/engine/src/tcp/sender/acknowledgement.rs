@@ -103,6 +103,8 @@ impl Sender {
                 self.stop_timers();
                 return;
             }
+        } else if self.recovery.restarts_timer_on_duplicates() && self.flight.scoreboard.outstanding() > 0 {
+            self.retransmission = now + self.rto.timeout(&self.profile.rto_limits());
         }
         self.send(now, outbox);
         if acked > 0 {

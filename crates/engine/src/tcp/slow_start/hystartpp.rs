@@ -1,34 +1,37 @@
 //! HyStart++ (RFC 9406): when the round-trip time increases, slow start continues at a quarter of its growth rate for
 //! several rounds. It returns to the full rate if the round-trip time decreases again.
 
+use std::sync::Arc;
+
 use crate::about::About;
+use crate::parameters;
 use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
 use crate::time::Duration;
 
-/// Bounds of the RTT increase that ends slow start: RFC 9406 section 4.3, MIN_RTT_THRESH and MAX_RTT_THRESH.
-const LEAST_RISE: Duration = Duration::from_milliseconds(4);
-const GREATEST_RISE: Duration = Duration::from_milliseconds(16);
-/// Divisor of the last round's RTT that gives the increase, within these bounds: RFC 9406 section 4.3, MIN_RTT_DIVISOR.
-const RTT_DIVISOR: u64 = 8;
-/// The minimum number of RTT samples in a round: RFC 9406 section 4.3, N_RTT_SAMPLE.
-const SAMPLES: u32 = 8;
-/// Divisor of the growth in conservative slow start: RFC 9406 section 4.3, CSS_GROWTH_DIVISOR.
-const GROWTH_DIVISOR: u64 = 4;
-/// Duration of conservative slow start, in rounds: RFC 9406 section 4.3, CSS_ROUNDS.
-const ROUNDS: u32 = 5;
-/// Maximum number of segments counted per acknowledgement: RFC 9406 section 4.3, L of a sender that does not pace.
-const LIMIT: u64 = 8;
+parameters! {
+    /// Parameters of HyStart++.
+    pub struct HyStartPlusPlusParameters {
+        delay_minimum: Duration = Duration::from_milliseconds(4), in 0 .. 1e15, "Least rise of the RTT that slows the growth", "RFC 9406 section 4.3, MIN_RTT_THRESH";
+        delay_maximum: Duration = Duration::from_milliseconds(16), in 0 .. 1e15, "Greatest rise of the RTT that is needed to slow the growth", "RFC 9406 section 4.3, MAX_RTT_THRESH";
+        delay_divisor: u64 = 8, in 1 .. 1000, "The growth slows when a round's RTT rises by the last round's over this", "RFC 9406 section 4.3, MIN_RTT_DIVISOR";
+        delay_samples: u64 = 8, in 1 .. 1000, "RTT samples of a round before its RTT counts", "RFC 9406 section 4.3, N_RTT_SAMPLE";
+        growth_divisor: u64 = 4, in 1 .. 1000, "Divisor of the growth in conservative slow start", "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR";
+        rounds: u64 = 5, in 1 .. 1000, "Rounds of conservative slow start", "RFC 9406 section 4.3, CSS_ROUNDS";
+        limit: u64 = 8, in 1 .. 1000000, "Segments that an acknowledgement counts for, at most", "RFC 9406 section 4.3, L of a sender that does not pace";
+    }
+}
 
 /// The HyStart++ slow start algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct HyStartPlusPlus {
+    parameters: Arc<HyStartPlusPlusParameters>,
     /// windowEnd: the round ends when this sequence number is acknowledged.
     window_end: Option<u64>,
     last_round_rtt: Option<Duration>,
     current_round_rtt: Option<Duration>,
     /// The number of samples in this round.
-    samples: u32,
+    samples: u64,
     conservative: Option<Conservative>,
     /// Acknowledged bytes for which conservative slow start has not yet increased the window.
     rest: u64,
@@ -40,7 +43,7 @@ struct Conservative {
     /// cssBaselineMinRtt: the RTT of the round in which it began.
     baseline: Duration,
     /// The number of rounds that have ended in it. The first of them began before it.
-    rounds: u32,
+    rounds: u64,
 }
 
 impl HyStartPlusPlus {
@@ -52,19 +55,24 @@ impl HyStartPlusPlus {
         class: "hybrid",
         year: 2023,
         source: "RFC 9406",
-        deviations: "L is 8 segments even if the stack paces; by section 4.2 the window grows by the bytes acknowledged, \
+        deviations: "L (limit) is 8 segments even if the stack paces; by section 4.2 the window grows by the bytes acknowledged, \
                      whatever the stack counts, and by section 4.3 only the first slow start is HyStart++",
     };
 
+    /// Creates the initial state.
+    pub fn new(parameters: Arc<HyStartPlusPlusParameters>) -> HyStartPlusPlus {
+        HyStartPlusPlus { parameters, ..HyStartPlusPlus::default() }
+    }
+
     /// The growth of the window for an acknowledgement, in bytes (section 4.2).
     pub fn growth(&mut self, window: &Window, ack: &Ack) -> u64 {
-        let bytes = ack.acked.min(LIMIT * window.mss);
+        let bytes = ack.acked.min(self.parameters.limit * window.mss);
         if self.conservative.is_none() {
             return bytes;
         }
         self.rest += bytes;
-        let growth = self.rest / GROWTH_DIVISOR;
-        self.rest %= GROWTH_DIVISOR;
+        let growth = self.rest / self.parameters.growth_divisor;
+        self.rest %= self.parameters.growth_divisor;
         growth
     }
 
@@ -75,7 +83,7 @@ impl HyStartPlusPlus {
             self.current_round_rtt = Some(self.current_round_rtt.map_or(rtt, |current| current.min(rtt)));
             self.samples += 1;
         }
-        if self.samples >= SAMPLES {
+        if self.samples >= self.parameters.delay_samples {
             self.choose_phase();
         }
         ack.una >= window_end && self.end_round(ack)
@@ -85,8 +93,9 @@ impl HyStartPlusPlus {
         let (Some(current), last) = (self.current_round_rtt, self.last_round_rtt) else { return };
         match &self.conservative {
             None => {
+                let HyStartPlusPlusParameters { delay_minimum, delay_maximum, delay_divisor, .. } = *self.parameters;
                 let rose = last.is_some_and(|last| {
-                    current >= last + Duration(last.0 / RTT_DIVISOR).clamp(LEAST_RISE, GREATEST_RISE)
+                    current >= last + Duration(last.0 / delay_divisor).max(delay_minimum).min(delay_maximum)
                 });
                 self.conservative = rose.then_some(Conservative { baseline: current, rounds: 0 });
             }
@@ -105,6 +114,6 @@ impl HyStartPlusPlus {
         self.samples = 0;
         let Some(conservative) = &mut self.conservative else { return false };
         conservative.rounds += 1;
-        conservative.rounds >= ROUNDS
+        conservative.rounds >= self.parameters.rounds
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
 pub use hystart::{HyStart, HyStartParameters};
-pub use hystartpp::HyStartPlusPlus;
+pub use hystartpp::{HyStartPlusPlus, HyStartPlusPlusParameters};
 
 use crate::about::About;
 use crate::choice;
@@ -45,7 +45,7 @@ impl SlowStartKind {
         vec![
             (&STANDARD, Vec::new()),
             (&HyStart::ABOUT, HyStartParameters::describe()),
-            (&HyStartPlusPlus::ABOUT, Vec::new()),
+            (&HyStartPlusPlus::ABOUT, HyStartPlusPlusParameters::describe()),
         ]
     }
 }
@@ -55,11 +55,12 @@ impl SlowStartKind {
 pub struct SlowStartChoice {
     kind: SlowStartKind,
     hystart: Arc<HyStartParameters>,
+    hystartpp: Arc<HyStartPlusPlusParameters>,
 }
 
 impl From<SlowStartKind> for SlowStartChoice {
     fn from(kind: SlowStartKind) -> SlowStartChoice {
-        SlowStartChoice { kind, hystart: Arc::default() }
+        SlowStartChoice { kind, hystart: Arc::default(), hystartpp: Arc::default() }
     }
 }
 
@@ -77,17 +78,31 @@ impl<'de> Deserialize<'de> for SlowStartChoice {
             return SlowStartKind::deserialize(value).map(SlowStartChoice::from).map_err(de::Error::custom);
         }
         let Named { name, parameters } = Named::deserialize(value).map_err(de::Error::custom)?;
-        if name != SlowStartKind::HyStart {
-            return match parameters.keys().next() {
+        let choice = SlowStartChoice::from(name);
+        match name {
+            SlowStartKind::Standard => match parameters.keys().next() {
                 Some(parameter) => Err(de::Error::custom(format!("unknown parameter {parameter:?}"))),
-                None => Ok(name.into()),
-            };
+                None => Ok(choice),
+            },
+            SlowStartKind::HyStart => {
+                Ok(SlowStartChoice { hystart: checked(parameters, &HyStartParameters::describe())?, ..choice })
+            }
+            SlowStartKind::HyStartPlusPlus => Ok(SlowStartChoice {
+                hystartpp: checked(parameters, &HyStartPlusPlusParameters::describe())?,
+                ..choice
+            }),
         }
-        let parameters = Value::Object(parameters);
-        check_limits(&parameters, &HyStartParameters::describe()).map_err(de::Error::custom)?;
-        let hystart = HyStartParameters::deserialize(parameters).map_err(de::Error::custom)?;
-        Ok(SlowStartChoice { kind: name, hystart: Arc::new(hystart) })
     }
+}
+
+/// Parameters within their limits.
+fn checked<P: de::DeserializeOwned, E: de::Error>(
+    given: Map<String, Value>,
+    known: &[Description],
+) -> Result<Arc<P>, E> {
+    let given = Value::Object(given);
+    check_limits(&given, known).map_err(E::custom)?;
+    P::deserialize(given).map(Arc::new).map_err(E::custom)
 }
 
 /// The slow start state of a sender.
@@ -104,11 +119,11 @@ pub enum SlowStart {
 impl SlowStart {
     /// Creates the initial state.
     pub fn new(choice: impl Into<SlowStartChoice>) -> SlowStart {
-        let SlowStartChoice { kind, hystart } = choice.into();
+        let SlowStartChoice { kind, hystart, hystartpp } = choice.into();
         match kind {
             SlowStartKind::Standard => SlowStart::Standard,
             SlowStartKind::HyStart => SlowStart::HyStart(Box::new(HyStart::new(hystart))),
-            SlowStartKind::HyStartPlusPlus => SlowStart::HyStartPlusPlus(Box::default()),
+            SlowStartKind::HyStartPlusPlus => SlowStart::HyStartPlusPlus(Box::new(HyStartPlusPlus::new(hystartpp))),
         }
     }
 

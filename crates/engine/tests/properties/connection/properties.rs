@@ -42,11 +42,11 @@ fn random(seed: u64) -> Random {
 
 /// Stacks of all kinds: settings for each recovery and options of the receiver.
 fn settings() -> impl Strategy<Value = serde_json::Value> {
-    let recoveries = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "prr", "rack"]);
+    let recoveries = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "prr", "rack", "ns2_linux"]);
     let feedback = (any::<bool>(), prop::sample::select(vec!["off", "classic", "accurate"]), any::<bool>());
     (recoveries, any::<(bool, bool, bool, bool)>(), feedback, 1u64..4, 0u64..20).prop_map(
         |(recovery, (sack, timestamps, limited, repeated), (duplicate_sack, ecn, pacing), delayed_ack_count, quick_acks)| {
-            let needs_sack = ["sack", "fack", "prr", "rack"].contains(&recovery);
+            let needs_sack = ["sack", "fack", "prr", "rack", "ns2_linux"].contains(&recovery);
             let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
             let changes = json!({
                 "recovery": recovery, "sack": sack || needs_sack, "duplicate_sack": duplicate_sack && (sack || needs_sack),
