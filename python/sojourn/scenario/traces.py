@@ -61,12 +61,13 @@ class Trace:
 
 def mean(trace: Mapping[str, Any], start: int, end: int) -> float:
     """The mean of a specification's trace between two times."""
-    cycle = _integral(trace, trace["until"])
+    length: int = trace["until"]
+    cycle = _integral(trace, length)
 
     def until(time: int) -> int:
-        whole, rest = divmod(time, trace["until"])
-        if not trace["repeats"] and time > trace["until"]:
-            return cycle + (time - trace["until"]) * _last(trace)
+        whole, rest = divmod(time, length)
+        if not trace["repeats"] and time > length:
+            return cycle + (time - length) * _last(trace)
         return whole * cycle + _integral(trace, rest)
 
     return (until(end) - until(start)) / (end - start)
