@@ -114,7 +114,7 @@ mod tests {
         }
         first.sort_unstable();
         first.dedup();
-        assert_eq!(first.len(), 350);
+        assert_eq!(first.len(), 550);
     }
 
     /// The means of uniform and exponential samples are within three standard errors of the expected ones.
