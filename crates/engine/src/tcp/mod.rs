@@ -5,6 +5,7 @@ pub mod connection;
 pub mod ecn;
 pub mod flight;
 pub mod profile;
+pub mod receive_window;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;

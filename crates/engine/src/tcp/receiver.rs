@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use super::ecn::EcnKind;
+use super::receive_window::ReceiveWindow;
 use crate::packet::{AckOptions, Block, LoadFactor, MAXIMUM_SACK_BLOCKS, SackBlocks};
 use crate::time::{Duration, Time};
 
@@ -19,6 +20,8 @@ pub struct ReceiverProfile {
     pub delayed_ack_timeout: Duration,
     /// The number of initial segments that are acknowledged immediately.
     pub quick_acks: u32,
+    /// Of a receive window that grows, the size of a segment and the most that it may have.
+    pub growing_window: Option<(u64, u64)>,
     /// Maximum number of SACK blocks in an acknowledgement, 0 without SACK.
     pub maximum_sack_blocks: usize,
     /// Whether SACK blocks report duplicates.
@@ -77,6 +80,8 @@ pub struct Receiver {
     reassembly: Option<Box<Reassembly>>,
     /// Measurements that only some senders request.
     feedback: Option<Box<Feedback>>,
+    /// A window whose growth is acknowledged. Allocated with the first segment of data.
+    window: Option<Box<ReceiveWindow>>,
     /// Segments received in order and not yet acknowledged.
     unacknowledged: u16,
     /// The number of initial segments acknowledged immediately so far.
@@ -106,6 +111,7 @@ impl Receiver {
             fin: u64::MAX,
             reassembly: None,
             feedback: None,
+            window: None,
             unacknowledged: 0,
             quick_acks_sent: 0,
             echoes_congestion: false,
@@ -194,13 +200,15 @@ impl Receiver {
         if block.end <= self.rcv_nxt {
             return self.on_duplicate(block, profile);
         }
+        let grows = profile.growing_window.is_some_and(|limits| self.window(limits).grows(block.end - block.start));
         if block.start > self.rcv_nxt {
             let reassembly = self.reassembly.get_or_insert_default();
             if profile.duplicate_sack && reassembly.holds(block) {
                 return Response::AcknowledgeDuplicate(block);
             }
             let is_new_block = reassembly.insert(block);
-            if profile.sack_compression == Duration::ZERO
+            if grows
+                || profile.sack_compression == Duration::ZERO
                 || u32::from(self.quick_acks_sent) < profile.quick_acks
                 || reassembly.is_acknowledged_at_once(self.rcv_nxt, is_new_block)
             {
@@ -220,7 +228,10 @@ impl Receiver {
             self.rcv_nxt = reassembly.absorb(self.rcv_nxt);
         }
         self.unacknowledged += 1;
-        if fills_a_gap || fin || u32::from(self.unacknowledged) >= profile.delayed_ack_count {
+        if let Some(window) = &mut self.window {
+            window.on_read(self.rcv_nxt, stamp, now);
+        }
+        if grows || fills_a_gap || fin || u32::from(self.unacknowledged) >= profile.delayed_ack_count {
             return Response::Acknowledge;
         }
         if u32::from(self.quick_acks_sent) < profile.quick_acks {
@@ -231,6 +242,11 @@ impl Receiver {
             self.ack_deadline = now + profile.delayed_ack_timeout;
         }
         Response::Delay
+    }
+
+    fn window(&mut self, (segment, most): (u64, u64)) -> &mut ReceiveWindow {
+        let rcv_nxt = self.rcv_nxt;
+        self.window.get_or_insert_with(|| Box::new(ReceiveWindow::new(segment, most, rcv_nxt)))
     }
 
     /// The response to a segment without new data: an unnecessary retransmission.
@@ -418,6 +434,7 @@ mod tests {
             delayed_ack_count: 2,
             delayed_ack_timeout: Duration::from_milliseconds(40),
             quick_acks: 0,
+            growing_window: None,
             maximum_sack_blocks: 3,
             duplicate_sack: true,
             sack_compression: Duration::from_milliseconds(1),

@@ -25,6 +25,7 @@ pub(super) fn release_6() -> Vec<Setting> {
         ),
         setting("delayed_ack_timeout", Duration::from_milliseconds(40), "Linux include/net/tcp.h, TCP_DELACK_MIN"),
         setting("quick_acks", 16, "Linux include/net/tcp.h, TCP_MAX_QUICKACKS; only at the start of a connection here"),
+        setting("receive_window_grows", true, "Linux tcp_input.c, tcp_grow_window and tcp_rcv_space_adjust"),
         setting("initial_rto", Duration::from_seconds(1), "Linux include/net/tcp.h, TCP_TIMEOUT_INIT"),
         setting("rto_after_syn_loss", Duration::from_seconds(3), "Linux include/net/tcp.h, TCP_TIMEOUT_FALLBACK"),
         setting("minimum_rto", Duration::from_milliseconds(200), "Linux include/net/tcp.h, TCP_RTO_MIN"),

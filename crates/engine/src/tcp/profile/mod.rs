@@ -102,6 +102,7 @@ parameters! {
         counting: Counting = Counting::Recommended, "What window growth counts", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement in slow start, bytes in congestion avoidance";
         delayed_ack_count: u64 = 2, in 1..1000, "Acknowledge at least every n full segments", "RFC 5681 section 4.2: at least every second";
         quick_acks: u64 = 0, in 0..255, "Acknowledge the first n segments immediately", "RFC 5681 section 4.2 has no such phase";
+        receive_window_grows: bool = false, "Acknowledge each segment immediately while the receive window grows", "RFC 5681 section 4.2 has no such phase";
         delayed_ack_timeout: Duration = Duration::from_milliseconds(200), "Maximum delay of an acknowledgement", "RFC 5681 section 4.2: less than 500 ms; 200 ms as in BSD and ns-3";
         initial_rto: Duration = Duration::from_seconds(1), in 1e6..1e18, "Retransmission timeout of the first SYN and before any RTT sample", "RFC 6298 (2.1)";
         rto_after_syn_loss: Duration = Duration::from_seconds(3), "Initial retransmission timeout of data after a lost SYN", "RFC 6298 (5.7)";
@@ -288,6 +289,7 @@ impl StackProfile {
             delayed_ack_count: self.delayed_ack_count as u32,
             delayed_ack_timeout: self.delayed_ack_timeout,
             quick_acks: self.quick_acks as u32,
+            growing_window: self.receive_window_grows.then_some((self.segment_size.0, self.receive_buffer.0)),
             duplicate_sack: self.duplicate_sack,
             sack_compression: self.sack_compression,
             ecn: self.ecn,
