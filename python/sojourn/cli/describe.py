@@ -119,14 +119,17 @@ def _parameters(entry: "Algorithm") -> Table:
         }
         for parameter in entry.parameters
     ]
-    columns = [
+    return Table("parameters", "Parameters", _columns("default"), rows)
+
+
+def _columns(value: str) -> list[Column]:
+    return [
         label("name", keep=True),
-        label("default", keep=True),
+        label(value, keep=True),
         text("allowed"),
         text("description", keep=True),
         text("source", rank=1),
     ]
-    return Table("parameters", "Parameters", columns, rows)
 
 
 def _settings(profile: "Profile") -> Table:
@@ -139,14 +142,7 @@ def _settings(profile: "Profile") -> Table:
         value = parameter.format(setting.value)
         about = {"allowed": parameter.allowed, "description": parameter.doc, "source": setting.source}
         rows.append({"name": setting.name, "value": value, **about})
-    columns = [
-        label("name", keep=True),
-        label("value", keep=True),
-        text("allowed"),
-        text("description", keep=True),
-        text("source", rank=1),
-    ]
-    return Table("settings", "Settings", columns, rows)
+    return Table("settings", "Settings", _columns("value"), rows)
 
 
 def _defaults(profile: "Profile") -> Table:

@@ -9,6 +9,7 @@ mod bbr3;
 mod bic;
 mod compound;
 mod cubic;
+mod cubic_epoch;
 mod dctcp;
 mod fack;
 mod growth;

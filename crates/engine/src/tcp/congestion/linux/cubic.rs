@@ -6,18 +6,12 @@ use super::time::{HZ, ticks, ticks_of};
 use super::{Steps, acked_segments, segments, set_ssthresh};
 use crate::tcp::congestion::Ack;
 use crate::tcp::congestion::cubic::CubicParameters;
+use crate::tcp::congestion::cubic_epoch::{Epoch, TIME_SHIFT, WINDOWS_AT_PLATEAU, in_1024ths};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// Segments acknowledged for one of growth: without a target above the window, as so many windows; and at least.
-/// tcp_cubic.c, bictcp_update.
-const WINDOWS_AT_PLATEAU: u64 = 100;
+/// Segments acknowledged for one of growth at least: tcp_cubic.c, bictcp_update.
 const LEAST: u64 = 2;
-
-/// BICTCP_HZ: the unit of time of the cubic function is 2^-10 s.
-const TIME_SHIFT: u32 = 10;
-/// The time from which any window that could occur is below the target; more would not fit. In that unit.
-const LONGEST: u64 = 1 << 18;
 
 /// The state of a connection.
 #[derive(Clone, Debug, Default)]
@@ -32,19 +26,6 @@ pub struct CubicSteps {
     computed_at: u64,
     epoch: Option<Epoch>,
     min_rtt: Option<Duration>,
-}
-
-/// From the first acknowledgement that may grow the window after a loss on.
-#[derive(Clone, Copy, Debug)]
-struct Epoch {
-    /// In ticks.
-    start: u64,
-    /// The time to the plateau, in 2^-10 s, and the window there.
-    k: u64,
-    plateau: u64,
-    /// Reno's estimated window, and the segments acknowledged that have not yet increased it.
-    reno: u64,
-    uncounted: u64,
 }
 
 impl CubicSteps {
@@ -69,46 +50,23 @@ impl CubicSteps {
             self.every = self.cubic(cwnd, acked, now, parameters);
         }
         if parameters.reno_friendly {
-            self.keep_up_with_reno(cwnd, parameters.beta);
+            let limit = self.epoch.as_mut().and_then(|epoch| epoch.keep_up_with_reno(cwnd, parameters.beta));
+            self.every = limit.map_or(self.every, |limit| self.every.min(limit));
         }
         self.every = self.every.max(LEAST);
     }
 
     /// Segments for one of growth, by the cubic function one minimum RTT ahead.
     fn cubic(&mut self, cwnd: u64, acked: u64, now: u64, parameters: &CubicParameters) -> u64 {
-        // bic_scale * 10, of 1024.
-        let scale = (parameters.c * 1024.0).round() as u64;
+        let scale = in_1024ths(parameters.c);
         let last_max = self.last_max;
-        let epoch = self.epoch.get_or_insert_with(|| Epoch {
-            start: now,
-            k: libm::cbrt(last_max.saturating_sub(cwnd) as f64 * cube_factor(scale)) as u64,
-            plateau: last_max.max(cwnd),
-            reno: cwnd,
-            uncounted: acked,
-        });
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::begin(now, cwnd, last_max, acked, scale));
         let since = now - epoch.start + self.min_rtt.map_or(0, ticks_of);
         let t = (since << TIME_SHIFT) / HZ;
-        let from_plateau = t.abs_diff(epoch.k).min(LONGEST);
-        let height = scale.saturating_mul(from_plateau * from_plateau * from_plateau) >> (10 + 3 * TIME_SHIFT);
-        let target = if t < epoch.k { epoch.plateau.saturating_sub(height) } else { epoch.plateau + height };
+        let distance = epoch.distance(t, scale);
+        let target = if t < epoch.k { epoch.plateau.saturating_sub(distance) } else { epoch.plateau + distance };
         let every = if target > cwnd { cwnd / (target - cwnd) } else { WINDOWS_AT_PLATEAU * cwnd };
         if last_max == 0 { every.min(parameters.slowest_start) } else { every }
-    }
-
-    fn keep_up_with_reno(&mut self, cwnd: u64, beta: f64) {
-        let Some(epoch) = &mut self.epoch else { return };
-        // beta_scale, of 8: windows acknowledged for one segment of growth, (1 + beta) / (3 (1 - beta)).
-        let beta = in_1024ths(beta).min(1023);
-        let window_scale = 8 * (1024 + beta) / 3 / (1024 - beta);
-        let step = ((cwnd * window_scale) >> 3).max(1);
-        if epoch.uncounted > step {
-            let steps = (epoch.uncounted - 1) / step;
-            epoch.uncounted -= steps * step;
-            epoch.reno += steps;
-        }
-        if epoch.reno > cwnd {
-            self.every = self.every.min(cwnd / (epoch.reno - cwnd));
-        }
     }
 
     /// A loss or marks: cubictcp_recalc_ssthresh.
@@ -132,14 +90,4 @@ impl CubicSteps {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
     }
-}
-
-/// The inverse of the scale, for times in 2^-10 s: tcp_cubic.c, cubictcp_register.
-fn cube_factor(scale: u64) -> f64 {
-    ((1_u64 << (10 + 3 * TIME_SHIFT)) / scale.max(1)) as f64
-}
-
-/// BICTCP_BETA_SCALE.
-fn in_1024ths(beta: f64) -> u64 {
-    (beta * 1024.0).round() as u64
 }

@@ -6,23 +6,18 @@
 
 use crate::tcp::congestion::Ack;
 use crate::tcp::congestion::cubic::CubicParameters;
+use crate::tcp::congestion::cubic_epoch::{Epoch, TIME_SHIFT, WINDOWS_AT_PLATEAU, in_1024ths};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// HZ, and BICTCP_HZ: the unit of time of the cubic function is 2^-10 s.
+/// HZ.
 const HZ: u64 = 1000;
-const TIME_SHIFT: u32 = 10;
-/// The time from which any window that could occur is below the target; more would not fit. In that unit.
-const LONGEST: u64 = 1 << 18;
 
 /// ACK_RATIO_SHIFT: the unit of the segments that an acknowledgement covers.
 const RATIO_SHIFT: u32 = 4;
 
 /// m_maxIncrement, in segments for 0.1 s.
 const GREATEST_INCREMENT: u64 = 16;
-
-/// Acknowledgements for one segment where there is no target above the window, as so many windows.
-const WINDOWS_AT_PLATEAU: u64 = 100;
 
 /// The state of a connection.
 #[derive(Clone, Debug)]
@@ -48,19 +43,6 @@ enum TimedOut {
     No,
     JustNow,
     Until(u64),
-}
-
-/// From the first acknowledgement that may grow the window after a loss on.
-#[derive(Clone, Copy, Debug)]
-struct Epoch {
-    /// In milliseconds.
-    start: u64,
-    /// The time to the plateau, in 2^-10 s, and the window there.
-    k: u64,
-    plateau: u64,
-    /// Reno's estimated window, and the acknowledgements that have not yet increased it.
-    reno: u64,
-    uncounted: u64,
 }
 
 impl CubicModule {
@@ -118,21 +100,12 @@ impl CubicModule {
         }
         (self.computed_for, self.computed_at) = (cwnd, now);
         let CubicParameters { c, beta, reno_friendly, slowest_start, .. } = *parameters;
-        // m_cubeRttScale, and m_cubeFactor.
-        let scale = (c * 1024.0).round() as u64;
-        let factor = ((1_u64 << (10 + 3 * TIME_SHIFT)) / scale.max(1)) as f64;
+        let scale = in_1024ths(c);
         let last_max = self.last_max;
-        let epoch = self.epoch.get_or_insert_with(|| Epoch {
-            start: now,
-            k: libm::cbrt(last_max.saturating_sub(cwnd) as f64 * factor) as u64,
-            plateau: last_max.max(cwnd),
-            reno: cwnd,
-            uncounted: 1,
-        });
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::begin(now, cwnd, last_max, 1, scale));
         let min_rtt = self.min_rtt.unwrap_or_default();
         let t = ((now - epoch.start + milliseconds(min_rtt)) << TIME_SHIFT) / HZ;
-        let from_plateau = t.abs_diff(epoch.k).min(LONGEST);
-        let height = scale.saturating_mul(from_plateau * from_plateau * from_plateau) >> (10 + 3 * TIME_SHIFT);
+        let height = epoch.distance(t, scale);
         let beyond = t >= epoch.k;
         let target = match (beyond, epoch.plateau.checked_sub(height)) {
             (true, _) => epoch.plateau + height,
@@ -148,7 +121,7 @@ impl CubicModule {
         if last_max == 0 {
             needed = needed.min(slowest_start);
         }
-        if reno_friendly && let Some(limit) = epoch.reno_limit(cwnd, beta) {
+        if reno_friendly && let Some(limit) = epoch.keep_up_with_reno(cwnd, beta) {
             needed = needed.min(limit);
         }
         self.needed = ((needed << RATIO_SHIFT) / self.ratio).max(1);
@@ -169,28 +142,6 @@ impl CubicModule {
     pub fn time_out(&mut self) {
         self.timed_out = TimedOut::JustNow;
     }
-}
-
-impl Epoch {
-    /// Acknowledgements for one segment at which the window follows Reno's estimate, if that is larger:
-    /// CubicTcpFriendliness.
-    fn reno_limit(&mut self, cwnd: u64, beta: f64) -> Option<u64> {
-        // m_betaScale: windows acknowledged for one segment of growth, in eighths.
-        let beta = in_1024ths(beta).min(1023);
-        let scale = 8 * (1024 + beta) / 3 / (1024 - beta);
-        let step = ((cwnd * scale) >> 3).max(1);
-        if self.uncounted > step {
-            let steps = (self.uncounted - 1) / step;
-            self.uncounted -= steps * step;
-            self.reno += steps;
-        }
-        (self.reno > cwnd).then(|| cwnd / (self.reno - cwnd))
-    }
-}
-
-/// BICTCP_BETA_SCALE.
-fn in_1024ths(beta: f64) -> u64 {
-    (beta * 1024.0).round() as u64
 }
 
 /// The clock, in milliseconds: tcp_time_stamp.
