@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, Capture, complaint
 from doubles import SIMULATOR, Inventor, register
 from sojourn import catalogue
-from sojourn.cli.commands import status
+from sojourn.cli.commands import sojourn, status
 from sojourn.errors import RunFailed
 from sojourn.results import NAMES
 from sojourn.study import library
@@ -257,3 +257,15 @@ def test_progress_as_json(scenario_file: ScenarioFile, tmp_path: Path, capsys: C
         assert last.pop("elapsed_s") > 0
         simulated = 4.0 * (seeds - found)
         assert last == {"done": seeds, "total": seeds, "found": found, "failed": 0, "simulated_s": simulated, "left_s": 0.0}
+
+
+@pytest.mark.parametrize("error", [MemoryError(), ImportError("libarrow.so: failed to map segment from shared object")])
+def test_end_of_memory_told(error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Memory that ends in a library is told in one line with status 1, not as a traceback."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(sojourn, "invoke", fail)
+    assert status(["list"]) == 1
+    assert capsys.readouterr().err == "sojourn: out of memory; results already made are kept, and the same command goes on\n"

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pty
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -106,3 +107,22 @@ def test_interrupt_restores_terminal(scenario_file: ScenarioFile, tmp_path: Path
     hidden, shown = seen.rfind(b"\x1b[?25l"), seen.rfind(b"\x1b[?25h")
     assert hidden < shown, "the cursor must be shown again"
     assert seen.endswith(b"sojourn: interrupted\r\n")
+
+
+@pytest.mark.parametrize("kibibytes", [700_000, 1_200_000])
+def test_small_address_space_refused(kibibytes: int, tmp_path: Path) -> None:
+    """A command under a small `ulimit -v` ends at once with one line, whatever its libraries would do with so little."""
+    command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "query", str(tmp_path), "select 1"]
+    limit = (kibibytes * 1024, kibibytes * 1024)
+    process = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
+    )
+    assert process.returncode == 1
+    assert (
+        process.stderr == f"sojourn: address space is limited to {kibibytes} KiB (ulimit -v); at least 2000000 KiB are needed\n"
+    )

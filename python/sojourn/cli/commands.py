@@ -3,6 +3,7 @@
 import importlib
 import os
 import re
+import resource
 import shlex
 import sys
 
@@ -16,6 +17,15 @@ FAILED, BAD_INPUT = 1, 2
 
 #: What the system and libraries say of a full disk.
 NO_SPACE = re.compile(r"No space left on device( \(os error \d+\))?")
+
+#: What the system's loader says when memory ends while a library is loaded.
+NO_MEMORY_TO_LOAD = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)
+
+OUT_OF_MEMORY = "out of memory; results already made are kept, and the same command goes on"
+
+#: Bytes of address space that `run`, `report` and `query` need with up to 32 cores. With less, polars and pyarrow fail in their
+#: own ways, and some of these never end.
+LEAST_ADDRESS_SPACE = 2_000_000 * 1024
 
 #: What a shell sets to ask for completions.
 COMPLETION = "_SOJOURN_COMPLETE"
@@ -74,6 +84,11 @@ def _print_version(context: click.Context, _option: click.Parameter, wanted: boo
 )
 def sojourn() -> None:
     """Simulate TCP congestion control and queue disciplines (AQMs), and reproduce papers about them."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_SPACE:
+        raise SojournError(
+            f"address space is limited to {limit // 1024} KiB (ulimit -v); at least {LEAST_ADDRESS_SPACE // 1024} KiB are needed"
+        )
 
 
 def status(arguments: list[str]) -> int:
@@ -111,6 +126,10 @@ def _status_of(error: Exception) -> int:
             # The reader of our output has gone, as with "| head"; keep Python from failing once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
+        case MemoryError():
+            return _complain(OUT_OF_MEMORY, FAILED)
+        case ImportError() if NO_MEMORY_TO_LOAD.search(str(error)):
+            return _complain(OUT_OF_MEMORY, FAILED)
         case OSError():
             return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
         case _:
