@@ -135,7 +135,7 @@ def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
     return (
         f"about {duration(speed.seconds(runs, packets) / number)} with {number} at a time: up to "
         f"{rounded:,.0f} packets of 1500 bytes at {millions:.3g} million per second (measured in the largest cell), plus "
-        f"{milliseconds:.2g} ms per run"
+        f"{float(f'{milliseconds:.2g}'):g} ms per run"
     )
 
 
