@@ -71,3 +71,20 @@ def test_unknown_name_suggests_nearest() -> None:
     """An unknown name is an error that suggests the nearest one."""
     with pytest.raises(ValueError, match='unknown queue discipline "codle", did you mean "codel"'):
         KNOWN.queue("codle")
+
+
+@pytest.mark.parametrize(
+    ("profile", "name", "expected"),
+    [
+        ("ns3-3.30", "hybla", {"rtt0": 50 * 10**9, "counting": "recommended"}),
+        ("ns3-3.48", "hybla", {"rtt0": 50 * 10**9, "counting": "recommended"}),
+        ("ns3-3.48", "ledbat", {"begins_with_slow_start": True, "counting": "recommended"}),
+        ("ns3-3.48", "dctcp", {"counting": "segments"}),
+    ],
+)
+def test_defaults_of_ns3(profile: str, name: str, expected: dict[str, object]) -> None:
+    """The attributes RRTT of tcp-hybla.cc and SSParam of tcp-ledbat.cc, and what their and tcp-linux-reno.cc's growth counts."""
+    algorithm = catalogue.find("congestion control", name, KNOWN.congestion_controls)
+    settings = KNOWN.profile(profile)
+    found = settings.settings_with(algorithm) | settings.defaults_of(algorithm)
+    assert {key: found[key] for key in expected} == expected

@@ -39,13 +39,13 @@ fn worked_updates() {
     assert!((rfc.next_probability(0.5, five, Duration::ZERO) - filled).abs() < 1e-12);
 }
 
-/// Every step of both tables of gains, just below and at its bound. The probability stays within [0, 1].
+/// Every step of the tables of gains, just below and at its bound. The probability stays within [0, 1].
 #[test]
 fn gain_scaling() {
     let data = data();
     let (delay, before) = (Duration::from_milliseconds(16), Duration::from_microseconds(15_900));
     let unscaled = 0.125 * 0.001 + 1.25 * 0.0001;
-    for (table, scaling) in [("rfc8033-pie", "rfc8033"), ("hpsr2013-pie", "hpsr2013")] {
+    for (table, scaling) in [("rfc8033-pie", "rfc8033"), ("hpsr2013-pie", "hpsr2013"), ("ns3-pie", "ns3")] {
         let parameters: PieParameters = serde_json::from_value(json!({"scaling": scaling})).unwrap();
         let check = |probability: f64, divisor: f64| {
             let change = parameters.next_probability(probability, delay, before) - probability;

@@ -17,6 +17,8 @@ choice! {
         Sojourn = "sojourn",
         /// From the queue length and the measured departure rate (RFC 8033 section 5.2).
         DepartureRate = "departure_rate",
+        /// The same with ns-3.30's measurement (pie-queue-disc.cc, DoDequeue).
+        Ns3DepartureRate = "ns3_departure_rate",
     }
 }
 
@@ -27,18 +29,22 @@ choice! {
         Rfc8033 = "rfc8033",
         /// Two steps, below 1 % and below 10 %.
         Hpsr2013 = "hpsr2013",
+        /// Three steps, the first below 0.1 %, and twice the gains from 10 % on.
+        Ns3 = "ns3",
     }
 }
 
 impl PieScaling {
     /// The divisor of the change of the drop probability.
     fn divisor(self, probability: f64) -> f64 {
-        // RFC 8033 section 4.2; Pan et al. (HPSR 2013), as Piotrowska (2021) section 4.1 gives it.
+        // RFC 8033 section 4.2; Pan et al. (HPSR 2013), as Piotrowska (2021) section 4.1 gives it; ns-3.30 pie-queue-disc.cc,
+        // CalculateP, whose further steps are for probabilities above 1.
         let steps: &[(f64, f64)] = match self {
             PieScaling::Rfc8033 => {
                 &[(0.000001, 2048.0), (0.00001, 512.0), (0.0001, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)]
             }
             PieScaling::Hpsr2013 => &[(0.01, 8.0), (0.1, 2.0)],
+            PieScaling::Ns3 => &[(0.001, 32.0), (0.01, 8.0), (0.1, 2.0), (f64::INFINITY, 0.5)],
         };
         steps.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, divisor)| *divisor)
     }
@@ -51,10 +57,10 @@ parameters! {
         update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the drop probability is updated (T_UPDATE)", "RFC 8033 section 4.2";
         alpha: f64 = 0.125, in 0..1000000, "Gain on the distance from the target, per second", "RFC 8033 appendix A";
         beta: f64 = 1.25, in 0..1000000, "Gain on the change of the delay, per second", "RFC 8033 appendix A";
-        scaling: PieScaling = PieScaling::Rfc8033, "Steps by which the gains are lowered at low drop probabilities", "RFC 8033 section 4.2";
+        scaling: PieScaling = PieScaling::Rfc8033, "Steps by which the gains are lowered at low drop probabilities; ns3: by 32 below 0.1 %, and twice the gains from 10 % on", "RFC 8033 section 4.2; ns-3.30 pie-queue-disc.cc, CalculateP";
         maximum_burst: Duration = Duration::from_milliseconds(150), "Length of a burst that is not dropped (MAX_BURST)", "RFC 8033 section 4.4";
         mean_packet_size: Bytes = Bytes(1500), "No early drop while at most two packets of this size are queued (MEAN_PKTSIZE)", "RFC 8033 section 4.1 names no value, section 5.2 expects 1 or 1.5 KB; Linux takes the MTU";
-        estimator: DelayEstimator = DelayEstimator::Sojourn, "How the queueing delay is estimated", "RFC 8033 section 4.3 allows both, appendix A uses timestamps";
+        estimator: DelayEstimator = DelayEstimator::Sojourn, "How the queueing delay is estimated; ns3_departure_rate counts the first packet of a measurement too, weighs each with a half, and forgets the rate of a calm queue", "RFC 8033 section 4.3 allows both, appendix A uses timestamps; ns-3.30 pie-queue-disc.cc, DoDequeue and CalculateP";
         departure_threshold: Bytes = Bytes(16384), in 1..1e12, "Bytes in a measurement of the departure rate (DQ_THRESHOLD)", "RFC 8033 section 5.2 and appendix B";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8033 section 5.1: optional";
         mark_threshold: f64 = 0.1, in 0..1, "Drop probability from which ECN-capable packets are dropped too (mark_ecnth)", "RFC 8033 section 5.1";
@@ -164,6 +170,48 @@ fn smooth(average: Duration, sample: Duration, weight: u64) -> Duration {
     Duration((sum / u128::from(FULL_WEIGHT)) as u64)
 }
 
+/// The departure rate in ns-3.30 (pie-queue-disc.cc, DoDequeue).
+///
+/// The packet that starts a measurement counts, unless the measurement follows another at once. A measurement has the weight 1/2.
+#[derive(Debug, Default)]
+struct Ns3DepartureRate {
+    /// The start and byte count of the measurement in progress.
+    measurement: Option<(Time, u64)>,
+    /// The average, in bytes per picosecond.
+    average: Option<f64>,
+}
+
+impl Ns3DepartureRate {
+    fn on_departure(&mut self, now: Time, size: u64, bytes_queued: u64, threshold: u64) {
+        if self.measurement.is_none() && bytes_queued >= threshold {
+            self.measurement = Some((now, 0));
+        }
+        let Some((start, bytes)) = &mut self.measurement else { return };
+        *bytes += size;
+        if *bytes < threshold {
+            return;
+        }
+        let time = now.since(*start);
+        if time > Duration::ZERO {
+            let sample = *bytes as f64 / time.0 as f64;
+            self.average = Some(self.average.map_or(sample, |average| 0.5 * average + 0.5 * sample));
+        }
+        self.measurement = (bytes_queued > threshold).then_some((now, 0));
+    }
+
+    fn delay(&self, bytes_queued: u64) -> Duration {
+        Duration(self.average.map_or(0, |rate| (bytes_queued as f64 / rate) as u64))
+    }
+
+    /// Forgets the average. A measurement in progress keeps its start, but not its bytes.
+    fn forget(&mut self) {
+        self.average = None;
+        if let Some((_, bytes)) = &mut self.measurement {
+            *bytes = 0;
+        }
+    }
+}
+
 /// The state of the control of one FIFO.
 #[derive(Debug)]
 pub struct PieControl {
@@ -173,6 +221,7 @@ pub struct PieControl {
     pub(in crate::queue) burst_allowance: Duration,
     pub(in crate::queue) accumulated: f64,
     departure_rate: DepartureRate,
+    departure_rate_of_ns3: Ns3DepartureRate,
     /// The latest departure since the state was that of a new queue, in Linux.
     departed: Option<Time>,
 }
@@ -187,6 +236,7 @@ impl PieControl {
             burst_allowance: parameters.maximum_burst,
             accumulated: 0.0,
             departure_rate: DepartureRate::default(),
+            departure_rate_of_ns3: Ns3DepartureRate::default(),
             departed: None,
         }
     }
@@ -246,6 +296,12 @@ impl PieControl {
                 queue.bytes(),
                 parameters.departure_threshold.0,
             ),
+            DelayEstimator::Ns3DepartureRate => self.departure_rate_of_ns3.on_departure(
+                now,
+                u64::from(head.packet.size),
+                queue.bytes(),
+                parameters.departure_threshold.0,
+            ),
         }
         if parameters.rules == QueueRules::Linux {
             if let Some(departed) = self.departed.replace(now) {
@@ -266,13 +322,20 @@ impl PieControl {
 
     /// Updates the drop probability.
     pub fn update(&mut self, queue: &Fifo, parameters: &PieParameters) {
-        if parameters.estimator == DelayEstimator::DepartureRate {
-            self.delay = self.departure_rate.delay(queue.bytes(), parameters.departure_threshold.0);
+        match parameters.estimator {
+            DelayEstimator::Sojourn => {}
+            DelayEstimator::DepartureRate => {
+                self.delay = self.departure_rate.delay(queue.bytes(), parameters.departure_threshold.0);
+            }
+            DelayEstimator::Ns3DepartureRate => self.delay = self.departure_rate_of_ns3.delay(queue.bytes()),
         }
         if parameters.rules == QueueRules::Linux {
             return self.update_in_linux(queue, parameters);
         }
         self.probability = parameters.next_probability(self.probability, self.delay, self.delay_before);
+        if parameters.estimator == DelayEstimator::Ns3DepartureRate && self.is_calm(parameters) {
+            self.departure_rate_of_ns3.forget();
+        }
         self.delay_before = self.delay;
         self.burst_allowance = self.burst_allowance - parameters.update_interval;
     }
@@ -396,5 +459,23 @@ mod tests {
         assert_eq!(next(0.5, 0, true), falling * 63.0 / 64.0);
         assert_eq!(next(0.5, 0, false), falling);
         assert_eq!(PieParameters::default().next_probability(1.0, Duration(u64::MAX / 8), Duration::ZERO), 1.0);
+    }
+
+    /// ns-3.30's DoDequeue by hand, 1500 bytes each millisecond and a threshold of 10,000: seven packets make a measurement. The first
+    /// measurement lasts six milliseconds, which is 1750 bytes each, that after it seven, and the average is 1625.
+    #[test]
+    fn departure_rate_in_ns3() {
+        let mut rate = Ns3DepartureRate::default();
+        let mut depart = |from: u64, to: u64| {
+            for milliseconds in from..to {
+                rate.on_departure(Time::ZERO + Duration::from_milliseconds(milliseconds), 1500, 17_500, 10_000);
+            }
+            rate.delay(17_500).seconds()
+        };
+        assert_eq!(depart(0, 6), 0.0);
+        assert!((depart(6, 7) - 0.010).abs() < 1e-9);
+        assert!((depart(7, 14) - 17.5 / 1625.0).abs() < 1e-9);
+        rate.forget();
+        assert_eq!(rate.delay(17_500), Duration::ZERO);
     }
 }

@@ -106,6 +106,8 @@ fn common_defaults() -> Vec<AlgorithmDefault> {
         ("scalable", "ns-3 tcp-scalable.cc, CongestionAvoidance: all segments acknowledged count"),
         ("yeah", "ns-3 tcp-yeah.cc, IncreaseWindow: in its fast mode all segments acknowledged count"),
         ("illinois", "ns-3 tcp-illinois.cc, IncreaseWindow: all segments acknowledged count"),
+        ("hybla", "ns-3 tcp-hybla.cc, SlowStart: once an ACK, CongestionAvoidance: all segments acknowledged count"),
+        ("ledbat", "ns-3 tcp-ledbat.cc, CongestionAvoidance: all segments acknowledged count"),
     ] {
         defaults.push(default_of(algorithm, "counting", Counting::Recommended, source).of_stack());
     }
@@ -118,6 +120,8 @@ fn common_defaults() -> Vec<AlgorithmDefault> {
     defaults.extend([
         default_of("bic", "beta", 0.8, "ns-3 tcp-bic.cc, Beta"),
         default_of("bic", "smooth_part", 5.0, "ns-3 tcp-bic.cc, SmoothPart"),
+        default_of("hybla", "rtt0", Duration::from_milliseconds(50), "ns-3 tcp-hybla.cc, RRTT"),
+        default_of("ledbat", "begins_with_slow_start", true, "ns-3 tcp-ledbat.cc, SSParam"),
         default_of("scalable", "a", 0.02, "ns-3 tcp-scalable.cc, AIFactor: a segment for 50"),
         default_of("htcp", "rules", Ns3Rules::Ns3, "ns-3 tcp-htcp.cc, CongestionAvoidance and UpdateBeta"),
         default_of("veno", "rules", Ns3Rules::Ns3, "ns-3 tcp-veno.cc, IncreaseWindow"),
@@ -147,6 +151,13 @@ pub(super) fn defaults_of_3_48() -> Vec<AlgorithmDefault> {
             "counting",
             Counting::Segments,
             "ns-3.48 tcp-cubic.cc, IncreaseWindow: all segments acknowledged, in slow start too",
+        )
+        .of_stack(),
+        default_of(
+            "dctcp",
+            "counting",
+            Counting::Segments,
+            "ns-3.48 tcp-linux-reno.cc, IncreaseWindow: all segments acknowledged, in slow start too",
         )
         .of_stack(),
         default_of("cubic", "name", "hystart", "ns-3.48 tcp-cubic.cc, HyStart: on").of_slow_start(),
