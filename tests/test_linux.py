@@ -34,6 +34,7 @@ from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import ARRIVED, SENT, Plan, plan
 from sojourn.backends.result import RunResult
+from sojourn.backends.simulator import Simulator
 from sojourn.cli.commands import status
 from sojourn.errors import InputError, RunFailed
 from sojourn.linux import archive, cache, source, tools
@@ -264,6 +265,14 @@ def test_starts_are_spread() -> None:
     starts = [flow.start / 1e9 for flow in translated(flows=flows).flows]
     assert 0 <= min(starts) < max(starts) < 1
     assert abs(sum(starts) / 500 - 0.5) < 5 * (1 / 12 / 500) ** 0.5
+
+
+def test_starts_are_the_simulators() -> None:
+    """With one seed, flows start at the same times on Linux, in ns, as in the simulator."""
+    data = scenario_data(flows=[{"from": "a", "to": "b", "count": 3, "tcp": "newreno", "start_within": "1 s"}], duration="2 s")
+    run = specify(from_data(data, "test"), 7)
+    started = Simulator().run(run).flows["start"].to_list()
+    assert [flow.start / 1e9 for flow in plan(run, Limitations()).flows] == pytest.approx(started, abs=1e-9)
 
 
 def test_path_is_the_shortest() -> None:

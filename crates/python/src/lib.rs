@@ -99,6 +99,13 @@ fn base_round_trips(specification: &str) -> PyResult<Vec<Option<u64>>> {
     Ok(round_trips.into_iter().map(|round_trip| round_trip.map(|each| each.0)).collect())
 }
 
+/// When each flow of a specification starts, in picoseconds.
+#[pyfunction]
+fn flow_starts(specification: &str) -> PyResult<Vec<u64>> {
+    let starts = sojourn_engine::simulation::flow_starts(&parse(specification)?);
+    Ok(starts.into_iter().map(|start| start.0).collect())
+}
+
 thread_local! {
     /// Where the latest panic of this thread happened.
     static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -137,6 +144,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(panicked_at, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
+    module.add_function(wrap_pyfunction!(flow_starts, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
     module.add_function(wrap_pyfunction!(exports::write_packets, module)?)?;

@@ -384,12 +384,27 @@ impl<'a> Builder<'a> {
             delayed_ack_armed: Time::NEVER,
             delivered_before_window: 0,
             group,
-            start: flow.start + Random::stream(seed, Purpose::FlowStart, index).below(flow.start_within),
+            start: start(seed, index, flow),
             stop: flow.stop.unwrap_or(Time::NEVER),
             is_stopped: false,
             overhead,
         });
     }
+}
+
+/// When a flow starts, of this index among all flows of the run.
+fn start(seed: u64, index: u64, flow: &FlowSpecification) -> Time {
+    flow.start + Random::stream(seed, Purpose::FlowStart, index).below(flow.start_within)
+}
+
+/// When each flow of a run starts.
+pub fn flow_starts(specification: &Specification) -> Vec<Time> {
+    let groups = specification.flows.iter();
+    groups
+        .flat_map(|flow| (0..flow.count).map(move |_| flow))
+        .zip(0..)
+        .map(|(flow, index)| start(specification.seed, index, flow))
+        .collect()
 }
 
 /// The links, and the sources of events that they are.

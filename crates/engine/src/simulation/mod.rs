@@ -22,7 +22,7 @@ use crate::time::{Duration, Time};
 use flow::{Endpoints, Flow};
 use memory::{MOST_PACKETS, count};
 
-pub use build::memory;
+pub use build::{flow_starts, memory};
 pub use census::Census;
 pub use look::{FlowLook, QueueLook};
 

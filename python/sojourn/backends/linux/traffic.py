@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn import _engine, specification
 from sojourn.backends.linux.limits import Impossible
 from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
 from sojourn.specification import RunSpecification
@@ -35,25 +36,18 @@ class Flow:
 
 
 def flows(run: RunSpecification) -> Iterator[Flow]:
-    """All flows in order of declaration, each with its own start.
+    """All flows in order of declaration, each with its own start, which is that of the simulator.
 
     Raises:
         Impossible: there are too many.
     """
-    number = 0
-    for entry in run["flows"]:
-        for _ in range(entry["count"]):
-            if number == MOST_FLOWS:
-                raise Impossible("count", f"at most {MOST_FLOWS} flows")
-            within = int(uniform(run["seed"], number, "start") * entry["start_within"])
-            stop = 0 if entry["stop"] is None else nanoseconds(entry["stop"])
-            yield Flow(number, entry, nanoseconds(entry["start"] + within), stop)
-            number += 1
-
-
-def uniform(seed: int, flow: int, purpose: str) -> float:
-    """A number from 0 to 1 that a seed decides."""
-    return _drawn(seed, flow, purpose) / 2**64
+    if sum(entry["count"] for entry in run["flows"]) > MOST_FLOWS:
+        raise Impossible("count", f"at most {MOST_FLOWS} flows")
+    entries = (entry for entry in run["flows"] for _ in range(entry["count"]))
+    starts = _engine.flow_starts(specification.text(run))
+    for number, (entry, start) in enumerate(zip(entries, starts, strict=True)):
+        stop = 0 if entry["stop"] is None else nanoseconds(entry["stop"])
+        yield Flow(number, entry, nanoseconds(start), stop)
 
 
 def cbr(run: RunSpecification, flow: Flow, extra_headers: int) -> str:
