@@ -50,7 +50,7 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "warm_up": scenario.warm_up,
         "sender_overhead": chance.sender_overhead(scenario),
         "nodes": nodes,
-        "links": [_link(link, index, plugins) for link in scenario.network.directed_links],
+        "links": [_link(link, index, plugins, seed) for link in scenario.network.directed_links],
         "stacks": stacks,
         "flows": flows,
         "probe": scenario.probe.model_dump(),
@@ -110,15 +110,16 @@ def bottleneck_rate(specification: RunSpecification) -> float | None:
     return float(carried / (end - start))
 
 
-def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source]) -> Json:
+def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source], seed: int) -> Json:
     drop: Json | None = None
+    drawn = link.drawn_delay
     if link.drop is not None:
         drop = {"every": link.drop.every} if link.drop.every is not None else {"listed": link.drop.listed}
     return {
         "from": index[link.origin],
         "to": index[link.target],
         "rate": link.rate,
-        "delay": link.delay,
+        "delay": link.delay if drawn is None else drawn.value(seed),
         "queue": None if link.queue is None else _queue(link.queue, plugins),
         "device_queue": link.device_queue,
         "drop": drop,
@@ -127,6 +128,7 @@ def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source]) -> J
         **({} if link.impairments is None else {"impairments": link.impairments.model_dump()}),
         **({} if link.rate_trace is None else {"rate_trace": link.rate_trace.as_json()}),
         **({} if link.delay_trace is None else {"delay_trace": link.delay_trace.as_json()}),
+        **({} if drawn is None else {"delay_range": (drawn.low, drawn.high)}),
     }
 
 
@@ -157,12 +159,12 @@ class _Names:
     def __init__(self, given: Iterable[str | None]) -> None:
         self._taken = {name for name in given if name is not None}
 
-    def of(self, origin: str, target: str) -> str:
-        """``from-to``, or with a number after it if that is taken."""
-        name, number = f"{origin}-{target}", 1
+    def of(self, ends: str) -> str:
+        """``from-to`` as it is, or with a number after it if that is taken."""
+        name, number = ends, 1
         while name in self._taken:
             number += 1
-            name = f"{origin}-{target} {number}"
+            name = f"{ends} {number}"
         self._taken.add(name)
         return name
 
@@ -188,14 +190,15 @@ def _flows(
             "count": group.count,
             "from": index[origin],
             "to": index[target],
-            "group": group.group or names.of(origin, target),
+            "group": name,
             "start": group.start or 0,
             "start_within": chance.start_within(scenario, group),
             "stop": group.stop,
             "size": group.size,
             "source": source,
         }
-        for origin, target in group.pairs()
+        for name, hosts in ((group.group or names.of(ends), hosts) for ends, hosts in group.ends(scenario.network))
+        for origin, target in hosts
     ]
 
 

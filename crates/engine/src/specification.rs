@@ -70,6 +70,9 @@ pub struct LinkSpecification {
     /// The propagation delay over time, in picoseconds; `delay` is then its mean.
     #[serde(default)]
     pub delay_trace: Option<Trace>,
+    /// The ends of the range that `delay` was drawn from, which change nothing.
+    #[serde(default)]
+    pub delay_range: Option<(Duration, Duration)>,
 }
 
 /// A value over time, as it was recorded.

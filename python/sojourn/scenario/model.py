@@ -1,12 +1,14 @@
 """A scenario: a network, the flows that cross it, and what is measured."""
 
+from collections.abc import Collection, Iterator, Sequence
+from itertools import product
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from sojourn import names
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import StackChoice, TcpChoice
+from sojourn.scenario.hosts import named_by
 from sojourn.scenario.network import Network
 from sojourn.scenario.quantities import Duration, PositiveDuration, Size
 from sojourn.units import DURATION
@@ -17,7 +19,7 @@ Hosts = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
     Field(min_length=1),
 ]
-"""One host or several; flows run between all pairs."""
+"""One host or several, groups among them; flows run between all pairs."""
 
 
 class Flows(Table):
@@ -49,9 +51,24 @@ class Flows(Table):
         """Whether nothing comes back to these senders."""
         return self.tcp.control.one_way
 
-    def pairs(self) -> list[tuple[str, str]]:
-        """All pairs of hosts that these flows run between."""
-        return [(origin, target) for origin in self.origins for target in self.targets]
+    def ends(self, network: Network) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Each entry of ``from`` with each of ``to``, called ``from-to``, and the pairs of hosts that they stand for.
+
+        Raises:
+            ValueError: there is no such host in the network.
+        """
+        hosts = network.end_hosts()
+        for origin in self.origins:
+            for target in self.targets:
+                ends = (_named("from", origin, network, hosts), _named("to", target, network, hosts))
+                yield f"{origin}-{target}", list(product(*ends))
+
+
+def _named(key: str, text: str, network: Network, hosts: Collection[str]) -> Sequence[str]:
+    try:
+        return named_by(text, network.groups, hosts)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
 
 
 class Probe(Table):
@@ -86,13 +103,12 @@ class Scenario(Table):
             warm_up, duration = DURATION.format(self.warm_up), DURATION.format(self.duration)
             raise ValueError(f'warm_up: "{warm_up}" must be shorter than the duration, "{duration}"')
         self._changes_are_in_time()
-        known = dict.fromkeys(self.network.hosts())
         for index, flows in enumerate(self.flows):
-            for key, hosts in (("from", flows.origins), ("to", flows.targets)):
-                for host in hosts:
-                    if host not in known:
-                        raise ValueError(f"flows[{index}].{key}: {names.unknown('host', host, known)}")
-            for origin, target in flows.pairs():
+            try:
+                pairs = [pair for _, hosts in flows.ends(self.network) for pair in hosts]
+            except ValueError as error:
+                raise ValueError(f"flows[{index}].{error}") from None
+            for origin, target in pairs:
                 if origin == target:
                     raise ValueError(f'flows[{index}]: "from" and "to" are both "{origin}"')
             self._is_in_time(index, flows)

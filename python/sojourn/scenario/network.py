@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import QueueChoice
+from sojourn.scenario.hosts import Count, Drawn, Group, HostDelay, LinkDelay, Spread, members
 from sojourn.scenario.impairments import Impairments
 from sojourn.scenario.quantities import Duration, Packets, Rate, RateOrZero
 from sojourn.scenario.traces import Trace, TracedDuration, TracedRate
@@ -67,6 +68,8 @@ class DirectedLink:
     impairments: Impairments | None = None
     rate_trace: Trace | None = None
     delay_trace: Trace | None = None
+    #: What the seed decides of the delay, which is then that of no seed.
+    drawn_delay: Drawn | None = None
 
 
 def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) -> None:
@@ -75,11 +78,14 @@ def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) ->
 
 
 class Host(Table):
-    """An end host of a dumbbell and its access link, symmetric except for the queue."""
+    """An end host of a dumbbell and its access link, symmetric except for the queue; or so many hosts alike."""
 
-    name: Name = Field(min_length=1, description="Name in flows and results.")
+    name: Name = Field(min_length=1, description="Name in flows and results; with count, that of the group.")
+    count: Count = Field(None, description="Number of hosts, called name1, name2 and so on; by default one called name.")
     rate: Rate = Field(description="Rate of the link to its router, in both directions.")
-    delay: Duration = Field(0, description="One-way propagation delay of the link to its router.")
+    delay: HostDelay = Field(
+        0, description="One-way propagation delay of the link to its router, or a range over the hosts of a group."
+    )
     queue: QueueChoice | None = Field(None, description="Queue at the host's egress; an unlimited FIFO by default.")
     device_queue: DeviceQueue = 0
 
@@ -87,6 +93,20 @@ class Host(Table):
     def _device_is_fed(self) -> Self:
         _device_queue_has_a_queue(self.device_queue, self.queue)
         return self
+
+    @model_validator(mode="after")
+    def _range_has_a_group(self) -> Self:
+        _range_needs_a_group(self.delay, self.count)
+        return self
+
+    def members(self) -> list[str]:
+        """The hosts that it stands for."""
+        return members(self.name, self.count)
+
+
+def _range_needs_a_group(delay: object, count: int | None) -> None:
+    if isinstance(delay, Spread) and count is None:
+        raise ValueError("delay: a range needs a group of hosts; give their count")
 
 
 Loss = Annotated[float, Field(ge=0, le=1, description="Random loss probability of every packet, 0 to 1.")]
@@ -128,7 +148,6 @@ class TwoWay(Table):
 
     rate: TracedRate = Field(description="Rate at the start, or a trace.")
     reverse_rate: TracedRate | None = Field(None, description="That of the reverse direction; by default the same.")
-    delay: TracedDuration = Field(0, description="One-way propagation delay, or a trace.")
     reverse_delay: TracedDuration | None = Field(None, description="That of the reverse direction; by default the same.")
     queue: QueueChoice | None = Field(None, description="Queue at its egress, forwards; an unlimited FIFO by default.")
     reverse_queue: QueueChoice | None = Field(None, description="The same for the reverse direction.")
@@ -165,6 +184,8 @@ class TwoWay(Table):
 class Bottleneck(TwoWay):
     """The link between the two routers of a dumbbell; forwards is from senders to receivers."""
 
+    delay: TracedDuration = Field(0, description="One-way propagation delay, or a trace.")
+
 
 class Dumbbell(Table):
     """Senders and receivers on either side of one bottleneck; its routers are called ``left`` and ``right``."""
@@ -177,33 +198,43 @@ class Dumbbell(Table):
     def _names_differ(self) -> Self:
         seen = set(ROUTERS)
         for host in (*self.senders, *self.receivers):
-            if host.name in seen:
-                taken = "is a router of the dumbbell" if host.name in ROUTERS else "is given twice"
-                raise ValueError(f'the host name "{host.name}" {taken}')
-            seen.add(host.name)
+            for name in dict.fromkeys((host.name, *host.members())):
+                if name in seen:
+                    taken = "is a router of the dumbbell" if name in ROUTERS else "is given twice"
+                    raise ValueError(f'the host name "{name}" {taken}')
+                seen.add(name)
         return self
 
     def nodes(self) -> list[str]:
         """All nodes: senders, routers, receivers."""
-        return [*(host.name for host in self.senders), *ROUTERS, *(host.name for host in self.receivers)]
+        senders, receivers = ([name for host in side for name in host.members()] for side in (self.senders, self.receivers))
+        return [*senders, *ROUTERS, *receivers]
+
+    def groups(self) -> dict[str, list[str]]:
+        """The hosts of each entry, by its name."""
+        return {host.name: host.members() for host in (*self.senders, *self.receivers)}
 
     def links(self) -> Iterator[DirectedLink]:
         """All directed links, the bottleneck's two first."""
         left, right = ROUTERS
         centre = self.bottleneck
-        yield _forwards(left, right, centre)
-        yield _backwards(left, right, centre)
+        yield _forwards(left, right, centre, centre.delay)
+        yield _backwards(left, right, centre, centre.delay)
         for router, hosts in ((left, self.senders), (right, self.receivers)):
             for host in hosts:
-                yield _of_host(host.name, router, host, host.queue)
-                yield _of_host(router, host.name, host, None)
+                names = host.members()
+                for place, name in enumerate(names):
+                    delay = _placed(host.delay, place, len(names), name)
+                    yield _of_host(name, router, host, delay, host.queue)
+                    yield _of_host(router, name, host, delay, None)
 
 
 class Link(TwoWay):
-    """A link between two nodes, in both directions unless ``one_way`` is set."""
+    """A link between two nodes, in both directions unless ``one_way`` is set; of a group, one for each of its hosts."""
 
     origin: Name = Field(alias="from", min_length=1)
     target: Name = Field(alias="to", min_length=1)
+    delay: LinkDelay = Field(0, description="One-way propagation delay, a trace, or a range over the hosts of a group.")
     one_way: bool = Field(False, description="This link has no reverse direction.")
 
     @model_validator(mode="after")
@@ -223,15 +254,24 @@ class Link(TwoWay):
         return self
 
 
-def _forwards(origin: str, target: str, link: TwoWay) -> DirectedLink:
+Delay = int | Trace | Drawn
+"""The delay of one link."""
+
+
+def _placed(delay: int | Trace | Spread, place: int, count: int, name: str) -> Delay:
+    """The delay of one of the links that an entry stands for."""
+    return delay.of(place, count, name) if isinstance(delay, Spread) else delay
+
+
+def _forwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedLink:
     changes = [LinkChange(change.at, change.rate, change.delay, change.loss) for change in link.changes]
     return _direction(
-        *(origin, target, link, link.rate, link.delay),
+        *(origin, target, link, link.rate, delay),
         *(link.queue, link.drop, link.loss, link.impairments, changes),
     )
 
 
-def _backwards(origin: str, target: str, link: TwoWay) -> DirectedLink:
+def _backwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedLink:
     def of(own: int | None, both: int | None, differs: bool) -> int | None:
         return both if own is None and not differs else own
 
@@ -245,9 +285,8 @@ def _backwards(origin: str, target: str, link: TwoWay) -> DirectedLink:
         for change in link.changes
     ]
     rate = link.rate if link.reverse_rate is None else link.reverse_rate
-    delay = link.delay if link.reverse_delay is None else link.reverse_delay
     return _direction(
-        *(target, origin, link, rate, delay),
+        *(target, origin, link, rate, delay if link.reverse_delay is None else link.reverse_delay),
         *(link.reverse_queue, link.reverse_drop, link.reverse_loss, link.reverse_impairments, changes),
     )
 
@@ -257,7 +296,7 @@ def _direction(
     target: str,
     link: TwoWay,
     rate: int | Trace,
-    delay: int | Trace,
+    delay: Delay,
     queue: QueueChoice | None,
     drop: Drop | None,
     loss: float,
@@ -265,16 +304,24 @@ def _direction(
     changes: Iterable[LinkChange],
 ) -> DirectedLink:
     """One direction of a link; a change of the other direction is none."""
-    rates, delays = (value if isinstance(value, Trace) else None for value in (rate, delay))
-    steady_rate, steady_delay = (value.mean() if isinstance(value, Trace) else value for value in (rate, delay))
     own = tuple(change for change in changes if change != LinkChange(change.at))
     return DirectedLink(
-        *(origin, target, steady_rate, steady_delay, queue, _ring(link, queue), drop, loss, own, impairments, rates, delays)
+        *(origin, target, _steady(rate), _steady(delay), queue, _ring(link, queue), drop, loss, own, impairments),
+        rate_trace=rate if isinstance(rate, Trace) else None,
+        delay_trace=delay if isinstance(delay, Trace) else None,
+        drawn_delay=delay if isinstance(delay, Drawn) else None,
     )
 
 
-def _of_host(origin: str, target: str, host: Host, queue: QueueChoice | None) -> DirectedLink:
-    return DirectedLink(origin, target, host.rate, host.delay, queue, _ring(host, queue), None, 0.0, ())
+def _steady(value: Delay) -> int:
+    if isinstance(value, Drawn):
+        return (value.low + value.high) // 2
+    return value.mean() if isinstance(value, Trace) else value
+
+
+def _of_host(origin: str, target: str, host: Host, delay: Delay, queue: QueueChoice | None) -> DirectedLink:
+    drawn = delay if isinstance(delay, Drawn) else None
+    return DirectedLink(*(origin, target, host.rate, _steady(delay), queue, _ring(host, queue), None, 0.0, ()), drawn_delay=drawn)
 
 
 def _ring(link: Host | TwoWay, queue: QueueChoice | None) -> int:
@@ -287,11 +334,13 @@ class Network(Table):
 
     dumbbell: Dumbbell | None = None
     links: list[Link] | None = Field(None, min_length=1)
+    hosts: list[Group] = Field([], description="Groups of hosts that links name; a dumbbell's hosts have a count instead.")
 
     @model_validator(mode="after")
     def _one_shape(self) -> Self:
         if (self.dumbbell is None) == (self.links is None):
             raise ValueError('give either "dumbbell" or "links"')
+        self._groups_are_clear()
         seen: set[tuple[str, str]] = set()
         for link in self.directed_links:
             if (link.origin, link.target) in seen:
@@ -299,16 +348,48 @@ class Network(Table):
             seen.add((link.origin, link.target))
         return self
 
+    def _groups_are_clear(self) -> None:
+        if self.hosts and self.dumbbell is not None:
+            raise ValueError('hosts: a dumbbell has its groups in "senders" and "receivers"')
+        groups = [group.name for group in self.hosts]
+        for name in groups:
+            if groups.count(name) > 1:
+                raise ValueError(f'hosts: the group "{name}" is given twice')
+        named = [end for link in self.links or () for end in (link.origin, link.target)]
+        for group in self.hosts:
+            if group.name not in named:
+                raise ValueError(f'hosts: no link has the group "{group.name}"')
+            for name in members(group.name, group.count):
+                if name in groups:
+                    raise ValueError(f'hosts: "{name}" is both a group and a host of the group "{group.name}"')
+        for link in self.links or ():
+            in_groups = [end for end in (link.origin, link.target) if end in groups]
+            if len(in_groups) == 2:
+                raise ValueError(f'the link from "{link.origin}" to "{link.target}": only one end may be a group')
+            if isinstance(link.delay, Spread) and not in_groups:
+                raise ValueError(f'the link from "{link.origin}" to "{link.target}": delay: a range needs a group of hosts')
+
     def nodes(self) -> list[str]:
         """All nodes, in the order in which they are first named."""
         if self.dumbbell is not None:
             return self.dumbbell.nodes()
-        return list(dict.fromkeys(end for link in self.links or () for end in (link.origin, link.target)))
+        groups = self.groups
+        ends = (end for link in self.links or () for end in (link.origin, link.target))
+        return list(dict.fromkeys(node for end in ends for node in groups[end]))
 
-    def hosts(self) -> list[str]:
+    def end_hosts(self) -> list[str]:
         """The nodes that may send and receive: of a dumbbell all but the routers, of a graph all."""
         routers = ROUTERS if self.dumbbell is not None else ()
         return [node for node in self.nodes() if node not in routers]
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """The hosts that each name stands for which the network has: a host's own, or a group's."""
+        if self.dumbbell is not None:
+            return self.dumbbell.groups()
+        ends = dict.fromkeys(end for link in self.links or () for end in (link.origin, link.target))
+        counts = {group.name: group.count for group in self.hosts}
+        return {end: members(end, counts.get(end)) for end in ends}
 
     @cached_property
     def directed_links(self) -> list[DirectedLink]:
@@ -318,7 +399,11 @@ class Network(Table):
     def _links(self) -> Iterator[DirectedLink]:
         if self.dumbbell is not None:
             yield from self.dumbbell.links()
+        groups = self.groups
         for link in self.links or ():
-            yield _forwards(link.origin, link.target, link)
-            if not link.one_way:
-                yield _backwards(link.origin, link.target, link)
+            ends = [(origin, target) for origin in groups[link.origin] for target in groups[link.target]]
+            for place, (origin, target) in enumerate(ends):
+                delay = _placed(link.delay, place, len(ends), f"{origin} {target}")
+                yield _forwards(origin, target, link, delay)
+                if not link.one_way:
+                    yield _backwards(origin, target, link, delay)

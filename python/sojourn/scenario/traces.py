@@ -6,7 +6,7 @@ counts from its time on, and the time of the last row is the end of the trace.
 """
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
@@ -173,11 +173,29 @@ def _check_count(values: int) -> None:
         raise ValueError(f"{values:,} values; at most {MOST_VALUES:,}")
 
 
-def _traced(dimension: Dimension, least: int) -> Any:
-    """A quantity, or a table that names a trace of it."""
+def traced_schema(dimension: Dimension) -> dict[str, Any]:
+    """The JSON Schema of a quantity, or a table that names a trace of it."""
+    return {
+        "anyOf": [
+            dimension_schema(dimension),
+            {
+                "type": "object",
+                "properties": {
+                    "trace": {"type": "string", "description": f"File of the {dimension.name} over time."},
+                    "repeat": {"type": "boolean", "default": True, "description": "Begin again at its end."},
+                },
+                "required": ["trace"],
+                "additionalProperties": False,
+            },
+        ]
+    }
+
+
+def _reader(dimension: Dimension, least: int) -> Callable[[object, ValidationInfo], int | Trace]:
+    """Reads a quantity, or a table that names a trace of it."""
     plain = at_least(dimension, least)
 
-    def validate(given: object, info: ValidationInfo) -> int | Trace:
+    def read_traced(given: object, info: ValidationInfo) -> int | Trace:
         if isinstance(given, Trace):
             return given
         if not isinstance(given, Mapping):
@@ -196,27 +214,12 @@ def _traced(dimension: Dimension, least: int) -> Any:
             raise ValueError(f'the trace "{trace.name}" is 0 all the time')
         return trace
 
-    schema = {
-        "anyOf": [
-            dimension_schema(dimension),
-            {
-                "type": "object",
-                "properties": {
-                    "trace": {"type": "string", "description": f"File of the {dimension.name} over time."},
-                    "repeat": {"type": "boolean", "default": True, "description": "Begin again at its end."},
-                },
-                "required": ["trace"],
-                "additionalProperties": False,
-            },
-        ]
-    }
-    return PlainValidator(validate), WithJsonSchema(schema)
+    return read_traced
 
 
-_RATE, _RATE_SCHEMA = _traced(RATE, 1)
-_DELAY, _DELAY_SCHEMA = _traced(DURATION, 0)
+read_traced_duration = _reader(DURATION, 0)
 
-TracedRate = Annotated[int | Trace, _RATE, _RATE_SCHEMA]
+TracedRate = Annotated[int | Trace, PlainValidator(_reader(RATE, 1)), WithJsonSchema(traced_schema(RATE))]
 """Bits a second, more than 0; or a trace."""
-TracedDuration = Annotated[int | Trace, _DELAY, _DELAY_SCHEMA]
+TracedDuration = Annotated[int | Trace, PlainValidator(read_traced_duration), WithJsonSchema(traced_schema(DURATION))]
 """Picoseconds, 0 or more; or a trace."""
