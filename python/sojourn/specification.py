@@ -86,7 +86,7 @@ def long_lived(specification: RunSpecification) -> list[bool]:
     controls = catalogue.load()
     found: list[bool] = []
     for flow in specification["flows"]:
-        limited = flow["size"] is not None or flow["stop"] is not None
+        limited = flow["size"] is not None or flow["stop"] is not None or "arrivals" in flow
         is_built_in = "plugin" not in flow["source"]
         limited = limited or (is_built_in and controls.congestion_control(flow["source"]["name"]).one_way)
         found += [not limited and flow["start"] + flow["start_within"] <= latest] * flow["count"]
@@ -192,11 +192,18 @@ def _flows(
             "start": group.start or 0,
             "start_within": chance.start_within(scenario, group),
             "stop": group.stop,
-            "size": group.size,
+            **_of_size(group, pair),
             "source": source,
         }
-        for origin, target in group.pairs()
+        for pair, (origin, target) in enumerate(group.pairs())
     ]
+
+
+def _of_size(group: Flows, pair: int) -> Json:
+    """How much the flows of a pair of hosts send, and when they arrive if they do so by themselves."""
+    if group.arrivals is None:
+        return {"size": group.size}
+    return {"size": None, "arrivals": group.arrivals.as_json(group.size, pair, len(group.pairs()))}
 
 
 def _of_control(stack: StackChoice, group: Flows) -> dict[str, Value]:

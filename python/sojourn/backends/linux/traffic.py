@@ -42,6 +42,8 @@ def flows(run: RunSpecification) -> Iterator[Flow]:
     """
     number = 0
     for entry in run["flows"]:
+        if "arrivals" in entry:
+            raise Impossible("arrivals", "flows on Linux do not arrive by themselves")
         for _ in range(entry["count"]):
             if number == MOST_FLOWS:
                 raise Impossible("count", f"at most {MOST_FLOWS} flows")
