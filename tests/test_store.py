@@ -2,7 +2,9 @@ import json
 import re
 import shutil
 import sqlite3
+import struct
 import sys
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -110,12 +112,12 @@ def test_file_as_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ('{"schema": 1}', r"written with schema 1, but this version reads 6; use that version or another directory"),
+        ('{"schema": 1}', r"written with schema 1, but this version reads 7; use that version or another directory"),
         ('{"schema": 3, "metrics": [], "engine": "0.1.0", "digest": "ab"}', r"schema 3 by Sojourn 0\.1\.0 \(engine ab\), but"),
-        ('{"schema": 6}', "cannot be read"),
-        ('{"schema": 6, "metrics": 5}', "cannot be read"),
-        ('{"schema": 6, "metrics": [1]}', "cannot be read"),
-        ('{"schema": "6", "metrics": []}', "cannot be read"),
+        ('{"schema": 7}', "cannot be read"),
+        ('{"schema": 7, "metrics": 5}', "cannot be read"),
+        ('{"schema": 7, "metrics": [1]}', "cannot be read"),
+        ('{"schema": "7", "metrics": []}', "cannot be read"),
         ("[]", "cannot be read"),
         ("{", "cannot be read"),
     ],
@@ -132,39 +134,58 @@ def test_other_version_is_untouched(marker: str, message: str, three: Plan, tmp_
     assert snapshot(tmp_path) == before
 
 
-def age(directory: Path) -> None:
-    """Makes a store what the version before would have made: schema 5, whose flows have no ``rwnd_limited``."""
+#: Columns of flows that each schema added.
+ADDED = {6: ["rwnd_limited"], 7: ["transfers_completed", "transfers_unfinished", "transfers_open"]}
+
+
+def age(directory: Path, schema: int) -> None:
+    """Makes a store what an earlier version would have made, without the columns and the frame that were added since."""
+    lacking = [column for since, columns in ADDED.items() if since > schema for column in columns]
     marker = directory / "sojourn.json"
-    marker.write_text(marker.read_text().replace('"schema": 6', '"schema": 5'))
+    marker.write_text(marker.read_text().replace('"schema": 7', f'"schema": {schema}'))
+    (directory / "transfers.parquet").unlink(missing_ok=True)
     for file in directory.glob("*.parquet"):
-        told = pl.read_parquet_metadata(file)["sojourn"].replace('"schema": 6', '"schema": 5')
+        told = pl.read_parquet_metadata(file)["sojourn"].replace('"schema": 7', f'"schema": {schema}')
         rows = arrow.read_table(file)
-        rows = rows.drop_columns([name for name in rows.column_names if name == "rwnd_limited"])
+        rows = rows.drop_columns([name for name in rows.column_names if name in lacking])
         with arrow.ParquetWriter(file, rows.schema) as writer:
             writer.write_table(rows)
             writer.add_key_value_metadata({"sojourn": told})
     with closing(sqlite3.connect(directory / "journal.sqlite")) as journal, journal:
         for number, record in journal.execute("SELECT number, record FROM journal").fetchall():
             decoded = decode(record)
-            older = encode(replace(decoded, flows=decoded.flows.drop("rwnd_limited")))
+            older = without_transfers(encode(replace(decoded, flows=decoded.flows.drop(lacking))))
             journal.execute("UPDATE journal SET record = ? WHERE number = ?", (older, number))
 
 
+def without_transfers(record: bytes) -> bytes:
+    """A record of before schema 7: the lengths of its JSON and four frames, and these."""
+    everything = zlib.decompress(record)
+    *lengths, transfers = struct.unpack_from("<6Q", everything)
+    assert transfers == 0
+    return zlib.compress(struct.pack("<5Q", *lengths) + everything[48:])
+
+
+@pytest.mark.parametrize("schema", [5, 6])
 @pytest.mark.parametrize("crashed", [False, True])
-def test_earlier_schema_is_read(crashed: bool, scenario: MakeScenario, tmp_path: Path) -> None:
-    """Results of schema 5 are read, with null where they lack a column, and grow into ones of schema 6 that lose nothing."""
+def test_earlier_schema_is_read(crashed: bool, schema: int, scenario: MakeScenario, tmp_path: Path) -> None:
+    """Results of schemas 5 and 6 are read, null where they lack a column, and grow into ones of schema 7 that lose nothing."""
     (journal_only if crashed else keep)(planned(scenario, 2), tmp_path)
-    age(tmp_path)
+    age(tmp_path, schema)
     before = snapshot(tmp_path)
+    column = ADDED[schema + 1][-1]
     with sojourn.open(tmp_path) as store:
-        assert store.flows["rwnd_limited"].to_list() == [None] * 4
-        assert store.sql("select rwnd_limited, seed from flows order by seed").height == 4
-        assert store.result(["scenario"], None).columns("flows", ["rwnd_limited"]).null_count().item() == 4
+        assert store.flows[column].to_list() == [None] * 4
+        assert store.sql(f"select {column}, seed from flows order by seed").height == 4
+        assert store.result(["scenario"], None).columns("flows", [column]).null_count().item() == 4
+        assert store.transfers.height == store.sql("select * from transfers").height == 0
     assert crashed or snapshot(tmp_path) == before
     keep(planned(scenario, 3), tmp_path)
-    assert json.loads((tmp_path / "sojourn.json").read_text())["schema"] == 6
+    assert json.loads((tmp_path / "sojourn.json").read_text())["schema"] == 7
     with sojourn.open(tmp_path) as store:
-        assert store.flows.sort("seed")["rwnd_limited"].to_list() == [None] * 4 + [0.0] * 2
+        if schema == 5:
+            assert store.flows.sort("seed")["rwnd_limited"].to_list() == [None] * 4 + [0.0] * 2
+        assert store.transfers.height == 0
         assert len(store) == 3
 
 

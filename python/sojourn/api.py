@@ -280,6 +280,8 @@ def _carry_out(
     observer, carriers = settings.observer, backends.several(settings.backend)
     with observer.checking(wanted.size) as checked:
         planned = campaigns.plan(wanted, carriers, checked)
+    for line in planned.warnings:
+        observer.notify(line)
     command = observer.command or call
     order = wanted.order if len(carriers) == 1 else {**wanted.order, BACKEND: [each.name for each in planned.backends]}
     made_by = [

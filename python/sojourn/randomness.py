@@ -27,6 +27,8 @@ def parts(run: RunSpecification) -> Parts:
         found["sender_overhead"] = f"up to {DURATION.format(run['sender_overhead'])}"
     if any("delay_range" in link for link in run["links"]):
         found["delays"] = "of hosts"
+    if drawn := _arrivals(run):
+        found["arrivals"] = drawn
     losses = [loss for link in run["links"] for loss in (link["loss"], *(change["loss"] for change in link["changes"]))]
     if any(loss is not None and 0 < loss < 1 for loss in losses):
         found["losses of links"] = ""
@@ -43,6 +45,14 @@ def parts(run: RunSpecification) -> Parts:
         if control.random is not None or switches:
             found[control.name] = control.random or ", ".join(switches)
     return tuple(found.items())
+
+
+def _arrivals(run: RunSpecification) -> str:
+    """What is drawn of flows that arrive by themselves."""
+    given = [flow["arrivals"] for flow in run["flows"] if "arrivals" in flow]
+    times = "times" if any({"poisson", "users"} & arrivals["process"].keys() for arrivals in given) else ""
+    sizes = "sizes" if any(arrivals["sizes"] is not None and "fixed" not in arrivals["sizes"] for arrivals in given) else ""
+    return " and ".join(filter(None, (times, sizes)))
 
 
 def _queue(run: RunSpecification, queue: Mapping[str, Any]) -> Algorithm:

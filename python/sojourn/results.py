@@ -15,14 +15,14 @@ import polars as pl
 
 from sojourn import catalogue, metrics, receivers, repetition, specification
 from sojourn.backends import result as backend
-from sojourn.backends.result import QUEUES, RunResult
+from sojourn.backends.result import QUEUES, TRANSFERS, RunResult
 from sojourn.metrics.observation import Observation, observe, places
 from sojourn.names import BACKEND
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
 
 #: The frames of a result, which are also the names of its files.
-NAMES = ("runs", "groups", "flows", "queues", "series")
+NAMES = ("runs", "groups", "flows", "queues", "transfers", "series")
 
 #: The flows of a backend, and whether each is one that Jain's index is taken over.
 FLOWS = pl.Schema({**backend.FLOWS, "long_lived": pl.Boolean()})
@@ -34,7 +34,8 @@ SERIES = pl.Schema(
 
 def columns(name: str) -> pl.Schema:
     """The columns of a frame that follow the run's key, its axes and its seed."""
-    return {"runs": _runs(), "groups": _groups(), "flows": FLOWS, "queues": QUEUES, "series": SERIES}[name]
+    of_backend = {"queues": QUEUES, "transfers": TRANSFERS}
+    return {"runs": _runs(), "groups": _groups(), "flows": FLOWS, **of_backend, "series": SERIES}[name]
 
 
 def metrics_of(name: str) -> list[str]:
@@ -43,8 +44,9 @@ def metrics_of(name: str) -> list[str]:
 
 
 def newer(name: str) -> list[str]:
-    """The columns of a frame that files of earlier versions may lack: metrics, and what schema 6 added."""
-    return [*metrics_of(name), *(["rwnd_limited"] if name == "flows" else [])]
+    """The columns of a frame that files of earlier versions may lack: metrics, and what schemas 6 and 7 added."""
+    added = ["rwnd_limited", "transfers_completed", "transfers_unfinished", "transfers_open"]
+    return [*metrics_of(name), *(added if name == "flows" else [])]
 
 
 def _runs() -> pl.Schema:
@@ -88,8 +90,9 @@ class Result:
 
     ``runs`` has a row a run: the backend that made it, its specification and its metrics, which ``sojourn.metrics.METRICS``
     explains; ``groups`` a row a run and group of its flows, with its metrics; ``flows`` a row a flow; ``queues`` a row a link
-    with a queue; ``series`` the samples over time in long form: time (s), kind (queue or flow), which one, measure, value. Each
-    is a polars frame, read when it is first asked for; ``frame.to_pandas()`` makes it a pandas one.
+    with a queue; ``transfers`` a row a completed transfer of limited size; ``series`` the samples over time in long form: time
+    (s), kind (queue or flow), which one, measure, value. Each is a polars frame, read when it is first asked for;
+    ``frame.to_pandas()`` makes it a pandas one.
     """
 
     def __init__(
@@ -164,6 +167,11 @@ class Result:
         return self.scan("queues").collect()
 
     @cached_property
+    def transfers(self) -> pl.DataFrame:
+        """A row a completed transfer."""
+        return self.scan("transfers").collect()
+
+    @cached_property
     def series(self) -> pl.DataFrame:
         """A row a sample."""
         return self.scan("series").collect()
@@ -215,6 +223,7 @@ class Record:
     groups: Sequence[Mapping[str, Any]]
     flows: pl.DataFrame
     queues: pl.DataFrame
+    transfers: pl.DataFrame
     queue_series: pl.DataFrame
     flow_series: pl.DataFrame
 
@@ -226,11 +235,12 @@ def of_run(run: Run, result: RunResult) -> Record:
     rate = specification.bottleneck_rate(spec)
     long_lived = pl.Series("long_lived", specification.long_lived(spec))
     flows = result.flows.with_columns(long_lived.gather(result.flows["flow"]))
-    seen = observe(flows, result.queues, window, None if rate is None else rate / 1e6)
+    in_window = result.transfers.filter(pl.col("completed") >= spec["warm_up"] / PICOSECONDS)
+    seen = observe(flows, result.queues, in_window, window, None if rate is None else rate / 1e6)
     series = result.queue_series, result.flow_series
     summary = _summary(run, result, seen, window)
     axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
-    return Record(run.key, axes, run.seed, summary, _of_groups(flows, seen), flows, result.queues, *series)
+    return Record(run.key, axes, run.seed, summary, _of_groups(flows, seen), flows, result.queues, result.transfers, *series)
 
 
 def schema(name: str, axes: Sequence[str]) -> pl.Schema:
@@ -255,6 +265,7 @@ def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.Dat
         "groups": pl.concat([labels[_run_of_row([record.groups for record in records])], groups], how="horizontal"),
         "flows": _labelled(labels, [record.flows for record in records]),
         "queues": _labelled(labels, [record.queues for record in records]),
+        "transfers": _labelled(labels, [record.transfers for record in records]),
         "series": _series(labels, records),
     }
 

@@ -86,7 +86,7 @@ def long_lived(specification: RunSpecification) -> list[bool]:
     controls = catalogue.load()
     found: list[bool] = []
     for flow in specification["flows"]:
-        limited = flow["size"] is not None or flow["stop"] is not None
+        limited = flow["size"] is not None or flow["stop"] is not None or "arrivals" in flow
         is_built_in = "plugin" not in flow["source"]
         limited = limited or (is_built_in and controls.congestion_control(flow["source"]["name"]).one_way)
         found += [not limited and flow["start"] + flow["start_within"] <= latest] * flow["count"]
@@ -185,6 +185,11 @@ def _flows(
         "stack": _stack_index(scenario.stack, group, stacks),
         **_plugin(group.tcp.source, plugins),
     }
+    pairs = [
+        (name, pair)
+        for name, hosts in ((group.group or names.of(ends), hosts) for ends, hosts in group.ends(scenario.network))
+        for pair in hosts
+    ]
     return [
         {
             "count": group.count,
@@ -194,12 +199,18 @@ def _flows(
             "start": group.start or 0,
             "start_within": chance.start_within(scenario, group),
             "stop": group.stop,
-            "size": group.size,
+            **_of_size(group, pair, len(pairs)),
             "source": source,
         }
-        for name, hosts in ((group.group or names.of(ends), hosts) for ends, hosts in group.ends(scenario.network))
-        for origin, target in hosts
+        for pair, (name, (origin, target)) in enumerate(pairs)
     ]
+
+
+def _of_size(group: Flows, pair: int, pairs: int) -> Json:
+    """How much the flows of a pair of hosts send, and when they arrive if they do so by themselves."""
+    if group.arrivals is None:
+        return {"size": group.size}
+    return {"size": None, "arrivals": group.arrivals.as_json(group.size, pair, pairs)}
 
 
 def _of_control(stack: StackChoice, group: Flows) -> dict[str, Value]:

@@ -8,6 +8,7 @@ import polars as pl
 from sojourn.estimates import SEEDS, ends, one_group, over_seeds
 from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.metrics.formulas import jain
+from sojourn.metrics.transfers import metrics as transfer_metrics
 from sojourn.results import Result
 from sojourn.table import Column, Frame, Table, label, measured, number, render, width
 
@@ -24,6 +25,10 @@ FIRST = (
     "drop_pct",
     "utilisation",
 )
+
+
+#: The metrics of transfers that stand among the main ones.
+OF_TRANSFERS = [metric.name for metric in transfer_metrics() if metric.main]
 
 
 def tables(found: Result) -> list[Table]:
@@ -46,6 +51,8 @@ def of_cell(found: Result, only: Sequence[str] | None = None) -> list[Table]:
     made = [_of_cell("flows", FLOWS, flows if only is None else flows.filter(pl.col("flow_group").is_in(list(only))))]
     if of_groups is not None:
         made.append(replace(of_groups, notes=[]))
+    if (of_transfers := transfers(found, only)) is not None:
+        made.append(of_transfers)
     if only is None and (queues := _queues(found)).height:
         made.append(_of_cell("queues", QUEUES, queues))
     # All are of the same seeds.
@@ -104,11 +111,15 @@ def cells(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table:
     shown, axes = [metric for metric in METRICS.values() if metric.main], list(found.axes)
     values = [metric.name for metric in shown]
     rows = _in_order(found, over_seeds(found.counted("runs"), axes, values), axes, order)
+    # Few scenarios have transfers, and most have queues.
+    shown = [metric for metric in shown if metric.name not in OF_TRANSFERS or rows[metric.name].null_count() < rows.height]
     columns = [
         *(label(axis, keep=True) for axis in axes),
         *_measured(shown),
     ]
-    return Table("cells", "Cells", columns, Frame(rows), _note(rows, found))
+    beside = [name for each in OF_TRANSFERS for name in (each, *ends(each)) if name in rows.columns]
+    beside = [name for name in beside if rows[name].null_count() == rows.height]
+    return Table("cells", "Cells", columns, Frame(rows), _note(rows, found), beside=beside)
 
 
 def _measured(shown: Sequence[Metric]) -> list[Column]:
@@ -148,6 +159,28 @@ QUEUES = [
     measured("drop_pct", "drops %", _fixed(3), rank=2),
     measured("utilisation", "utilisation %", _fixed(2, 100), rank=3),
 ]
+
+
+TRANSFERS = [
+    label("flow_group", "group", keep=True),
+    measured("transfers_completed", "completed", _counted),
+    measured("transfers_unfinished", "unfinished", _counted, rank=4),
+    measured("fct_mean_s", "completion mean ms", _fixed(1, 1e3)),
+    measured("fct_p95_s", "p95 ms", _fixed(1, 1e3), rank=1),
+    measured("fct_p99_s", "p99 ms", _fixed(1, 1e3), rank=2),
+    measured("slowdown_mean", "slowdown mean", _fixed(2), rank=3),
+    measured("slowdown_p99", "p99 slowdown", _fixed(2), rank=5),
+]
+
+
+def transfers(found: Result, only: Sequence[str] | None = None) -> Table | None:
+    """The transfers of one cell by group; none if it has none."""
+    values = [name for column in TRANSFERS for name in column.names if name in METRICS]
+    wanted = found.counted("groups").filter(pl.col("transfers_completed").is_not_null())
+    if only is not None:
+        wanted = wanted.filter(pl.col("flow_group").is_in(list(only)))
+    rows = over_seeds(wanted, ["flow_group"], values)
+    return _of_cell("transfers", TRANSFERS, rows) if rows.height else None
 
 
 def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame) -> Table:

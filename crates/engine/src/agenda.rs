@@ -19,6 +19,10 @@ pub enum Timer {
     FlowStart(u32),
     /// A flow's stop.
     FlowStop(u32),
+    /// A connection of a group arrives.
+    Arrival(u32),
+    /// The pacing timer of a connection that arrived.
+    Pacing(u32),
     /// A sender's retransmission timer.
     Retransmission(u32),
     /// A receiver's delayed-acknowledgement timer.

@@ -34,6 +34,10 @@ pub enum Purpose {
     Duplication = 10,
     /// Random delays of links. One stream per link.
     Jitter = 11,
+    /// Times between arrivals of transfers. One stream per group.
+    Arrivals = 12,
+    /// Sizes of transfers. One stream per group.
+    Sizes = 13,
 }
 
 /// A stream of random numbers.
@@ -107,6 +111,8 @@ mod tests {
             Purpose::BitErrors,
             Purpose::Duplication,
             Purpose::Jitter,
+            Purpose::Arrivals,
+            Purpose::Sizes,
         ] {
             for index in 0..50 {
                 first.push(Random::stream(7, purpose, index).0.next_u64());
@@ -114,7 +120,7 @@ mod tests {
         }
         first.sort_unstable();
         first.dedup();
-        assert_eq!(first.len(), 550);
+        assert_eq!(first.len(), 650);
     }
 
     /// The means of uniform and exponential samples are within three standard errors of the expected ones.

@@ -1,6 +1,6 @@
 //! The result of a run. Values refer to the measuring window, unless their name contains `total`.
 
-use crate::probe::{DelayStatistics, QueueStatistics, Series};
+use crate::probe::{DelayStatistics, QueueStatistics, Series, Transfer};
 use crate::tcp::sender::{SenderStatistics, State};
 use crate::time::Time;
 
@@ -13,6 +13,8 @@ pub struct RunResult {
     pub queues: Vec<QueueResult>,
     /// The sampled series.
     pub series: Series,
+    /// Transfers completed in the whole run, in order of completion.
+    pub transfers: Vec<Transfer>,
     /// Number of events processed.
     pub events: u64,
     /// Data packets delivered to their receiving host in the whole run.
@@ -40,6 +42,19 @@ pub struct FlowResult {
     pub rate_based: Option<SenderStatistics>,
     /// One-way delays, where the flow's packets are not answered and some arrived. Most flows have none.
     pub delays: Option<Box<DelayStatistics>>,
+    /// Transfers of limited size, where the flow has such.
+    pub transfers: Option<TransferCounts>,
+}
+
+/// The transfers of a flow, or of a group whose connections arrive.
+#[derive(Clone, Copy, Debug)]
+pub struct TransferCounts {
+    /// Completed in the measuring window.
+    pub completed: u64,
+    /// Begun in the run and not completed at its end, those that were aborted included.
+    pub unfinished: u64,
+    /// Open on average over the measuring window.
+    pub open_mean: f64,
 }
 
 impl FlowResult {

@@ -256,8 +256,90 @@ pub struct FlowSpecification {
     pub stop: Option<Time>,
     /// The payload of each flow. `None` sends until the end of the run.
     pub size: Option<Bytes>,
+    /// Connections that arrive by themselves, one for each transfer. The group is then one row of the results.
+    #[serde(default)]
+    pub arrivals: Option<ArrivalSpecification>,
     /// The traffic source.
     pub source: SourceSpecification,
+}
+
+/// When transfers arrive, and how large they are.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrivalSpecification {
+    /// When they arrive.
+    pub process: ArrivalProcess,
+    /// How large they are; none if the list of arrivals says it.
+    pub sizes: Option<SizeDistribution>,
+}
+
+/// A process of arrivals.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrivalProcess {
+    /// Exponential times between arrivals.
+    Poisson(Intensity),
+    /// Equal times between arrivals.
+    Deterministic {
+        /// How many.
+        every: Intensity,
+        /// When the first arrives, in such times after the start.
+        phase: f64,
+    },
+    /// Users, each of whom thinks, has a transfer, thinks again once it has ended, and so on.
+    Users {
+        /// How many.
+        count: u64,
+        /// The mean of the exponential times for which they think.
+        think: Duration,
+    },
+    /// Times after the start, in order, and sizes in bytes.
+    Listed(Vec<(Time, u64)>),
+}
+
+/// How many transfers arrive.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Intensity {
+    /// In a second, on average.
+    Rate(f64),
+    /// So many that what they send, with headers, is this part of the rate of the slowest link of their path.
+    Load(f64),
+}
+
+/// A distribution of sizes in bytes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SizeDistribution {
+    /// Always the same.
+    Fixed(u64),
+    /// Exponential.
+    Exponential {
+        /// The mean.
+        mean: f64,
+    },
+    /// The logarithm is normal.
+    Lognormal {
+        /// The mean of the sizes before they are cut off.
+        mean: f64,
+        /// The standard deviation of their natural logarithm.
+        sigma: f64,
+        /// The least size; smaller ones are drawn again.
+        least: Option<f64>,
+        /// The greatest.
+        most: Option<f64>,
+    },
+    /// Pareto, with a greatest size or without.
+    Pareto {
+        /// The tail index.
+        shape: f64,
+        /// The least size.
+        least: f64,
+        /// The greatest.
+        most: Option<f64>,
+    },
+    /// Points of a distribution function, which lines join: sizes, and the probability of sizes up to there.
+    Empirical(Vec<(f64, f64)>),
 }
 
 /// The specification of a traffic source: a window-based TCP sender or a rate-based source, depending on the name.

@@ -1,8 +1,9 @@
 //! What the packets of a flow have in common, and what one says of those before it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use sojourn_engine::numbers::Numbers;
 use sojourn_engine::packet::flags;
 use sojourn_engine::probe::Passage;
 use sojourn_engine::simulation::Simulation;
@@ -22,10 +23,15 @@ const DISCARD: u32 = 9;
 
 /// All flows of a run.
 pub struct Conversations {
+    /// Those of the specification.
     flows: Vec<Conversation>,
+    /// Connections that arrived, by their numbers.
+    arrived: HashMap<u32, Conversation>,
+    numbers: Numbers,
 }
 
 /// A flow.
+#[derive(Clone)]
 struct Conversation {
     /// From the sender to the receiver.
     route: Route,
@@ -56,21 +62,26 @@ impl Conversations {
             };
             for _ in 0..group.count {
                 let index = flows.len() as u32;
-                let route = Route {
-                    source: address(group.from),
-                    source_port: FIRST_PORT + (index % PORTS) as u16,
-                    destination: address(group.to),
-                    destination_port: (DISCARD + index / PORTS) as u16,
-                };
+                let (source_port, destination_port) = ports(index);
+                let (source, destination) = (address(group.from), address(group.to));
+                let route = Route { source, source_port, destination, destination_port };
                 flows.push(Conversation { route, stack: stack.clone(), answers: VecDeque::new(), echo: 0 });
             }
         }
-        Ok(Conversations { flows })
+        Ok(Conversations { flows, arrived: HashMap::new(), numbers: Numbers::new(&specification.flows) })
     }
 
     /// The packet as it is on the wire.
     pub fn frame(&mut self, passage: &Passage) -> Frame {
-        let flow = &mut self.flows[passage.packet.flow as usize];
+        let number = passage.packet.flow;
+        let flow = match self.flows.get_mut(number as usize) {
+            Some(flow) => flow,
+            None => self.arrived.entry(number).or_insert_with(|| {
+                let mut flow = self.flows[self.numbers.row(number)].clone();
+                (flow.route.source_port, flow.route.destination_port) = ports(self.numbers.group(number).1);
+                flow
+            }),
+        };
         let is_answer = passage.packet.has(flags::ACK);
         let route = if is_answer { flow.route.reversed() } else { flow.route };
         match flow.stack.clone() {
@@ -81,6 +92,11 @@ impl Conversations {
             }
         }
     }
+}
+
+/// The sender's and the receiver's port of a flow by its number.
+fn ports(number: u32) -> (u16, u16) {
+    (FIRST_PORT + (number % PORTS) as u16, (DISCARD + number / PORTS) as u16)
 }
 
 impl Conversation {

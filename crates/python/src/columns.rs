@@ -2,13 +2,13 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use sojourn_engine::probe::{Counts, DelayStatistics, SojournTimes};
+use sojourn_engine::probe::{Counts, DelayStatistics, SojournTimes, Transfer};
 use sojourn_engine::result::{FlowResult, QueueResult, RunResult, TcpResult};
 use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::sender::{Abort, SenderStatistics, State};
 use sojourn_engine::time::Duration;
 
-/// The frames `flows`, `queues`, `queue_series`, `flow_series` and the `summary`.
+/// The frames `flows`, `queues`, `queue_series`, `flow_series`, `transfers` and the `summary`.
 pub fn to_python<'py>(
     py: Python<'py>,
     specification: &Specification,
@@ -19,6 +19,7 @@ pub fn to_python<'py>(
     frames.set_item("queues", queues(py, specification, &result.queues)?)?;
     frames.set_item("queue_series", queue_series(py, specification, result)?)?;
     frames.set_item("flow_series", flow_series(py, result)?)?;
+    frames.set_item("transfers", transfers(py, specification, result)?)?;
     let summary = PyDict::new(py);
     summary.set_item("events", result.events)?;
     summary.set_item("data_packets_delivered", result.data_packets_delivered)?;
@@ -92,6 +93,27 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "delay_p99", rows, delay(|delays| delays.p99))?;
     column(&frame, "delay_max", rows, delay(|delays| delays.max))?;
     column(&frame, "jitter", rows, |row| row.delays.as_ref().and_then(|delays| delays.jitter))?;
+    column(&frame, "transfers_completed", rows, |row| row.transfers.map(|counts| counts.completed))?;
+    column(&frame, "transfers_unfinished", rows, |row| row.transfers.map(|counts| counts.unfinished))?;
+    column(&frame, "transfers_open", rows, |row| row.transfers.map(|counts| counts.open_mean))?;
+    Ok(frame)
+}
+
+fn transfers<'py>(py: Python<'py>, specification: &Specification, result: &RunResult) -> PyResult<Bound<'py, PyDict>> {
+    let frame = PyDict::new(py);
+    let rows = &result.transfers;
+    let group = |row: &Transfer| &specification.flows[result.flows[row.flow as usize].group];
+    column(&frame, "flow", rows, |row| row.flow)?;
+    column(&frame, "flow_group", rows, |row| PyString::intern(py, &group(row).group))?;
+    column(&frame, "start", rows, |row| row.start.seconds())?;
+    column(&frame, "completed", rows, |row| row.completed.seconds())?;
+    column(&frame, "bytes", rows, |row| row.bytes)?;
+    column(&frame, "completion_time", rows, |row| row.completed.since(row.start).seconds())?;
+    column(&frame, "ideal_time", rows, |row| row.ideal.seconds())?;
+    column(&frame, "slowdown", rows, |row| row.completed.since(row.start).seconds() / row.ideal.seconds())?;
+    column(&frame, "retransmissions", rows, |row| row.retransmissions)?;
+    column(&frame, "timeouts", rows, |row| row.timeouts)?;
+    column(&frame, "stands_for", rows, |row| row.stands_for)?;
     Ok(frame)
 }
 

@@ -106,6 +106,12 @@ fn flow_starts(specification: &str) -> PyResult<Vec<u64>> {
     Ok(starts.into_iter().map(|start| start.0).collect())
 }
 
+/// The load of each entry of a specification's flows that arrive by themselves: the link that limits them, and the part of its rate.
+#[pyfunction]
+fn loads(specification: &str) -> PyResult<Vec<Option<(usize, f64)>>> {
+    sojourn_engine::simulation::loads(&parse(specification)?).map_err(SpecificationError::new_err)
+}
+
 thread_local! {
     /// Where the latest panic of this thread happened.
     static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -145,6 +151,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(flow_starts, module)?)?;
+    module.add_function(wrap_pyfunction!(loads, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
     module.add_function(wrap_pyfunction!(exports::write_packets, module)?)?;

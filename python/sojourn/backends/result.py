@@ -1,7 +1,7 @@
 """What every backend returns: frames of fixed columns, whatever made them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -41,6 +41,9 @@ FLOWS = pl.Schema(
         "delay_p99": pl.Float64(),
         "delay_max": pl.Float64(),
         "jitter": pl.Float64(),
+        "transfers_completed": pl.UInt64(),
+        "transfers_unfinished": pl.UInt64(),
+        "transfers_open": pl.Float64(),
     }
 )
 
@@ -95,6 +98,25 @@ FLOW_SERIES = pl.Schema(
 )
 
 
+#: A row a transfer of limited size that was completed, in order of completion, over the whole run. Times in s, bytes are
+#: payload. Of many transfers of a class of sizes an even part is kept, each of which ``stands_for`` so many.
+TRANSFERS = pl.Schema(
+    {
+        "flow": pl.UInt32(),
+        "flow_group": pl.String(),
+        "start": pl.Float64(),
+        "completed": pl.Float64(),
+        "bytes": pl.UInt64(),
+        "completion_time": pl.Float64(),
+        "ideal_time": pl.Float64(),
+        "slowdown": pl.Float64(),
+        "retransmissions": pl.UInt64(),
+        "timeouts": pl.UInt64(),
+        "stands_for": pl.UInt64(),
+    }
+)
+
+
 @dataclass(frozen=True)
 class RunResult:
     """The result of one run."""
@@ -106,11 +128,13 @@ class RunResult:
     #: How much work the run was: events handled, and data packets delivered over the whole run.
     events: int
     data_packets_delivered: int
+    #: Transfers that were completed, if the backend can tell.
+    transfers: pl.DataFrame = field(default_factory=TRANSFERS.to_frame)
 
 
 #: Frames without rows, by the identity of their schema: most runs have no series, and to make a frame takes as long as a short
 #: run.
-_EMPTY = {id(schema): schema.to_frame() for schema in (FLOWS, QUEUES, QUEUE_SERIES, FLOW_SERIES)}
+_EMPTY = {id(schema): schema.to_frame() for schema in (FLOWS, QUEUES, QUEUE_SERIES, FLOW_SERIES, TRANSFERS)}
 
 #: Up to how many rows it is faster to make a frame by rows: a column costs as much as some fifty values of a row. Small runs take
 #: a few milliseconds, of which this is a good part.

@@ -11,7 +11,7 @@ import polars as pl
 from sojourn import _engine, specification
 from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, Moment
 from sojourn.backends.identity import Identity
-from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
+from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, TRANSFERS, RunResult, frame
 from sojourn.errors import PANIC, InputError, RunCancelled, RunFailed
 from sojourn.plugins.source import LINUX
 from sojourn.scenario.given import Given
@@ -220,4 +220,5 @@ def result_of(tables: Mapping[str, Mapping[str, Any]]) -> RunResult:
         flow_series=frame(tables["flow_series"], FLOW_SERIES),
         events=summary["events"],
         data_packets_delivered=summary["data_packets_delivered"],
+        transfers=frame(tables["transfers"], TRANSFERS),
     )

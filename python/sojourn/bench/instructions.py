@@ -8,11 +8,13 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sojourn.bench import piotrowska, process, queues
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.errors import InputError, RunFailed
-from sojourn.specification import RunSpecification
+from sojourn.scenario import from_data
+from sojourn.specification import RunSpecification, specify
 
 NEEDED = "bench --only instructions: needs valgrind (Debian's package valgrind)"
 
@@ -38,6 +40,34 @@ class Cell:
         return specification if self.queue is None else queues.queued(specification, self.queue)
 
 
+@dataclass(frozen=True)
+class Gigabit:
+    """A link of 1 Gbit/s with a drop-tail queue and a round trip of 10 ms, for New Reno."""
+
+    name: str
+    #: Instructions a packet that are the target.
+    reference: int
+    #: The flows, besides their hosts and congestion control.
+    flows: dict[str, Any]
+
+    def specification(self, seconds: float) -> RunSpecification:
+        """The run, for this simulated time."""
+        host = {"rate": "10 Gbit/s"}
+        bottleneck = {"rate": "1 Gbit/s", "delay": "5 ms", "queue": {"name": "droptail", "limit": "1000 packets"}}
+        dumbbell = {
+            "senders": [{"name": "servers", **host}],
+            "receivers": [{"name": "clients", **host}],
+            "bottleneck": bottleneck,
+        }
+        data = {
+            "name": self.name,
+            "duration": f"{seconds * 1e3:.0f} ms",
+            "network": {"dumbbell": dumbbell},
+            "flows": [{"from": "servers", "to": "clients", "tcp": "newreno", **self.flows}],
+        }
+        return specify(from_data(data, self.name), 1)
+
+
 CELLS = [
     Cell(
         "data centre, 9 New Reno, DropTail",
@@ -60,6 +90,13 @@ CELLS = [
         reference=3780,
         profile="linux-6",
         queue="fq_codel",
+    ),
+    Gigabit("1 Gbit/s, 90 New Reno", reference=2700, flows={"count": 90}),
+    Gigabit(
+        # A transfer of 50 kB is 35 packets, and a handshake; the target is one and a half times the cell before.
+        "1 Gbit/s, transfers of 50 kB at a load of 0.8",
+        reference=4050,
+        flows={"size": "50 kB", "arrivals": {"process": "poisson", "load": 0.8}},
     ),
 ]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from sojourn import backends, names, randomness, specification
+from sojourn import backends, names, overload, randomness, specification
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign.model import Campaign
@@ -34,6 +34,8 @@ class PlannedCell:
     packed: bytes = field(repr=False)
     #: What its seeds decide.
     random: randomness.Parts = ()
+    #: What is said of it before it is run.
+    warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -82,6 +84,11 @@ class Plan:
     def cost(self) -> float:
         """``Run.cost`` of all runs together."""
         return self.repetitions * sum(cell.cost for cell in self.cells)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is said of the cells before they are run, each line once."""
+        return list(dict.fromkeys(line for cell in self.cells for line in cell.warnings))
 
     @property
     def simulated_seconds(self) -> float:
@@ -146,7 +153,8 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
         packed = zlib.compress(specification.text(run.specification).encode())
         random = randomness.parts(run.specification)
         random = known_random.setdefault(random, random)  # the same for most cells
-        cells.append(PlannedCell(axes, run.seed, run.cost, run.simulated_seconds, run.backend, packed, random))
+        warnings = overload.warnings(run.specification)
+        cells.append(PlannedCell(axes, run.seed, run.cost, run.simulated_seconds, run.backend, packed, random, warnings))
         if carrier is carriers[-1]:
             on_cell()
     axes_of_all = (*campaign.axes, names.BACKEND) if len(carriers) > 1 else campaign.axes

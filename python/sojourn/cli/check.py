@@ -21,7 +21,7 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     from sojourn import api, backends
     from sojourn.campaign import plan
     from sojourn.cli.show import counted, random
-    from sojourn.cli.terminal import Checking
+    from sojourn.cli.terminal import Checking, notify
     from sojourn.plugins import source
     from sojourn.specification import flow_count
     from sojourn.study import library
@@ -50,6 +50,8 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     first = "" if len(planned.cells) == 1 else f"{len(planned.cells)} cells, the first with "
     click.echo(f'{file}: scenario "{planned.name}" is valid: {first}{size}')
     click.echo(random(planned))
+    for line in planned.warnings:
+        notify(line)
 
 
 def _check_own(file: Path) -> None:

@@ -48,6 +48,36 @@ def mean_of_known(values: "Numbers") -> float | None:
     return mean(known) if len(known) else None
 
 
+def total_of_known(values: "Numbers") -> float | None:
+    """The sum of those that are numbers; none if there are none."""
+    import numpy as np
+
+    numbers = _array(values)
+    known = numbers[~np.isnan(numbers)]
+    return total(known) if len(known) else None
+
+
+def weighted_mean(values: "Numbers", weights: "Numbers") -> float:
+    """The mean of values each of which stands for so many."""
+    return float((_array(values) * _array(weights)).sum() / _array(weights).sum())
+
+
+def weighted_quantile(values: "Numbers", weights: "Numbers", share: float) -> float:
+    """The quantile of values each of which stands for so many: the least that this share of them does not exceed.
+
+    Values of equal weight have that of ``quantile``.
+    """
+    import numpy as np
+
+    counts = _array(weights)
+    if (counts == counts[0]).all():
+        return quantile(values, share)
+    order = np.argsort(_array(values), kind="stable")
+    cumulative = np.cumsum(counts[order])
+    place = int(np.searchsorted(cumulative, share * cumulative[-1]))
+    return float(_array(values)[order[min(place, len(order) - 1)]])
+
+
 def standard_deviation(values: "Numbers") -> float | None:
     """The sample standard deviation (divisor n - 1); none for a single value."""
     return float(_array(values).std(ddof=1)) if len(values) > 1 else None

@@ -36,6 +36,18 @@ class Observation:
     segments_sent: Numbers
     retransmissions: Numbers
     packets_dropped: Numbers
+    #: Of each flow with transfers of limited size, how many it completed in the window, how many were unfinished at the end, and
+    #: how many were open on average; not a number where there are none.
+    transfers_completed: Numbers
+    transfers_unfinished: Numbers
+    transfers_open: Numbers
+    #: Of each transfer completed in the window: its flow, its size in B, how long it took in s, its slowdown, and how many it
+    #: stands for.
+    transfer_flows: NDArray[np.intp]
+    transfer_bytes: Numbers
+    completion_times: Numbers
+    slowdowns: Numbers
+    transfer_weights: Numbers
     #: Rate of the bottleneck, Mbit/s; none if no link has a discipline.
     bottleneck_mbps: float | None
     #: The row of ``queues`` of the bottleneck, the first link with a discipline; none if no link has one.
@@ -43,6 +55,7 @@ class Observation:
 
     def of(self, flows: NDArray[np.intp]) -> "Observation":
         """The same of some of the flows, by their places."""
+        transfers = np.isin(self.transfer_flows, flows)
         return replace(
             self,
             throughputs=self.throughputs[flows],
@@ -57,15 +70,26 @@ class Observation:
             segments_sent=self.segments_sent[flows],
             retransmissions=self.retransmissions[flows],
             packets_dropped=self.packets_dropped[flows],
+            transfers_completed=self.transfers_completed[flows],
+            transfers_unfinished=self.transfers_unfinished[flows],
+            transfers_open=self.transfers_open[flows],
+            transfer_flows=self.transfer_flows[transfers],
+            transfer_bytes=self.transfer_bytes[transfers],
+            completion_times=self.completion_times[transfers],
+            slowdowns=self.slowdowns[transfers],
+            transfer_weights=self.transfer_weights[transfers],
         )
 
 
-def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, bottleneck_mbps: float | None) -> Observation:
+def observe(
+    flows: pl.DataFrame, queues: pl.DataFrame, transfers: pl.DataFrame, window: float, bottleneck_mbps: float | None
+) -> Observation:
     """Prepares a run's frames for metrics of all its flows.
 
     Args:
         flows: all flows of the run.
         queues: all queues of the run, in order of declaration.
+        transfers: the transfers that were completed in the measuring window.
         window: length of the measuring window, s.
         bottleneck_mbps: rate of the first link that has a discipline, Mbit/s.
     """
@@ -85,9 +109,21 @@ def observe(flows: pl.DataFrame, queues: pl.DataFrame, window: float, bottleneck
         segments_sent=flows["segments_sent"].to_numpy().astype(np.float64),
         retransmissions=flows["retransmissions"].to_numpy().astype(np.float64),
         packets_dropped=flows["packets_dropped"].to_numpy().astype(np.float64),
+        transfers_completed=_numbers(flows["transfers_completed"]),
+        transfers_unfinished=_numbers(flows["transfers_unfinished"]),
+        transfers_open=_numbers(flows["transfers_open"]),
+        transfer_flows=transfers["flow"].to_numpy().astype(np.intp),
+        transfer_bytes=_numbers(transfers["bytes"]),
+        completion_times=_numbers(transfers["completion_time"]),
+        slowdowns=_numbers(transfers["slowdown"]),
+        transfer_weights=_numbers(transfers["stands_for"]),
         bottleneck_mbps=bottleneck_mbps,
         bottleneck=queues.row(0, named=True) if queues.height else None,
     )
+
+
+def _numbers(column: pl.Series) -> Numbers:
+    return column.cast(pl.Float64).to_numpy()
 
 
 def places(labels: pl.Series) -> Iterator[tuple[str, NDArray[np.intp]]]:

@@ -6,7 +6,7 @@ Nothing heavy is imported: commands read this that compute nothing.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sojourn.metrics import formulas
+from sojourn.metrics import formulas, transfers
 from sojourn.metrics.metric import MILLISECONDS, PERCENT, Metric, Scope
 
 if TYPE_CHECKING:
@@ -350,6 +350,7 @@ METRICS: dict[str, Metric] = {
             display=MILLISECONDS,
             main=True,
         ),
+        *transfers.metrics(),
     )
 }
 

@@ -6,11 +6,13 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from sojourn.scenario.arrivals import Arrivals
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import StackChoice, TcpChoice
 from sojourn.scenario.hosts import named_by
 from sojourn.scenario.network import Network
-from sojourn.scenario.quantities import Duration, PositiveDuration, Size
+from sojourn.scenario.quantities import Duration, PositiveDuration
+from sojourn.scenario.sizes import RandomSize, Sizes
 from sojourn.units import DURATION
 
 Hosts = Annotated[
@@ -36,7 +38,10 @@ class Flows(Table):
         "or a tenth of the time until stop or the end if that is shorter.",
     )
     stop: Duration | None = Field(None, description="Time at which flows that have not ended are aborted.")
-    size: Size | None = Field(None, description="Amount of data to send per flow; unlimited by default.")
+    size: RandomSize | None = Field(
+        None, description="Amount of data to send per flow, unlimited by default; of flows that arrive a distribution, too."
+    )
+    arrivals: Arrivals | None = Field(None, description="Connections arrive by themselves, each for one transfer.")
     group: Name | None = Field(None, description='Name of these flows in results; by default "from-to", numbered if taken.')
     stack: StackChoice | None = Field(None, description="Settings of these flows that differ from the scenario's stack.")
 
@@ -44,6 +49,24 @@ class Flows(Table):
     def _stack_has_a_use(self) -> Self:
         if self.one_way and self.stack is not None:
             raise ValueError(f"stack: {self.tcp.name} has no stack, because it only sends")
+        return self
+
+    @model_validator(mode="after")
+    def _arrivals_are_whole(self) -> Self:
+        if self.arrivals is None:
+            if isinstance(self.size, Sizes):
+                raise ValueError('size: random sizes are for flows that arrive by themselves; give "arrivals"')
+            return self
+        if "count" in self.model_fields_set:
+            raise ValueError("count: flows that arrive by themselves are as many as arrive")
+        if self.start_within is not None:
+            raise ValueError("start_within: flows that arrive by themselves start when they arrive")
+        if self.one_way or self.tcp.control.rate_based:
+            raise ValueError(f"arrivals: {self.tcp.name} opens no connection")
+        if self.arrivals.file is not None and self.size is not None:
+            raise ValueError("size: the file of arrivals has the sizes")
+        if self.arrivals.file is None and self.size is None:
+            raise ValueError('arrivals: give "size", a quantity or a distribution')
         return self
 
     @property
@@ -111,6 +134,8 @@ class Scenario(Table):
             for origin, target in pairs:
                 if origin == target:
                     raise ValueError(f'flows[{index}]: "from" and "to" are both "{origin}"')
+            if flows.arrivals is not None and flows.arrivals.file is not None and len(pairs) > 1:
+                raise ValueError(f"flows[{index}].arrivals.file: the flows of a file run between one pair of hosts")
             self._is_in_time(index, flows)
         return self
 

@@ -161,6 +161,7 @@ class _Made:
         samples = 0
         for record in self._records(axes, standing):
             size = sum(frame.height * (frame.width - 2) for frame in (record.queue_series, record.flow_series))
+            size += record.transfers.height
             if batch and (samples + size > BATCH_SAMPLES or len(batch) >= BATCH_RUNS):
                 yield assemble(batch, axes)
                 batch, samples = [], 0
@@ -184,13 +185,16 @@ class _Made:
 
 
 def _pieces(record: Record, axes: Sequence[str]) -> Iterator[Mapping[str, pl.DataFrame]]:
-    """The frames of a run with long series, these part by part."""
+    """The frames of a run with long series or many transfers, these part by part."""
     queues, flows = record.queue_series, record.flow_series
-    yield assemble([replace(record, queue_series=queues.clear(), flow_series=flows.clear())], axes)
+    without = replace(record, queue_series=queues.clear(), flow_series=flows.clear(), transfers=record.transfers.clear())
+    yield assemble([without], axes)
+    for part in record.transfers.iter_slices(BATCH_SAMPLES):
+        yield {"transfers": assemble([replace(without, transfers=part)], axes)["transfers"]}
     for part in _parts(queues, "link"):
-        yield {"series": assemble([replace(record, queue_series=part, flow_series=flows.clear())], axes)["series"]}
+        yield {"series": assemble([replace(without, queue_series=part)], axes)["series"]}
     for part in _parts(flows, "flow"):
-        yield {"series": assemble([replace(record, queue_series=queues.clear(), flow_series=part)], axes)["series"]}
+        yield {"series": assemble([replace(without, flow_series=part)], axes)["series"]}
 
 
 def _parts(series: pl.DataFrame, which: str) -> Iterator[pl.DataFrame]:

@@ -195,6 +195,11 @@ class Store:
         return self._collect("queues")
 
     @property
+    def transfers(self) -> pl.DataFrame:
+        """A row a completed transfer."""
+        return self._collect("transfers")
+
+    @property
     def series(self) -> pl.DataFrame:
         """A row a sample."""
         return self._collect("series")
@@ -204,7 +209,7 @@ class Store:
             return self.scan(name).collect()
 
     def sql(self, text: str) -> pl.DataFrame:
-        """What a query over the tables ``runs``, ``groups``, ``flows``, ``queues`` and ``series`` finds.
+        """What a query over the tables ``runs``, ``groups``, ``flows``, ``queues``, ``transfers`` and ``series`` finds.
 
         The language is DuckDB's; ``.to_pandas()`` makes a pandas frame of it. A query only reads, and only files of the
         directory.

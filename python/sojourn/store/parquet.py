@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sojourn.results import NAMES, newer
-from sojourn.store.marker import SCHEMA, is_known
+from sojourn.store.marker import FRAMES_SINCE, SCHEMA, is_known
 
 if TYPE_CHECKING:
     import pyarrow
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 METADATA = "sojourn"
 
 #: Rows of a row group: of runs fewer, since a specification takes some kilobytes.
-GROUP_ROWS = {"runs": 4_096, "groups": 16_384, "flows": 16_384, "queues": 16_384, "series": 65_536}
+GROUP_ROWS = {"runs": 4_096, "groups": 16_384, "flows": 16_384, "queues": 16_384, "transfers": 65_536, "series": 65_536}
 
 #: Rows that are read at once, and bytes of a column's file that are.
 PIECE_ROWS, BUFFER = 4_096, 1 << 20
@@ -37,8 +37,18 @@ def path(directory: Path, name: str) -> Path:
 
 
 def paths(directory: Path) -> list[Path]:
-    """The files of all frames, there or not."""
-    return [path(directory, name) for name in NAMES]
+    """The files of all frames, there or not; of a store of an earlier schema those that it has."""
+    schema = _schema(path(directory, "runs"))
+    files = {name: path(directory, name) for name in NAMES}
+    return [file for name, file in files.items() if FRAMES_SINCE.get(name, 0) <= schema or file.exists()]
+
+
+def _schema(file: Path) -> int:
+    """The schema that a file says it has; this version's if it does not say."""
+    try:
+        return int(json.loads(pl.read_parquet_metadata(file)[METADATA])["schema"])
+    except (OSError, pl.exceptions.PolarsError, KeyError, ValueError, TypeError):
+        return SCHEMA
 
 
 def metadata(digest: str) -> str:

@@ -1,5 +1,6 @@
 //! What became of packets that reached no host.
 
+use crate::numbers::Numbers;
 use crate::packet::{OptionsPool, Packet, flags};
 
 /// Packets that queues dropped or links lost.
@@ -7,20 +8,21 @@ use crate::packet::{OptionsPool, Packet, flags};
 pub struct Drops {
     /// All of them.
     pub total: u64,
-    /// The data packets of each flow among them, since the measuring window opened.
+    /// The data packets of each flow of the specification among them, since the measuring window opened.
     pub data: Vec<u64>,
+    numbers: Numbers,
 }
 
 impl Drops {
     /// None so far.
-    pub fn new(flows: usize) -> Drops {
-        Drops { total: 0, data: vec![0; flows] }
+    pub fn new(flows: usize, numbers: Numbers) -> Drops {
+        Drops { total: 0, data: vec![0; flows], numbers }
     }
 
     /// A packet is no more; frees what it held.
     pub fn drop(&mut self, packet: &Packet, options: &mut OptionsPool) {
         self.total += 1;
-        self.data[packet.flow as usize] += u64::from(packet.flags & flags::DATA);
+        self.data[self.numbers.row(packet.flow)] += u64::from(packet.flags & flags::DATA);
         options.release(packet.options);
     }
 

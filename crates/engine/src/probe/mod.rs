@@ -5,8 +5,10 @@ mod passage;
 mod queue;
 mod series;
 mod sojourn;
+mod transfers;
 
 pub use delay::{DelayProbe, DelayStatistics};
 pub use passage::{End, Passage, Recorded};
 pub use queue::{Counts, QueueProbe, QueueStatistics, QueueTotals, SojournTimes};
 pub use series::{FlowSample, QueueSample, Series};
+pub use transfers::{CLASSES, Transfer, Transfers};

@@ -1,44 +1,57 @@
 //! From a specification to the links and flows of a run.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::flow::{Endpoints, Flow, Overhead};
-use super::memory::{self, DELIVERY_NOTE, Demand, RACK_NOTE, Way};
+use super::arrived::{Flows, Group, Template, overhead};
+use super::flow::{Counted, Endpoints, Flow};
+use super::ideal::Ideal;
+use super::memory::{self, Crowd, DELIVERY_NOTE, Demand, RACK_NOTE, Way};
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
 use crate::network::{
     Device, Drops, Egress, Link, Losses, MeasuredQueue, Network, Policer, RoundTrips, Routes, Special, Transmitter,
     Varying, Wire,
 };
+use crate::numbers::{FIRST_ARRIVED, Numbers};
 use crate::packet::OptionsPool;
 use crate::plugin::{Plugin, Plugins, Unloaded};
 use crate::probe::QueueProbe;
 use crate::queue::{Discipline, FlowTable, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
-use crate::specification::{FlowSpecification, Impairments, LinkChange, LinkSpecification, LossPattern, Specification};
+use crate::specification::{
+    ArrivalProcess, FlowSpecification, Impairments, LinkChange, LinkSpecification, LossPattern, Specification,
+};
 use crate::tcp::congestion::{Algorithm, CongestionControl};
-use crate::tcp::connection::Connection;
 use crate::tcp::profile::StackProfile;
 use crate::tcp::recovery::RecoveryKind;
-use crate::tcp::sender::{Address, Sender};
+use crate::tcp::sender::Address;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 use crate::traffic::{Blueprint, Setting, Traffic};
 use crate::units::Rate;
+use crate::workload::{self, Arrivals};
+
+/// What a run is built of.
+pub(super) struct Built {
+    pub network: Network,
+    pub flows: Flows,
+    /// Of each group of the specification.
+    pub ideals: Vec<Ideal>,
+}
 
 /// Builds the network and the flows.
 ///
 /// # Errors
 /// One line that says what in the specification is wrong and what is allowed.
-pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Result<(Network, Vec<Flow>), String> {
+pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Result<Built, String> {
     check(specification)?;
     let mut builder = Builder::new(specification, plugins);
     builder.build_stacks()?;
     let senders = builder.senders()?;
     let ways = builder.ways(&senders)?;
     memory::check(specification, &ways, &builder.round_trips)?;
+    check_numbers(specification, &ways, &builder.flows.numbers)?;
     builder.build_flows(&senders)?;
     let (links, mut sources) = build_links(&mut builder)?;
-    add_pacing(&mut builder.flows, &mut sources);
+    add_pacing(&mut builder.flows.fixed, &mut sources);
     if sources.len() > MOST_SOURCES {
         return Err(format!(
             "links: a run has at most {MOST_SOURCES} places where packets arrive or wait, paced flows included"
@@ -48,13 +61,26 @@ pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Res
     let network = Network {
         links,
         routes: builder.routes,
-        drops: Drops::new(builder.flows.len()),
+        drops: Drops::new(builder.flows.fixed.len(), builder.flows.numbers.clone()),
         duplicates: 0,
         agenda,
         options: OptionsPool::default(),
         passages: Vec::new(),
     };
-    Ok((network, builder.flows))
+    Ok(Built { network, flows: builder.flows, ideals: builder.ideals })
+}
+
+/// Checks that there are numbers for all connections that arrive: those whose place is taken are left out, at most every second.
+fn check_numbers(specification: &Specification, ways: &[Way], numbers: &Numbers) -> Result<(), String> {
+    let most = u64::from(numbers.most() / 2);
+    for (group, (flow, way)) in specification.flows.iter().zip(ways).enumerate() {
+        if flow.arrivals.is_some() && way.crowd.transfers > most {
+            let arrive = memory::count(way.crowd.transfers.into());
+            let most = memory::count(most.into());
+            return Err(misfit(group, flow, &format!("arrivals: about {arrive} connections; at most {most}")));
+        }
+    }
+    Ok(())
 }
 
 /// The most a flow may send: sequence numbers stay far from the end of a `u64`.
@@ -119,10 +145,24 @@ fn check(specification: &Specification) -> Result<(), String> {
         if flow.stop.is_some_and(|stop| stop <= flow.start + flow.start_within) {
             return Err(format!("{place}: stop must be after the last start"));
         }
+        if let Some(arrivals) = &flow.arrivals {
+            if flow.count != 1 || flow.size.is_some() || flow.start_within > Duration::ZERO {
+                return Err(format!("{place}: flows that arrive have no count, size or random start of their own"));
+            }
+            if let ArrivalProcess::Deterministic { phase, .. } = arrivals.process
+                && !(0.0..=1.0).contains(&phase)
+            {
+                return Err(format!("{place}: phase must be 0 to 1"));
+            }
+        }
         let (stack, stacks) = (flow.source.stack, specification.stacks.len());
         if stack >= stacks {
             return Err(format!("{place}: stack {stack} does not exist; there are {stacks}"));
         }
+    }
+    let flows: u64 = specification.flows.iter().fold(0, |sum, flow| sum.saturating_add(flow.count));
+    if flows >= u64::from(FIRST_ARRIVED) {
+        return Err(format!("flows: {flows} are too many; at most {FIRST_ARRIVED}"));
     }
     let queues = specification.links.iter().filter_map(|link| link.queue.as_ref().and_then(|queue| queue.plugin));
     let plugins = specification.plugins.len();
@@ -195,6 +235,26 @@ pub fn memory(specification: &Specification) -> Result<u64, String> {
     Ok(u64::try_from(memory::estimate(specification, &ways, &builder.round_trips)).unwrap_or(u64::MAX))
 }
 
+/// The load of each group of a specification whose connections arrive by themselves, as a part of the rate of the slowest link of
+/// its path, with that link; none of other groups and of lists of arrivals.
+///
+/// # Errors
+/// One line that says what in the specification is wrong and what is allowed.
+pub fn loads(specification: &Specification) -> Result<Vec<Option<(usize, f64)>>, String> {
+    check(specification)?;
+    let unloaded = Unloaded::new(specification.plugins.len());
+    let mut builder = Builder::new(specification, &unloaded);
+    builder.build_stacks()?;
+    let senders = builder.senders()?;
+    let ways = builder.ways(&senders)?;
+    let of = |((flow, way), ideal): ((&FlowSpecification, &Way), &Ideal)| {
+        let Some(arrivals) = &flow.arrivals else { return Ok(None) };
+        let slowest = way.there.iter().min_by_key(|link| specification.links[**link].rate);
+        Ok(slowest.copied().zip(workload::load(arrivals, &ideal.path)?))
+    };
+    specification.flows.iter().zip(&ways).zip(&builder.ideals).map(of).collect()
+}
+
 /// What sends the data of a group of flows.
 enum Sending {
     Window(Algorithm),
@@ -207,7 +267,8 @@ struct Builder<'a> {
     routes: Routes,
     round_trips: RoundTrips,
     stacks: Vec<StackProfile>,
-    flows: Vec<Flow>,
+    flows: Flows,
+    ideals: Vec<Ideal>,
 }
 
 impl<'a> Builder<'a> {
@@ -219,7 +280,8 @@ impl<'a> Builder<'a> {
             routes: Routes::default(),
             round_trips,
             stacks: Vec::new(),
-            flows: Vec::new(),
+            flows: Flows { numbers: Numbers::new(&specification.flows), ..Flows::default() },
+            ideals: Vec::new(),
         }
     }
 
@@ -264,6 +326,9 @@ impl<'a> Builder<'a> {
         let (segment, packet) = (stack.segment_size.0, stack.segment_size.0 + stack.segment_overhead());
         let (initial, buffer) = (stack.initial_window, stack.send_buffer.min(stack.receive_buffer).0);
         let segments = flow.size.map(|size| size.0.div_ceil(segment) + 1);
+        if flow.arrivals.is_some() && !matches!(sending, Sending::Window(_)) {
+            return Err(misfit(self.ideals.len(), flow, "arrivals: only flows with a connection arrive"));
+        }
         let (demand, packet) = match sending {
             Sending::Window(algorithm) => {
                 let needs = algorithm.needs();
@@ -282,18 +347,45 @@ impl<'a> Builder<'a> {
             },
         };
         let first_hop = self.path(flow.from, flow.to, flow)?;
-        let there = self.routes.links_from(first_hop).collect();
+        let there: Vec<usize> = self.routes.links_from(first_hop).collect();
         let is_one_way = matches!(sending, Sending::Rate(blueprint) if blueprint.is_one_way());
         let back = if is_one_way { None } else { Some(self.path_back(first_hop, flow)?) };
-        let back = back.map_or_else(Vec::new, |first_hop| self.routes.links_from(first_hop).collect());
-        Ok(Way { there, back, demand, packet })
+        let back: Vec<usize> = back.map_or_else(Vec::new, |first_hop| self.routes.links_from(first_hop).collect());
+        let ideal = self.ideal(&there, &back, flow, sending);
+        let crowd = match &flow.arrivals {
+            None => Crowd { open: flow.count, transfers: if flow.size.is_some() { flow.count } else { 0 } },
+            Some(arrivals) => {
+                let crowd = memory::crowd(arrivals, &ideal, self.specification.duration);
+                crowd.map_err(|error| misfit(self.ideals.len(), flow, &error))?
+            }
+        };
+        self.ideals.push(ideal);
+        Ok(Way { there, back, demand, packet, crowd })
+    }
+
+    fn ideal(&self, there: &[usize], back: &[usize], flow: &FlowSpecification, sending: &Sending) -> Ideal {
+        let links = &self.specification.links;
+        let stack = &self.stacks[flow.source.stack];
+        let overhead = match sending {
+            Sending::Window(algorithm) => stack.adapted_to(&algorithm.needs()).segment_overhead(),
+            Sending::Rate(_) => stack.segment_overhead(),
+        };
+        Ideal {
+            path: workload::Path {
+                rate: there.iter().map(|link| links[*link].rate).min().unwrap_or_default(),
+                segment: stack.segment_size.0,
+                overhead,
+                syn: stack.syn_size(),
+            },
+            round_trip: there.iter().chain(back).fold(Duration::ZERO, |sum, link| sum + links[*link].delay),
+        }
     }
 
     /// # Errors
     /// One line if there is no memory for so many.
     fn build_flows(&mut self, senders: &[Sending]) -> Result<(), String> {
         for (group, (flow, sending)) in self.specification.flows.iter().zip(senders).enumerate() {
-            let reserved = self.flows.try_reserve_exact(flow.count as usize);
+            let reserved = self.flows.fixed.try_reserve_exact(flow.count as usize);
             reserved.map_err(|_| misfit(group, flow, &format!("no memory for {} flows", flow.count)))?;
             match sending {
                 Sending::Rate(blueprint) => self.build_traffic(group, flow, blueprint)?,
@@ -309,7 +401,7 @@ impl<'a> Builder<'a> {
         let first_hop_back = if blueprint.is_one_way() { None } else { Some(self.path_back(first_hop, flow)?) };
         let profile = Arc::new(self.stacks[flow.source.stack].clone());
         for _ in 0..flow.count {
-            let index = self.flows.len() as u32;
+            let index = self.flows.fixed.len() as u32;
             let setting = Setting {
                 address: Address { flow: index, first_hop },
                 return_address: first_hop_back.map(|first_hop| Address { flow: index, first_hop }),
@@ -332,20 +424,28 @@ impl<'a> Builder<'a> {
         let source = &flow.source;
         let first_hop = self.path(flow.from, flow.to, flow)?;
         let first_hop_back = self.path_back(first_hop, flow)?;
-        let profile = Arc::new(self.stacks[source.stack].adapted_to(&algorithm.needs()));
+        let template = Template {
+            profile: Arc::new(self.stacks[source.stack].adapted_to(&algorithm.needs())),
+            algorithm: algorithm.clone(),
+            slow_start: source.slow_start.clone(),
+            there: first_hop,
+            back: first_hop_back,
+            seed: self.specification.seed,
+            overhead: self.specification.sender_overhead,
+            group,
+        };
+        if let Some(given) = &flow.arrivals {
+            let (seed, path) = (self.specification.seed, self.ideals[group].path);
+            let of_run = Arrivals::new(given, flow.start, &path, seed, group as u64);
+            let arrivals = of_run.map_err(|error| misfit(group, flow, &error))?;
+            self.flows.groups.push(Group::new(template, arrivals));
+            self.add_flow(group, flow, Endpoints::Arrivals);
+            return Ok(());
+        }
         let size = flow.size.map(|size| size.0);
         for _ in 0..flow.count {
-            let index = self.flows.len() as u32;
-            let address = Address { flow: index, first_hop };
-            let mut algorithm = algorithm.clone();
-            if algorithm.needs().random {
-                let seed = self.specification.seed;
-                algorithm.take_random(Random::stream(seed, Purpose::CongestionControl, u64::from(index)));
-            }
-            let sender = Sender::new(address, Arc::clone(&profile), algorithm, source.slow_start.clone(), size);
-            let return_address = Address { flow: index, first_hop: first_hop_back };
-            let connection = Connection::new(sender, Arc::clone(&profile), return_address);
-            self.add_flow(group, flow, Endpoints::Tcp(connection));
+            let number = self.flows.fixed.len() as u32;
+            self.add_flow(group, flow, Endpoints::Tcp(template.connection(number, size)));
         }
         Ok(())
     }
@@ -369,20 +469,16 @@ impl<'a> Builder<'a> {
     }
 
     fn add_flow(&mut self, group: usize, flow: &FlowSpecification, endpoints: Endpoints) {
-        let index = self.flows.len() as u64;
+        let index = self.flows.fixed.len() as u64;
         let seed = self.specification.seed;
-        let limit = self.specification.sender_overhead;
-        let overhead = (limit > Duration::ZERO).then(|| {
-            let random = Random::stream(seed, Purpose::SenderOverhead, index);
-            Box::new(Overhead { limit, random, waiting: VecDeque::new() })
-        });
-        self.flows.push(Flow {
+        let overhead = overhead(self.specification.sender_overhead, seed, index as u32);
+        self.flows.fixed.push(Flow {
             endpoints,
             retransmission_armed: Time::NEVER,
             pacing: Source::NONE,
             pacing_armed: Time::NEVER,
             delayed_ack_armed: Time::NEVER,
-            delivered_before_window: 0,
+            before_window: Counted::default(),
             group,
             start: start(seed, index, flow),
             stop: flow.stop.unwrap_or(Time::NEVER),
@@ -548,6 +644,7 @@ mod tests {
             let mut builder = Builder::new(&specification, &unloaded);
             builder.build_stacks().expect("valid");
             let senders = builder.senders().expect("valid");
+            builder.ways(&senders).expect("valid");
             builder.build_flows(&senders).expect("valid");
             let crossed: Vec<Duration> = (0..links.len()).filter_map(|link| builder.round_trips.over(link)).collect();
             let base = crossed[0];

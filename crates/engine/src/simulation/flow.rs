@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
+use super::ideal::Ideal;
 use crate::agenda::Source;
 use crate::packet::{OptionsPool, Packet, flags};
-use crate::probe::FlowSample;
+use crate::probe::{FlowSample, Transfer};
 use crate::random::Random;
-use crate::result::{FlowResult, TcpResult};
+use crate::result::{FlowResult, TcpResult, TransferCounts};
 use crate::tcp::connection::Connection;
+use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
 use crate::traffic::Traffic;
 
@@ -17,6 +19,8 @@ use crate::traffic::Traffic;
 pub(super) enum Endpoints {
     Tcp(Connection),
     Traffic(Traffic),
+    /// Of a group whose connections arrive; they are flows of their own.
+    Arrivals,
 }
 
 /// A flow of the run.
@@ -31,7 +35,7 @@ pub(super) struct Flow {
     pub pacing_armed: Time,
     /// What `retransmission_armed` is, for the delayed acknowledgement.
     pub delayed_ack_armed: Time,
-    pub delivered_before_window: u64,
+    pub before_window: Counted,
     pub group: usize,
     pub start: Time,
     /// When it is to be stopped; [`Time::NEVER`] if it is not.
@@ -39,6 +43,14 @@ pub(super) struct Flow {
     /// Whether it was.
     pub is_stopped: bool,
     pub overhead: Option<Box<Overhead>>,
+}
+
+/// What a flow had counted when the measuring window opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    pub delivered: u64,
+    pub retransmissions: u64,
+    pub timeouts: u64,
 }
 
 /// Packets that wait for their sender's random overhead to pass.
@@ -55,6 +67,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.open(now, outbox),
             Endpoints::Traffic(traffic) => traffic.start(now, outbox, options),
+            Endpoints::Arrivals => {}
         }
     }
 
@@ -63,6 +76,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.stop(now),
             Endpoints::Traffic(traffic) => traffic.stop(),
+            Endpoints::Arrivals => false,
         }
     }
 
@@ -71,6 +85,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.deadline(),
             Endpoints::Traffic(traffic) => traffic.deadline(),
+            Endpoints::Arrivals => Time::NEVER,
         }
     }
 
@@ -78,6 +93,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.on_timer(now, outbox),
             Endpoints::Traffic(traffic) => traffic.on_deadline(now),
+            Endpoints::Arrivals => {}
         }
     }
 
@@ -86,6 +102,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.is_paced(),
             Endpoints::Traffic(_) => true,
+            Endpoints::Arrivals => false,
         }
     }
 
@@ -94,6 +111,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.pacing_deadline(),
             Endpoints::Traffic(traffic) => traffic.pacing_deadline(),
+            Endpoints::Arrivals => Time::NEVER,
         }
     }
 
@@ -101,6 +119,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.on_pacing_timer(now, outbox),
             Endpoints::Traffic(traffic) => traffic.on_pacing_timer(now, outbox, options),
+            Endpoints::Arrivals => {}
         }
     }
 
@@ -109,6 +128,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.receiver.ack_deadline,
             Endpoints::Traffic(traffic) => traffic.answer_deadline(),
+            Endpoints::Arrivals => Time::NEVER,
         }
     }
 
@@ -116,6 +136,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => Some(connection.acknowledge(now, options)),
             Endpoints::Traffic(traffic) => traffic.on_answer_deadline(now, options),
+            Endpoints::Arrivals => None,
         }
     }
 
@@ -126,6 +147,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.on_ack(packet, now, options, outbox),
             Endpoints::Traffic(traffic) => traffic.on_answer(packet, now, options),
+            Endpoints::Arrivals => {}
         }
     }
 
@@ -135,6 +157,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.on_data(packet, now, options),
             Endpoints::Traffic(traffic) => traffic.on_data(packet, now, options),
+            Endpoints::Arrivals => None,
         }
     }
 
@@ -142,6 +165,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.delivered(),
             Endpoints::Traffic(traffic) => traffic.delivered(),
+            Endpoints::Arrivals => 0,
         }
     }
 
@@ -165,6 +189,7 @@ impl Endpoints {
                 bytes_delivered,
                 bytes_received: bytes_delivered,
             }),
+            Endpoints::Arrivals => None,
         }
     }
 
@@ -173,14 +198,57 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.open_window(now),
             Endpoints::Traffic(traffic) => traffic.open_window(),
+            Endpoints::Arrivals => {}
         }
     }
 }
 
 impl Flow {
-    /// The result of the flow in a run that ends now.
-    pub fn into_result(self, packets_dropped: u64, now: Time) -> FlowResult {
+    /// The measuring window opens.
+    pub fn open_window(&mut self, now: Time) {
+        if let Endpoints::Tcp(connection) = &self.endpoints {
+            let SenderStatistics { retransmissions, timeouts, .. } = connection.sender.statistics;
+            self.before_window = Counted { retransmissions, timeouts, ..self.before_window };
+        }
+        self.before_window.delivered = self.endpoints.delivered();
+        self.endpoints.open_window(now);
+    }
+
+    /// The transfer that the flow was, if all its bytes were acknowledged.
+    pub fn transfer(&self, row: usize, ideal: &Ideal) -> Option<Transfer> {
+        let Endpoints::Tcp(connection) = &self.endpoints else { return None };
+        let sender = &connection.sender;
+        let (completed, bytes) = (sender.completed_at()?, sender.size()?);
+        Some(Transfer {
+            flow: row as u32,
+            start: self.start,
+            completed,
+            bytes,
+            ideal: ideal.of(bytes),
+            retransmissions: self.before_window.retransmissions + sender.statistics.retransmissions,
+            timeouts: self.before_window.timeouts + sender.statistics.timeouts,
+            stands_for: 1,
+        })
+    }
+
+    /// The transfer of a flow of limited size, counted in a measuring window.
+    fn transfer_counts(&self, opens: Time, now: Time) -> Option<TransferCounts> {
+        let Endpoints::Tcp(connection) = &self.endpoints else { return None };
+        connection.sender.size()?;
+        let completed = connection.sender.completed_at();
+        let ended = completed.unwrap_or(if self.is_stopped { self.stop } else { now });
+        let open = ended.max(opens).since(self.start.max(opens).min(ended.max(opens)));
+        Some(TransferCounts {
+            completed: u64::from(completed.is_some_and(|time| time >= opens)),
+            unfinished: u64::from(completed.is_none()),
+            open_mean: open.0 as f64 / now.since(opens).0.max(1) as f64,
+        })
+    }
+
+    /// The result of the flow in a run whose measuring window opened, and which ends now.
+    pub fn into_result(self, packets_dropped: u64, opens: Time, now: Time) -> FlowResult {
         let delivered = self.endpoints.delivered();
+        let transfers = self.transfer_counts(opens, now);
         let (tcp, rate_based, delays) = match &self.endpoints {
             Endpoints::Tcp(connection) => {
                 let sender = &connection.sender;
@@ -193,17 +261,19 @@ impl Flow {
                 (Some(tcp), None, None)
             }
             Endpoints::Traffic(traffic) => (None, Some(*traffic.statistics()), traffic.delays().map(Box::new)),
+            Endpoints::Arrivals => (None, None, None),
         };
         FlowResult {
             group: self.group,
             start: self.start,
             stopped: self.is_stopped.then_some(self.stop),
-            bytes_delivered: delivered - self.delivered_before_window,
+            bytes_delivered: delivered - self.before_window.delivered,
             total_bytes_delivered: delivered,
             packets_dropped,
             tcp,
             rate_based,
             delays,
+            transfers,
         }
     }
 }

@@ -43,8 +43,11 @@ impl Simulation {
 
     /// The flows, in the order of the specification.
     pub fn flows(&self) -> impl Iterator<Item = FlowLook> {
-        self.flows.iter().enumerate().map(|(index, flow)| FlowLook {
-            bytes_delivered: flow.endpoints.delivered(),
+        self.flows.fixed.iter().enumerate().map(|(index, flow)| FlowLook {
+            bytes_delivered: match self.flows.group_of(flow) {
+                None => flow.endpoints.delivered(),
+                Some(group) => group.delivered(),
+            },
             sample: flow.endpoints.sample(self.now, index),
         })
     }

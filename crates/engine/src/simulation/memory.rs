@@ -4,10 +4,15 @@
 //! Costs of a thing are bytes measured as the peak resident set of a process that runs a scenario and stores its result
 //! (docs/decisions/021-memory-of-a-run.md has the formula and the measurements).
 
+use super::ideal::Ideal;
 use crate::network::RoundTrips;
+use crate::probe::Transfers;
 use crate::queue::Limit;
-use crate::specification::{JitterDistribution, LinkSpecification, Specification, Trace};
-use crate::time::{Duration, PICOSECONDS_PER_SECOND};
+use crate::specification::{
+    ArrivalProcess, ArrivalSpecification, JitterDistribution, LinkSpecification, Specification, Trace,
+};
+use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
+use crate::workload;
 
 /// The most that a run may take, in bytes: 4 GiB.
 pub const MOST_BYTES: u64 = 4 << 30;
@@ -54,6 +59,53 @@ pub(super) struct Way {
     pub demand: Demand,
     /// Bytes of a full packet.
     pub packet: u64,
+    pub crowd: Crowd,
+}
+
+/// How many flows a group has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crowd {
+    /// At the same time.
+    pub open: u64,
+    /// Rows of transfers that it adds to the result.
+    pub transfers: u64,
+}
+
+/// The row of a transfer: in the engine, as Python's values, and in its frame.
+const TRANSFER: u64 = 1024;
+
+/// The most rows of transfers that a result has.
+const MOST_TRANSFERS: u128 = Transfers::MOST_ROWS as u128;
+
+/// How long the timers of a connection that has ended wait (RFC 6298 section 2.1), and what it may take besides transmission.
+const LINGERS: f64 = 1.0;
+
+/// How many connections of a group that arrive are open at the same time: as processor sharing has it, where the mean is
+/// load / (1 - load) and the probability of more falls as load^n, and the excess where the load is above one.
+///
+/// # Errors
+/// One line that says what is wrong with the arrivals.
+pub(super) fn crowd(given: &ArrivalSpecification, ideal: &Ideal, end: Time) -> Result<Crowd, String> {
+    let (intensity, all) = match &given.process {
+        ArrivalProcess::Users { count, think } => {
+            let completed = workload::most_of_users(*count, *think, given, &ideal.path)? * end.seconds();
+            return Ok(Crowd { open: *count, transfers: completed as u64 + count });
+        }
+        ArrivalProcess::Listed(listed) => (None, listed.len() as f64),
+        ArrivalProcess::Poisson(intensity) | ArrivalProcess::Deterministic { every: intensity, .. } => {
+            let rate = workload::flows_a_second(*intensity, given, &ideal.path)?;
+            (Some(rate), rate * end.seconds() + 100.0)
+        }
+    };
+    let open = match (intensity, workload::load(given, &ideal.path)?) {
+        (Some(rate), Some(load)) => {
+            let lingering = rate * (LINGERS + 10.0 * ideal.round_trip.seconds());
+            let sharing = if load < 1.0 { 20.0 * load / (1.0 - load) } else { all * (1.0 - 1.0 / load) };
+            all.min(100.0 + lingering + sharing)
+        }
+        _ => all,
+    };
+    Ok(Crowd { open: open as u64, transfers: all as u64 })
 }
 
 /// What a flow may have under way.
@@ -101,8 +153,19 @@ fn parts(specification: &Specification, ways: &[Way], round_trips: &RoundTrips) 
             Demand::Rate { .. } => DELAYS,
         };
         parts.push(Part {
-            reason: format!("flows[{index}].count ({}): {} flows", flow.group, count(flow.count.into())),
-            bytes: u128::from(flow.count) * u128::from(FLOW + more),
+            reason: match flow.arrivals {
+                None => format!("flows[{index}].count ({}): {} flows", flow.group, count(flow.count.into())),
+                Some(_) => {
+                    let open = count(way.crowd.open.into());
+                    format!("flows[{index}].arrivals ({}): {open} connections at once", flow.group)
+                }
+            },
+            bytes: u128::from(way.crowd.open) * u128::from(FLOW + more),
+        });
+        let transfers = u128::from(way.crowd.transfers).min(MOST_TRANSFERS);
+        parts.push(Part {
+            reason: format!("flows[{index}] ({}): {} transfers", flow.group, count(transfers)),
+            bytes: transfers * u128::from(TRANSFER),
         });
     }
     parts.extend(series(specification, ways));
@@ -192,8 +255,8 @@ impl Bottlenecks<'_> {
     fn of<'a>(specification: &'a Specification, ways: &[Way], round_trips: &'a RoundTrips) -> Bottlenecks<'a> {
         let all = vec![Bottleneck::default(); specification.links.len()];
         let mut made = Bottlenecks { specification, round_trips, all };
-        for (flow, way) in specification.flows.iter().zip(ways) {
-            made.add(u128::from(flow.count), way);
+        for way in ways {
+            made.add(u128::from(way.crowd.open), way);
         }
         made
     }

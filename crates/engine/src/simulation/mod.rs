@@ -1,29 +1,35 @@
 //! A run: processes the events of a network and its flows in order.
 
+mod arrived;
 mod build;
 mod census;
 mod flow;
+mod ideal;
 mod look;
 mod memory;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::agenda::{Due, Timer};
+use crate::agenda::{Due, Source, Timer};
 use crate::network::{END_OF_PATH, Egress, Network};
+use crate::numbers::FIRST_ARRIVED;
 use crate::packet::{Packet, flags};
 use crate::plugin::{Failure, Plugins, Unloaded};
-use crate::probe::{End, Passage, QueueSample, Series};
+use crate::probe::{End, Passage, QueueSample, Series, Transfers};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
 use crate::specification::Specification;
 use crate::tcp::congestion::Algorithm;
 use crate::tcp::sender::TcpInfo;
 use crate::time::{Duration, Time};
-use flow::{Endpoints, Flow};
+use arrived::Flows;
+use build::Built;
+use flow::Endpoints;
 use memory::{MOST_PACKETS, count};
 
-pub use build::{flow_starts, memory};
+pub use build::{flow_starts, loads, memory};
 pub use census::Census;
+pub use ideal::Ideal;
 pub use look::{FlowLook, QueueLook};
 
 /// A run under way.
@@ -32,7 +38,10 @@ pub struct Simulation {
     now: Time,
     end: Time,
     network: Network,
-    flows: Vec<Flow>,
+    flows: Flows,
+    /// Of each group of the specification.
+    ideals: Vec<Ideal>,
+    transfers: Transfers,
     outbox: Vec<Packet>,
     window_opens: Time,
     queue_series: Option<Duration>,
@@ -74,12 +83,14 @@ impl Simulation {
     /// # Errors
     /// One line that says what in the specification is wrong and what is allowed.
     pub fn with_plugins(specification: &Specification, plugins: &dyn Plugins) -> Result<Simulation, String> {
-        let (network, flows) = build::build(specification, plugins)?;
+        let Built { network, flows, ideals } = build::build(specification, plugins)?;
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: specification.duration,
             network,
             flows,
+            ideals,
+            transfers: Transfers::default(),
             outbox: Vec::new(),
             window_opens: specification.warm_up,
             queue_series: specification.probe.queue_series,
@@ -115,7 +126,7 @@ impl Simulation {
                 self.network.agenda.set_timer(Timer::LinkRate(index as u32), *time);
             }
         }
-        for (index, flow) in self.flows.iter().enumerate() {
+        for (index, flow) in self.flows.fixed.iter().enumerate() {
             self.network.agenda.set_timer(Timer::FlowStart(index as u32), flow.start);
             if flow.stop != Time::NEVER {
                 self.network.agenda.set_timer(Timer::FlowStop(index as u32), flow.stop);
@@ -183,9 +194,11 @@ impl Simulation {
 
     /// The congestion control of a flow, as it stands; none if the flow has none.
     pub fn algorithm(&self, flow: usize) -> Option<&Algorithm> {
-        match &self.flows[flow].endpoints {
+        let flow = &self.flows.fixed[flow];
+        match &flow.endpoints {
             Endpoints::Tcp(connection) => Some(connection.sender.algorithm()),
             Endpoints::Traffic(_) => None,
+            Endpoints::Arrivals => self.flows.group_of(flow).map(|group| &group.template.algorithm),
         }
     }
 
@@ -200,7 +213,7 @@ impl Simulation {
         match due {
             Due::Arrival(link) => self.on_arrival(link as usize),
             Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
-            Due::Pacing(flow) => self.on_pacing_timer(flow as usize),
+            Due::Pacing(number) => self.on_pacing_timer(number),
             Due::Timer(timer) => self.on_timer(timer),
         }
         true
@@ -219,45 +232,78 @@ impl Simulation {
     fn deliver(&mut self, packet: &Packet) {
         self.delivered += 1;
         self.data_packets_delivered += u64::from(packet.flags & flags::DATA);
-        let index = packet.flow as usize;
-        let endpoints = &mut self.flows[index].endpoints;
+        let number = packet.flow;
+        let Some(flow) = self.flows.get_mut(number) else {
+            return self.network.options.release(packet.options); // Its connection has ended.
+        };
         if packet.has(flags::ACK) {
-            endpoints.on_answer(packet, self.now, &mut self.network.options, &mut self.outbox);
-            self.after_sender(index);
+            flow.endpoints.on_answer(packet, self.now, &mut self.network.options, &mut self.outbox);
+            self.after_sender(number);
         } else {
-            let answer = endpoints.on_data(packet, self.now, &mut self.network.options);
-            self.after_receiver(index, answer);
+            let answer = flow.endpoints.on_data(packet, self.now, &mut self.network.options);
+            self.after_receiver(number, answer);
         }
     }
 
     /// Arms the timer that a sender now wants, and sends what it has to send.
-    fn after_sender(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+    fn after_sender(&mut self, number: u32) {
+        let Some(flow) = self.flows.get_mut(number) else { return };
         let deadline = flow.endpoints.deadline();
         if deadline < flow.retransmission_armed {
             flow.retransmission_armed = deadline;
-            self.network.agenda.set_timer(Timer::Retransmission(index as u32), deadline);
+            self.network.agenda.set_timer(Timer::Retransmission(number), deadline);
         }
         let pacing_deadline = flow.endpoints.pacing_deadline();
         if pacing_deadline != flow.pacing_armed {
-            flow.pacing_armed = pacing_deadline;
-            if pacing_deadline == Time::NEVER {
-                self.network.agenda.clear(flow.pacing);
+            if flow.pacing == Source::NONE {
+                // It arrived, and has no source of events: its timer is armed anew when it fires, like the others.
+                if pacing_deadline < flow.pacing_armed {
+                    flow.pacing_armed = pacing_deadline;
+                    self.network.agenda.set_timer(Timer::Pacing(number), pacing_deadline);
+                }
             } else {
-                let sequence = self.network.agenda.sequence();
-                self.network.agenda.set(flow.pacing, pacing_deadline, sequence);
+                flow.pacing_armed = pacing_deadline;
+                if pacing_deadline == Time::NEVER {
+                    self.network.agenda.clear(flow.pacing);
+                } else {
+                    let sequence = self.network.agenda.sequence();
+                    self.network.agenda.set(flow.pacing, pacing_deadline, sequence);
+                }
             }
         }
-        self.send_outbox(index);
+        self.created += self.outbox.len() as u64;
+        if flow.overhead.is_some() {
+            self.hold_outbox(number);
+        } else {
+            for position in 0..self.outbox.len() {
+                let packet = self.outbox[position];
+                self.network.enter(packet, self.now);
+            }
+            self.outbox.clear();
+        }
+        if number >= FIRST_ARRIVED {
+            self.end_if_over(number);
+        }
+    }
+
+    /// A connection that arrived and has ended makes room.
+    #[inline(never)]
+    fn end_if_over(&mut self, number: u32) {
+        let Some(flow) = self.flows.take_ended(number, self.now) else { return };
+        let row = self.flows.numbers.row(number);
+        if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
+            self.transfers.add(transfer);
+        }
+        self.let_think(self.flows.numbers.group(number).0);
     }
 
     /// Arms the timer that a receiver now wants, and sends its answer.
-    fn after_receiver(&mut self, index: usize, answer: Option<Packet>) {
-        let flow = &mut self.flows[index];
+    fn after_receiver(&mut self, number: u32, answer: Option<Packet>) {
+        let Some(flow) = self.flows.get_mut(number) else { return };
         let deadline = flow.endpoints.answer_deadline();
         if deadline < flow.delayed_ack_armed {
             flow.delayed_ack_armed = deadline;
-            self.network.agenda.set_timer(Timer::DelayedAck(index as u32), deadline);
+            self.network.agenda.set_timer(Timer::DelayedAck(number), deadline);
         }
         if let Some(answer) = answer {
             self.created += 1;
@@ -265,39 +311,28 @@ impl Simulation {
         }
     }
 
-    fn send_outbox(&mut self, index: usize) {
-        self.created += self.outbox.len() as u64;
-        if self.flows[index].overhead.is_some() {
-            return self.hold_outbox(index);
-        }
-        for position in 0..self.outbox.len() {
-            let packet = self.outbox[position];
-            self.network.enter(packet, self.now);
-        }
-        self.outbox.clear();
-    }
-
     /// The outbox of a flow whose sender has an overhead waits for that to pass.
-    fn hold_outbox(&mut self, index: usize) {
+    fn hold_outbox(&mut self, number: u32) {
+        let Some(overhead) = self.flows.get_mut(number).and_then(|flow| flow.overhead.as_mut()) else { return };
         for packet in self.outbox.drain(..) {
-            if let Some(overhead) = &mut self.flows[index].overhead {
-                let ready = self.now + overhead.random.below(overhead.limit);
-                let ready = overhead.waiting.back().map_or(ready, |(last, _)| ready.max(*last));
-                if overhead.waiting.is_empty() {
-                    self.network.agenda.set_timer(Timer::Overhead(index as u32), ready);
-                }
-                overhead.waiting.push_back((ready, packet));
+            let ready = self.now + overhead.random.below(overhead.limit);
+            let ready = overhead.waiting.back().map_or(ready, |(last, _)| ready.max(*last));
+            if overhead.waiting.is_empty() {
+                self.network.agenda.set_timer(Timer::Overhead(number), ready);
             }
+            overhead.waiting.push_back((ready, packet));
         }
     }
 
     fn on_timer(&mut self, timer: Timer) {
         match timer {
-            Timer::FlowStart(index) => self.start_flow(index as usize),
-            Timer::FlowStop(index) => self.stop_flow(index as usize),
-            Timer::Retransmission(index) => self.on_retransmission_timer(index as usize),
-            Timer::DelayedAck(index) => self.on_delayed_ack_timer(index as usize),
-            Timer::Overhead(index) => self.on_overhead_timer(index as usize),
+            Timer::FlowStart(number) => self.start_flow(number),
+            Timer::FlowStop(number) => self.stop_flow(number),
+            Timer::Arrival(group) => self.on_flow_arrival(group as usize),
+            Timer::Pacing(number) => self.on_pacing_timer_of_arrived(number),
+            Timer::Retransmission(number) => self.on_retransmission_timer(number),
+            Timer::DelayedAck(number) => self.on_delayed_ack_timer(number),
+            Timer::Overhead(number) => self.on_overhead_timer(number),
             Timer::Queue(index) => self.on_queue_timer(index),
             Timer::LinkRate(index) => self.on_rate_change(index),
             Timer::WindowOpens => self.open_window(),
@@ -306,19 +341,82 @@ impl Simulation {
         }
     }
 
-    fn start_flow(&mut self, index: usize) {
-        self.flows[index].endpoints.start(self.now, &mut self.outbox, &mut self.network.options);
-        self.after_sender(index);
+    fn start_flow(&mut self, number: u32) {
+        let Some(flow) = self.flows.get_mut(number) else { return };
+        if matches!(flow.endpoints, Endpoints::Arrivals) {
+            return self.await_arrival(number as usize);
+        }
+        flow.endpoints.start(self.now, &mut self.outbox, &mut self.network.options);
+        self.after_sender(number);
     }
 
-    fn stop_flow(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+    /// The first connection of a group is to arrive.
+    fn await_arrival(&mut self, row: usize) {
+        let groups = (0..self.flows.groups.len()).find(|group| self.flows.numbers.row_of_group(*group) == row);
+        if let Some(group) = groups {
+            let of_run = &mut self.flows.groups[group];
+            of_run.next = of_run.arrivals.next();
+            let users = of_run.arrivals.users();
+            self.arm_arrival(group);
+            for _ in 0..users {
+                self.let_think(group);
+            }
+        }
+    }
+
+    /// A user of a group begins to think.
+    fn let_think(&mut self, group: usize) {
+        let of_run = &mut self.flows.groups[group];
+        if let Some(think) = of_run.arrivals.think()
+            && !of_run.is_stopped
+        {
+            self.network.agenda.set_timer(Timer::Arrival(group as u32), self.now + think);
+        }
+    }
+
+    fn arm_arrival(&mut self, group: usize) {
+        if let Some(arrival) = self.flows.groups[group].next
+            && arrival.time < self.end
+        {
+            self.network.agenda.set_timer(Timer::Arrival(group as u32), arrival.time);
+        }
+    }
+
+    fn on_flow_arrival(&mut self, group: usize) {
+        let Flows { groups, numbers, .. } = &mut self.flows;
+        let of_run = &mut groups[group];
+        let of_user = of_run.arrivals.size().filter(|_| !of_run.is_stopped);
+        let Some(size) = of_user.or(of_run.next.map(|arrival| arrival.size)) else { return };
+        let serial = of_run.arrive(size, |serial| numbers.number(group, serial), self.now);
+        of_run.next = of_run.arrivals.next();
+        let number = numbers.number(group, serial);
+        self.start_flow(number);
+        self.arm_arrival(group);
+    }
+
+    fn stop_flow(&mut self, number: u32) {
+        let row = number as usize;
+        let Some(flow) = self.flows.get_mut(number) else { return };
+        if matches!(flow.endpoints, Endpoints::Arrivals) {
+            return self.stop_arrivals(row);
+        }
         flow.is_stopped = flow.endpoints.stop(self.now);
-        self.after_sender(index);
+        self.after_sender(number);
     }
 
-    fn on_retransmission_timer(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+    fn stop_arrivals(&mut self, row: usize) {
+        for group in 0..self.flows.groups.len() {
+            if self.flows.numbers.row_of_group(group) == row {
+                self.flows.fixed[row].is_stopped = true;
+                for number in self.flows.stop_group(group, self.now) {
+                    self.after_sender(number);
+                }
+            }
+        }
+    }
+
+    fn on_retransmission_timer(&mut self, number: u32) {
+        let Some(flow) = self.flows.get_mut(number) else { return };
         if flow.retransmission_armed != self.now {
             return; // An earlier deadline replaced this timer.
         }
@@ -326,39 +424,46 @@ impl Simulation {
         if flow.endpoints.deadline() <= self.now {
             flow.endpoints.on_deadline(self.now, &mut self.outbox);
         }
-        self.after_sender(index);
+        self.after_sender(number);
     }
 
-    fn on_pacing_timer(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+    fn on_pacing_timer(&mut self, number: u32) {
+        let Some(flow) = self.flows.get_mut(number) else { return };
         if flow.endpoints.pacing_deadline() <= self.now {
             flow.endpoints.on_pacing_timer(self.now, &mut self.outbox, &mut self.network.options);
         }
-        self.after_sender(index);
+        self.after_sender(number);
     }
 
-    fn on_delayed_ack_timer(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+    fn on_pacing_timer_of_arrived(&mut self, number: u32) {
+        let Some(flow) = self.flows.get_mut(number) else { return };
+        if flow.pacing_armed == self.now {
+            flow.pacing_armed = Time::NEVER;
+            self.on_pacing_timer(number);
+        }
+    }
+
+    fn on_delayed_ack_timer(&mut self, number: u32) {
+        let Some(flow) = self.flows.get_mut(number) else { return };
         if flow.delayed_ack_armed != self.now {
             return;
         }
         flow.delayed_ack_armed = Time::NEVER;
         let is_due = flow.endpoints.answer_deadline() <= self.now;
         let answer = if is_due { flow.endpoints.on_answer_deadline(self.now, &mut self.network.options) } else { None };
-        self.after_receiver(index, answer);
+        self.after_receiver(number, answer);
     }
 
-    fn on_overhead_timer(&mut self, index: usize) {
-        let Some(overhead) = &mut self.flows[index].overhead else {
-            return;
-        };
-        let Some((_, packet)) = overhead.waiting.pop_front() else {
-            return;
-        };
+    fn on_overhead_timer(&mut self, number: u32) {
+        let Some(overhead) = self.flows.get_mut(number).and_then(|flow| flow.overhead.as_mut()) else { return };
+        let Some((_, packet)) = overhead.waiting.pop_front() else { return };
         if let Some((ready, _)) = overhead.waiting.front() {
-            self.network.agenda.set_timer(Timer::Overhead(index as u32), *ready);
+            self.network.agenda.set_timer(Timer::Overhead(number), *ready);
         }
         self.network.enter(packet, self.now);
+        if number >= FIRST_ARRIVED {
+            self.end_if_over(number);
+        }
     }
 
     fn on_queue_timer(&mut self, link: u32) {
@@ -391,9 +496,11 @@ impl Simulation {
             }
         }
         self.network.drops.open_window();
-        for flow in &mut self.flows {
-            flow.delivered_before_window = flow.endpoints.delivered();
-            flow.endpoints.open_window(self.now);
+        for flow in &mut self.flows.fixed {
+            flow.open_window(self.now);
+        }
+        for group in &mut self.flows.groups {
+            group.open_window(self.now);
         }
     }
 
@@ -411,7 +518,7 @@ impl Simulation {
     }
 
     fn sample_flows(&mut self) {
-        for (index, flow) in self.flows.iter().enumerate() {
+        for (index, flow) in self.flows.fixed.iter().enumerate() {
             self.series.flows.extend(flow.endpoints.sample(self.now, index));
         }
         if let Some(interval) = self.flow_series {
@@ -440,9 +547,9 @@ impl Simulation {
 
     /// The state of a flow's connection; none if the flow has none.
     pub fn tcp_info(&self, flow: usize) -> Option<TcpInfo> {
-        match &self.flows[flow].endpoints {
+        match &self.flows.fixed[flow].endpoints {
             Endpoints::Tcp(connection) => Some(connection.sender.info()),
-            Endpoints::Traffic(_) => None,
+            Endpoints::Traffic(_) | Endpoints::Arrivals => None,
         }
     }
 
@@ -460,20 +567,29 @@ impl Simulation {
                 census.queued += queue.discipline.packets();
             }
         }
-        for flow in &self.flows {
+        for flow in self.flows.all() {
             census.in_senders += flow.overhead.as_ref().map_or(0, |overhead| overhead.waiting.len() as u64);
         }
         census
     }
 
     /// The result of a run that has come to its end.
-    pub fn finish(self) -> RunResult {
+    pub fn finish(mut self) -> RunResult {
         debug_assert!(self.census().is_complete(), "{:?}", self.census());
+        let (drops, opens, end) = (&self.network.drops.data, self.window_opens, self.end);
+        let Flows { fixed, groups, numbers } = self.flows;
+        for (row, flow) in fixed.iter().enumerate() {
+            if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
+                self.transfers.add(transfer);
+            }
+        }
         // In place: of many flows there are never both all states and all results.
-        let drops = &self.network.drops.data;
-        let mut flows: Vec<_> =
-            self.flows.into_iter().zip(drops).map(|(flow, drops)| flow.into_result(*drops, self.end)).collect();
+        let results = fixed.into_iter().zip(drops).map(|(flow, drops)| flow.into_result(*drops, opens, end));
+        let mut flows: Vec<_> = results.collect();
         flows.shrink_to_fit();
+        for (index, mut group) in groups.into_iter().enumerate() {
+            group.count_into(&mut flows[numbers.row_of_group(index)], opens, end);
+        }
         let mut queues = Vec::new();
         for (index, link) in self.network.links.into_iter().enumerate() {
             if let Egress::Queue(queue) = link.egress
@@ -490,6 +606,7 @@ impl Simulation {
             flows,
             queues,
             series: self.series,
+            transfers: self.transfers.into_rows(),
             events: self.events,
             data_packets_delivered: self.data_packets_delivered,
         }

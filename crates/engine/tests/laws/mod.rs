@@ -19,3 +19,4 @@ mod red;
 mod scheduling;
 mod stepping;
 mod stop;
+mod transfers;

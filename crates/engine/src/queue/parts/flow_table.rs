@@ -1,5 +1,6 @@
 //! The sender and receiver of each flow, which a router reads from packet headers.
 
+use crate::numbers::Numbers;
 use crate::packet::{Packet, flags};
 use crate::specification::FlowSpecification;
 
@@ -10,12 +11,13 @@ pub struct FlowTable {
     flows: Vec<(u32, u32, u32)>,
     /// The name of each group.
     groups: Vec<String>,
+    numbers: Numbers,
 }
 
 impl FlowTable {
     /// Creates the table for the flows of a specification.
     pub fn new(groups: &[FlowSpecification]) -> FlowTable {
-        let mut table = FlowTable::default();
+        let mut table = FlowTable { numbers: Numbers::new(groups), ..FlowTable::default() };
         for group in groups {
             let known = table.groups.iter().position(|name| *name == group.group);
             let number = known.unwrap_or(table.groups.len());
@@ -30,13 +32,13 @@ impl FlowTable {
 
     /// The source host of a packet, as in its network header. For an acknowledgement this is the flow's receiver.
     pub fn source(&self, packet: &Packet) -> u32 {
-        let (sender, receiver, _) = self.flows[packet.flow as usize];
+        let (sender, receiver, _) = self.flows[self.numbers.row(packet.flow)];
         if packet.has(flags::ACK) { receiver } else { sender }
     }
 
     /// The destination host of a packet.
     pub fn destination(&self, packet: &Packet) -> u32 {
-        let (sender, receiver, _) = self.flows[packet.flow as usize];
+        let (sender, receiver, _) = self.flows[self.numbers.row(packet.flow)];
         if packet.has(flags::ACK) { sender } else { receiver }
     }
 
@@ -47,7 +49,7 @@ impl FlowTable {
 
     /// The number of a packet's group.
     pub fn group(&self, packet: &Packet) -> u32 {
-        self.flows[packet.flow as usize].2
+        self.flows[self.numbers.row(packet.flow)].2
     }
 
     /// The number of the group of this name.

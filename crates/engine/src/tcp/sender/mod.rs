@@ -198,6 +198,11 @@ impl Sender {
         self.flight.window
     }
 
+    /// Payload bytes of the whole stream, `None` if unlimited.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
     /// The latest RTT sample.
     pub fn latest_rtt(&self) -> Option<Duration> {
         self.latest_rtt

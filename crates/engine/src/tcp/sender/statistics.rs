@@ -36,4 +36,22 @@ impl SenderStatistics {
         self.rtt_sum = self.rtt_sum + rtt;
         self.rtt_samples += 1;
     }
+
+    /// Adds the counters of another sender.
+    pub(crate) fn add(&mut self, other: &SenderStatistics) {
+        self.segments_sent += other.segments_sent;
+        self.retransmissions += other.retransmissions;
+        self.timeouts += other.timeouts;
+        self.fast_recoveries += other.fast_recoveries;
+        self.mark_reductions += other.mark_reductions;
+        self.undone_reductions += other.undone_reductions;
+        self.receiver_limited = self.receiver_limited + other.receiver_limited;
+        if other.rtt_samples > 0 {
+            let is_first = self.rtt_samples == 0;
+            self.min_rtt = if is_first { other.min_rtt } else { self.min_rtt.min(other.min_rtt) };
+            self.max_rtt = self.max_rtt.max(other.max_rtt);
+            self.rtt_sum = self.rtt_sum + other.rtt_sum;
+            self.rtt_samples += other.rtt_samples;
+        }
+    }
 }

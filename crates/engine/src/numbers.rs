@@ -1,0 +1,81 @@
+//! The numbers of flows. Those of the specification have the numbers from zero on. Connections that arrive during the run have
+//! numbers of their own, which are never used again, so that what is left of a connection that has ended - a packet under way, a
+//! timer - is never taken for a later one's, and hashes of flows differ.
+//!
+//! The number of such a connection has the highest bit set, the number of its group in its lowest bits, and between them a serial
+//! number within the group.
+
+use crate::specification::FlowSpecification;
+
+/// The first number of connections that arrive.
+pub const FIRST_ARRIVED: u32 = 1 << 31;
+
+/// What the numbers of connections that arrive say.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    /// Bits that hold the group.
+    bits: u32,
+    /// The flow of the specification that each group is.
+    rows: Vec<u32>,
+}
+
+impl Numbers {
+    /// The numbers for the flows of a specification.
+    pub fn new(flows: &[FlowSpecification]) -> Numbers {
+        let mut row = 0;
+        let mut rows = Vec::new();
+        for flow in flows {
+            if flow.arrivals.is_some() {
+                rows.push(row);
+            }
+            row += flow.count as u32;
+        }
+        Numbers { bits: rows.len().next_power_of_two().ilog2(), rows }
+    }
+
+    /// The greatest serial number.
+    pub fn most(&self) -> u32 {
+        (FIRST_ARRIVED - 1) >> self.bits
+    }
+
+    /// The number of a connection.
+    pub fn number(&self, group: usize, serial: u32) -> u32 {
+        FIRST_ARRIVED | serial << self.bits | group as u32
+    }
+
+    /// The group of a connection that arrived, and its serial number there.
+    pub fn group(&self, number: u32) -> (usize, u32) {
+        let within = number & !FIRST_ARRIVED;
+        ((within & ((1 << self.bits) - 1)) as usize, within >> self.bits)
+    }
+
+    /// The flow of the specification that a group is.
+    pub fn row_of_group(&self, group: usize) -> usize {
+        self.rows[group] as usize
+    }
+
+    /// The flow of the specification that a flow belongs to: itself, unless it arrived.
+    pub fn row(&self, number: u32) -> usize {
+        if number < FIRST_ARRIVED { number as usize } else { self.rows[self.group(number).0] as usize }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Group and serial number are found again, for one group as for several, up to the greatest serial number.
+    #[test]
+    fn found_again() {
+        for groups in [1, 2, 3, 5] {
+            let numbers = Numbers { bits: u32::next_power_of_two(groups).ilog2(), rows: (0..groups).collect() };
+            for group in 0..groups as usize {
+                for serial in [0, 1, 1000, numbers.most()] {
+                    let number = numbers.number(group, serial);
+                    assert!(number >= FIRST_ARRIVED);
+                    assert_eq!((numbers.group(number), numbers.row(number)), ((group, serial), group));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Connections that arrive during a run. Memory is held for those that are open: a connection that ends leaves its place to a later
+//! one, and adds what it counted to its group.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::flow::{Endpoints, Flow, Overhead};
+use crate::agenda::Source;
+use crate::numbers::{FIRST_ARRIVED, Numbers};
+use crate::random::{Purpose, Random};
+use crate::result::{FlowResult, TcpResult, TransferCounts};
+use crate::tcp::congestion::{Algorithm, CongestionControl};
+use crate::tcp::connection::Connection;
+use crate::tcp::profile::StackProfile;
+use crate::tcp::sender::{Address, Sender, SenderStatistics, State};
+use crate::tcp::slow_start::SlowStartChoice;
+use crate::time::{Duration, Time};
+use crate::workload::{Arrival, Arrivals};
+
+/// The flows of a run: those of the specification, and those that have arrived and are open.
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    /// In the order of the specification. A group whose connections arrive is one of them.
+    pub fixed: Vec<Flow>,
+    pub groups: Vec<Group>,
+    pub numbers: Numbers,
+}
+
+impl Flows {
+    /// A flow by its number; none if it has ended.
+    #[inline(always)]
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut Flow> {
+        let Flows { fixed, groups, numbers } = self;
+        match fixed.get_mut(number as usize) {
+            Some(flow) => Some(flow),
+            None => arrived(groups, numbers, number),
+        }
+    }
+
+    /// Those of the specification, then those that have arrived and are open.
+    pub fn all(&self) -> impl Iterator<Item = &Flow> {
+        self.fixed.iter().chain(self.groups.iter().flat_map(|group| group.open.iter()))
+    }
+
+    /// The group that a flow of the specification is, if its connections arrive.
+    pub fn group_of(&self, flow: &Flow) -> Option<&Group> {
+        let is_group = matches!(flow.endpoints, Endpoints::Arrivals);
+        self.groups.iter().find(|group| is_group && group.template.group == flow.group)
+    }
+
+    /// Nothing of a group arrives any more, and what is open is aborted. Returns the numbers of what was open.
+    pub fn stop_group(&mut self, group: usize, now: Time) -> Vec<u32> {
+        let Flows { groups, numbers, .. } = self;
+        groups[group].next = None;
+        groups[group].is_stopped = true;
+        let open = groups[group].open.places.iter_mut().flatten();
+        open.map(|there| {
+            there.1.endpoints.stop(now);
+            numbers.number(group, there.0)
+        })
+        .collect()
+    }
+
+    /// Removes a connection that arrived, if it has ended and nothing of it waits at its sender. Returns it if so.
+    pub fn take_ended(&mut self, number: u32, now: Time) -> Option<Flow> {
+        debug_assert!(number >= FIRST_ARRIVED);
+        let (group, serial) = self.numbers.group(number);
+        let group = &mut self.groups[group];
+        let flow = group.open.get_mut(serial)?;
+        let Endpoints::Tcp(connection) = &flow.endpoints else { return None };
+        let has_ended = matches!(connection.sender.state(), State::Completed | State::Aborted(_) | State::Stopped);
+        if !has_ended || flow.overhead.as_ref().is_some_and(|overhead| !overhead.waiting.is_empty()) {
+            return None;
+        }
+        group.note_open(now);
+        let flow = group.open.remove(serial)?;
+        group.totals.add(&flow, now);
+        Some(flow)
+    }
+}
+
+#[inline(never)]
+fn arrived<'a>(groups: &'a mut [Group], numbers: &Numbers, number: u32) -> Option<&'a mut Flow> {
+    let (group, serial) = numbers.group(number);
+    groups[group].open.get_mut(serial)
+}
+
+/// Places of open connections. A connection's place is its serial number modulo their count, which is a power of two; serial
+/// numbers whose place is taken are left out.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    places: Vec<Option<Box<(u32, Flow)>>>,
+    next: u32,
+    taken: usize,
+}
+
+impl Places {
+    fn get_mut(&mut self, serial: u32) -> Option<&mut Flow> {
+        let mask = self.places.len().wrapping_sub(1);
+        let (there, flow) = self.places.get_mut(serial as usize & mask)?.as_deref_mut()?;
+        (*there == serial).then_some(flow)
+    }
+
+    /// Adds a flow that is made for its serial number.
+    fn insert(&mut self, make: impl FnOnce(u32) -> Flow) -> u32 {
+        if 2 * self.taken >= self.places.len() {
+            self.double();
+        }
+        let mask = self.places.len() - 1;
+        while self.places[self.next as usize & mask].is_some() {
+            self.next += 1;
+        }
+        let serial = self.next;
+        self.next += 1;
+        self.taken += 1;
+        self.places[serial as usize & mask] = Some(Box::new((serial, make(serial))));
+        serial
+    }
+
+    fn double(&mut self) {
+        let length = (2 * self.places.len()).max(8);
+        let mut places: Vec<_> = std::iter::repeat_with(|| None).take(length).collect();
+        for there in self.places.drain(..).flatten() {
+            let place = there.0 as usize & (length - 1);
+            places[place] = Some(there);
+        }
+        self.places = places;
+    }
+
+    fn remove(&mut self, serial: u32) -> Option<Flow> {
+        self.get_mut(serial)?;
+        let mask = self.places.len() - 1;
+        let (_, flow) = *self.places[serial as usize & mask].take()?;
+        self.taken -= 1;
+        Some(flow)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Flow> {
+        self.places.iter().flatten().map(|there| &there.1)
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Flow> {
+        self.places.iter_mut().flatten().map(|there| &mut there.1)
+    }
+}
+
+/// What the connections of a group are made of.
+#[derive(Clone, Debug)]
+pub(super) struct Template {
+    pub profile: Arc<StackProfile>,
+    pub algorithm: Algorithm,
+    pub slow_start: SlowStartChoice,
+    /// Where the paths there and back begin.
+    pub there: u32,
+    pub back: u32,
+    pub seed: u64,
+    /// The upper bound of the sender's overhead, zero if there is none.
+    pub overhead: Duration,
+    /// Index of the group in the specification.
+    pub group: usize,
+}
+
+impl Template {
+    /// A connection that is not yet open.
+    pub fn connection(&self, number: u32, size: Option<u64>) -> Connection {
+        let mut algorithm = self.algorithm.clone();
+        if algorithm.needs().random {
+            algorithm.take_random(Random::stream(self.seed, Purpose::CongestionControl, u64::from(number)));
+        }
+        let address = Address { flow: number, first_hop: self.there };
+        let sender = Sender::new(address, Arc::clone(&self.profile), algorithm, self.slow_start.clone(), size);
+        let return_address = Address { flow: number, first_hop: self.back };
+        Connection::new(sender, Arc::clone(&self.profile), return_address)
+    }
+
+    fn flow(&self, number: u32, size: u64, now: Time) -> Flow {
+        Flow {
+            endpoints: Endpoints::Tcp(self.connection(number, Some(size))),
+            retransmission_armed: Time::NEVER,
+            pacing: Source::NONE,
+            pacing_armed: Time::NEVER,
+            delayed_ack_armed: Time::NEVER,
+            before_window: Default::default(),
+            group: self.group,
+            start: now,
+            stop: Time::NEVER,
+            is_stopped: false,
+            overhead: overhead(self.overhead, self.seed, number),
+        }
+    }
+}
+
+/// The random overhead of a sender, if it has one.
+pub(super) fn overhead(limit: Duration, seed: u64, number: u32) -> Option<Box<Overhead>> {
+    (limit > Duration::ZERO).then(|| {
+        let random = Random::stream(seed, Purpose::SenderOverhead, u64::from(number));
+        Box::new(Overhead { limit, random, waiting: VecDeque::new() })
+    })
+}
+
+/// A group of flows whose connections arrive.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub template: Template,
+    pub arrivals: Arrivals,
+    /// The next to arrive, while any does; users bring theirs.
+    pub next: Option<Arrival>,
+    /// Whether nothing arrives any more.
+    pub is_stopped: bool,
+    pub open: Places,
+    totals: Totals,
+    /// The integral of the number of open connections, in picoseconds, from the start of the measuring window to a moment.
+    open_time: u128,
+    until: Time,
+}
+
+/// What the connections of a group that have ended counted in the measuring window.
+#[derive(Debug, Default)]
+struct Totals {
+    statistics: SenderStatistics,
+    delivered: u64,
+    total_delivered: u64,
+    completed: u64,
+    aborted: u64,
+    established: Option<Time>,
+}
+
+impl Totals {
+    fn add(&mut self, flow: &Flow, now: Time) {
+        let Endpoints::Tcp(connection) = &flow.endpoints else { return };
+        let sender = &connection.sender;
+        self.statistics.add(&sender.statistics_at(now));
+        self.delivered += connection.delivered() - flow.before_window.delivered;
+        self.total_delivered += connection.delivered();
+        self.established = self.established.or(sender.established_at());
+        match sender.state() {
+            State::Completed => self.completed += 1,
+            State::Aborted(_) | State::Stopped => self.aborted += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Group {
+    pub fn new(template: Template, arrivals: Arrivals) -> Group {
+        Group {
+            template,
+            arrivals,
+            next: None,
+            is_stopped: false,
+            open: Places::default(),
+            totals: Totals::default(),
+            open_time: 0,
+            until: Time::ZERO,
+        }
+    }
+
+    /// The next connection arrives. Returns its serial number.
+    pub fn arrive(&mut self, size: u64, number: impl Fn(u32) -> u32, now: Time) -> u32 {
+        self.note_open(now);
+        let template = &self.template;
+        self.open.insert(|serial| template.flow(number(serial), size, now))
+    }
+
+    fn note_open(&mut self, now: Time) {
+        self.open_time += self.open.taken as u128 * u128::from(now.since(self.until).0);
+        self.until = now;
+    }
+
+    /// Payload bytes delivered since the start of the run.
+    pub fn delivered(&self) -> u64 {
+        self.totals.total_delivered + self.open.iter().map(|flow| flow.endpoints.delivered()).sum::<u64>()
+    }
+
+    /// The measuring window opens.
+    pub fn open_window(&mut self, now: Time) {
+        self.note_open(now);
+        self.open_time = 0;
+        let (total_delivered, aborted) = (self.totals.total_delivered, self.totals.aborted);
+        let established = self.totals.established;
+        self.totals = Totals { total_delivered, aborted, established, ..Totals::default() };
+        for flow in self.open.iter_mut() {
+            flow.open_window(now);
+        }
+    }
+
+    /// Adds what the whole group counted to its row, in a run whose measuring window opened, and which ends now.
+    pub fn count_into(&mut self, row: &mut FlowResult, opens: Time, now: Time) {
+        self.note_open(now);
+        let mut totals = std::mem::take(&mut self.totals);
+        let unfinished = totals.aborted + self.open.taken as u64;
+        for flow in self.open.iter() {
+            totals.add(flow, now);
+        }
+        row.bytes_delivered = totals.delivered;
+        row.total_bytes_delivered = totals.total_delivered;
+        row.tcp = Some(TcpResult {
+            state: State::Established,
+            established: totals.established,
+            completed: None,
+            statistics: totals.statistics,
+        });
+        let open_mean = self.open_time as f64 / now.since(opens).0.max(1) as f64;
+        row.transfers = Some(TransferCounts { completed: totals.completed, unfinished, open_mean });
+    }
+}

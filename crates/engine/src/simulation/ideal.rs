@@ -1,0 +1,38 @@
+//! How long a transfer takes at least.
+
+use crate::time::Duration;
+use crate::workload::Path;
+
+/// The path of a group of flows, as far as it bounds the time that their transfers take.
+#[derive(Clone, Copy, Debug)]
+pub struct Ideal {
+    /// The slowest link there, and the packets.
+    pub path: Path,
+    /// The propagation delays there and back, as they are at the start.
+    pub round_trip: Duration,
+}
+
+impl Ideal {
+    /// The least time from the opening of a connection to the acknowledgement of its last byte: a round trip for the handshake, the
+    /// transmission of the data with headers at the rate of the slowest link, and a round trip for the last segment and its
+    /// acknowledgement. No queue, window or loss adds to it.
+    pub fn of(&self, bytes: u64) -> Duration {
+        let Path { rate, segment, overhead, .. } = self.path;
+        let on_the_wire = bytes.saturating_add(bytes.div_ceil(segment).saturating_mul(overhead));
+        self.round_trip * 2 + rate.transmission_time(on_the_wire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rate;
+
+    /// 14,600 bytes in ten segments of 1500 bytes take 12 ms at 10 Mbit/s, after two round trips.
+    #[test]
+    fn ten_segments() {
+        let path = Path { rate: Rate(10_000_000), segment: 1460, overhead: 40, syn: 40 };
+        let ideal = Ideal { path, round_trip: Duration::from_milliseconds(50) };
+        assert_eq!(ideal.of(14_600), Duration::from_milliseconds(112));
+    }
+}

@@ -1,0 +1,221 @@
+"""Distributions of the sizes of transfers, in bytes."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+
+from sojourn.scenario.base import Table
+from sojourn.scenario.quantities import Size, at_least, dimension_schema
+from sojourn.units import SIZE
+
+Point = tuple[float, float]
+"""A size, and the probability of sizes up to it."""
+
+#: The most rows that a file of sizes or of arrivals may have: each run's specification has them all.
+MOST_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Published:
+    """A distribution function that has been published."""
+
+    name: str
+    title: str
+    source: str
+    points: tuple[Point, ...]
+
+
+#: The sizes of web search and data mining are those of the traffic generators of their authors (DCTCP_CDF and VL2_CDF of
+#: github.com/datacenter/empirical-traffic-gen), which lines join.
+PUBLISHED = {
+    each.name: each
+    for each in (
+        Published(
+            "web-search",
+            "flows of web search in a data centre",
+            "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, figure 4; DCTCP_CDF of empirical-traffic-gen",
+            (
+                *((0, 0), (10_000, 0.15), (20_000, 0.2), (30_000, 0.3), (50_000, 0.4), (80_000, 0.53)),
+                *((200_000, 0.6), (1_000_000, 0.7), (2_000_000, 0.8), (5_000_000, 0.9), (10_000_000, 0.97), (30_000_000, 1)),
+            ),
+        ),
+        Published(
+            "data-mining",
+            "flows of data mining in a data centre",
+            "Greenberg et al., VL2: A Scalable and Flexible Data Center Network, SIGCOMM 2009, figure 2; VL2_CDF of "
+            "empirical-traffic-gen",
+            (
+                *((0, 0), (180, 0.1), (216, 0.2), (560, 0.3), (900, 0.4), (1_100, 0.5), (1_870, 0.6), (3_160, 0.7)),
+                *((10_000, 0.8), (400_000, 0.9), (3_160_000, 0.95), (100_000_000, 0.98), (1_000_000_000, 1)),
+            ),
+        ),
+    )
+}
+
+#: The objects of web pages: log-normal with these means (B) and deviations of the logarithm, cut off below and above. 3GPP2
+#: C.R1002-0, cdma2000 Evaluation Methodology, 2004, table of the HTTP model; the same in IEEE 802.16m-08/004r5.
+WEB_OBJECTS = {
+    "web-main-object": (10_710, 1.37, 100, 2_000_000),
+    "web-embedded-object": (7_758, 2.36, 50, 2_000_000),
+}
+
+NAMED = (*PUBLISHED, *WEB_OBJECTS)
+
+#: What each distribution needs, and may have besides.
+_KEYS = {
+    "exponential": (("mean",), ()),
+    "lognormal": (("mean", "sigma"), ("least", "most")),
+    "pareto": (("shape", "least"), ("most",)),
+    "empirical": ((), ("name", "file")),
+}
+
+
+@dataclass(frozen=True)
+class Points:
+    """A distribution function from a file."""
+
+    name: str
+    points: tuple[Point, ...]
+
+
+def read_rows(path: Path, columns: Sequence[str]) -> list[tuple[float, ...]]:
+    """Some columns of numbers of a CSV file with a header.
+
+    Raises:
+        ValueError: it cannot be read, or is no such file.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a text"
+        raise ValueError(f'cannot read "{path}": {reason}') from None
+    rows = [row for row in rows if row]
+    header = [cell.strip() for cell in rows[0]] if rows else []
+    for wanted in columns:
+        if wanted not in header:
+            raise ValueError(f'"{path.name}": line 1: no column "{wanted}" (there are: {", ".join(header) or "none"})')
+    if len(rows) - 1 > MOST_ROWS:
+        raise ValueError(f'"{path.name}": {len(rows) - 1:,} rows; at most {MOST_ROWS:,}')
+    places = [header.index(wanted) for wanted in columns]
+    found = []
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != len(header):
+            raise ValueError(f'"{path.name}": line {number}: {len(row)} values instead of {len(header)}')
+        found.append(tuple(_number(row[place], path.name, number) for place in places))
+    if not found:
+        raise ValueError(f'"{path.name}" has no rows')
+    return found
+
+
+def _number(text: str, name: str, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f'"{name}": line {line}: "{text.strip()}" is no number') from None
+    if not 0 <= value < 2**63:
+        raise ValueError(f'"{name}": line {line}: "{text.strip()}" must be 0 or more')
+    return value
+
+
+def _read_points(path: Path) -> Points:
+    """A distribution function: sizes in bytes, and the probability of sizes up to there."""
+    points = tuple((size, share) for size, share in read_rows(path, ("bytes", "probability")))
+    if len(points) < 2:
+        raise ValueError(f'"{path.name}": a distribution function needs two rows')
+    for number, (before, after) in enumerate(pairwise(points), start=3):
+        if after[0] < before[0] or after[1] < before[1]:
+            raise ValueError(f'"{path.name}": line {number}: bytes and probability must not be less than in the line before')
+    if points[-1][1] != 1:
+        raise ValueError(f'"{path.name}": the probabilities must end at 1, not at {points[-1][1]:g}')
+    if points[-1][0] < 1:
+        raise ValueError(f'"{path.name}": the greatest size must be 1 B or more')
+    return Points(path.name, points)
+
+
+def from_file(read: Any, description: str) -> Any:
+    """A key that names a file, which is read; its path is relative to the scenario's."""
+
+    def validate(given: object, info: ValidationInfo) -> object:
+        if not isinstance(given, str) or not given:
+            raise ValueError("must name a file")
+        return read((info.context if isinstance(info.context, Path) else Path()) / given)
+
+    return PlainValidator(validate), WithJsonSchema({"type": "string", "description": description})
+
+
+_POINTS, _POINTS_SCHEMA = from_file(_read_points, "CSV of a distribution function: bytes, probability.")
+
+
+class Sizes(Table):
+    """Random sizes."""
+
+    distribution: Literal["exponential", "lognormal", "pareto", "empirical"]
+    mean: Size | None = Field(None, description="Mean; of log-normal sizes before they are cut off.")
+    sigma: float | None = Field(None, gt=0, le=10, description="Standard deviation of the natural logarithm of the size.")
+    shape: float | None = Field(None, gt=0, le=100, description="Tail index.")
+    least: Size | None = Field(None, description="Least size.")
+    most: Size | None = Field(None, description="Greatest size.")
+    name: Literal["web-search", "data-mining", "web-main-object", "web-embedded-object"] | None = Field(
+        None, description="A distribution that has been published."
+    )
+    file: Annotated[Points | None, _POINTS, _POINTS_SCHEMA] = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        needed, possible = _KEYS[self.distribution]
+        for key in ("mean", "sigma", "shape", "least", "most", "name", "file"):
+            if getattr(self, key) is not None and key not in (*needed, *possible):
+                raise ValueError(f"{key}: {self.distribution} sizes have {' and '.join((*needed, *possible))}")
+        for key in needed:
+            if getattr(self, key) is None:
+                raise ValueError(f'{self.distribution} sizes need "{key}"')
+        if self.distribution == "empirical" and (self.name is None) == (self.file is None):
+            raise ValueError('empirical sizes need either "name" or "file"')
+        if self.least is not None and self.most is not None and self.most <= self.least:
+            raise ValueError(f'most: "{SIZE.format(self.most)}" must be more than least, "{SIZE.format(self.least)}"')
+        if self.distribution == "pareto" and self.most is None and self.shape is not None and self.shape <= 1:
+            raise ValueError(f'shape: the mean is infinite at {self.shape:g}; must be above 1, or "most" must be given')
+        return self
+
+    def as_json(self) -> dict[str, Any]:
+        """The distribution as a run's specification has it."""
+        match self.distribution:
+            case "exponential":
+                return {"exponential": {"mean": self.mean}}
+            case "lognormal":
+                return _lognormal(self.mean or 0, self.sigma or 0, self.least, self.most)
+            case "pareto":
+                return {"pareto": {"shape": self.shape, "least": self.least, "most": self.most}}
+            case "empirical":
+                if self.file is not None:
+                    return {"empirical": self.file.points}
+                if self.name in WEB_OBJECTS:
+                    return _lognormal(*WEB_OBJECTS[self.name])
+                return {"empirical": PUBLISHED[str(self.name)].points}
+
+
+def _lognormal(mean: int, sigma: float, least: int | None, most: int | None) -> dict[str, Any]:
+    return {"lognormal": {"mean": mean, "sigma": sigma, "least": least, "most": most}}
+
+
+def _read(given: object, info: ValidationInfo) -> int | Sizes:
+    if isinstance(given, Sizes):
+        return given
+    if isinstance(given, Mapping):
+        return Sizes.model_validate(given, context=info.context)
+    return at_least(SIZE, 1)(given)
+
+
+def _schema() -> dict[str, Any]:
+    table = Sizes.model_json_schema()
+    return {"anyOf": [dimension_schema(SIZE), table]}
+
+
+RandomSize = Annotated[int | Sizes, PlainValidator(_read), WithJsonSchema(_schema())]
+"""Bytes, more than 0; or a distribution."""
