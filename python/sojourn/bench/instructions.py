@@ -6,7 +6,8 @@ Counts do not vary with the machine's load as seconds do, so that a change of a 
 import re
 import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +25,18 @@ TOTAL = re.compile(r"^summary: (\d+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the study piotrowska, perhaps with another stack profile and queue discipline than the study's."""
+    """A cell of the study piotrowska, perhaps with another stack, congestion control or queue discipline than the study's."""
 
     name: str
     axes: dict[str, str]
     #: Instructions a packet of version 0.1.0 built by rustc 1.95, rounded up to tens.
     reference: int
-    profile: str | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
     queue: str | None = None
 
     def specification(self, seconds: float) -> RunSpecification:
         """The run, for this simulated time of a data-centre cell."""
-        changes = {} if self.profile is None else {"stack.profile": self.profile}
-        specification = piotrowska.specification(self.axes, seconds, changes)
+        specification = piotrowska.specification(self.axes, seconds, self.changes)
         return specification if self.queue is None else queues.queued(specification, self.queue)
 
 
@@ -88,7 +88,7 @@ CELLS = [
         "access link, 90 CUBIC, RACK, FQ-CoDel",
         {"scenario": "AL", "load": "MC", "tcp": "cubic", "queue": "codel"},
         reference=3780,
-        profile="linux-6",
+        changes={"stack.profile": "linux-6", "flows.*.tcp.rules": "linux"},
         queue="fq_codel",
     ),
     Gigabit("1 Gbit/s, 90 New Reno", reference=2700, flows={"count": 90}),
