@@ -123,3 +123,7 @@ def metrics() -> Iterator[Metric]:
         compute=lambda seen: formulas.total_of_known(seen.transfers_open),
         floor=0.5,
     )
+
+
+#: Those among the main ones. Tables leave them out where no cell has transfers.
+MAIN = tuple(metric.name for metric in metrics() if metric.main)

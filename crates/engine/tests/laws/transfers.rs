@@ -54,6 +54,9 @@ fn processor_sharing() {
             let slowdown = mean(result.transfers.iter().map(|each| seconds(each) / each.ideal.seconds()));
             let law = 1.0 / (1.0 - load);
             assert!((slowdown / law - 1.0).abs() < 0.05, "{what}, load {load}: {slowdown}, law {law}");
+            // Law mm1: so many are open on average, as customers of M/M/1 are in the system.
+            let (open, law) = (counts(&result).open_mean, load / (1.0 - load));
+            assert!((open / law - 1.0).abs() < 0.06, "{what}, load {load}: {open} open, law {law}");
             let busy = result.queues[0].statistics.busy_share;
             assert!((busy / load - 1.0).abs() < 0.03, "{what}, load {load}: busy {busy}");
         }
