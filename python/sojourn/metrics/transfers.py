@@ -53,6 +53,8 @@ def _of(
 ) -> "Callable[[Observation], float | None]":
     def compute(seen: "Observation") -> float | None:
         sizes = seen.transfer_bytes
+        if not len(sizes):  # Most runs have none, and are short.
+            return None
         chosen = (sizes > size_class.above) & (sizes <= size_class.most)
         return statistic(values(seen)[chosen], seen.transfer_weights[chosen]) if chosen.any() else None
 
