@@ -415,7 +415,7 @@ def test_marker(tmp_path: Path) -> None:
     Store(tmp_path / "new" / "store", create=True).close()
     marker = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
     assert marker == {
-        "schema": 6,
+        "schema": 7,
         "metrics": list(METRICS),
         "engine": sojourn.__version__,
         "digest": _engine.digest(),

@@ -6,7 +6,8 @@ from html import escape
 from sojourn import figures
 from sojourn.errors import InputError
 from sojourn.figures import Drawn, means, svg
-from sojourn.metrics import METRICS
+from sojourn.metrics import METRICS, Metric
+from sojourn.metrics.transfers import MAIN as OF_TRANSFERS
 from sojourn.results import Result
 
 #: Cells that the table shows at most.
@@ -26,9 +27,15 @@ def html(result: Result) -> str:
 def _table(source: Drawn) -> str:
     axes = source.columns
     cells = source.cells
-    shown = [metric for metric in METRICS.values() if metric.main]
-    for place, metric in enumerate(shown):
-        found = means.of_cells(source, metric).rename({"value": f"value{place}", "low": f"low{place}"})
+    shown: list[Metric] = []
+    for metric in METRICS.values():
+        if not metric.main:
+            continue
+        place, found = len(shown), means.of_cells(source, metric)
+        if metric.name in OF_TRANSFERS and found["value"].null_count() == found.height:
+            continue
+        shown.append(metric)
+        found = found.rename({"value": f"value{place}", "low": f"low{place}"})
         cells = cells.join(found.select(*axes, f"value{place}", f"low{place}"), on=axes, how="left", maintain_order="left")
     headings = [*source.axes, *(metric.label for metric in shown)]
     rows = []

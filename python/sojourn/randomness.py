@@ -27,8 +27,8 @@ def parts(run: RunSpecification) -> Parts:
         found["sender_overhead"] = f"up to {DURATION.format(run['sender_overhead'])}"
     if any("delay_range" in link for link in run["links"]):
         found["delays"] = "of hosts"
-    if drawn := _arrivals(run):
-        found["arrivals"] = drawn
+    if arrivals := _arrivals(run):
+        found["arrivals"] = arrivals
     losses = [loss for link in run["links"] for loss in (link["loss"], *(change["loss"] for change in link["changes"]))]
     if any(loss is not None and 0 < loss < 1 for loss in losses):
         found["losses of links"] = ""

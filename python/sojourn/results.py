@@ -235,7 +235,9 @@ def of_run(run: Run, result: RunResult) -> Record:
     rate = specification.bottleneck_rate(spec)
     long_lived = pl.Series("long_lived", specification.long_lived(spec))
     flows = result.flows.with_columns(long_lived.gather(result.flows["flow"]))
-    in_window = result.transfers.filter(pl.col("completed") >= spec["warm_up"] / PICOSECONDS)
+    in_window = result.transfers
+    if in_window.height:
+        in_window = in_window.filter(pl.col("completed") >= spec["warm_up"] / PICOSECONDS)
     seen = observe(flows, result.queues, in_window, window, None if rate is None else rate / 1e6)
     series = result.queue_series, result.flow_series
     summary = _summary(run, result, seen, window)

@@ -8,7 +8,7 @@ import polars as pl
 from sojourn.estimates import SEEDS, ends, one_group, over_seeds
 from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.metrics.formulas import jain
-from sojourn.metrics.transfers import metrics as transfer_metrics
+from sojourn.metrics.transfers import MAIN as OF_TRANSFERS
 from sojourn.results import Result
 from sojourn.table import Column, Frame, Table, label, measured, number, render, width
 
@@ -25,10 +25,6 @@ FIRST = (
     "drop_pct",
     "utilisation",
 )
-
-
-#: The metrics of transfers that stand among the main ones.
-OF_TRANSFERS = [metric.name for metric in transfer_metrics() if metric.main]
 
 
 def tables(found: Result) -> list[Table]:

@@ -22,13 +22,14 @@ pub struct Numbers {
 impl Numbers {
     /// The numbers for the flows of a specification.
     pub fn new(flows: &[FlowSpecification]) -> Numbers {
-        let mut row = 0;
+        // So many flows that their numbers would not do are refused for the memory that they take.
+        let mut row: u32 = 0;
         let mut rows = Vec::new();
         for flow in flows {
             if flow.arrivals.is_some() {
                 rows.push(row);
             }
-            row += flow.count as u32;
+            row = row.saturating_add(u32::try_from(flow.count).unwrap_or(u32::MAX));
         }
         Numbers { bits: rows.len().next_power_of_two().ilog2(), rows }
     }

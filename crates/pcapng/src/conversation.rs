@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use sojourn_engine::numbers::Numbers;
+use sojourn_engine::numbers::{FIRST_ARRIVED, Numbers};
 use sojourn_engine::packet::flags;
 use sojourn_engine::probe::Passage;
 use sojourn_engine::simulation::Simulation;
@@ -78,7 +78,8 @@ impl Conversations {
             Some(flow) => flow,
             None => self.arrived.entry(number).or_insert_with(|| {
                 let mut flow = self.flows[self.numbers.row(number)].clone();
-                (flow.route.source_port, flow.route.destination_port) = ports(self.numbers.group(number).1);
+                (flow.route.source_port, flow.route.destination_port) =
+                    ports(self.flows.len() as u32 + (number - FIRST_ARRIVED));
                 flow
             }),
         };

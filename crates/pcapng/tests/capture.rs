@@ -3,8 +3,11 @@
 #[path = "../../engine/tests/support/mod.rs"]
 mod support;
 
+use std::collections::{HashMap, HashSet};
+
 use etherparse::{Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use pcap_file::pcapng::{Block, PcapNgReader};
+use serde_json::json;
 use sojourn_engine::packet::{Options, flags};
 use sojourn_engine::probe::{End, Passage};
 use sojourn_engine::simulation::Simulation;
@@ -55,6 +58,29 @@ fn capture(specification: &Specification, link: usize) -> (Vec<Captured>, Vec<Pa
         }
     }
     (captured, passages)
+}
+
+/// Each connection that arrives has ports of its own, which no other flow between its hosts has.
+#[test]
+fn ports_of_arrivals() {
+    let mut path = path(StackProfile::default());
+    let arriving = |load: f64| {
+        let mut flow = tcp("newreno");
+        flow["arrivals"] = json!({"process": {"poisson": {"load": load}}, "sizes": {"fixed": 20_000}});
+        flow
+    };
+    path.flows = vec![tcp("newreno"), arriving(0.2), arriving(0.1)];
+    let (captured, passages) = capture(&path.specification(), FIRST);
+    let mut ports = HashMap::new();
+    let sent = captured.iter().zip(&passages).filter(|(_, passage)| !passage.packet.has(flags::ACK));
+    for ((_, _, headers), passage) in sent {
+        let (_, rest) = Ipv4Header::from_slice(headers).expect("an IPv4 header");
+        let (tcp, _) = TcpHeader::from_slice(rest).expect("a TCP header");
+        let pair = (tcp.source_port, tcp.destination_port);
+        assert_eq!(*ports.entry(passage.packet.flow).or_insert(pair), pair);
+    }
+    let distinct: HashSet<_> = ports.values().collect();
+    assert!(ports.len() > 20 && distinct.len() == ports.len(), "{} of {}", distinct.len(), ports.len());
 }
 
 fn stacks() -> Vec<StackProfile> {

@@ -1,4 +1,4 @@
-"""``sojourn describe``: an algorithm, a profile, a study or a user's own file."""
+"""``sojourn describe``: an algorithm, a profile, a study, a distribution of sizes or a user's own file."""
 
 import textwrap
 from collections.abc import Mapping
@@ -14,15 +14,17 @@ from sojourn.table import Column, Kind, Row, Table, label, number, text, width
 
 if TYPE_CHECKING:
     from sojourn.catalogue import Algorithm, Entry, Profile
+    from sojourn.scenario.sizes import Published
 
 
 @click.command("describe", cls=Command)
 @click.argument("name", metavar="NAME|FILE")
 @form_options
 def command(name: str, form: Form) -> None:
-    """Describe an algorithm, a profile, a study or your own file."""
+    """Describe an algorithm, a profile, a study, a distribution of sizes or your own file."""
     from sojourn import catalogue, names
     from sojourn.plugins import source
+    from sojourn.scenario.sizes import PUBLISHED
     from sojourn.study import library
 
     if source.language_of(Path(name)) is not None:
@@ -44,8 +46,10 @@ def command(name: str, form: Form) -> None:
         found.append((_about(entry, kind), _tables(entry)))
     if name in library.available():
         found.append(_study(name))
+    if name in PUBLISHED:
+        found.append(_sizes(PUBLISHED[name]))
     if not found:
-        everything = [entry.name for _, entries in kinds for entry in entries] + library.available()
+        everything = [entry.name for _, entries in kinds for entry in entries] + library.available() + list(PUBLISHED)
         raise InputError(f"{names.nearest('name', name, everything)} (sojourn list shows those of each kind)")
     _show(found, form)
 
@@ -163,6 +167,20 @@ def _defaults(profile: "Profile") -> Table:
         text("source", rank=1),
     ]
     return Table("defaults", "What holds for one congestion control only", columns, rows)
+
+
+def _sizes(published: "Published") -> tuple[Row, list[Table]]:
+    """A distribution of sizes that has been published."""
+    from sojourn.scenario.sizes import CutOff
+
+    about = {"name": published.name, "also": [], "title": published.title, "kind": "distribution of sizes"}
+    told = {**about, "source": published.source, "year": None, "deviations": ""}
+    if isinstance(published.sizes, CutOff):
+        columns = [number(f"{key}", f"{key} B" if key != "sigma" else key, keep=True) for key in CutOff._fields]
+        return told, [Table("sizes", "Log-normal sizes", columns, [published.sizes._asdict()])]
+    rows = [{"bytes": size, "probability": share} for size, share in published.sizes]
+    columns = [number("bytes", keep=True), number("probability", show=lambda share: f"{share:g}", keep=True)]
+    return told, [Table("sizes", "Distribution function", columns, rows)]
 
 
 def _study(name: str) -> tuple[Row, list[Table]]:

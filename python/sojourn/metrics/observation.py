@@ -55,7 +55,7 @@ class Observation:
 
     def of(self, flows: NDArray[np.intp]) -> "Observation":
         """The same of some of the flows, by their places."""
-        transfers = np.isin(self.transfer_flows, flows)
+        transfers = np.isin(self.transfer_flows, flows) if len(self.transfer_flows) else slice(None)
         return replace(
             self,
             throughputs=self.throughputs[flows],

@@ -53,6 +53,8 @@ def _of(
 ) -> "Callable[[Observation], float | None]":
     def compute(seen: "Observation") -> float | None:
         sizes = seen.transfer_bytes
+        if not len(sizes):  # Most runs have none, and are short.
+            return None
         chosen = (sizes > size_class.above) & (sizes <= size_class.most)
         return statistic(values(seen)[chosen], seen.transfer_weights[chosen]) if chosen.any() else None
 
@@ -123,3 +125,7 @@ def metrics() -> Iterator[Metric]:
         compute=lambda seen: formulas.total_of_known(seen.transfers_open),
         floor=0.5,
     )
+
+
+#: Those among the main ones. Tables leave them out where no cell has transfers.
+MAIN = tuple(metric.name for metric in metrics() if metric.main)

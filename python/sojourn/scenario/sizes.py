@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
@@ -20,25 +20,40 @@ Point = tuple[float, float]
 MOST_ROWS = 1_000_000
 
 
+class CutOff(NamedTuple):
+    """Log-normal sizes: their mean (B) and the deviation of their logarithm, before they are cut off below and above (B)."""
+
+    mean: int
+    sigma: float
+    least: int | None
+    most: int | None
+
+
 @dataclass(frozen=True)
 class Published:
-    """A distribution function that has been published."""
+    """A distribution of sizes that has been published."""
 
     name: str
     title: str
     source: str
-    points: tuple[Point, ...]
+    #: Points of its distribution function, which lines join; or else what it is.
+    sizes: tuple[Point, ...] | CutOff
+
+    def as_json(self) -> dict[str, Any]:
+        """The distribution as a run's specification has it."""
+        return _lognormal(self.sizes) if isinstance(self.sizes, CutOff) else {"empirical": self.sizes}
 
 
-#: The sizes of web search and data mining are those of the traffic generators of their authors (DCTCP_CDF and VL2_CDF of
-#: github.com/datacenter/empirical-traffic-gen), which lines join.
+_TRAFFIC_GENERATOR = "in the points of its authors' generator (github.com/datacenter/empirical-traffic-gen)"
+_HTTP_MODEL = "3GPP2 C.R1002-0, cdma2000 Evaluation Methodology, 2004, HTTP model; the same in IEEE 802.16m-08/004"
+
 PUBLISHED = {
     each.name: each
     for each in (
         Published(
             "web-search",
             "flows of web search in a data centre",
-            "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, figure 4; DCTCP_CDF of empirical-traffic-gen",
+            f"Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, figure 4, {_TRAFFIC_GENERATOR}, DCTCP_CDF",
             (
                 *((0, 0), (10_000, 0.15), (20_000, 0.2), (30_000, 0.3), (50_000, 0.4), (80_000, 0.53)),
                 *((200_000, 0.6), (1_000_000, 0.7), (2_000_000, 0.8), (5_000_000, 0.9), (10_000_000, 0.97), (30_000_000, 1)),
@@ -47,24 +62,16 @@ PUBLISHED = {
         Published(
             "data-mining",
             "flows of data mining in a data centre",
-            "Greenberg et al., VL2: A Scalable and Flexible Data Center Network, SIGCOMM 2009, figure 2; VL2_CDF of "
-            "empirical-traffic-gen",
+            f"Greenberg et al., VL2, SIGCOMM 2009, figure 2, {_TRAFFIC_GENERATOR}, VL2_CDF",
             (
                 *((0, 0), (180, 0.1), (216, 0.2), (560, 0.3), (900, 0.4), (1_100, 0.5), (1_870, 0.6), (3_160, 0.7)),
                 *((10_000, 0.8), (400_000, 0.9), (3_160_000, 0.95), (100_000_000, 0.98), (1_000_000_000, 1)),
             ),
         ),
+        Published("web-main-object", "main objects of web pages", _HTTP_MODEL, CutOff(10_710, 1.37, 100, 2_000_000)),
+        Published("web-embedded-object", "objects embedded in web pages", _HTTP_MODEL, CutOff(7_758, 2.36, 50, 2_000_000)),
     )
 }
-
-#: The objects of web pages: log-normal with these means (B) and deviations of the logarithm, cut off below and above. 3GPP2
-#: C.R1002-0, cdma2000 Evaluation Methodology, 2004, table of the HTTP model; the same in IEEE 802.16m-08/004r5.
-WEB_OBJECTS = {
-    "web-main-object": (10_710, 1.37, 100, 2_000_000),
-    "web-embedded-object": (7_758, 2.36, 50, 2_000_000),
-}
-
-NAMED = (*PUBLISHED, *WEB_OBJECTS)
 
 #: What each distribution needs, and may have besides.
 _KEYS = {
@@ -189,19 +196,17 @@ class Sizes(Table):
             case "exponential":
                 return {"exponential": {"mean": self.mean}}
             case "lognormal":
-                return _lognormal(self.mean or 0, self.sigma or 0, self.least, self.most)
+                return _lognormal(CutOff(self.mean or 0, self.sigma or 0, self.least, self.most))
             case "pareto":
                 return {"pareto": {"shape": self.shape, "least": self.least, "most": self.most}}
             case "empirical":
                 if self.file is not None:
                     return {"empirical": self.file.points}
-                if self.name in WEB_OBJECTS:
-                    return _lognormal(*WEB_OBJECTS[self.name])
-                return {"empirical": PUBLISHED[str(self.name)].points}
+                return PUBLISHED[str(self.name)].as_json()
 
 
-def _lognormal(mean: int, sigma: float, least: int | None, most: int | None) -> dict[str, Any]:
-    return {"lognormal": {"mean": mean, "sigma": sigma, "least": least, "most": most}}
+def _lognormal(sizes: CutOff) -> dict[str, Any]:
+    return {"lognormal": sizes._asdict()}
 
 
 def _read(given: object, info: ValidationInfo) -> int | Sizes:

@@ -72,6 +72,8 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
     """All values whose runs are among the results, each with ours."""
     flows = {str(key): frame for (key,), frame in result.flows.partition_by("key", as_dict=True).items()}
     queues = {str(key): frame for (key,), frame in result.queues.partition_by("key", as_dict=True).items()}
+    in_window = _in_window(result)
+    transfers = {str(key): frame for (key,), frame in in_window.partition_by("key", as_dict=True).items()}
     # Without the specifications, which are long.
     every_run = result.counted("runs").select("key", *axes, "window_s", "bottleneck_mbps", "flow_count").collect()
     windows = {key: rest for key, *rest in every_run.select("key", "window_s", "bottleneck_mbps").iter_rows()}
@@ -79,7 +81,7 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
 
     @cache
     def seen(key: str, algorithm: str | None) -> Observation:
-        everything = observe(flows[key], queues[key], *windows[key])
+        everything = observe(flows[key], queues[key], transfers.get(key, in_window.clear()), *windows[key])
         if algorithm is None:
             return everything
         return everything.of(dict(places(flows[key]["algorithm"])).get(algorithm, np.array([], dtype=np.intp)))
@@ -100,6 +102,14 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
         one_seed = prediction(known) if known else None
         cells.append(Compared(published, measured, agreed, self_agreement=alike, one_seed=one_seed))
     return cells
+
+
+def _in_window(result: Result) -> pl.DataFrame:
+    """The transfers that were completed in the measuring windows of their runs."""
+    opens = (pl.col("simulated_s") - pl.col("window_s")).alias("opens")
+    runs = result.scan("runs").select("key", opens)
+    joined = result.scan("transfers").join(runs, on="key", how="left", maintain_order="left")
+    return joined.filter(pl.col("completed") >= pl.col("opens")).collect()
 
 
 def frame(study: Study, cells: Iterable[Compared]) -> pl.DataFrame:

@@ -11,7 +11,7 @@ use crate::network::{
     Device, Drops, Egress, Link, Losses, MeasuredQueue, Network, Policer, RoundTrips, Routes, Special, Transmitter,
     Varying, Wire,
 };
-use crate::numbers::{FIRST_ARRIVED, Numbers};
+use crate::numbers::Numbers;
 use crate::packet::OptionsPool;
 use crate::plugin::{Plugin, Plugins, Unloaded};
 use crate::probe::QueueProbe;
@@ -159,10 +159,6 @@ fn check(specification: &Specification) -> Result<(), String> {
         if stack >= stacks {
             return Err(format!("{place}: stack {stack} does not exist; there are {stacks}"));
         }
-    }
-    let flows: u64 = specification.flows.iter().fold(0, |sum, flow| sum.saturating_add(flow.count));
-    if flows >= u64::from(FIRST_ARRIVED) {
-        return Err(format!("flows: {flows} are too many; at most {FIRST_ARRIVED}"));
     }
     let queues = specification.links.iter().filter_map(|link| link.queue.as_ref().and_then(|queue| queue.plugin));
     let plugins = specification.plugins.len();

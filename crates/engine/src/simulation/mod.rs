@@ -375,9 +375,7 @@ impl Simulation {
     }
 
     fn arm_arrival(&mut self, group: usize) {
-        if let Some(arrival) = self.flows.groups[group].next
-            && arrival.time < self.end
-        {
+        if let Some(arrival) = self.flows.groups[group].next {
             self.network.agenda.set_timer(Timer::Arrival(group as u32), arrival.time);
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use sojourn_engine::probe::Transfer;
 use sojourn_engine::result::{RunResult, TransferCounts};
+use sojourn_engine::time::Time;
 
 use crate::support::{MS, Path, S, droptail, finite, tcp};
 
@@ -54,6 +55,9 @@ fn processor_sharing() {
             let slowdown = mean(result.transfers.iter().map(|each| seconds(each) / each.ideal.seconds()));
             let law = 1.0 / (1.0 - load);
             assert!((slowdown / law - 1.0).abs() < 0.05, "{what}, load {load}: {slowdown}, law {law}");
+            // Law mm1: so many are open on average, as customers of M/M/1 are in the system.
+            let (open, law) = (counts(&result).open_mean, load / (1.0 - load));
+            assert!((open / law - 1.0).abs() < 0.06, "{what}, load {load}: {open} open, law {law}");
             let busy = result.queues[0].statistics.busy_share;
             assert!((busy / load - 1.0).abs() < 0.03, "{what}, load {load}: busy {busy}");
         }
@@ -158,6 +162,24 @@ fn interactive_response_time() {
     let law = 20.0 / (0.5 + response) * 400.0;
     let completed = result.transfers.len() as f64;
     assert!(response > 0.01 && completed > 10_000.0 && (completed / law - 1.0).abs() < 0.02, "{completed}, law {law}");
+}
+
+/// A run that goes on stride by stride has the arrivals of one that runs to its end at once.
+#[test]
+fn stride_by_stride() {
+    let path = Path {
+        flows: vec![arriving("cubic", json!({"poisson": {"load": 0.4}}), json!({"fixed": 20_000}))],
+        duration: 4 * S,
+        warm_up: 0,
+        ..Path::new(10_000_000, 20 * MS)
+    };
+    let mut strides = path.simulation();
+    for until in 1..=8 {
+        while !strides.advance(Time(until * S / 2), 1000) {}
+    }
+    let whole = path.run().transfers;
+    assert!(whole.len() > 50, "{}", whole.len());
+    assert_eq!(strides.finish().transfers, whole);
 }
 
 /// When a group stops, nothing arrives any more, and connections that are open are aborted and count as unfinished.
