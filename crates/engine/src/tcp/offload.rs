@@ -72,3 +72,40 @@ impl Offload {
         self.run.take_if(|run| run.due <= now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1448;
+
+    fn segment(number: u64) -> Segment {
+        Segment { block: Block { start: number * MSS, end: (number + 1) * MSS }, ..Segment::default() }
+    }
+
+    fn at(microseconds: u64) -> Time {
+        Time::ZERO + Duration::from_microseconds(microseconds)
+    }
+
+    /// Linux net/ipv4/tcp_offload.c, tcp_gro_receive, by hand: a run ends before a gap, before a segment with another mark, after
+    /// a FIN, and where it would exceed 65,536 bytes; it reaches TCP a wait after its first segment.
+    #[test]
+    fn ends_of_runs() {
+        let marked = Segment { marked: true, ..segment(5) };
+        let last = Segment { fin: true, ..segment(6) };
+        let mut offload = Offload::new(Duration::from_microseconds(50));
+        let mut counts = Vec::new();
+        let arrivals =
+            [segment(0), segment(1), segment(3), segment(4), marked, Segment { marked: true, ..last }, segment(7)];
+        for (arrival, time) in arrivals.into_iter().zip(0..) {
+            counts.extend(offload.take(arrival, at(time)).map(|run| (run.segment.block.start / MSS, run.count)));
+        }
+        assert_eq!(counts, [(0, 2), (3, 2), (5, 2)]);
+        assert_eq!(offload.due(), at(6 + 50));
+        assert!(offload.take_due(at(55)).is_none());
+        assert_eq!(offload.take_due(at(56)).map(|run| run.count), Some(1));
+        assert_eq!(offload.due(), Time::NEVER);
+        let full = (0..100).find_map(|number| offload.take(segment(number), at(100))).expect("a run is full");
+        assert_eq!(full.count, 65_536 / MSS);
+    }
+}

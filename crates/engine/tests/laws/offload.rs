@@ -63,8 +63,7 @@ fn bursts_at_line_rate() {
     assert!((goodput / (1e9 * 1448.0 / 1500.0) - 1.0).abs() < 1e-3, "{goodput}");
 }
 
-/// Losses and their repairs reach TCP in the order in which they arrive, so that a transfer over a lossy path is complete, also
-/// with marks, which do not join segments without.
+/// Segments and their repairs reach TCP in the order in which they arrive, so that a transfer over a lossy path is complete.
 #[test]
 fn nothing_is_lost_or_twice() {
     for wait in [5 * US, 100 * US, 3 * MS] {
