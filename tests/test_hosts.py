@@ -85,15 +85,15 @@ def test_equal_steps_and_ratios() -> None:
 
 def test_drawn_delays() -> None:
     """Drawn delays are uniform in the range, the same in both directions, decided by the seed, and each by itself."""
-    count = 2000
+    count = 1000
 
     def of(count: int, seed: int) -> list[int]:
         drawn = {"name": "lan", "count": count, "rate": FAST, "delay": {"range": "10 ms..40 ms", "spacing": "random"}}
         return delays(dumbbell(drawn), seed)
 
     found = of(count, 1)
-    assert 10 * MS <= min(found) < 10.1 * MS
-    assert 39.9 * MS < max(found) <= 40 * MS
+    assert 10 * MS <= min(found) < 10.3 * MS
+    assert 39.7 * MS < max(found) <= 40 * MS
     # Kolmogorov's statistic is below 1.95 / sqrt(n) with a probability of 0.999.
     shares = sorted((delay - 10 * MS) / (30 * MS) for delay in found)
     assert max(abs(share - place / count) for place, share in enumerate(shares)) < 1.95 / count**0.5
@@ -118,7 +118,7 @@ def test_round_trips_of_group() -> None:
     ("sender", "flows", "expected"),
     [
         ({"count": 0}, {}, "network.dumbbell.senders[0].count: must be greater than or equal to 1"),
-        ({"count": MOST_HOSTS + 1}, {}, "network.dumbbell.senders[0].count: must be less than or equal to 10000"),
+        ({"count": MOST_HOSTS + 1}, {}, "network.dumbbell.senders[0].count: must be less than or equal to 1000"),
         ({"delay": {"range": "1 ms..2 ms"}}, {}, "delay: a range needs a group of hosts; give their count"),
         ({"count": 2, "delay": {"range": "2 ms..1 ms"}}, {}, "the second end must be greater than the first"),
         ({"count": 2, "delay": {"range": "2 ms"}}, {}, "'2 ms' is not a range; write its two ends"),
@@ -128,7 +128,7 @@ def test_round_trips_of_group() -> None:
         ({"count": 2}, {"from": "lan3"}, 'flows[0].from: unknown host "lan3", did you mean "lan"? (known: lan, b)'),
         ({"count": 2}, {"from": "lan2..lan1"}, 'flows[0].from: unknown host "lan2..lan1"'),
         ({"count": 2}, {"to": "lan1"}, 'flows[0]: "from" and "to" are both "lan1"'),
-        ({"name": "lef", "count": 2}, {"from": "t"}, 'unknown host "t"'),
+        ({"count": MOST_HOSTS}, {"to": "lan"}, "flows[0].from: 1,000,000 pairs of hosts; at most 100,000"),
     ],
 )
 def test_bad_groups_are_refused(sender: Mapping[str, Any], flows: Mapping[str, Any], expected: str) -> None:

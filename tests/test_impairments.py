@@ -171,11 +171,53 @@ def test_bad_uses_of_traces(tmp_path: Path, bottleneck: Mapping[str, Any], expec
 
 
 def test_linux_has_no_impairments(tmp_path: Path) -> None:
-    """The backend linux refuses impairments and traces, and says which key asks for them."""
+    """The backend linux refuses impairments, traces and frames, and says which key asks for them."""
     trace(tmp_path, "1\n2\n")
-    for bottleneck in ({"impairments": {"slot": "1 ms"}}, {"rate": {"trace": "cell"}}):
+    for bottleneck in ({"impairments": {"slot": "1 ms"}}, {"rate": {"trace": "cell"}}, {"aggregation": {"packets": "2 packets"}}):
         scenario = Scenario.of(given(bottleneck), tmp_path)
         with pytest.raises(Impossible) as caught:
             plan(specify(scenario, 1), Limitations())
         line = str(refuse_impossible(caught.value, keys_of(scenario)))
         assert line.startswith(f"network.dumbbell.bottleneck.{next(iter(bottleneck))}")
+
+
+def test_frames_of_each_direction() -> None:
+    """Frames are of the direction that has them, with the defaults of 802.11n: 133.5 us before the data and 32 us after them."""
+    queue = {"reverse_queue": "droptail"}
+    forwards, backwards = links({**queue, "aggregation": {}, "reverse_aggregation": {"packets": "8 packets"}})
+    assert forwards["aggregation"] == {
+        **{"packets": 64, "size": 65_535, "airtime": 4 * MS, "access": 133_500_000, "response": 32_000_000},
+        **{"response_size": 58, "header": 42},
+    }
+    assert backwards["aggregation"] == forwards["aggregation"] | {"packets": 8}
+    assert "aggregation" not in links({})[0]
+
+
+def test_frames_carry_what_they_say() -> None:
+    """A saturated link of 144.4 Mbit/s with frames of a packet of 1500 bytes delivers 12,000 bits in 254.2 us, its busy time."""
+    scenario = given({"rate": "144.4 Mbit/s", "aggregation": {"packets": "1 packets"}})
+    scenario["flows"] = [
+        {"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "90 Mbit/s", "packet_size": "1500 B"}, "start": "0 s"}
+    ]
+    result = sojourn.run(from_data({**scenario, "duration": "2 s", "warm_up": "1 s"}, "a scenario"))
+    taken = 133.5e-6 + 8 * 1544 / 144.4e6 + 32e-6 + 8 * 58 / 144.4e6
+    assert result.runs["total_mbps"].item() == pytest.approx(12e-3 / taken, rel=1e-3)
+    assert result.runs["utilisation"].item() == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("bottleneck", "expected"),
+    [
+        ({"aggregation": {"packets": "0 packets"}}, "aggregation.packets: must be greater than or equal to 1"),
+        ({"aggregation": {"header": "60000 B"}}, "aggregation.header: must be less than or equal to 500"),
+        ({"aggregation": {"airtme": "4 ms"}}, 'unknown key "airtme", did you mean "airtime"?'),
+        ({"reverse_aggregation": {}}, "reverse_aggregation needs a queue to take packets from"),
+        ({"aggregation": {}, "device_queue": "5 packets"}, "aggregation and device_queue exclude each other"),
+        ({"aggregation": {"access": "4000 s"}}, "at most an hour"),
+    ],
+)
+def test_bad_frames_are_refused(bottleneck: Mapping[str, Any], expected: str) -> None:
+    """Frames that cannot be are one line with their key."""
+    with pytest.raises(InputError) as caught:
+        sojourn.run(from_data(given(bottleneck), "a scenario"))
+    assert expected in str(caught.value)

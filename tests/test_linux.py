@@ -93,7 +93,7 @@ MICROSECOND, MILLISECOND = 10**6, 10**9
             words("pie", derandomise=True),
             "pie limit 100 target 15000us tupdate 15000us alpha 2 beta 20 noecn no_dq_rate_estimator",
         ),
-        (words("cake", Limit()), "cake unlimited besteffort triple-isolate overhead 0 rtt 100000us no-split-gso"),
+        (words("cake", Limit()), "cake unlimited besteffort triple-isolate overhead 0 rtt 100000us no-split-gso no-ack-filter"),
     ],
 )
 def test_disciplines_become_tc(found: str, expected: str) -> None:
@@ -114,6 +114,8 @@ def test_red_weight_is_exact() -> None:
     ("data", "line"),
     [
         (with_queue(name="sred"), "network.dumbbell.bottleneck.queue.name: Linux has no sred "),
+        (with_queue(name="ack_filter"), "network.dumbbell.bottleneck.queue.name: Linux has no ack_filter "),
+        (scenario_data(stack={"receive_offload": "50 us"}), "stack.receive_offload: Linux has single segments"),
         (with_queue(name="codel", mtu="600 B"), "network.dumbbell.bottleneck.queue.mtu: Linux takes the device's MTU"),
         (
             with_queue(name="codel", limit="90 kB"),

@@ -93,3 +93,12 @@ def test_bad_queue_limits(text: object) -> None:
     """Limits that are not positive, not whole or in another unit are errors."""
     with pytest.raises(ValueError, match=r"packets|bytes|unit|BDP"):
         parse_queue_limit(text)
+
+
+@pytest.mark.parametrize(
+    ("picoseconds", "shown"),
+    [(0, "0 s"), (1_200_000_000, "1200 us"), (2_101_776_000, "2.102 ms"), (1_234_567, "1.235 us"), (3 * 10**12, "3 s")],
+)
+def test_durations_for_people(picoseconds: int, shown: str) -> None:
+    """A duration that takes more than four digits is shown with four significant ones."""
+    assert DURATION.approximate(picoseconds) == shown

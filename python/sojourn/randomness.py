@@ -22,9 +22,9 @@ def parts(run: RunSpecification) -> Parts:
     found: dict[str, str] = {}
     spread = [flow["start_within"] for flow in run["flows"] if flow["start_within"]]
     if spread:
-        found["starts"] = f"within {DURATION.format(max(spread))}"
+        found["starts"] = f"within {DURATION.approximate(max(spread))}"
     if run["sender_overhead"]:
-        found["sender_overhead"] = f"up to {DURATION.format(run['sender_overhead'])}"
+        found["sender_overhead"] = f"up to {DURATION.approximate(run['sender_overhead'])}"
     if any("delay_range" in link for link in run["links"]):
         found["delays"] = "of hosts"
     if arrivals := _arrivals(run):

@@ -128,6 +128,7 @@ def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source], seed
         **({} if link.impairments is None else {"impairments": link.impairments.model_dump()}),
         **({} if link.rate_trace is None else {"rate_trace": link.rate_trace.as_json()}),
         **({} if link.delay_trace is None else {"delay_trace": link.delay_trace.as_json()}),
+        **({} if link.aggregation is None else {"aggregation": link.aggregation.model_dump()}),
         **({} if drawn is None else {"delay_range": (drawn.low, drawn.high)}),
     }
 

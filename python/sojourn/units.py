@@ -51,6 +51,13 @@ class Dimension:
                 return f"{value // factor} {unit}"
         return f"0 {next(iter(self.units))}"
 
+    def approximate(self, value: int) -> str:
+        """A value for people: exact if that takes four digits or fewer, else with four significant digits."""
+        if len((exact := self.format(value)).split()[0]) <= 4:
+            return exact
+        unit, factor = max(self.units.items(), key=lambda item: item[1] if item[1] <= value else -item[1])
+        return f"{float(f'{value / factor:.4g}'):g} {unit}"
+
 
 DURATION = Dimension(
     name="duration",

@@ -70,6 +70,9 @@ pub struct LinkSpecification {
     /// The propagation delay over time, in picoseconds; `delay` is then its mean.
     #[serde(default)]
     pub delay_trace: Option<Trace>,
+    /// Packets leave the queue in frames.
+    #[serde(default)]
+    pub aggregation: Option<AggregationSpecification>,
     /// The ends of the range that `delay` was drawn from, which change nothing.
     #[serde(default)]
     pub delay_range: Option<(Duration, Duration)>,
@@ -104,6 +107,26 @@ pub enum TraceValues {
         /// How many units.
         counts: Vec<u64>,
     },
+}
+
+/// Frames of several packets, as in Wi-Fi: what one may hold, and the airtime that it takes besides its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AggregationSpecification {
+    /// The most packets in a frame.
+    pub packets: u64,
+    /// The most bytes in a frame, headers included.
+    pub size: Bytes,
+    /// The longest transmission of the packets of a frame.
+    pub airtime: Duration,
+    /// The time before a frame's data: interframe space, backoff and preamble.
+    pub access: Duration,
+    /// The time after it, besides that of the block acknowledgement's bytes.
+    pub response: Duration,
+    /// The size of the block acknowledgement.
+    pub response_size: Bytes,
+    /// The bytes that each packet has besides its own in a frame, without padding.
+    pub header: Bytes,
 }
 
 /// What happens to packets on a link besides queueing, transmission and delay. Nothing by default.

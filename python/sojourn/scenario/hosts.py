@@ -14,8 +14,8 @@ from sojourn.scenario.quantities import at_least, dimension_schema
 from sojourn.scenario.traces import Trace, read_traced_duration, traced_schema
 from sojourn.units import DURATION
 
-#: The most hosts that a group may have.
-MOST_HOSTS = 10_000
+#: The most hosts that a group may have: a route is searched for each pair, among all links.
+MOST_HOSTS = 1_000
 
 Count = Annotated[int | None, Field(ge=1, le=MOST_HOSTS)]
 """How many hosts an entry stands for; without it, one of the entry's own name."""

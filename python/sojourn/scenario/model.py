@@ -24,6 +24,10 @@ Hosts = Annotated[
 """One host or several, groups among them; flows run between all pairs."""
 
 
+#: The most pairs of hosts that one entry of ``from`` and one of ``to`` may stand for.
+MOST_PAIRS = 100_000
+
+
 class Flows(Table):
     """A group of identical flows: ``count`` from each host of ``from`` to each host of ``to``."""
 
@@ -84,6 +88,8 @@ class Flows(Table):
         for origin in self.origins:
             for target in self.targets:
                 ends = (_named("from", origin, network, hosts), _named("to", target, network, hosts))
+                if (number := len(ends[0]) * len(ends[1])) > MOST_PAIRS:
+                    raise ValueError(f"from: {number:,} pairs of hosts; at most {MOST_PAIRS:,}")
                 yield f"{origin}-{target}", list(product(*ends))
 
 

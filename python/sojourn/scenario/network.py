@@ -8,6 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from sojourn.scenario.aggregation import Aggregation
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import QueueChoice
 from sojourn.scenario.hosts import Count, Drawn, Group, HostDelay, LinkDelay, Spread, members
@@ -70,6 +71,7 @@ class DirectedLink:
     delay_trace: Trace | None = None
     #: What the seed decides of the delay, which is then that of no seed.
     drawn_delay: Drawn | None = None
+    aggregation: Aggregation | None = None
 
 
 def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) -> None:
@@ -158,11 +160,25 @@ class TwoWay(Table):
     reverse_loss: Loss = 0.0
     impairments: Impairments | None = Field(None, description="What else happens to packets.")
     reverse_impairments: Impairments | None = Field(None, description="The same for the reverse direction.")
+    aggregation: Aggregation | None = Field(None, description="Packets leave the queue in frames, as in Wi-Fi.")
+    reverse_aggregation: Aggregation | None = Field(None, description="The same for the reverse direction.")
     changes: list[Change] = Field([], description="Changes during the scenario, in order of time.")
 
     @model_validator(mode="after")
     def _device_is_fed(self) -> Self:
         _device_queue_has_a_queue(self.device_queue, self.queue, self.reverse_queue)
+        return self
+
+    @model_validator(mode="after")
+    def _frames_have_a_queue(self) -> Self:
+        for key, frames, queue in (
+            ("aggregation", self.aggregation, self.queue),
+            ("reverse_aggregation", self.reverse_aggregation, self.reverse_queue),
+        ):
+            if frames is not None and queue is None:
+                raise ValueError(f"{key} needs a queue to take packets from")
+            if frames is not None and self.device_queue:
+                raise ValueError(f"{key} and device_queue exclude each other")
         return self
 
     @model_validator(mode="after")
@@ -268,6 +284,7 @@ def _forwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedL
     return _direction(
         *(origin, target, link, link.rate, delay),
         *(link.queue, link.drop, link.loss, link.impairments, changes),
+        aggregation=link.aggregation,
     )
 
 
@@ -288,6 +305,7 @@ def _backwards(origin: str, target: str, link: TwoWay, delay: Delay) -> Directed
     return _direction(
         *(target, origin, link, rate, delay if link.reverse_delay is None else link.reverse_delay),
         *(link.reverse_queue, link.reverse_drop, link.reverse_loss, link.reverse_impairments, changes),
+        aggregation=link.reverse_aggregation,
     )
 
 
@@ -302,6 +320,7 @@ def _direction(
     loss: float,
     impairments: Impairments | None,
     changes: Iterable[LinkChange],
+    aggregation: Aggregation | None,
 ) -> DirectedLink:
     """One direction of a link; a change of the other direction is none."""
     own = tuple(change for change in changes if change != LinkChange(change.at))
@@ -310,6 +329,7 @@ def _direction(
         rate_trace=rate if isinstance(rate, Trace) else None,
         delay_trace=delay if isinstance(delay, Trace) else None,
         drawn_delay=delay if isinstance(delay, Drawn) else None,
+        aggregation=aggregation,
     )
 
 

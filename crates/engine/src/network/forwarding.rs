@@ -62,12 +62,44 @@ impl Network {
                     queue.ask(&mut self.agenda);
                 }
             }
+            Egress::Frames(_) => self.offer_to_frames(index, packet, now),
+        }
+    }
+
+    /// The same for a link that sends frames.
+    #[inline(never)]
+    fn offer_to_frames(&mut self, index: usize, packet: Packet, now: Time) {
+        let Egress::Frames(framed) = &mut self.links[index].egress else { return };
+        let queue = &mut framed.queue;
+        queue.enqueue(packet, now, &mut self.drops, &mut self.options);
+        if queue.device.has_room_at() <= now {
+            self.send_frame(index, now);
+        } else if !queue.asks && !queue.discipline.is_at_rest() {
+            queue.ask(&mut self.agenda);
+        }
+    }
+
+    /// The device of a link that sends frames has room: it takes the next one. Its packets arrive together.
+    #[inline(never)]
+    fn send_frame(&mut self, index: usize, now: Time) {
+        let Link { egress: Egress::Frames(framed), transmitter, .. } = &mut self.links[index] else { return };
+        let Some((packets, completion)) = framed.take(now, transmitter, &mut self.drops, &mut self.options) else {
+            return framed.queue.after_taking_nothing(&mut self.agenda);
+        };
+        framed.queue.after_taking(now, &mut self.agenda);
+        for packet in &packets {
+            self.forward(index, *packet, completion);
+        }
+        if let Egress::Frames(framed) = &mut self.links[index].egress {
+            framed.recycle(packets);
         }
     }
 
     /// The device of a link with a queue has room: it takes a packet from the discipline.
     pub(crate) fn feed_device(&mut self, index: usize, now: Time) {
-        let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else { return };
+        let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else {
+            return self.send_frame(index, now);
+        };
         debug_assert!(queue.device.has_room_at() <= now, "the device of link {index} is full");
         let Some(packet) = queue.dequeue(now, transmitter, &mut self.drops, &mut self.options) else {
             return queue.after_taking_nothing(&mut self.agenda);

@@ -1,6 +1,6 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
-use super::{Drops, Policer, Transmitter, Varying, Wire};
+use super::{Drops, FramedQueue, Policer, Transmitter, Varying, Wire};
 use crate::agenda::{Agenda, Sequence, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
@@ -30,6 +30,28 @@ pub enum Egress {
     Unlimited,
     /// A queue discipline.
     Queue(Box<MeasuredQueue>),
+    /// A queue discipline whose packets are sent in frames.
+    Frames(Box<FramedQueue>),
+}
+
+impl Egress {
+    /// The queue, if there is one.
+    pub fn queue(&self) -> Option<&MeasuredQueue> {
+        match self {
+            Egress::Unlimited => None,
+            Egress::Queue(queue) => Some(queue),
+            Egress::Frames(framed) => Some(&framed.queue),
+        }
+    }
+
+    /// The queue, if there is one, to be changed.
+    pub fn queue_mut(&mut self) -> Option<&mut MeasuredQueue> {
+        match self {
+            Egress::Unlimited => None,
+            Egress::Queue(queue) => Some(queue),
+            Egress::Frames(framed) => Some(&mut framed.queue),
+        }
+    }
 }
 
 /// A discipline, its device, and its statistics.
@@ -136,12 +158,7 @@ impl MeasuredQueue {
     ) -> Option<Packet> {
         let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
         let next = self.discipline.dequeue(&mut context);
-        if !self.outcome.is_empty() {
-            if let Some(probe) = &mut self.probe {
-                probe.on_outcome(&self.outcome, now);
-            }
-            self.clear_outcome(drops, options);
-        }
+        self.settle(now, drops, options);
         let Queued { packet, since } = next?;
         let completion = transmitter.transmit(packet.size, now);
         self.device.take(completion);
@@ -150,6 +167,17 @@ impl MeasuredQueue {
         }
         debug_assert!(self.is_balanced());
         Some(packet)
+    }
+
+    /// Counts what the discipline dropped and marked as it was asked for a packet.
+    #[inline(always)]
+    pub fn settle(&mut self, now: Time, drops: &mut Drops, options: &mut OptionsPool) {
+        if !self.outcome.is_empty() {
+            if let Some(probe) = &mut self.probe {
+                probe.on_outcome(&self.outcome, now);
+            }
+            self.clear_outcome(drops, options);
+        }
     }
 
     /// Counts the dropped packets and releases their options.
@@ -162,7 +190,7 @@ impl MeasuredQueue {
     }
 
     /// Conservation: every packet that arrived is queued, has left or was dropped.
-    fn is_balanced(&self) -> bool {
+    pub(super) fn is_balanced(&self) -> bool {
         let length = (self.discipline.packets(), self.discipline.bytes());
         self.probe.as_ref().is_none_or(|probe| probe.length() == length)
     }

@@ -2,6 +2,7 @@
 
 mod drops;
 mod forwarding;
+mod frames;
 mod impairments;
 mod link;
 mod round_trips;
@@ -12,6 +13,7 @@ mod varying;
 
 pub use drops::Drops;
 pub use forwarding::Network;
+pub use frames::FramedQueue;
 pub use impairments::{Policer, Wire};
 pub use link::{Device, Egress, InTransit, Link, Losses, MeasuredQueue, Special};
 pub use round_trips::{RoundTrips, base_round_trips};

@@ -159,6 +159,8 @@ mod tests {
             impairments: Impairments::default(),
             rate_trace: None,
             delay_trace: None,
+            aggregation: None,
+            delay_range: None,
         }
     }
 

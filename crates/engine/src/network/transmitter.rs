@@ -81,6 +81,11 @@ impl Transmitter {
         now
     }
 
+    /// Is busy for this long as soon as it is free from `ready` on, with something else than packets.
+    pub fn occupy(&mut self, time: Duration, ready: Time) {
+        self.busy_until = ready.max(self.busy_until) + time;
+    }
+
     /// The time that the packets given to it will take from `now` on, without outages.
     pub fn remaining(&self, now: Time) -> Duration {
         let within = |(from, to): &(Time, Time)| (*to).min(self.busy_until).since((*from).max(now));

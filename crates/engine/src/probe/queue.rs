@@ -149,6 +149,11 @@ impl QueueProbe {
         self.count_departure(size, sojourn, transmission);
     }
 
+    /// Records that the transmitter was busy with something else than packets.
+    pub fn on_overhead(&mut self, time: Duration) {
+        self.busy = self.busy + time;
+    }
+
     /// Records a packet that bypasses the empty queue.
     pub fn on_passage(&mut self, size: u16, transmission: Duration) {
         self.window.arrivals += 1;

@@ -17,6 +17,7 @@ macro_rules! lengths_of {
     };
 }
 
+mod ack_filter;
 mod afpft;
 mod apd_dynamic;
 mod apd_static;
@@ -72,7 +73,7 @@ pub use discipline::{Context, DropCause, Dropped, Outcome, QueueDiscipline};
 pub use dualpi2::DualQueueScheduler;
 pub use limit::Limit;
 pub use parts::{
-    BoundedFifo, CoDelRules, ConnectionKind, Fifo, FlowHash, FlowTable, GuessParameters, GuessedHungriest,
+    AckFilter, BoundedFifo, CoDelRules, ConnectionKind, Fifo, FlowHash, FlowTable, GuessParameters, GuessedHungriest,
     NamedHungriest, Queued, Rotation,
 };
 pub use pie::{DelayEstimator, PieScaling};
@@ -197,6 +198,7 @@ macro_rules! disciplines {
 disciplines! {
     droptail::DropTail(DropTailParameters),
     drophead::DropHead(DropHeadParameters),
+    ack_filter::FilteringFifo(FilteringFifoParameters),
     tbf::Tbf(TbfParameters),
     vcp::VcpRouter(VcpRouterParameters),
     red::Red(RedParameters),

@@ -8,8 +8,8 @@ use super::ideal::Ideal;
 use super::memory::{self, Crowd, DELIVERY_NOTE, Demand, RACK_NOTE, Way};
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
 use crate::network::{
-    Device, Drops, Egress, Link, Losses, MeasuredQueue, Network, Policer, RoundTrips, Routes, Special, Transmitter,
-    Varying, Wire,
+    Device, Drops, Egress, FramedQueue, Link, Losses, MeasuredQueue, Network, Policer, RoundTrips, Routes, Special,
+    Transmitter, Varying, Wire,
 };
 use crate::numbers::Numbers;
 use crate::packet::OptionsPool;
@@ -18,7 +18,8 @@ use crate::probe::QueueProbe;
 use crate::queue::{Discipline, FlowTable, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
 use crate::specification::{
-    ArrivalProcess, FlowSpecification, Impairments, LinkChange, LinkSpecification, LossPattern, Specification,
+    AggregationSpecification, ArrivalProcess, FlowSpecification, Impairments, LinkChange, LinkSpecification,
+    LossPattern, Specification,
 };
 use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::profile::StackProfile;
@@ -117,6 +118,9 @@ fn check(specification: &Specification) -> Result<(), String> {
         if link.device_queue > 0 && link.queue.is_none() {
             return Err(format!("{place}: device_queue needs a queue to take packets from"));
         }
+        if let Some(aggregation) = &link.aggregation {
+            check_aggregation(link, aggregation).map_err(|error| format!("{place}: {error}"))?;
+        }
         if matches!(&link.drop, Some(LossPattern::Every(0))) {
             return Err(format!("{place}: drop every must be at least 1"));
         }
@@ -174,6 +178,28 @@ fn check(specification: &Specification) -> Result<(), String> {
     }
     Ok(())
 }
+
+fn check_aggregation(link: &LinkSpecification, aggregation: &AggregationSpecification) -> Result<(), String> {
+    if link.queue.is_none() {
+        return Err("aggregation needs a queue to take packets from".to_owned());
+    }
+    if link.device_queue > 0 {
+        return Err("aggregation and device_queue exclude each other".to_owned());
+    }
+    if aggregation.packets == 0 || aggregation.packets > LARGEST_DEVICE_QUEUE {
+        return Err(format!("aggregation: packets must be 1 to {LARGEST_DEVICE_QUEUE}"));
+    }
+    if aggregation.access.max(aggregation.response) > LONGEST_IMPAIRMENT {
+        return Err("aggregation: access and response must be at most an hour".to_owned());
+    }
+    if aggregation.header.0.max(aggregation.response_size.0) > LARGEST_HEADER {
+        return Err(format!("aggregation: header and response_size must be at most {LARGEST_HEADER} bytes"));
+    }
+    Ok(())
+}
+
+/// The most that a frame adds to a packet, in bytes, so that both together have a size of a packet.
+const LARGEST_HEADER: u64 = 500;
 
 /// The longest mean of a random delay, and the longest slot: an hour.
 const LONGEST_IMPAIRMENT: Duration = Duration(3_600 * PICOSECONDS_PER_SECOND);
@@ -533,7 +559,7 @@ fn build_links(builder: &mut Builder) -> Result<(Vec<Link>, Vec<Due>), String> {
                 let mut discipline = discipline.map_err(misfit)?;
                 discipline.set_link_rate(link.rate);
                 discipline.set_flows(&flows).map_err(misfit)?;
-                Egress::Queue(Box::new(MeasuredQueue {
+                let queue = MeasuredQueue {
                     discipline,
                     random: Random::stream(specification.seed, Purpose::Queue, index as u64),
                     outcome: Outcome::default(),
@@ -543,7 +569,11 @@ fn build_links(builder: &mut Builder) -> Result<(Vec<Link>, Vec<Due>), String> {
                     room: source(Due::DeviceHasRoom(index as u32)),
                     asks: false,
                     filled: Sequence::FIRST,
-                }))
+                };
+                match link.aggregation {
+                    None => Egress::Queue(Box::new(queue)),
+                    Some(aggregation) => Egress::Frames(Box::new(FramedQueue::new(queue, aggregation))),
+                }
             }
         };
         let arrivals =

@@ -134,7 +134,7 @@ impl Endpoints {
 
     pub fn on_answer_deadline(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         match self {
-            Endpoints::Tcp(connection) => Some(connection.acknowledge(now, options)),
+            Endpoints::Tcp(connection) => connection.on_receiver_timer(now, options),
             Endpoints::Traffic(traffic) => traffic.on_answer_deadline(now, options),
             Endpoints::Arrivals => None,
         }

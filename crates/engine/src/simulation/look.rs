@@ -1,7 +1,6 @@
 //! What is to be seen of a run under way. Looking changes nothing.
 
 use super::Simulation;
-use crate::network::Egress;
 use crate::probe::{FlowSample, QueueProbe, QueueTotals};
 use crate::queue::QueueDiscipline;
 
@@ -30,14 +29,14 @@ pub struct FlowLook {
 impl Simulation {
     /// The queues, in the order of the specification.
     pub fn queues(&self) -> impl Iterator<Item = QueueLook> {
-        self.network.links.iter().enumerate().filter_map(|(link, each)| match &each.egress {
-            Egress::Unlimited => None,
-            Egress::Queue(queue) => Some(QueueLook {
+        self.network.links.iter().enumerate().filter_map(|(link, each)| {
+            let queue = each.egress.queue()?;
+            Some(QueueLook {
                 link,
                 packets: queue.discipline.packets(),
                 bytes: queue.discipline.bytes(),
                 totals: queue.probe.as_ref().map(QueueProbe::totals),
-            }),
+            })
         })
     }
 

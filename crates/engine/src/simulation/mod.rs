@@ -11,7 +11,7 @@ mod memory;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::agenda::{Due, Source, Timer};
-use crate::network::{END_OF_PATH, Egress, Network};
+use crate::network::{END_OF_PATH, Network};
 use crate::numbers::FIRST_ARRIVED;
 use crate::packet::{Packet, flags};
 use crate::plugin::{Failure, Plugins, Unloaded};
@@ -118,7 +118,7 @@ impl Simulation {
             self.network.agenda.set_timer(Timer::SampleFlows, Time::ZERO);
         }
         for (index, link) in self.network.links.iter().enumerate() {
-            let Egress::Queue(queue) = &link.egress else { continue };
+            let Some(queue) = link.egress.queue() else { continue };
             if let Some(interval) = queue.discipline.timer_interval() {
                 self.network.agenda.set_timer(Timer::Queue(index as u32), Time::ZERO + interval);
             }
@@ -465,7 +465,7 @@ impl Simulation {
     }
 
     fn on_queue_timer(&mut self, link: u32) {
-        if let Egress::Queue(queue) = &mut self.network.links[link as usize].egress {
+        if let Some(queue) = self.network.links[link as usize].egress.queue_mut() {
             queue.discipline.on_timer(self.now);
             if let Some(interval) = queue.discipline.timer_interval() {
                 self.network.agenda.set_timer(Timer::Queue(link), self.now + interval);
@@ -475,7 +475,7 @@ impl Simulation {
 
     /// Tells a link's discipline of the rate that the link has from now on.
     fn on_rate_change(&mut self, link: u32) {
-        if let Egress::Queue(queue) = &mut self.network.links[link as usize].egress {
+        if let Some(queue) = self.network.links[link as usize].egress.queue_mut() {
             if let Some((_, rate)) = queue.rate_changes.pop() {
                 queue.discipline.set_link_rate(rate);
             }
@@ -487,7 +487,7 @@ impl Simulation {
 
     fn open_window(&mut self) {
         for link in &mut self.network.links {
-            if let Egress::Queue(queue) = &mut link.egress
+            if let Some(queue) = link.egress.queue_mut()
                 && let Some(probe) = &mut queue.probe
             {
                 probe.open_window(self.now, link.transmitter.remaining(self.now));
@@ -504,7 +504,7 @@ impl Simulation {
 
     fn sample_queues(&mut self) {
         for (index, link) in self.network.links.iter().enumerate() {
-            if let Egress::Queue(queue) = &link.egress {
+            if let Some(queue) = link.egress.queue() {
                 let (packets, bytes) = (queue.discipline.packets(), queue.discipline.bytes());
                 let drops = queue.probe.as_ref().map(|probe| probe.totals().counts.drops());
                 self.series.queues.push(QueueSample { time: self.now, link: index, packets, bytes, drops });
@@ -561,7 +561,7 @@ impl Simulation {
         };
         for link in &self.network.links {
             census.in_transit += link.in_transit.len() as u64;
-            if let Egress::Queue(queue) = &link.egress {
+            if let Some(queue) = link.egress.queue() {
                 census.queued += queue.discipline.packets();
             }
         }
@@ -589,9 +589,9 @@ impl Simulation {
             group.count_into(&mut flows[numbers.row_of_group(index)], opens, end);
         }
         let mut queues = Vec::new();
-        for (index, link) in self.network.links.into_iter().enumerate() {
-            if let Egress::Queue(queue) = link.egress
-                && let Some(probe) = queue.probe
+        for (index, mut link) in self.network.links.into_iter().enumerate() {
+            if let Some(queue) = link.egress.queue_mut()
+                && let Some(probe) = queue.probe.take()
             {
                 queues.push(QueueResult {
                     link: index,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::packet::{AckOptions, Block, OptionsHandle, OptionsPool, Packet, flags};
 use crate::tcp::congestion::Needs;
+use crate::tcp::offload::{Offload, Run};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::receiver::{Receiver, ReceiverProfile, Response, Segment};
 use crate::tcp::scoreboard::FIRST_DATA;
@@ -26,6 +27,10 @@ pub struct Connection {
     reports_delay: bool,
     /// Whether the sender requests load factors.
     reports_load: bool,
+    /// Segments that wait for others before they reach the receiver; none if none ever do.
+    offload: Option<Box<Offload>>,
+    /// Whether segments need more than the receiver: load factors or an offload.
+    is_special: bool,
     /// Maximum delay of acknowledgements of data above a gap, known since the handshake.
     sack_compression: Duration,
     /// The sender.
@@ -36,8 +41,12 @@ impl Connection {
     /// Creates a connection that is not yet open.
     pub fn new(sender: Sender, profile: Arc<StackProfile>, return_address: Address) -> Connection {
         let Needs { one_way_delay: reports_delay, load_factor: reports_load, .. } = sender.needs();
+        let offload =
+            (profile.receive_offload > Duration::ZERO).then(|| Box::new(Offload::new(profile.receive_offload)));
         Connection {
             receiver: Receiver::new(FIRST_DATA),
+            is_special: reports_load || offload.is_some(),
+            offload,
             profile,
             return_address,
             reports_delay,
@@ -79,8 +88,50 @@ impl Connection {
             stamp: packet.stamp,
             marked: packet.is_marked(),
             window_reduced: packet.has(flags::WINDOW_REDUCED),
-            load_factor: packet.load_factor().filter(|_| self.reports_load),
+            load_factor: None,
         };
+        if self.is_special {
+            return self.on_special(segment, packet, now, options);
+        }
+        self.receive(segment, now, options)
+    }
+
+    /// The same of a segment that carries a load factor or waits for others.
+    #[inline(never)]
+    fn on_special(
+        &mut self,
+        segment: Segment,
+        packet: &Packet,
+        now: Time,
+        options: &mut OptionsPool,
+    ) -> Option<Packet> {
+        let segment = Segment { load_factor: packet.load_factor().filter(|_| self.reports_load), ..segment };
+        let Some(offload) = &mut self.offload else {
+            return self.receive(segment, now, options);
+        };
+        let run = offload.take(segment, now);
+        self.receiver.ack_deadline = offload.ack_deadline;
+        let answer = run.and_then(|run| self.receive_run(&run, now, options));
+        self.await_run();
+        answer
+    }
+
+    /// Segments reach the receiver as one.
+    fn receive_run(&mut self, run: &Run, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+        self.receiver.expect(run.count - 1, &run.segment, &self.receiver_profile());
+        self.receive(run.segment, now, options)
+    }
+
+    /// The receiver's timer also stands for that of the segments that wait.
+    fn await_run(&mut self) {
+        if let Some(offload) = &mut self.offload {
+            offload.ack_deadline = self.receiver.ack_deadline;
+            self.receiver.ack_deadline = offload.ack_deadline.min(offload.due());
+        }
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, segment: Segment, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         match self.receiver.on_segment(segment, now, &self.receiver_profile()) {
             Response::Acknowledge => Some(self.acknowledge_with(None, now, options)),
             Response::AcknowledgeDuplicate(block) => Some(self.acknowledge_with(Some(block), now, options)),
@@ -105,6 +156,21 @@ impl Connection {
             self.sender.on_ack(&ack, now, outbox);
         }
         options.release(packet.options);
+    }
+
+    /// The receiver's timer expires. Returns its response, if any.
+    pub fn on_receiver_timer(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+        let Some(offload) = &mut self.offload else {
+            return Some(self.acknowledge(now, options));
+        };
+        let run = offload.take_due(now);
+        self.receiver.ack_deadline = offload.ack_deadline;
+        let answer = match run {
+            Some(run) => self.receive_run(&run, now, options),
+            None => Some(self.acknowledge(now, options)),
+        };
+        self.await_run();
+        answer
     }
 
     /// The pending delayed acknowledgement.

@@ -4,6 +4,7 @@ pub mod congestion;
 pub mod connection;
 pub mod ecn;
 pub mod flight;
+pub mod offload;
 pub mod profile;
 pub mod receive_window;
 pub mod receiver;

@@ -155,6 +155,16 @@ impl Receiver {
         }
     }
 
+    /// More segments arrive as one with the next, which begins with the first of them.
+    pub fn expect(&mut self, more: u64, next: &Segment, profile: &ReceiverProfile) {
+        if next.block.start <= self.rcv_nxt {
+            self.unacknowledged = self.unacknowledged.saturating_add(more as u16);
+        }
+        if next.marked && profile.ecn == EcnKind::Accurate {
+            self.feedback.get_or_insert_default().marks += more;
+        }
+    }
+
     /// Records the segment's mark, load factor and delay. Returns whether to report to the sender immediately.
     fn note(&mut self, segment: &Segment, now: Time, profile: &ReceiverProfile) -> bool {
         if profile.load_factor {

@@ -1,5 +1,7 @@
 //! Laws of whole runs: each test states its law, and compares with expected values and tolerances set in advance.
 
+mod aggregation;
+mod asymmetry;
 mod bottleneck;
 mod buffers;
 mod codel;
@@ -10,6 +12,7 @@ mod impairments;
 mod links;
 mod marks;
 mod model;
+mod offload;
 mod one_way_delay;
 mod passages;
 mod queues;

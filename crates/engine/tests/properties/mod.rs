@@ -2,5 +2,6 @@
 
 mod congestion;
 mod connection;
+mod links;
 mod queues;
 mod rate;

@@ -1,5 +1,6 @@
 //! Queue disciplines compared with published values: the rows of `data/queue.json`, each with its source.
 
+mod ack_filter;
 mod afpft;
 mod apd;
 mod ared;

@@ -270,6 +270,10 @@ _ISOLATION = {
 }
 
 
+#: CAKE's names of its ACK filters.
+_ACK_FILTER = {"off": "no-ack-filter", "conservative": "ack-filter", "aggressive": "ack-filter-aggressive"}
+
+
 def _cake(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     interval = parameters["interval"]
     # net/sched/sch_cake.c, cake_set_rate: tc has only the interval and takes a twentieth of it as the target.
@@ -282,7 +286,7 @@ def _cake(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
         "cake",
         *(("bandwidth", f"{bandwidth}bit") if bandwidth else ("unlimited",)),
         *("besteffort", _ISOLATION[parameters["isolation"]], "overhead", parameters["overhead"]),
-        *("rtt", f"{microseconds(interval)}us", "no-split-gso"),
+        *("rtt", f"{microseconds(interval)}us", "no-split-gso", _ACK_FILTER[parameters["ack_filter"]]),
         *(("memlimit", limit.bytes) if limit.bytes is not None else ()),
     ]
 

@@ -27,6 +27,7 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "rtt_samples": ("segments", "the times at which segments were sent (tcp_input.c, tcp_clean_rtx_queue)"),
     "pacing_clock": ("host", "credit for late segments (tcp_output.c, tcp_update_skb_after_send)"),
     "pacing_burst": (1, "single segments, since packets are not cut here (gso_max_segs)"),
+    "receive_offload": (0, "single segments, since its links merge none (gro_list in net/core/gro.c)"),
     "ecn_codepoint": ("ect0", "ECT(0)"),
     "ecn_on_control": (False, "ECN on data segments only"),
     "abe": (False, "no ABE"),

@@ -207,6 +207,8 @@ def _devices(
             raise Impossible(key, "links of the backend linux follow no trace")
     if "impairments" in link:
         raise Impossible("impairments", "links of the backend linux have none")
+    if "aggregation" in link:
+        raise Impossible("aggregation", "links of the backend linux send packets one by one")
     sees_all = f"s{index}" if index in first and link["drop"] is not None else None
     sender_overhead = first.get(index, 0)
     if link["queue"] is not None:

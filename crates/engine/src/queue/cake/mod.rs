@@ -7,7 +7,7 @@ mod set_hash;
 
 use std::sync::Arc;
 
-use super::parts::{Chains, CobaltControl, CobaltParameters, CobaltSettings, FlowQueues, Measure};
+use super::parts::{AckFilter, Chains, CobaltControl, CobaltParameters, CobaltSettings, FlowQueues, Measure};
 use super::{Context, DropCause, FlowHash, FlowTable, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
@@ -51,6 +51,7 @@ parameters! {
         bandwidth: Rate = Rate(0), in 0..1e15, "Rate of the shaper; zero for the link's rate", "Linux, net/sched/sch_cake.c: unlimited unless set";
         overhead: Bytes = Bytes(0), in 0..256, "Size that the shaper adds to each packet", "Linux, net/sched/sch_cake.c: none unless set";
         isolation: Isolation = Isolation::Triple, "What the link is shared between", "Linux, net/sched/sch_cake.c";
+        ack_filter: AckFilter = AckFilter::Off, "Which acknowledgements a newer one of their connection removes", "Linux, net/sched/sch_cake.c: none unless set (ack-filter, ack-filter-aggressive)";
         ..cobalt: CobaltParameters, except blue_threshold {
             target = Duration::from_milliseconds(5), "Linux, net/sched/sch_cake.c, which raises it for low bandwidths";
             interval = Duration::from_milliseconds(100), "Linux, net/sched/sch_cake.c (rtt)";
@@ -109,6 +110,7 @@ pub struct Cake {
     overhead: u64,
     quantum: u64,
     isolation: Isolation,
+    ack_filter: AckFilter,
     cobalt: CobaltSettings,
     hash: SetHash,
     table: Option<Arc<FlowTable>>,
@@ -131,11 +133,12 @@ impl Cake {
         class: "scheduler",
         year: 2018,
         source: "Høiland-Jørgensen, Täht and Morton, LANMAN 2018; Linux net/sched/sch_cake.c",
-        deviations: "one tin (besteffort), as packets have no DSCP; no ACK filter, ingress mode, ATM framing or \
+        deviations: "one tin (besteffort), as packets have no DSCP; no ingress mode, ATM framing or \
                      autorate; hosts are distinguished without a hash; credits have fractions where Linux dithers, and \
                      the credits of a round are multiplied by the number of bulk flows of the least loaded host, which \
                      changes no share; the limit is configurable (by default four intervals of bandwidth in Linux, at \
-                     least 4 MiB); ecn is off by default; COBALT as in `cobalt`, without a threshold for BLUE",
+                     least 4 MiB); ecn is off by default; COBALT as in `cobalt`, without a threshold for BLUE; the ACK \
+                     filter keeps acknowledgements with options, of which Linux compares what their SACK blocks cover",
     };
 
     /// Creates empty queues.
@@ -152,6 +155,7 @@ impl Cake {
             overhead: parameters.overhead.0,
             quantum,
             isolation: parameters.isolation,
+            ack_filter: parameters.ack_filter,
             cobalt: CobaltSettings { target, interval, allowance: mtu_time * 4, signals_at_once: true, ..cobalt },
             hash: SetHash::new(QUEUES),
             table: None,
@@ -270,6 +274,11 @@ impl QueueDiscipline for Cake {
         }
         let queue = self.classify(&packet, context);
         self.queues.push(queue, packet, context.now);
+        if let Some(position) = self.ack_filter.needless(self.queues.line(queue))
+            && let Some(needless) = self.queues.with(queue, |line| line.remove(position))
+        {
+            context.drop(needless.packet, DropCause::Early, Some(needless.since));
+        }
         match self.flows[queue].standing {
             Standing::Idle | Standing::Decaying => {
                 let (load, _) = self.load(queue);

@@ -54,6 +54,11 @@ impl BoundedFifo {
         }
     }
 
+    /// Whether it is longer than it may be.
+    pub fn is_above_limit(&self) -> bool {
+        self.limit.would_be_exceeded(self.line.packets(), self.line.bytes())
+    }
+
     /// Removes the head.
     pub fn pop(&mut self) -> Option<Queued> {
         self.line.pop()

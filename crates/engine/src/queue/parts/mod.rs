@@ -1,5 +1,6 @@
 //! Components shared by several disciplines.
 
+mod ack_filter;
 mod average_queue;
 mod bounded;
 mod chains;
@@ -21,6 +22,7 @@ mod red_queue;
 mod rotation;
 mod rules;
 
+pub use ack_filter::AckFilter;
 pub use average_queue::AverageQueue;
 pub use bounded::{BoundedFifo, admits};
 pub use chains::Chains;

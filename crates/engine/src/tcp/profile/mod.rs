@@ -119,6 +119,7 @@ parameters! {
         sack: bool = true, "Use selective acknowledgements", "RFC 2018";
         duplicate_sack: bool = false, "Report duplicate segments in SACK blocks", "RFC 2883, an extension";
         sack_compression: Duration = Duration::ZERO, "Longest delay of an acknowledgement of data above a gap, from the fourth on; at most 1/20 of the round-trip time", "RFC 5681 section 4.2: data out of order is acknowledged at once; Linux tcp_input.c, __tcp_ack_snd_check, delays it";
+        receive_offload: Duration = Duration::ZERO, in 0..1e10, "How long a received segment waits for others in sequence, which are acknowledged as one; 0: not at all", "RFC 5681 section 4.2 knows no such thing; Linux net/core/gro.c, dev_gro_receive, merges what a card received before its interrupt, which cards delay by tens of microseconds (rx-usecs in ethtool(8))";
         ecn: EcnKind = EcnKind::Off, "How congestion marks are echoed; off: packets are not ECN-capable", "RFC 3168 is optional; Linux accepts it but does not request it";
         ecn_codepoint: Codepoint = Codepoint::Ect0, "Codepoint of ECN-capable packets", "RFC 3168 section 5, RFC 8311 section 2";
         ecn_on_control: bool = false, "Make SYNs, acknowledgements and retransmissions ECN-capable too", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5: they are not";

@@ -44,14 +44,16 @@ fn random(seed: u64) -> Random {
 fn settings() -> impl Strategy<Value = serde_json::Value> {
     let recoveries = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "prr", "rack", "ns2_linux"]);
     let feedback = (any::<bool>(), prop::sample::select(vec!["off", "classic", "accurate"]), any::<bool>());
-    (recoveries, any::<(bool, bool, bool, bool)>(), feedback, 1u64..4, 0u64..20).prop_map(
-        |(recovery, (sack, timestamps, limited, repeated), (duplicate_sack, ecn, pacing), delayed_ack_count, quick_acks)| {
+    let offload = prop::sample::select(vec![0u64, 100_000_000, 5_000_000_000]);
+    (recoveries, any::<(bool, bool, bool, bool)>(), feedback, 1u64..4, 0u64..20, offload).prop_map(
+        |(recovery, (sack, timestamps, limited, repeated), (duplicate_sack, ecn, pacing), delayed_ack_count, quick_acks, offload)| {
             let needs_sack = ["sack", "fack", "prr", "rack", "ns2_linux"].contains(&recovery);
             let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
             let changes = json!({
                 "recovery": recovery, "sack": sack || needs_sack, "duplicate_sack": duplicate_sack && (sack || needs_sack),
                 "timestamps": timestamps, "limited_transmit": limited, "ecn": ecn, "pacing": pacing,
                 "delayed_ack_count": delayed_ack_count, "quick_acks": quick_acks, "repeated_fast_retransmit": repeated,
+                "receive_offload": offload,
             });
             let changes = changes.as_object().expect("an object").clone();
             settings.as_object_mut().expect("an object").extend(changes);

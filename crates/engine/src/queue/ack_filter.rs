@@ -1,0 +1,71 @@
+//! A FIFO that filters acknowledgements, as cable modems and other devices on asymmetric links do: RFC 3449 section 5.2.1.
+
+use super::parts::AckFilter;
+use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+
+parameters! {
+    /// Parameters of the filtering FIFO.
+    pub struct FilteringFifoParameters {
+        filter: AckFilter = AckFilter::Aggressive, "Which acknowledgements a newer one of their connection removes", "RFC 3449 section 5.2.1: all older ones; the rules are those of Linux, net/sched/sch_cake.c, cake_ack_filter";
+    }
+}
+
+/// The FIFO with an ACK filter.
+#[derive(Debug)]
+pub struct FilteringFifo {
+    queue: BoundedFifo,
+    filter: AckFilter,
+}
+
+impl FilteringFifo {
+    /// Name, aliases, source and deviations.
+    pub const ABOUT: About = About {
+        name: "ack_filter",
+        aliases: &["ack_thinning", "ack_suppression"],
+        title: "DropTail with an ACK filter",
+        class: "passive",
+        year: 2002,
+        source: "RFC 3449 section 5.2.1; Linux net/sched/sch_cake.c, cake_ack_filter",
+        deviations: "acknowledgements with options are kept: SACK blocks, of which Linux compares what they cover, and the \
+                     counter of Accurate ECN",
+    };
+
+    /// Creates an empty queue.
+    pub fn new(limit: Limit, parameters: FilteringFifoParameters) -> FilteringFifo {
+        FilteringFifo { queue: BoundedFifo::new(limit), filter: parameters.filter }
+    }
+}
+
+impl QueueDiscipline for FilteringFifo {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        // The arrival may take the place of what it makes needless.
+        self.queue.push(packet, context.now);
+        if let Some(position) = self.filter.needless(self.queue.line())
+            && let Some(needless) = self.queue.line_mut().remove(position)
+        {
+            context.drop(needless.packet, DropCause::Early, Some(needless.since));
+        }
+        if self.queue.is_above_limit() {
+            let tail = self.queue.packets() - 1;
+            self.queue.line_mut().remove(tail);
+            context.drop(packet, DropCause::Overflow, None);
+        }
+    }
+
+    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
+        self.queue.pop()
+    }
+
+    lengths_of!(queue);
+
+    fn lets_pass(&self, packet: &Packet) -> bool {
+        self.queue.packets() == 0 && self.queue.has_room_for(packet)
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
+}
