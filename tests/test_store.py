@@ -18,7 +18,7 @@ from sojourn import _engine, results
 from sojourn.campaign import Plan, execute, run
 from sojourn.errors import InputError, StoreFailed
 from sojourn.metrics import METRICS, Metric, Scope
-from sojourn.results import NAMES
+from sojourn.results import ADDED, NAMES
 from sojourn.store import Memory, Store, write_whole
 from sojourn.store.encoding import decode, encode
 from stores import MakeScenario, damage, keep, planned
@@ -110,12 +110,12 @@ def test_file_as_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ('{"schema": 1}', r"written with schema 1, but this version reads 6; use that version or another directory"),
+        ('{"schema": 1}', r"written with schema 1, but this version reads 7; use that version or another directory"),
         ('{"schema": 3, "metrics": [], "engine": "0.1.0", "digest": "ab"}', r"schema 3 by Sojourn 0\.1\.0 \(engine ab\), but"),
-        ('{"schema": 6}', "cannot be read"),
-        ('{"schema": 6, "metrics": 5}', "cannot be read"),
-        ('{"schema": 6, "metrics": [1]}', "cannot be read"),
-        ('{"schema": "6", "metrics": []}', "cannot be read"),
+        ('{"schema": 7}', "cannot be read"),
+        ('{"schema": 7, "metrics": 5}', "cannot be read"),
+        ('{"schema": 7, "metrics": [1]}', "cannot be read"),
+        ('{"schema": "7", "metrics": []}', "cannot be read"),
         ("[]", "cannot be read"),
         ("{", "cannot be read"),
     ],
@@ -133,26 +133,27 @@ def test_other_version_is_untouched(marker: str, message: str, three: Plan, tmp_
 
 
 def age(directory: Path) -> None:
-    """Makes a store what the version before would have made: schema 5, whose flows have no ``rwnd_limited``."""
+    """Makes a store what an earlier version would have made: schema 5, whose frames have fewer columns."""
     marker = directory / "sojourn.json"
-    marker.write_text(marker.read_text().replace('"schema": 6', '"schema": 5'))
+    marker.write_text(marker.read_text().replace('"schema": 7', '"schema": 5'))
     for file in directory.glob("*.parquet"):
-        told = pl.read_parquet_metadata(file)["sojourn"].replace('"schema": 6', '"schema": 5')
+        told = pl.read_parquet_metadata(file)["sojourn"].replace('"schema": 7', '"schema": 5')
         rows = arrow.read_table(file)
-        rows = rows.drop_columns([name for name in rows.column_names if name == "rwnd_limited"])
+        rows = rows.drop_columns([name for name in rows.column_names if name in ADDED.get(file.stem, ())])
         with arrow.ParquetWriter(file, rows.schema) as writer:
             writer.write_table(rows)
             writer.add_key_value_metadata({"sojourn": told})
     with closing(sqlite3.connect(directory / "journal.sqlite")) as journal, journal:
         for number, record in journal.execute("SELECT number, record FROM journal").fetchall():
             decoded = decode(record)
-            older = encode(replace(decoded, flows=decoded.flows.drop("rwnd_limited")))
+            fewer = {name: getattr(decoded, name).drop(columns) for name, columns in ADDED.items()}
+            older = encode(replace(decoded, **fewer))
             journal.execute("UPDATE journal SET record = ? WHERE number = ?", (older, number))
 
 
 @pytest.mark.parametrize("crashed", [False, True])
 def test_earlier_schema_is_read(crashed: bool, scenario: MakeScenario, tmp_path: Path) -> None:
-    """Results of schema 5 are read, with null where they lack a column, and grow into ones of schema 6 that lose nothing."""
+    """Results of schema 5 are read, with null where they lack a column, and grow into ones of schema 7 that lose nothing."""
     (journal_only if crashed else keep)(planned(scenario, 2), tmp_path)
     age(tmp_path)
     before = snapshot(tmp_path)
@@ -162,7 +163,7 @@ def test_earlier_schema_is_read(crashed: bool, scenario: MakeScenario, tmp_path:
         assert store.result(["scenario"], None).columns("flows", ["rwnd_limited"]).null_count().item() == 4
     assert crashed or snapshot(tmp_path) == before
     keep(planned(scenario, 3), tmp_path)
-    assert json.loads((tmp_path / "sojourn.json").read_text())["schema"] == 6
+    assert json.loads((tmp_path / "sojourn.json").read_text())["schema"] == 7
     with sojourn.open(tmp_path) as store:
         assert store.flows.sort("seed")["rwnd_limited"].to_list() == [None] * 4 + [0.0] * 2
         assert len(store) == 3
@@ -394,7 +395,7 @@ def test_marker(tmp_path: Path) -> None:
     Store(tmp_path / "new" / "store", create=True).close()
     marker = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
     assert marker == {
-        "schema": 6,
+        "schema": 7,
         "metrics": list(METRICS),
         "engine": sojourn.__version__,
         "digest": _engine.digest(),

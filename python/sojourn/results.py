@@ -17,6 +17,7 @@ from sojourn import catalogue, metrics, receivers, repetition, specification
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, RunResult
 from sojourn.metrics.observation import Observation, observe, places
+from sojourn.metrics.over_time import latest_change
 from sojourn.names import BACKEND
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
@@ -32,6 +33,23 @@ SERIES = pl.Schema(
 )
 
 
+#: Columns that were added since schema 5, in the order in which they were.
+ADDED = {
+    "flows": (
+        "rwnd_limited",
+        "rtt_p50",
+        "rtt_p95",
+        "rtt_p99",
+        "rtt_trimmed",
+        "late_packets",
+        "mouth_to_ear",
+        "r_factor",
+        "mos",
+    ),
+    "queues": ("drop_runs", "drop_run_max", "loss_epochs", "loss_synchronisation"),
+}
+
+
 def columns(name: str) -> pl.Schema:
     """The columns of a frame that follow the run's key, its axes and its seed."""
     return {"runs": _runs(), "groups": _groups(), "flows": FLOWS, "queues": QUEUES, "series": SERIES}[name]
@@ -43,8 +61,8 @@ def metrics_of(name: str) -> list[str]:
 
 
 def newer(name: str) -> list[str]:
-    """The columns of a frame that files of earlier versions may lack: metrics, and what schema 6 added."""
-    return [*metrics_of(name), *(["rwnd_limited"] if name == "flows" else [])]
+    """The columns of a frame that files of earlier versions may lack: metrics, and what schemas 6 and 7 added."""
+    return [*metrics_of(name), *ADDED.get(name, ())]
 
 
 def _runs() -> pl.Schema:
@@ -226,7 +244,15 @@ def of_run(run: Run, result: RunResult) -> Record:
     rate = specification.bottleneck_rate(spec)
     long_lived = pl.Series("long_lived", specification.long_lived(spec))
     flows = result.flows.with_columns(long_lived.gather(result.flows["flow"]))
-    seen = observe(flows, result.queues, window, None if rate is None else rate / 1e6)
+    seen = observe(
+        flows,
+        result.queues,
+        window,
+        None if rate is None else rate / 1e6,
+        result.flow_series,
+        spec["warm_up"] / PICOSECONDS,
+        latest_change(spec["links"]) / PICOSECONDS,
+    )
     series = result.queue_series, result.flow_series
     summary = _summary(run, result, seen, window)
     axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own

@@ -3,6 +3,7 @@
 use crate::probe::{DelayStatistics, QueueStatistics, Series};
 use crate::tcp::sender::{SenderStatistics, State};
 use crate::time::Time;
+use crate::traffic::CallQuality;
 
 /// The result of a run.
 #[derive(Debug)]
@@ -40,6 +41,10 @@ pub struct FlowResult {
     pub rate_based: Option<SenderStatistics>,
     /// One-way delays, where the flow's packets are not answered and some arrived. Most flows have none.
     pub delays: Option<Box<DelayStatistics>>,
+    /// Times from requests to their answers, of a flow of them.
+    pub round_trips: Option<Box<DelayStatistics>>,
+    /// What the listener hears, of a call.
+    pub call: Option<Box<CallQuality>>,
 }
 
 impl FlowResult {

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
+#: The part of the flows' mean throughput below which a flow is starved.
+STARVED = 0.1
+
+
 def throughput_mbps(bytes_delivered: "Numbers", window: float) -> "Array":
     """Throughput of each flow in Mbit/s: payload bytes delivered to its receiver over the measuring window (s)."""
     return _array(bytes_delivered) * 8 / 1e6 / window
@@ -46,6 +50,20 @@ def mean_of_known(values: "Numbers") -> float | None:
     numbers = _array(values)
     known = numbers[~np.isnan(numbers)]
     return mean(known) if len(known) else None
+
+
+def least_of_known(values: "Numbers") -> float | None:
+    """The least of those that are numbers; none if there are none."""
+    import numpy as np
+
+    numbers = _array(values)
+    known = numbers[~np.isnan(numbers)]
+    return float(known.min()) if len(known) else None
+
+
+def share_below(values: "Numbers", bound: float) -> float:
+    """The share of the values that are below a bound."""
+    return float((_array(values) < bound).mean())
 
 
 def standard_deviation(values: "Numbers") -> float | None:

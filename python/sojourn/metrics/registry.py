@@ -12,6 +12,7 @@ from sojourn.metrics.metric import MILLISECONDS, PERCENT, Metric, Scope
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
     from sojourn.metrics.observation import Observation
+    from sojourn.metrics.over_time import Samples
 
 #: Throughputs agree with published ones within this part of the fair share.
 FAIR_SHARE_FLOOR = 0.05
@@ -40,6 +41,39 @@ def _fairness(seen: "Observation") -> float | None:
 def _share_of_link(seen: "Observation") -> float | None:
     rate = seen.bottleneck_mbps
     return None if rate is None else formulas.percentage(formulas.total(seen.throughputs), rate)
+
+
+def _in_percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _over_time(formula: "Callable[[Samples], float | None]") -> "Callable[[Observation], float | None]":
+    """A formula of the throughputs of long-lived flows over time; there is no value without samples."""
+    return lambda seen: None if seen.samples is None else formula(seen.samples.of(seen.long_lived))
+
+
+def _unheard(seen: "Observation") -> float | None:
+    calls = seen.late == seen.late
+    dropped = formulas.total(seen.packets_dropped[calls])
+    return formulas.percentage(dropped + formulas.total(seen.late[calls]), dropped + formulas.total(seen.delay_samples[calls]))
+
+
+def _responsiveness(seen: "Observation") -> float | None:
+    separate = formulas.mean_of_known(seen.answered)
+    if not separate:
+        return None
+    loaded = _of_samples(seen.rtt_sums[seen.long_lived], seen.rtt_samples[seen.long_lived])
+    return (60 / separate + 60 / loaded) / 2 if loaded else 60 / separate
+
+
+def _rate_ratio(seen: "Observation") -> float | None:
+    rates = seen.throughputs[seen.long_lived]
+    return float(rates.max() / rates.min()) if len(rates) > 1 and rates.min() > 0 else None
+
+
+def _starved(seen: "Observation") -> float | None:
+    rates = seen.throughputs[seen.long_lived]
+    return 100 * formulas.share_below(rates, formulas.STARVED * formulas.mean(rates)) if len(rates) > 1 else None
 
 
 METRICS: dict[str, Metric] = {
@@ -223,6 +257,162 @@ METRICS: dict[str, Metric] = {
             main_of_group=True,
         ),
         Metric(
+            name="startup_s",
+            title="start-up time",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=5,
+            figure="startup-time",
+            definition="mean of `established` - `start` over TCP flows that have both: the handshake, with retries of lost SYNs",
+            source="RFC 7928, section 2.2",
+            compute=lambda seen: formulas.mean_of_known(seen.startup),
+            display=MILLISECONDS,
+        ),
+        Metric(
+            name="mos",
+            title="mean opinion score of calls",
+            scope=Scope.RUN,
+            unit="",
+            decimals=2,
+            definition="mean of `mos` over flows of `voice`",
+            source="ITU-T G.107, annex B",
+            compute=lambda seen: formulas.mean_of_known(seen.mos),
+            axis="Mean opinion score (1: bad, 4.5: best)",
+            main_of_group=True,
+            ends=(1, 4.5),
+        ),
+        Metric(
+            name="mos_least",
+            title="opinion score of the worst call",
+            scope=Scope.RUN,
+            unit="",
+            decimals=2,
+            definition="minimum of `mos` over flows of `voice`",
+            source="ITU-T G.107, annex B",
+            compute=lambda seen: formulas.least_of_known(seen.mos),
+            ends=(1, 4.5),
+        ),
+        Metric(
+            name="mouth_to_ear_s",
+            title="mouth-to-ear delay",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=5,
+            figure="mouth-to-ear",
+            definition="mean of `mouth_to_ear` over flows of `voice`",
+            source="ITU-T G.114",
+            compute=lambda seen: formulas.mean_of_known(seen.mouth_to_ear),
+            display=MILLISECONDS,
+        ),
+        Metric(
+            name="call_loss_pct",
+            title="unheard packets of calls",
+            scope=Scope.RUN,
+            unit="%",
+            decimals=2,
+            figure="call-loss",
+            definition=(
+                "100 Σ (`packets_dropped` + `late_packets`) / Σ (`packets_dropped` + `delay_samples`) over flows of `voice`: "
+                "packets that were lost, or came too late to be played"
+            ),
+            compute=_unheard,
+        ),
+        Metric(
+            name="rpm",
+            title="responsiveness",
+            scope=Scope.RUN,
+            unit="1/min",
+            decimals=0,
+            definition=(
+                "round trips a minute: the mean of 60 / (mean of `rtt_trimmed` over flows of `ping`) and 60 / (`rtt_mean` of the "
+                "long-lived flows, each sample with the same weight), or the former alone if there are none; null without `ping`"
+            ),
+            source="draft-ietf-ippm-responsiveness-08, section 4.3",
+            compute=_responsiveness,
+            axis="Responsiveness (round trips a minute)",
+            main_of_group=True,
+        ),
+        Metric(
+            name="convergence_s",
+            title="convergence time",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=1,
+            figure="convergence-time",
+            definition=(
+                "time from the latest start of a long-lived flow or change of a link to the end of the first second in which "
+                "each long-lived flow has at least 0.9 of their mean throughput, over the whole run; null if there is none, for "
+                "a single flow and without `flow_series`"
+            ),
+            source="RFC 5166, section 2.7; Bansal, Balakrishnan, Floyd and Shenker, SIGCOMM 2001: δ-fair convergence, δ = 0.1",
+            compute=_over_time(lambda samples: samples.convergence()),
+        ),
+        Metric(
+            name="instability",
+            title="instability of throughput",
+            scope=Scope.RUN,
+            unit="",
+            decimals=3,
+            definition=(
+                "mean over long-lived flows of the standard deviation of their throughputs in intervals of 1 s over the mean of "
+                "these; null without `flow_series`"
+            ),
+            source="Jin, Wei and Low, FAST TCP, INFOCOM 2004: the stability index",
+            compute=_over_time(lambda samples: samples.instability()),
+            axis="Instability (0: constant)",
+        ),
+        Metric(
+            name="jain_1s",
+            title="Jain's index within 1 s",
+            scope=Scope.RUN,
+            unit="",
+            decimals=3,
+            figure="fairness-1s",
+            definition="mean over intervals of 1 s of Jain's index of the long-lived flows; null without `flow_series`",
+            source="Jain, Chiu and Hawe, DEC-TR-301, 1984; Koksal, Kassab and Balakrishnan, SIGMETRICS 2000: short-term fairness",
+            compute=_over_time(lambda samples: samples.fairness()),
+            ends=(0, 1),
+        ),
+        Metric(
+            name="rate_ratio",
+            title="ratio of greatest to least throughput",
+            scope=Scope.RUN,
+            unit="",
+            decimals=2,
+            definition=(
+                "max x / min x over the long-lived flows; null with fewer than two, and if one got nothing, which "
+                "`starved_pct` counts"
+            ),
+            source="Arun, Alizadeh and Balakrishnan, SIGCOMM 2022: a network is s-fair if it is below s",
+            compute=_rate_ratio,
+            ends=(1, None),
+        ),
+        Metric(
+            name="starved_pct",
+            title="starved flows",
+            scope=Scope.RUN,
+            unit="%",
+            decimals=1,
+            figure="starved-flows",
+            definition="share of the long-lived flows with x below a tenth of their mean; null with fewer than two",
+            compute=_starved,
+            ends=(0, 100),
+        ),
+        Metric(
+            name="starved_time_pct",
+            title="time in starvation",
+            scope=Scope.RUN,
+            unit="%",
+            decimals=1,
+            figure="starved-time",
+            definition=(
+                "share of the intervals of 1 s, over all long-lived flows, in which one has less than a tenth of the mean of "
+                "them in this interval; null with fewer than two and without `flow_series`"
+            ),
+            compute=lambda seen: _in_percent(_over_time(lambda samples: samples.starved_time())(seen)),
+            ends=(0, 100),
+        ),
+        Metric(
             name="retransmitted_pct",
             title="retransmission ratio",
             scope=Scope.RUN,
@@ -300,6 +490,41 @@ METRICS: dict[str, Metric] = {
             definition="`drops`",
             compute=_of_queue(lambda queue: queue["drops"]),
             floor=20.0,
+        ),
+        Metric(
+            name="drop_run_pkts",
+            title="mean run of drops",
+            scope=Scope.QUEUE,
+            unit="packets",
+            decimals=2,
+            figure="drop-run-mean",
+            definition="`drops` / `drop_runs`; null without drops",
+            compute=_of_queue(lambda queue: queue["drops"] / queue["drop_runs"] if queue["drop_runs"] else None),
+            ends=(1, None),
+        ),
+        Metric(
+            name="drop_run_max_pkts",
+            title="longest run of drops",
+            scope=Scope.QUEUE,
+            unit="packets",
+            decimals=0,
+            figure="drop-run-longest",
+            definition="`drop_run_max`",
+            compute=_of_queue(lambda queue: queue["drop_run_max"]),
+        ),
+        Metric(
+            name="loss_sync_pct",
+            title="loss synchronisation",
+            scope=Scope.QUEUE,
+            unit="%",
+            decimals=1,
+            figure="loss-synchronisation",
+            definition=(
+                "100 `loss_synchronisation`: the mean share of the long-lived flows that lose packets in a congestion epoch"
+            ),
+            source="RFC 7928, section 2.4; Hassayoun and Ros, INFOCOM Workshops 2008",
+            compute=_of_queue(lambda queue: _in_percent(queue["loss_synchronisation"])),
+            ends=(0, 100),
         ),
         Metric(
             name="utilisation",

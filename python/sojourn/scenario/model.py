@@ -35,6 +35,7 @@ class Flows(Table):
     )
     stop: Duration | None = Field(None, description="Time at which flows that have not ended are aborted.")
     size: Size | None = Field(None, description="Amount of data to send per flow; unlimited by default.")
+    both_ways: bool = Field(False, description='Whether as many flows run from each host of "to" to each of "from".')
     group: Name | None = Field(None, description='Name of these flows in results; by default "from-to", numbered if taken.')
     stack: StackChoice | None = Field(None, description="Settings of these flows that differ from the scenario's stack.")
 
@@ -50,8 +51,9 @@ class Flows(Table):
         return self.tcp.control.one_way
 
     def pairs(self) -> list[tuple[str, str]]:
-        """All pairs of hosts that these flows run between."""
-        return [(origin, target) for origin in self.origins for target in self.targets]
+        """All pairs of hosts that these flows run between, from the first to the second."""
+        there = [(origin, target) for origin in self.origins for target in self.targets]
+        return [*there, *((target, origin) for origin, target in there)] if self.both_ways else there
 
 
 class Probe(Table):

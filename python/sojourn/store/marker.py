@@ -12,10 +12,10 @@ NAME = "sojourn.json"
 
 #: The version of what a store's files hold. Every change of the journal, of columns other than metrics, or of what a metric means
 #: counts it up; metrics may be added and removed.
-SCHEMA = 6
+SCHEMA = 7
 
 #: Earlier schemas that are read too. Their files lack only columns, which are null (``results.newer``).
-EARLIER = (5,)
+EARLIER = (5, 6)
 
 
 def is_there(directory: Path) -> bool:

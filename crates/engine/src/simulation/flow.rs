@@ -181,7 +181,7 @@ impl Flow {
     /// The result of the flow in a run that ends now.
     pub fn into_result(self, packets_dropped: u64, now: Time) -> FlowResult {
         let delivered = self.endpoints.delivered();
-        let (tcp, rate_based, delays) = match &self.endpoints {
+        let (tcp, traffic) = match &self.endpoints {
             Endpoints::Tcp(connection) => {
                 let sender = &connection.sender;
                 let tcp = TcpResult {
@@ -190,9 +190,9 @@ impl Flow {
                     completed: sender.completed_at(),
                     statistics: sender.statistics_at(now),
                 };
-                (Some(tcp), None, None)
+                (Some(tcp), None)
             }
-            Endpoints::Traffic(traffic) => (None, Some(*traffic.statistics()), traffic.delays().map(Box::new)),
+            Endpoints::Traffic(traffic) => (None, Some(traffic)),
         };
         FlowResult {
             group: self.group,
@@ -202,8 +202,10 @@ impl Flow {
             total_bytes_delivered: delivered,
             packets_dropped,
             tcp,
-            rate_based,
-            delays,
+            rate_based: traffic.map(|traffic| *traffic.statistics()),
+            delays: traffic.and_then(Traffic::delays).map(Box::new),
+            round_trips: traffic.and_then(Traffic::round_trips).map(Box::new),
+            call: traffic.and_then(|traffic| traffic.call(packets_dropped)).map(Box::new),
         }
     }
 }

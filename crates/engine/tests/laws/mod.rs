@@ -2,12 +2,14 @@
 
 mod bottleneck;
 mod buffers;
+mod calls;
 mod codel;
 mod congestion;
 mod delay;
 mod dualq;
 mod impairments;
 mod links;
+mod losses;
 mod marks;
 mod model;
 mod one_way_delay;
@@ -16,6 +18,7 @@ mod queues;
 mod rate;
 mod recovery;
 mod red;
+mod responsiveness;
 mod scheduling;
 mod stepping;
 mod stop;
