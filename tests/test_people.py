@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import sojourn
-from sojourn.metrics import METRICS
+from sojourn.comparison import compare_cells
+from sojourn.metrics import METRICS, formulas
 from sojourn.metrics.over_time import Samples
 from sojourn.results import Result
 from sojourn.scenario import Scenario
@@ -165,3 +167,23 @@ def test_new_measures_have_sources() -> None:
     """Each metric of what people notice that is from the literature names its source."""
     own = {"mos", "mouth_to_ear_s", "rpm", "convergence_s", "instability", "jain_1s", "rate_ratio", "loss_sync_pct", "startup_s"}
     assert not [name for name in own if not METRICS[name].source]
+
+
+def test_harm_of_published_example() -> None:
+    """Ware et al. (HotNets 2019): x alone and y beside another are harmed by (x - y) / x, or by (y - x) / y if less is better."""
+    assert formulas.harm(15, 12, more_is_better=True) == pytest.approx(0.2)
+    assert formulas.harm(10, 40, more_is_better=False) == pytest.approx(0.75)
+    assert formulas.harm(0, 0, more_is_better=True) is None
+
+
+def test_harm_between_cells(line: Callable[..., Result]) -> None:
+    """A second download harms the throughput of the first, as the two means say; a count of drops is neither good nor bad."""
+    runs = pl.concat(
+        found.runs.with_columns(scenario=pl.lit(name))
+        for name, found in (("alone", line(entry("one"))), ("beside", line(entry("one"), entry("two", start="1 s"))))
+    )
+    cells = [{"scenario": "alone"}, {"scenario": "beside"}]
+    rate, drops = compare_cells(runs, *cells, ["avg_mbps", "drops"])
+    x, y = runs["avg_mbps"].to_list()
+    assert rate.harm == pytest.approx((x - y) / x)
+    assert drops.harm is None

@@ -92,6 +92,16 @@ def jain(values: "Numbers") -> float | None:
     return float(shares.sum()) ** 2 / (len(shares) * squares) if squares > 0 else None
 
 
+def harm(solo: float, beside: float, more_is_better: bool) -> float | None:
+    """The harm to a flow whose performance is ``solo`` without a competitor and ``beside`` with it: 1 if nothing is left.
+
+    None if the better of the two is 0. Source: Ware, Mukerjee, Seshan and Sherry, "Beyond Jain's fairness index", HotNets 2019.
+    """
+    change = solo - beside if more_is_better else beside - solo
+    whole = solo if more_is_better else beside
+    return change / whole if whole else None
+
+
 def percentage(part: float, whole: float) -> float | None:
     """A part in percent of the whole; none of nothing, and none if the part is not known (not a number)."""
     return 100 * part / whole if whole and part == part else None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sojourn.metrics import formulas
-from sojourn.metrics.metric import MILLISECONDS, PERCENT, Metric, Scope
+from sojourn.metrics.metric import MILLISECONDS, PERCENT, Better, Metric, Scope
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
@@ -85,6 +85,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput-q1",
             definition="p25 of x over flows",
             compute=_of_flows(lambda x: formulas.quantile(x, 0.25)),
@@ -96,6 +97,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput-median",
             definition="p50 of x over flows",
             compute=_of_flows(lambda x: formulas.quantile(x, 0.5)),
@@ -107,6 +109,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput-q3",
             definition="p75 of x over flows",
             compute=_of_flows(lambda x: formulas.quantile(x, 0.75)),
@@ -118,6 +121,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput-mean",
             definition="mean of x over flows",
             compute=_of_flows(formulas.mean),
@@ -141,6 +145,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput",
             definition="Σ x",
             compute=_of_flows(formulas.total),
@@ -178,6 +183,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="",
             decimals=2,
+            better=Better.MORE,
             figure="fairness",
             definition=(
                 "(Σ x)² / (n Σ x²), from 1/n to 1, over the n long-lived flows: those of unlimited demand that were there for "
@@ -197,6 +203,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="round-trip-time",
             definition=(
                 "Σ `rtt_samples` · `rtt_mean` / Σ `rtt_samples` over flows: each sample has the same weight; null without samples"
@@ -211,6 +218,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="delay-mean",
             definition=(
                 "Σ `delay_samples` · `delay_mean` / Σ `delay_samples` over flows: each packet has the same weight; null without "
@@ -226,6 +234,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="delay-p95",
             definition="mean of `delay_p95` over the flows that have one",
             compute=lambda seen: formulas.mean_of_known(seen.delay_p95),
@@ -237,6 +246,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="delay-p99",
             definition="mean of `delay_p99` over the flows that have one",
             compute=lambda seen: formulas.mean_of_known(seen.delay_p99),
@@ -249,6 +259,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="jitter",
             definition="mean of `jitter` over the flows that have one",
             source="RFC 3550, section 6.4.1",
@@ -262,6 +273,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="startup-time",
             definition="mean of `established` - `start` over TCP flows that have both: the handshake, with retries of lost SYNs",
             source="RFC 7928, section 2.2",
@@ -274,6 +286,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="",
             decimals=2,
+            better=Better.MORE,
             definition="mean of `mos` over flows of `voice`",
             source="ITU-T G.107, annex B",
             compute=lambda seen: formulas.mean_of_known(seen.mos),
@@ -287,6 +300,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="",
             decimals=2,
+            better=Better.MORE,
             definition="minimum of `mos` over flows of `voice`",
             source="ITU-T G.107, annex B",
             compute=lambda seen: formulas.least_of_known(seen.mos),
@@ -298,6 +312,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="mouth-to-ear",
             definition="mean of `mouth_to_ear` over flows of `voice`",
             source="ITU-T G.114",
@@ -310,6 +325,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="%",
             decimals=2,
+            better=Better.LESS,
             figure="call-loss",
             definition=(
                 "100 Σ (`packets_dropped` + `late_packets`) / Σ (`packets_dropped` + `delay_samples`) over flows of `voice`: "
@@ -323,11 +339,12 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="1/min",
             decimals=0,
+            better=Better.MORE,
             definition=(
                 "round trips a minute: the mean of 60 / (mean of `rtt_trimmed` over flows of `ping`) and 60 / (`rtt_mean` of the "
                 "long-lived flows, each sample with the same weight), or the former alone if there are none; null without `ping`"
             ),
-            source="draft-ietf-ippm-responsiveness-08, section 4.3",
+            source="draft-ietf-ippm-responsiveness-08, section 5.3",
             compute=_responsiveness,
             axis="Responsiveness (round trips a minute)",
             main_of_group=True,
@@ -338,13 +355,14 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=1,
+            better=Better.LESS,
             figure="convergence-time",
             definition=(
                 "time from the latest start of a long-lived flow or change of a link to the end of the first second in which "
                 "each long-lived flow has at least 0.9 of their mean throughput, over the whole run; null if there is none, for "
                 "a single flow and without `flow_series`"
             ),
-            source="RFC 5166, section 2.7; Bansal, Balakrishnan, Floyd and Shenker, SIGCOMM 2001: δ-fair convergence, δ = 0.1",
+            source="RFC 5166; Bansal, Balakrishnan, Floyd and Shenker, SIGCOMM 2001: δ-fair convergence, δ = 0.1",
             compute=_over_time(lambda samples: samples.convergence()),
         ),
         Metric(
@@ -353,6 +371,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="",
             decimals=3,
+            better=Better.LESS,
             definition=(
                 "mean over long-lived flows of the standard deviation of their throughputs in intervals of 1 s over the mean of "
                 "these; null without `flow_series`"
@@ -367,6 +386,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="",
             decimals=3,
+            better=Better.MORE,
             figure="fairness-1s",
             definition="mean over intervals of 1 s of Jain's index of the long-lived flows; null without `flow_series`",
             source="Jain, Chiu and Hawe, DEC-TR-301, 1984; Koksal, Kassab and Balakrishnan, SIGMETRICS 2000: short-term fairness",
@@ -418,6 +438,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="%",
             decimals=2,
+            better=Better.LESS,
             figure="retransmission-ratio",
             definition="100 Σ `retransmissions` / Σ `segments_sent` over flows; null when no segment was sent",
             compute=lambda seen: formulas.percentage(formulas.total(seen.retransmissions), formulas.total(seen.segments_sent)),
@@ -441,6 +462,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="%",
             decimals=2,
+            better=Better.LESS,
             figure="loss-ratio",
             definition="100 Σ `packets_dropped` / Σ `segments_sent` over flows; null when no segment was sent",
             compute=lambda seen: formulas.percentage(formulas.total(seen.packets_dropped), formulas.total(seen.segments_sent)),
@@ -545,6 +567,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.QUEUE,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="sojourn-mean",
             definition="`sojourn_mean`",
             compute=_of_queue(lambda queue: queue["sojourn_mean"]),
@@ -557,6 +580,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.QUEUE,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="sojourn-median",
             definition="`sojourn_p50`",
             compute=_of_queue(lambda queue: queue["sojourn_p50"]),
@@ -569,6 +593,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.QUEUE,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="sojourn-p99",
             definition="`sojourn_p99`",
             compute=_of_queue(lambda queue: queue["sojourn_p99"]),

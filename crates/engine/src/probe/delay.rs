@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use super::sojourn::{bucket_of, histogram};
 use crate::time::Duration;
 
-/// The part of the delays that a trimmed mean is taken of: TMP of draft-ietf-ippm-responsiveness-08, section 4.2.
+/// The part of the delays that a trimmed mean is taken of: TMP of draft-ietf-ippm-responsiveness-08, section 5.2.
 const UNTRIMMED: f64 = 0.95;
 
 /// What is counted of the packets that arrive. Most flows have delays within a few octaves, so only the buckets between the

@@ -60,7 +60,7 @@ impl Ping {
         title: "requests and answers, for responsiveness",
         class: "rate",
         year: 2025,
-        source: "draft-ietf-ippm-responsiveness-08, section 4.3: separate (foreign) probes",
+        source: "draft-ietf-ippm-responsiveness-08, section 5.3: separate (foreign) probes",
         deviations: "one exchange of two packets stands for each of the three round trips of a probe, those of the TCP handshake, \
                      of TLS and of the request for one byte; hosts answer at once",
     };
