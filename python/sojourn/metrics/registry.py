@@ -222,7 +222,7 @@ METRICS: dict[str, Metric] = {
             figure="delay-mean",
             definition=(
                 "Σ `delay_samples` · `delay_mean` / Σ `delay_samples` over flows: each packet has the same weight; null without "
-                "flows of `cbr`"
+                "flows of `cbr` or `voice`"
             ),
             compute=lambda seen: _of_samples(seen.delay_sums, seen.delay_samples),
             display=MILLISECONDS,
