@@ -182,8 +182,7 @@ def test_harm_between_cells(line: Callable[..., Result]) -> None:
         found.runs.with_columns(scenario=pl.lit(name))
         for name, found in (("alone", line(entry("one"))), ("beside", line(entry("one"), entry("two", start="1 s"))))
     )
-    cells = [{"scenario": "alone"}, {"scenario": "beside"}]
-    rate, drops = compare_cells(runs, *cells, ["avg_mbps", "drops"])
+    rate, drops = compare_cells(runs, {"scenario": "alone"}, {"scenario": "beside"}, ["avg_mbps", "drops"])
     x, y = runs["avg_mbps"].to_list()
     assert rate.harm == pytest.approx((x - y) / x)
     assert drops.harm is None
