@@ -20,7 +20,7 @@ from sojourn import _engine, results
 from sojourn.campaign import Plan, execute, run
 from sojourn.errors import InputError, StoreFailed
 from sojourn.metrics import METRICS, Metric, Scope
-from sojourn.results import NAMES
+from sojourn.results import ADDED, NAMES
 from sojourn.store import Memory, Store, write_whole
 from sojourn.store.encoding import decode, encode
 from stores import MakeScenario, damage, keep, planned
@@ -134,19 +134,20 @@ def test_other_version_is_untouched(marker: str, message: str, three: Plan, tmp_
     assert snapshot(tmp_path) == before
 
 
-#: Columns of flows that each schema added.
-ADDED = {6: ["rwnd_limited"], 7: ["transfers_completed", "transfers_unfinished", "transfers_open"]}
+def added_after(schema: int, name: str) -> list[str]:
+    """The columns of a frame that schemas later than this one added."""
+    return [column for since, frames in ADDED.items() if since > schema for column in frames.get(name, ())]
 
 
 def age(directory: Path, schema: int) -> None:
     """Makes a store what an earlier version would have made, without the columns and the frame that were added since."""
-    lacking = [column for since, columns in ADDED.items() if since > schema for column in columns]
     marker = directory / "sojourn.json"
     marker.write_text(marker.read_text().replace('"schema": 7', f'"schema": {schema}'))
     (directory / "transfers.parquet").unlink(missing_ok=True)
     for file in directory.glob("*.parquet"):
         told = pl.read_parquet_metadata(file)["sojourn"].replace('"schema": 7', f'"schema": {schema}')
         rows = arrow.read_table(file)
+        lacking = added_after(schema, file.stem)
         rows = rows.drop_columns([name for name in rows.column_names if name in lacking])
         with arrow.ParquetWriter(file, rows.schema) as writer:
             writer.write_table(rows)
@@ -154,7 +155,8 @@ def age(directory: Path, schema: int) -> None:
     with closing(sqlite3.connect(directory / "journal.sqlite")) as journal, journal:
         for number, record in journal.execute("SELECT number, record FROM journal").fetchall():
             decoded = decode(record)
-            older = without_transfers(encode(replace(decoded, flows=decoded.flows.drop(lacking))))
+            fewer = {name: getattr(decoded, name).drop(added_after(schema, name)) for name in ("flows", "queues")}
+            older = without_transfers(encode(replace(decoded, **fewer)))
             journal.execute("UPDATE journal SET record = ? WHERE number = ?", (older, number))
 
 
@@ -173,7 +175,7 @@ def test_earlier_schema_is_read(crashed: bool, schema: int, scenario: MakeScenar
     (journal_only if crashed else keep)(planned(scenario, 2), tmp_path)
     age(tmp_path, schema)
     before = snapshot(tmp_path)
-    column = ADDED[schema + 1][-1]
+    column = ADDED[schema + 1]["flows"][-1]
     with sojourn.open(tmp_path) as store:
         assert store.flows[column].to_list() == [None] * 4
         assert store.sql(f"select {column}, seed from flows order by seed").height == 4

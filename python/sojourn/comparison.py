@@ -9,7 +9,8 @@ import polars as pl
 
 from sojourn import names, repetition
 from sojourn.errors import InputError
-from sojourn.metrics import METRICS, Metric, of_group
+from sojourn.metrics import METRICS, Metric, formulas, of_group
+from sojourn.metrics.metric import Better
 from sojourn.names import BACKEND, GROUP
 from sojourn.statistics import Comparison, Estimate, compare
 
@@ -31,6 +32,13 @@ class ComparedMetric:
 
     metric: Metric
     comparison: Comparison | None
+
+    @property
+    def harm(self) -> float | None:
+        """The harm that the second cell does, if the first is the solo performance; none where better has no meaning."""
+        if self.comparison is None or self.metric.better is None:
+            return None
+        return formulas.harm(self.comparison.first, self.comparison.second, self.metric.better is Better.MORE)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from sojourn import catalogue, metrics, receivers, repetition, specification
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, TRANSFERS, RunResult
 from sojourn.metrics.observation import Observation, observe, places
+from sojourn.metrics.over_time import latest_change
 from sojourn.names import BACKEND
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
@@ -32,6 +33,28 @@ SERIES = pl.Schema(
 )
 
 
+#: Columns that each schema added to frames, in their order.
+ADDED = {
+    6: {"flows": ("rwnd_limited",)},
+    7: {
+        "flows": (
+            "rtt_p50",
+            "rtt_p95",
+            "rtt_p99",
+            "rtt_trimmed",
+            "transfers_completed",
+            "transfers_unfinished",
+            "transfers_open",
+            "late_packets",
+            "mouth_to_ear",
+            "r_factor",
+            "mos",
+        ),
+        "queues": ("drop_runs", "drop_run_max", "loss_epochs", "loss_synchronisation"),
+    },
+}
+
+
 def columns(name: str) -> pl.Schema:
     """The columns of a frame that follow the run's key, its axes and its seed."""
     of_backend = {"queues": QUEUES, "transfers": TRANSFERS}
@@ -45,8 +68,7 @@ def metrics_of(name: str) -> list[str]:
 
 def newer(name: str) -> list[str]:
     """The columns of a frame that files of earlier versions may lack: metrics, and what schemas 6 and 7 added."""
-    added = ["rwnd_limited", "transfers_completed", "transfers_unfinished", "transfers_open"]
-    return [*metrics_of(name), *(added if name == "flows" else [])]
+    return [*metrics_of(name), *(column for added in ADDED.values() for column in added.get(name, ()))]
 
 
 def _runs() -> pl.Schema:
@@ -238,7 +260,16 @@ def of_run(run: Run, result: RunResult) -> Record:
     in_window = result.transfers
     if in_window.height:
         in_window = in_window.filter(pl.col("completed") >= spec["warm_up"] / PICOSECONDS)
-    seen = observe(flows, result.queues, in_window, window, None if rate is None else rate / 1e6)
+    seen = observe(
+        flows,
+        result.queues,
+        in_window,
+        window,
+        None if rate is None else rate / 1e6,
+        result.flow_series,
+        spec["warm_up"] / PICOSECONDS,
+        latest_change(spec["links"]) / PICOSECONDS,
+    )
     series = result.queue_series, result.flow_series
     summary = _summary(run, result, seen, window)
     axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own

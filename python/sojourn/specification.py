@@ -88,7 +88,7 @@ def long_lived(specification: RunSpecification) -> list[bool]:
     for flow in specification["flows"]:
         limited = flow["size"] is not None or flow["stop"] is not None or "arrivals" in flow
         is_built_in = "plugin" not in flow["source"]
-        limited = limited or (is_built_in and controls.congestion_control(flow["source"]["name"]).one_way)
+        limited = limited or (is_built_in and controls.congestion_control(flow["source"]["name"]).unresponsive)
         found += [not limited and flow["start"] + flow["start_within"] <= latest] * flow["count"]
     return found
 

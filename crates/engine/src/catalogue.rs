@@ -57,7 +57,7 @@ pub fn catalogue() -> Value {
 /// What the random numbers of a congestion control determine.
 const PROBES: &str = "times at which it probes";
 
-/// Window-based congestion controls, then rate-based sources, which may be one-way. `random` tells what is drawn at
+/// Window-based congestion controls, then rate-based sources, which may be one-way or unresponsive. `random` tells what is drawn at
 /// random, `random_if` which boolean parameters enable random draws.
 fn congestion_controls() -> Vec<Value> {
     let mut listed = Vec::new();
@@ -67,10 +67,11 @@ fn congestion_controls() -> Vec<Value> {
         entry["random"] = json!(needs.is_ok_and(|needs| needs.random).then_some(PROBES));
         listed.push(entry);
     }
-    for (about, parameters, one_way) in Traffic::catalogue() {
-        let mut entry = entry(about, parameters);
-        entry["one_way"] = json!(one_way);
-        entry["random_if"] = json!(Traffic::random_if(about.name));
+    for kind in Traffic::catalogue() {
+        let mut entry = entry(kind.about, kind.parameters);
+        entry["one_way"] = json!(kind.one_way);
+        entry["unresponsive"] = json!(kind.unresponsive);
+        entry["random_if"] = json!(Traffic::random_if(kind.about.name));
         listed.push(entry);
     }
     listed

@@ -3,6 +3,7 @@
 use crate::probe::{DelayStatistics, QueueStatistics, Series, Transfer};
 use crate::tcp::sender::{SenderStatistics, State};
 use crate::time::Time;
+use crate::traffic::CallQuality;
 
 /// The result of a run.
 #[derive(Debug)]
@@ -44,6 +45,10 @@ pub struct FlowResult {
     pub delays: Option<Box<DelayStatistics>>,
     /// Transfers of limited size, where the flow has such.
     pub transfers: Option<TransferCounts>,
+    /// Times from requests to their answers, of a flow of them.
+    pub round_trips: Option<Box<DelayStatistics>>,
+    /// What the listener hears, of a call.
+    pub call: Option<Box<CallQuality>>,
 }
 
 /// The transfers of a flow, or of a group whose connections arrive.

@@ -84,6 +84,11 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "rtt_mean", rows, rtt(mean))?;
     column(&frame, "rtt_min", rows, rtt(|counts| counts.min_rtt.seconds()))?;
     column(&frame, "rtt_max", rows, rtt(|counts| counts.max_rtt.seconds()))?;
+    let probed = |select: fn(&DelayStatistics) -> f64| move |row: &FlowResult| row.round_trips.as_deref().map(select);
+    column(&frame, "rtt_p50", rows, probed(|times| times.p50))?;
+    column(&frame, "rtt_p95", rows, probed(|times| times.p95))?;
+    column(&frame, "rtt_p99", rows, probed(|times| times.p99))?;
+    column(&frame, "rtt_trimmed", rows, probed(|times| times.trimmed_mean))?;
     column(&frame, "delay_samples", rows, |row| row.delays.as_ref().map_or(0, |delays| delays.packets))?;
     let delay = |select: fn(&DelayStatistics) -> f64| move |row: &FlowResult| row.delays.as_deref().map(select);
     column(&frame, "delay_mean", rows, delay(|delays| delays.mean))?;
@@ -96,6 +101,10 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "transfers_completed", rows, |row| row.transfers.map(|counts| counts.completed))?;
     column(&frame, "transfers_unfinished", rows, |row| row.transfers.map(|counts| counts.unfinished))?;
     column(&frame, "transfers_open", rows, |row| row.transfers.map(|counts| counts.open_mean))?;
+    column(&frame, "late_packets", rows, |row| row.call.as_ref().map(|call| call.late))?;
+    column(&frame, "mouth_to_ear", rows, |row| row.call.as_ref().and_then(|call| call.mouth_to_ear))?;
+    column(&frame, "r_factor", rows, |row| row.call.as_ref().map(|call| call.rating))?;
+    column(&frame, "mos", rows, |row| row.call.as_ref().map(|call| call.score))?;
     Ok(frame)
 }
 
@@ -149,6 +158,11 @@ fn queues<'py>(py: Python<'py>, specification: &Specification, rows: &[QueueResu
     column(&frame, "total_arrivals", rows, total(|counts| counts.arrivals))?;
     column(&frame, "total_departures", rows, total(|counts| counts.departures))?;
     column(&frame, "total_drops", rows, total(Counts::drops))?;
+    column(&frame, "drop_runs", rows, |row| row.statistics.drop_runs)?;
+    column(&frame, "drop_run_max", rows, |row| row.statistics.longest_drop_run)?;
+    let together = |row: &QueueResult| row.statistics.synchronisation;
+    column(&frame, "loss_epochs", rows, |row| together(row).map_or(0, |found| found.epochs))?;
+    column(&frame, "loss_synchronisation", rows, |row| together(row).map(|found| found.share))?;
     column(&frame, "queued_at_end", rows, |row| row.statistics.queued_at_end)?;
     Ok(frame)
 }

@@ -33,6 +33,10 @@ FLOWS = pl.Schema(
         "rtt_mean": pl.Float64(),
         "rtt_min": pl.Float64(),
         "rtt_max": pl.Float64(),
+        "rtt_p50": pl.Float64(),
+        "rtt_p95": pl.Float64(),
+        "rtt_p99": pl.Float64(),
+        "rtt_trimmed": pl.Float64(),
         "delay_samples": pl.UInt64(),
         "delay_mean": pl.Float64(),
         "delay_min": pl.Float64(),
@@ -44,6 +48,10 @@ FLOWS = pl.Schema(
         "transfers_completed": pl.UInt64(),
         "transfers_unfinished": pl.UInt64(),
         "transfers_open": pl.Float64(),
+        "late_packets": pl.UInt64(),
+        "mouth_to_ear": pl.Float64(),
+        "r_factor": pl.Float64(),
+        "mos": pl.Float64(),
     }
 )
 
@@ -71,6 +79,10 @@ QUEUES = pl.Schema(
         "sojourn_max": pl.Float64(),
         "utilisation": pl.Float64(),
         "bytes_sent": pl.UInt64(),
+        "drop_runs": pl.UInt64(),
+        "drop_run_max": pl.UInt64(),
+        "loss_epochs": pl.UInt64(),
+        "loss_synchronisation": pl.Float64(),
         "total_arrivals": pl.UInt64(),
         "total_departures": pl.UInt64(),
         "total_drops": pl.UInt64(),

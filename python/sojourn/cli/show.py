@@ -161,6 +161,7 @@ def compared(
         *(Column(name.upper(), (name,), partial(_in_its_unit, name), Kind.NUMBER, rank=1) for name in ("a", "b")),
         Column("B - A", ("difference", "difference_ci_low", "difference_ci_high"), _difference, Kind.NUMBER),
         number("p", show=lambda p: f"{p:.3g}"),
+        number("harm", show=lambda harm: f"{harm:.3f}", rank=3),
     ]
     notes = [
         f"A: {first}",
@@ -181,10 +182,10 @@ def _compared(entry: ComparedMetric, group: str | None) -> Row:
     row: dict[str, object] = {GROUP: group, "entry": entry.metric, "metric": entry.metric.name, "seeds": 0}
     found = entry.comparison
     if found is None:
-        return row | dict.fromkeys(("a", "b", "difference", "difference_ci_low", "difference_ci_high", "p"))
+        return row | dict.fromkeys(("a", "b", "difference", "difference_ci_low", "difference_ci_high", "p", "harm"))
     mean, low, high = found.difference
     ends = {"difference": mean, "difference_ci_low": low, "difference_ci_high": high}
-    return row | {"seeds": found.pairs, "a": found.first, "b": found.second, **ends, "p": found.p}
+    return row | {"seeds": found.pairs, "a": found.first, "b": found.second, **ends, "p": found.p, "harm": entry.harm}
 
 
 def _in_its_unit(name: str, row: Row) -> str:

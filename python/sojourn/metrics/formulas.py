@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
+#: The part of the flows' mean throughput below which a flow is starved.
+STARVED = 0.1
+
+
 def throughput_mbps(bytes_delivered: "Numbers", window: float) -> "Array":
     """Throughput of each flow in Mbit/s: payload bytes delivered to its receiver over the measuring window (s)."""
     return _array(bytes_delivered) * 8 / 1e6 / window
@@ -78,6 +82,20 @@ def weighted_quantile(values: "Numbers", weights: "Numbers", share: float) -> fl
     return float(_array(values)[order[min(place, len(order) - 1)]])
 
 
+def least_of_known(values: "Numbers") -> float | None:
+    """The least of those that are numbers; none if there are none."""
+    import numpy as np
+
+    numbers = _array(values)
+    known = numbers[~np.isnan(numbers)]
+    return float(known.min()) if len(known) else None
+
+
+def share_below(values: "Numbers", bound: float) -> float:
+    """The share of the values that are below a bound."""
+    return float((_array(values) < bound).mean())
+
+
 def standard_deviation(values: "Numbers") -> float | None:
     """The sample standard deviation (divisor n - 1); none for a single value."""
     return float(_array(values).std(ddof=1)) if len(values) > 1 else None
@@ -102,6 +120,16 @@ def jain(values: "Numbers") -> float | None:
     shares = _array(values)
     squares = float((shares**2).sum())
     return float(shares.sum()) ** 2 / (len(shares) * squares) if squares > 0 else None
+
+
+def harm(solo: float, beside: float, more_is_better: bool) -> float | None:
+    """The harm to a flow whose performance is ``solo`` without a competitor and ``beside`` with it: 1 if nothing is left.
+
+    None if the better of the two is 0. Source: Ware, Mukerjee, Seshan and Sherry, "Beyond Jain's fairness index", HotNets 2019.
+    """
+    change = solo - beside if more_is_better else beside - solo
+    whole = solo if more_is_better else beside
+    return change / whole if whole else None
 
 
 def percentage(part: float, whole: float) -> float | None:

@@ -23,6 +23,13 @@ class Scope(StrEnum):
     QUEUE = "queue"
 
 
+class Better(StrEnum):
+    """Which of two values users prefer."""
+
+    MORE = "more"
+    LESS = "less"
+
+
 class Display(NamedTuple):
     """The unit in which people read a metric, and what a value is multiplied by to be in it."""
 
@@ -52,6 +59,8 @@ class Metric:
     compute: "Callable[[Observation], float | None]"
     #: Where the definition comes from, if it is a paper's.
     source: str = ""
+    #: Which values users prefer, where that is plain; harm is defined of such metrics only.
+    better: Better | None = None
     #: The unit in figures, reports and on the terminal, if it is not ``unit``.
     display: Display | None = None
     #: The label of an axis or a column; title and unit unless given.

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.metrics.formulas import throughput_mbps
+from sojourn.metrics.over_time import Samples, sampled
 
 Numbers = NDArray[np.float64]
 
@@ -32,6 +33,16 @@ class Observation:
     delay_p95: Numbers
     delay_p99: Numbers
     jitter: Numbers
+    #: Of flows of requests, the mean of the shortest 95 % of the times until they were answered, s; else not a number.
+    answered: Numbers
+    #: Of calls, packets that came too late to be played, mouth-to-ear delay in s, and mean opinion score; else not a number.
+    late: Numbers
+    mouth_to_ear: Numbers
+    mos: Numbers
+    #: From the start to the answer to the SYN, s; not a number without one.
+    startup: Numbers
+    #: Bytes delivered over time; none if the run has no samples of flows.
+    samples: Samples | None
     #: Data segments that each flow sent, retransmissions included, retransmissions, and how many queues dropped or links lost.
     segments_sent: Numbers
     retransmissions: Numbers
@@ -67,6 +78,12 @@ class Observation:
             delay_p95=self.delay_p95[flows],
             delay_p99=self.delay_p99[flows],
             jitter=self.jitter[flows],
+            answered=self.answered[flows],
+            late=self.late[flows],
+            mouth_to_ear=self.mouth_to_ear[flows],
+            mos=self.mos[flows],
+            startup=self.startup[flows],
+            samples=None if self.samples is None else self.samples.of(flows),
             segments_sent=self.segments_sent[flows],
             retransmissions=self.retransmissions[flows],
             packets_dropped=self.packets_dropped[flows],
@@ -82,7 +99,14 @@ class Observation:
 
 
 def observe(
-    flows: pl.DataFrame, queues: pl.DataFrame, transfers: pl.DataFrame, window: float, bottleneck_mbps: float | None
+    flows: pl.DataFrame,
+    queues: pl.DataFrame,
+    transfers: pl.DataFrame,
+    window: float,
+    bottleneck_mbps: float | None,
+    flow_series: pl.DataFrame | None = None,
+    opens: float = 0.0,
+    changed: float = 0.0,
 ) -> Observation:
     """Prepares a run's frames for metrics of all its flows.
 
@@ -92,6 +116,9 @@ def observe(
         transfers: the transfers that were completed in the measuring window.
         window: length of the measuring window, s.
         bottleneck_mbps: rate of the first link that has a discipline, Mbit/s.
+        flow_series: samples of the flows; without them there are no values over time.
+        opens: when the measuring window opens, s.
+        changed: when a link changes for the last time, s.
     """
     samples, delays = (flows[column].to_numpy().astype(np.float64) for column in ("rtt_samples", "delay_samples"))
     throughputs = throughput_mbps(flows["bytes_delivered"].to_numpy(), window)
@@ -106,6 +133,12 @@ def observe(
         delay_p95=flows["delay_p95"].to_numpy(),
         delay_p99=flows["delay_p99"].to_numpy(),
         jitter=flows["jitter"].to_numpy(),
+        answered=flows["rtt_trimmed"].to_numpy(),
+        late=flows["late_packets"].cast(pl.Float64).to_numpy(),
+        mouth_to_ear=flows["mouth_to_ear"].to_numpy(),
+        mos=flows["mos"].to_numpy(),
+        startup=(flows["established"] - flows["start"]).to_numpy(),
+        samples=None if flow_series is None else sampled(flow_series, flows, opens, changed),
         segments_sent=flows["segments_sent"].to_numpy().astype(np.float64),
         retransmissions=flows["retransmissions"].to_numpy().astype(np.float64),
         packets_dropped=flows["packets_dropped"].to_numpy().astype(np.float64),

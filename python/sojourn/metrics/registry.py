@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sojourn.metrics import formulas, transfers
-from sojourn.metrics.metric import MILLISECONDS, PERCENT, Metric, Scope
+from sojourn.metrics.metric import MILLISECONDS, PERCENT, Better, Metric, Scope
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
     from sojourn.metrics.observation import Observation
+    from sojourn.metrics.over_time import Samples
 
 #: Throughputs agree with published ones within this part of the fair share.
 FAIR_SHARE_FLOOR = 0.05
@@ -42,6 +43,39 @@ def _share_of_link(seen: "Observation") -> float | None:
     return None if rate is None else formulas.percentage(formulas.total(seen.throughputs), rate)
 
 
+def _in_percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _over_time(formula: "Callable[[Samples], float | None]") -> "Callable[[Observation], float | None]":
+    """A formula of the throughputs of long-lived flows over time; there is no value without samples."""
+    return lambda seen: None if seen.samples is None else formula(seen.samples.of(seen.long_lived))
+
+
+def _unheard(seen: "Observation") -> float | None:
+    calls = seen.late == seen.late
+    dropped = formulas.total(seen.packets_dropped[calls])
+    return formulas.percentage(dropped + formulas.total(seen.late[calls]), dropped + formulas.total(seen.delay_samples[calls]))
+
+
+def _responsiveness(seen: "Observation") -> float | None:
+    separate = formulas.mean_of_known(seen.answered)
+    if not separate:
+        return None
+    loaded = _of_samples(seen.rtt_sums[seen.long_lived], seen.rtt_samples[seen.long_lived])
+    return (60 / separate + 60 / loaded) / 2 if loaded else 60 / separate
+
+
+def _rate_ratio(seen: "Observation") -> float | None:
+    rates = seen.throughputs[seen.long_lived]
+    return float(rates.max() / rates.min()) if len(rates) > 1 and rates.min() > 0 else None
+
+
+def _starved(seen: "Observation") -> float | None:
+    rates = seen.throughputs[seen.long_lived]
+    return 100 * formulas.share_below(rates, formulas.STARVED * formulas.mean(rates)) if len(rates) > 1 else None
+
+
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
@@ -51,6 +85,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput-q1",
             definition="p25 of x over flows",
             compute=_of_flows(lambda x: formulas.quantile(x, 0.25)),
@@ -62,6 +97,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput-median",
             definition="p50 of x over flows",
             compute=_of_flows(lambda x: formulas.quantile(x, 0.5)),
@@ -73,6 +109,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput-q3",
             definition="p75 of x over flows",
             compute=_of_flows(lambda x: formulas.quantile(x, 0.75)),
@@ -84,6 +121,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput-mean",
             definition="mean of x over flows",
             compute=_of_flows(formulas.mean),
@@ -107,6 +145,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="Mbit/s",
             decimals=2,
+            better=Better.MORE,
             figure="throughput",
             definition="Σ x",
             compute=_of_flows(formulas.total),
@@ -144,6 +183,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="",
             decimals=2,
+            better=Better.MORE,
             figure="fairness",
             definition=(
                 "(Σ x)² / (n Σ x²), from 1/n to 1, over the n long-lived flows: those of unlimited demand that were there for "
@@ -163,6 +203,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="round-trip-time",
             definition=(
                 "Σ `rtt_samples` · `rtt_mean` / Σ `rtt_samples` over flows: each sample has the same weight; null without samples"
@@ -177,10 +218,11 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="delay-mean",
             definition=(
                 "Σ `delay_samples` · `delay_mean` / Σ `delay_samples` over flows: each packet has the same weight; null without "
-                "flows of `cbr`"
+                "flows of `cbr` or `voice`"
             ),
             compute=lambda seen: _of_samples(seen.delay_sums, seen.delay_samples),
             display=MILLISECONDS,
@@ -192,6 +234,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="delay-p95",
             definition="mean of `delay_p95` over the flows that have one",
             compute=lambda seen: formulas.mean_of_known(seen.delay_p95),
@@ -203,6 +246,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="delay-p99",
             definition="mean of `delay_p99` over the flows that have one",
             compute=lambda seen: formulas.mean_of_known(seen.delay_p99),
@@ -215,6 +259,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="jitter",
             definition="mean of `jitter` over the flows that have one",
             source="RFC 3550, section 6.4.1",
@@ -223,11 +268,177 @@ METRICS: dict[str, Metric] = {
             main_of_group=True,
         ),
         Metric(
+            name="startup_s",
+            title="start-up time",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=5,
+            better=Better.LESS,
+            figure="startup-time",
+            definition="mean of `established` - `start` over TCP flows that have both: the handshake, with retries of lost SYNs",
+            source="RFC 7928, section 2.2",
+            compute=lambda seen: formulas.mean_of_known(seen.startup),
+            display=MILLISECONDS,
+        ),
+        Metric(
+            name="mos",
+            title="mean opinion score of calls",
+            scope=Scope.RUN,
+            unit="",
+            decimals=2,
+            better=Better.MORE,
+            definition="mean of `mos` over flows of `voice`",
+            source="ITU-T G.107, annex B",
+            compute=lambda seen: formulas.mean_of_known(seen.mos),
+            axis="Mean opinion score (1: bad, 4.5: best)",
+            main_of_group=True,
+            ends=(1, 4.5),
+        ),
+        Metric(
+            name="mos_least",
+            title="opinion score of the worst call",
+            scope=Scope.RUN,
+            unit="",
+            decimals=2,
+            better=Better.MORE,
+            definition="minimum of `mos` over flows of `voice`",
+            source="ITU-T G.107, annex B",
+            compute=lambda seen: formulas.least_of_known(seen.mos),
+            ends=(1, 4.5),
+        ),
+        Metric(
+            name="mouth_to_ear_s",
+            title="mouth-to-ear delay",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=5,
+            better=Better.LESS,
+            figure="mouth-to-ear",
+            definition="mean of `mouth_to_ear` over flows of `voice`",
+            source="ITU-T G.114",
+            compute=lambda seen: formulas.mean_of_known(seen.mouth_to_ear),
+            display=MILLISECONDS,
+        ),
+        Metric(
+            name="call_loss_pct",
+            title="unheard packets of calls",
+            scope=Scope.RUN,
+            unit="%",
+            decimals=2,
+            better=Better.LESS,
+            figure="call-loss",
+            definition=(
+                "100 Σ (`packets_dropped` + `late_packets`) / Σ (`packets_dropped` + `delay_samples`) over flows of `voice`: "
+                "packets that were lost, or came too late to be played"
+            ),
+            compute=_unheard,
+        ),
+        Metric(
+            name="rpm",
+            title="responsiveness",
+            scope=Scope.RUN,
+            unit="1/min",
+            decimals=0,
+            better=Better.MORE,
+            definition=(
+                "round trips a minute: the mean of 60 / (mean of `rtt_trimmed` over flows of `ping`) and 60 / (`rtt_mean` of the "
+                "long-lived flows, each sample with the same weight), or the former alone if there are none; null without `ping`"
+            ),
+            source="draft-ietf-ippm-responsiveness-08, section 5.3",
+            compute=_responsiveness,
+            axis="Responsiveness (round trips a minute)",
+            main_of_group=True,
+        ),
+        Metric(
+            name="convergence_s",
+            title="convergence time",
+            scope=Scope.RUN,
+            unit="s",
+            decimals=1,
+            better=Better.LESS,
+            figure="convergence-time",
+            definition=(
+                "time from the latest start of a long-lived flow or change of a link to the end of the first second in which "
+                "each long-lived flow has at least 0.9 of their mean throughput, over the whole run; null if there is none, for "
+                "a single flow and without `flow_series`"
+            ),
+            source="RFC 5166; Bansal, Balakrishnan, Floyd and Shenker, SIGCOMM 2001: δ-fair convergence, δ = 0.1",
+            compute=_over_time(lambda samples: samples.convergence()),
+        ),
+        Metric(
+            name="instability",
+            title="instability of throughput",
+            scope=Scope.RUN,
+            unit="",
+            decimals=3,
+            better=Better.LESS,
+            definition=(
+                "mean over long-lived flows of the standard deviation of their throughputs in intervals of 1 s over the mean of "
+                "these; null without `flow_series`"
+            ),
+            source="Jin, Wei and Low, FAST TCP, INFOCOM 2004: the stability index",
+            compute=_over_time(lambda samples: samples.instability()),
+            axis="Instability (0: constant)",
+        ),
+        Metric(
+            name="jain_1s",
+            title="Jain's index within 1 s",
+            scope=Scope.RUN,
+            unit="",
+            decimals=3,
+            better=Better.MORE,
+            figure="fairness-1s",
+            definition="mean over intervals of 1 s of Jain's index of the long-lived flows; null without `flow_series`",
+            source="Jain, Chiu and Hawe, DEC-TR-301, 1984; Koksal, Kassab and Balakrishnan, SIGMETRICS 2000: short-term fairness",
+            compute=_over_time(lambda samples: samples.fairness()),
+            ends=(0, 1),
+        ),
+        Metric(
+            name="rate_ratio",
+            title="ratio of greatest to least throughput",
+            scope=Scope.RUN,
+            unit="",
+            decimals=2,
+            definition=(
+                "max x / min x over the long-lived flows; null with fewer than two, and if one got nothing, which "
+                "`starved_pct` counts"
+            ),
+            source="Arun, Alizadeh and Balakrishnan, SIGCOMM 2022: a network is s-fair if it is below s",
+            compute=_rate_ratio,
+            ends=(1, None),
+        ),
+        Metric(
+            name="starved_pct",
+            title="starved flows",
+            scope=Scope.RUN,
+            unit="%",
+            decimals=1,
+            figure="starved-flows",
+            definition="share of the long-lived flows with x below a tenth of their mean; null with fewer than two",
+            compute=_starved,
+            ends=(0, 100),
+        ),
+        Metric(
+            name="starved_time_pct",
+            title="time in starvation",
+            scope=Scope.RUN,
+            unit="%",
+            decimals=1,
+            figure="starved-time",
+            definition=(
+                "share of the intervals of 1 s, over all long-lived flows, in which one has less than a tenth of the mean of "
+                "them in this interval; null with fewer than two and without `flow_series`"
+            ),
+            compute=lambda seen: _in_percent(_over_time(lambda samples: samples.starved_time())(seen)),
+            ends=(0, 100),
+        ),
+        Metric(
             name="retransmitted_pct",
             title="retransmission ratio",
             scope=Scope.RUN,
             unit="%",
             decimals=2,
+            better=Better.LESS,
             figure="retransmission-ratio",
             definition="100 Σ `retransmissions` / Σ `segments_sent` over flows; null when no segment was sent",
             compute=lambda seen: formulas.percentage(formulas.total(seen.retransmissions), formulas.total(seen.segments_sent)),
@@ -251,6 +462,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="%",
             decimals=2,
+            better=Better.LESS,
             figure="loss-ratio",
             definition="100 Σ `packets_dropped` / Σ `segments_sent` over flows; null when no segment was sent",
             compute=lambda seen: formulas.percentage(formulas.total(seen.packets_dropped), formulas.total(seen.segments_sent)),
@@ -302,6 +514,41 @@ METRICS: dict[str, Metric] = {
             floor=20.0,
         ),
         Metric(
+            name="drop_run_pkts",
+            title="mean run of drops",
+            scope=Scope.QUEUE,
+            unit="packets",
+            decimals=2,
+            figure="drop-run-mean",
+            definition="`drops` / `drop_runs`; null without drops",
+            compute=_of_queue(lambda queue: queue["drops"] / queue["drop_runs"] if queue["drop_runs"] else None),
+            ends=(1, None),
+        ),
+        Metric(
+            name="drop_run_max_pkts",
+            title="longest run of drops",
+            scope=Scope.QUEUE,
+            unit="packets",
+            decimals=0,
+            figure="drop-run-longest",
+            definition="`drop_run_max`",
+            compute=_of_queue(lambda queue: queue["drop_run_max"]),
+        ),
+        Metric(
+            name="loss_sync_pct",
+            title="loss synchronisation",
+            scope=Scope.QUEUE,
+            unit="%",
+            decimals=1,
+            figure="loss-synchronisation",
+            definition=(
+                "100 `loss_synchronisation`: the mean share of the long-lived flows that lose packets in a congestion epoch"
+            ),
+            source="RFC 7928, section 2.4; Hassayoun and Ros, INFOCOM Workshops 2008",
+            compute=_of_queue(lambda queue: _in_percent(queue["loss_synchronisation"])),
+            ends=(0, 100),
+        ),
+        Metric(
             name="utilisation",
             title="utilisation",
             scope=Scope.QUEUE,
@@ -320,6 +567,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.QUEUE,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="sojourn-mean",
             definition="`sojourn_mean`",
             compute=_of_queue(lambda queue: queue["sojourn_mean"]),
@@ -332,6 +580,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.QUEUE,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="sojourn-median",
             definition="`sojourn_p50`",
             compute=_of_queue(lambda queue: queue["sojourn_p50"]),
@@ -344,6 +593,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.QUEUE,
             unit="s",
             decimals=5,
+            better=Better.LESS,
             figure="sojourn-p99",
             definition="`sojourn_p99`",
             compute=_of_queue(lambda queue: queue["sojourn_p99"]),

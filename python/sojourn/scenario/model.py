@@ -46,6 +46,7 @@ class Flows(Table):
         None, description="Amount of data to send per flow, unlimited by default; of flows that arrive a distribution, too."
     )
     arrivals: Arrivals | None = Field(None, description="Connections arrive by themselves, each for one transfer.")
+    both_ways: bool = Field(False, description='Whether as many flows run from each host of "to" to each of "from".')
     group: Name | None = Field(None, description='Name of these flows in results; by default "from-to", numbered if taken.')
     stack: StackChoice | None = Field(None, description="Settings of these flows that differ from the scenario's stack.")
 
@@ -81,16 +82,24 @@ class Flows(Table):
     def ends(self, network: Network) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Each entry of ``from`` with each of ``to``, called ``from-to``, and the pairs of hosts that they stand for.
 
+        If the flows run both ways, then each entry of ``to`` with each of ``from`` follows.
+
         Raises:
             ValueError: there is no such host in the network.
         """
         hosts = network.end_hosts()
+        there, back = [], []
         for origin in self.origins:
             for target in self.targets:
                 ends = (_named("from", origin, network, hosts), _named("to", target, network, hosts))
                 if (number := len(ends[0]) * len(ends[1])) > MOST_PAIRS:
                     raise ValueError(f"from: {number:,} pairs of hosts; at most {MOST_PAIRS:,}")
-                yield f"{origin}-{target}", list(product(*ends))
+                pairs = list(product(*ends))
+                there.append((f"{origin}-{target}", pairs))
+                back.append((f"{target}-{origin}", [(target, origin) for origin, target in pairs]))
+        yield from there
+        if self.both_ways:
+            yield from back
 
 
 def _named(key: str, text: str, network: Network, hosts: Collection[str]) -> Sequence[str]:

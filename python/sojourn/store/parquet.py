@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from sojourn.results import NAMES, newer
+from sojourn.results import NAMES, columns, newer
 from sojourn.store.marker import FRAMES_SINCE, SCHEMA, is_known
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def digest(file: Path) -> str | None:
 def scan(file: Path, name: str) -> pl.LazyFrame:
     """The file of a frame, read when it is collected; columns that were added since are null, at its end."""
     frame = pl.scan_parquet(file)
-    return frame.with_columns(pl.lit(None, pl.Float64()).alias(column) for column in lacking(frame.collect_schema(), name))
+    known = columns(name)
+    return frame.with_columns(pl.lit(None, known[column]).alias(column) for column in lacking(frame.collect_schema(), name))
 
 
 def lacking(columns: Iterable[str], name: str) -> list[str]:

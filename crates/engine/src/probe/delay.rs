@@ -1,7 +1,12 @@
 //! One-way delays of a flow's packets, and how much they vary from one packet to the next.
 
+use hdrhistogram::Histogram;
+
 use super::sojourn::{bucket_of, histogram};
 use crate::time::Duration;
+
+/// The part of the delays that a trimmed mean is taken of: TMP of draft-ietf-ippm-responsiveness-08, section 5.2.
+const UNTRIMMED: f64 = 0.95;
 
 /// What is counted of the packets that arrive. Most flows have delays within a few octaves, so only the buckets between the
 /// least and the greatest are kept.
@@ -59,11 +64,36 @@ impl DelayProbe {
         *self = DelayProbe { previous: self.previous, ..DelayProbe::default() };
     }
 
+    /// Delays in seconds, within 1 % and in ascending order, and how many packets had each.
+    pub fn counts(&self) -> Vec<(f64, u64)> {
+        let (least, greatest) = (self.least.seconds(), self.greatest.seconds());
+        let seconds = |nanoseconds: u64| (nanoseconds as f64 * 1e-9).clamp(least, greatest);
+        let histogram = self.histogram();
+        histogram.iter_recorded().map(|bucket| (seconds(bucket.value_iterated_to()), bucket.count_at_value())).collect()
+    }
+
+    /// The mean of the shortest of them, a share of all, in seconds.
+    fn trimmed_mean(&self, share: f64) -> f64 {
+        let mut left = (self.packets as f64 * share).ceil().max(1.0);
+        let (mut sum, mut taken) = (0.0, 0.0);
+        for (delay, count) in self.counts() {
+            let part = left.min(count as f64);
+            sum += delay * part;
+            taken += part;
+            left -= part;
+        }
+        sum / taken
+    }
+
+    fn histogram(&self) -> Histogram<u64> {
+        let counts = self.counts.iter().enumerate();
+        histogram(counts.map(|(place, count)| (self.first_bucket + place, u64::from(*count))))
+    }
+
     /// What was measured in the window; none if no packet arrived.
     pub fn statistics(&self) -> Option<DelayStatistics> {
         let greatest = self.greatest.seconds();
-        let counts = self.counts.iter().enumerate();
-        let histogram = histogram(counts.map(|(place, count)| (self.first_bucket + place, u64::from(*count))));
+        let histogram = self.histogram();
         let quantile = |quantile: f64| (histogram.value_at_quantile(quantile) as f64 * 1e-9).min(greatest);
         (self.packets > 0).then(|| DelayStatistics {
             packets: self.packets,
@@ -73,6 +103,7 @@ impl DelayProbe {
             p95: quantile(0.95),
             p99: quantile(0.99),
             max: greatest,
+            trimmed_mean: self.trimmed_mean(UNTRIMMED),
             jitter: (self.differences > 0).then(|| self.difference_sum as f64 / self.differences as f64 * 1e-12),
         })
     }
@@ -95,6 +126,8 @@ pub struct DelayStatistics {
     pub p99: f64,
     /// The longest.
     pub max: f64,
+    /// Mean of the shortest 95 %, within 1 %.
+    pub trimmed_mean: f64,
     /// Mean of |D(i - 1, i)|, the difference between the delays of a packet and of the one that arrived before it (RFC 3550,
     /// section 6.4.1, which smooths the same with a gain of 1/16); none until two arrived.
     pub jitter: Option<f64>,
@@ -125,6 +158,8 @@ mod tests {
             prop_assert_eq!(seen.packets, delays.len() as u64);
             prop_assert!(close(seen.mean, sorted.iter().sum::<f64>() / sorted.len() as f64, 1e-9));
             prop_assert!(close(seen.min, sorted[0], 1e-9) && close(seen.max, sorted[sorted.len() - 1], 1e-9));
+            let kept = &sorted[..(0.95 * sorted.len() as f64).ceil() as usize];
+            prop_assert!(close(seen.trimmed_mean, kept.iter().sum::<f64>() / kept.len() as f64, 0.01));
             for (found, share) in [(seen.p50, 0.5), (seen.p95, 0.95), (seen.p99, 0.99)] {
                 let rank = (share * sorted.len() as f64).ceil().max(1.0) as usize;
                 prop_assert!(close(found, sorted[rank - 1], 0.01), "{found} for {}", sorted[rank - 1]);

@@ -2,7 +2,10 @@
 
 use std::ops::Add;
 
+use super::drop_runs::DropRuns;
+use super::loss_epochs::{LossEpochs, Synchronisation};
 use super::sojourn::SojournCounts;
+use crate::packet::flags;
 use crate::queue::{DropCause, Outcome};
 use crate::time::{Duration, Time};
 
@@ -113,9 +116,17 @@ pub struct QueueProbe {
     sojourn_max: Duration,
     /// The distribution of the sojourn times of the packets sent.
     sojourns: SojournCounts,
+    drop_runs: DropRuns,
+    /// None if no long-lived flow crosses the link.
+    loss_epochs: Option<Box<LossEpochs>>,
 }
 
 impl QueueProbe {
+    /// A probe that also finds congestion epochs.
+    pub fn new(loss_epochs: Option<LossEpochs>) -> QueueProbe {
+        QueueProbe { loss_epochs: loss_epochs.map(Box::new), ..QueueProbe::default() }
+    }
+
     /// Records an arrival that is queued.
     #[inline(always)]
     pub fn on_arrival(&mut self, size: u16, now: Time) {
@@ -134,6 +145,13 @@ impl QueueProbe {
     pub fn on_outcome(&mut self, outcome: &Outcome, now: Time) {
         for dropped in &outcome.dropped {
             self.leave(dropped.packet.size, now);
+            let is_arriving = dropped.queued_since.is_none();
+            self.drop_runs.on_drop(is_arriving, self.window.arrivals, self.window.departures);
+            if let Some(epochs) = &mut self.loss_epochs
+                && dropped.packet.has(flags::DATA)
+            {
+                epochs.on_loss(dropped.packet.flow, self.bytes, now);
+            }
             match dropped.cause {
                 DropCause::Overflow => self.window.drops_overflow += 1,
                 DropCause::Early => self.window.drops_early += 1,
@@ -202,6 +220,10 @@ impl QueueProbe {
     pub fn open_window(&mut self, now: Time, remaining: Duration) {
         let counts = self.window;
         let (packets, bytes) = (self.packets, self.bytes);
+        let mut loss_epochs = self.loss_epochs.take();
+        if let Some(epochs) = &mut loss_epochs {
+            epochs.open_window();
+        }
         *self = QueueProbe {
             window_opened: now,
             integrals: Integrals::from_now(packets, bytes, now),
@@ -211,6 +233,7 @@ impl QueueProbe {
             before_window: counts,
             sojourn_sum_before_window: self.sojourn_sum,
             busy: remaining,
+            loss_epochs,
             ..QueueProbe::default()
         };
     }
@@ -244,6 +267,9 @@ impl QueueProbe {
             busy_share: if elapsed == 0 { 0.0 } else { busy.0 as f64 / elapsed as f64 },
             sojourn,
             queued_at_end: self.packets,
+            drop_runs: self.drop_runs.runs,
+            longest_drop_run: self.drop_runs.longest,
+            synchronisation: self.loss_epochs.and_then(|epochs| epochs.synchronisation()),
         }
     }
 }
@@ -284,4 +310,10 @@ pub struct QueueStatistics {
     pub sojourn: Option<SojournTimes>,
     /// Packets in the queue at the end.
     pub queued_at_end: u64,
+    /// Runs of drops.
+    pub drop_runs: u64,
+    /// Packets of the longest run.
+    pub longest_drop_run: u64,
+    /// How far flows lose packets together; `None` if no long-lived flow lost any.
+    pub synchronisation: Option<Synchronisation>,
 }

@@ -14,7 +14,7 @@ use crate::network::{
 use crate::numbers::Numbers;
 use crate::packet::OptionsPool;
 use crate::plugin::{Plugin, Plugins, Unloaded};
-use crate::probe::QueueProbe;
+use crate::probe::{LossEpochs, QueueProbe};
 use crate::queue::{Discipline, FlowTable, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
 use crate::specification::{
@@ -51,7 +51,8 @@ pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Res
     memory::check(specification, &ways, &builder.round_trips)?;
     check_numbers(specification, &ways, &builder.flows.numbers)?;
     builder.build_flows(&senders)?;
-    let (links, mut sources) = build_links(&mut builder)?;
+    let epochs = Epochs::new(specification, &senders, &ways);
+    let (links, mut sources) = build_links(&mut builder, &epochs)?;
     add_pacing(&mut builder.flows.fixed, &mut sources);
     if sources.len() > MOST_SOURCES {
         return Err(format!(
@@ -239,7 +240,7 @@ fn has_window(name: &str) -> bool {
 /// Names all that may send: those with a window and those with a rate.
 fn unknown_source(name: &str) -> String {
     let windows = Algorithm::catalogue().into_iter().map(|(about, _)| about.name);
-    let rates = Traffic::catalogue().into_iter().map(|(about, ..)| about.name);
+    let rates = Traffic::catalogue().into_iter().map(|kind| kind.about.name);
     format!("unknown congestion control {name:?}; known: {}", windows.chain(rates).collect::<Vec<_>>().join(", "))
 }
 
@@ -525,8 +526,45 @@ pub fn flow_starts(specification: &Specification) -> Vec<Time> {
         .collect()
 }
 
+/// What congestion epochs are found from: the long-lived flows, which want as much as they can get for the whole measuring
+/// window. One that starts before a tenth of it has passed counts, as in Jain's index.
+struct Epochs {
+    long_lived: Arc<[bool]>,
+    /// How many of them cross each link.
+    crossing: Vec<u64>,
+}
+
+impl Epochs {
+    fn new(specification: &Specification, senders: &[Sending], ways: &[Way]) -> Epochs {
+        let latest = specification.warm_up + Duration(specification.duration.since(specification.warm_up).0 / 10);
+        let mut long_lived = Vec::new();
+        let mut crossing = vec![0; specification.links.len()];
+        for ((flow, sending), way) in specification.flows.iter().zip(senders).zip(ways) {
+            let wants_more = match sending {
+                Sending::Window(_) => true,
+                Sending::Rate(blueprint) => blueprint.offered().is_none(),
+            };
+            let is_there = flow.size.is_none()
+                && flow.arrivals.is_none()
+                && flow.stop.is_none()
+                && flow.start + flow.start_within <= latest;
+            long_lived.extend(std::iter::repeat_n(wants_more && is_there, flow.count as usize));
+            if wants_more && is_there {
+                way.there.iter().for_each(|link| crossing[*link] += flow.count);
+            }
+        }
+        Epochs { long_lived: long_lived.into(), crossing }
+    }
+
+    /// Those at a link; none if no long-lived flow crosses it.
+    fn of(&self, link: usize, rate: Rate, base: Option<Duration>) -> Option<LossEpochs> {
+        let crossing = self.crossing[link];
+        (crossing > 0).then(|| LossEpochs::new(base.unwrap_or_default(), rate, Arc::clone(&self.long_lived), crossing))
+    }
+}
+
 /// The links, and the sources of events that they are.
-fn build_links(builder: &mut Builder) -> Result<(Vec<Link>, Vec<Due>), String> {
+fn build_links(builder: &mut Builder, epochs: &Epochs) -> Result<(Vec<Link>, Vec<Due>), String> {
     let Builder { specification, plugins, routes, round_trips, .. } = builder;
     let links = &specification.links;
     routes.find_followers(|index, feeder| {
@@ -563,7 +601,10 @@ fn build_links(builder: &mut Builder) -> Result<(Vec<Link>, Vec<Due>), String> {
                     discipline,
                     random: Random::stream(specification.seed, Purpose::Queue, index as u64),
                     outcome: Outcome::default(),
-                    probe: specification.probe.queue_statistics.then(QueueProbe::default),
+                    probe: specification
+                        .probe
+                        .queue_statistics
+                        .then(|| QueueProbe::new(epochs.of(index, link.rate, round_trips.over(index)))),
                     rate_changes: rate_changes(link).filter(|(_, rate)| *rate > Rate(0)).rev().collect(),
                     device: Device::new(link.device_queue),
                     room: source(Due::DeviceHasRoom(index as u32)),

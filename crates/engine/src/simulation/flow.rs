@@ -249,7 +249,7 @@ impl Flow {
     pub fn into_result(self, packets_dropped: u64, opens: Time, now: Time) -> FlowResult {
         let delivered = self.endpoints.delivered();
         let transfers = self.transfer_counts(opens, now);
-        let (tcp, rate_based, delays) = match &self.endpoints {
+        let (tcp, traffic) = match &self.endpoints {
             Endpoints::Tcp(connection) => {
                 let sender = &connection.sender;
                 let tcp = TcpResult {
@@ -258,10 +258,10 @@ impl Flow {
                     completed: sender.completed_at(),
                     statistics: sender.statistics_at(now),
                 };
-                (Some(tcp), None, None)
+                (Some(tcp), None)
             }
-            Endpoints::Traffic(traffic) => (None, Some(*traffic.statistics()), traffic.delays().map(Box::new)),
-            Endpoints::Arrivals => (None, None, None),
+            Endpoints::Traffic(traffic) => (None, Some(traffic)),
+            Endpoints::Arrivals => (None, None),
         };
         FlowResult {
             group: self.group,
@@ -271,9 +271,11 @@ impl Flow {
             total_bytes_delivered: delivered,
             packets_dropped,
             tcp,
-            rate_based,
-            delays,
+            rate_based: traffic.map(|traffic| *traffic.statistics()),
+            delays: traffic.and_then(Traffic::delays).map(Box::new),
             transfers,
+            round_trips: traffic.and_then(Traffic::round_trips).map(Box::new),
+            call: traffic.and_then(|traffic| traffic.call(packets_dropped)).map(Box::new),
         }
     }
 }

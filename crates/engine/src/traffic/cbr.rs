@@ -62,6 +62,16 @@ impl Cbr {
                      off)",
     };
 
+    /// The same with packets at this interval, which need be no whole number of bits at the rate.
+    pub(super) fn every(self, interval: Duration) -> Cbr {
+        Cbr { gap: interval, ..self }
+    }
+
+    /// The delays of the packets that arrived in the measuring window: [`DelayProbe::counts`].
+    pub(super) fn delay_counts(&self) -> Vec<(f64, u64)> {
+        self.delays.counts()
+    }
+
     /// Sends a packet and schedules the next, if any.
     fn emit(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let full = self.parameters.packet_size.0;
@@ -131,6 +141,8 @@ impl RateBased for Cbr {
     type Parameters = CbrParameters;
 
     const ONE_WAY: bool = true;
+
+    const UNRESPONSIVE: bool = true;
 
     const RANDOM_IF: &'static [&'static str] = &["poisson", "exponential"];
 

@@ -5,7 +5,9 @@
 //! congestion control. To add one: write its file, name it in a `mod` line and in `sources!` below.
 
 mod cbr;
+mod ping;
 mod tfrc;
+mod voice;
 
 use std::sync::Arc;
 
@@ -20,6 +22,8 @@ use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, SenderStatistics};
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
+
+pub use voice::{CallQuality, Codec};
 
 /// The configuration of a source within a run.
 #[derive(Clone, Debug)]
@@ -56,6 +60,19 @@ pub struct Offered {
     pub burst: u64,
 }
 
+/// What the catalogue says of a source.
+#[derive(Debug)]
+pub struct Kind {
+    /// Name, source and so on.
+    pub about: &'static About,
+    /// Its parameters.
+    pub parameters: Vec<Description>,
+    /// See [`RateBased::ONE_WAY`].
+    pub one_way: bool,
+    /// See [`RateBased::UNRESPONSIVE`].
+    pub unresponsive: bool,
+}
+
 /// Both ends of a flow with a rate-based sender. Like the ends of a connection, they are state machines without a
 /// clock: time is an argument, packets go to an outbox, and timers are deadlines that the owner observes.
 pub trait RateBased {
@@ -64,6 +81,9 @@ pub trait RateBased {
 
     /// Whether nothing is sent back to the sender, so that neither a reverse path nor a stack matters.
     const ONE_WAY: bool;
+
+    /// Whether what it sends is the same whatever the network does, so that it never wants more.
+    const UNRESPONSIVE: bool;
 
     /// The boolean parameters that make the source draw random numbers.
     const RANDOM_IF: &'static [&'static str] = &[];
@@ -129,6 +149,16 @@ pub trait RateBased {
         None
     }
 
+    /// What the listener of a call hears in the measuring window, in which so many packets were dropped; none if it is no call.
+    fn call(&self, _dropped: u64) -> Option<CallQuality> {
+        None
+    }
+
+    /// Times from requests to their answers since the start of the measuring window, if it sends requests.
+    fn round_trips(&self) -> Option<DelayStatistics> {
+        None
+    }
+
     /// Resets the counters at the start of the measuring window.
     fn open_window(&mut self);
 
@@ -191,9 +221,14 @@ macro_rules! sources {
         }
 
         impl Traffic {
-            /// All sources, in the order of the catalogue, and whether they are one-way.
-            pub fn catalogue() -> Vec<(&'static About, Vec<Description>, bool)> {
-                vec![$((&$name::ABOUT, $parameters::describe(), $name::ONE_WAY)),*]
+            /// All sources, in the order of the catalogue.
+            pub fn catalogue() -> Vec<Kind> {
+                vec![$(Kind {
+                    about: &$name::ABOUT,
+                    parameters: $parameters::describe(),
+                    one_way: $name::ONE_WAY,
+                    unresponsive: $name::UNRESPONSIVE,
+                }),*]
             }
 
             /// The boolean parameters of the source of this name that make it draw random numbers:
@@ -270,6 +305,16 @@ macro_rules! sources {
                 match self { $(Traffic::$name(source) => source.delays(),)* }
             }
 
+            /// See [`RateBased::call`].
+            pub fn call(&self, dropped: u64) -> Option<CallQuality> {
+                match self { $(Traffic::$name(source) => source.call(dropped),)* }
+            }
+
+            /// See [`RateBased::round_trips`].
+            pub fn round_trips(&self) -> Option<DelayStatistics> {
+                match self { $(Traffic::$name(source) => source.round_trips(),)* }
+            }
+
             /// See [`RateBased::open_window`].
             pub fn open_window(&mut self) {
                 match self { $(Traffic::$name(source) => source.open_window(),)* }
@@ -285,5 +330,7 @@ macro_rules! sources {
 
 sources! {
     cbr::Cbr(CbrParameters),
+    voice::Voice(VoiceParameters),
+    ping::Ping(PingParameters),
     tfrc::Tfrc(TfrcParameters),
 }

@@ -25,7 +25,7 @@ fn unknown_name() {
     assert_eq!(what, "flows[0] (a-b): unknown congestion control \"newrino\"");
     let known: Vec<&str> = known.split(", ").collect();
     let windows = Algorithm::catalogue().into_iter().map(|(about, _)| about.name);
-    let rates = Traffic::catalogue().into_iter().map(|(about, ..)| about.name);
+    let rates = Traffic::catalogue().into_iter().map(|kind| kind.about.name);
     assert_eq!(known, windows.chain(rates).collect::<Vec<_>>());
     assert!(known.contains(&"newreno") && known.contains(&"cbr") && known.contains(&"tfrc"), "{error}");
 }

@@ -161,8 +161,12 @@ pub fn finite(name: &str, bytes: u64) -> Value {
     flow
 }
 
-pub fn constant_rate(rate: u64, packet_size: u64, poisson: bool) -> Value {
-    let mut flow = tcp("cbr");
-    flow["source"]["parameters"] = json!({"rate": rate, "packet_size": packet_size, "poisson": poisson});
+pub fn rate_based(name: &str, parameters: Value) -> Value {
+    let mut flow = tcp(name);
+    flow["source"]["parameters"] = parameters;
     flow
+}
+
+pub fn constant_rate(rate: u64, packet_size: u64, poisson: bool) -> Value {
+    rate_based("cbr", json!({"rate": rate, "packet_size": packet_size, "poisson": poisson}))
 }

@@ -85,6 +85,8 @@ impl RateBased for Tfrc {
 
     const ONE_WAY: bool = false;
 
+    const UNRESPONSIVE: bool = false;
+
     fn check(_parameters: &TfrcParameters) -> Result<(), String> {
         Ok(())
     }
