@@ -114,7 +114,7 @@ impl Endpoints {
 
     pub fn on_answer_deadline(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         match self {
-            Endpoints::Tcp(connection) => Some(connection.acknowledge(now, options)),
+            Endpoints::Tcp(connection) => connection.on_ack_timer(now, options),
             Endpoints::Traffic(traffic) => traffic.on_answer_deadline(now, options),
         }
     }

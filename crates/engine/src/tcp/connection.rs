@@ -37,7 +37,7 @@ impl Connection {
     pub fn new(sender: Sender, profile: Arc<StackProfile>, return_address: Address) -> Connection {
         let Needs { one_way_delay: reports_delay, load_factor: reports_load, .. } = sender.needs();
         Connection {
-            receiver: Receiver::new(FIRST_DATA),
+            receiver: Receiver::new(FIRST_DATA, &profile.receiver(reports_delay)),
             profile,
             return_address,
             reports_delay,
@@ -69,6 +69,7 @@ impl Connection {
     #[inline(always)]
     pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         if packet.has(flags::SYN) {
+            self.receiver.on_syn(now, &self.receiver_profile());
             return Some(self.reply(0, packet.stamp, self.profile.syn_size(), flags::SYN | flags::ACK));
         }
         let fin = packet.has(flags::FIN);
@@ -105,6 +106,12 @@ impl Connection {
             self.sender.on_ack(&ack, now, outbox);
         }
         options.release(packet.options);
+    }
+
+    /// The delayed acknowledgement whose time has come, unless the host's timers are later.
+    pub fn on_ack_timer(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+        let profile = self.receiver_profile();
+        self.receiver.is_due(now, &profile).then(|| self.acknowledge(now, options))
     }
 
     /// The pending delayed acknowledgement.

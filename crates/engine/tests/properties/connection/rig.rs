@@ -110,7 +110,7 @@ impl<C: Channel> Rig<C> {
                     self.outbox.extend(self.connection.on_data(&packet, self.now, &mut self.options));
                 }
             } else if acknowledgement == self.now {
-                self.outbox.push(self.connection.acknowledge(self.now, &mut self.options));
+                self.outbox.extend(self.connection.on_ack_timer(self.now, &mut self.options));
             } else if pacing == self.now {
                 self.connection.sender.on_pacing_timer(self.now, &mut self.outbox);
             } else {
