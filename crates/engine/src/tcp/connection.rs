@@ -44,7 +44,7 @@ impl Connection {
         let offload =
             (profile.receive_offload > Duration::ZERO).then(|| Box::new(Offload::new(profile.receive_offload)));
         Connection {
-            receiver: Receiver::new(FIRST_DATA),
+            receiver: Receiver::new(FIRST_DATA, &profile.receiver(reports_delay)),
             is_special: reports_load || offload.is_some(),
             offload,
             profile,
@@ -78,6 +78,7 @@ impl Connection {
     #[inline(always)]
     pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         if packet.has(flags::SYN) {
+            self.receiver.on_syn(now, &self.receiver_profile());
             return Some(self.reply(0, packet.stamp, self.profile.syn_size(), flags::SYN | flags::ACK));
         }
         let fin = packet.has(flags::FIN);
@@ -161,16 +162,22 @@ impl Connection {
     /// The receiver's timer expires. Returns its response, if any.
     pub fn on_receiver_timer(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         let Some(offload) = &mut self.offload else {
-            return Some(self.acknowledge(now, options));
+            return self.acknowledge_if_due(now, options);
         };
         let run = offload.take_due(now);
         self.receiver.ack_deadline = offload.ack_deadline;
         let answer = match run {
             Some(run) => self.receive_run(&run, now, options),
-            None => Some(self.acknowledge(now, options)),
+            None => self.acknowledge_if_due(now, options),
         };
         self.await_run();
         answer
+    }
+
+    /// The delayed acknowledgement whose time has come, unless the host's timers are later.
+    fn acknowledge_if_due(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+        let profile = self.receiver_profile();
+        self.receiver.is_due(now, &profile).then(|| self.acknowledge(now, options))
     }
 
     /// The pending delayed acknowledgement.

@@ -14,4 +14,5 @@ pub mod scoreboard;
 mod segment_ring;
 pub mod sender;
 pub mod slow_start;
+mod timer_wheel;
 pub mod window;

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use super::ecn::EcnKind;
 use super::receive_window::ReceiveWindow;
+use super::timer_wheel;
 use crate::packet::{AckOptions, Block, LoadFactor, MAXIMUM_SACK_BLOCKS, SackBlocks};
 use crate::time::{Duration, Time};
 
@@ -18,8 +19,11 @@ pub struct ReceiverProfile {
     pub delayed_ack_count: u32,
     /// Maximum delay of an acknowledgement.
     pub delayed_ack_timeout: Duration,
-    /// The number of initial segments that are acknowledged immediately.
-    pub quick_acks: u32,
+    /// The tick of the host's timers.
+    pub timer_tick: Duration,
+    /// The number of initial segments that are acknowledged immediately, and of those after a duplicate or a pause (Linux
+    /// tcp_input.c, tcp_enter_quickack_mode and tcp_event_data_recv).
+    pub quick_acks: u8,
     /// Of a receive window that grows, the size of a segment and the most that it may have.
     pub growing_window: Option<(u64, u64)>,
     /// Maximum number of SACK blocks in an acknowledgement, 0 without SACK.
@@ -84,8 +88,8 @@ pub struct Receiver {
     window: Option<Box<ReceiveWindow>>,
     /// Segments received in order and not yet acknowledged.
     unacknowledged: u16,
-    /// The number of initial segments acknowledged immediately so far.
-    quick_acks_sent: u8,
+    /// The number of acknowledgements that are yet to be sent immediately.
+    quick_acks: u8,
     /// Whether acknowledgements carry ECN-Echo.
     echoes_congestion: bool,
 }
@@ -102,7 +106,7 @@ struct Feedback {
 
 impl Receiver {
     /// Creates a receiver that expects data from `rcv_nxt` on.
-    pub fn new(rcv_nxt: u64) -> Receiver {
+    pub fn new(rcv_nxt: u64, profile: &ReceiverProfile) -> Receiver {
         Receiver {
             rcv_nxt,
             last_ack_sent: rcv_nxt,
@@ -113,8 +117,15 @@ impl Receiver {
             feedback: None,
             window: None,
             unacknowledged: 0,
-            quick_acks_sent: 0,
+            quick_acks: profile.quick_acks,
             echoes_congestion: false,
+        }
+    }
+
+    /// The SYN has arrived.
+    pub fn on_syn(&mut self, now: Time, profile: &ReceiverProfile) {
+        if let Some((segment, most)) = profile.growing_window {
+            self.window = Some(Box::new(ReceiveWindow::new(segment, most, self.rcv_nxt, now)));
         }
     }
 
@@ -210,16 +221,20 @@ impl Receiver {
         if block.end <= self.rcv_nxt {
             return self.on_duplicate(block, profile);
         }
-        let grows = profile.growing_window.is_some_and(|limits| self.window(limits).grows(block.end - block.start));
+        if let Some(window) = &mut self.window {
+            window.on_arrival(stamp, now);
+            if window.may_grow() {
+                self.grow_window(block.end - block.start);
+            }
+        }
         if block.start > self.rcv_nxt {
             let reassembly = self.reassembly.get_or_insert_default();
             if profile.duplicate_sack && reassembly.holds(block) {
                 return Response::AcknowledgeDuplicate(block);
             }
             let is_new_block = reassembly.insert(block);
-            if grows
-                || profile.sack_compression == Duration::ZERO
-                || u32::from(self.quick_acks_sent) < profile.quick_acks
+            if profile.sack_compression == Duration::ZERO
+                || self.quick_acks > 0
                 || reassembly.is_acknowledged_at_once(self.rcv_nxt, is_new_block)
             {
                 return Response::Acknowledge;
@@ -239,13 +254,13 @@ impl Receiver {
         }
         self.unacknowledged += 1;
         if let Some(window) = &mut self.window {
-            window.on_read(self.rcv_nxt, stamp, now);
+            // What waited above a gap is read in later pieces, for which no time has passed (Linux tcp_recvmsg_locked).
+            window.on_read(block.end, now);
+            if window.ends_pause(now) {
+                self.quick_acks = self.quick_acks.max(profile.quick_acks);
+            }
         }
-        if grows || fills_a_gap || fin || u32::from(self.unacknowledged) >= profile.delayed_ack_count {
-            return Response::Acknowledge;
-        }
-        if u32::from(self.quick_acks_sent) < profile.quick_acks {
-            self.quick_acks_sent += 1;
+        if self.quick_acks > 0 || fills_a_gap || fin || u32::from(self.unacknowledged) >= profile.delayed_ack_count {
             return Response::Acknowledge;
         }
         if self.ack_deadline == Time::NEVER {
@@ -254,20 +269,39 @@ impl Receiver {
         Response::Delay
     }
 
-    fn window(&mut self, (segment, most): (u64, u64)) -> &mut ReceiveWindow {
-        let rcv_nxt = self.rcv_nxt;
-        self.window.get_or_insert_with(|| Box::new(ReceiveWindow::new(segment, most, rcv_nxt)))
+    /// Lets the receive window grow with a segment, which is then acknowledged at once (Linux tcp_input.c, tcp_grow_window).
+    #[inline(never)]
+    fn grow_window(&mut self, length: u64) {
+        let Some(window) = &mut self.window else { return };
+        let (mut waiting, mut blocks) = (0, 0);
+        for block in self.reassembly.iter().flat_map(|parts| &parts.blocks) {
+            waiting += block.end - block.start;
+            blocks += 1;
+        }
+        if window.grows(length, waiting, blocks) {
+            self.quick_acks |= 1;
+        }
     }
 
     /// The response to a segment without new data: an unnecessary retransmission.
-    fn on_duplicate(&self, block: Block, profile: &ReceiverProfile) -> Response {
+    fn on_duplicate(&mut self, block: Block, profile: &ReceiverProfile) -> Response {
+        self.quick_acks = self.quick_acks.max(profile.quick_acks);
         if profile.duplicate_sack { Response::AcknowledgeDuplicate(block) } else { Response::Acknowledge }
+    }
+
+    /// Whether the delayed acknowledgement is due, now that its time has come: one of data in order waits for a tick of the timers.
+    pub fn is_due(&mut self, now: Time, profile: &ReceiverProfile) -> bool {
+        if self.unacknowledged > 0 {
+            self.ack_deadline = timer_wheel::expiry(self.ack_deadline, profile.delayed_ack_timeout, profile.timer_tick);
+        }
+        self.ack_deadline <= now
     }
 
     /// Updates the state for an outgoing acknowledgement and returns its options. A duplicate block comes first (RFC
     /// 2883 section 4), then SACK blocks, the most recent first (RFC 2018 section 4).
     pub fn on_ack_sent(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> AckOptions {
         self.unacknowledged = 0;
+        self.quick_acks = self.quick_acks.saturating_sub(1);
         self.ack_deadline = Time::NEVER;
         self.last_ack_sent = self.rcv_nxt;
         let mut options = AckOptions::default();
@@ -429,11 +463,34 @@ impl RecentBlocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::profile::StackProfile;
 
     const MSS: u64 = 1000;
 
     fn at(microseconds: u64) -> Time {
         Time::ZERO + Duration::from_microseconds(microseconds)
+    }
+
+    /// Linux tcp_input.c, tcp_data_queue: a duplicate makes the receiver acknowledge the next segments at once, its own acknowledgement
+    /// included in their number.
+    #[test]
+    fn quick_after_duplicate() {
+        let profile = ReceiverProfile { quick_acks: 2, ..StackProfile::default().receiver(false) };
+        let mut receiver = Receiver::new(0, &profile);
+        let mut is_delayed = |segment: u64| {
+            let block = Block { start: segment * MSS, end: (segment + 1) * MSS };
+            let response = receiver.on_segment(Segment { block, ..Segment::default() }, at(0), &profile);
+            if response != Response::Delay {
+                receiver.on_ack_sent(None, &profile);
+            }
+            response == Response::Delay
+        };
+        assert_eq!(
+            [0, 1, 2, 3].map(&mut is_delayed),
+            [false, false, true, false],
+            "two at the start, then every second"
+        );
+        assert_eq!([3, 4, 5, 6].map(&mut is_delayed), [false, false, true, false], "the duplicate and one more");
     }
 
     /// Linux tcp_input.c, __tcp_ack_snd_check, by hand: three acknowledgements above a gap are sent at once, then one a
@@ -443,6 +500,7 @@ mod tests {
         let profile = ReceiverProfile {
             delayed_ack_count: 2,
             delayed_ack_timeout: Duration::from_milliseconds(40),
+            timer_tick: Duration::ZERO,
             quick_acks: 0,
             growing_window: None,
             maximum_sack_blocks: 3,
@@ -452,7 +510,7 @@ mod tests {
             one_way_delay: false,
             load_factor: false,
         };
-        let mut receiver = Receiver::new(0);
+        let mut receiver = Receiver::new(0, &profile);
         let mut acknowledges = |segment: u64, time: u64| {
             let block = Block { start: segment * MSS, end: (segment + 1) * MSS };
             let response = receiver.on_segment(Segment { block, ..Segment::default() }, at(time), &profile);

@@ -89,7 +89,7 @@ fn sack_generation() {
     let profile = StackProfile { timestamps: false, ..StackProfile::default() }.receiver(false);
     assert_eq!((profile.delayed_ack_count, profile.maximum_sack_blocks), (2, 4));
     for row in rows("receiver-sack") {
-        let mut receiver = Receiver::new(number(&row.inputs, "rcv_nxt0"));
+        let mut receiver = Receiver::new(number(&row.inputs, "rcv_nxt0"), &profile);
         let bytes = number(&row.inputs, "segment_bytes");
         let arrivals: Vec<u64> = serde_json::from_value(row.inputs["arrivals_seq"].clone()).unwrap();
         let expected_next: Vec<u64> = serde_json::from_value(row.expected["rcv_nxt"].clone()).unwrap();
@@ -124,7 +124,7 @@ fn dsack_examples() {
         (vec![3000, 4000, 4500, 5000, 5000], 3500, vec![(5000, 5500), (4000, 5500)]),
     ];
     for (arrivals, acknowledgement, blocks) in examples {
-        let mut receiver = Receiver::new(3000);
+        let mut receiver = Receiver::new(3000, &profile);
         let mut reported = Vec::new();
         for start in &arrivals {
             let segment = Segment { block: Block { start: *start, end: start + 500 }, ..Segment::default() };

@@ -17,6 +17,7 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     ),
     "counting": ("segments", "a count of the segments that are delivered (tcp_cong_control)"),
     "quick_acks": (16, "16 quick acknowledgements (TCP_MAX_QUICKACKS)"),
+    "timer_tick": (10**9, "timers with ticks of 1 ms, HZ 1000 (kernel/time/timer.c)"),
     "receive_window_grows": (True, "a receive window that grows (tcp_input.c, tcp_grow_window)"),
     "delayed_ack_timeout": (40 * 10**9, "40 ms at least (TCP_DELACK_MIN)"),
     "initial_rto": (10**12, "1 s (TCP_TIMEOUT_INIT)"),

@@ -109,6 +109,7 @@ parameters! {
         minimum_rto: Duration = Duration::from_seconds(1), "Minimum retransmission timeout", "RFC 6298 (2.4)";
         maximum_rto: Duration = Duration::from_seconds(60), in 1e6..1e18, "Maximum retransmission timeout", "RFC 6298 (2.5): at least 60 s";
         clock_granularity: Duration = Duration::from_milliseconds(1), "Clock granularity G in the timeout", "RFC 6298 section 4: 100 ms or finer; 1 ms is the usual timestamp clock (RFC 7323 section 5.4)";
+        timer_tick: Duration = Duration::ZERO, in 0..1e12, "Tick of the host's timers, which expire up to an eighth of their time late; 0 for exact timers", "RFC 6298 section 4 has no requirement; Linux kernel/time/timer.c, calc_wheel_index";
         timestamp_clock: Duration = Duration::ZERO, "Tick of the timestamp clock, to which RTT samples are rounded; 0 for exact samples; samples of zero ticks are not used", "exact by default: RFC 7323 section 5.4 allows any tick from 1 ms down";
         syn_retries: u64 = 7, in 0..30, "Retransmissions of a SYN before giving up", "RFC 9293 section 3.8.3 (MUST-23): R2 for a SYN at least 3 minutes: 1+2+4+8+16+32+60+60 s";
         data_retries: u64 = 8, in 0..30, "Retransmissions in a row of one segment before the connection is aborted", "RFC 9293 section 3.8.3 (SHLD-11): R2 at least 100 s: with the 1 s minimum 8 retries last past 100 s";
@@ -289,7 +290,8 @@ impl StackProfile {
         ReceiverProfile {
             delayed_ack_count: self.delayed_ack_count as u32,
             delayed_ack_timeout: self.delayed_ack_timeout,
-            quick_acks: self.quick_acks as u32,
+            timer_tick: self.timer_tick,
+            quick_acks: self.quick_acks as u8,
             growing_window: self.receive_window_grows.then_some((self.segment_size.0, self.receive_buffer.0)),
             duplicate_sack: self.duplicate_sack,
             sack_compression: self.sack_compression,

@@ -202,6 +202,8 @@ pub struct RecoverySettings {
     pub repeats: bool,
     /// Whether the receiver reports duplicate segments, so that RACK-TLP can undo spurious reductions.
     pub duplicate_sack: bool,
+    /// The tick of the host's timers.
+    pub timer_tick: Duration,
 }
 
 impl Recovery {
@@ -213,7 +215,7 @@ impl Recovery {
             RecoveryKind::NewReno => Recovery::NewReno(NewReno::default()),
             RecoveryKind::Sack | RecoveryKind::Fack => Recovery::Sack(Sack::at_once()),
             RecoveryKind::Prr => Recovery::Sack(Sack::proportional()),
-            RecoveryKind::Rack => Recovery::Rack(Box::new(Rack::new(settings.duplicate_sack))),
+            RecoveryKind::Rack => Recovery::Rack(Box::new(Rack::new(settings.duplicate_sack, settings.timer_tick))),
             RecoveryKind::Ns2Linux => Recovery::Ns2Linux(Box::default()),
         }
     }
@@ -360,6 +362,19 @@ impl Recovery {
             Recovery::Rack(rack) => rack.deadline(),
             _ => Time::NEVER,
         }
+    }
+
+    /// Moves the recovery's timer to a tick of the host's timers.
+    pub fn round_deadline(&mut self, tick: Duration) {
+        if let Recovery::Rack(rack) = self {
+            rack.round_deadline(tick);
+        }
+    }
+
+    /// Whether the retransmission timer restarts with a retransmission of the first segment, as on a host with Linux's timers:
+    /// tcp_output.c, tcp_xmit_retransmit_queue.
+    pub fn restarts_timer_on_first(&self) -> bool {
+        matches!(self, Recovery::Rack(rack) if rack.restarts_timer_on_first())
     }
 
     /// Handles the expiry of the recovery's timer.

@@ -124,7 +124,11 @@ impl Sender {
         let needs = algorithm.needs();
         let recovery = Recovery::new(
             profile.recovery,
-            RecoverySettings { repeats: profile.repeated_fast_retransmit, duplicate_sack: profile.duplicate_sack },
+            RecoverySettings {
+                repeats: profile.repeated_fast_retransmit,
+                duplicate_sack: profile.duplicate_sack,
+                timer_tick: profile.timer_tick,
+            },
         );
         let samples_segments = profile.rtt_samples == RttSamples::Segments;
         let pacer = Pacer::new(needs.pacing, profile.pacing, profile.pacing_clock, profile.pacing_burst);

@@ -5,6 +5,7 @@ use crate::packet::Packet;
 use crate::tcp::flight::Arrival;
 use crate::tcp::recovery::Expiry;
 use crate::tcp::scoreboard::Progress;
+use crate::tcp::timer_wheel;
 use crate::time::Time;
 
 impl Sender {
@@ -15,6 +16,13 @@ impl Sender {
 
     /// Handles the expiry of a timer.
     pub fn on_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        let tick = self.profile.timer_tick;
+        self.retransmission =
+            timer_wheel::expiry(self.retransmission, self.rto.timeout(&self.profile.rto_limits()), tick);
+        self.recovery.round_deadline(tick);
+        if self.deadline() > now {
+            return;
+        }
         if self.recovery.deadline() <= now && self.state == State::Established {
             self.on_recovery_timer(now, outbox);
         } else {

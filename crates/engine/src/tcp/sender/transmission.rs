@@ -85,6 +85,9 @@ impl Sender {
         self.report_losses(now);
         self.transmit_again(index, now, outbox);
         self.flight.scoreboard.on_retransmitted(index);
+        if index == self.flight.scoreboard.una() && self.recovery.restarts_timer_on_first() {
+            self.retransmission = now + self.rto.timeout(&self.profile.rto_limits());
+        }
         if self.pacer.is_on() && self.flight.scoreboard.next_lost() != Some(index + 1) {
             self.pacer.end_quantum();
         }

@@ -97,7 +97,7 @@ impl Voice {
                 best = Some(quality);
             }
         }
-        best.or_else(|| Some(CallQuality { rating: 0.0, score: 1.0, late: 0, mouth_to_ear: None }))
+        best.or(Some(CallQuality { rating: 0.0, score: 1.0, late: 0, mouth_to_ear: None }))
     }
 }
 

@@ -121,7 +121,7 @@ impl Detector {
     }
 
     /// Step 5: marks as lost the segments sent at least the reordering window before the latest delivered one. Returns
-    /// their number and the time to wait for the remaining segments sent before it.
+    /// their number and the time until the last of the remaining segments sent before it is lost.
     pub(super) fn find_losses(
         &mut self,
         scoreboard: &mut Scoreboard,
@@ -133,14 +133,18 @@ impl Detector {
         let mut lost = 0;
         while let Some((sent, index)) = self.order.front().copied() {
             if scoreboard.is_under_way(index) && self.transmissions[index].sent == sent {
-                // Later segments are due later, so waiting for the first suffices.
                 if (sent, index) >= latest {
                     break;
                 }
                 // Most acknowledgements arrive in order and end above. The window is computed only for the others.
-                let due = sent + self.rtt + self.reordering_window(losses_are_plain, rto.srtt());
-                if due > now {
-                    return (lost, Some(due.since(now)));
+                let patience = self.rtt + self.reordering_window(losses_are_plain, rto.srtt());
+                if sent + patience > now {
+                    let last = self.order.iter().rev().find(|(sent, index)| {
+                        (*sent, *index) < latest
+                            && scoreboard.is_under_way(*index)
+                            && self.transmissions[*index].sent == *sent
+                    });
+                    return (lost, last.map(|(sent, _)| (*sent + patience).since(now)));
                 }
                 lost += scoreboard.mark_lost_anew(index);
             }
@@ -149,13 +153,13 @@ impl Detector {
         (lost, None)
     }
 
-    /// After a timeout, only the first segment and those sent as long ago as step 5 waits are lost (section 6.3).
-    pub(super) fn mark_losses_on_timeout(&self, scoreboard: &mut Scoreboard, srtt: Duration, now: Time) {
-        let window = self.reordering_window(false, srtt);
+    /// After a timeout, only the first segment and those sent at least an RTT ago are lost (section 6.3, but without a reordering
+    /// window, as in Linux tcp_input.c, tcp_timeout_mark_lost).
+    pub(super) fn mark_losses_on_timeout(&self, scoreboard: &mut Scoreboard, now: Time) {
         let una = scoreboard.una();
         for index in una..scoreboard.nxt() {
             let sent = self.transmissions[index].sent;
-            if scoreboard.is_under_way(index) && (index == una || sent + self.rtt + window <= now) {
+            if scoreboard.is_under_way(index) && (index == una || sent + self.rtt <= now) {
                 scoreboard.mark_lost_anew(index);
             }
         }
@@ -165,6 +169,9 @@ impl Detector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Block;
+    use crate::tcp::profile::StackProfile;
+    use crate::tcp::recovery::RecoveryKind;
 
     fn microseconds(time: u64) -> Time {
         Time::ZERO + Duration::from_microseconds(time)
@@ -219,6 +226,37 @@ mod tests {
             assert_eq!(detector.latest.is_some(), counts, "after {after} us");
             assert!(!detector.reordering_seen);
         }
+    }
+
+    /// Four segments of which the last has been SACKed 130 us after the first was sent, which makes the RTT 100 us and the reordering
+    /// window 25 us.
+    fn after_sack() -> (Detector, Scoreboard, Rto) {
+        let limits = StackProfile::default().rto_limits();
+        let mut rto = Rto::new(&limits);
+        rto.sample(Duration::from_microseconds(300), &limits);
+        let mut scoreboard = Scoreboard::new(1000, 3, RecoveryKind::Rack.loss_rule());
+        (0..4).for_each(|_| scoreboard.on_sent());
+        let block = Block { start: scoreboard.sequence(3), end: scoreboard.sequence(4) };
+        scoreboard.on_sacks(&[block], |_| ());
+        let mut detector = detector_of(4);
+        detector.on_delivered(3, None, microseconds(130));
+        (detector, scoreboard, rto)
+    }
+
+    /// Step 5: the first segment is lost after 125 us, and the timer waits for the last that may be, after 145 us.
+    #[test]
+    fn wait_for_last_segment() {
+        let (mut detector, mut scoreboard, rto) = after_sack();
+        let found = detector.find_losses(&mut scoreboard, false, &rto, microseconds(130));
+        assert_eq!(found, (1, Some(Duration::from_microseconds(15))));
+    }
+
+    /// Linux tcp_input.c, tcp_timeout_mark_lost: all segments sent at least an RTT before a timeout are lost.
+    #[test]
+    fn timeout_without_reordering_window() {
+        let (detector, mut scoreboard, _) = after_sack();
+        detector.mark_losses_on_timeout(&mut scoreboard, microseconds(119));
+        assert_eq!(scoreboard.lost(), 2, "segments sent after 0 and 10 us, not that after 20 us");
     }
 
     /// Step 4: each round trip with a DSACK adds a quarter of the minimum RTT to the reordering window, up to the

@@ -11,6 +11,7 @@ use crate::packet::Block;
 use crate::tcp::flight::{Arrival, Flight, Phase};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::Progress;
+use crate::tcp::timer_wheel;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -22,6 +23,10 @@ use undo::{Undo, duplicate_of};
 const LONGEST_ACK_DELAY: Duration = Duration::from_milliseconds(200);
 /// The probe timeout before the first RTT sample: RFC 8985 section 7.2.
 const FIRST_PROBE_TIMEOUT: Duration = Duration::from_seconds(1);
+
+/// Ticks of the host's timers that a probe or the end of a reordering window is late at least: Linux include/net/tcp.h,
+/// TCP_TIMEOUT_MIN.
+const LEAST_TICKS: u64 = 2;
 
 /// The purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +54,10 @@ pub struct Rack {
     /// When the timer expires.
     deadline: Time,
     timer: Timer,
+    /// For how long it was set.
+    wait: Duration,
+    /// The tick of the host's timers.
+    tick: Duration,
     /// Whether the receiver reports duplicate segments, so that spurious reductions can be undone.
     takes_back: bool,
     undo: Option<Undo>,
@@ -61,13 +70,15 @@ pub struct Rack {
 
 impl Rack {
     /// Creates the recovery of a new connection. `duplicate_sack` tells whether the receiver reports duplicate
-    /// segments.
-    pub fn new(duplicate_sack: bool) -> Rack {
+    /// segments, `tick` is that of the host's timers.
+    pub fn new(duplicate_sack: bool, tick: Duration) -> Rack {
         Rack {
             detector: Detector::new(),
             probe: None,
             deadline: Time::NEVER,
             timer: Timer::Probe,
+            wait: Duration::ZERO,
+            tick,
             takes_back: duplicate_sack,
             undo: None,
             timeout: Timeout::new(),
@@ -76,9 +87,23 @@ impl Rack {
         }
     }
 
-    fn set_timer(&mut self, timer: Timer, deadline: Time) {
+    fn set_timer(&mut self, timer: Timer, wait: Duration, now: Time) {
         self.timer = timer;
-        self.deadline = deadline;
+        self.wait = wait;
+        self.deadline = now + wait;
+    }
+
+    pub(super) fn round_deadline(&mut self, tick: Duration) {
+        self.deadline = timer_wheel::expiry(self.deadline, self.wait, tick);
+    }
+
+    pub(super) fn restarts_timer_on_first(&self) -> bool {
+        self.tick > Duration::ZERO && !self.awaits_reordering()
+    }
+
+    /// Whether the timer runs for a reordering window.
+    fn awaits_reordering(&self) -> bool {
+        self.timer == Timer::Reordering && self.deadline != Time::NEVER
     }
 
     /// When the timer expires, `NEVER` while it is stopped.
@@ -184,7 +209,7 @@ impl Rack {
             !flight.is_open() || flight.scoreboard.sacked() >= flight.scoreboard.duplicate_threshold();
         let (lost, wait) = self.detector.find_losses(&mut flight.scoreboard, losses_are_plain, rto, now);
         match wait {
-            Some(wait) => self.set_timer(Timer::Reordering, now + wait),
+            Some(wait) => self.set_timer(Timer::Reordering, wait + self.tick * LEAST_TICKS, now),
             None if self.timer == Timer::Reordering => self.deadline = Time::NEVER,
             None => {}
         }
@@ -204,22 +229,23 @@ impl Rack {
 
     /// Arms the probe after new data was sent or acknowledged (section 7.2).
     pub(super) fn arm_probe(&mut self, flight: &Flight, rto: &Rto, retransmission: Time, now: Time) {
-        if self.timer == Timer::Reordering && self.deadline != Time::NEVER {
+        if self.awaits_reordering() {
             return;
         }
         let outstanding = flight.scoreboard.outstanding();
         let may_probe = flight.is_open() && flight.scoreboard.sacked() == 0 && outstanding > 0;
         if !may_probe || self.probe.is_some() {
-            self.set_timer(Timer::Probe, Time::NEVER);
+            self.timer = Timer::Probe;
+            self.deadline = Time::NEVER;
             return;
         }
         let srtt = rto.srtt();
         let timeout = match srtt {
             Duration::ZERO => FIRST_PROBE_TIMEOUT,
             _ if outstanding == 1 => srtt * 2 + LONGEST_ACK_DELAY,
-            _ => srtt * 2,
+            _ => srtt * 2 + self.tick * LEAST_TICKS,
         };
-        self.set_timer(Timer::Probe, (now + timeout).min(retransmission));
+        self.set_timer(Timer::Probe, timeout.min(retransmission.since(now)), now);
     }
 
     /// Records that a probe was sent, and whether it was a retransmission.
@@ -302,8 +328,8 @@ impl Repair for Rack {
     }
 
     /// The window admits one segment besides those that remain in flight: Linux tcp_input.c, tcp_enter_loss.
-    fn on_timeout(&mut self, flight: &mut Flight, rto: &Rto, now: Time) {
-        self.detector.mark_losses_on_timeout(&mut flight.scoreboard, rto.srtt(), now);
+    fn on_timeout(&mut self, flight: &mut Flight, _rto: &Rto, now: Time) {
+        self.detector.mark_losses_on_timeout(&mut flight.scoreboard, now);
         flight.window.cwnd = flight.pipe() + flight.window.mss;
         self.reduction = None;
         self.probe = None;
