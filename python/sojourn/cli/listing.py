@@ -58,7 +58,7 @@ def _figures() -> Table:
         for figure in figures.available().values()
     ]
     columns = [label("name", keep=True), label("kind", rank=1), text("shows", keep=True), label("of", keep=True)]
-    return Table("figures", "Figures", columns, rows)
+    return Table("figures", "Figures", columns, rows, most_rows=None)
 
 
 def _algorithms(what: str) -> Table:
