@@ -34,7 +34,7 @@ SERIES = pl.Schema(
 
 
 #: Columns that each schema added to frames, in their order.
-ADDED = {
+ADDED: dict[int, dict[str, tuple[str, ...]]] = {
     6: {"flows": ("rwnd_limited",)},
     7: {
         "flows": (
