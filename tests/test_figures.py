@@ -63,14 +63,20 @@ def store(directory: Path) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module")
-def calls(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """Two cells with calls, which have one-way delays, three seeds each."""
-    folder = tmp_path_factory.mktemp("calls")
-    call = 'tcp = { name = "cbr", rate = "80 kbit/s", packet_size = "200 B" }'
-    text = SMALL_TOML.replace('tcp = "newreno"', call).replace('"4 s"', '"2 s"')
+def people(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Two cells with calls, requests, datagrams and a transfer of each class of sizes, three seeds each."""
+    folder = tmp_path_factory.mktemp("people")
+    sources = ['{ name = "cbr", rate = "80 kbit/s", packet_size = "200 B" }', '"voice"', '"ping"']
+    sources += [f'"newreno"\nsize = "{size}"' for size in ("50 kB", "1 MB", "11 MB")]
+    flows = "".join(f'[[flows]]\nfrom = "a"\nto = "b"\nstart_within = "200 ms"\ntcp = {source}\n' for source in sources)
+    text = SMALL_TOML.partition("[[flows]]")[0].replace('"10 Mbit/s"', '"100 Mbit/s"').replace('"1 s"', '"0 s"')
     axes = '[sweep.axes]\ndelay = { key = "network.dumbbell.bottleneck.delay", values = ["20 ms", "5 ms"] }\n'
-    (folder / "calls.toml").write_text(text + axes, encoding="utf-8")
-    return sojourn.run(folder / "calls.toml", 3)
+    (folder / "people.toml").write_text(text + flows + axes, encoding="utf-8")
+    return sojourn.run(folder / "people.toml", 3)
+
+
+#: Figures of what only some flows have: those of ``people``.
+OF_PEOPLE = re.compile("delay-(mean|p95|p99)|jitter|mos|mouth-to-ear|call-loss|rpm|completion-time|slowdown|transfers")
 
 
 @pytest.fixture
@@ -111,12 +117,18 @@ def of_format(name: str, form: Format) -> Any:
     return pytest.param(name, form, marks=() if short else pytest.mark.long)
 
 
-@pytest.mark.parametrize(("name", "form"), [of_format(*case) for case in itertools.product(figures.available(), STARTS)])
-def test_figures_in_all_formats(name: str, form: Format, store: Store, calls: Result, tmp_path: Path) -> None:
-    """Every figure is saved as PNG, SVG and PDF, without other files."""
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        of_format(name, form)
+        for name, form in itertools.product(figures.available(), STARTS)
+        if form == "svg" or name in {*OF_EACH_FUNCTION, "throughput"}
+    ],
+)
+def test_figures_in_formats(name: str, form: Format, store: Store, people: Result, tmp_path: Path) -> None:
+    """Every figure is saved as SVG, and one of each function as PNG and PDF too, without other files."""
     path = tmp_path / f"figure.{form}"
-    of_calls = re.search("delay-(mean|p95|p99)|jitter", name) is not None
-    figures.save(figures.draw(name, calls if of_calls else store), path, form)
+    figures.save(figures.draw(name, people if OF_PEOPLE.search(name) else store), path, form)
     assert path.read_bytes().startswith(STARTS[form])
     assert list(tmp_path.iterdir()) == [path]
 

@@ -14,11 +14,12 @@ from sojourn.metrics import METRICS
 #: Units of the columns and measures that are no metrics, as docs/measures.md has them.
 UNITS = {
     "s": re.compile(
-        r"(rtt|delay|sojourn)_(mean|min|max|p50|p95|p99)|jitter|rtt|time|start|established|completed|stopped|rwnd_limited|\w+_s"
+        r"(rtt|delay|sojourn)_(mean|min|max|p50|p95|p99|trimmed)|jitter|rtt|time|start|established|completed|stopped|rwnd_limited|\w+_s"
+        r"|(completion|ideal)_time|mouth_to_ear"
     ),
     "B": re.compile(r"(total_)?bytes_\w+|mean_bytes|bytes|cwnd|ssthresh"),
     "packets": re.compile(
-        r"(mean|sd|max)_packets|packets(_dropped)?|(total_)?(arrivals|departures|drops)|drops_\w+|marks|queued_at_end"
+        r"(mean|sd|max)_packets|drop_run_max|packets(_dropped)?|(total_)?(arrivals|departures|drops)|drops_\w+|marks|queued_at_end"
         r"|total_link_losses|delay_samples|data_packets_delivered"
     ),
     "Mbit/s": re.compile(r"\w+_mbps"),

@@ -45,7 +45,7 @@ class Published:
 
 
 _TRAFFIC_GENERATOR = "in the points of its authors' generator (github.com/datacenter/empirical-traffic-gen)"
-_HTTP_MODEL = "3GPP2 C.R1002-0, cdma2000 Evaluation Methodology, 2004, HTTP model; the same in IEEE 802.16m-08/004"
+_HTTP_MODEL = "3GPP2 C.R1002-0, cdma2000 Evaluation Methodology, 2004, HTTP model"
 
 PUBLISHED = {
     each.name: each

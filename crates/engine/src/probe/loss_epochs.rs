@@ -41,7 +41,8 @@ impl LossEpochs {
     /// A flow loses a data packet; the queue holds so many bytes.
     pub fn on_loss(&mut self, flow: u32, queued: u64, now: Time) {
         let flow = flow as usize;
-        if !self.long_lived[flow] {
+        // Connections that arrive by themselves have numbers beyond those of the flows.
+        if !self.long_lived.get(flow).is_some_and(|is_long_lived| *is_long_lived) {
             return;
         }
         if self.latest.is_empty() {
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     /// An epoch lasts 100 ms and the 10 ms of 10 queued packets. Of three flows two lose in the first, one of them twice, and
-    /// one in the second: (2/3 + 1/3) / 2. The fourth flow does not count.
+    /// one in the second: (2/3 + 1/3) / 2. The fourth flow does not count, and no connection that arrived.
     #[test]
     fn shares_of_epochs() {
         let flows: Arc<[bool]> = [true, true, true, false].into();
@@ -83,7 +84,7 @@ mod tests {
         let at = |milliseconds: u64| Time::ZERO + Duration::from_milliseconds(milliseconds);
         epochs.on_loss(0, 15_000, at(5));
         epochs.open_window();
-        for (milliseconds, flow) in [(0, 3), (10, 0), (20, 1), (119, 1), (120, 2), (130, 3)] {
+        for (milliseconds, flow) in [(0, 3), (10, 0), (20, 1), (119, 1), (120, 2), (130, 3), (131, 1 << 31)] {
             epochs.on_loss(flow, 15_000, at(milliseconds));
         }
         assert_eq!(epochs.synchronisation(), Some(Synchronisation { epochs: 2, share: 0.5 }));

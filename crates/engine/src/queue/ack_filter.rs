@@ -9,7 +9,7 @@ use crate::parameters;
 parameters! {
     /// Parameters of the filtering FIFO.
     pub struct FilteringFifoParameters {
-        filter: AckFilter = AckFilter::Aggressive, "Which acknowledgements a newer one of their connection removes", "RFC 3449 section 5.2.1: all older ones; the rules are those of Linux, net/sched/sch_cake.c, cake_ack_filter";
+        filter: AckFilter = AckFilter::Aggressive, "Which acknowledgements a newer one of their connection removes", "RFC 3449 section 5.2.1: some or all older ones; the rules are those of Linux, net/sched/sch_cake.c, cake_ack_filter";
     }
 }
 

@@ -107,7 +107,7 @@ impl ReceiveWindow {
             let handshake = now.since(self.opened);
             self.pause = handshake + LEAST_VARIATION.max(Duration(2 * handshake.0));
         }
-        let tick = (stamp.0 - self.delay_back.0) / TICK.0;
+        let tick = stamp.0.saturating_sub(self.delay_back.0) / TICK.0;
         if tick == self.tick {
             return;
         }

@@ -39,7 +39,7 @@ impl Codec {
         }
     }
 
-    /// How much speech after its own a packet needs before it can be encoded (RFC 3551, sections 4.5.6 and 4.5.3).
+    /// How much speech after its own a packet needs before it can be encoded (ITU-T G.729; RFC 3551, section 4.5.3, for G.723.1).
     pub fn look_ahead(self) -> Duration {
         match self {
             Codec::G729a => Duration::from_milliseconds(5),
@@ -48,7 +48,8 @@ impl Codec {
         }
     }
 
-    /// ITU-T Recommendation G.113, appendix I, tables I.1 and I.4.
+    /// ITU-T Recommendation G.113, appendix I. Those of G.729A and G.723.1 are for use with voice activity detection: without it the
+    /// appendix has no robustness.
     pub(super) fn robustness(self) -> Robustness {
         let (impairment, loss_robustness) = match self {
             Codec::G711 => (0.0, 25.1),

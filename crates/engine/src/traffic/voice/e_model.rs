@@ -1,7 +1,7 @@
 //! The E-model: the quality of a narrow-band telephone conversation from its delay, its losses and its codec (ITU-T
 //! Recommendation G.107, 06/2015). Numbers of equations are those of the Recommendation.
 //!
-//! All parameters that no argument gives have their default values of table 2, among them an echo loss of 65 dB.
+//! All parameters that no argument gives have their default values of table 3, among them an echo loss of 65 dB.
 
 /// Send and receive loudness ratings, dB.
 const SLR: f64 = 8.0;

@@ -61,7 +61,7 @@ impl Voice {
         class: "rate",
         year: 2003,
         source: "RFC 3551 (RTP profile for audio); ITU-T G.107 and G.113 appendix I for the rating of what arrives",
-        deviations: "the playout delay is the same for the whole measuring window; losses count as random (BurstR = 1); \
+        deviations: "pauses of talk spurts are exponential, of which P.59 has 0.2 s fixed; the playout delay is the same for the whole measuring window; losses count as random (BurstR = 1); \
                      encoding and decoding take no time beyond look-ahead; G.113 measured the robustness of G.711 at packets \
                      of 10 ms",
     };
