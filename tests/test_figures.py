@@ -614,3 +614,10 @@ def test_unreadable_figure_is_refused(tmp_path: Path) -> None:
     result = sojourn.run(file, only={"queue": "pie", "tcp": "cubic"}, backend=Inventor())
     with pytest.raises(InputError, match="25 values of delay, at most 8 can be drawn"):
         figures.draw("fairness-delay", result)
+
+
+@pytest.mark.parametrize("kind", ["", "line-", "heatmap-", "box-", "cdf-"])
+def test_metric_that_no_run_has(kind: str, store: Store) -> None:
+    """A figure of a metric that no run has is refused in one line, whatever its kind, not drawn empty."""
+    with pytest.raises(InputError, match=rf"^figure {kind}mos: no values in these runs$"):
+        figures.draw(f"{kind}mos", store)

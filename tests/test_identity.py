@@ -101,7 +101,7 @@ def test_only_stale_runs_repeat(scenario: MakeScenario, tmp_path: Path) -> None:
         assert len(store) == 4
         assert store.identities == {OLD: 2, NEW: 2}
         assert builds(store.runs) == [(seed, "simulator", (NEW if seed < 3 else OLD).digest) for seed in (1, 2, 3, 4)]
-        for name in NAMES:
+        for name in set(NAMES) - {"transfers"}:  # no flow has a size
             assert getattr(store, name)["key"].n_unique() == 4
     more, stale = make(scenario, 4, NEW, tmp_path)
     assert stale == {OLD: 2}

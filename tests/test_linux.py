@@ -34,7 +34,6 @@ from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import ARRIVED, SENT, Plan, plan
 from sojourn.backends.result import RunResult
-from sojourn.backends.simulator import Simulator
 from sojourn.cli.commands import status
 from sojourn.errors import InputError, RunFailed
 from sojourn.linux import archive, cache, source, tools
@@ -273,7 +272,7 @@ def test_starts_are_the_simulators() -> None:
     """With one seed, flows start at the same times on Linux, in ns, as in the simulator."""
     data = scenario_data(flows=[{"from": "a", "to": "b", "count": 3, "tcp": "newreno", "start_within": "1 s"}], duration="2 s")
     run = specify(from_data(data, "test"), 7)
-    started = Simulator().run(run).flows["start"].to_list()
+    started = backends.named("simulator").run(run).flows["start"].to_list()
     assert [flow.start / 1e9 for flow in plan(run, Limitations()).flows] == pytest.approx(started, abs=1e-9)
 
 

@@ -147,11 +147,13 @@ def queues(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_one_axis(rates: Path, queues: Path) -> None:
-    """With one axis every main metric is drawn over it: by a line in order of size, of names by bars; there is no heat map."""
+    """With one axis every main metric of the runs is drawn over it: by a line in order of size, of names by bars; no heat map."""
     for made, axis, mark in ((rates, RATE, "line"), (queues, QUEUE, "bar")):
         page = made.read_text(encoding="utf-8")
         charts = [chart["spec"] for name, chart in embedded(page)["charts"].items() if name.startswith("axis-")]
-        assert len(charts) == sum(metric.main for metric in METRICS.values())
+        with sojourn.open(made.parent) as store:
+            known = [name for name in METRICS if METRICS[name].main and store.runs[name].is_not_null().any()]
+        assert len(charts) == len(known) > 5
         for chart in charts:
             assert {"rule", mark} <= {layer["mark"]["type"] for layer in chart["layer"]}
             assert chart["layer"][0]["encoding"]["x"]["title"] == axis.partition(" ")[0]

@@ -187,4 +187,4 @@ def test_examples_load(path: Path) -> None:
 
 def test_number_of_examples() -> None:
     """The tests of all examples find all that there are."""
-    assert len(list((ROOT / "examples").glob("*.toml"))) == 9
+    assert len(list((ROOT / "examples").glob("*.toml"))) == 10

@@ -1,5 +1,6 @@
 """Flows that arrive by themselves, and transfers: what a scenario says of them, and what a result does."""
 
+import resource
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import sojourn
-from sojourn import overload, randomness
+from sojourn import catalogue, overload, randomness
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
 from sojourn.cli.commands import sojourn as cli
@@ -292,3 +293,23 @@ def test_classes_agree_with_the_engine() -> None:
     assert "[u64; 2] = [100_000, 10_000_000]" in engine.read_text(encoding="utf-8")
     of_small = [name for name in METRICS if name.startswith("fct_small")]
     assert of_small == [f"fct_small_{each}_s" for each in ("mean", "p50", "p95", "p99")]
+
+
+@pytest.mark.parametrize("queue", [each.name for each in catalogue.load().queues])
+def test_every_discipline_has_arrivals(queue: str) -> None:
+    """Under every discipline connections that arrive beside a download complete and lose packets, with tables for few of them."""
+    data = given({"size": "20 kB", "arrivals": POISSON}, {"from": "b", "to": "d"}, duration="5 s")
+    hungriest = {"hungriest": "b-d"} if queue in {"apd_static", "codel_static"} else {}
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": queue, **hungriest}
+    runs = sojourn.run(from_data(data, "arrivals")).runs
+    assert runs["transfers_completed"].item() > 0
+
+
+def test_tables_of_flows_stay_small() -> None:
+    """Disciplines with a state for each flow carry many short connections within some 30 MB."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for queue in ("fred", "afpft"):
+        data = given({"size": "1 kB", "arrivals": {"process": "poisson", "rate": 2000}}, duration="10 s")
+        data["network"]["dumbbell"]["bottleneck"] |= {"rate": "100 Mbit/s", "queue": queue}
+        assert sojourn.run(from_data(data, "arrivals")).runs["transfers_completed"].item() > 10_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000

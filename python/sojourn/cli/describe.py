@@ -14,7 +14,7 @@ from sojourn.table import Column, Kind, Row, Table, label, number, text, width
 
 if TYPE_CHECKING:
     from sojourn.catalogue import Algorithm, Entry, Profile
-    from sojourn.scenario.sizes import Published
+    from sojourn.published_sizes import Published
 
 
 @click.command("describe", cls=Command)
@@ -24,7 +24,7 @@ def command(name: str, form: Form) -> None:
     """Describe an algorithm, a profile, a study, a distribution of sizes or your own file."""
     from sojourn import catalogue, names
     from sojourn.plugins import source
-    from sojourn.scenario.sizes import PUBLISHED
+    from sojourn.published_sizes import PUBLISHED
     from sojourn.study import library
 
     if source.language_of(Path(name)) is not None:
@@ -171,7 +171,7 @@ def _defaults(profile: "Profile") -> Table:
 
 def _sizes(published: "Published") -> tuple[Row, list[Table]]:
     """A distribution of sizes that has been published."""
-    from sojourn.scenario.sizes import CutOff
+    from sojourn.published_sizes import CutOff
 
     about = {"name": published.name, "also": [], "title": published.title, "kind": "distribution of sizes"}
     told = {**about, "source": published.source, "year": None, "deviations": ""}

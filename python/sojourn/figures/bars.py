@@ -6,7 +6,6 @@ import altair as alt
 import polars as pl
 from polars import selectors as cs
 
-from sojourn.errors import InputError
 from sojourn.figures import look, means
 from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
@@ -30,10 +29,7 @@ def by_group(figure: MetricFigure, source: Drawn, width: int) -> Chart:
 
 
 def _of_metric(figure: MetricFigure, source: Drawn, width: int, side: str | None) -> Chart:
-    found = means.of_cells(source, figure.metric)
-    if not found.height:
-        raise InputError(f"figure {figure.name}: no values in these runs")
-    bars = found.with_columns(shown_axis(side, "colour"))
+    bars = means.of_figure(figure, source).with_columns(shown_axis(side, "colour"))
     others = [axis for axis in source.varying if axis != side]
     return _bars(figure.name, figure.metric.label, source, width, bars, others, side, source.labels(side))
 

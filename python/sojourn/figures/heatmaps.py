@@ -26,7 +26,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
     row, column = _rows_and_columns(source)
     panels = Panels(source, [axis for axis in source.varying if axis not in (row, column)])
     panels.check(figure.name)
-    found = means.of_cells(source, metric)
+    found = means.of_figure(figure, source)
     low, high = _ends(metric, found["value"])
     light = (pl.col("value") - low > LIGHT * (high - low)).alias("light")
     told = shown_axis(row, "row"), shown_axis(column, "column")

@@ -22,7 +22,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
     look.check_distinct(figure.name, side, labels)
     panels = Panels(source, [other for other in others if other != side])
     panels.check(figure.name)
-    found = means.of_cells(source, figure.metric)
+    found = means.of_figure(figure, source)
     order = sorted(source.axes[axis], key=lambda label: size(label) or 0)
     places = pl.col(column(axis)).replace_strict({label: place for place, label in enumerate(order)}).alias("place")
     rows = panels.place(found, shown_axis(axis, "group"), shown_axis(side, "colour"), places, "value", "low", "high", "seeds")

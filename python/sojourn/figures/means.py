@@ -7,6 +7,7 @@ import polars as pl
 from sojourn import estimates
 from sojourn.errors import InputError
 from sojourn.figures.drawn import Drawn
+from sojourn.figures.registry import MetricFigure
 from sojourn.metrics import Metric
 from sojourn.names import GROUP
 
@@ -14,6 +15,18 @@ from sojourn.names import GROUP
 def of_cells(source: Drawn, metric: Metric) -> pl.DataFrame:
     """A metric of every cell, as ``over_seeds`` has it."""
     return over_seeds(of_all(source, metric), source.columns)
+
+
+def of_figure(figure: MetricFigure, source: Drawn) -> pl.DataFrame:
+    """The metric that a figure is of, of every cell.
+
+    Raises:
+        InputError: no run has it.
+    """
+    found = of_cells(source, figure.metric)
+    if not found.height:
+        raise InputError(f"figure {figure.name}: no values in these runs")
+    return found
 
 
 def of_all(source: Drawn, metric: Metric) -> pl.LazyFrame:

@@ -5,73 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
+from sojourn.published_sizes import PUBLISHED, CutOff, Point
 from sojourn.scenario.base import Table
 from sojourn.scenario.quantities import Size, at_least, dimension_schema
 from sojourn.units import SIZE
 
-Point = tuple[float, float]
-"""A size, and the probability of sizes up to it."""
-
 #: The most rows that a file of sizes or of arrivals may have: each run's specification has them all.
 MOST_ROWS = 1_000_000
 
-
-class CutOff(NamedTuple):
-    """Log-normal sizes: their mean (B) and the deviation of their logarithm, before they are cut off below and above (B)."""
-
-    mean: int
-    sigma: float
-    least: int | None
-    most: int | None
-
-
-@dataclass(frozen=True)
-class Published:
-    """A distribution of sizes that has been published."""
-
-    name: str
-    title: str
-    source: str
-    #: Points of its distribution function, which lines join; or else what it is.
-    sizes: tuple[Point, ...] | CutOff
-
-    def as_json(self) -> dict[str, Any]:
-        """The distribution as a run's specification has it."""
-        return _lognormal(self.sizes) if isinstance(self.sizes, CutOff) else {"empirical": self.sizes}
-
-
-_TRAFFIC_GENERATOR = "in the points of its authors' generator (github.com/datacenter/empirical-traffic-gen)"
-_HTTP_MODEL = "3GPP2 C.R1002-0, cdma2000 Evaluation Methodology, 2004, HTTP model"
-
-PUBLISHED = {
-    each.name: each
-    for each in (
-        Published(
-            "web-search",
-            "flows of web search in a data centre",
-            f"Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, figure 4, {_TRAFFIC_GENERATOR}, DCTCP_CDF",
-            (
-                *((0, 0), (10_000, 0.15), (20_000, 0.2), (30_000, 0.3), (50_000, 0.4), (80_000, 0.53)),
-                *((200_000, 0.6), (1_000_000, 0.7), (2_000_000, 0.8), (5_000_000, 0.9), (10_000_000, 0.97), (30_000_000, 1)),
-            ),
-        ),
-        Published(
-            "data-mining",
-            "flows of data mining in a data centre",
-            f"Greenberg et al., VL2, SIGCOMM 2009, figure 2, {_TRAFFIC_GENERATOR}, VL2_CDF",
-            (
-                *((0, 0), (180, 0.1), (216, 0.2), (560, 0.3), (900, 0.4), (1_100, 0.5), (1_870, 0.6), (3_160, 0.7)),
-                *((10_000, 0.8), (400_000, 0.9), (3_160_000, 0.95), (100_000_000, 0.98), (1_000_000_000, 1)),
-            ),
-        ),
-        Published("web-main-object", "main objects of web pages", _HTTP_MODEL, CutOff(10_710, 1.37, 100, 2_000_000)),
-        Published("web-embedded-object", "objects embedded in web pages", _HTTP_MODEL, CutOff(7_758, 2.36, 50, 2_000_000)),
-    )
-}
 
 #: What each distribution needs, and may have besides.
 _KEYS = {
@@ -196,17 +141,13 @@ class Sizes(Table):
             case "exponential":
                 return {"exponential": {"mean": self.mean}}
             case "lognormal":
-                return _lognormal(CutOff(self.mean or 0, self.sigma or 0, self.least, self.most))
+                return CutOff(self.mean or 0, self.sigma or 0, self.least, self.most).as_json()
             case "pareto":
                 return {"pareto": {"shape": self.shape, "least": self.least, "most": self.most}}
             case "empirical":
                 if self.file is not None:
                     return {"empirical": self.file.points}
                 return PUBLISHED[str(self.name)].as_json()
-
-
-def _lognormal(sizes: CutOff) -> dict[str, Any]:
-    return {"lognormal": sizes._asdict()}
 
 
 def _read(given: object, info: ValidationInfo) -> int | Sizes:

@@ -2,7 +2,7 @@
 //! flow list", ITC 23 (2011). All flows share one queue, sorted by tag. A packet's tag is its finish time under fair
 //! queueing.
 
-use super::parts::{Fifo, FlowHash, Highest};
+use super::parts::{Fifo, FlowPlaces, Highest};
 use super::{Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
@@ -19,6 +19,8 @@ parameters! {
 pub struct Afpft {
     limit: Limit,
     flows: Vec<Flow>,
+    /// Which of these is whose.
+    places: FlowPlaces,
     packets: u64,
     bytes: u64,
     /// The tag of the packet sent last.
@@ -67,6 +69,7 @@ impl Afpft {
         Afpft {
             limit,
             flows: Vec::new(),
+            places: FlowPlaces::default(),
             packets: 0,
             bytes: 0,
             virtual_time: 0,
@@ -100,6 +103,15 @@ impl Afpft {
         tails.owner()
     }
 
+    /// An empty flow's finish time is not above the virtual time, so that its entry may be another's.
+    fn release_if_empty(&mut self, index: usize, packet: &Packet) {
+        if self.flows[index].line.packets() == 0
+            && let Some(place) = self.places.release(packet)
+        {
+            self.flows[place] = Flow::default();
+        }
+    }
+
     fn count_leaving(&mut self, queued: &Queued) {
         self.packets -= 1;
         self.bytes -= u64::from(queued.packet.size);
@@ -109,13 +121,14 @@ impl Afpft {
 impl QueueDiscipline for Afpft {
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         let size = u64::from(packet.size);
-        let index = FlowHash::key(&packet) as usize;
+        let index = self.places.of(&packet);
         if index >= self.flows.len() {
             self.flows.resize(index + 1, Flow::default());
         }
         let tag = self.virtual_time.max(self.flows[index].finish_time) + size;
         while !self.has_room_for(size) {
             let Some(last) = self.last().filter(|last| self.flows[*last].finish_time > tag) else {
+                self.release_if_empty(index, &packet);
                 context.drop(packet, DropCause::Overflow, None);
                 return;
             };
@@ -125,6 +138,7 @@ impl QueueDiscipline for Afpft {
             flow.finish_time -= u64::from(dropped.packet.size);
             self.count_leaving(&dropped);
             self.rank(last);
+            self.release_if_empty(last, &dropped.packet);
             context.drop(dropped.packet, DropCause::Overflow, Some(dropped.since));
         }
         let flow = &mut self.flows[index];
@@ -145,6 +159,7 @@ impl QueueDiscipline for Afpft {
         let sent = flow.line.pop()?;
         self.count_leaving(&sent);
         self.rank(index);
+        self.release_if_empty(index, &sent.packet);
         Some(sent)
     }
 

@@ -2,8 +2,8 @@
 //! dropped at random. Flows that do not reduce their rate are limited to the average per flow (Lin and Morris,
 //! "Dynamics of random early detection", ACM SIGCOMM 1997).
 
-use super::parts::{AverageQueue, DropCurve, DropSpacing};
-use super::{BoundedFifo, Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
+use super::parts::{AverageQueue, DropCurve, DropSpacing, FlowPlaces};
+use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -47,8 +47,9 @@ pub struct Fred {
     average: AverageQueue,
     curve: DropCurve,
     spacing: DropSpacing,
-    /// The state of each flow, indexed by [`FlowHash::key`].
     flows: Vec<Flow>,
+    /// Which of these is whose.
+    places: FlowPlaces,
     /// The number of flows with packets queued.
     active: u64,
 }
@@ -75,6 +76,7 @@ impl Fred {
             curve: DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, false),
             spacing: DropSpacing::default(),
             flows: Vec::new(),
+            places: FlowPlaces::default(),
             active: 0,
             parameters,
         }
@@ -91,11 +93,29 @@ impl Fred {
     }
 
     fn flow_of(&mut self, packet: &Packet) -> usize {
-        let key = FlowHash::key(packet) as usize;
-        if key >= self.flows.len() {
-            self.flows.resize(key + 1, Flow::default());
+        let place = self.places.of(packet);
+        if place >= self.flows.len() {
+            self.flows.resize(place + 1, Flow::default());
         }
-        key
+        place
+    }
+
+    /// Drops or marks the arrival, or allows it into the queue.
+    fn admits(&mut self, packet: &mut Packet, flow: usize, context: &mut Context) -> bool {
+        if self.strikes(flow) {
+            context.drop(*packet, DropCause::Early, None);
+            return false;
+        }
+        if self.average.value() >= self.curve.maximum() {
+            self.spacing.restart();
+            context.drop(*packet, DropCause::Early, None);
+            return false;
+        }
+        if self.selects(flow, context) {
+            self.spacing.restart();
+            return context.mark_or_drop(packet, self.parameters.ecn, None);
+        }
+        true
     }
 
     /// Whether a flow exceeds its limit. If so, this counts as a strike.
@@ -136,24 +156,15 @@ impl QueueDiscipline for Fred {
         if self.queue.packets() == 0 {
             self.average.on_arrival(0.0, context.now);
         }
-        let flow = self.flow_of(&packet);
         if !self.queue.admits(&packet, context) {
             return;
         }
-        if self.strikes(flow) {
-            context.drop(packet, DropCause::Early, None);
-            return;
-        }
-        if self.average.value() >= self.curve.maximum() {
-            self.spacing.restart();
-            context.drop(packet, DropCause::Early, None);
-            return;
-        }
-        if self.selects(flow, context) {
-            self.spacing.restart();
-            if !context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
-                return;
+        let flow = self.flow_of(&packet);
+        if !self.admits(&mut packet, flow, context) {
+            if self.flows[flow].queued == 0 {
+                self.places.release(&packet);
             }
+            return;
         }
         if self.queue.packets() > 0 {
             self.average.sample(self.queue.packets() as f64);
@@ -169,10 +180,12 @@ impl QueueDiscipline for Fred {
             return None;
         };
         self.average.sample(self.queue.packets() as f64);
-        let flow = &mut self.flows[FlowHash::key(&head.packet) as usize];
+        let place = self.places.of(&head.packet);
+        let flow = &mut self.flows[place];
         flow.queued -= 1;
         if flow.queued == 0 {
             *flow = Flow::default();
+            self.places.release(&head.packet);
             self.active -= 1;
         }
         Some(head)
