@@ -7,7 +7,7 @@ SOJOURN := $(BIN)/sojourn
 TOOLS := $(VENV)/installed-tools
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name tests -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name tests -prune -o -name '*.rs' -print -o -name '*.pest' -print -o -name Cargo.toml -print)
 
 # Tests start many processes; without bytecode on disk each compiles every module that it imports.
 export PYTHONDONTWRITEBYTECODE =
@@ -19,7 +19,7 @@ RUST_CHECKED := $(CHECKED)/toolchain rustfmt.toml Cargo.toml Cargo.lock $(shell 
 # Tests on each core; more than eight processes bring nothing and take half a gigabyte each.
 PYTEST := $(BIN)/pytest --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
-.PHONY: setup tools demo docs bench wheel lint python-lint test test-long test-linux checks pytest always
+.PHONY: setup tools demo docs packetdrill bench wheel lint python-lint test test-long test-linux checks pytest always
 
 setup: $(SOJOURN)
 
@@ -51,6 +51,12 @@ demo: setup
 # The site, into site/; with the verdicts of the results in SOJOURN_RESULTS, or in results/, if there are any.
 docs: setup tools
 	$(BIN)/mkdocs build --strict
+
+# How to run packetdrill's scripts that others have written.
+packetdrill:
+	@echo 'Scripts of others are not part of this repository. To run them (docs/packetdrill.md):'
+	@echo '  git clone https://github.com/google/packetdrill scripts/google'
+	@echo '  SOJOURN_PACKETDRILL=scripts $(BIN)/pytest tests/test_packetdrill.py'
 
 bench: setup
 	$(SOJOURN) bench

@@ -1,4 +1,6 @@
+import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 
 from conftest import ROOT, Capture, complaint
 from doubles import SIMULATOR, Inventor, register
-from sojourn import catalogue
+from sojourn import catalogue, figures
 from sojourn.cli.commands import sojourn, status
 from sojourn.errors import RunFailed
 from sojourn.results import NAMES
@@ -15,6 +17,8 @@ from sojourn.study import library
 from sojourn.sweep import schema
 
 ScenarioFile = Callable[..., Path]
+
+STUDY = ROOT / "studies" / "tsioliaridou" / "study.toml"
 
 
 def snapshot(directory: Path) -> dict[Path, bytes]:
@@ -63,6 +67,7 @@ def test_check_summarises_scenario(scenario_file: ScenarioFile, capsys: Capture)
         (["reproduce", "piotrowska", "--seeds", "0"], "--seeds"),
         (["reproduce", "piotrowska", "--jobs", "none"], "--jobs"),
         (["describe", "codle"], 'unknown name "codle", did you mean "codel"?'),
+        (["plan", str(STUDY)], "study.toml: is a study; write sojourn reproduce tsioliaridou"),
         (["list", "queue"], "'queues'"),
         (["rnu"], "rnu"),
         (["run", "--sede", "3"], "--sede"),
@@ -74,6 +79,18 @@ def test_bad_input(arguments: list[str], message: str, tmp_path: Path, monkeypat
     assert status(arguments) == 2
     assert message in complaint(capsys)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_list_names_metrics_once(capsys: Capture) -> None:
+    """`list figures` shows a metric's figures on one line; programs get every figure that `plot` knows."""
+    assert status(["list", "figures"]) == 0
+    shown = capsys.readouterr().out
+    assert len(re.findall(r"│ \S*fairness-1s\S*", shown)) == 1
+    names = set(re.findall(r"^│ (\S+)", shown, re.MULTILINE))
+    forms = ("heatmap-{}", "line-{}", "box-{}", "cdf-{}", "{}-by-group")
+    assert set(figures.available()) <= names | {form.format(name) for form in forms for name in names}
+    assert status(["list", "figures", "--csv"]) == 0
+    assert [row["name"] for row in csv.DictReader(capsys.readouterr().out.splitlines())] == list(figures.available())
 
 
 def test_store_continues(scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -64,10 +64,13 @@ def store(directory: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """Two cells with calls, requests, datagrams and a transfer of each class of sizes, three seeds each."""
+    """Two cells with calls, requests, datagrams, a transfer of each class of sizes and each application, three seeds each."""
     folder = tmp_path_factory.mktemp("people")
     sources = ['{ name = "cbr", rate = "80 kbit/s", packet_size = "200 B" }', '"voice"', '"ping"']
     sources += [f'"newreno"\nsize = "{size}"' for size in ("50 kB", "1 MB", "11 MB")]
+    applications = ["page = { objects = 1 }", 'exchange = { response = "1 kB" }', 'periodic = { size = "1 kB", every = "50 ms" }']
+    applications += ['video = { rule = "bola", segment = "20 ms", buffer = "200 ms" }']
+    sources += [f'"newreno"\ngroup = "applications"\n{application}' for application in applications]
     flows = "".join(f'[[flows]]\nfrom = "a"\nto = "b"\nstart_within = "200 ms"\ntcp = {source}\n' for source in sources)
     text = SMALL_TOML.partition("[[flows]]")[0].replace('"10 Mbit/s"', '"100 Mbit/s"').replace('"1 s"', '"0 s"')
     axes = '[sweep.axes]\ndelay = { key = "network.dumbbell.bottleneck.delay", values = ["20 ms", "5 ms"] }\n'
@@ -76,7 +79,9 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 #: Figures of what only some flows have: those of ``people``.
-OF_PEOPLE = re.compile("delay-(mean|p95|p99)|jitter|mos|mouth-to-ear|call-loss|rpm|completion-time|slowdown|transfers")
+OF_PEOPLE = re.compile(
+    "delay-(mean|p95|p99)|jitter|mos|mouth-to-ear|call-loss|rpm|completion-time|slowdown|transfers|(page-load|response|message)-time|video"
+)
 
 
 @pytest.fixture
@@ -328,6 +333,17 @@ def test_delay_goodput_medians(store: Store) -> None:
     expected = runs.sort("queue").select(pl.col("sojourn_mean_s") * 1e3, "total_mbps").rows()
     assert [value for row in medians for value in row] == six_digits([value for row in expected for value in row])
     assert rows.filter(part="ellipse").height == 3 * tradeoffs.OUTLINE
+
+
+def test_delay_goodput_of_groups(grouped: Result) -> None:
+    """Each group of a cell has its median over seeds of RTT and throughput of a flow, and its ellipse."""
+    rows = drawn(figures.draw("delay-goodput-by-group", grouped))
+    medians = rows.filter(part="median").sort("shape", "colour").select("shape", "colour", "x", "y").rows()
+    groups = grouped.groups.group_by("queue", "flow_group").agg(pl.col("rtt_mean_s", "avg_mbps").median())
+    expected = groups.sort("queue", "flow_group").select("queue", "flow_group", pl.col("rtt_mean_s") * 1e3, "avg_mbps").rows()
+    assert [row[:2] for row in medians] == [row[:2] for row in expected]
+    assert [value for row in medians for value in row[2:]] == six_digits([value for row in expected for value in row[2:]])
+    assert rows.filter(part="ellipse").height == 4 * tradeoffs.OUTLINE
 
 
 @pytest.mark.parametrize(

@@ -56,10 +56,12 @@ BOUNDS: dict[str, list[Any]] = {
     ],
     "stack.recovery": ["rack", "prr"],
     "stack.receive_offload": ["1 ps", "10 ms", "11 ms"],
+    "stack.send_offload": [True],
     "stack.segment_size": ["1 B", "65000 B"],
     "stack.initial_window": [1, 10**6],
     "stack.send_buffer": ["1 B", "1 GB"],
     "stack.receive_buffer": ["1 B", "1 GB"],
+    "stack.reading_rate": ["0 bit/s", "1 bit/s", "1000 Gbit/s"],
     "probe.queue_series": DURATIONS,
     "probe.flow_series": DURATIONS,
 }

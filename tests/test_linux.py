@@ -115,6 +115,8 @@ def test_red_weight_is_exact() -> None:
         (with_queue(name="sred"), "network.dumbbell.bottleneck.queue.name: Linux has no sred "),
         (with_queue(name="ack_filter"), "network.dumbbell.bottleneck.queue.name: Linux has no ack_filter "),
         (scenario_data(stack={"receive_offload": "50 us"}), "stack.receive_offload: Linux has single segments"),
+        (scenario_data(stack={"send_offload": True}), "stack.send_offload: Linux has single segments"),
+        (scenario_data(stack={"reading_rate": "1 Mbit/s"}), "stack.reading_rate: Linux has applications that read at once"),
         (with_queue(name="codel", mtu="600 B"), "network.dumbbell.bottleneck.queue.mtu: Linux takes the device's MTU"),
         (
             with_queue(name="codel", limit="90 kB"),

@@ -1,6 +1,8 @@
 """What people notice: calls, responsiveness, both directions at once, and throughputs over time."""
 
+import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -70,6 +72,15 @@ def test_unheard_packets(scenario: MakeScenario) -> None:
     links = {"links": [{"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "20 ms", "drop": {"every": 50}}]}
     result = sojourn.run(scenario(network=links, flows=[entry("call", "voice")], duration="22 s", warm_up="2 s"))
     assert result.runs["call_loss_pct"].item() == pytest.approx(2, abs=0.01)
+
+
+def test_late_packets_unheard() -> None:
+    """Of 80 packets that arrived and 20 that were dropped, 10 that came too late make 30 % unheard; other flows have no part."""
+    missing = math.nan
+    seen: Any = SimpleNamespace(
+        late=np.array([10.0, missing]), packets_dropped=np.array([20.0, 5.0]), delay_samples=np.array([80.0, 1000.0])
+    )
+    assert METRICS["call_loss_pct"].compute(seen) == pytest.approx(30)
 
 
 def test_responsiveness_of_idle_path(line: Callable[..., Result]) -> None:
@@ -161,6 +172,7 @@ def test_losses_of_single_flow(line: Callable[..., Result]) -> None:
     assert run["loss_sync_pct"] == 100
     assert run["drop_run_pkts"] * queue["drop_runs"] == pytest.approx(queue["drops"])
     assert 1 <= run["drop_run_pkts"] <= run["drop_run_max_pkts"] <= queue["drops"]
+    assert run["drop_run_max_pkts"] == queue["drop_run_max"] < queue["drops"]
 
 
 def test_new_measures_have_sources() -> None:
@@ -174,6 +186,9 @@ def test_harm_of_published_example() -> None:
     assert formulas.harm(15, 12, more_is_better=True) == pytest.approx(0.2)
     assert formulas.harm(10, 40, more_is_better=False) == pytest.approx(0.75)
     assert formulas.harm(0, 0, more_is_better=True) is None
+    # Heist, ccafct: geometric means of completion times alone and beside a long flow, ms, and the harm that it prints.
+    for alone, beside, harm in ((176.2, 339.3, 0.481), (176.2, 1171.3, 0.850), (976.6, 1127.7, 0.134), (976.6, 2471.9, 0.605)):
+        assert formulas.harm(alone, beside, more_is_better=False) == pytest.approx(harm, abs=5e-4)
 
 
 def test_harm_between_cells(line: Callable[..., Result]) -> None:

@@ -23,3 +23,17 @@ def test_large_window_is_silent() -> None:
     result = sojourn.run(from_data(scenario_data(flows=flows), "test"))
     assert result.flows["rwnd_limited"].to_list() == [0.0, None]
     assert result.limited is None
+
+
+def test_growing_window_is_silent() -> None:
+    """Linux's window limits the first round trips of each connection, which is no advice to anybody."""
+    network = {
+        "senders": [{"name": "a", "rate": "1 Gbit/s", "delay": "20 ms"}],
+        "receivers": [{"name": "b", "rate": "1 Gbit/s"}],
+        "bottleneck": {"rate": "100 Mbit/s", "delay": "20 ms"},
+    }
+    flows = [{"from": "a", "to": "b", "tcp": "hybla"}]
+    given = scenario_data(stack="linux-6", network={"dumbbell": network}, flows=flows, duration="3 s", warm_up="0 s")
+    result = sojourn.run(from_data(given, "test"))
+    assert 0 < result.flows["rwnd_limited"][0] < 1
+    assert result.limited is None

@@ -112,6 +112,14 @@ def test_bad_files(scenario_file: ScenarioFile, replacement: tuple[str, str], me
     assert "\n" not in line
 
 
+def test_further_problems_named(scenario_file: ScenarioFile) -> None:
+    """A line about a bad file names the keys of all problems, so that one look mends them."""
+    path = scenario_file(('duration = "4 s"', ""), ("count = 2", "count = 0"), ('name = "small"', ""))
+    with pytest.raises(sojourn.InputError) as caught:
+        sojourn.load(path)
+    assert str(caught.value) == f"{path}: name: this key is required (also wrong: duration, flows[0].count)"
+
+
 def test_unreadable_files(tmp_path: Path) -> None:
     """A missing file, a file that is not UTF-8 and a directory are clear errors."""
     with pytest.raises(sojourn.InputError, match=r"missing\.toml: No such file"):
@@ -187,4 +195,4 @@ def test_examples_load(path: Path) -> None:
 
 def test_number_of_examples() -> None:
     """The tests of all examples find all that there are."""
-    assert len(list((ROOT / "examples").glob("*.toml"))) == 10
+    assert len(list((ROOT / "examples").glob("*.toml"))) == 12

@@ -260,7 +260,9 @@ def test_check_tells_random(spoken: Callable[..., str], question: Path, swept: P
     )
 
 
-@pytest.mark.parametrize("study", ["hanai", "kushwaha", "mareev", "ns3", "piotrowska", "proposals", "tsioliaridou"])
+@pytest.mark.parametrize(
+    "study", ["alizadeh", "hanai", "heist", "kushwaha", "mareev", "ns3", "piotrowska", "proposals", "tsioliaridou"]
+)
 def test_studies_set_their_keys(study: str) -> None:
     """Studies leave neither key to its default: they say when flows start and what senders take, as their papers do."""
     from sojourn.study import library

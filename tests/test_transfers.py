@@ -3,8 +3,10 @@
 import resource
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -241,6 +243,24 @@ def test_weights_of_transfers() -> None:
     assert formulas.weighted_quantile(values, weights, 0.01) == 1.0
     assert formulas.weighted_quantile(values, weights, 0.5) == 10.0
     assert formulas.weighted_quantile([1.0, 2.0], [3, 3], 0.5) == formulas.quantile([1.0, 2.0], 0.5)
+
+
+def test_classes_of_weighted_transfers() -> None:
+    """100 kB are small and 10 MB medium, as in pFabric; each row counts as often as it stands for, in means and percentiles."""
+    seen: Any = SimpleNamespace(
+        transfer_bytes=np.array([1, 100_000, 100_001, 10_000_000, 10_000_001]),
+        transfer_kinds=np.zeros(5),
+        transfer_weights=np.array([98, 2, 1, 3, 1]),
+        completion_times=np.array([1.0, 2.0, 3.0, 4.0, 5.0]),
+        slowdowns=np.array([10.0, 20.0, 30.0, 40.0, 50.0]),
+    )
+    found = {name: METRICS[name].compute(seen) for name in METRICS if name.startswith(("fct", "slowdown"))}
+    assert found["fct_small_mean_s"] == pytest.approx((98 * 1 + 2 * 2) / 100)
+    assert (found["fct_small_p50_s"], found["fct_small_p95_s"], found["fct_small_p99_s"]) == (1, 1, 2)
+    assert found["fct_medium_mean_s"] == pytest.approx((3 + 3 * 4) / 4)
+    assert found["slowdown_medium_mean"] == pytest.approx((30 + 3 * 40) / 4)
+    assert (found["fct_large_mean_s"], found["slowdown_large_p99"]) == (5, 50)
+    assert found["slowdown_mean"] == pytest.approx((98 * 10 + 2 * 20 + 30 + 3 * 40 + 50) / 105)
 
 
 def test_transfers_are_stored(tmp_path: Path) -> None:

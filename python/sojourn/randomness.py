@@ -29,6 +29,8 @@ def parts(run: RunSpecification) -> Parts:
         found["delays"] = "of hosts"
     if arrivals := _arrivals(run):
         found["arrivals"] = arrivals
+    if any(_is_drawn(flow["application"]) for flow in run["flows"] if "application" in flow):
+        found["sessions"] = ""
     losses = [loss for link in run["links"] for loss in (link["loss"], *(change["loss"] for change in link["changes"]))]
     if any(loss is not None and 0 < loss < 1 for loss in losses):
         found["losses of links"] = ""
@@ -45,6 +47,15 @@ def parts(run: RunSpecification) -> Parts:
         if control.random is not None or switches:
             found[control.name] = control.random or ", ".join(switches)
     return tuple(found.items())
+
+
+def _is_drawn(application: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a session draws sizes or think times."""
+    if "vectors" in application:
+        return False
+    (settings,) = application.values()
+    sizes = (size for key, size in settings.items() if key != "rule" and isinstance(size, Mapping))
+    return bool(settings.get("think")) or any("fixed" not in size for size in sizes)
 
 
 def _arrivals(run: RunSpecification) -> str:

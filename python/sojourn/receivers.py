@@ -2,14 +2,17 @@
 
 import polars as pl
 
+#: Seconds for which a flow may wait unmentioned: a window that grows, as Linux's, limits the first round trips.
+LEAST = 1.0
+
 #: How to raise the window.
 REMEDY = "raise stack.receive_buffer unless that is meant"
 
 
 def note(flows: pl.LazyFrame) -> str | None:
-    """One line on flows whose senders waited for their receivers' windows; None if there are no such flows."""
+    """One line on flows whose senders waited a second or more for their receivers' windows; None without such flows."""
     limited = pl.col("rwnd_limited")
-    counts = flows.select(pl.len().alias("all"), (limited > 0).sum().alias("limited"), limited.max().alias("longest"))
+    counts = flows.select(pl.len().alias("all"), (limited >= LEAST).sum().alias("limited"), limited.max().alias("longest"))
     every, some, longest = counts.collect(engine="streaming").row(0)
     if not some:
         return None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn import catalogue, metrics, receivers, repetition, specification
+from sojourn import catalogue, metrics, receivers, repetition, specification, transients
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, TRANSFERS, RunResult
 from sojourn.metrics.observation import Observation, observe, places
@@ -52,6 +52,17 @@ ADDED: dict[int, dict[str, tuple[str, ...]]] = {
         ),
         "queues": ("drop_runs", "drop_run_max", "loss_epochs", "loss_synchronisation"),
     },
+    8: {
+        "flows": (
+            "video_start_delay",
+            "video_played",
+            "video_stalled",
+            "video_stalls",
+            "video_switches",
+            "video_mbps",
+        ),
+        "transfers": ("kind",),
+    },
 }
 
 
@@ -67,7 +78,7 @@ def metrics_of(name: str) -> list[str]:
 
 
 def newer(name: str) -> list[str]:
-    """The columns of a frame that files of earlier versions may lack: metrics, and what schemas 6 and 7 added."""
+    """The columns of a frame that files of earlier versions may lack: metrics, and what schemas from 6 on added."""
     return [*metrics_of(name), *(column for added in ADDED.values() for column in added.get(name, ()))]
 
 
@@ -152,6 +163,16 @@ class Result:
     def limited(self) -> str | None:
         """One line on flows that their receivers' windows limited; None if there are no such flows."""
         return receivers.note(self.scan("flows"))
+
+    @cached_property
+    def transients(self) -> pl.DataFrame:
+        """How long each run looks transient, by MSER-5; see ``transients.found``."""
+        return transients.found(self.scan, self.axes)
+
+    @cached_property
+    def unsettled(self) -> str | None:
+        """One line on runs whose samples look transient for longer than ``warm_up``; None if there are none."""
+        return transients.note(self.scan, self.axes)
 
     def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
         """Some columns of a frame, for less memory than all of them need: specifications are long."""

@@ -86,7 +86,7 @@ def long_lived(specification: RunSpecification) -> list[bool]:
     controls = catalogue.load()
     found: list[bool] = []
     for flow in specification["flows"]:
-        limited = flow["size"] is not None or flow["stop"] is not None or "arrivals" in flow
+        limited = flow["size"] is not None or flow["stop"] is not None or "arrivals" in flow or "application" in flow
         is_built_in = "plugin" not in flow["source"]
         limited = limited or (is_built_in and controls.congestion_control(flow["source"]["name"]).unresponsive)
         found += [not limited and flow["start"] + flow["start_within"] <= latest] * flow["count"]
@@ -208,10 +208,13 @@ def _flows(
 
 
 def _of_size(group: Flows, pair: int, pairs: int) -> Json:
-    """How much the flows of a pair of hosts send, and when they arrive if they do so by themselves."""
+    """How much the flows of a pair of hosts send, when they arrive if they do so by themselves, and their application."""
+    application = {} if group.application is None else {"application": group.application.as_json()}
+    if group.vectors is not None:
+        return {"size": None, "arrivals": group.vectors.arrivals(), **application}
     if group.arrivals is None:
-        return {"size": group.size}
-    return {"size": None, "arrivals": group.arrivals.as_json(group.size, pair, pairs)}
+        return {"size": group.size, **application}
+    return {"size": None, "arrivals": group.arrivals.as_json(group.size, pair, pairs), **application}
 
 
 def _of_control(stack: StackChoice, group: Flows) -> dict[str, Value]:

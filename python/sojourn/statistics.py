@@ -146,6 +146,10 @@ def quantiles(values: Sequence[float], shares: Sequence[float] = (0.05, 0.25, 0.
     return [float(quantile) for quantile in np.quantile(values, shares)]
 
 
+#: The fewest batches that the rule MSER-5 may leave; of shorter series nothing is left out.
+LEAST_LEFT = 5
+
+
 def warm_up(values: Sequence[float], batch: int = 5) -> int | None:
     """How many values at the beginning of a series are better left out, by the marginal standard error rule MSER-5.
 
@@ -160,10 +164,12 @@ def warm_up(values: Sequence[float], batch: int = 5) -> int | None:
     means = np.asarray(values[: len(values) // batch * batch], dtype=np.float64).reshape(-1, batch).mean(axis=1)
     if len(means) < 2:
         return None
-    # What is left when the first 0, 1, 2, ... batches are left out: how many, and their sum of squared deviations. The last batch
-    # alone would have no deviation.
+    # What is left when the first 0, 1, 2, ... batches are left out: how many, and their sum of squared deviations. A few batches
+    # that happen to be equal would have no deviation.
     left = np.arange(len(means), 0, -1)
     centred = means - means.mean()
     sums, squares = (np.cumsum(values[::-1])[::-1] for values in (centred, centred**2))
-    best = int(np.argmin(((squares - sums**2 / left) / left**2)[:-1]))
+    deviations = squares - sums**2 / left
+    deviations[deviations < 1e-12 * squares[0]] = 0  # of equal values, but for rounding
+    best = int(np.argmin((deviations / left**2)[: max(1, len(means) - LEAST_LEFT)]))
     return best * batch if best <= len(means) // 2 else None

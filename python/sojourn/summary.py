@@ -166,6 +166,10 @@ TRANSFERS = [
     measured("fct_p99_s", "p99 ms", _fixed(1, 1e3), rank=2),
     measured("slowdown_mean", "slowdown mean", _fixed(2), rank=3),
     measured("slowdown_p99", "p99 slowdown", _fixed(2), rank=5),
+    measured("page_load_time_mean_s", "page load mean ms", _fixed(1, 1e3)),
+    measured("page_load_time_p95_s", "page p95 ms", _fixed(1, 1e3), rank=1),
+    measured("response_time_mean_s", "response mean ms", _fixed(1, 1e3), rank=3),
+    measured("response_time_p95_s", "response p95 ms", _fixed(1, 1e3), rank=2),
 ]
 
 
@@ -176,7 +180,9 @@ def transfers(found: Result, only: Sequence[str] | None = None) -> Table | None:
     if only is not None:
         wanted = wanted.filter(pl.col("flow_group").is_in(list(only)))
     rows = over_seeds(wanted, ["flow_group"], values)
-    return _of_cell("transfers", TRANSFERS, rows) if rows.height else None
+    # Few groups have pages, and those that do have no transfers.
+    shown = [column for column in TRANSFERS if rows[column.names[0]].null_count() < rows.height]
+    return _of_cell("transfers", shown, rows) if rows.height else None
 
 
 def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame) -> Table:
@@ -185,7 +191,7 @@ def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame) -> Table:
 
 def _note(rows: pl.DataFrame, found: Result) -> list[str]:
     seeds = rows[SEEDS].unique().sort().to_list()
-    note = [each for each in (found.note, found.limited) if each is not None]
+    note = [each for each in (found.note, found.limited, found.unsettled) if each is not None]
     if not seeds or seeds[-1] == 1:
         return note
     return [f"Means over {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} seeds ± half of the 95 % interval.", *note]

@@ -21,6 +21,8 @@ pub enum Timer {
     FlowStop(u32),
     /// A connection of a group arrives.
     Arrival(u32),
+    /// A session's timer.
+    Session(u32),
     /// The pacing timer of a connection that arrived.
     Pacing(u32),
     /// A sender's retransmission timer.

@@ -5,6 +5,7 @@
 
 pub mod about;
 mod agenda;
+pub mod application;
 pub mod catalogue;
 mod line;
 pub mod network;
@@ -23,4 +24,5 @@ pub mod tcp;
 pub mod time;
 pub mod traffic;
 pub mod units;
+pub mod video;
 pub mod workload;

@@ -3,7 +3,8 @@
 //! timer - is never taken for a later one's, and hashes of flows differ.
 //!
 //! The number of such a connection has the highest bit set, the number of its group in its lowest bits, and between them a serial
-//! number within the group.
+//! number within the group. Sessions have serial numbers of their own. Their connections are two flows, one for each direction, of
+//! which that from the client has an even serial number and that from the server an odd one.
 
 use crate::specification::FlowSpecification;
 
@@ -17,6 +18,8 @@ pub struct Numbers {
     bits: u32,
     /// The flow of the specification that each group is.
     rows: Vec<u32>,
+    /// Whether each group has sessions.
+    has_sessions: Vec<bool>,
 }
 
 impl Numbers {
@@ -24,14 +27,16 @@ impl Numbers {
     pub fn new(flows: &[FlowSpecification]) -> Numbers {
         // So many flows that their numbers would not do are refused for the memory that they take.
         let mut row: u32 = 0;
-        let mut rows = Vec::new();
+        let (mut rows, mut has_sessions) = (Vec::new(), Vec::new());
         for flow in flows {
-            if flow.arrivals.is_some() {
-                rows.push(row);
+            let next = row.saturating_add(u32::try_from(flow.count).unwrap_or(u32::MAX));
+            if flow.arrivals.is_some() || flow.application.is_some() {
+                rows.extend(row..next);
+                has_sessions.extend((row..next).map(|_| flow.application.is_some()));
             }
-            row = row.saturating_add(u32::try_from(flow.count).unwrap_or(u32::MAX));
+            row = next;
         }
-        Numbers { bits: rows.len().next_power_of_two().ilog2(), rows }
+        Numbers { bits: rows.len().next_power_of_two().ilog2(), rows, has_sessions }
     }
 
     /// The greatest serial number.
@@ -48,6 +53,15 @@ impl Numbers {
     pub fn group(&self, number: u32) -> (usize, u32) {
         let within = number & !FIRST_ARRIVED;
         ((within & ((1 << self.bits) - 1)) as usize, within >> self.bits)
+    }
+
+    /// Whether the data of a flow go from the receiver of its flow of the specification to the sender.
+    pub fn is_reversed(&self, number: u32) -> bool {
+        if number < FIRST_ARRIVED {
+            return false;
+        }
+        let (group, serial) = self.group(number);
+        self.has_sessions[group] && serial % 2 == 0
     }
 
     /// The flow of the specification that a group is.
@@ -69,7 +83,11 @@ mod tests {
     #[test]
     fn found_again() {
         for groups in [1, 2, 3, 5] {
-            let numbers = Numbers { bits: u32::next_power_of_two(groups).ilog2(), rows: (0..groups).collect() };
+            let numbers = Numbers {
+                bits: u32::next_power_of_two(groups).ilog2(),
+                rows: (0..groups).collect(),
+                has_sessions: Vec::new(),
+            };
             for group in 0..groups as usize {
                 for serial in [0, 1, 1000, numbers.most()] {
                     let number = numbers.number(group, serial);

@@ -18,19 +18,40 @@ pub mod flags {
     pub const ECT_0: u8 = 1 << 5;
     /// CE, congestion experienced: both bits of the ECN field.
     pub const CONGESTION_EXPERIENCED: u8 = ECT_0 | ECT_1;
-    /// ECE, ECN-Echo (RFC 3168 section 6.1).
+    /// ECE, ECN-Echo (RFC 3168 section 6.1), of an acknowledgement.
     pub const ECN_ECHO: u8 = 1 << 6;
+    /// PSH, of data, which never carry ECN-Echo.
+    pub const PUSH: u8 = ECN_ECHO;
     /// CWR, congestion window reduced (RFC 3168 section 6.1).
     pub const WINDOW_REDUCED: u8 = 1 << 7;
 }
 
-/// The options of a packet: an index into the simulation's [`OptionsPool`], or none.
+/// The options of a packet: an index into the simulation's [`OptionsPool`], a window and nothing else, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionsHandle(u32);
+
+/// From here on a handle is a window and nothing else. Windows are of less than 2^30 bytes (RFC 7323 section 2.3).
+const WINDOWS: u32 = 1 << 31;
 
 impl OptionsHandle {
     /// No options.
     pub const NONE: OptionsHandle = OptionsHandle(u32::MAX);
+
+    /// A window, in bytes, and nothing else.
+    pub fn of_window(window: u64) -> OptionsHandle {
+        debug_assert!(window < 1 << 30, "a window that window scaling allows");
+        OptionsHandle(WINDOWS | window as u32)
+    }
+
+    /// The window, if that is all.
+    pub fn window(self) -> Option<u64> {
+        (self != OptionsHandle::NONE && self.0 >= WINDOWS).then_some(u64::from(self.0 & !WINDOWS))
+    }
+
+    /// Whether the packet has options besides a window.
+    pub fn has_options(self) -> bool {
+        self.0 < WINDOWS
+    }
 }
 
 /// A packet on the wire. It has 32 bytes, since queues and links hold many.
@@ -158,6 +179,8 @@ pub struct AckOptions {
     pub marks: Option<u64>,
     /// The load factor in the latest data segment, only for senders that request it.
     pub load_factor: Option<LoadFactor>,
+    /// The receive window in bytes, only of receivers that advertise one.
+    pub window: Option<u64>,
 }
 
 impl AckOptions {
@@ -169,6 +192,7 @@ impl AckOptions {
         sent: None,
         marks: None,
         load_factor: None,
+        window: None,
     };
 
     fn is_empty(&self) -> bool {
@@ -215,8 +239,10 @@ impl OptionsPool {
     /// Stores `options` until they are released.
     pub fn put(&mut self, options: impl Into<Options>) -> OptionsHandle {
         let options = options.into();
-        if matches!(&options, Options::Ack(options) if options.is_empty()) {
-            return OptionsHandle::NONE;
+        if let Options::Ack(options) = &options
+            && options.is_empty()
+        {
+            return options.window.map_or(OptionsHandle::NONE, OptionsHandle::of_window);
         }
         if let Some(slot) = self.free.pop() {
             self.slots[slot as usize] = options;
@@ -227,7 +253,7 @@ impl OptionsPool {
         }
     }
 
-    /// The options of an acknowledgement, if any.
+    /// The options of an acknowledgement, if it has any besides a window.
     pub fn get(&self, handle: OptionsHandle) -> Option<&AckOptions> {
         match self.slots.get(handle.0 as usize) {
             Some(Options::Ack(options)) if handle != OptionsHandle::NONE => Some(options),
@@ -235,20 +261,28 @@ impl OptionsPool {
         }
     }
 
+    /// The window in an acknowledgement, if it has one.
+    pub fn window(&self, handle: OptionsHandle) -> Option<u64> {
+        handle.window().or_else(|| self.get(handle)?.window)
+    }
+
     /// The options of a packet, if any, which remain stored.
     pub fn peek(&self, handle: OptionsHandle) -> Option<Options> {
-        if handle == OptionsHandle::NONE { None } else { self.slots.get(handle.0 as usize).copied() }
+        if handle.has_options() {
+            return self.slots.get(handle.0 as usize).copied();
+        }
+        handle.window().map(|window| Options::Ack(AckOptions { window: Some(window), ..AckOptions::NONE }))
     }
 
     /// The options of a packet, if any, which are released.
     pub fn take(&mut self, handle: OptionsHandle) -> Option<Options> {
         self.release(handle);
-        if handle == OptionsHandle::NONE { None } else { Some(self.slots[handle.0 as usize]) }
+        self.peek(handle)
     }
 
     /// Releases the slot of options that are no longer needed.
     pub fn release(&mut self, handle: OptionsHandle) {
-        if handle != OptionsHandle::NONE {
+        if handle.has_options() {
             self.free.push(handle.0);
         }
     }

@@ -38,6 +38,8 @@ pub enum Purpose {
     Arrivals = 12,
     /// Sizes of transfers. One stream per group.
     Sizes = 13,
+    /// Draws of applications. One stream per session.
+    Session = 14,
 }
 
 /// A stream of random numbers.

@@ -4,6 +4,7 @@ use crate::probe::{DelayStatistics, QueueStatistics, Series, Transfer};
 use crate::tcp::sender::{SenderStatistics, State};
 use crate::time::Time;
 use crate::traffic::CallQuality;
+use crate::video::Playback;
 
 /// The result of a run.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub struct FlowResult {
     pub round_trips: Option<Box<DelayStatistics>>,
     /// What the listener hears, of a call.
     pub call: Option<Box<CallQuality>>,
+    /// What the viewers have seen, of video.
+    pub video: Option<Box<Playback>>,
 }
 
 /// The transfers of a flow, or of a group whose connections arrive.

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::tcp::slow_start::SlowStartChoice;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
+use crate::video::VideoSpecification;
 
 /// The specification of a run.
 #[derive(Clone, Debug, Deserialize)]
@@ -282,8 +283,99 @@ pub struct FlowSpecification {
     /// Connections that arrive by themselves, one for each transfer. The group is then one row of the results.
     #[serde(default)]
     pub arrivals: Option<ArrivalSpecification>,
+    /// What happens on its connections, if they do not just carry data one way. Data of the flow are then what the server sends: the
+    /// server is at `from`, the client at `to`. Arrivals bring sessions of it; without them each flow is one.
+    #[serde(default)]
+    pub application: Option<ApplicationSpecification>,
     /// The traffic source.
     pub source: SourceSpecification,
+}
+
+/// An application: see [`crate::application`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApplicationSpecification {
+    /// Requests and responses on one connection.
+    Exchanges(ExchangesSpecification),
+    /// The load of a page.
+    Page(PageSpecification),
+    /// Connections that were recorded.
+    Vectors(VectorsSpecification),
+    /// Messages at equal times.
+    Periodic(PeriodicSpecification),
+    /// Video with an adaptive bit rate.
+    Video(VideoSpecification),
+}
+
+/// Connections that were recorded: those of a group take them in turn.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VectorsSpecification {
+    /// What was written on each.
+    pub vectors: Vec<ConnectionVector>,
+}
+
+/// What was written on a connection.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionVector {
+    /// Whether both ends write without waiting for each other.
+    pub concurrent: bool,
+    /// The writes in order; of a concurrent connection the order of each end counts.
+    pub writes: Vec<VectorWrite>,
+}
+
+/// A write of an end.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct VectorWrite {
+    /// Whether it is the server that writes.
+    pub at_server: bool,
+    /// For how long the end waits: after what it answers has arrived, or after its own write before.
+    pub wait: Duration,
+    /// How much it writes.
+    pub bytes: u64,
+}
+
+/// Messages at equal times.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeriodicSpecification {
+    /// Sizes of messages.
+    pub size: SizeDistribution,
+    /// The time between them.
+    pub every: Duration,
+}
+
+/// Requests and responses on one connection.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExchangesSpecification {
+    /// Sizes of requests.
+    pub request: SizeDistribution,
+    /// Sizes of responses.
+    pub response: SizeDistribution,
+    /// How many; none: until the end.
+    pub count: Option<u64>,
+    /// The mean of the exponential times between a response and the next request.
+    pub think: Duration,
+}
+
+/// The load of a page.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageSpecification {
+    /// Sizes of requests.
+    pub request: SizeDistribution,
+    /// Sizes of the first object.
+    pub first: SizeDistribution,
+    /// The number of other objects; none if there are none.
+    pub objects: Option<SizeDistribution>,
+    /// Sizes of other objects.
+    pub size: SizeDistribution,
+    /// Connections at most.
+    pub connections: u64,
+    /// Whether one connection carries all responses at once.
+    pub multiplexed: bool,
 }
 
 /// When transfers arrive, and how large they are.

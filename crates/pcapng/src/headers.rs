@@ -1,7 +1,7 @@
 //! A packet's headers as bytes.
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
-use sojourn_engine::packet::{Options, Packet, SackBlocks, flags};
+use sojourn_engine::packet::{AckOptions, Options, Packet, SackBlocks, flags};
 use sojourn_engine::probe::Passage;
 use sojourn_engine::tcp::ecn::{Codepoint, EcnKind};
 use sojourn_engine::tcp::profile::StackProfile;
@@ -131,8 +131,11 @@ pub fn tcp(route: &Route, passage: &Passage, stack: &StackProfile, (clock, echo)
         (false, false) => (packet.number as u32, after_syn),
         (false, true) => (after_syn, packet.number as u32),
     };
-    let window = stack.receive_buffer.0;
-    let scale = window_scale(window);
+    let scale = window_scale(stack.receive_buffer.0);
+    let window = match &passage.options {
+        Some(Options::Ack(AckOptions { window: Some(window), .. })) => *window,
+        _ => stack.receive_buffer.0,
+    };
     // A SYN's window is never scaled: RFC 7323 section 2.2.
     let shown = if is_syn { window.min(LARGEST_WINDOW) } else { window.div_ceil(1 << scale).min(LARGEST_WINDOW) };
     let mut header = TcpHeader::new(route.source_port, route.destination_port, sequence, shown as u16);

@@ -7,6 +7,7 @@ use sojourn_engine::result::{FlowResult, QueueResult, RunResult, TcpResult};
 use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::sender::{Abort, SenderStatistics, State};
 use sojourn_engine::time::Duration;
+use sojourn_engine::video::Playback;
 
 /// The frames `flows`, `queues`, `queue_series`, `flow_series`, `transfers` and the `summary`.
 pub fn to_python<'py>(
@@ -105,6 +106,13 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "mouth_to_ear", rows, |row| row.call.as_ref().and_then(|call| call.mouth_to_ear))?;
     column(&frame, "r_factor", rows, |row| row.call.as_ref().map(|call| call.rating))?;
     column(&frame, "mos", rows, |row| row.call.as_ref().map(|call| call.score))?;
+    let seen = |select: fn(&Playback) -> Option<f64>| move |row: &FlowResult| row.video.as_deref().and_then(select);
+    column(&frame, "video_start_delay", rows, seen(Playback::start_delay))?;
+    column(&frame, "video_played", rows, seen(|seen| Some(seen.played.seconds())))?;
+    column(&frame, "video_stalled", rows, seen(|seen| Some(seen.stalled.seconds())))?;
+    column(&frame, "video_stalls", rows, |row| row.video.as_ref().map(|seen| seen.stalls))?;
+    column(&frame, "video_switches", rows, |row| row.video.as_ref().map(|seen| seen.switches))?;
+    column(&frame, "video_mbps", rows, seen(|seen| seen.mean_rate().map(|rate| rate / 1e6)))?;
     Ok(frame)
 }
 
@@ -114,6 +122,7 @@ fn transfers<'py>(py: Python<'py>, specification: &Specification, result: &RunRe
     let group = |row: &Transfer| &specification.flows[result.flows[row.flow as usize].group];
     column(&frame, "flow", rows, |row| row.flow)?;
     column(&frame, "flow_group", rows, |row| PyString::intern(py, &group(row).group))?;
+    column(&frame, "kind", rows, |row| PyString::intern(py, row.kind.name()))?;
     column(&frame, "start", rows, |row| row.start.seconds())?;
     column(&frame, "completed", rows, |row| row.completed.seconds())?;
     column(&frame, "bytes", rows, |row| row.bytes)?;

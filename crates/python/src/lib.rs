@@ -3,6 +3,7 @@
 mod bare_loop;
 mod columns;
 mod exports;
+mod packetdrill;
 mod plugins;
 mod stepping;
 
@@ -22,6 +23,12 @@ use sojourn_engine::specification::Specification;
 
 create_exception!(_engine, SpecificationError, PyValueError, "The specification of a run is wrong: one clear line.");
 create_exception!(_engine, Cancelled, PyException, "The run was cancelled.");
+create_exception!(
+    _engine,
+    ScriptError,
+    PyValueError,
+    "A text is no script of packetdrill: line, column and what was expected."
+);
 create_exception!(_engine, PluginFailed, PyException, "A plugin of the run failed: its complaint, one line.");
 
 /// A flag that stops runs; shared by as many runs as it is given to.
@@ -155,12 +162,14 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
     module.add_function(wrap_pyfunction!(exports::write_packets, module)?)?;
+    module.add_function(wrap_pyfunction!(packetdrill::packetdrill, module)?)?;
     plugins::register(module)?;
     module.add_class::<exports::Connections>()?;
     module.add_class::<Cancellation>()?;
     module.add_class::<stepping::Stepping>()?;
     module.add("SpecificationError", module.py().get_type::<SpecificationError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
+    module.add("ScriptError", module.py().get_type::<ScriptError>())?;
     module.add("PluginFailed", module.py().get_type::<PluginFailed>())?;
     Ok(())
 }

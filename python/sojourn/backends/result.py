@@ -52,6 +52,12 @@ FLOWS = pl.Schema(
         "mouth_to_ear": pl.Float64(),
         "r_factor": pl.Float64(),
         "mos": pl.Float64(),
+        "video_start_delay": pl.Float64(),
+        "video_played": pl.Float64(),
+        "video_stalled": pl.Float64(),
+        "video_stalls": pl.UInt64(),
+        "video_switches": pl.UInt64(),
+        "video_mbps": pl.Float64(),
     }
 )
 
@@ -110,12 +116,14 @@ FLOW_SERIES = pl.Schema(
 )
 
 
-#: A row a transfer of limited size that was completed, in order of completion, over the whole run. Times in s, bytes are
-#: payload. Of many transfers of a class of sizes an even part is kept, each of which ``stands_for`` so many.
+#: A row a transfer of limited size that was completed, in order of completion, over the whole run; of sessions a row a request
+#: and a page, which the column ``kind`` says. Times in s, bytes are payload. Of many transfers of a class of sizes an even part
+#: is kept, each of which ``stands_for`` so many.
 TRANSFERS = pl.Schema(
     {
         "flow": pl.UInt32(),
         "flow_group": pl.String(),
+        "kind": pl.String(),
         "start": pl.Float64(),
         "completed": pl.Float64(),
         "bytes": pl.UInt64(),

@@ -50,6 +50,7 @@ COMMANDS = {
     "schema": "schema",
     "linux": "linux",
     "oracle": "oracle",
+    "packetdrill": "packetdrill",
     "bench": "bench",
 }
 

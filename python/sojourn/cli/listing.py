@@ -4,7 +4,7 @@ import click
 
 from sojourn.cli.console import Form, put
 from sojourn.cli.options import Command, form_options
-from sojourn.table import Column, Kind, Table, label, number, text
+from sojourn.table import Column, Kind, Row, Table, label, number, text
 
 
 @click.command("list", cls=Command)
@@ -19,6 +19,9 @@ def command(what: str, form: Form) -> None:
             put(_profiles(), form)
         case "metrics":
             put(_metrics(), form)
+        case "figures" if form is None:
+            for table in _figures_by_kind():
+                put(table)
         case "figures":
             put(_figures(), form)
         case _:
@@ -59,6 +62,31 @@ def _figures() -> Table:
     ]
     columns = [label("name", keep=True), label("kind", rank=1), text("shows", keep=True), label("of", keep=True)]
     return Table("figures", "Figures", columns, rows, most_rows=None)
+
+
+def _figures_by_kind() -> list[Table]:
+    """What people read: figures of their own, and each metric once, whatever the kinds of figures that it has."""
+    from sojourn.figures.registry import Family, MetricFigure, available
+
+    own: list[Row] = []
+    of_metrics: dict[str, dict[str, str]] = {}
+    for figure in available().values():
+        row: dict[str, str] = {"name": figure.name, "kind": figure.family, "shows": figure.help, "of": figure.told_of}
+        if not isinstance(figure, MetricFigure):
+            own.append(row)
+        elif figure.family is Family.BARS:
+            of_metrics[figure.metric.name] = row | {"by group": "no"}
+        elif figure.family is Family.BY_GROUP:
+            of_metrics[figure.metric.name] = of_metrics.get(figure.metric.name, row) | {
+                "by group": "yes" if figure.metric.name in of_metrics else "only"
+            }
+    columns = [label("name", keep=True), label("kind", rank=1), text("shows", keep=True), label("of", keep=True)]
+    title = "Figures of metrics: NAME draws bars, heatmap-NAME, line-NAME, box-NAME and cdf-NAME the others, NAME-by-group groups"
+    by_metric = [label("name", keep=True), text("shows", keep=True), label("of", keep=True), label("by group")]
+    return [
+        Table("figures", "Figures", columns, own, most_rows=None),
+        Table("figures_of_metrics", title, by_metric, list(of_metrics.values()), most_rows=None),
+    ]
 
 
 def _algorithms(what: str) -> Table:

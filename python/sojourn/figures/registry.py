@@ -204,6 +204,19 @@ FIGURES = (
         over_two_seeds="medians over 2 seeds; ellipses need 3",
     ),
     Figure(
+        name="delay-goodput-by-group",
+        title="Goodput against round-trip time by group",
+        family=Family.TRADE_OFFS,
+        help=(
+            "mean throughput of a flow against the mean round-trip time of each group of flows: the median of the runs and, of "
+            "three seeds or more, an ellipse of one standard deviation"
+        ),
+        need=Need.RUNS,
+        drawn_by="tradeoffs:delay_goodput_by_group",
+        over_seeds="medians over {seeds} seeds, ellipses one standard deviation",
+        over_two_seeds="medians over 2 seeds; ellipses need 3",
+    ),
+    Figure(
         name="flow-throughputs",
         title="Throughputs of the flows",
         family=Family.DISTRIBUTIONS,

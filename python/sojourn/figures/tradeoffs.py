@@ -6,15 +6,17 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from sojourn.errors import InputError
 from sojourn.figures import look, means
 from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure
-from sojourn.metrics import METRICS
+from sojourn.metrics import METRICS, Metric
+from sojourn.names import GROUP
 
-#: What is to the right.
-DELAY = METRICS["sojourn_mean_s"]
+#: What is to the right: of cells, and of groups of flows, which share a queue.
+DELAY, RTT = METRICS["sojourn_mean_s"], METRICS["rtt_mean_s"]
 
 #: The axis that shapes tell, if the campaign has it.
 SHAPED = "tcp"
@@ -29,9 +31,9 @@ LEAST_RUNS = 3
 class _Arrangement:
     """Which axis colours tell, which one shapes do, and which ones have panels."""
 
-    def __init__(self, figure: str, source: Drawn, width: int) -> None:
-        self.source, self.width = source, width
-        self.colour = together(source)
+    def __init__(self, figure: str, source: Drawn, width: int, colour: str | None, right: str = DELAY.label) -> None:
+        self.source, self.width, self.right = source, width, right
+        self.colour = colour
         others = [axis for axis in source.varying if axis != self.colour]
         self.shape = SHAPED if SHAPED in others else (others[-1] if others else None)
         self.panels = Panels(source, [axis for axis in others if axis != self.shape])
@@ -46,13 +48,13 @@ class _Arrangement:
 
     def points(self, base: alt.Chart, up: str) -> alt.Chart:
         """A mark a cell."""
-        x, y = _axes(up)
+        x, y = _axes(self.right, up)
         points: alt.Chart = base.mark_point(filled=True, size=30, opacity=0.9).encode(
             x=x,
             y=y,
             tooltip=[
                 *look.labels({"colour": self.colour, "shape": self.shape}),
-                alt.Tooltip("x:Q", title=DELAY.label, format=look.DIGITS),
+                alt.Tooltip("x:Q", title=self.right, format=look.DIGITS),
                 alt.Tooltip("y:Q", title=up, format=look.DIGITS),
             ],
             **look.colour(self.colour, self.source.labels(self.colour), self.width),
@@ -66,19 +68,19 @@ class _Arrangement:
         return self.panels.divide(alt.LayerChart(layer=list(layers)).properties(width=panel, height=look.height(panel)))
 
 
-def _axes(up: str) -> tuple[alt.X, alt.Y]:
-    return alt.X("x:Q", title=DELAY.label), alt.Y("y:Q", title=up, scale=alt.Scale(zero=False))
+def _axes(right: str, up: str) -> tuple[alt.X, alt.Y]:
+    return alt.X("x:Q", title=right), alt.Y("y:Q", title=up, scale=alt.Scale(zero=False))
 
 
 def fairness_delay(figure: Figure, source: Drawn, width: int) -> Chart:
     """Means over seeds, with lines for their 95 % intervals."""
-    arranged = _Arrangement(figure.name, source, width)
+    arranged = _Arrangement(figure.name, source, width, together(source))
     axes, fair = source.columns, METRICS["jain"]
     delay = means.of_cells(source, DELAY).rename({"value": "x", "low": "x_low", "high": "x_high"})
     fairness = means.of_cells(source, fair).rename({"value": "y", "low": "y_low", "high": "y_high"})
     cells = delay.join(fairness, on=axes, maintain_order="left")
     base = alt.Chart(look.data(arranged.rows(cells, ("x", "x_low", "x_high", "y", "y_low", "y_high"))))
-    x, y = _axes(fair.label)
+    x, y = _axes(DELAY.label, fair.label)
     colour = look.colour(arranged.colour, source.labels(arranged.colour), width)
     along = base.mark_rule().encode(x=alt.X("x_low:Q", title=DELAY.label), x2="x_high:Q", y=y, **colour)
     upright = base.mark_rule().encode(x=x, y=alt.Y("y_low:Q", title=fair.label), y2="y_high:Q", **colour)
@@ -90,10 +92,27 @@ def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
 
     Sources: RFC 7928, section 2.7, for the graph; Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, for the ellipses.
     """
-    arranged = _Arrangement(figure.name, source, width)
-    axes, goodput = source.columns, METRICS["total_mbps"]
-    both = source.counted("runs").select(*axes, x=pl.col(DELAY.name) * DELAY.factor, y=pl.col(goodput.name) * goodput.factor)
+    return _ellipses(figure, source, width, together(source), (DELAY, METRICS["total_mbps"]))
+
+
+def delay_goodput_by_group(figure: Figure, source: Drawn, width: int) -> Chart:
+    """The same of each group of flows: what a flow of it gets, and its round-trip time.
+
+    Raises:
+        InputError: no group has round-trip times.
+    """
+    groups = source if GROUP in source.axes else source.by_group()
+    return _ellipses(figure, groups, width, GROUP, (RTT, METRICS["avg_mbps"]))
+
+
+def _ellipses(figure: Figure, source: Drawn, width: int, colour: str | None, metrics: tuple[Metric, Metric]) -> Chart:
+    delay, goodput = metrics
+    arranged = _Arrangement(figure.name, source, width, colour, delay.label)
+    axes = source.columns
+    both = source.counted("runs").select(*axes, x=pl.col(delay.name) * delay.factor, y=pl.col(goodput.name) * goodput.factor)
     runs = source.compact(both.drop_nulls(["x", "y"]))
+    if not runs.height:
+        raise InputError(f"figure {figure.name}: no values in these runs")
     schema = {**dict.fromkeys(axes, pl.String), "part": pl.String, "place": pl.Int64, "x": pl.Float64, "y": pl.Float64}
     medians, outlines = list[tuple[object, ...]](), list[tuple[object, ...]]()
     for labels, cell in runs.group_by(axes, maintain_order=True):
@@ -101,12 +120,12 @@ def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
         outlines += [(*labels, "ellipse", place, x, y) for place, (x, y) in enumerate(ellipse(cell.select("x", "y")))]
     rows = arranged.rows(pl.DataFrame([*medians, *outlines], schema=schema, orient="row"), ("part", "place", "x", "y"))
     base = alt.Chart(look.data(rows))
-    x, y = _axes(goodput.label)
+    x, y = _axes(delay.label, goodput.label)
     around = base.transform_filter("datum.part == 'ellipse'").mark_line(interpolate="linear-closed")
-    ellipses = around.encode(
+    outlined = around.encode(
         x=x, y=y, order="place:Q", detail="shape:N", **look.colour(arranged.colour, source.labels(arranged.colour), width)
     )
-    return arranged.divide([ellipses, arranged.points(base.transform_filter("datum.part == 'median'"), goodput.label)])
+    return arranged.divide([outlined, arranged.points(base.transform_filter("datum.part == 'median'"), goodput.label)])
 
 
 def ellipse(runs: pl.DataFrame) -> list[tuple[float, float]]:

@@ -13,6 +13,12 @@ from sojourn.metrics.over_time import Samples, sampled
 
 Numbers = NDArray[np.float64]
 
+#: What a row of ``transfers`` is of: all data of a connection, a request with its response, a page with its objects, a message.
+KINDS = ("transfer", "request", "page", "report")
+
+#: The columns of ``flows`` that flows of video have.
+VIDEO = ("video_start_delay", "video_played", "video_stalled", "video_stalls", "video_switches", "video_mbps")
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -39,6 +45,14 @@ class Observation:
     late: Numbers
     mouth_to_ear: Numbers
     mos: Numbers
+    #: Of flows of video, s until it started to play, s for which it played and stalled, stalls, changes of the bit rate, and its
+    #: mean while it played, Mbit/s; else not a number.
+    video_start_delay: Numbers
+    video_played: Numbers
+    video_stalled: Numbers
+    video_stalls: Numbers
+    video_switches: Numbers
+    video_mbps: Numbers
     #: From the start to the answer to the SYN, s; not a number without one.
     startup: Numbers
     #: Bytes delivered over time; none if the run has no samples of flows.
@@ -55,6 +69,8 @@ class Observation:
     #: Of each transfer completed in the window: its flow, its size in B, how long it took in s, its slowdown, and how many it
     #: stands for.
     transfer_flows: NDArray[np.intp]
+    #: What each is, as its place in ``KINDS``.
+    transfer_kinds: NDArray[np.intp]
     transfer_bytes: Numbers
     completion_times: Numbers
     slowdowns: Numbers
@@ -82,6 +98,7 @@ class Observation:
             late=self.late[flows],
             mouth_to_ear=self.mouth_to_ear[flows],
             mos=self.mos[flows],
+            **{name: getattr(self, name)[flows] for name in VIDEO},
             startup=self.startup[flows],
             samples=None if self.samples is None else self.samples.of(flows),
             segments_sent=self.segments_sent[flows],
@@ -91,6 +108,7 @@ class Observation:
             transfers_unfinished=self.transfers_unfinished[flows],
             transfers_open=self.transfers_open[flows],
             transfer_flows=self.transfer_flows[transfers],
+            transfer_kinds=self.transfer_kinds[transfers],
             transfer_bytes=self.transfer_bytes[transfers],
             completion_times=self.completion_times[transfers],
             slowdowns=self.slowdowns[transfers],
@@ -137,6 +155,7 @@ def observe(
         late=flows["late_packets"].cast(pl.Float64).to_numpy(),
         mouth_to_ear=flows["mouth_to_ear"].to_numpy(),
         mos=flows["mos"].to_numpy(),
+        **{name: _numbers(flows[name]) for name in VIDEO},
         startup=(flows["established"] - flows["start"]).to_numpy(),
         samples=None if flow_series is None else sampled(flow_series, flows, opens, changed),
         segments_sent=flows["segments_sent"].to_numpy().astype(np.float64),
@@ -146,6 +165,7 @@ def observe(
         transfers_unfinished=_numbers(flows["transfers_unfinished"]),
         transfers_open=_numbers(flows["transfers_open"]),
         transfer_flows=transfers["flow"].to_numpy().astype(np.intp),
+        transfer_kinds=_kinds(transfers["kind"]),
         transfer_bytes=_numbers(transfers["bytes"]),
         completion_times=_numbers(transfers["completion_time"]),
         slowdowns=_numbers(transfers["slowdown"]),
@@ -153,6 +173,11 @@ def observe(
         bottleneck_mbps=bottleneck_mbps,
         bottleneck=queues.row(0, named=True) if queues.height else None,
     )
+
+
+def _kinds(column: pl.Series) -> NDArray[np.intp]:
+    # Results of earlier schemas do not say; they had transfers only.
+    return column.fill_null(KINDS[0]).cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.intp)
 
 
 def _numbers(column: pl.Series) -> Numbers:

@@ -15,8 +15,8 @@ Numbers = NDArray[np.float64]
 #: The interval over which throughputs are averaged, in s, unless samples are rarer.
 TIME_SCALE = 1.0
 
-#: How far a flow may be below the mean when shares are called fair: delta of Bansal, Balakrishnan, Floyd and Shenker,
-#: "Dynamic behavior of slowly-responsive congestion control algorithms", SIGCOMM 2001, section 4.2.
+#: How far a flow may be below the mean when shares are called fair: delta of the delta-fair convergence time of RFC 5166, that of
+#: Bansal, Balakrishnan, Floyd and Shenker, SIGCOMM 2001. That they took 0.1 is as cited; their text was not available.
 DELTA = 0.1
 
 

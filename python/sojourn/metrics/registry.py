@@ -6,7 +6,7 @@ Nothing heavy is imported: commands read this that compute nothing.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sojourn.metrics import formulas, transfers
+from sojourn.metrics import formulas, transfers, video
 from sojourn.metrics.metric import MILLISECONDS, PERCENT, Better, Metric, Scope
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ METRICS: dict[str, Metric] = {
                 "each long-lived flow has at least 0.9 of their mean throughput, over the whole run; null if there is none, for "
                 "a single flow and without `flow_series`"
             ),
-            source="RFC 5166; Bansal, Balakrishnan, Floyd and Shenker, SIGCOMM 2001: δ-fair convergence, δ = 0.1",
+            source="RFC 5166: δ-fair convergence, after Bansal, Balakrishnan, Floyd and Shenker, SIGCOMM 2001; here δ = 0.1",
             compute=_over_time(lambda samples: samples.convergence()),
         ),
         Metric(
@@ -376,7 +376,7 @@ METRICS: dict[str, Metric] = {
                 "mean over long-lived flows of the standard deviation of their throughputs in intervals of 1 s over the mean of "
                 "these; null without `flow_series`"
             ),
-            source="Jin, Wei and Low, FAST TCP, INFOCOM 2004: the stability index",
+            source="after the stability index of Jin, Wei and Low, FAST TCP, INFOCOM 2004, as it is cited",
             compute=_over_time(lambda samples: samples.instability()),
             axis="Instability (0: constant)",
         ),
@@ -601,6 +601,7 @@ METRICS: dict[str, Metric] = {
             main=True,
         ),
         *transfers.metrics(),
+        *video.metrics(),
     )
 }
 

@@ -1,10 +1,12 @@
-"""The metrics of transfers: completion time and slowdown, of all and by class of sizes."""
+"""The metrics of transfers: completion time and slowdown, of all and by class of sizes; and the times of pages and requests."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.metrics import formulas
-from sojourn.metrics.metric import MILLISECONDS, Metric, Scope
+from sojourn.metrics.metric import MILLISECONDS, Display, Metric, Scope
+from sojourn.metrics.observation import KINDS
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
@@ -24,6 +26,7 @@ class SizeClass(NamedTuple):
     above: float
     most: float
     told: str
+    kind: str = "transfer"
 
 
 CLASSES = (
@@ -55,75 +58,115 @@ def _of(
         sizes = seen.transfer_bytes
         if not len(sizes):  # Most runs have none, and are short.
             return None
-        chosen = (sizes > size_class.above) & (sizes <= size_class.most)
+        is_kind = seen.transfer_kinds == KINDS.index(size_class.kind)
+        chosen = is_kind & (sizes > size_class.above) & (sizes <= size_class.most)
         return statistic(values(seen)[chosen], seen.transfer_weights[chosen]) if chosen.any() else None
 
     return compute
 
 
+class _Quantity(NamedTuple):
+    """Something that each transfer has a value of."""
+
+    name: str
+    unit: str
+    #: In words; figures have it with a hyphen.
+    title: str
+    #: The column of ``transfers``.
+    column: str
+    decimals: int
+    values: "Callable[[Observation], Array]"
+    display: Display | None
+    #: The statistics of all transfers that are main metrics.
+    main: frozenset[str]
+    ends: tuple[float | None, float | None]
+
+
+_QUANTITIES = (
+    _Quantity(
+        *("fct", "s", "completion time", "completion_time", 5),
+        *(lambda seen: seen.completion_times, MILLISECONDS, frozenset({"mean", "p95"}), (None, None)),
+    ),
+    _Quantity(
+        *("slowdown", "", "slowdown", "slowdown", 2),
+        *(lambda seen: seen.slowdowns, None, frozenset({"p95"}), (1, None)),
+    ),
+)
+
+
+#: What sessions complete besides transfers.
+_OF_SESSIONS = (
+    (
+        SizeClass("", 0, float("inf"), "pages", "page"),
+        _QUANTITIES[0]._replace(name="page_load_time", title="page load time"),
+    ),
+    (
+        SizeClass("", 0, float("inf"), "requests", "request"),
+        _QUANTITIES[0]._replace(name="response_time", title="response time", main=frozenset()),
+    ),
+    (
+        SizeClass("", 0, float("inf"), "messages of `periodic`", "report"),
+        _QUANTITIES[0]._replace(name="message_time", title="message time", main=frozenset()),
+    ),
+)
+
+
+class _Count(NamedTuple):
+    """A column of ``flows`` that counts transfers."""
+
+    column: str
+    title: str
+    decimals: int
+    floor: float
+    values: "Callable[[Observation], Array]"
+
+
+_COUNTS = (
+    _Count("transfers_completed", "transfers completed", 0, 20.0, lambda seen: seen.transfers_completed),
+    _Count("transfers_unfinished", "transfers unfinished at the end", 0, 5.0, lambda seen: seen.transfers_unfinished),
+    _Count("transfers_open", "mean number of open transfers", 2, 0.5, lambda seen: seen.transfers_open),
+)
+
+
 def metrics() -> Iterator[Metric]:
     """All of them."""
     for size_class in CLASSES:
-        between = f"_{size_class.name}" if size_class.name else ""
-        among = f" of {size_class.name} transfers" if size_class.name else ""
-        figure = between.replace("_", "-")
-        for name, (words, symbol, statistic) in _STATISTICS.items():
-            is_main = not size_class.name and name in ("mean", "p95")
-            yield Metric(
-                name=f"fct{between}_{name}_s",
-                title=f"{words} completion time{among}",
-                scope=Scope.RUN,
-                unit="s",
-                decimals=5,
-                figure=f"completion-time{figure}-{name}",
-                definition=f"{symbol} of `completion_time` over the {size_class.told} completed in the window; null without any",
-                source=SOURCE if size_class.name else "",
-                compute=_of(lambda seen: seen.completion_times, size_class, statistic),
-                display=MILLISECONDS,
-                main=is_main,
-            )
-            yield Metric(
-                name=f"slowdown{between}_{name}",
-                title=f"{words} slowdown{among}",
-                scope=Scope.RUN,
-                unit="",
-                decimals=2,
-                figure=f"slowdown{figure}-{name}",
-                definition=f"{symbol} of `slowdown` over the {size_class.told} completed in the window; null without any",
-                source=SOURCE if size_class.name else "",
-                compute=_of(lambda seen: seen.slowdowns, size_class, statistic),
-                main=not size_class.name and name == "p95",
-                ends=(1, None),
-            )
-    yield Metric(
-        name="transfers_completed",
-        title="transfers completed",
+        for statistic, quantity in itertools.product(_STATISTICS, _QUANTITIES):
+            yield _of_class(size_class, statistic, quantity)
+    for (kind, quantity), statistic in itertools.product(_OF_SESSIONS, _STATISTICS):
+        yield _of_class(kind, statistic, quantity)
+    yield from map(_counted, _COUNTS)
+
+
+def _of_class(size_class: SizeClass, name: str, quantity: _Quantity) -> Metric:
+    words, symbol, statistic = _STATISTICS[name]
+    among = f" of {size_class.name} transfers" if size_class.name else ""
+    return Metric(
+        name="_".join(filter(None, (quantity.name, size_class.name, name, quantity.unit))),
+        title=f"{words} {quantity.title}{among}",
         scope=Scope.RUN,
-        unit="",
-        decimals=0,
-        definition="Σ `transfers_completed` over flows; null without transfers",
-        compute=lambda seen: formulas.total_of_known(seen.transfers_completed),
-        floor=20.0,
+        unit=quantity.unit,
+        decimals=quantity.decimals,
+        figure="-".join(filter(None, (quantity.title.replace(" ", "-"), size_class.name, name))),
+        definition=f"{symbol} of `{quantity.column}` over the {size_class.told} completed in the window; null without any",
+        source=SOURCE if size_class.name else "",
+        compute=_of(quantity.values, size_class, statistic),
+        display=quantity.display,
+        main=not size_class.name and name in quantity.main,
+        ends=quantity.ends,
     )
-    yield Metric(
-        name="transfers_unfinished",
-        title="transfers unfinished at the end",
+
+
+def _counted(count: _Count) -> Metric:
+    return Metric(
+        name=count.column,
+        title=count.title,
         scope=Scope.RUN,
         unit="",
-        decimals=0,
-        definition="Σ `transfers_unfinished` over flows; null without transfers",
-        compute=lambda seen: formulas.total_of_known(seen.transfers_unfinished),
-        floor=5.0,
-    )
-    yield Metric(
-        name="transfers_open",
-        title="mean number of open transfers",
-        scope=Scope.RUN,
-        unit="",
-        decimals=2,
-        definition="Σ `transfers_open` over flows; null without transfers",
-        compute=lambda seen: formulas.total_of_known(seen.transfers_open),
-        floor=0.5,
+        decimals=count.decimals,
+        definition=f"Σ `{count.column}` over flows; null without transfers",
+        compute=lambda seen: formulas.total_of_known(count.values(seen)),
+        floor=count.floor,
     )
 
 

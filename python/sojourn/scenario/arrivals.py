@@ -70,7 +70,7 @@ class Arrivals(Table):
         """The arrivals between one of the pairs of hosts that share them, as a run's specification has them."""
         if self.file is not None:
             return {"process": {"listed": self.file.rows}, "sizes": None}
-        sizes = size.as_json() if isinstance(size, Sizes) else {"fixed": size}
+        sizes = size.as_json() if isinstance(size, Sizes) else None if size is None else {"fixed": size}
         if self.users is not None:
             return {"process": {"users": {"count": self.users, "think": self.think}}, "sizes": sizes}
         intensity = {"load": self.load / pairs} if self.load is not None else {"rate": (self.rate or 0) / pairs}

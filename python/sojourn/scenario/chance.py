@@ -20,7 +20,7 @@ def start_within(scenario: Scenario, flows: Flows) -> int:
     """How long after ``start`` the flows of a group start at the latest, in ps; a ``start`` that is given is exact."""
     if flows.start_within is not None:
         return flows.start_within
-    if flows.start is not None or flows.arrivals is not None:
+    if flows.start is not None or flows.arrivals is not None or flows.vectors is not None:
         return 0
     ends = scenario.duration if flows.stop is None else flows.stop
     return min(START_WITHIN, ends // START_SHARE)

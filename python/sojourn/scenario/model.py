@@ -6,13 +6,17 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from sojourn.scenario.applications import Exchange, Page
 from sojourn.scenario.arrivals import Arrivals
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import StackChoice, TcpChoice
 from sojourn.scenario.hosts import named_by
 from sojourn.scenario.network import Network
+from sojourn.scenario.periodic import Periodic
 from sojourn.scenario.quantities import Duration, PositiveDuration
-from sojourn.scenario.sizes import RandomSize, Sizes
+from sojourn.scenario.sizes import RandomSize, Sizes, from_file
+from sojourn.scenario.vectors import Vectors, read
+from sojourn.scenario.video import Video
 from sojourn.units import DURATION
 
 Hosts = Annotated[
@@ -24,8 +28,14 @@ Hosts = Annotated[
 """One host or several, groups among them; flows run between all pairs."""
 
 
+_VECTORS, _VECTORS_SCHEMA = from_file(read, "File of connection vectors in Tmix's original format.")
+
 #: The most pairs of hosts that one entry of ``from`` and one of ``to`` may stand for.
 MOST_PAIRS = 100_000
+
+
+#: What happens on connections that do not just carry data one way.
+Application = Exchange | Page | Vectors | Video | Periodic
 
 
 class Flows(Table):
@@ -45,7 +55,14 @@ class Flows(Table):
     size: RandomSize | None = Field(
         None, description="Amount of data to send per flow, unlimited by default; of flows that arrive a distribution, too."
     )
-    arrivals: Arrivals | None = Field(None, description="Connections arrive by themselves, each for one transfer.")
+    arrivals: Arrivals | None = Field(
+        None, description="Connections arrive by themselves, each for one transfer, or sessions of a page or exchanges."
+    )
+    exchange: Exchange | None = Field(None, description='Requests of "to" and responses of "from" on one connection.')
+    page: Page | None = Field(None, description='Pages that "to" loads from "from".')
+    vectors: Annotated[Vectors | None, _VECTORS, _VECTORS_SCHEMA] = None
+    video: Video | None = Field(None, description='Video with an adaptive bit rate, which "to" watches.')
+    periodic: Periodic | None = Field(None, description='Messages of "from" at equal times on one connection.')
     both_ways: bool = Field(False, description='Whether as many flows run from each host of "to" to each of "from".')
     group: Name | None = Field(None, description='Name of these flows in results; by default "from-to", numbered if taken.')
     stack: StackChoice | None = Field(None, description="Settings of these flows that differ from the scenario's stack.")
@@ -55,6 +72,56 @@ class Flows(Table):
         if self.one_way and self.stack is not None:
             raise ValueError(f"stack: {self.tcp.name} has no stack, because it only sends")
         return self
+
+    @property
+    def application(self) -> Application | None:
+        """What happens on its connections, if they do not just carry data one way."""
+        return next(iter(self._applications().values()), None)
+
+    def _applications(self) -> dict[str, Application]:
+        keys = ("exchange", "page", "vectors", "video", "periodic")
+        return {key: table for key in keys if (table := getattr(self, key)) is not None}
+
+    def _endless(self) -> str | None:
+        """What a session of the application lacks that never ends, as words before that; none if it ends."""
+        if self.exchange is not None and self.exchange.count is None:
+            return 'without "count" '
+        if self.video is not None and self.video.length is None:
+            return 'without "length" '
+        return "" if self.periodic is not None else None
+
+    @model_validator(mode="after")
+    def _sessions_are_whole(self) -> Self:
+        if self.application is None:
+            return self
+        key, *others = self._applications()
+        if others:
+            raise ValueError(f'{others[0]}: give either "{others[0]}" or "{key}"')
+        if self.size is not None:
+            raise ValueError(f"size: the {key} says how much is sent")
+        if self.one_way or self.tcp.control.rate_based:
+            raise ValueError(f"{key}: {self.tcp.name} opens no connection")
+        if self.vectors is not None:
+            self._vectors_are_alone()
+        if self.arrivals is None:
+            return self
+        if self.arrivals.file is not None:
+            raise ValueError("arrivals.file: a file has transfers, not sessions")
+        if (endless := self._endless()) is not None:
+            raise ValueError(f"{key}: a session {endless}never ends, so sessions that arrive would be more and more")
+        return self
+
+    def _vectors_are_alone(self) -> None:
+        if self.arrivals is not None:
+            raise ValueError("arrivals: the file of vectors says when connections begin")
+        for key in ("count", "start_within"):
+            if key in self.model_fields_set:
+                raise ValueError(f"{key}: the file of vectors says how many connections there are, and when they begin")
+
+    @property
+    def file(self) -> str | None:
+        """The key of the file that its connections are from, if they are."""
+        return "vectors" if self.vectors is not None else "arrivals.file" if self.arrivals and self.arrivals.file else None
 
     @model_validator(mode="after")
     def _arrivals_are_whole(self) -> Self:
@@ -70,8 +137,8 @@ class Flows(Table):
             raise ValueError(f"arrivals: {self.tcp.name} opens no connection")
         if self.arrivals.file is not None and self.size is not None:
             raise ValueError("size: the file of arrivals has the sizes")
-        if self.arrivals.file is None and self.size is None:
-            raise ValueError('arrivals: give "size", a quantity or a distribution')
+        if self.arrivals.file is None and self.size is None and self.application is None:
+            raise ValueError('arrivals: give "size", a quantity or a distribution, or "page", "exchange" or "video"')
         return self
 
     @property
@@ -149,8 +216,8 @@ class Scenario(Table):
             for origin, target in pairs:
                 if origin == target:
                     raise ValueError(f'flows[{index}]: "from" and "to" are both "{origin}"')
-            if flows.arrivals is not None and flows.arrivals.file is not None and len(pairs) > 1:
-                raise ValueError(f"flows[{index}].arrivals.file: the flows of a file run between one pair of hosts")
+            if flows.file is not None and len(pairs) > 1:
+                raise ValueError(f"flows[{index}].{flows.file}: the flows of a file run between one pair of hosts")
             self._is_in_time(index, flows)
         return self
 

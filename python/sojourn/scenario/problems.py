@@ -14,13 +14,23 @@ PLAIN = {
 }
 
 
+#: The keys with further problems that a line names.
+MOST_KEYS = 6
+
+
 def describe(error: ValidationError, within: str = "") -> str:
-    """The first problem as ``key: what is wrong``, and how many more there are; ``within`` is where the keys begin."""
+    """The first problem as ``key: what is wrong``, then the keys of others; ``within`` is where the keys begin."""
     first, *others = error.errors(include_url=False)
     message = str(first["ctx"]["error"]) if first["type"] == "value_error" else _plain(first)
-    more = f" (and {len(others)} more)" if others else ""
-    key = _path((within, *first["loc"]) if within else first["loc"])
+    key, *further = (_path((within, *problem["loc"]) if within else problem["loc"]) for problem in (first, *others))
+    more = _also([other for other in dict.fromkeys(further) if other != key])
     return f"{key}: {message}{more}" if key else f"{message}{more}"
+
+
+def _also(keys: list[str]) -> str:
+    named, rest = keys[:MOST_KEYS], len(keys) - MOST_KEYS
+    tail = f" and {rest} more" if rest > 0 else ""
+    return f" (also wrong: {', '.join(named)}{tail})" if named else ""
 
 
 def output(error: ValidationError) -> str:

@@ -12,11 +12,11 @@ NAME = "sojourn.json"
 
 #: The version of what a store's files hold. Every change of the journal, of columns other than metrics, or of what a metric means
 #: counts it up; metrics may be added and removed.
-SCHEMA = 7
+SCHEMA = 8
 
 #: Earlier schemas that are read too. Their files lack only columns, which are null (``results.newer``), and the files of frames
 #: that were added since (``FRAMES_SINCE``), which are empty.
-EARLIER = (5, 6)
+EARLIER = (5, 6, 7)
 
 #: Frames that not all of these schemas have, and the first that does.
 FRAMES_SINCE = {"transfers": 7}

@@ -73,7 +73,7 @@ def scan(file: Path, name: str) -> pl.LazyFrame:
 
 
 def lacking(columns: Iterable[str], name: str) -> list[str]:
-    """The columns, all of them numbers, that a frame has in this version and that are not among these."""
+    """The columns that a frame has in this version and that are not among these."""
     there = set(columns)
     return [column for column in newer(name) if column not in there]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sojourn.errors import InputError
+from sojourn.results import columns
 from sojourn.store.parquet import lacking
 from sojourn.store.sql import identifier, literal
 
@@ -69,12 +70,17 @@ def ask(directory: Path, files: Mapping[str, Path | None], empty: Callable[[str]
         try:
             for name, file in files.items():
                 table = database.from_arrow(empty(name).to_arrow()) if file is None else database.read_parquet(str(file))
-                unknown = [f"NULL::DOUBLE AS {identifier(column)}" for column in lacking(table.columns, name)]
+                unknown = [_null(column, name) for column in lacking(table.columns, name)]
                 table.project(", ".join(["*", *unknown])).create_view(name)
         except duckdb.Error as error:
             raise Unanswered(_complaint(error)) from None
         confine(database, directory)
         return find(database, text)
+
+
+def _null(column: str, frame: str) -> str:
+    kind = "VARCHAR" if columns(frame).get(column) == pl.String() else "DOUBLE"
+    return f"NULL::{kind} AS {identifier(column)}"
 
 
 def confine(database: "duckdb.DuckDBPyConnection", directory: Path | None = None) -> None:

@@ -44,6 +44,8 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
     Raises:
         InputError: its sweep makes no sense.
     """
+    if isinstance(data.get("scenario"), Mapping):
+        raise InputError(f"{origin}: is a study; write sojourn reproduce {data.get('name', 'STUDY')}")
     known = [declared.alias or name for name, declared in ScenarioFile.model_fields.items()]
     for key in data:
         if key not in known:

@@ -1,15 +1,18 @@
 //! Transfers that were completed.
 
+use crate::application::Kind;
 use crate::time::{Duration, Time};
 
-/// A transfer that was completed: all its bytes were acknowledged.
+/// A transfer that was completed: all its bytes were acknowledged; or what an application completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
+    /// What it is.
+    pub kind: Kind,
     /// The flow of the specification.
     pub flow: u32,
-    /// When it began: when its connection was opened.
+    /// When it began: when its connection was opened; when a request was sent.
     pub start: Time,
-    /// When its last byte was acknowledged.
+    /// When its last byte was acknowledged; of an application, when it had arrived.
     pub completed: Time,
     /// Payload.
     pub bytes: u64,
@@ -31,10 +34,14 @@ pub const CLASSES: [u64; 2] = [100_000, 10_000_000];
 /// the rank of a 99th percentile has a standard error of 0.04 %.
 const MOST: usize = 1 << 17;
 
+/// The classes of transfers, and one for each other kind.
+const KINDS: usize = CLASSES.len() + 4;
+
 /// The transfers of a run. When those of a class become too many, every second is kept, and stands for twice as many.
 #[derive(Debug)]
 pub struct Transfers {
-    classes: [Class; CLASSES.len() + 1],
+    /// By size, then those of requests, of pages and of reports.
+    classes: [Class; KINDS],
     most: usize,
 }
 
@@ -54,11 +61,17 @@ impl Default for Transfers {
 
 impl Transfers {
     /// The most rows that a run has.
-    pub const MOST_ROWS: usize = (CLASSES.len() + 1) * MOST;
+    pub const MOST_ROWS: usize = KINDS * MOST;
 
     /// Adds a transfer, which stands for itself.
     pub fn add(&mut self, transfer: Transfer) {
-        let class = &mut self.classes[CLASSES.partition_point(|greatest| *greatest < transfer.bytes)];
+        let class = match transfer.kind {
+            Kind::Transfer => CLASSES.partition_point(|greatest| *greatest < transfer.bytes),
+            Kind::Request => CLASSES.len() + 1,
+            Kind::Page => CLASSES.len() + 2,
+            Kind::Report => CLASSES.len() + 3,
+        };
+        let class = &mut self.classes[class];
         class.completed += 1;
         if !class.completed.is_multiple_of(1 << class.doublings) {
             return;
@@ -81,7 +94,7 @@ impl Transfers {
             let stands_for = 1 << class.doublings;
             rows.extend(class.kept.into_iter().map(|transfer| Transfer { stands_for, ..transfer }));
         }
-        rows.sort_by_key(|transfer| (transfer.completed, transfer.flow, transfer.start));
+        rows.sort_by_key(|transfer| (transfer.completed, transfer.flow, transfer.start, transfer.kind));
         rows
     }
 }
@@ -92,6 +105,7 @@ mod tests {
 
     fn transfer(number: u64, bytes: u64) -> Transfer {
         Transfer {
+            kind: Kind::Transfer,
             flow: 0,
             start: Time::ZERO,
             completed: Time(number),
@@ -126,6 +140,6 @@ mod tests {
         for bytes in [1, 100_000, 100_001, 10_000_000, 10_000_001] {
             transfers.add(transfer(0, bytes));
         }
-        assert_eq!(transfers.classes.map(|class| class.kept.len()), [2, 2, 1]);
+        assert_eq!(transfers.classes.map(|class| class.kept.len()), [2, 2, 1, 0, 0, 0]);
     }
 }

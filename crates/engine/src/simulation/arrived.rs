@@ -4,8 +4,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::flow::{Endpoints, Flow, Overhead};
+use super::flow::{Endpoints, Flow, Overhead, Owner};
+use super::sessions::Sessions;
 use crate::agenda::Source;
+use crate::application::End;
 use crate::numbers::{FIRST_ARRIVED, Numbers};
 use crate::random::{Purpose, Random};
 use crate::result::{FlowResult, TcpResult, TransferCounts};
@@ -53,6 +55,7 @@ impl Flows {
         let Flows { groups, numbers, .. } = self;
         groups[group].next = None;
         groups[group].is_stopped = true;
+        groups[group].abort_sessions(now);
         let open = groups[group].open.places.iter_mut().flatten();
         open.map(|there| {
             there.1.endpoints.stop(now);
@@ -87,27 +90,38 @@ fn arrived<'a>(groups: &'a mut [Group], numbers: &Numbers, number: u32) -> Optio
 
 /// Places of open connections. A connection's place is its serial number modulo their count, which is a power of two; serial
 /// numbers whose place is taken are left out.
-#[derive(Debug, Default)]
-pub(super) struct Places {
-    places: Vec<Option<Box<(u32, Flow)>>>,
+#[derive(Debug)]
+pub(super) struct Places<T> {
+    places: Vec<Option<Box<(u32, T)>>>,
     next: u32,
-    taken: usize,
+    pub taken: usize,
 }
 
-impl Places {
-    fn get_mut(&mut self, serial: u32) -> Option<&mut Flow> {
+impl<T> Default for Places<T> {
+    fn default() -> Places<T> {
+        Places { places: Vec::new(), next: 0, taken: 0 }
+    }
+}
+
+impl<T> Places<T> {
+    pub fn get_mut(&mut self, serial: u32) -> Option<&mut T> {
         let mask = self.places.len().wrapping_sub(1);
-        let (there, flow) = self.places.get_mut(serial as usize & mask)?.as_deref_mut()?;
-        (*there == serial).then_some(flow)
+        let (there, thing) = self.places.get_mut(serial as usize & mask)?.as_deref_mut()?;
+        (*there == serial).then_some(thing)
     }
 
-    /// Adds a flow that is made for its serial number.
-    fn insert(&mut self, make: impl FnOnce(u32) -> Flow) -> u32 {
+    /// Adds what is made for its serial number.
+    pub fn insert(&mut self, make: impl FnOnce(u32) -> T) -> u32 {
+        self.insert_at(0, 1, make)
+    }
+
+    /// The same, with a serial number that has this remainder.
+    pub fn insert_at(&mut self, remainder: u32, divisor: u32, make: impl FnOnce(u32) -> T) -> u32 {
         if 2 * self.taken >= self.places.len() {
             self.double();
         }
         let mask = self.places.len() - 1;
-        while self.places[self.next as usize & mask].is_some() {
+        while self.next % divisor != remainder || self.places[self.next as usize & mask].is_some() {
             self.next += 1;
         }
         let serial = self.next;
@@ -127,19 +141,19 @@ impl Places {
         self.places = places;
     }
 
-    fn remove(&mut self, serial: u32) -> Option<Flow> {
+    pub fn remove(&mut self, serial: u32) -> Option<T> {
         self.get_mut(serial)?;
         let mask = self.places.len() - 1;
-        let (_, flow) = *self.places[serial as usize & mask].take()?;
+        let (_, thing) = *self.places[serial as usize & mask].take()?;
         self.taken -= 1;
-        Some(flow)
+        Some(thing)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Flow> {
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.places.iter().flatten().map(|there| &there.1)
     }
 
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Flow> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places.iter_mut().flatten().map(|there| &mut there.1)
     }
 }
@@ -163,19 +177,34 @@ pub(super) struct Template {
 impl Template {
     /// A connection that is not yet open.
     pub fn connection(&self, number: u32, size: Option<u64>) -> Connection {
+        let return_address = Address { flow: number, first_hop: self.back };
+        Connection::new(self.sender(number, self.there, size), Arc::clone(&self.profile), return_address)
+    }
+
+    fn sender(&self, number: u32, first_hop: u32, size: Option<u64>) -> Sender {
         let mut algorithm = self.algorithm.clone();
         if algorithm.needs().random {
             algorithm.take_random(Random::stream(self.seed, Purpose::CongestionControl, u64::from(number)));
         }
-        let address = Address { flow: number, first_hop: self.there };
-        let sender = Sender::new(address, Arc::clone(&self.profile), algorithm, self.slow_start.clone(), size);
-        let return_address = Address { flow: number, first_hop: self.back };
-        Connection::new(sender, Arc::clone(&self.profile), return_address)
+        let address = Address { flow: number, first_hop };
+        Sender::new(address, Arc::clone(&self.profile), algorithm, self.slow_start.clone(), size)
     }
 
-    fn flow(&self, number: u32, size: u64, now: Time) -> Flow {
+    /// A direction of a connection of a session.
+    pub fn direction(&self, number: u32, owner: Owner, now: Time) -> Flow {
+        let (there, back) = match owner.sends {
+            End::Server => (self.there, self.back),
+            End::Client => (self.back, self.there),
+        };
+        let return_address = Address { flow: number, first_hop: back };
+        let sender = self.sender(number, there, None).with_stream();
+        let connection = Connection::new(sender, Arc::clone(&self.profile), return_address);
+        Flow { owner: Some(owner), ..self.flow(number, connection, now) }
+    }
+
+    fn flow(&self, number: u32, connection: Connection, now: Time) -> Flow {
         Flow {
-            endpoints: Endpoints::Tcp(self.connection(number, Some(size))),
+            endpoints: Endpoints::Tcp(connection),
             retransmission_armed: Time::NEVER,
             pacing: Source::NONE,
             pacing_armed: Time::NEVER,
@@ -186,6 +215,7 @@ impl Template {
             stop: Time::NEVER,
             is_stopped: false,
             overhead: overhead(self.overhead, self.seed, number),
+            owner: None,
         }
     }
 }
@@ -207,8 +237,10 @@ pub(super) struct Group {
     pub next: Option<Arrival>,
     /// Whether nothing arrives any more.
     pub is_stopped: bool,
-    pub open: Places,
-    totals: Totals,
+    pub open: Places<Flow>,
+    /// Only if its connections belong to sessions.
+    pub sessions: Option<Sessions>,
+    pub(super) totals: Totals,
     /// The integral of the number of open connections, in picoseconds, from the start of the measuring window to a moment.
     open_time: u128,
     until: Time,
@@ -216,12 +248,12 @@ pub(super) struct Group {
 
 /// What the connections of a group that have ended counted in the measuring window.
 #[derive(Debug, Default)]
-struct Totals {
+pub(super) struct Totals {
     statistics: SenderStatistics,
     delivered: u64,
     total_delivered: u64,
-    completed: u64,
-    aborted: u64,
+    pub completed: u64,
+    pub aborted: u64,
     established: Option<Time>,
 }
 
@@ -230,9 +262,14 @@ impl Totals {
         let Endpoints::Tcp(connection) = &flow.endpoints else { return };
         let sender = &connection.sender;
         self.statistics.add(&sender.statistics_at(now));
-        self.delivered += connection.delivered() - flow.before_window.delivered;
-        self.total_delivered += connection.delivered();
+        if flow.is_forward() {
+            self.delivered += connection.delivered() - flow.before_window.delivered;
+            self.total_delivered += connection.delivered();
+        }
         self.established = self.established.or(sender.established_at());
+        if flow.owner.is_some() {
+            return; // Its session counts.
+        }
         match sender.state() {
             State::Completed => self.completed += 1,
             State::Aborted(_) | State::Stopped => self.aborted += 1,
@@ -242,13 +279,14 @@ impl Totals {
 }
 
 impl Group {
-    pub fn new(template: Template, arrivals: Arrivals) -> Group {
+    pub fn new(template: Template, arrivals: Arrivals, sessions: Option<Sessions>) -> Group {
         Group {
             template,
             arrivals,
             next: None,
             is_stopped: false,
             open: Places::default(),
+            sessions,
             totals: Totals::default(),
             open_time: 0,
             until: Time::ZERO,
@@ -259,17 +297,27 @@ impl Group {
     pub fn arrive(&mut self, size: u64, number: impl Fn(u32) -> u32, now: Time) -> u32 {
         self.note_open(now);
         let template = &self.template;
-        self.open.insert(|serial| template.flow(number(serial), size, now))
+        self.open.insert(|serial| {
+            let number = number(serial);
+            template.flow(number, template.connection(number, Some(size)), now)
+        })
     }
 
-    fn note_open(&mut self, now: Time) {
-        self.open_time += self.open.taken as u128 * u128::from(now.since(self.until).0);
+    /// How many are open, of what the group's transfers are.
+    fn count_open(&self) -> usize {
+        self.sessions.as_ref().map_or(self.open.taken, |sessions| sessions.open.taken)
+    }
+
+    /// How many are open is about to change.
+    pub fn note_open(&mut self, now: Time) {
+        self.open_time += self.count_open() as u128 * u128::from(now.since(self.until).0);
         self.until = now;
     }
 
     /// Payload bytes delivered since the start of the run.
     pub fn delivered(&self) -> u64 {
-        self.totals.total_delivered + self.open.iter().map(|flow| flow.endpoints.delivered()).sum::<u64>()
+        let open = self.open.iter().filter(|flow| flow.is_forward());
+        self.totals.total_delivered + open.map(|flow| flow.endpoints.delivered()).sum::<u64>()
     }
 
     /// The measuring window opens.
@@ -282,13 +330,16 @@ impl Group {
         for flow in self.open.iter_mut() {
             flow.open_window(now);
         }
+        if let Some(sessions) = &mut self.sessions {
+            sessions.open_window(now);
+        }
     }
 
     /// Adds what the whole group counted to its row, in a run whose measuring window opened, and which ends now.
     pub fn count_into(&mut self, row: &mut FlowResult, opens: Time, now: Time) {
         self.note_open(now);
         let mut totals = std::mem::take(&mut self.totals);
-        let unfinished = totals.aborted + self.open.taken as u64;
+        let unfinished = totals.aborted + self.count_open() as u64;
         for flow in self.open.iter() {
             totals.add(flow, now);
         }
@@ -302,5 +353,6 @@ impl Group {
         });
         let open_mean = self.open_time as f64 / now.since(opens).0.max(1) as f64;
         row.transfers = Some(TransferCounts { completed: totals.completed, unfinished, open_mean });
+        row.video = self.sessions.as_mut().and_then(|sessions| sessions.seen(now)).map(Box::new);
     }
 }

@@ -6,7 +6,9 @@ use super::arrived::{Flows, Group, Template, overhead};
 use super::flow::{Counted, Endpoints, Flow};
 use super::ideal::Ideal;
 use super::memory::{self, Crowd, DELIVERY_NOTE, Demand, RACK_NOTE, Way};
+use super::sessions::Sessions;
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
+use crate::application::Blueprint;
 use crate::network::{
     Device, Drops, Egress, FramedQueue, Link, Losses, MeasuredQueue, Network, Policer, RoundTrips, Routes, Special,
     Transmitter, Varying, Wire,
@@ -18,15 +20,15 @@ use crate::probe::{LossEpochs, QueueProbe};
 use crate::queue::{Discipline, FlowTable, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
 use crate::specification::{
-    AggregationSpecification, ArrivalProcess, FlowSpecification, Impairments, LinkChange, LinkSpecification,
-    LossPattern, Specification,
+    AggregationSpecification, ArrivalProcess, ArrivalSpecification, FlowSpecification, Impairments, LinkChange,
+    LinkSpecification, LossPattern, SizeDistribution, Specification,
 };
 use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::sender::Address;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
-use crate::traffic::{Blueprint, Setting, Traffic};
+use crate::traffic::{self, Setting, Traffic};
 use crate::units::Rate;
 use crate::workload::{self, Arrivals};
 
@@ -160,6 +162,9 @@ fn check(specification: &Specification) -> Result<(), String> {
                 return Err(format!("{place}: phase must be 0 to 1"));
             }
         }
+        if flow.application.is_some() && flow.size.is_some() {
+            return Err(format!("{place}: the application says how much is sent, so size must not"));
+        }
         let (stack, stacks) = (flow.source.stack, specification.stacks.len());
         if stack >= stacks {
             return Err(format!("{place}: stack {stack} does not exist; there are {stacks}"));
@@ -271,9 +276,9 @@ pub fn loads(specification: &Specification) -> Result<Vec<Option<(usize, f64)>>,
     let senders = builder.senders()?;
     let ways = builder.ways(&senders)?;
     let of = |((flow, way), ideal): ((&FlowSpecification, &Way), &Ideal)| {
-        let Some(arrivals) = &flow.arrivals else { return Ok(None) };
+        let Some(arrivals) = offered(flow)? else { return Ok(None) };
         let slowest = way.there.iter().min_by_key(|link| specification.links[**link].rate);
-        Ok(slowest.copied().zip(workload::load(arrivals, &ideal.path)?))
+        Ok(slowest.copied().zip(workload::load(&arrivals, &ideal.path)?))
     };
     specification.flows.iter().zip(&ways).zip(&builder.ideals).map(of).collect()
 }
@@ -281,7 +286,7 @@ pub fn loads(specification: &Specification) -> Result<Vec<Option<(usize, f64)>>,
 /// What sends the data of a group of flows.
 enum Sending {
     Window(Algorithm),
-    Rate(Blueprint),
+    Rate(traffic::Blueprint),
 }
 
 struct Builder<'a> {
@@ -325,7 +330,7 @@ impl<'a> Builder<'a> {
                 let control = control.map_err(|error| misfit(group, flow, &error))?;
                 return Ok(Sending::Window(Algorithm::Plugin(Plugin::new(control, self.plugins.failure()))));
             }
-            let blueprint = Blueprint::of(&source.name, &source.parameters);
+            let blueprint = traffic::Blueprint::of(&source.name, &source.parameters);
             if let Some(blueprint) = blueprint.map_err(|error| misfit(group, flow, &error))? {
                 return Ok(Sending::Rate(blueprint));
             }
@@ -352,6 +357,9 @@ impl<'a> Builder<'a> {
         if flow.arrivals.is_some() && !matches!(sending, Sending::Window(_)) {
             return Err(misfit(self.ideals.len(), flow, "arrivals: only flows with a connection arrive"));
         }
+        if flow.application.is_some() && !matches!(sending, Sending::Window(_)) {
+            return Err(misfit(self.ideals.len(), flow, "application: only flows with a connection have one"));
+        }
         let (demand, packet) = match sending {
             Sending::Window(algorithm) => {
                 let needs = algorithm.needs();
@@ -375,15 +383,26 @@ impl<'a> Builder<'a> {
         let back = if is_one_way { None } else { Some(self.path_back(first_hop, flow)?) };
         let back: Vec<usize> = back.map_or_else(Vec::new, |first_hop| self.routes.links_from(first_hop).collect());
         let ideal = self.ideal(&there, &back, flow, sending);
-        let crowd = match &flow.arrivals {
-            None => Crowd { open: flow.count, transfers: if flow.size.is_some() { flow.count } else { 0 } },
-            Some(arrivals) => {
-                let crowd = memory::crowd(arrivals, &ideal, self.specification.duration);
-                crowd.map_err(|error| misfit(self.ideals.len(), flow, &error))?
-            }
-        };
+        let crowd = self.crowd(flow, &ideal).map_err(|error| misfit(self.ideals.len(), flow, &error))?;
         self.ideals.push(ideal);
         Ok(Way { there, back, demand, packet, crowd })
+    }
+
+    fn crowd(&self, flow: &FlowSpecification, ideal: &Ideal) -> Result<Crowd, String> {
+        let end = self.specification.duration;
+        let crowd = match offered(flow)? {
+            None => Crowd { open: flow.count, transfers: if flow.size.is_some() { flow.count } else { 0 } },
+            Some(arrivals) => memory::crowd(&arrivals, ideal, end)?,
+        };
+        let Some(application) = &flow.application else { return Ok(crowd) };
+        let extent = Blueprint::new(application)?.extent();
+        let sessions = if flow.arrivals.is_some() { crowd.transfers } else { flow.count };
+        // A message takes half a round trip at least; what does not end has as many rows as the run has time for.
+        let most = 2.0 * end.seconds() / ideal.round_trip.seconds().max(1e-6);
+        let endless = extent.pace.map_or(most, |pace| end.seconds() / pace.seconds());
+        let rows = extent.rows.map_or(endless, |rows| rows.min(most * extent.connections as f64));
+        let transfers = (sessions as f64 * rows) as u64;
+        Ok(Crowd { open: crowd.open.saturating_mul(2 * extent.connections), transfers })
     }
 
     fn ideal(&self, there: &[usize], back: &[usize], flow: &FlowSpecification, sending: &Sending) -> Ideal {
@@ -393,6 +412,7 @@ impl<'a> Builder<'a> {
             Sending::Window(algorithm) => stack.adapted_to(&algorithm.needs()).segment_overhead(),
             Sending::Rate(_) => stack.segment_overhead(),
         };
+        let delay = |way: &[usize]| way.iter().fold(Duration::ZERO, |sum, link| sum + links[*link].delay);
         Ideal {
             path: workload::Path {
                 rate: there.iter().map(|link| links[*link].rate).min().unwrap_or_default(),
@@ -400,7 +420,8 @@ impl<'a> Builder<'a> {
                 overhead,
                 syn: stack.syn_size(),
             },
-            round_trip: there.iter().chain(back).fold(Duration::ZERO, |sum, link| sum + links[*link].delay),
+            round_trip: delay(there) + delay(back),
+            there: delay(there),
         }
     }
 
@@ -419,7 +440,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Flows with a rate-based source.
-    fn build_traffic(&mut self, group: usize, flow: &FlowSpecification, blueprint: &Blueprint) -> Result<(), String> {
+    fn build_traffic(
+        &mut self,
+        group: usize,
+        flow: &FlowSpecification,
+        blueprint: &traffic::Blueprint,
+    ) -> Result<(), String> {
         let first_hop = self.path(flow.from, flow.to, flow)?;
         let first_hop_back = if blueprint.is_one_way() { None } else { Some(self.path_back(first_hop, flow)?) };
         let profile = Arc::new(self.stacks[flow.source.stack].clone());
@@ -457,18 +483,39 @@ impl<'a> Builder<'a> {
             overhead: self.specification.sender_overhead,
             group,
         };
-        if let Some(given) = &flow.arrivals {
-            let (seed, path) = (self.specification.seed, self.ideals[group].path);
-            let of_run = Arrivals::new(given, flow.start, &path, seed, group as u64);
-            let arrivals = of_run.map_err(|error| misfit(group, flow, &error))?;
-            self.flows.groups.push(Group::new(template, arrivals));
-            self.add_flow(group, flow, Endpoints::Arrivals);
-            return Ok(());
+        let given = offered(flow).map_err(|error| misfit(group, flow, &error))?;
+        if given.is_some() || flow.application.is_some() {
+            return self
+                .build_arrivals(group, flow, given.as_ref(), &template)
+                .map_err(|error| misfit(group, flow, &error));
         }
         let size = flow.size.map(|size| size.0);
         for _ in 0..flow.count {
             let number = self.flows.fixed.len() as u32;
             self.add_flow(group, flow, Endpoints::Tcp(template.connection(number, size)));
+        }
+        Ok(())
+    }
+
+    /// Flows whose connections arrive, or are those of sessions.
+    fn build_arrivals(
+        &mut self,
+        group: usize,
+        flow: &FlowSpecification,
+        given: Option<&ArrivalSpecification>,
+        template: &Template,
+    ) -> Result<(), String> {
+        let (seed, path) = (self.specification.seed, self.ideals[group].path);
+        let blueprint = flow.application.as_ref().map(Blueprint::new).transpose()?;
+        for _ in 0..flow.count {
+            let start = start(seed, self.flows.fixed.len() as u64, flow);
+            let arrivals = match given {
+                Some(given) => Arrivals::new(given, start, &path, seed, group as u64)?,
+                None => Arrivals::once(start),
+            };
+            let sessions = blueprint.clone().map(Sessions::new);
+            self.flows.groups.push(Group::new(template.clone(), arrivals, sessions));
+            self.add_flow(group, flow, Endpoints::Arrivals);
         }
         Ok(())
     }
@@ -507,9 +554,22 @@ impl<'a> Builder<'a> {
             stop: flow.stop.unwrap_or(Time::NEVER),
             is_stopped: false,
             overhead,
+            owner: None,
         });
     }
 }
+
+/// The arrivals of a group of flows, if it has any: those of sessions with the mean of what the server sends in one, which the load is
+/// of.
+fn offered(flow: &FlowSpecification) -> Result<Option<ArrivalSpecification>, String> {
+    let Some(arrivals) = &flow.arrivals else { return Ok(None) };
+    let Some(application) = &flow.application else { return Ok(Some(arrivals.clone())) };
+    let bytes = Blueprint::new(application)?.extent().bytes.clamp(1.0, MOST_DRAWN);
+    Ok(Some(ArrivalSpecification { sizes: Some(SizeDistribution::Fixed(bytes as u64)), ..arrivals.clone() }))
+}
+
+/// The greatest size of a distribution.
+const MOST_DRAWN: f64 = (1u64 << 53) as f64;
 
 /// When a flow starts, of this index among all flows of the run.
 fn start(seed: u64, index: u64, flow: &FlowSpecification) -> Time {
@@ -546,6 +606,7 @@ impl Epochs {
             };
             let is_there = flow.size.is_none()
                 && flow.arrivals.is_none()
+                && flow.application.is_none()
                 && flow.stop.is_none()
                 && flow.start + flow.start_within <= latest;
             long_lived.extend(std::iter::repeat_n(wants_more && is_there, flow.count as usize));

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::ideal::Ideal;
 use crate::agenda::Source;
+use crate::application::{End, Kind};
 use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{FlowSample, Transfer};
 use crate::random::Random;
@@ -43,6 +44,21 @@ pub(super) struct Flow {
     /// Whether it was.
     pub is_stopped: bool,
     pub overhead: Option<Box<Overhead>>,
+    /// The session that it belongs to, if it is a direction of a connection of one.
+    pub owner: Option<Owner>,
+}
+
+/// Of which session a flow is a direction of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner {
+    /// The serial number of the session in its group.
+    pub session: u32,
+    /// The connection in the session.
+    pub connection: u32,
+    /// The end that sends.
+    pub sends: End,
+    /// Whether the session knows that this end may write.
+    pub is_open: bool,
 }
 
 /// What a flow had counted when the measuring window opened.
@@ -214,12 +230,18 @@ impl Flow {
         self.endpoints.open_window(now);
     }
 
+    /// Whether its data are those of its flow of the specification, which go from the server to the client.
+    pub fn is_forward(&self) -> bool {
+        self.owner.is_none_or(|owner| owner.sends == End::Server)
+    }
+
     /// The transfer that the flow was, if all its bytes were acknowledged.
     pub fn transfer(&self, row: usize, ideal: &Ideal) -> Option<Transfer> {
         let Endpoints::Tcp(connection) = &self.endpoints else { return None };
         let sender = &connection.sender;
         let (completed, bytes) = (sender.completed_at()?, sender.size()?);
         Some(Transfer {
+            kind: Kind::Transfer,
             flow: row as u32,
             start: self.start,
             completed,
@@ -276,6 +298,7 @@ impl Flow {
             transfers,
             round_trips: traffic.and_then(Traffic::round_trips).map(Box::new),
             call: traffic.and_then(|traffic| traffic.call(packets_dropped)).map(Box::new),
+            video: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How long a transfer takes at least.
 
+use crate::application::Kind;
 use crate::time::Duration;
 use crate::workload::Path;
 
@@ -10,9 +11,21 @@ pub struct Ideal {
     pub path: Path,
     /// The propagation delays there and back, as they are at the start.
     pub round_trip: Duration,
+    /// The propagation delay there.
+    pub there: Duration,
 }
 
 impl Ideal {
+    /// The least time that something takes: of a request, a round trip and the transmission of the response; of a page, as of the transfer
+    /// of all its bytes, whose last round trip is that of the first request; of a report, the way there and its transmission.
+    pub fn of_kind(&self, kind: Kind, bytes: u64) -> Duration {
+        match kind {
+            Kind::Transfer | Kind::Page => self.of(bytes),
+            Kind::Request => self.of(bytes) - self.round_trip,
+            Kind::Report => self.of(bytes) - self.round_trip * 2 + self.there,
+        }
+    }
+
     /// The least time from the opening of a connection to the acknowledgement of its last byte: a round trip for the handshake, the
     /// transmission of the data with headers at the rate of the slowest link, and a round trip for the last segment and its
     /// acknowledgement. No queue, window or loss adds to it.
@@ -32,7 +45,8 @@ mod tests {
     #[test]
     fn ten_segments() {
         let path = Path { rate: Rate(10_000_000), segment: 1460, overhead: 40, syn: 40 };
-        let ideal = Ideal { path, round_trip: Duration::from_milliseconds(50) };
+        let ideal = Ideal { path, round_trip: Duration::from_milliseconds(50), there: Duration::from_milliseconds(20) };
         assert_eq!(ideal.of(14_600), Duration::from_milliseconds(112));
+        assert_eq!(ideal.of_kind(Kind::Report, 14_600), Duration::from_milliseconds(32));
     }
 }

@@ -7,10 +7,12 @@ mod flow;
 mod ideal;
 mod look;
 mod memory;
+mod sessions;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::agenda::{Due, Source, Timer};
+use crate::application::Action;
 use crate::network::{END_OF_PATH, Network};
 use crate::numbers::FIRST_ARRIVED;
 use crate::packet::{Packet, flags};
@@ -43,6 +45,8 @@ pub struct Simulation {
     ideals: Vec<Ideal>,
     transfers: Transfers,
     outbox: Vec<Packet>,
+    /// What an application is about to do.
+    actions: Vec<Action>,
     window_opens: Time,
     queue_series: Option<Duration>,
     flow_series: Option<Duration>,
@@ -92,6 +96,7 @@ impl Simulation {
             ideals,
             transfers: Transfers::default(),
             outbox: Vec::new(),
+            actions: Vec::new(),
             window_opens: specification.warm_up,
             queue_series: specification.probe.queue_series,
             flow_series: specification.probe.flow_series,
@@ -289,6 +294,9 @@ impl Simulation {
     /// A connection that arrived and has ended makes room.
     #[inline(never)]
     fn end_if_over(&mut self, number: u32) {
+        if self.flows.has_session(number) {
+            return self.attend_sender(number);
+        }
         let Some(flow) = self.flows.take_ended(number, self.now) else { return };
         let row = self.flows.numbers.row(number);
         if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
@@ -329,6 +337,7 @@ impl Simulation {
             Timer::FlowStart(number) => self.start_flow(number),
             Timer::FlowStop(number) => self.stop_flow(number),
             Timer::Arrival(group) => self.on_flow_arrival(group as usize),
+            Timer::Session(number) => self.on_session_timer(number),
             Timer::Pacing(number) => self.on_pacing_timer_of_arrived(number),
             Timer::Retransmission(number) => self.on_retransmission_timer(number),
             Timer::DelayedAck(number) => self.on_delayed_ack_timer(number),
@@ -383,6 +392,9 @@ impl Simulation {
     fn on_flow_arrival(&mut self, group: usize) {
         let Flows { groups, numbers, .. } = &mut self.flows;
         let of_run = &mut groups[group];
+        if of_run.sessions.is_some() {
+            return self.on_session_arrival(group);
+        }
         let of_user = of_run.arrivals.size().filter(|_| !of_run.is_stopped);
         let Some(size) = of_user.or(of_run.next.map(|arrival| arrival.size)) else { return };
         let serial = of_run.arrive(size, |serial| numbers.number(group, serial), self.now);
@@ -450,6 +462,9 @@ impl Simulation {
         let is_due = flow.endpoints.answer_deadline() <= self.now;
         let answer = if is_due { flow.endpoints.on_answer_deadline(self.now, &mut self.network.options) } else { None };
         self.after_receiver(number, answer);
+        if self.flows.has_session(number) {
+            self.attend(number);
+        }
     }
 
     fn on_overhead_timer(&mut self, number: u32) {

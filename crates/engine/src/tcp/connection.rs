@@ -1,5 +1,6 @@
 //! A TCP connection: the sender at one host and the receiver at the other.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::packet::{AckOptions, Block, OptionsHandle, OptionsPool, Packet, flags};
@@ -29,12 +30,45 @@ pub struct Connection {
     reports_load: bool,
     /// Segments that wait for others before they reach the receiver; none if none ever do.
     offload: Option<Box<Offload>>,
-    /// Whether segments need more than the receiver: load factors or an offload.
+    /// Only if an application writes the data over time.
+    reader: Option<Box<Reader>>,
+    /// Whether segments need more than the receiver: load factors, an offload, a reader, or an application that reads slowly.
     is_special: bool,
-    /// Maximum delay of acknowledgements of data above a gap, known since the handshake.
-    sack_compression: Duration,
+    /// Whether acknowledgements carry the receive window.
+    advertises: bool,
+    /// When a delayed acknowledgement is due, if the receiver's timer stands for other times too.
+    ack_deadline: Time,
+    /// The receiver's settings, of which the delay of acknowledgements of data above a gap is known since the handshake.
+    receiver_profile: ReceiverProfile,
     /// The sender.
     pub sender: Sender,
+}
+
+/// The application at the receiving end, which is told when the last byte of a write has arrived. It is woken by the receiver's timer,
+/// so that other connections need not look whether there is one.
+#[derive(Debug)]
+struct Reader {
+    /// Sequence numbers after the writes that have not arrived.
+    awaited: VecDeque<u64>,
+    /// Whether the SYN has arrived and nobody was told.
+    has_syn: bool,
+    /// When it is to be told, `NEVER` if there is nothing to tell.
+    due: Time,
+}
+
+impl Default for Reader {
+    fn default() -> Reader {
+        Reader { awaited: VecDeque::new(), has_syn: false, due: Time::NEVER }
+    }
+}
+
+impl Reader {
+    /// Is due if there is something to tell.
+    fn look(&mut self, rcv_nxt: u64, now: Time) {
+        if self.has_syn || self.awaited.front().is_some_and(|end| *end <= rcv_nxt) {
+            self.due = now;
+        }
+    }
 }
 
 impl Connection {
@@ -43,34 +77,40 @@ impl Connection {
         let Needs { one_way_delay: reports_delay, load_factor: reports_load, .. } = sender.needs();
         let offload =
             (profile.receive_offload > Duration::ZERO).then(|| Box::new(Offload::new(profile.receive_offload)));
+        let receiver_profile = ReceiverProfile {
+            load_factor: reports_load,
+            sack_compression: Duration::ZERO,
+            ..profile.receiver(reports_delay)
+        };
         Connection {
-            receiver: Receiver::new(FIRST_DATA, &profile.receiver(reports_delay)),
-            is_special: reports_load || offload.is_some(),
+            receiver: Receiver::new(FIRST_DATA, &receiver_profile),
+            is_special: reports_load || offload.is_some() || profile.reading_rate.0 > 0 || sender.has_stream(),
+            reader: sender.has_stream().then(Box::default),
+            advertises: receiver_profile.advertised.is_some(),
+            ack_deadline: Time::NEVER,
             offload,
             profile,
             return_address,
             reports_delay,
             reports_load,
-            sack_compression: Duration::ZERO,
+            receiver_profile,
             sender,
-        }
-    }
-
-    fn receiver_profile(&self) -> ReceiverProfile {
-        ReceiverProfile {
-            load_factor: self.reports_load,
-            sack_compression: self.sack_compression,
-            ..self.profile.receiver(self.reports_delay)
         }
     }
 
     /// Payload bytes delivered to the receiving application so far.
     pub fn delivered(&self) -> u64 {
+        if self.reader.is_some() {
+            return self.sender.payload_below(self.receiver.rcv_nxt());
+        }
         self.receiver.delivered(FIRST_DATA)
     }
 
     /// Payload bytes received so far, each counted once.
     pub fn received(&self) -> u64 {
+        if self.reader.is_some() {
+            return self.delivered();
+        }
         self.receiver.received(FIRST_DATA)
     }
 
@@ -78,8 +118,10 @@ impl Connection {
     #[inline(always)]
     pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         if packet.has(flags::SYN) {
-            self.receiver.on_syn(now, &self.receiver_profile());
-            return Some(self.reply(0, packet.stamp, self.profile.syn_size(), flags::SYN | flags::ACK));
+            let window = self.receiver.on_syn(packet.stamp, now, &self.receiver_profile);
+            self.announce_syn(now);
+            let answer = self.reply(0, packet.stamp, self.profile.syn_size(), flags::SYN | flags::ACK);
+            return Some(Packet { options: window.map_or(OptionsHandle::NONE, OptionsHandle::of_window), ..answer });
         }
         let fin = packet.has(flags::FIN);
         let payload = u64::from(packet.size) - self.profile.segment_overhead();
@@ -91,13 +133,16 @@ impl Connection {
             window_reduced: packet.has(flags::WINDOW_REDUCED),
             load_factor: None,
         };
+        if packet.has(flags::PUSH) {
+            self.receiver.on_push(packet.number);
+        }
         if self.is_special {
             return self.on_special(segment, packet, now, options);
         }
         self.receive(segment, now, options)
     }
 
-    /// The same of a segment that carries a load factor or waits for others.
+    /// The same of a segment that carries a load factor, waits for others, or is not read at once.
     #[inline(never)]
     fn on_special(
         &mut self,
@@ -106,34 +151,46 @@ impl Connection {
         now: Time,
         options: &mut OptionsPool,
     ) -> Option<Packet> {
-        let segment = Segment { load_factor: packet.load_factor().filter(|_| self.reports_load), ..segment };
-        let Some(offload) = &mut self.offload else {
-            return self.receive(segment, now, options);
+        let mut segment = Segment { load_factor: packet.load_factor().filter(|_| self.reports_load), ..segment };
+        let is_probe = segment.block.start == segment.block.end;
+        if self.reader.is_some() && !is_probe {
+            // In sequence space it is a full one: see `Sender::with_stream`.
+            segment.block.end = segment.block.start + self.profile.segment_size.0 + u64::from(segment.fin);
+        }
+        self.receiver.ack_deadline = self.ack_deadline;
+        self.receiver.read(now);
+        let answer = if is_probe {
+            self.receiver.on_probe(segment.stamp);
+            Some(self.acknowledge(now, options))
+        } else if let Some(offload) = &mut self.offload {
+            offload.take(segment, now).and_then(|run| self.receive_run(&run, now, options))
+        } else {
+            self.receive(segment, now, options)
         };
-        let run = offload.take(segment, now);
-        self.receiver.ack_deadline = offload.ack_deadline;
-        let answer = run.and_then(|run| self.receive_run(&run, now, options));
-        self.await_run();
+        if let Some(reader) = &mut self.reader {
+            reader.look(self.receiver.rcv_nxt(), now);
+        }
+        self.await_others();
         answer
     }
 
     /// Segments reach the receiver as one.
     fn receive_run(&mut self, run: &Run, now: Time, options: &mut OptionsPool) -> Option<Packet> {
-        self.receiver.expect(run.count - 1, &run.segment, &self.receiver_profile());
+        self.receiver.expect(run.count - 1, &run.segment, &self.receiver_profile);
         self.receive(run.segment, now, options)
     }
 
-    /// The receiver's timer also stands for that of the segments that wait.
-    fn await_run(&mut self) {
-        if let Some(offload) = &mut self.offload {
-            offload.ack_deadline = self.receiver.ack_deadline;
-            self.receiver.ack_deadline = offload.ack_deadline.min(offload.due());
-        }
+    /// The receiver's timer also stands for that of the segments that wait, for that of a larger window, and for the application's.
+    fn await_others(&mut self) {
+        self.ack_deadline = self.receiver.ack_deadline;
+        let offload = self.offload.as_ref().map_or(Time::NEVER, |offload| offload.due());
+        let reader = self.reader.as_ref().map_or(Time::NEVER, |reader| reader.due);
+        self.receiver.ack_deadline = self.ack_deadline.min(offload).min(self.receiver.update_due()).min(reader);
     }
 
     #[inline(always)]
     fn receive(&mut self, segment: Segment, now: Time, options: &mut OptionsPool) -> Option<Packet> {
-        match self.receiver.on_segment(segment, now, &self.receiver_profile()) {
+        match self.receiver.on_segment(segment, now, &self.receiver_profile) {
             Response::Acknowledge => Some(self.acknowledge_with(None, now, options)),
             Response::AcknowledgeDuplicate(block) => Some(self.acknowledge_with(Some(block), now, options)),
             Response::Delay => None,
@@ -144,10 +201,13 @@ impl Connection {
     #[inline(always)]
     pub fn on_ack(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
         if packet.has(flags::SYN) {
-            self.sack_compression =
+            self.receiver_profile.sack_compression =
                 self.profile.sack_compression.min(Duration(now.since(packet.stamp).0 / COMPRESSION_SHARE));
+            if let Some(window) = options.window(packet.options) {
+                self.sender.open_receive_window(window);
+            }
             self.sender.on_syn_ack(packet.stamp, now, outbox);
-        } else {
+        } else if !self.advertises || !self.take_window(packet, now, options, outbox) {
             let ack = Acknowledgement {
                 number: packet.number,
                 echo: packet.stamp,
@@ -159,25 +219,94 @@ impl Connection {
         options.release(packet.options);
     }
 
+    /// Takes the window of an acknowledgement. Whether that is all it tells.
+    #[inline(never)]
+    fn take_window(&mut self, packet: &Packet, now: Time, options: &OptionsPool, outbox: &mut Vec<Packet>) -> bool {
+        let Some(window) = options.window(packet.options) else { return false };
+        self.sender.on_window(packet.number, window, packet.options.has_options(), now, outbox)
+    }
+
     /// The receiver's timer expires. Returns its response, if any.
     pub fn on_receiver_timer(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
-        let Some(offload) = &mut self.offload else {
+        if !self.is_special {
             return self.acknowledge_if_due(now, options);
-        };
-        let run = offload.take_due(now);
-        self.receiver.ack_deadline = offload.ack_deadline;
+        }
+        if let Some(reader) = &mut self.reader {
+            reader.due = Time::NEVER;
+        }
+        let run = self.offload.as_mut().and_then(|offload| offload.take_due(now));
+        let is_update = self.receiver.update_due() <= now;
+        self.receiver.ack_deadline = self.ack_deadline;
+        self.receiver.read(now);
         let answer = match run {
-            Some(run) => self.receive_run(&run, now, options),
+            Some(run) => {
+                let answer = self.receive_run(&run, now, options);
+                if let Some(reader) = &mut self.reader {
+                    reader.look(self.receiver.rcv_nxt(), now);
+                }
+                answer
+            }
+            None if is_update => Some(self.acknowledge(now, options)),
+            None if self.ack_deadline > now => None,
             None => self.acknowledge_if_due(now, options),
         };
-        self.await_run();
+        self.await_others();
         answer
     }
 
     /// The delayed acknowledgement whose time has come, unless the host's timers are later.
     fn acknowledge_if_due(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
-        let profile = self.receiver_profile();
-        self.receiver.is_due(now, &profile).then(|| self.acknowledge(now, options))
+        self.receiver.is_due(now, &self.receiver_profile).then(|| self.acknowledge(now, options))
+    }
+
+    /// The application at the sending end writes bytes, one at least. That at the other end is told when they have arrived.
+    pub fn write(&mut self, bytes: u64, now: Time, outbox: &mut Vec<Packet>) {
+        let end = self.sender.write(bytes, now, outbox);
+        if let Some(reader) = &mut self.reader {
+            reader.awaited.push_back(end);
+        }
+    }
+
+    /// How many writes have arrived since this was last asked.
+    pub fn take_arrived(&mut self) -> usize {
+        let rcv_nxt = self.receiver.rcv_nxt();
+        let Some(reader) = &mut self.reader else { return 0 };
+        let arrived = reader.awaited.iter().take_while(|end| **end <= rcv_nxt).count();
+        reader.awaited.drain(..arrived);
+        arrived
+    }
+
+    /// Whether a SYN has arrived since this was last asked.
+    pub fn take_syn(&mut self) -> bool {
+        self.reader.as_mut().is_some_and(|reader| std::mem::take(&mut reader.has_syn))
+    }
+
+    /// The SYN opens this direction too, and the answer to it has arrived at this connection's receiver: the acknowledgement of that
+    /// answer, which was sent at a time (RFC 9293 section 3.5).
+    pub fn complete_handshake(&mut self, answered: Time, now: Time) -> Packet {
+        let window = self.receiver.on_syn(answered, now, &self.receiver_profile);
+        let answer = self.reply(0, answered, self.profile.ack_size(0), flags::SYN | flags::ACK);
+        Packet { options: window.map_or(OptionsHandle::NONE, OptionsHandle::of_window), ..answer }
+    }
+
+    /// The delayed acknowledgement that is pending, if one is: data that leave in the other direction take it along.
+    pub fn acknowledge_pending(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+        if self.ack_deadline == Time::NEVER || self.offload.is_some() {
+            return None;
+        }
+        self.receiver.ack_deadline = self.ack_deadline;
+        let pending = self.acknowledge(now, options);
+        self.await_others();
+        Some(pending)
+    }
+
+    #[cold]
+    fn announce_syn(&mut self, now: Time) {
+        if let Some(reader) = &mut self.reader {
+            (reader.has_syn, reader.due) = (true, now);
+            self.receiver.ack_deadline = self.ack_deadline;
+            self.await_others();
+        }
     }
 
     /// The pending delayed acknowledgement.
@@ -186,12 +315,20 @@ impl Connection {
     }
 
     fn acknowledge_with(&mut self, duplicate: Option<Block>, now: Time, pool: &mut OptionsPool) -> Packet {
-        let mut options = self.receiver.on_ack_sent(duplicate, &self.receiver_profile());
-        options.sent = (self.reports_delay && self.profile.timestamps).then_some(now);
-        let size = self.profile.ack_size(options.sacks.as_slice().len());
+        let mut options = self.receiver.on_ack_sent(duplicate, &self.receiver_profile);
+        if self.reports_delay && self.profile.timestamps {
+            options.get_or_insert_default().sent = Some(now);
+        }
+        let sacks = options.as_ref().map_or(0, |options| options.sacks.as_slice().len());
+        let size = self.profile.ack_size(sacks);
         let echo = if self.receiver.echoes_congestion() { flags::ECN_ECHO } else { 0 };
         let mut ack = self.reply(self.receiver.rcv_nxt(), self.receiver.echo(), size, flags::ACK | echo);
-        ack.options = pool.put(options);
+        let window = if self.advertises { self.receiver.advertise(now) } else { None };
+        if let Some(options) = options {
+            ack.options = pool.put(AckOptions { window, ..options });
+        } else if let Some(window) = window {
+            ack.options = OptionsHandle::of_window(window);
+        }
         ack
     }
 

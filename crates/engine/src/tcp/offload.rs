@@ -40,14 +40,12 @@ impl Run {
 pub struct Offload {
     wait: Duration,
     run: Option<Run>,
-    /// When a delayed acknowledgement is due meanwhile.
-    pub ack_deadline: Time,
 }
 
 impl Offload {
     /// Nothing waits. A segment waits this long for others.
     pub fn new(wait: Duration) -> Offload {
-        Offload { wait, run: None, ack_deadline: Time::NEVER }
+        Offload { wait, run: None }
     }
 
     /// A segment arrives. Returns the run that reaches TCP now, if one does: that before a segment which does not continue it.

@@ -1,7 +1,9 @@
 //! The growth of a receive window as in Linux 6.1: it begins at half of the default buffer and follows what the application reads
-//! in a round trip (tcp_input.c, tcp_rcv_space_adjust), by two segments for each that arrives (tcp_grow_window). The window itself
-//! never limits a sender here. What matters is that each segment by which it grows is acknowledged at once.
+//! in a round trip (tcp_input.c, tcp_rcv_space_adjust), by two segments for each that arrives (tcp_grow_window). Each segment by which
+//! it grows is acknowledged at once.
 
+use super::ack_delay::AckDelay;
+use super::scoreboard::FIRST_DATA;
 use crate::time::{Duration, Time};
 
 /// The default receive buffer (ip-sysctl.rst, tcp_rmem).
@@ -29,14 +31,37 @@ const TICK: Duration = Duration::from_milliseconds(1);
 /// Weight of a new RTT, as a divisor (tcp_rcv_rtt_update).
 const WEIGHT: u64 = 8;
 
-/// The least variation in an RTO (tcp_rtt_estimator, tcp_rto_min). A receiver has one sample, that of the handshake.
-const LEAST_VARIATION: Duration = Duration::from_milliseconds(200);
+/// The largest window whose bits need no scale (tcp_output.c, tcp_select_initial_window).
+const UNSCALED_BITS: u32 = 15;
+
+/// A share of a buffer below which no window is offered (tcp_output.c, __tcp_select_window).
+const LEAST_SHARE: u64 = 16;
+
+/// What a receiver holds besides the segment that arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer {
+    /// Bytes in order that the application has not read.
+    pub unread: u64,
+    /// Bytes that wait above a gap.
+    pub waiting: u64,
+    /// The number of blocks that they are.
+    pub blocks: u64,
+}
+
+impl Offer {
+    /// The memory that it takes, in bytes. Segments in sequence are kept as one.
+    fn memory(self) -> u64 {
+        self.unread + self.waiting + (u64::from(self.unread > 0) + self.blocks) * OVERHEAD
+    }
+}
 
 /// A receive window that grows.
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow {
     segment: u64,
     most: u64,
+    /// The binary logarithm of the unit of the window in a header.
+    scale: u32,
     /// The receive buffer: sk_rcvbuf.
     buffer: u64,
     /// Up to where it may grow: window_clamp.
@@ -50,48 +75,86 @@ pub struct ReceiveWindow {
     /// The receiver's estimate of the round-trip time, zero before the first segment, and the tick of its latest sample.
     rtt: Duration,
     tick: u64,
-    /// When the SYN arrived, and how long acknowledgements take to the sender.
+    /// When the SYN arrived, how long it took, and how long acknowledgements take to the sender.
     opened: Time,
+    delay_forth: Duration,
     delay_back: Duration,
-    /// When data last arrived in order, and after which pause it is acknowledged quickly: the receiver's RTO.
-    latest: Time,
-    pause: Duration,
+    /// How long acknowledgements are delayed.
+    pub ack_delay: AckDelay,
 }
 
 impl ReceiveWindow {
-    /// The window of a connection with segments of this size and a window of at most `most` bytes, whose SYN arrived at `opened`;
-    /// `rcv_nxt` is the first byte of data.
-    pub fn new(segment: u64, most: u64, rcv_nxt: u64, opened: Time) -> ReceiveWindow {
+    /// The window of a connection with segments of this size and a window of at most `most` bytes, whose SYN was sent at `sent`
+    /// and arrived at `opened`. Acknowledgements of a stream are delayed by `delay`.
+    pub fn new(segment: u64, most: u64, sent: Time, opened: Time, delay: Duration) -> ReceiveWindow {
         let buffer = FIRST_BUFFER.min(BUFFER_OF_WINDOW * most);
-        // One segment is kept free (tcp_init_buffer_space).
-        let first = (buffer / BUFFER_OF_WINDOW).saturating_sub(segment);
+        // One segment is kept free, unless the buffer is small (tcp_init_buffer_space).
+        let space = buffer / BUFFER_OF_WINDOW;
+        let first = if space > 2 * segment { (space - segment).max(2 * segment) } else { space };
         ReceiveWindow {
             segment,
             most: BUFFER_OF_WINDOW * most,
+            scale: (BUFFER_OF_WINDOW * most).ilog2().saturating_sub(UNSCALED_BITS),
             buffer,
             clamp: first,
             threshold: first,
             space: FIRST_SEGMENTS * segment,
-            read: rcv_nxt,
+            read: FIRST_DATA,
             since: Time::ZERO,
             rtt: Duration::ZERO,
             tick: u64::MAX,
             opened,
+            delay_forth: opened.since(sent),
             delay_back: Duration::ZERO,
-            latest: Time::NEVER,
-            pause: Duration::ZERO,
+            ack_delay: AckDelay::new(delay),
         }
     }
 
-    /// Whether there may be room to grow, unless data wait above a gap.
-    pub fn may_grow(&self) -> bool {
-        self.threshold < self.clamp
+    /// The window in the answer to the SYN, in whole segments (tcp_output.c, tcp_select_initial_window).
+    pub fn first(&self) -> u64 {
+        let space = self.buffer / BUFFER_OF_WINDOW;
+        space - space % self.segment
     }
 
-    /// A segment of new data has arrived, in order or not, while so many bytes wait above a gap, in so many blocks. Returns whether
-    /// the window grows.
-    pub fn grows(&mut self, length: u64, waiting: u64, blocks: u64) -> bool {
-        let held = length + waiting + (1 + blocks) * OVERHEAD;
+    /// A window as a header can hold it, rounded up.
+    pub fn aligned(&self, window: u64) -> u64 {
+        window.next_multiple_of(1 << self.scale)
+    }
+
+    /// The window that is offered (tcp_output.c, __tcp_select_window).
+    pub fn offer(&self, held: Offer) -> u64 {
+        let free = self.buffer.saturating_sub(held.memory()) / BUFFER_OF_WINDOW;
+        if free >= self.clamp.min(self.buffer / BUFFER_OF_WINDOW) / 2 {
+            return self.aligned(free.min(self.threshold));
+        }
+        let free = free & (u64::MAX << self.scale);
+        if free < self.least() { 0 } else { self.aligned(free.min(self.threshold)) }
+    }
+
+    /// The least free space that is offered.
+    fn least(&self) -> u64 {
+        (self.buffer / BUFFER_OF_WINDOW / LEAST_SHARE).max(self.segment).next_multiple_of(1 << self.scale)
+    }
+
+    /// How much may be unread when a window twice as large as the present one can be offered; none if it is more than half of the
+    /// most, or can never be.
+    pub fn unread_for_twice(&self, present: u64, held: Offer) -> Option<u64> {
+        if 2 * present > self.clamp {
+            return None;
+        }
+        let wanted = self.aligned((2 * present).max(self.least()));
+        let taken = Offer { unread: 0, ..held }.memory() + OVERHEAD;
+        (2 * present <= self.threshold).then(|| self.buffer.saturating_sub(BUFFER_OF_WINDOW * wanted + taken))
+    }
+
+    /// Whether there is room to grow with a segment, unless data wait above a gap.
+    pub fn may_grow(&self, length: u64) -> bool {
+        self.threshold < self.clamp && BUFFER_OF_WINDOW * (self.threshold + 1) + length + OVERHEAD <= self.buffer
+    }
+
+    /// A segment of new data has arrived, in order or not. Returns whether the window grows.
+    pub fn grows(&mut self, length: u64, held: Offer) -> bool {
+        let held = length + OVERHEAD + held.memory();
         let free = self.buffer.saturating_sub(held) / BUFFER_OF_WINDOW;
         let room = self.clamp.min(free).saturating_sub(self.threshold);
         self.threshold += room.min(2 * length.max(self.segment));
@@ -104,8 +167,8 @@ impl ReceiveWindow {
         if self.rtt == Duration::ZERO {
             self.delay_back = stamp.since(self.opened);
             self.since = now;
-            let handshake = now.since(self.opened);
-            self.pause = handshake + LEAST_VARIATION.max(Duration(2 * handshake.0));
+            // The acknowledgement of the handshake leaves before the data, and takes as long as the SYN.
+            self.ack_delay.on_handshake(self.delay_forth + self.delay_back);
         }
         let tick = stamp.0.saturating_sub(self.delay_back.0) / TICK.0;
         if tick == self.tick {
@@ -115,13 +178,6 @@ impl ReceiveWindow {
         let sample = (now.0 / TICK.0 - tick).max(1) * TICK.0;
         let is_least = self.rtt == Duration::ZERO || sample < self.rtt.0;
         self.rtt = Duration(if is_least { sample } else { self.rtt.0 - self.rtt.0 / WEIGHT + sample / WEIGHT });
-    }
-
-    /// Whether data in order follow a pause, after which the sender may have a small window (tcp_event_data_recv).
-    pub fn ends_pause(&mut self, now: Time) -> bool {
-        let ends = self.latest != Time::NEVER && now.since(self.latest) > self.pause;
-        self.latest = now;
-        ends
     }
 
     /// The application has read up to `rcv_nxt`.
@@ -157,6 +213,11 @@ mod tests {
     use super::*;
 
     const SEGMENT: u64 = 1448;
+    const NOTHING: Offer = Offer { unread: 0, waiting: 0, blocks: 0 };
+
+    fn above(waiting: u64) -> Offer {
+        Offer { waiting, blocks: 1, ..NOTHING }
+    }
 
     /// Linux 6.1.192 at 1 Gbit/s with an RTT of 16 ms, in slow start with an acknowledgement a segment: the buffer, the clamp and
     /// how far the window had grown, in bytes, as tcp_rcv_space_adjust printed them after the first segment of each round trip.
@@ -165,8 +226,8 @@ mod tests {
         let one_way = Duration::from_microseconds(8000);
         let gap = Duration::from_microseconds(12);
         let opened = Time::ZERO + Duration::from_microseconds(30_370);
-        let mut window = ReceiveWindow::new(SEGMENT, 3_145_728, 0, opened);
-        let mut received = 0;
+        let mut window = ReceiveWindow::new(SEGMENT, 3_145_728, opened, opened, Duration::ZERO);
+        let mut received = FIRST_DATA;
         let mut found = Vec::new();
         let mut sent = opened + one_way;
         for segments in [10, 20, 40, 80, 1] {
@@ -174,7 +235,7 @@ mod tests {
                 let stamp = sent + Duration(index * gap.0);
                 let now = stamp + one_way + gap;
                 received += SEGMENT;
-                let _ = window.may_grow() && window.grows(SEGMENT, 0, 0);
+                let _ = window.may_grow(SEGMENT) && window.grows(SEGMENT, NOTHING);
                 window.on_arrival(stamp, now);
                 window.on_read(received, now);
                 if index == 0 {
@@ -195,9 +256,9 @@ mod tests {
     /// tcp_grow_window: data that wait above a gap take room from the buffer, 768 bytes beside the data of each block.
     #[test]
     fn waiting_data_take_room() {
-        let mut window = ReceiveWindow::new(SEGMENT, 3_145_728, 0, Time::ZERO);
+        let mut window = ReceiveWindow::new(SEGMENT, 3_145_728, Time::ZERO, Time::ZERO, Duration::ZERO);
         (window.buffer, window.clamp) = (134_280, 67_140);
-        assert!(!window.grows(SEGMENT, 3 * SEGMENT, 1), "64,088 of (134,280 - 2216 - 5112) / 2 = 63,476 bytes");
-        assert!(window.grows(SEGMENT, SEGMENT, 1), "of (134,280 - 2216 - 2216) / 2 = 64,924 bytes");
+        assert!(!window.grows(SEGMENT, above(3 * SEGMENT)), "64,088 of (134,280 - 2216 - 5112) / 2 = 63,476 bytes");
+        assert!(window.grows(SEGMENT, above(SEGMENT)), "of (134,280 - 2216 - 2216) / 2 = 64,924 bytes");
     }
 }

@@ -1,13 +1,14 @@
 //! The receiver: reassembly, delayed acknowledgements (RFC 5681 section 4.2), SACK generation (RFC 2018), the timestamp
 //! to echo (RFC 7323 section 4.3) and the echo of congestion marks (RFC 3168, RFC 9768).
 //!
-//! The application reads immediately, so the advertised window is always the whole receive buffer. Both ends know it
+//! Where the application reads immediately, the advertised window is the whole receive buffer, unless it grows. Both ends know it
 //! from the stack profile, and acknowledgements do not carry it.
 
 use std::collections::VecDeque;
 
+use super::advertisement::{Advertised, Advertisement, Held};
 use super::ecn::EcnKind;
-use super::receive_window::ReceiveWindow;
+use super::receive_window::{Offer, ReceiveWindow};
 use super::timer_wheel;
 use crate::packet::{AckOptions, Block, LoadFactor, MAXIMUM_SACK_BLOCKS, SackBlocks};
 use crate::time::{Duration, Time};
@@ -26,6 +27,8 @@ pub struct ReceiverProfile {
     pub quick_acks: u8,
     /// Of a receive window that grows, the size of a segment and the most that it may have.
     pub growing_window: Option<(u64, u64)>,
+    /// Of a window that acknowledgements carry.
+    pub advertised: Option<Advertised>,
     /// Maximum number of SACK blocks in an acknowledgement, 0 without SACK.
     pub maximum_sack_blocks: usize,
     /// Whether SACK blocks report duplicates.
@@ -86,6 +89,8 @@ pub struct Receiver {
     feedback: Option<Box<Feedback>>,
     /// A window whose growth is acknowledged. Allocated with the first segment of data.
     window: Option<Box<ReceiveWindow>>,
+    /// A window that acknowledgements carry. Allocated with the SYN.
+    advertisement: Option<Box<Advertisement>>,
     /// Segments received in order and not yet acknowledged.
     unacknowledged: u16,
     /// The number of acknowledgements that are yet to be sent immediately.
@@ -116,17 +121,57 @@ impl Receiver {
             reassembly: None,
             feedback: None,
             window: None,
+            advertisement: None,
             unacknowledged: 0,
             quick_acks: profile.quick_acks,
             echoes_congestion: false,
         }
     }
 
-    /// The SYN has arrived.
-    pub fn on_syn(&mut self, now: Time, profile: &ReceiverProfile) {
+    /// The SYN that was sent at `sent` has arrived. Returns the window that its answer carries, if any.
+    pub fn on_syn(&mut self, sent: Time, now: Time, profile: &ReceiverProfile) -> Option<u64> {
         if let Some((segment, most)) = profile.growing_window {
-            self.window = Some(Box::new(ReceiveWindow::new(segment, most, self.rcv_nxt, now)));
+            self.window = Some(Box::new(ReceiveWindow::new(segment, most, sent, now, profile.delayed_ack_timeout)));
         }
+        let advertisement = Advertisement::new(profile.advertised?, self.window.as_deref(), self.rcv_nxt, now);
+        let window = advertisement.window(self.rcv_nxt);
+        self.advertisement = Some(Box::new(advertisement));
+        Some(window)
+    }
+
+    fn held(&self) -> Held {
+        let (mut waiting, mut blocks) = (0, 0);
+        for block in self.reassembly.iter().flat_map(|parts| &parts.blocks) {
+            waiting += block.end - block.start;
+            blocks += 1;
+        }
+        Held { rcv_nxt: self.rcv_nxt, waiting, blocks }
+    }
+
+    /// The application reads what it can until now.
+    pub fn read(&mut self, now: Time) -> u64 {
+        let rcv_nxt = self.rcv_nxt;
+        self.advertisement.as_mut().map_or(rcv_nxt, |advertisement| advertisement.read(rcv_nxt, now))
+    }
+
+    /// The window that an acknowledgement carries now, if any.
+    pub fn advertise(&mut self, now: Time) -> Option<u64> {
+        self.read(now);
+        let held = self.held();
+        Some(self.advertisement.as_mut()?.offer(held, self.window.as_deref()))
+    }
+
+    /// When a larger window is advertised unasked, `NEVER` if it is not to be.
+    pub fn update_due(&self) -> Time {
+        match self.advertisement.as_deref().filter(|advertisement| advertisement.is_read_slowly()) {
+            Some(advertisement) => advertisement.update_due(self.held(), self.window.as_deref()),
+            None => Time::NEVER,
+        }
+    }
+
+    /// A segment without data asks for an acknowledgement.
+    pub fn on_probe(&mut self, stamp: Time) {
+        self.echo = stamp;
     }
 
     /// RCV.NXT: all lower sequence numbers have been delivered to the application.
@@ -156,7 +201,17 @@ impl Receiver {
         self.echoes_congestion
     }
 
+    /// A segment carries PSH: it is acknowledged as soon as the application has read it, which is at once if it is in order (Linux
+    /// tcp_input.c, tcp_measure_rcv_mss; tcp.c, __tcp_cleanup_rbuf).
+    pub fn on_push(&mut self, start: u64) {
+        if start == self.rcv_nxt {
+            self.quick_acks = self.quick_acks.max(1);
+        }
+    }
+
     /// Processes a segment.
+    // Inlined where segments arrive one by one, which is nearly always.
+    #[inline(always)]
     pub fn on_segment(&mut self, segment: Segment, now: Time, profile: &ReceiverProfile) -> Response {
         let asks_nothing = profile.ecn == EcnKind::Off && !profile.one_way_delay && !profile.load_factor;
         let feedback_is_due = !asks_nothing && self.note(&segment, now, profile);
@@ -223,7 +278,7 @@ impl Receiver {
         }
         if let Some(window) = &mut self.window {
             window.on_arrival(stamp, now);
-            if window.may_grow() {
+            if window.may_grow(block.end - block.start) {
                 self.grow_window(block.end - block.start);
             }
         }
@@ -255,8 +310,12 @@ impl Receiver {
         self.unacknowledged += 1;
         if let Some(window) = &mut self.window {
             // What waited above a gap is read in later pieces, for which no time has passed (Linux tcp_recvmsg_locked).
-            window.on_read(block.end, now);
-            if window.ends_pause(now) {
+            let read = match &mut self.advertisement {
+                Some(advertisement) => advertisement.read(block.end, now),
+                None => block.end,
+            };
+            window.on_read(read, now);
+            if window.ack_delay.on_data(now) {
                 self.quick_acks = self.quick_acks.max(profile.quick_acks);
             }
         }
@@ -264,7 +323,7 @@ impl Receiver {
             return Response::Acknowledge;
         }
         if self.ack_deadline == Time::NEVER {
-            self.ack_deadline = now + profile.delayed_ack_timeout;
+            self.ack_deadline = now + self.ack_delay(profile);
         }
         Response::Delay
     }
@@ -272,13 +331,10 @@ impl Receiver {
     /// Lets the receive window grow with a segment, which is then acknowledged at once (Linux tcp_input.c, tcp_grow_window).
     #[inline(never)]
     fn grow_window(&mut self, length: u64) {
+        let Held { rcv_nxt, waiting, blocks } = self.held();
+        let unread = self.advertisement.as_ref().map_or(0, |advertisement| advertisement.unread(rcv_nxt));
         let Some(window) = &mut self.window else { return };
-        let (mut waiting, mut blocks) = (0, 0);
-        for block in self.reassembly.iter().flat_map(|parts| &parts.blocks) {
-            waiting += block.end - block.start;
-            blocks += 1;
-        }
-        if window.grows(length, waiting, blocks) {
+        if window.grows(length, Offer { unread, waiting, blocks }) {
             self.quick_acks |= 1;
         }
     }
@@ -292,24 +348,47 @@ impl Receiver {
     /// Whether the delayed acknowledgement is due, now that its time has come: one of data in order waits for a tick of the timers.
     pub fn is_due(&mut self, now: Time, profile: &ReceiverProfile) -> bool {
         if self.unacknowledged > 0 {
-            self.ack_deadline = timer_wheel::expiry(self.ack_deadline, profile.delayed_ack_timeout, profile.timer_tick);
+            self.ack_deadline = timer_wheel::expiry(self.ack_deadline, self.ack_delay(profile), profile.timer_tick);
         }
-        self.ack_deadline <= now
+        let is_due = self.ack_deadline <= now;
+        if is_due
+            && self.unacknowledged > 0
+            && let Some(window) = &mut self.window
+        {
+            window.ack_delay.on_expiry();
+        }
+        is_due
     }
 
-    /// Updates the state for an outgoing acknowledgement and returns its options. A duplicate block comes first (RFC
-    /// 2883 section 4), then SACK blocks, the most recent first (RFC 2018 section 4).
-    pub fn on_ack_sent(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> AckOptions {
+    /// How long an acknowledgement of data in order is delayed.
+    fn ack_delay(&self, profile: &ReceiverProfile) -> Duration {
+        self.window.as_ref().map_or(profile.delayed_ack_timeout, |window| window.ack_delay.present())
+    }
+
+    /// Updates the state for an outgoing acknowledgement and returns its options, if it has any.
+    #[inline(always)]
+    pub fn on_ack_sent(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> Option<AckOptions> {
         self.unacknowledged = 0;
         self.quick_acks = self.quick_acks.saturating_sub(1);
         self.ack_deadline = Time::NEVER;
         self.last_ack_sent = self.rcv_nxt;
+        let has_gap = self.reassembly.as_mut().is_some_and(|reassembly| {
+            reassembly.compressed = 0;
+            !reassembly.blocks.is_empty()
+        });
+        let reports = has_gap || duplicate.is_some() || self.feedback.is_some();
+        reports.then(|| self.report(duplicate, profile))
+    }
+
+    /// The options of an acknowledgement. A duplicate block comes first (RFC 2883 section 4), then SACK blocks, the most
+    /// recent first (RFC 2018 section 4).
+    #[inline(never)]
+    fn report(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> AckOptions {
         let mut options = AckOptions::default();
         if let Some(block) = duplicate {
             options.sacks.push(block);
         }
         if let Some(reassembly) = &mut self.reassembly {
-            reassembly.compressed = 0;
             reassembly.report(self.rcv_nxt, profile.maximum_sack_blocks, &mut options.sacks);
         }
         if let Some(feedback) = &self.feedback {
@@ -493,6 +572,55 @@ mod tests {
         assert_eq!([3, 4, 5, 6].map(&mut is_delayed), [false, false, true, false], "the duplicate and one more");
     }
 
+    /// Linux tcp_input.c, tcp_measure_rcv_mss, and tcp.c, __tcp_cleanup_rbuf: a segment in order with PSH is acknowledged at once, one
+    /// above a gap makes no later one so.
+    #[test]
+    fn push_is_acknowledged() {
+        let profile = StackProfile::default().receiver(false);
+        let mut receiver = Receiver::new(0, &profile);
+        let mut responds = |segment: u64, pushes: bool| {
+            let block = Block { start: segment * MSS, end: (segment + 1) * MSS };
+            if pushes {
+                receiver.on_push(block.start);
+            }
+            let response = receiver.on_segment(Segment { block, ..Segment::default() }, at(0), &profile);
+            if response != Response::Delay {
+                receiver.on_ack_sent(None, &profile);
+            }
+            response == Response::Acknowledge
+        };
+        assert!(!responds(0, false) && responds(1, false), "every second");
+        assert!(responds(2, true), "alone");
+        assert!(!responds(3, false), "the next is delayed again");
+        assert!(responds(5, true) && responds(4, false) && !responds(6, false), "above a gap");
+    }
+
+    /// The delay of an acknowledgement in `ack_delay.rs` is the receiver's: 40 ms, then that of the handshake, 61 ms in whole ticks.
+    #[test]
+    fn delay_after_expiry() {
+        let profile = ReceiverProfile {
+            quick_acks: 0,
+            growing_window: Some((MSS, 1 << 20)),
+            delayed_ack_timeout: Duration::from_milliseconds(40),
+            timer_tick: Duration::ZERO,
+            ..StackProfile::default().receiver(false)
+        };
+        let mut receiver = Receiver::new(1, &profile);
+        receiver.on_syn(at(0), at(30_100), &profile);
+        let mut delays = vec![];
+        for segment in 0..2 {
+            let now = at(100_000 + 70_000 * segment);
+            let block = Block { start: 1 + segment * MSS, end: 1 + (segment + 1) * MSS };
+            let sent = Segment { block, stamp: at(60_200), ..Segment::default() };
+            assert_eq!(receiver.on_segment(sent, now, &profile), Response::Delay);
+            let due = receiver.ack_deadline;
+            delays.push(due.since(now));
+            assert!(receiver.is_due(due, &profile));
+            receiver.on_ack_sent(None, &profile);
+        }
+        assert_eq!(delays, [40, 61].map(Duration::from_milliseconds));
+    }
+
     /// Linux tcp_input.c, __tcp_ack_snd_check, by hand: three acknowledgements above a gap are sent at once, then one a
     /// millisecond; a gap that moves, or a third block while one is delayed, has an acknowledgement at once.
     #[test]
@@ -503,6 +631,7 @@ mod tests {
             timer_tick: Duration::ZERO,
             quick_acks: 0,
             growing_window: None,
+            advertised: None,
             maximum_sack_blocks: 3,
             duplicate_sack: true,
             sack_compression: Duration::from_milliseconds(1),

@@ -185,9 +185,9 @@ impl Scoreboard {
         FIRST_DATA + index * self.mss
     }
 
-    /// Index of the segment that contains this sequence number.
-    fn index_of(&self, sequence: u64) -> u64 {
-        sequence.saturating_sub(FIRST_DATA) / self.mss
+    /// Index of the first segment wholly above this sequence number: one of which a block covers the end only has not arrived.
+    fn index_from(&self, sequence: u64) -> u64 {
+        sequence.saturating_sub(FIRST_DATA).div_ceil(self.mss)
     }
 
     /// Index one past the last segment wholly below this sequence number, where the short last segment of the stream
@@ -290,7 +290,7 @@ impl Scoreboard {
         ordered.sort_unstable_by_key(|block| block.start);
         let mut newly_sacked = 0;
         for block in ordered {
-            let start = self.index_of(block.start).max(self.una);
+            let start = self.index_from(block.start).max(self.una);
             let end = self.index_past(block.end).min(self.nxt);
             newly_sacked += self.mark_sacked(start, end, &mut arrived);
         }

@@ -104,6 +104,11 @@ impl Arrivals {
         Ok(Arrivals { process, start, so_far: 0, latest: start })
     }
 
+    /// One, at a time.
+    pub fn once(start: Time) -> Arrivals {
+        Arrivals { process: Process::Listed(vec![(Time::ZERO, 1)]), start, so_far: 0, latest: start }
+    }
+
     /// How many users bring the transfers; none if they arrive whatever becomes of others.
     pub fn users(&self) -> u64 {
         if let Process::Users { count, .. } = self.process { count } else { 0 }

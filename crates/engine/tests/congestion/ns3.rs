@@ -91,6 +91,36 @@ fn module(segments: u64, mut parameters: Value) -> Flow {
     Flow::new("cubic", parameters, segments as f64, milliseconds(40.0))
 }
 
+/// HighSpeed TCP grows by 2 segments a round trip from 39 on and by 3 from 119 on (TableLookupA), in whole segments; an
+/// acknowledgement of four segments at 40 is worth 8 of the 40 that one of growth takes (CongestionAvoidance).
+#[test]
+fn highspeed_growth_of_the_table() {
+    for (segments_before, grown) in [(38, 1), (39, 2), (118, 2), (119, 3)] {
+        let mut ns3 = highspeed(segments_before);
+        acks(&mut ns3, segments_before, 1);
+        assert!((grown - 1..=grown).contains(&(segments(&ns3) - segments_before)), "{segments_before}");
+    }
+    let mut ns3 = highspeed(40);
+    acks(&mut ns3, 4, 4);
+    assert_eq!(ns3.window.cwnd, 40 * MSS);
+    acks(&mut ns3, 1, 4);
+    assert_eq!(ns3.window.cwnd, 41 * MSS);
+}
+
+/// A loss takes b(w) of what is in flight, by the two decimals of the table, and leaves whole segments: 56 of 100 (0.44), 118
+/// of 200 (0.41), 19 of 38 (TableLookupB, GetSsThresh).
+#[test]
+fn highspeed_decrease_of_the_table() {
+    for (flight, left) in [(38, 19), (100, 56), (101, 56), (119, 70), (200, 118), (1000, 670), (100_000, 91_000)] {
+        let mut ns3 = highspeed(500);
+        assert_eq!(after_loss(&mut ns3.algorithm, &ns3.window, flight * MSS, ns3.now), left * MSS, "{flight}");
+    }
+}
+
+fn highspeed(segments: u64) -> Flow {
+    Flow::new("hstcp", json!({"rules": "ns3"}), segments as f64, milliseconds(40.0))
+}
+
 /// Compound grows by W^(3/4) / 8 bytes a round trip, W in bytes: 702 at 100000, 706 at 100702 (IncreaseWindow).
 #[test]
 fn compound_grows_in_bytes() {

@@ -1,5 +1,6 @@
 //! Frames of several packets with an airtime of their own: the model of Høiland-Jørgensen et al., "Ending the Anomaly", USENIX ATC
-//! 2017, section 2.2.1, equations 1 to 3, and its Table 1.
+//! 2017, section 2.2.1, equations 1 to 3, and its Table 1. They were not compared with the paper's text again, which was not available;
+//! that the formula has all five values of the table with the constants of the standard is evidence for both.
 
 use std::sync::atomic::AtomicBool;
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::support::{MS, Path, S, constant_rate, droptail, tcp_flows};
+use crate::support::{MS, Path, S, constant_rate, droptail, required_parameters, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::queue::Discipline;
 use sojourn_engine::result::RunResult;
@@ -122,7 +122,8 @@ fn link_down_for_good() {
 fn periodic_outages_under_every_discipline() {
     for (about, _) in Discipline::catalogue() {
         let mut path = Path::new(2_000_000, 20 * MS);
-        path.queue = json!({"name": about.name, "limit": {"packets": 200}, "parameters": parameters(about.name)});
+        path.queue =
+            json!({"name": about.name, "limit": {"packets": 200}, "parameters": required_parameters(about.name)});
         path.device_queue = 2;
         path.flows = vec![constant_rate(4_000_000, 1500, true)];
         (path.warm_up, path.duration) = (3 * S, 15 * S);
@@ -141,15 +142,6 @@ fn periodic_outages_under_every_discipline() {
         // The packets that left before the window and those that remain in the device are at most three each.
         let capacity = 2e6 * 12.0 * statistics.busy_share;
         assert!((sent - capacity).abs() <= 3.0 * 12_000.0, "{case}, not {capacity}");
-    }
-}
-
-/// The required parameters of a discipline.
-fn parameters(discipline: &str) -> Value {
-    match discipline {
-        "tbf" => json!({"rate": 1_000_000_000}),
-        "apd_static" | "codel_static" => json!({"hungriest": "cbr"}),
-        _ => json!({}),
     }
 }
 

@@ -1,4 +1,5 @@
 //! Receive offload: segments in sequence that arrive within a short time have one acknowledgement, and leave the sender together.
+//! Segmentation offload: they leave together though each second one is acknowledged.
 
 use crate::support::{MS, Path, S, droptail};
 use sojourn_engine::packet::flags;
@@ -73,5 +74,41 @@ fn nothing_is_lost_or_twice() {
         path.warm_up = 0;
         let result = path.run();
         assert_eq!(result.flows[0].total_bytes_delivered, 3_000_000, "{wait} ps");
+    }
+}
+
+/// Linux tcp_output.c, tcp_tso_autosize and tcp_tso_should_defer, by hand: a sender waits until it can hand over as much as its pacing
+/// rate, twice that of the link in slow start, sends in 1/1024 s, at most 45 segments, but not longer than until the first
+/// acknowledgement that comes 1 ms after a burst. These leave back to back, and the link stays full.
+#[test]
+fn bursts_of_senders() {
+    // At 200 Mbit/s there is an acknowledgement each 120 us, the ninth after 1.08 ms.
+    for (rate, pacing, expected) in
+        [(1_000_000_000, false, 45.0), (1_000_000_000, true, 45.0), (200_000_000, false, 18.0)]
+    {
+        let mut path = path(0, "newreno");
+        (path.rate, path.edge_rate, path.rtt) = (rate, 100_000_000_000, 20 * MS);
+        path.stack.receive_buffer = Bytes(rate / 8 / 50 * 3 / 2);
+        path.stack.pacing = pacing;
+        path.stack.send_offload = true;
+        let sent = passages(&path, 0);
+        let starts = sent.windows(2).filter(|pair| pair[1].time.since(pair[0].time) > Duration(US)).count();
+        let burst = sent.len() as f64 / starts as f64;
+        assert!((burst / expected - 1.0).abs() < 0.01, "{burst} segments a burst, not {expected}, at {rate}, {pacing}");
+        let goodput = path.goodput(&path.run());
+        assert!((goodput / (rate as f64 * 1448.0 / 1500.0) - 1.0).abs() < 2e-3, "{goodput} at {rate}");
+    }
+}
+
+/// A transfer over a lossy path is complete whatever is sent together, and its last segments are not kept back.
+#[test]
+fn bursts_lose_nothing() {
+    for size in [1000, 100_000, 3_000_000] {
+        let mut path = path(0, "cubic");
+        path.stack.send_offload = true;
+        path.drop = serde_json::json!({"every": 97});
+        path.flows = vec![crate::support::finite("cubic", size)];
+        path.warm_up = 0;
+        assert_eq!(path.run().flows[0].total_bytes_delivered, size);
     }
 }

@@ -1,8 +1,9 @@
 //! Claims of the authors of queue disciplines for TCP traffic: whole paths over one bottleneck.
 
-use crate::support::{MS, Path, S, constant_rate, droptail, tcp_flows};
+use crate::support::{MS, Path, S, constant_rate, droptail, required_parameters, tcp_flows};
 use serde_json::{Value, json};
 use sojourn_engine::probe::QueueStatistics;
+use sojourn_engine::queue::Discipline;
 use sojourn_engine::tcp::ecn::EcnKind;
 
 /// Runs this number of NewReno flows over a link of 45 Mbit/s, 3750 packets per second as in Hollot et al. 2001, from
@@ -151,6 +152,61 @@ fn md1_waiting_time() {
         assert!(
             (transmissions / law - 1.0).abs() < 0.02,
             "load {rho}: {transmissions} transmissions, by the law {law}"
+        );
+    }
+}
+
+/// Law mg1: Poisson arrivals wait lambda E[S^2] / (2 (1 - rho)) on average, S being the time to send one (Pollaczek and Khinchine). Of
+/// 100 and 1500 bytes, 58 and 42 in a hundred, the second moment is that of an exponential distribution within half a percent: these are
+/// the waits of M/M/1, rho / (1 - rho) transmissions. Within 3 %: four standard errors of 1.4 million packets at a load of 0.8.
+#[test]
+fn mm1_waiting_time() {
+    let sizes = [(0.58, 100.0), (0.42, 1500.0)];
+    let moment =
+        |power| sizes.iter().map(|(share, bytes): &(f64, f64)| share * (8.0 * bytes / 100e6).powi(power)).sum::<f64>();
+    assert!((moment(2) / (2.0 * moment(1).powi(2)) - 1.0).abs() < 0.005, "not those of an exponential distribution");
+    for rho in [0.5, 0.8] {
+        let arrivals = rho / moment(1);
+        let law = arrivals * moment(2) / (2.0 * (1.0 - rho));
+        let mut waited = 0.0;
+        for seed in 0..2 {
+            let mut path = Path::new(100_000_000, 0);
+            path.queue = droptail(1_000_000);
+            path.flows = sizes
+                .iter()
+                .map(|(share, bytes)| constant_rate((arrivals * share * bytes * 8.0) as u64, *bytes as u64, true))
+                .collect();
+            (path.duration, path.warm_up, path.seed) = (51 * S, S, seed);
+            waited += path.run().queues[0].statistics.sojourn.as_ref().expect("packets were sent").mean / 2.0;
+        }
+        assert!((waited / law - 1.0).abs() < 0.03, "load {rho}: {waited} s, by the law {law} s");
+    }
+}
+
+/// Little's law, whatever the discipline: the mean number of queued packets is the rate at which they leave times the mean time that
+/// they were queued. Packets that were dropped after they had queued are in the number only, so it is at least the law's, and greater
+/// by no more than twice the longest wait for each drop.
+#[test]
+fn littles_law() {
+    for (about, _) in Discipline::catalogue() {
+        let mut path = Path::new(10_000_000, 20 * MS);
+        path.queue =
+            json!({"name": about.name, "limit": {"packets": 100}, "parameters": required_parameters(about.name)});
+        path.flows = [1_000_000, 2_500_000, 4_500_000].map(|rate| constant_rate(rate, 1500, true)).to_vec();
+        (path.warm_up, path.duration) = (0, 20 * S);
+        let statistics = path.run().queues.remove(0).statistics;
+        let sojourn = statistics.sojourn.as_ref().expect("packets were sent");
+        let law = statistics.window.departures as f64 * sojourn.mean / 20.0;
+        let dropped = 2.0 * sojourn.max * statistics.window.drops() as f64 / 20.0;
+        let ends = statistics.max_packets as f64 * sojourn.max / 20.0;
+        let case = format!("{}: {} packets, by the law {law}", about.name, statistics.mean_packets);
+        assert!(
+            statistics.mean_packets > law - 1e-9 && statistics.mean_packets < law + dropped + ends + 1e-9,
+            "{case}"
+        );
+        assert!(
+            statistics.window.drops() > 0 || (statistics.mean_packets - law).abs() <= ends + 1e-9,
+            "{case}, without drops"
         );
     }
 }

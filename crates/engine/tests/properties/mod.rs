@@ -5,3 +5,5 @@ mod connection;
 mod links;
 mod queues;
 mod rate;
+mod sessions;
+mod video;

@@ -170,3 +170,12 @@ pub fn rate_based(name: &str, parameters: Value) -> Value {
 pub fn constant_rate(rate: u64, packet_size: u64, poisson: bool) -> Value {
     rate_based("cbr", json!({"rate": rate, "packet_size": packet_size, "poisson": poisson}))
 }
+
+/// The required parameters of a discipline.
+pub fn required_parameters(discipline: &str) -> Value {
+    match discipline {
+        "tbf" => json!({"rate": 1_000_000_000}),
+        "apd_static" | "codel_static" => json!({"hungriest": "cbr"}),
+        _ => json!({}),
+    }
+}

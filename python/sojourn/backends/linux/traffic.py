@@ -41,6 +41,10 @@ def flows(run: RunSpecification) -> Iterator[Flow]:
     Raises:
         Impossible: there are too many.
     """
+    if sessions := next((entry["application"] for entry in run["flows"] if "application" in entry), None):
+        raise Impossible(
+            "exchange" if "exchanges" in sessions else next(iter(sessions)), "connections on Linux carry data one way"
+        )
     if any("arrivals" in entry for entry in run["flows"]):
         raise Impossible("arrivals", "flows on Linux do not arrive by themselves")
     if sum(entry["count"] for entry in run["flows"]) > MOST_FLOWS:

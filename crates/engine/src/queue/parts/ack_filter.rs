@@ -3,7 +3,7 @@
 
 use super::Fifo;
 use crate::choice;
-use crate::packet::{OptionsHandle, Packet, flags};
+use crate::packet::{Packet, flags};
 
 choice! {
     /// Which acknowledgements a newer one removes.
@@ -40,7 +40,7 @@ impl AckFilter {
                 found = None;
                 count -= 1;
             }
-            if !is_pure(&packet) || packet.options != OptionsHandle::NONE || packet.number >= newest.number {
+            if !is_pure(&packet) || packet.options.has_options() || packet.number >= newest.number {
                 continue;
             }
             let (oldest, _) = *found.get_or_insert((position, packet));

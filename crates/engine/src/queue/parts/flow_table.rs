@@ -33,13 +33,13 @@ impl FlowTable {
     /// The source host of a packet, as in its network header. For an acknowledgement this is the flow's receiver.
     pub fn source(&self, packet: &Packet) -> u32 {
         let (sender, receiver, _) = self.flows[self.numbers.row(packet.flow)];
-        if packet.has(flags::ACK) { receiver } else { sender }
+        if packet.has(flags::ACK) == self.numbers.is_reversed(packet.flow) { sender } else { receiver }
     }
 
     /// The destination host of a packet.
     pub fn destination(&self, packet: &Packet) -> u32 {
         let (sender, receiver, _) = self.flows[self.numbers.row(packet.flow)];
-        if packet.has(flags::ACK) { sender } else { receiver }
+        if packet.has(flags::ACK) == self.numbers.is_reversed(packet.flow) { receiver } else { sender }
     }
 
     /// The number of hosts: one more than the highest host number.
@@ -61,5 +61,40 @@ impl FlowTable {
         number
             .map(|number| number as u32)
             .ok_or_else(|| format!("unknown group of flows {name:?}; known: {}", self.groups.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::packet::OptionsHandle;
+    use crate::time::Time;
+
+    /// Data of a session's client have the addresses of the acknowledgements that go the same way: from the receiver of its flow of the
+    /// specification to the sender.
+    #[test]
+    fn hosts_of_both_directions() {
+        let application = json!({"exchanges": {
+            "request": {"fixed": 1}, "response": {"fixed": 1}, "count": null, "think": 0,
+        }});
+        let flow = |application: serde_json::Value| -> FlowSpecification {
+            serde_json::from_value(json!({
+                "count": 1, "from": 3, "to": 7, "group": "x", "start": 0, "start_within": 0, "size": null,
+                "application": application, "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
+            }))
+            .expect("well formed")
+        };
+        let flows = [flow(serde_json::Value::Null), flow(application)];
+        let (table, numbers) = (FlowTable::new(&flows), Numbers::new(&flows));
+        let ends = |number: u32, flags: u8| {
+            let options = OptionsHandle::NONE;
+            let packet = Packet { number: 0, stamp: Time::ZERO, flow: number, hop: 0, options, size: 1500, flags };
+            (table.source(&packet), table.destination(&packet))
+        };
+        let (up, down) = (numbers.number(0, 4), numbers.number(0, 5));
+        assert_eq!([0, up, down].map(|flow| ends(flow, flags::DATA)), [(3, 7), (7, 3), (3, 7)]);
+        assert_eq!([0, up, down].map(|flow| ends(flow, flags::ACK)), [(7, 3), (3, 7), (7, 3)]);
     }
 }

@@ -182,6 +182,12 @@ impl CongestionControl for Cubic {
         epoch.growing = true;
     }
 
+    fn on_idle(&mut self, idle: Duration, now: Time) {
+        if let Some(Counted::Linux(steps)) = self.counted.as_deref_mut() {
+            steps.on_idle(idle, now);
+        }
+    }
+
     /// Sections 4.6 to 4.8. For marks, RFC 8511 section 3.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         let CubicParameters { beta, beta_ecn, .. } = *self.parameters;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::growth::Growth;
-use super::linux::Rules;
 use super::linux::hstcp::HighSpeedSteps;
+use super::ns3::Rules;
+use super::ns3::hstcp::HighSpeedRows;
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::About;
 use crate::parameters;
@@ -23,7 +24,7 @@ parameters! {
         high_decrease: f64 = 0.1, in 0 .. 0.5, "Decrease on loss, as a share of the window, at high_window: High_Decrease", "RFC 3649 section 7";
         p_factor: f64 = 0.078, in 0.001 .. 1, "Loss rate at which the average window would be one segment, by the response function p(w)", "RFC 3649, p(w) = 0.078 / w^1.2";
         p_exponent: f64 = 1.2, in 1 .. 2, "Exponent by which the response function p(w) falls with the window", "RFC 3649, p(w) = 0.078 / w^1.2";
-        rules: Rules = Rules::Published, "Whose counting and a(w): linux counts acknowledgements and has whole numbers, of the table of appendix B", "RFC 3649 section 5; Linux tcp_highspeed.c, hstcp_cong_avoid and hstcp_ssthresh";
+        rules: Rules = Rules::Published, "Whose counting, a(w) and b(w): linux counts acknowledgements and has whole numbers, of the table of appendix B; ns3 has those numbers too, and counts segments", "RFC 3649 section 5; Linux tcp_highspeed.c, hstcp_cong_avoid and hstcp_ssthresh; ns-3 tcp-highspeed.cc, CongestionAvoidance and GetSsThresh";
     }
 }
 
@@ -34,6 +35,8 @@ pub struct HighSpeed {
     growth: Growth,
     /// By the rules of Linux.
     linux: Option<HighSpeedSteps>,
+    /// By the rules of ns-3.
+    ns3: Option<HighSpeedRows>,
 }
 
 impl HighSpeed {
@@ -48,14 +51,15 @@ impl HighSpeed {
         deviations: "a(w) and b(w) follow the formulas of section 7, not the rounded table of appendix B, and a(w) is at \
                      least Reno's one segment; beyond the end of that table b(w) is constant and a(w) keeps growing \
                      (Linux keeps both at the last row); with rules = \"linux\" both are the table's, and an \
-                     acknowledgement counts once, however many segments it covers; slow start is the one chosen for the flow, without limited slow \
+                     acknowledgement counts once, however many segments it covers; with rules = \"ns3\" both are the table's; slow start is the one chosen for the flow, without limited slow \
                      start (RFC 3742)",
     };
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<HighSpeedParameters>) -> HighSpeed {
         let linux = (parameters.rules == Rules::Linux).then(HighSpeedSteps::default);
-        HighSpeed { parameters, growth: Growth::default(), linux }
+        let ns3 = (parameters.rules == Rules::Ns3).then(HighSpeedRows::default);
+        HighSpeed { parameters, growth: Growth::default(), linux, ns3 }
     }
 
     /// b(w): the share by which a loss reduces the window, logarithmic in the window between Reno's 0.5 and
@@ -89,6 +93,9 @@ impl CongestionControl for HighSpeed {
         if let Some(linux) = &mut self.linux {
             return linux.increase(window);
         }
+        if let Some(ns3) = &mut self.ns3 {
+            return ns3.increase(window, ack.credit);
+        }
         let segments = self.increase_in_a_round(window.segments());
         self.growth.additive(window, segments, ack.credit);
     }
@@ -100,6 +107,9 @@ impl CongestionControl for HighSpeed {
             linux.reduce(window, flight_size, |w| self.decrease(w));
             self.linux = Some(linux);
             return;
+        }
+        if let Some(ns3) = &self.ns3 {
+            return ns3.reduce(window, flight_size, |w| self.decrease(w));
         }
         let left = 1.0 - self.decrease(window.segments());
         window.set_ssthresh((left * flight_size as f64) as u64);

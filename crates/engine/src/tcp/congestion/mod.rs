@@ -284,6 +284,9 @@ pub trait CongestionControl {
     /// Segments are about to leave after none was in flight for want of data. Only with [`Needs::deliveries`].
     fn on_restart(&mut self, _window: &mut Window, _now: Time) {}
 
+    /// The application has data again, and none was sent for this time.
+    fn on_idle(&mut self, _idle: Duration, _now: Time) {}
+
     /// The rate at which segments leave, in bits of payload a second; `None` leaves pacing to the stack. Only with
     /// [`Needs::pacing`].
     fn pacing_rate(&self, _window: &Window, _srtt: Duration) -> Option<Rate> {
@@ -385,6 +388,12 @@ macro_rules! algorithms {
                 match self {
                     $(Algorithm::$name(algorithm) => algorithm.on_restart(window, now),)*
                     Algorithm::Plugin(algorithm) => algorithm.on_restart(window, now),
+                }
+            }
+            fn on_idle(&mut self, idle: Duration, now: Time) {
+                match self {
+                    $(Algorithm::$name(algorithm) => algorithm.on_idle(idle, now),)*
+                    Algorithm::Plugin(_) => {}
                 }
             }
             fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {

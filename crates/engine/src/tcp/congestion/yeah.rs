@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::linux::Rules;
 use super::newreno::AdditiveIncrease;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
 use super::{Ack, CongestionControl, CongestionEvent};
@@ -26,6 +27,7 @@ parameters! {
         rho: u64 = 16, in 0 .. 1000000, "Consecutive slow round trips from which a loss is handled as in Reno", "Linux tcp_yeah.c, TCP_YEAH_RHO";
         zeta: u64 = 50, in 0 .. 1000000, "Fast round trips after which the estimate of a competing Reno window is discarded", "Linux tcp_yeah.c, TCP_YEAH_ZETA";
         scalable_count: u64 = 100, in 1 .. 1000000, "Acknowledged segments per segment of growth in the fast mode", "Linux tcp_yeah.c, TCP_SCALABLE_AI_CNT";
+        rules: Rules = Rules::Published, "Whose base RTT: linux forgets it when segments leave while none is in flight", "Linux tcp_yeah.c, tcp_yeah; tcp_vegas.c, tcp_vegas_cwnd_event";
     }
 }
 
@@ -46,6 +48,8 @@ pub struct Yeah {
     fast_rounds: u64,
     /// The estimated window of a competing Reno flow, in segments. Decongestion does not reduce the window below it.
     reno_window: u64,
+    /// Whether the segments that leave next are the only ones in flight, so that Linux begins anew.
+    is_idle: bool,
 }
 
 impl Yeah {
@@ -59,7 +63,7 @@ impl Yeah {
         source: "Baiocchi, Castellani and Vacirca, PFLDnet 2007; constants, counters and estimator of Linux tcp_yeah.c",
         deviations: "as in Linux, backlog and reductions are in whole segments, the fast mode grows at least as fast as \
                      Reno, and a round with fewer than three RTT samples changes nothing; a loss reduces the flight size \
-                     (RFC 5681 equation 4); the base RTT is the minimum of all samples; with a stack without timestamps, \
+                     (RFC 5681 equation 4); the base RTT is the minimum of all samples, unless rules is linux; with a stack without timestamps, \
                      which times one segment per round, it stays in the fast mode",
     };
 
@@ -74,6 +78,7 @@ impl Yeah {
             slow_rounds: 0,
             fast_rounds: 0,
             reno_window: LEAST_RENO_WINDOW,
+            is_idle: false,
         }
     }
 
@@ -157,13 +162,20 @@ impl CongestionControl for Yeah {
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
+        // Nothing counts as in flight after a timeout.
+        self.is_idle |= event == CongestionEvent::Timeout && self.parameters.rules == Rules::Linux;
         if let Some(flight_size) = event.flight_size() {
             self.reduce(window, flight_size);
         }
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+        if self.is_idle {
+            self.round_trips.restart(ack.una - ack.acked);
+        }
         self.round_trips.take(ack);
+        // Linux tcp_output.c, tcp_event_data_sent: CA_EVENT_TX_START.
+        self.is_idle = self.parameters.rules == Rules::Linux && ack.in_flight == 0;
     }
 
     /// Modes are selected and the queue is drained in slow start too (Linux tcp_yeah.c).
@@ -171,6 +183,34 @@ impl CongestionControl for Yeah {
         match self.round_trips.end_round(ack) {
             Some(RoundEnd::Measured(round_trip)) if self.end_round(window, round_trip) => Some(0),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    const MSS: u64 = 1000;
+
+    /// tcp_vegas.c, tcp_vegas_cwnd_event, by hand: with eight segments and RTTs of 40, then 80 ms, the backlog is four, which a loss
+    /// subtracts. If none was in flight in between, Linux takes 80 ms for the base RTT, and a loss subtracts an eighth.
+    #[test]
+    fn idle_forgets_base() {
+        for (rules, left) in [(Rules::Published, 4), (Rules::Linux, 7)] {
+            let mut yeah = Yeah::new(Arc::new(YeahParameters { rules, ..YeahParameters::default() }));
+            let mut window = Window { cwnd: 8 * MSS, ssthresh: 8 * MSS, mss: MSS };
+            for number in 0..20 {
+                let (una, rtt) = (number * MSS, if number < 4 { 40 } else { 80 });
+                let in_flight = if number == 3 { 0 } else { 4 * MSS };
+                let rtt = Some(Duration::from_milliseconds(rtt));
+                let ack = Ack { acked: MSS, rtt, una, nxt: una + 4 * MSS, in_flight, ..Ack::default() };
+                yeah.on_ack(&window, &ack);
+                yeah.increase(&mut window, &ack);
+            }
+            yeah.on_congestion(&mut window, CongestionEvent::Loss { flight_size: 8 * MSS }, Time::ZERO);
+            assert_eq!(window.ssthresh / MSS, left, "{rules:?}");
         }
     }
 }

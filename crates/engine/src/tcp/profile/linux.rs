@@ -61,6 +61,11 @@ pub(super) fn release_6() -> Vec<Setting> {
              tcp_input.c, tcp_cwnd_reduction: proportional rate reduction",
         ),
         setting("flight_size", FlightSize::Window, "Linux tcp_cong.c, tcp_reno_ssthresh, and tcp_cubic.c use snd_cwnd"),
+        setting(
+            "send_buffer_grows",
+            true,
+            "Linux tcp_input.c, tcp_sndbuf_expand: room for two windows; tcp.c, tcp_sendmsg_locked: PSH on the segment that fills it",
+        ),
         setting("send_buffer", Bytes(4 << 20), "Linux Documentation/networking/ip-sysctl.rst, tcp_wmem: 4 MiB at most"),
         setting(
             "receive_buffer",
@@ -111,6 +116,7 @@ pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
              acknowledgement does not count on a congested path",
         ),
         linux("vegas", "Linux tcp_vegas.c, tcp_vegas_cong_avoid: the backlog over the base RTT, rounded down"),
+        linux("yeah", "Linux tcp_vegas.c, tcp_vegas_cwnd_event: the base RTT is forgotten when none is in flight"),
         linux(
             "westwood",
             "Linux tcp_westwood.c, tcp_westwood_ack and tcp_westwood_event: measured through recovery, whose end sets the window",

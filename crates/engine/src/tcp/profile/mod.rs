@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 use crate::packet::MAXIMUM_SACK_BLOCKS;
 use crate::parameter::check_limits;
 use crate::time::Duration;
-use crate::units::Bytes;
+use crate::units::{Bytes, Rate};
 use crate::{choice, parameters};
 
+use super::advertisement::Advertised;
 use super::congestion::Needs;
 use super::ecn::{Codepoint, EcnKind};
 use super::flight::{FlightSize, Phase};
@@ -102,7 +103,7 @@ parameters! {
         counting: Counting = Counting::Recommended, "What window growth counts", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement in slow start, bytes in congestion avoidance";
         delayed_ack_count: u64 = 2, in 1..1000, "Acknowledge at least every n full segments", "RFC 5681 section 4.2: at least every second";
         quick_acks: u64 = 0, in 0..255, "Acknowledge the first n segments immediately", "RFC 5681 section 4.2 has no such phase";
-        receive_window_grows: bool = false, "Acknowledge each segment immediately while the receive window grows", "RFC 5681 section 4.2 has no such phase";
+        receive_window_grows: bool = false, "The receive window grows with what the application reads, from 64 KB to the receive buffer; each segment by which it grows is acknowledged immediately", "RFC 5681 section 4.2 has no such phase";
         delayed_ack_timeout: Duration = Duration::from_milliseconds(200), "Maximum delay of an acknowledgement", "RFC 5681 section 4.2: less than 500 ms; 200 ms as in BSD and ns-3";
         initial_rto: Duration = Duration::from_seconds(1), in 1e6..1e18, "Retransmission timeout of the first SYN and before any RTT sample", "RFC 6298 (2.1)";
         rto_after_syn_loss: Duration = Duration::from_seconds(3), "Initial retransmission timeout of data after a lost SYN", "RFC 6298 (5.7)";
@@ -121,6 +122,7 @@ parameters! {
         duplicate_sack: bool = false, "Report duplicate segments in SACK blocks", "RFC 2883, an extension";
         sack_compression: Duration = Duration::ZERO, "Longest delay of an acknowledgement of data above a gap, from the fourth on; at most 1/20 of the round-trip time", "RFC 5681 section 4.2: data out of order is acknowledged at once; Linux tcp_input.c, __tcp_ack_snd_check, delays it";
         receive_offload: Duration = Duration::ZERO, in 0..1e10, "How long a received segment waits for others in sequence, which are acknowledged as one; 0: not at all", "RFC 5681 section 4.2 knows no such thing; Linux net/core/gro.c, dev_gro_receive, merges what a card received before its interrupt, which cards delay by tens of microseconds (rx-usecs in ethtool(8))";
+        send_offload: bool = false, "Send segments in bursts, as hosts with segmentation offload do", "RFC 9293 knows no such thing; Linux tcp_output.c, tcp_tso_autosize and tcp_tso_should_defer";
         ecn: EcnKind = EcnKind::Off, "How congestion marks are echoed; off: packets are not ECN-capable", "RFC 3168 is optional; Linux accepts it but does not request it";
         ecn_codepoint: Codepoint = Codepoint::Ect0, "Codepoint of ECN-capable packets", "RFC 3168 section 5, RFC 8311 section 2";
         ecn_on_control: bool = false, "Make SYNs, acknowledgements and retransmissions ECN-capable too", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5: they are not";
@@ -134,8 +136,10 @@ parameters! {
         pacing: bool = false, "Pace segments over the round trip, with algorithms that have no pacing rate of their own", "RFC 9743 leaves it open; Linux paces at twice cwnd / SRTT in slow start and 1.2 times after (tcp_update_pacing_rate)";
         pacing_clock: PacingClock = PacingClock::Exact, "How closely segments follow the pacing rate", "draft-ietf-ccwg-bbr section 4.6.2 paces exactly; Linux tcp_output.c, tcp_update_skb_after_send, gives credit for late segments";
         pacing_burst: u64 = 127, in 1..1000, "Segments that leave together at most, where an algorithm paces several at a time", "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2; Linux tcp_bbr.c, bbr_tso_segs_goal";
+        send_buffer_grows: bool = false, "The send buffer grows with cwnd up to send_buffer, and the segment that fills it carries PSH", "RFC 9293 section 3.9.1 leaves it open; Linux tcp_input.c, tcp_sndbuf_expand";
         send_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Send buffer: limits the unacknowledged data", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
-        receive_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Receive buffer: the advertised window, since the application reads at once", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
+        receive_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Receive buffer: the largest window that is advertised", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
+        reading_rate: Rate = Rate(0), in 0..1e15, "How fast the receiving application reads; 0: at once", "the papers' receivers read at once; RFC 9293 section 3.8.6: a window is what the buffer has room for";
     }
 }
 
@@ -293,6 +297,11 @@ impl StackProfile {
             timer_tick: self.timer_tick,
             quick_acks: self.quick_acks as u8,
             growing_window: self.receive_window_grows.then_some((self.segment_size.0, self.receive_buffer.0)),
+            advertised: (self.receive_window_grows || self.reading_rate.0 > 0).then_some(Advertised {
+                segment: self.segment_size.0,
+                buffer: self.receive_buffer.0,
+                reading: (self.reading_rate.0 > 0).then_some(self.reading_rate),
+            }),
             duplicate_sack: self.duplicate_sack,
             sack_compression: self.sack_compression,
             ecn: self.ecn,

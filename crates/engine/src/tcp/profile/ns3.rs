@@ -123,6 +123,7 @@ fn common_defaults() -> Vec<AlgorithmDefault> {
         default_of("hybla", "rtt0", Duration::from_milliseconds(50), "ns-3 tcp-hybla.cc, RRTT"),
         default_of("ledbat", "begins_with_slow_start", true, "ns-3 tcp-ledbat.cc, SSParam"),
         default_of("scalable", "a", 0.02, "ns-3 tcp-scalable.cc, AIFactor: a segment for 50"),
+        default_of("hstcp", "rules", Ns3Rules::Ns3, "ns-3 tcp-highspeed.cc, TableLookupA and TableLookupB"),
         default_of("htcp", "rules", Ns3Rules::Ns3, "ns-3 tcp-htcp.cc, CongestionAvoidance and UpdateBeta"),
         default_of("veno", "rules", Ns3Rules::Ns3, "ns-3 tcp-veno.cc, IncreaseWindow"),
         default_of(

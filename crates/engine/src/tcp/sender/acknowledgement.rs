@@ -7,7 +7,7 @@ use crate::tcp::congestion::{Ack, CongestionControl, Delivery, RateSample, Times
 use crate::tcp::flight::{Arrival, FlightSettings};
 use crate::tcp::profile::ControlRtt;
 use crate::tcp::recovery::{Evidence, Step};
-use crate::tcp::scoreboard::{FIRST_DATA, Progress};
+use crate::tcp::scoreboard::Progress;
 use crate::time::{Duration, Time};
 
 /// An acknowledgement as received by the sender.
@@ -41,15 +41,14 @@ struct Growth<'a> {
 impl Sender {
     /// Processes an acknowledgement.
     pub fn on_ack(&mut self, ack: &Acknowledgement, now: Time, outbox: &mut Vec<Packet>) {
-        let Acknowledgement { number, echo, options, .. } = *ack;
-        let sacks = options.sacks.as_slice();
         if self.state != State::Established {
             return;
         }
-        if number < self.flight.una {
-            let evidence = self.recovery.on_old_ack(&self.flight, number, sacks);
-            return self.act_on(evidence, 0, now);
+        if ack.number < self.flight.una {
+            return self.on_old_ack(ack, now, outbox);
         }
+        let Acknowledgement { number, echo, options, .. } = *ack;
+        let sacks = options.sacks.as_slice();
         let acked = number - self.flight.una;
         let prior_in_flight = self.flight.pipe();
         let follows_gap = self.flight.scoreboard.sacked() > 0;
@@ -97,7 +96,7 @@ impl Sender {
             } else if restarts_timer {
                 self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.3)
             }
-            if self.size.is_some_and(|size| self.flight.una > FIRST_DATA + size) {
+            if self.flight.una > self.fin {
                 self.state = State::Completed;
                 self.completed_at = Some(now);
                 self.stop_timers();
@@ -109,6 +108,19 @@ impl Sender {
         self.send(now, outbox);
         if acked > 0 {
             self.recovery.arm_probe(&self.flight, &self.rto, self.retransmission, now);
+        }
+    }
+
+    /// Processes an acknowledgement that a later one has overtaken. What it SACKs above that is news (Linux tcp_input.c, tcp_ack,
+    /// `old_ack`).
+    #[cold]
+    #[inline(never)]
+    fn on_old_ack(&mut self, ack: &Acknowledgement, now: Time, outbox: &mut Vec<Packet>) {
+        let (sacks, una) = (ack.options.sacks.as_slice(), self.flight.una);
+        let evidence = self.recovery.on_old_ack(&self.flight, ack.number, sacks);
+        self.act_on(evidence, 0, now);
+        if sacks.first().is_some_and(|newest| newest.end > una) {
+            self.on_ack(&Acknowledgement { number: una, ..*ack }, now, outbox);
         }
     }
 
@@ -260,14 +272,13 @@ impl Sender {
     #[inline(always)]
     fn grow(&mut self, growth: &Growth, enters: bool, now: Time) {
         let mut ack = self.ack_of(growth, now);
-        let window = &mut self.flight.window;
-        self.algorithm.on_ack(window, &ack);
+        self.algorithm.on_ack(&self.flight.window, &ack);
         let FlightSettings { is_governed, counts_segments, .. } = self.flight.settings;
         // RFC 3168 section 6.1.2: the window does not grow on an acknowledgement with ECN-Echo.
-        if is_governed || enters && counts_segments || !self.window_limited || ack.marked > 0 {
+        if is_governed || enters && counts_segments || !self.window_limited && !self.used_enough() || ack.marked > 0 {
             return;
         }
-        self.slow_start.grow(&mut self.algorithm, window, &mut ack);
+        self.slow_start.grow(&mut self.algorithm, &mut self.flight.window, &mut ack);
     }
 
     /// What the algorithm is told of an acknowledgement of new data.

@@ -90,7 +90,7 @@ impl Sender {
             segments_sent: counts.segments_sent,
             retransmissions: counts.retransmissions,
             // The FIN is not payload.
-            bytes_acknowledged: self.size.map_or(acknowledged, |size| acknowledged.min(size)),
+            bytes_acknowledged: self.size().map_or(acknowledged, |size| acknowledged.min(size)),
             pacing_rate: self.pacer.rate(&self.algorithm, &window, self.rto.srtt()),
         }
     }

@@ -1,22 +1,98 @@
-//! What keeps the sender from sending when the congestion window does not: the end of the stream or a buffer. The time in
+//! What keeps the sender from sending when the congestion window does not: the end of the stream, a buffer, or the receive window,
+//! which is probed when nothing is outstanding (RFC 9293 section 3.8.6.1). The time in
 //! which it is the receiver's is what Linux counts as `tcpi_rwnd_limited` (net/ipv4/tcp_output.c, tcp_write_xmit,
 //! `TCP_CHRONO_RWND_LIMITED`).
 
-use super::{Sender, SenderStatistics};
-use crate::time::Time;
+use super::{Abort, Sender, SenderStatistics, State};
+use crate::packet::Packet;
+use crate::tcp::scoreboard::FIRST_DATA;
+use crate::time::{Duration, Time};
 
 impl Sender {
     /// The congestion window has room, and there is nothing to send.
     #[cold]
     #[inline(never)]
     pub(super) fn on_limited(&mut self, now: Time) {
+        if self.awaits_room() {
+            return;
+        }
         self.window_limited = false;
         if let Some(delivery) = &mut self.delivery {
             delivery.on_app_limited(self.flight.pipe());
         }
-        if self.has_more() && !self.may_send_new() && self.profile.receive_buffer.0 <= self.profile.send_buffer.0 {
+        self.note_usage(0, now);
+        self.outstanding_when_limited = self.flight.outstanding();
+        if !self.has_more() || self.may_send_new() {
+            return;
+        }
+        let is_beyond_window = self.next_sequence() + self.payload(self.flight.scoreboard.nxt()) > self.edge;
+        if is_beyond_window || self.profile.receive_buffer.0 <= self.profile.send_buffer.0 {
             self.receiver_limits_since = now;
         }
+        if is_beyond_window && self.flight.scoreboard.outstanding() == 0 {
+            self.persist(now);
+        }
+    }
+
+    /// Whether the window may grow though it was not what limited the sender: that was full in this round trip, or at least half of
+    /// it was used in slow start (RFC 7661 section 4.3; Linux include/net/tcp.h, tcp_is_cwnd_limited).
+    #[cold]
+    pub(super) fn used_enough(&self) -> bool {
+        let window = &self.flight.window;
+        match &self.stream {
+            Some(stream) => stream.used_enough(window),
+            None => self.edge != u64::MAX && window.in_slow_start() && window.cwnd < 2 * self.outstanding_when_limited,
+        }
+    }
+
+    /// The answer to the SYN carries the first window.
+    pub fn open_receive_window(&mut self, window: u64) {
+        self.edge = FIRST_DATA + window;
+    }
+
+    /// Takes the window of an acknowledgement, which may have other options. Whether that is all it tells: it is no duplicate
+    /// (RFC 5681 section 2).
+    pub fn on_window(
+        &mut self,
+        number: u64,
+        window: u64,
+        has_options: bool,
+        now: Time,
+        outbox: &mut Vec<Packet>,
+    ) -> bool {
+        // A window may also shrink (Linux tcp_input.c, tcp_may_update_window).
+        let is_newer = number > self.flight.una || number == self.flight.una && window == 0;
+        let edge = if is_newer { number + window } else { self.edge.max(number + window) };
+        let is_update = edge != self.edge || self.persists;
+        self.edge = edge;
+        if !is_update || has_options || number != self.flight.una || self.state != State::Established {
+            return false;
+        }
+        self.retries = 0;
+        self.send(now, outbox);
+        true
+    }
+
+    /// Awaits a window: the retransmission timer is that of its next probe (RFC 9293 section 3.8.6.1; Linux tcp_input.c,
+    /// tcp_ack_probe).
+    fn persist(&mut self, now: Time) {
+        self.persists = true;
+        let limits = self.profile.rto_limits();
+        let first = self.rto.timeout(&limits).0;
+        let interval = 1_u64.checked_shl(self.window_probes as u32).and_then(|factor| first.checked_mul(factor));
+        self.retransmission = now + interval.map_or(limits.maximum, Duration).min(limits.maximum);
+    }
+
+    /// Sends a segment without data, which has to be acknowledged (Linux tcp_output.c, tcp_send_probe0, tcp_xmit_probe_skb).
+    pub(super) fn probe_window(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        if self.retries >= self.profile.data_retries {
+            return self.abort(Abort::DataRetries, now);
+        }
+        self.retries += 1;
+        self.window_probes += 1;
+        let stamp = self.rtt_sampler.timestamp(now);
+        outbox.push(self.packet(self.flight.una - 1, stamp, self.profile.segment_overhead(), 0));
+        self.persist(now);
     }
 
     /// The sender tries again.
@@ -24,6 +100,10 @@ impl Sender {
     #[inline(never)]
     pub(super) fn on_unlimited(&mut self, now: Time) {
         self.window_limited = true;
+        if self.persists && self.may_send_new() {
+            (self.persists, self.window_probes) = (false, 0);
+            self.retransmission = Time::NEVER;
+        }
         self.statistics = self.statistics_at(now);
         self.receiver_limits_since = Time::NEVER;
     }

@@ -11,7 +11,9 @@ mod marks;
 mod pacing;
 mod rtt;
 mod segment_times;
+mod send_offload;
 mod statistics;
+mod stream;
 mod timers;
 mod transmission;
 
@@ -24,6 +26,7 @@ use crate::tcp::profile::{Counting, RttSamples, StackProfile};
 use crate::tcp::recovery::{Recovery, RecoverySettings};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::{FIRST_DATA, Scoreboard};
+use crate::tcp::send_buffer::SendBuffer;
 use crate::tcp::slow_start::{SlowStart, SlowStartChoice};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -35,7 +38,9 @@ use marks::Marks;
 use pacing::Pacer;
 use rtt::RttSampler;
 use segment_times::SegmentTimes;
+use send_offload::SendOffload;
 pub use statistics::SenderStatistics;
+use stream::Stream;
 
 /// Why a connection was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,16 +93,33 @@ pub struct Sender {
     rtt_sampler: RttSampler,
     /// Only if samples are taken from the times at which segments were sent.
     segment_times: Option<Box<SegmentTimes>>,
+    /// Only with segmentation offload.
+    send_offload: Option<Box<SendOffload>>,
     pacer: Pacer,
+    /// Only if it grows.
+    send_buffer: Option<Box<SendBuffer>>,
     marks: Marks,
     /// Only for algorithms that request it.
     delivery: Option<Box<DeliveryEstimator>>,
-    /// Whether individual segments are tracked by the delivery estimator, the recovery or the pacer.
+    /// Whether individual segments are tracked by the delivery estimator, the recovery, the pacer or the stream.
     watches: bool,
-    /// Payload bytes of the whole stream, `None` if unlimited.
-    size: Option<u64>,
+    /// The sequence number after the last byte that is available, `u64::MAX` if unlimited.
+    end: u64,
+    /// The sequence number of the FIN, `u64::MAX` while the stream does not end.
+    fin: u64,
+    /// Only if an application writes over time.
+    stream: Option<Box<Stream>>,
     /// Whether the window, rather than the stream or a buffer, limited the last transmission.
     window_limited: bool,
+    /// The right edge of the receive window, `u64::MAX` if acknowledgements do not carry it.
+    edge: u64,
+    /// The most bytes that both buffers let be unacknowledged.
+    room: u64,
+    /// Bytes outstanding when something other than the window last limited transmission.
+    outstanding_when_limited: u64,
+    /// Whether the retransmission timer awaits a window, with nothing outstanding, and the number of probes of it.
+    persists: bool,
+    window_probes: u64,
     /// Since when only the receiver's buffer limits transmission, `NEVER` if it does not.
     receiver_limits_since: Time,
     /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
@@ -137,18 +159,34 @@ impl Sender {
             state: State::Closed,
             retransmission: Time::NEVER,
             flight: Sender::flight_of(&profile, &needs),
-            watches: needs.deliveries || recovery.follows_segments() || pacer.is_on() || samples_segments,
+            watches: needs.deliveries
+                || recovery.follows_segments()
+                || pacer.is_on()
+                || samples_segments
+                || profile.send_offload
+                || profile.send_buffer_grows,
+            send_buffer: profile
+                .send_buffer_grows
+                .then(|| Box::new(SendBuffer::new(mss, profile.send_buffer.0, needs.governs))),
             recovery,
             algorithm,
             slow_start: SlowStart::new(slow_start),
             rto: Rto::new(&profile.rto_limits()),
             rtt_sampler: RttSampler::new(&profile),
             segment_times: samples_segments.then(|| Box::new(SegmentTimes::new())),
+            send_offload: profile.send_offload.then(|| Box::new(SendOffload::new())),
             pacer,
             marks: Marks::new(profile.ecn),
             delivery: needs.deliveries.then(|| Box::new(DeliveryEstimator::new(mss))),
-            size,
+            end: size.map_or(u64::MAX, |size| FIRST_DATA + size),
+            fin: size.map_or(u64::MAX, |size| FIRST_DATA + size),
+            stream: None,
             window_limited: true,
+            edge: u64::MAX,
+            room: profile.send_buffer.0.min(profile.receive_buffer.0),
+            outstanding_when_limited: 0,
+            persists: false,
+            window_probes: 0,
             receiver_limits_since: Time::NEVER,
             retries: 0,
             load_factor: if needs.load_factor { LoadFactor::Low.bits() } else { 0 },
@@ -202,9 +240,9 @@ impl Sender {
         self.flight.window
     }
 
-    /// Payload bytes of the whole stream, `None` if unlimited.
+    /// Payload bytes of the whole stream, `None` if unlimited or written over time.
     pub fn size(&self) -> Option<u64> {
-        self.size
+        (self.fin != u64::MAX && self.stream.is_none()).then(|| self.fin - FIRST_DATA)
     }
 
     /// The latest RTT sample.
@@ -231,6 +269,15 @@ impl Sender {
     pub fn open(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         self.state = State::SynSent;
         self.send_syn(now, outbox);
+    }
+
+    /// A SYN that opens the connection in the other direction has arrived, and its answer leaves: what answers that is to be passed
+    /// to [`Sender::on_syn_ack`].
+    pub fn open_passively(&mut self, now: Time) {
+        if self.state == State::Closed {
+            self.state = State::SynSent;
+            self.retransmission = now + self.rto.timeout(&self.profile.rto_limits());
+        }
     }
 
     fn send_syn(&mut self, now: Time, outbox: &mut Vec<Packet>) {

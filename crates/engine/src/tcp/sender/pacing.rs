@@ -25,6 +25,8 @@ pub(super) struct Pacer {
     clock: PacingClock,
     /// Segments that leave together at most.
     burst: u64,
+    /// Payload bytes that leave together with segmentation offload, whatever the algorithm wants.
+    together: u64,
     /// When the waiting segment may be sent, `NEVER` if none is waiting.
     deadline: Time,
     /// Before this time, only the rest of a quantum may be sent.
@@ -47,6 +49,7 @@ impl Pacer {
             by_stack,
             clock,
             burst,
+            together: 0,
             deadline: Time::NEVER,
             next: Time::ZERO,
             quantum_left: 0,
@@ -103,6 +106,21 @@ impl Pacer {
         }
     }
 
+    /// When the next segment may be sent, apart from the rest of a quantum.
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// The next quantum has at least so many payload bytes.
+    pub(super) fn send_together(&mut self, bytes: u64) {
+        self.together = bytes;
+    }
+
+    /// The pacing rate that a stack computes, whether or not it paces.
+    pub(super) fn rate_for_bursts(&self, algorithm: &Algorithm, window: &Window, srtt: Duration) -> Option<Rate> {
+        Pacer { by_stack: true, ..*self }.rate(algorithm, window, srtt)
+    }
+
     /// The pacing rate, `None` if segments are not paced or before it is known.
     pub(super) fn rate(&self, algorithm: &Algorithm, window: &Window, srtt: Duration) -> Option<Rate> {
         algorithm.pacing_rate(window, srtt).or_else(|| self.rate_of_stack(window, srtt))
@@ -136,7 +154,8 @@ impl Pacer {
             .or_else(|| self.rate_of_stack(window, srtt).map(|rate| rate.transmission_time(size)));
         if let Some(wait) = wait {
             if now >= self.next {
-                self.quantum_left = algorithm.pacing_quantum(window.mss).min(self.burst * window.mss);
+                self.quantum_left =
+                    algorithm.pacing_quantum(window.mss).min(self.burst * window.mss).max(self.together);
                 self.quantum_start = now;
                 self.credit = now.since(self.next);
             }

@@ -59,7 +59,7 @@ impl Sender {
     fn probe(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let again = !self.may_send_new();
         if !again {
-            self.send_new(now, outbox);
+            self.send_new(self.payload(self.flight.scoreboard.nxt()), now, outbox);
         } else if let Some(index) = self.flight.scoreboard.last_hole() {
             self.transmit_again(index, now, outbox);
         }
@@ -78,6 +78,7 @@ impl Sender {
                 self.rto.back_off();
                 self.send_syn(now, outbox);
             }
+            State::Established if self.persists => self.probe_window(now, outbox),
             State::Established => {
                 self.statistics.timeouts += 1;
                 if self.retries >= self.profile.data_retries {

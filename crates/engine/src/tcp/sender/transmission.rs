@@ -4,18 +4,39 @@ use super::Sender;
 use crate::packet::{Packet, flags};
 use crate::tcp::congestion::CongestionControl;
 use crate::tcp::recovery::Next;
-use crate::tcp::scoreboard::FIRST_DATA;
 use crate::time::Time;
 
 impl Sender {
     /// SND.NXT. After the last segment it is one past the FIN, which that segment carries.
     pub(super) fn next_sequence(&self) -> u64 {
         let next = self.flight.scoreboard.sequence(self.flight.scoreboard.nxt());
-        self.size.map_or(next, |size| if next >= FIRST_DATA + size { FIRST_DATA + size + 1 } else { next })
+        if next >= self.fin { self.fin + 1 } else { next }
     }
 
-    /// Sends what the window allows.
+    /// Sends what the window allows, and what the application then writes.
     pub(super) fn send(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        self.send_allowed(now, outbox);
+        if self.send_buffer.is_some() {
+            self.send_written(now, outbox);
+        }
+    }
+
+    /// The application writes if there is room, and what the window allows of that is sent.
+    #[inline(never)]
+    fn send_written(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        let Some(buffer) = &mut self.send_buffer else { return };
+        let in_flight = self.recovery.in_flight(&self.flight);
+        buffer.look_for_room((&self.flight.scoreboard).into(), in_flight, self.recovery.window(&self.flight));
+        if buffer.fill((&self.flight.scoreboard).into()) {
+            self.send_allowed(now, outbox);
+            if let Some(buffer) = &mut self.send_buffer {
+                buffer.push_last((&self.flight.scoreboard).into());
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn send_allowed(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         self.report_losses(now);
         let mss = self.flight.window.mss;
         let window = self.recovery.window(&self.flight);
@@ -24,12 +45,15 @@ impl Sender {
             self.on_unlimited(now);
         }
         while in_flight + mss <= window {
+            if self.send_offload.is_some() && self.defers(window - in_flight, now) {
+                break;
+            }
             if self.pacer.holds_back(mss, now) {
                 break;
             }
             let has_new = self.may_send_new();
             match self.recovery.next_segment(&mut self.flight, has_new) {
-                Some(Next::New) => self.send_new(now, outbox),
+                Some(Next::New) => self.send_new(self.payload(self.flight.scoreboard.nxt()), now, outbox),
                 Some(Next::Retransmission(index)) => self.retransmit(index, now, outbox),
                 Some(Next::Rescue(index)) => {
                     self.transmit_again(index, now, outbox);
@@ -47,26 +71,36 @@ impl Sender {
     /// Whether the stream has more data and both buffers have room for it.
     pub(super) fn may_send_new(&self) -> bool {
         let next = self.next_sequence();
-        let room = self.profile.send_buffer.0.min(self.profile.receive_buffer.0);
-        self.has_more() && next + self.payload(self.flight.scoreboard.nxt()) <= self.flight.una + room
+        let limit = (self.flight.una + self.room).min(self.edge);
+        self.has_more()
+            && next + self.payload(self.flight.scoreboard.nxt()) <= limit
+            && self.is_written(self.flight.scoreboard.nxt())
+    }
+
+    fn is_written(&self, index: u64) -> bool {
+        self.send_buffer.as_ref().is_none_or(|buffer| buffer.holds(index))
+    }
+
+    /// Whether a send buffer that grows is all that limits transmission.
+    pub(super) fn awaits_room(&self) -> bool {
+        self.has_more() && !self.is_written(self.flight.scoreboard.nxt())
     }
 
     /// Whether the stream has data that have never been sent.
     pub(super) fn has_more(&self) -> bool {
-        self.size.is_none_or(|size| self.next_sequence() < FIRST_DATA + size)
+        self.next_sequence() < self.end
     }
 
-    fn payload(&self, index: u64) -> u64 {
-        let mss = self.flight.window.mss;
-        let offset = index * mss;
-        self.size.map_or(mss, |size| (size - offset).min(mss))
+    /// The payload of a segment that has not been sent, or of any but in a stream that an application writes over time.
+    pub(super) fn payload(&self, index: u64) -> u64 {
+        (self.end - self.flight.scoreboard.sequence(index)).min(self.flight.window.mss)
     }
 
     #[inline(always)]
-    pub(super) fn send_new(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+    pub(super) fn send_new(&mut self, payload: u64, now: Time, outbox: &mut Vec<Packet>) {
         let index = self.flight.scoreboard.nxt();
         let announcement = if self.marks.take_announcement() { flags::WINDOW_REDUCED } else { 0 };
-        self.transmit(index, self.profile.ecn_of_data() | announcement, now, outbox);
+        self.transmit(index, payload, self.profile.ecn_of_data() | announcement, now, outbox);
         self.flight.scoreboard.on_sent();
         if self.flight.duplicate_acks > 0 && self.flight.is_open() {
             self.flight.limited_transmitted += 1;
@@ -76,7 +110,7 @@ impl Sender {
         }
         self.recovery.arm_probe(&self.flight, &self.rto, self.retransmission, now);
         if self.rtt_sampler.awaits_segment() {
-            self.rtt_sampler.time_segment(self.flight.scoreboard.sequence(index) + self.payload(index), now);
+            self.rtt_sampler.time_segment(self.flight.scoreboard.sequence(index) + payload, now);
         }
     }
 
@@ -94,14 +128,13 @@ impl Sender {
     }
 
     pub(super) fn transmit_again(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
-        self.transmit(index, self.profile.ecn_of_control(), now, outbox);
+        self.transmit(index, self.payload_again(index), self.profile.ecn_of_control(), now, outbox);
         self.statistics.retransmissions += 1;
         self.rtt_sampler.on_retransmitted();
     }
 
-    fn transmit(&mut self, index: u64, ecn: u8, now: Time, outbox: &mut Vec<Packet>) {
-        let payload = self.payload(index);
-        let ends_stream = self.size.is_some_and(|size| (index * self.flight.window.mss) + payload == size);
+    fn transmit(&mut self, index: u64, payload: u64, ecn: u8, now: Time, outbox: &mut Vec<Packet>) {
+        let ends_stream = self.fin - self.flight.scoreboard.sequence(index) <= self.flight.window.mss;
         let bits = ecn | self.load_factor | if ends_stream { flags::DATA | flags::FIN } else { flags::DATA };
         let size = payload + self.profile.segment_overhead();
         let stamp = self.rtt_sampler.timestamp(now);
@@ -109,13 +142,13 @@ impl Sender {
         self.statistics.segments_sent += 1;
         self.recovery.on_sent(&self.flight, index, payload, now);
         if self.watches {
-            self.watch(index, payload, size, now);
+            self.watch(index, payload, size, now, outbox);
         }
     }
 
-    /// Passes a transmission to the delivery estimator and the pacer.
+    /// Passes a transmission to the delivery estimator, the stream and the pacer.
     #[inline(never)]
-    fn watch(&mut self, index: u64, payload: u64, size: u64, now: Time) {
+    fn watch(&mut self, index: u64, payload: u64, size: u64, now: Time, outbox: &mut [Packet]) {
         if let Some(delivery) = &mut self.delivery {
             let in_flight = self.flight.pipe();
             if in_flight == 0 && delivery.is_app_limited() {
@@ -123,8 +156,26 @@ impl Sender {
             }
             delivery.on_sent(index, self.flight.scoreboard.una(), in_flight, now);
         }
+        if let Some(stream) = &mut self.stream {
+            stream.on_sent(index, payload, self.flight.scoreboard.una(), now);
+            self.note_usage(u64::from(index == self.flight.scoreboard.nxt()), now);
+        }
         if let Some(times) = &mut self.segment_times {
             times.on_sent(index, self.flight.scoreboard.una(), now);
+        }
+        if let Some(offload) = &mut self.send_offload {
+            offload.on_sent(index, self.flight.scoreboard.una(), now);
+        }
+        if let Some(buffer) = &mut self.send_buffer {
+            if buffer.is_pushed(index)
+                && let Some(packet) = outbox.last_mut()
+            {
+                packet.flags |= flags::PUSH;
+            }
+            if index == self.flight.scoreboard.nxt() {
+                let in_flight = self.recovery.in_flight(&self.flight) + self.flight.window.mss;
+                buffer.look_for_room((&self.flight.scoreboard).into(), in_flight, self.recovery.window(&self.flight));
+            }
         }
         if self.pacer.is_on() {
             self.pacer.on_sent(&self.algorithm, &self.flight.window, self.rto.srtt(), (payload, size), now);

@@ -20,7 +20,7 @@ parameters! {
     /// Parameters of a call.
     pub struct VoiceParameters {
         codec: Codec = Codec::G711, "Codec, which sets size and interval of packets and how it bears losses", "ITU-T G.711, the codec that every gateway has";
-        talk_spurts: bool = false, "Send nothing while the talker is silent: talk spurts of 1.004 s and pauses of 1.587 s in the mean, both exponential", "RFC 3551 section 4.1: without silence suppression; the means are those of ITU-T P.59, table 1";
+        talk_spurts: bool = false, "Send nothing while the talker is silent: talk spurts of 1.004 s and pauses of 1.587 s in the mean, both exponential", "RFC 3551 section 4.1: without silence suppression; the means are those of ITU-T P.59 as the literature on voice over IP cites them";
         playout_buffer: Duration = Duration::ZERO, in 0 .. 10e12, "How long the listener holds the fastest packet before it plays it, and misses those that come later; 0 for the time that gives the best rating", "Moon, Kurose and Towsley, Multimedia Systems 6, 1998: the best constant playout delay bounds what adaptive ones reach";
     }
 }
@@ -28,7 +28,7 @@ parameters! {
 /// Headers of a packet: IPv4 20, UDP 8, RTP 12 (RFC 791, 768, 3550).
 const HEADERS: u64 = 40;
 
-/// Mean length of a talk spurt and of a pause (ITU-T P.59, table 1).
+/// Mean length of a talk spurt and of a pause: ITU-T P.59 as the literature on voice over IP cites it. Its text was not available.
 const TALK_SPURT: Duration = Duration::from_milliseconds(1_004);
 const PAUSE: Duration = Duration::from_milliseconds(1_587);
 
@@ -61,7 +61,7 @@ impl Voice {
         class: "rate",
         year: 2003,
         source: "RFC 3551 (RTP profile for audio); ITU-T G.107 and G.113 appendix I for the rating of what arrives",
-        deviations: "pauses of talk spurts are exponential, of which P.59 has 0.2 s fixed; the playout delay is the same for the whole measuring window; losses count as random (BurstR = 1); \
+        deviations: "pauses between talk spurts are exponential; the playout delay is the same for the whole measuring window; losses count as random (BurstR = 1); \
                      encoding and decoding take no time beyond look-ahead; G.113 measured the robustness of G.711 at packets \
                      of 10 ms",
     };

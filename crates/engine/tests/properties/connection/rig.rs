@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use serde_json::json;
-use sojourn_engine::packet::{AckOptions, OptionsPool, Packet, flags};
+use sojourn_engine::packet::{Options, OptionsHandle, OptionsPool, Packet, flags};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl};
 use sojourn_engine::tcp::connection::Connection;
@@ -43,7 +43,7 @@ pub trait Channel {
 pub struct Rig<C> {
     pub connection: Connection,
     pub channel: C,
-    pub under_way: Vec<(Packet, AckOptions)>,
+    pub under_way: Vec<(Packet, Option<Options>)>,
     arrivals: BinaryHeap<Reverse<(Time, usize)>>,
     options: OptionsPool,
     outbox: Vec<Packet>,
@@ -75,8 +75,7 @@ impl<C: Channel> Rig<C> {
             if fate.marked && packet.is_ecn_capable() {
                 packet.mark();
             }
-            let options = *self.options.get(packet.options).unwrap_or(&AckOptions::NONE);
-            self.options.release(packet.options);
+            let options = self.options.take(packet.options);
             for later in fate.copies {
                 self.arrivals.push(Reverse((self.now + DELAY + later, self.under_way.len())));
                 self.under_way.push((packet, options));
@@ -103,7 +102,7 @@ impl<C: Channel> Rig<C> {
             if arrival == self.now {
                 let Some(Reverse((_, index))) = self.arrivals.pop() else { unreachable!() };
                 let (mut packet, options) = self.under_way[index];
-                packet.options = self.options.put(options);
+                packet.options = options.map_or(OptionsHandle::NONE, |options| self.options.put(options));
                 if packet.has(flags::ACK) {
                     self.connection.on_ack(&packet, self.now, &mut self.options, &mut self.outbox);
                 } else {

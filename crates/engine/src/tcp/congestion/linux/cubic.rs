@@ -79,6 +79,13 @@ impl CubicSteps {
         set_ssthresh(window, flight_size / window.mss * beta / 1024);
     }
 
+    /// Nothing was sent for this time, which does not count: cubictcp_cwnd_event.
+    pub fn on_idle(&mut self, idle: Duration, now: Time) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = (epoch.start + ticks_of(idle)).min(ticks(now));
+        }
+    }
+
     /// A timeout forgets everything: bictcp_reset.
     pub fn reset(&mut self) {
         *self = CubicSteps::default();

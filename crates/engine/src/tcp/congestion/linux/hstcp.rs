@@ -6,7 +6,7 @@ use crate::tcp::window::Window;
 
 /// The windows of RFC 3649 appendix B up to which a(w) is 1, 2 and so on: Linux tcp_highspeed.c, hstcp_aimd_vals, which
 /// lacks the last row.
-const WINDOWS: [u64; 72] = [
+pub(in crate::tcp::congestion) const WINDOWS: [u64; 72] = [
     38, 118, 221, 347, 495, 663, 851, 1058, 1284, 1529, 1793, 2076, 2378, 2699, 3039, 3399, 3778, 4177, 4596, 5036,
     5497, 5979, 6483, 7009, 7558, 8130, 8726, 9346, 9991, 10661, 11358, 12082, 12834, 13614, 14424, 15265, 16137,
     17042, 17981, 18955, 19965, 21013, 22101, 23230, 24402, 25618, 26881, 28193, 29557, 30975, 32450, 33986, 35586,

@@ -26,6 +26,8 @@ const SCALES: (u64, u64) = (4, 80);
 pub struct HTcpSteps {
     /// Segments acknowledged since the window last grew.
     count: u64,
+    /// Segments that the latest acknowledgement in the state Open covers, until it has been counted, then 1: `pkts_acked`.
+    latest: u64,
     alpha: u64,
     beta: u64,
     /// Whether beta may follow the delay at the next loss: `modeswitch`.
@@ -58,6 +60,7 @@ impl HTcpSteps {
     pub fn new(parameters: &HTcpParameters) -> HTcpSteps {
         HTcpSteps {
             count: 0,
+            latest: 1,
             alpha: ONE,
             beta: in_128ths(parameters.beta_min),
             is_adaptive: false,
@@ -89,7 +92,11 @@ impl HTcpSteps {
             self.throughput.start = now;
             return;
         }
-        self.throughput.segments += ack.acked.div_ceil(window.mss);
+        let acked = ack.acked.div_ceil(window.mss);
+        if !ack.follows_gap {
+            self.latest = acked;
+        }
+        self.throughput.segments += acked;
         let round = now - self.throughput.start;
         let whole = segments(window).saturating_sub((self.alpha >> SHIFT).max(1));
         if self.throughput.segments >= whole && round >= self.min_rtt && self.min_rtt > 0 {
@@ -162,16 +169,17 @@ impl HTcpSteps {
         self.alpha = (2 * factor * (ONE - self.beta)).max(1);
     }
 
-    /// Grows the window in congestion avoidance, by a segment at most; this acknowledgement then is not counted:
-    /// htcp_cong_avoid.
+    /// Grows the window in congestion avoidance, by a segment at most; this acknowledgement then is not counted. One that ends a
+    /// recovery or comes in the state Disorder counts for a segment, however many it covers: htcp_cong_avoid.
     pub fn increase(&mut self, window: &mut Window, ack: &Ack, parameters: &HTcpParameters) {
         if (self.count * self.alpha) >> SHIFT >= segments(window) {
             window.cwnd += window.mss;
             self.count = 0;
             self.update_alpha(ack.now, parameters);
         } else {
-            self.count += ack.acked.div_ceil(window.mss);
+            self.count += self.latest;
         }
+        self.latest = 1;
     }
 
     /// Congestion: htcp_recalc_ssthresh, htcp_param_update and htcp_reset. A spurious loss restores the time only, since
@@ -213,4 +221,40 @@ impl HTcpSteps {
 
 fn in_128ths(share: f64) -> u64 {
     (share * ONE as f64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// measure_achieved_throughput and htcp_cong_avoid by hand, with a window of ten segments, alpha 128 and acknowledgements of two:
+    /// that which ends a recovery covers ten, but counts as one. So the fifth after it makes 11, and the sixth grows the window.
+    /// If it counted for ten, the first after it would.
+    #[test]
+    fn end_of_recovery_counts_once() {
+        let parameters = HTcpParameters::default();
+        let mut htcp = HTcpSteps::new(&parameters);
+        let mut window = Window { cwnd: 20 * MSS, ssthresh: u64::MAX, mss: MSS };
+        htcp.on_congestion(&mut window, CongestionEvent::Loss { flight_size: 20 * MSS }, Time::ZERO, &parameters);
+        window.cwnd = window.ssthresh;
+        assert_eq!(window.cwnd, 10 * MSS);
+        let mut acknowledge = |segments: u64, follows_gap: bool| {
+            let acked = segments * MSS;
+            let ack = Ack {
+                acked,
+                una: 100 * MSS,
+                rtt: Some(Duration::from_milliseconds(40)),
+                follows_gap,
+                ..Ack::default()
+            };
+            htcp.on_ack(&window, &ack);
+            htcp.increase(&mut window, &ack, &parameters);
+            window.cwnd / MSS
+        };
+        assert_eq!(acknowledge(10, true), 10);
+        let windows: Vec<u64> = (0..6).map(|_| acknowledge(2, false)).collect();
+        assert_eq!(windows, [10, 10, 10, 10, 10, 11]);
+    }
 }

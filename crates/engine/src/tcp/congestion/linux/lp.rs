@@ -10,8 +10,9 @@ use crate::time::{Duration, Time};
 
 /// Ticks of a timestamp clock in a second: TCP_TS_HZ, and LP_RESOL.
 const TICKS: u32 = 1000;
-/// What both clocks show when a run begins. Some machine has been up for so long.
-const UPTIME: Duration = Duration::from_seconds(1000);
+/// What both clocks show when a run begins, as in the guest of the backend `linux`. It matters: once TSval counts nothing, a delay
+/// is 2^32 less TSecr, and the longer the host has been up, the sooner that overflows as it is smoothed.
+const UPTIME: Duration = Duration::from_seconds(2);
 /// Weight of a new sample in the smoothed delay, and of one in the estimated rate, as shifts.
 const DELAY_SHIFT: u32 = 3;
 const RATE_SHIFT: u32 = 6;

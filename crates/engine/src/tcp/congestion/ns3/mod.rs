@@ -4,6 +4,7 @@
 pub(super) mod compound;
 pub(super) mod cubic;
 pub(super) mod cubic_module;
+pub(super) mod hstcp;
 pub(super) mod htcp;
 
 use crate::choice;

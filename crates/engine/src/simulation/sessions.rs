@@ -1,0 +1,328 @@
+//! Sessions of applications: what they are told of their connections, and what they do with them.
+//!
+//! A connection of a session is two flows, one for each direction, which share a handshake: the SYN opens the direction from the client,
+//! its answer is acknowledged by the client, and that opens the direction from the server. An end that writes sends its pending delayed
+//! acknowledgement of the other direction at once, in a packet of its own.
+
+use super::Simulation;
+use super::arrived::{Flows, Group, Places};
+use super::flow::{Endpoints, Flow, Owner};
+use crate::agenda::Timer;
+use crate::application::{Action, Application, Blueprint, Context, End, Event, Session};
+use crate::numbers::FIRST_ARRIVED;
+use crate::probe::Transfer;
+use crate::random::{Purpose, Random};
+use crate::tcp::connection::Connection;
+use crate::tcp::sender::State;
+use crate::time::Time;
+use crate::video::Playback;
+
+/// The sessions of a group.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    blueprint: Blueprint,
+    begun: u64,
+    pub open: Places<Running>,
+    /// What viewers have seen in sessions that are over, if the sessions are video.
+    seen: Option<Playback>,
+}
+
+/// A session under way.
+#[derive(Debug)]
+pub(super) struct Running {
+    session: Session,
+    random: Random,
+    /// When its timer expires, if it does.
+    wakes: Time,
+    /// Of each connection the numbers of the directions from the client and from the server.
+    connections: Vec<(u32, u32)>,
+}
+
+impl Sessions {
+    pub fn new(blueprint: Blueprint) -> Sessions {
+        Sessions { blueprint, begun: 0, open: Places::default(), seen: None }
+    }
+
+    /// The measuring window opens.
+    pub fn open_window(&mut self, now: Time) {
+        self.seen = self.seen.map(|seen| seen.in_new_window());
+        for running in self.open.iter_mut() {
+            running.session.open_window(now);
+        }
+    }
+
+    /// What viewers have seen in all sessions, if these are video.
+    pub fn seen(&mut self, now: Time) -> Option<Playback> {
+        let open = self.open.iter_mut().filter_map(|running| running.session.playback(now));
+        self.seen.into_iter().chain(open).reduce(Playback::with)
+    }
+}
+
+impl Flows {
+    /// Whether a flow is a direction of a connection of a session.
+    pub fn has_session(&self, number: u32) -> bool {
+        number >= FIRST_ARRIVED && self.groups[self.numbers.group(number).0].sessions.is_some()
+    }
+
+    fn running(&mut self, group: usize, session: u32) -> Option<&mut Running> {
+        self.groups[group].sessions.as_mut()?.open.get_mut(session)
+    }
+
+    fn connection(&mut self, number: u32) -> Option<&mut Connection> {
+        match &mut self.get_mut(number)?.endpoints {
+            Endpoints::Tcp(connection) => Some(connection),
+            Endpoints::Traffic(_) | Endpoints::Arrivals => None,
+        }
+    }
+
+    /// The other direction of a connection of a session under way.
+    fn other_direction(&mut self, group: usize, owner: &Owner) -> Option<u32> {
+        let (up, down) = *self.running(group, owner.session)?.connections.get(owner.connection as usize)?;
+        Some(if owner.sends == End::Client { down } else { up })
+    }
+}
+
+impl Group {
+    /// All sessions are over. Their connections are not.
+    pub fn abort_sessions(&mut self, now: Time) {
+        self.note_open(now);
+        if let Some(sessions) = &mut self.sessions {
+            self.totals.aborted += sessions.open.taken as u64;
+            sessions.seen = sessions.seen(now);
+            sessions.open = Places::default();
+        }
+    }
+
+    fn begin_session(&mut self, number: impl Fn(u32) -> u32, now: Time) -> Option<u32> {
+        self.note_open(now);
+        let seed = self.template.seed;
+        let sessions = self.sessions.as_mut()?;
+        let session = sessions.blueprint.begin(sessions.begun);
+        sessions.begun += 1;
+        Some(sessions.open.insert(|serial| {
+            let random = Random::stream(seed, Purpose::Session, u64::from(number(serial)));
+            Running { session, random, wakes: Time::NEVER, connections: Vec::new() }
+        }))
+    }
+
+    fn end_session(&mut self, session: u32, now: Time) -> Option<Running> {
+        self.note_open(now);
+        let sessions = self.sessions.as_mut()?;
+        let mut running = sessions.open.remove(session)?;
+        sessions.seen = sessions.seen.into_iter().chain(running.session.playback(now)).reduce(Playback::with);
+        Some(running)
+    }
+
+    /// Adds both directions of a connection.
+    fn open_connection(&mut self, session: u32, number: impl Fn(u32) -> u32, now: Time) -> Option<u32> {
+        let running = self.sessions.as_mut()?.open.get_mut(session)?;
+        let connection = running.connections.len() as u32;
+        let [up, down] = [(0, End::Client), (1, End::Server)].map(|(remainder, sends)| {
+            let (template, owner) = (&self.template, Owner { session, connection, sends, is_open: false });
+            self.open.insert_at(remainder, 2, |serial| template.direction(number(serial), owner, now))
+        });
+        running.connections.push((number(up), number(down)));
+        Some(number(up))
+    }
+}
+
+impl Simulation {
+    /// A session arrives.
+    pub(super) fn on_session_arrival(&mut self, group: usize) {
+        let Flows { groups, numbers, .. } = &mut self.flows;
+        let of_run = &mut groups[group];
+        if of_run.is_stopped {
+            return;
+        }
+        of_run.next = of_run.arrivals.next();
+        let session = of_run.begin_session(|serial| numbers.number(group, serial), self.now);
+        self.arm_arrival(group);
+        if let Some(session) = session {
+            self.tell(group, session, Event::Begun);
+        }
+    }
+
+    pub(super) fn on_session_timer(&mut self, number: u32) {
+        let (group, session) = self.flows.numbers.group(number);
+        let Some(running) = self.flows.running(group, session) else { return };
+        if running.wakes == self.now {
+            running.wakes = Time::NEVER;
+            self.tell(group, session, Event::Woken);
+        }
+    }
+
+    /// Something happened at the sender of a direction.
+    pub(super) fn attend_sender(&mut self, number: u32) {
+        let Some(Flow { owner: Some(owner), .. }) = self.flows.take_ended(number, self.now) else {
+            return self.attend(number);
+        };
+        // It has ended; so has the session, unless the connection was aborted.
+        let (group, _) = self.flows.numbers.group(number);
+        self.fail(group, owner.session);
+    }
+
+    /// A session whose connection was aborted is over.
+    fn fail(&mut self, group: usize, session: u32) {
+        let Some(running) = self.flows.groups[group].end_session(session, self.now) else { return };
+        self.flows.groups[group].totals.aborted += 1;
+        for number in running.connections.into_iter().flat_map(|(up, down)| [up, down]) {
+            if let Some(connection) = self.flows.connection(number) {
+                connection.sender.stop(self.now);
+                self.after_sender(number);
+            }
+        }
+        self.let_think(group);
+    }
+
+    /// Something happened to a direction of a connection: its session is told.
+    pub(super) fn attend(&mut self, number: u32) {
+        let (group, _) = self.flows.numbers.group(number);
+        let Some(Flow { owner: Some(owner), endpoints: Endpoints::Tcp(connection), .. }) = self.flows.get_mut(number)
+        else {
+            return;
+        };
+        let opens = !owner.is_open && connection.sender.state() == State::Established;
+        owner.is_open |= opens;
+        let owner = *owner;
+        let (has_syn, arrived) = (connection.take_syn(), connection.take_arrived());
+        if !(opens || has_syn || arrived > 0) {
+            return;
+        }
+        let connection = owner.connection as usize;
+        let other = self.flows.other_direction(group, &owner);
+        if owner.sends == End::Client {
+            if let Some(down) = other.filter(|_| has_syn) {
+                self.open_passively(down);
+            }
+            if let Some(down) = other.filter(|_| opens) {
+                self.complete_handshake(down);
+            }
+            if let Some(down) = other.filter(|_| arrived > 0) {
+                self.accept(down);
+            }
+        }
+        if opens {
+            let event =
+                if owner.sends == End::Client { Event::Opened(connection) } else { Event::Accepted(connection) };
+            self.tell(group, owner.session, event);
+        }
+        for _ in 0..arrived {
+            self.tell(group, owner.session, Event::Received { connection, at: owner.sends.other() });
+        }
+    }
+
+    /// The SYN has arrived at the server, which answers.
+    fn open_passively(&mut self, down: u32) {
+        let Some(flow) = self.flows.get_mut(down) else { return };
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        if connection.sender.state() == State::Closed {
+            flow.start = self.now;
+            connection.sender.open_passively(self.now);
+            self.after_sender(down);
+        }
+    }
+
+    /// The answer to the SYN has arrived at the client, which acknowledges it.
+    fn complete_handshake(&mut self, down: u32) {
+        let Some(flow) = self.flows.get_mut(down) else { return };
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        let packet = connection.complete_handshake(flow.start, self.now);
+        self.created += 1;
+        self.network.enter(packet, self.now);
+    }
+
+    /// Data of the client have arrived at the server, which acknowledge its answer to the SYN if nothing has before.
+    fn accept(&mut self, down: u32) {
+        let Some(flow) = self.flows.get_mut(down) else { return };
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        if connection.sender.state() == State::SynSent {
+            connection.sender.on_syn_ack(flow.start, self.now, &mut self.outbox);
+            self.after_sender(down);
+        }
+    }
+
+    /// Tells a session what happens, and does what it says.
+    fn tell(&mut self, group: usize, session: u32, event: Event) {
+        let mut actions = std::mem::take(&mut self.actions);
+        if let Some(Running { session, random, .. }) = self.flows.running(group, session) {
+            session.on_event(event, &mut Context { now: self.now, random, actions: &mut actions });
+        }
+        for action in actions.drain(..) {
+            self.act(group, session, action);
+        }
+        self.actions = actions;
+    }
+
+    fn act(&mut self, group: usize, session: u32, action: Action) {
+        let Some(running) = self.flows.running(group, session) else { return };
+        match action {
+            Action::Open => {
+                let Flows { groups, numbers, .. } = &mut self.flows;
+                let up = groups[group].open_connection(session, |serial| numbers.number(group, serial), self.now);
+                if let Some(up) = up {
+                    self.start_flow(up);
+                }
+            }
+            Action::Write { connection, from, bytes } => {
+                let (up, down) = running.connections[connection];
+                let (own, other) = if from == End::Client { (up, down) } else { (down, up) };
+                self.acknowledge_pending(other);
+                if let Some(connection) = self.flows.connection(own) {
+                    let mut outbox = std::mem::take(&mut self.outbox);
+                    connection.write(bytes, self.now, &mut outbox);
+                    self.outbox = outbox;
+                    self.after_sender(own);
+                }
+            }
+            Action::WakeAt(time) => {
+                running.wakes = time.max(self.now);
+                let timer = Timer::Session(self.flows.numbers.number(group, session));
+                self.network.agenda.set_timer(timer, time.max(self.now));
+            }
+            Action::Complete { kind, start, bytes } => {
+                let row = self.flows.numbers.row_of_group(group);
+                let ideal = self.ideals[self.flows.groups[group].template.group].of_kind(kind, bytes);
+                let (retransmissions, timeouts) = (0, 0);
+                let (flow, completed) = (row as u32, self.now);
+                let stands_for = 1;
+                self.transfers.add(Transfer {
+                    kind,
+                    flow,
+                    start,
+                    completed,
+                    bytes,
+                    ideal,
+                    retransmissions,
+                    timeouts,
+                    stands_for,
+                });
+            }
+            Action::End => self.close(group, session),
+        }
+    }
+
+    /// The delayed acknowledgement that is pending in a direction leaves.
+    fn acknowledge_pending(&mut self, number: u32) {
+        let Some(Flow { endpoints: Endpoints::Tcp(connection), .. }) = self.flows.get_mut(number) else { return };
+        let packet = connection.acknowledge_pending(self.now, &mut self.network.options);
+        if let Some(packet) = packet {
+            self.created += 1;
+            self.network.enter(packet, self.now);
+        }
+    }
+
+    /// A session is over: both ends close its connections.
+    fn close(&mut self, group: usize, session: u32) {
+        let Some(running) = self.flows.groups[group].end_session(session, self.now) else { return };
+        self.flows.groups[group].totals.completed += 1;
+        for number in running.connections.into_iter().flat_map(|(up, down)| [up, down]) {
+            let mut outbox = std::mem::take(&mut self.outbox);
+            if let Some(connection) = self.flows.connection(number) {
+                connection.sender.close(self.now, &mut outbox);
+            }
+            self.outbox = outbox;
+            self.after_sender(number);
+        }
+        self.let_think(group);
+    }
+}

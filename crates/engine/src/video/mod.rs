@@ -1,0 +1,57 @@
+//! Video with an adaptive bit rate: a player that fetches segment after segment of fixed duration, each at one of the bit rates of a
+//! ladder, and the rules that choose which. State machines without a clock or a network: time is an argument, and what carries the
+//! requests is the owner's affair.
+
+mod ladder;
+mod player;
+pub mod rules;
+
+use serde::Deserialize;
+
+use crate::time::Duration;
+use crate::units::Rate;
+pub use ladder::Ladder;
+pub use player::{Next, Playback, Player};
+
+/// What a viewer watches, and with what.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VideoSpecification {
+    /// What chooses the bit rates.
+    pub rule: rules::RuleSpecification,
+    /// The bit rates of the segments, ascending.
+    pub ladder: Vec<Rate>,
+    /// The duration of a segment.
+    pub segment: Duration,
+    /// The video that the player's buffer holds.
+    pub buffer: Duration,
+    /// The video that is buffered before it is played, at the start and after a stall.
+    pub start_after: Duration,
+    /// How long it is, in whole segments; none if it does not end.
+    pub length: Option<Duration>,
+}
+
+impl VideoSpecification {
+    /// Checks what types do not say.
+    ///
+    /// # Errors
+    /// One line that says what is wrong and what is allowed.
+    pub fn check(&self) -> Result<(), String> {
+        if self.ladder.is_empty() {
+            return Err("ladder: give at least one bit rate".to_owned());
+        }
+        if self.ladder[0].0 == 0 || self.ladder.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err("ladder: bit rates must be above 0 and ascend".to_owned());
+        }
+        if self.segment == Duration::ZERO {
+            return Err("segment: must be above 0".to_owned());
+        }
+        if self.buffer < self.segment {
+            return Err("buffer: must hold at least one segment".to_owned());
+        }
+        if self.length == Some(Duration::ZERO) {
+            return Err("length: must be above 0".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! What `TCP_INFO` reports: Linux include/uapi/linux/tcp.h.
+
+use super::{Endpoint, State};
+
+/// The congestion states and states of a connection by name, and flags: include/uapi/linux/tcp.h, include/net/tcp_states.h.
+const CONSTANTS: [(&str, i64); 19] = [
+    ("TCP_CA_Open", 0),
+    ("TCP_CA_Disorder", 1),
+    ("TCP_CA_CWR", 2),
+    ("TCP_CA_Recovery", 3),
+    ("TCP_CA_Loss", 4),
+    ("TCP_ESTABLISHED", 1),
+    ("TCP_SYN_SENT", 2),
+    ("TCP_SYN_RECV", 3),
+    ("TCP_FIN_WAIT1", 4),
+    ("TCP_FIN_WAIT2", 5),
+    ("TCP_TIME_WAIT", 6),
+    ("TCP_CLOSE", 7),
+    ("TCP_CLOSE_WAIT", 8),
+    ("TCP_LAST_ACK", 9),
+    ("TCP_LISTEN", 10),
+    ("TCP_CLOSING", 11),
+    ("TCPI_OPT_TIMESTAMPS", 1),
+    ("TCPI_OPT_SACK", 2),
+    ("TCPI_OPT_WSCALE", 4),
+];
+
+/// The window's threshold before the first loss: include/net/tcp.h, TCP_INFINITE_SSTHRESH.
+const INFINITE: i64 = 0x7fff_ffff;
+
+impl State {
+    fn number_in_linux(self) -> i64 {
+        match self {
+            State::Established => 1,
+            State::SynSent => 2,
+            State::SynReceived => 3,
+            State::FinWait1 => 4,
+            State::FinWait2 => 5,
+            State::TimeWait => 6,
+            State::Closed => 7,
+            State::CloseWait => 8,
+            State::LastAck => 9,
+            State::Listen => 10,
+            State::Closing => 11,
+        }
+    }
+}
+
+/// A constant of the kernel's headers.
+pub fn constant(name: &str) -> Option<i64> {
+    CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+}
+
+impl Endpoint {
+    /// A field of `TCP_INFO` or a constant that scripts compare it with; `None` for those that are not known.
+    pub fn information(&self, name: &str) -> Option<i64> {
+        if let Some(value) = constant(name) {
+            return Some(value);
+        }
+        let stream = self.stream.as_ref()?;
+        let info = stream.sender.info();
+        let microseconds = |seconds: Option<f64>| seconds.map_or(0, |seconds| (seconds * 1e6) as i64);
+        let value = match name {
+            "tcpi_state" => return Some(self.state.number_in_linux()),
+            "tcpi_snd_cwnd" => info.cwnd / info.mss,
+            "tcpi_snd_ssthresh" => return Some(info.ssthresh.map_or(INFINITE, |bytes| (bytes / info.mss) as i64)),
+            "tcpi_ca_state" => {
+                let is_disordered = info.repair.number_in_linux() == 0 && info.sacked > 0;
+                return Some(if is_disordered { 1 } else { i64::from(info.repair.number_in_linux()) });
+            }
+            "tcpi_unacked" => info.outstanding,
+            "tcpi_sacked" => info.sacked,
+            "tcpi_lost" => info.lost,
+            "tcpi_retrans" => info.retransmitted,
+            "tcpi_total_retrans" => info.retransmissions,
+            "tcpi_retransmits" => info.retries,
+            "tcpi_backoff" => u64::from(info.backoff),
+            "tcpi_snd_mss" => info.mss,
+            "tcpi_advmss" => u64::from(self.offer.mss) - if self.agreed.timestamps { 12 } else { 0 },
+            "tcpi_rtt" => return Some(microseconds(info.srtt)),
+            "tcpi_rttvar" => return Some(microseconds(info.rttvar)),
+            "tcpi_min_rtt" => info.min_rtt.map_or(0, |rtt| rtt.0 / 1_000_000),
+            "tcpi_options" => {
+                u64::from(self.agreed.timestamps)
+                    | u64::from(self.agreed.sack) << 1
+                    | u64::from(self.agreed.scale.is_some()) << 2
+            }
+            _ => return None,
+        };
+        Some(value as i64)
+    }
+}

@@ -1,0 +1,171 @@
+//! What shell lines and command-line options of scripts set: the sysctls of a host, as far as an endpoint has them.
+
+use std::collections::BTreeMap;
+
+use crate::script::Script;
+
+/// A feature of a host that a script needs and an endpoint lacks, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing(pub String);
+
+/// The settings of the host under test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// `net.ipv4.tcp_*` without that prefix.
+    sysctls: BTreeMap<String, String>,
+    /// How much later or earlier than written something may happen, in microseconds.
+    pub tolerance: u64,
+    /// Whether segments leave as large ones, which the card would cut.
+    pub segmentation_offload: bool,
+    /// Whether the queue at the device paces (`fq`).
+    pub paces: bool,
+    /// Payload of the segments that the script's end accepts in full, if the script fixes it.
+    pub mss: Option<u64>,
+}
+
+/// packetdrill's default tolerance: config.c, `set_default_config`.
+const TOLERANCE: u64 = 4_000;
+
+/// The sysctls that change what the endpoint does, with Linux's defaults (Documentation/networking/ip-sysctl.rst).
+const SYSCTLS: [(&str, &str); 6] = [
+    ("congestion_control", "cubic"),
+    ("dsack", "1"),
+    ("ecn", "2"),
+    ("min_tso_segs", "2"),
+    ("sack", "1"),
+    ("timestamps", "1"),
+];
+
+/// Sysctls that would change it, and the values with which they do not. Any other sysctl of TCP has no effect on an endpoint.
+const FIXED: [(&str, &[&str]); 4] =
+    [("early_retrans", &["3", "4"]), ("frto", &["1", "2"]), ("recovery", &["1"]), ("reordering", &["3"])];
+
+/// What the script `defaults.sh` of google's and the kernel's collections sets otherwise.
+const DEFAULTS_OF_COLLECTIONS: [(&str, &str); 1] = [("ecn", "0")];
+
+/// Commands that measure, name or clean up, and change nothing in an endpoint.
+const WITHOUT_EFFECT: [&str; 8] = ["ip tcp_metrics", "nstat", "true", "sleep", "modprobe", "grep", "/bin/rm", "ss "];
+
+impl Default for Host {
+    fn default() -> Host {
+        let sysctls = SYSCTLS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Host { sysctls: sysctls.into(), tolerance: TOLERANCE, segmentation_offload: true, paces: false, mss: None }
+    }
+}
+
+impl Host {
+    /// The host that a script asks for before its first event.
+    ///
+    /// # Errors
+    ///
+    /// The first thing it asks for that an endpoint does not have.
+    pub fn of(script: &Script) -> Result<Host, Missing> {
+        let mut host = Host::default();
+        for (name, value) in &script.options {
+            host.set_option(name, value.as_deref())?;
+        }
+        if let Some(lines) = &script.preparation {
+            host.run(lines)?;
+        }
+        Ok(host)
+    }
+
+    fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<(), Missing> {
+        let number = value.and_then(|value| value.split_whitespace().next()?.parse().ok());
+        match name {
+            "tolerance_usecs" => self.tolerance = number.unwrap_or(TOLERANCE),
+            "strict_segments" => self.segmentation_offload = false,
+            "ip_version" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "init_scripts" | "mtu"
+            | "bind_port" | "connect_port" | "tcp_ts_tick_usecs" | "verbose" | "v" => {}
+            _ => return Err(Missing(format!("--{name}"))),
+        }
+        Ok(())
+    }
+
+    /// A sysctl `net.ipv4.tcp_*`, without that prefix.
+    pub fn sysctl(&self, name: &str) -> Option<&str> {
+        self.sysctls.get(name).map(String::as_str)
+    }
+
+    /// A sysctl that is a number.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        let text = self.sysctl(name)?;
+        text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
+    }
+
+    /// Carries out shell lines, as far as they change what an endpoint does.
+    ///
+    /// # Errors
+    ///
+    /// The first line that means something else.
+    pub fn run(&mut self, lines: &str) -> Result<(), Missing> {
+        let joined = lines.replace("\\\n", " ");
+        let commands = joined.split(['\n', ';']).map(|line| line.split(" #").next().unwrap_or_default().trim());
+        commands.filter(|line| !line.is_empty() && !line.starts_with('#')).try_for_each(|line| self.carry_out(line))
+    }
+
+    fn carry_out(&mut self, line: &str) -> Result<(), Missing> {
+        let program = line.split_whitespace().next().unwrap_or_default();
+        let name = program.rsplit('/').next().unwrap_or(program);
+        if name == "defaults.sh" {
+            for (name, value) in DEFAULTS_OF_COLLECTIONS {
+                self.sysctls.insert(name.to_owned(), value.to_owned());
+            }
+            return Ok(());
+        }
+        if name == "sysctl" || name == "set_sysctls.py" {
+            return self.set_sysctls(line);
+        }
+        if name.starts_with("sysctl_restore") || WITHOUT_EFFECT.iter().any(|command| line.starts_with(command)) {
+            return Ok(());
+        }
+        if name == "ethtool" && line.contains("tso off") {
+            self.segmentation_offload = false;
+            return Ok(());
+        }
+        // The queue that hands over at once, as packetdrill's device has it.
+        if line.starts_with("tc qdisc") && line.contains("pfifo") && !line.contains("limit 0") {
+            return Ok(());
+        }
+        if line.starts_with("tc qdisc") && line.ends_with("root fq") {
+            self.paces = true;
+            return Ok(());
+        }
+        // The default of tcp_cubic.c: both detections.
+        if line == "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect" {
+            return Ok(());
+        }
+        Err(Missing(format!("`{line}`")))
+    }
+
+    fn set_sysctls(&mut self, line: &str) -> Result<(), Missing> {
+        for (name, value) in assignments(line) {
+            let name = name.trim_start_matches("/proc/sys/").replace('/', ".");
+            let Some(name) = name.strip_prefix("net.ipv4.tcp_") else { return Err(Missing(name)) };
+            if FIXED.iter().any(|(fixed, values)| *fixed == name && !values.contains(&value.as_str())) {
+                return Err(Missing(format!("net.ipv4.tcp_{name}={value}")));
+            }
+            if self.sysctls.contains_key(name) {
+                self.sysctls.insert(name.to_owned(), value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The assignments of a command line, whose values may be quoted.
+fn assignments(line: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    while let Some(equals) = rest.find('=') {
+        let name = rest[..equals].rsplit(char::is_whitespace).next().unwrap_or_default();
+        let after = &rest[equals + 1..];
+        let (value, tail) = match after.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => after.split_once(char::is_whitespace).unwrap_or((after, "")),
+        };
+        found.push((name.to_owned(), value.to_owned()));
+        rest = tail;
+    }
+    found
+}

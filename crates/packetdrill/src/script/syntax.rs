@@ -1,0 +1,10 @@
+//! The grammar, compiled.
+
+#![allow(missing_docs)]
+
+use pest_derive::Parser;
+
+/// Recognises scripts.
+#[derive(Parser)]
+#[grammar = "script/grammar.pest"]
+pub struct Syntax;

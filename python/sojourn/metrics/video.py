@@ -1,0 +1,98 @@
+"""The metrics of video: bit rate, stalls, start delay and changes of the bit rate."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sojourn.metrics import formulas
+from sojourn.metrics.metric import Better, Metric, Scope
+
+if TYPE_CHECKING:
+    from sojourn.metrics.formulas import Array
+    from sojourn.metrics.observation import Observation
+
+SOURCE = "Huang et al., SIGCOMM 2014, section 4"
+
+
+def _rate(seen: "Observation") -> float | None:
+    playing = seen.video_played > 0
+    if not playing.any():
+        return None
+    played = seen.video_played[playing]
+    return formulas.total(seen.video_mbps[playing] * played) / formulas.total(played)
+
+
+def _stalled(seen: "Observation") -> float | None:
+    videos = seen.video_played == seen.video_played
+    stalled = formulas.total(seen.video_stalled[videos])
+    return formulas.percentage(stalled, stalled + formulas.total(seen.video_played[videos]))
+
+
+def _per_played(counts: "Array", seen: "Observation", seconds: float) -> float | None:
+    videos = seen.video_played == seen.video_played
+    played = formulas.total(seen.video_played[videos])
+    return seconds * formulas.total(counts[videos]) / played if played else None
+
+
+def metrics() -> Iterator[Metric]:
+    """The metrics, in the order of tables."""
+    yield Metric(
+        name="video_mbps",
+        title="bit rate of video",
+        scope=Scope.RUN,
+        unit="Mbit/s",
+        decimals=2,
+        better=Better.MORE,
+        figure="video-rate",
+        definition="Σ `video_mbps` · `video_played` / Σ `video_played` over flows of `video`: each second has the same weight",
+        source=SOURCE,
+        compute=_rate,
+        main_of_group=True,
+    )
+    yield Metric(
+        name="video_stalled_pct",
+        title="time in which video stalled",
+        scope=Scope.RUN,
+        unit="%",
+        decimals=2,
+        better=Better.LESS,
+        figure="video-stalled",
+        definition="100 Σ `video_stalled` / Σ (`video_stalled` + `video_played`) over flows of `video`",
+        compute=_stalled,
+        main_of_group=True,
+        ends=(0, 100),
+    )
+    yield Metric(
+        name="video_stalls_per_hour",
+        title="stalls an hour of video",
+        scope=Scope.RUN,
+        unit="1/h",
+        decimals=1,
+        better=Better.LESS,
+        figure="video-stalls",
+        definition="3600 Σ `video_stalls` / Σ `video_played` over flows of `video`; null if nothing played",
+        source=SOURCE,
+        compute=lambda seen: _per_played(seen.video_stalls, seen, 3600),
+    )
+    yield Metric(
+        name="video_switches_per_minute",
+        title="changes of bit rate a minute of video",
+        scope=Scope.RUN,
+        unit="1/min",
+        decimals=2,
+        better=Better.LESS,
+        figure="video-switches",
+        definition="60 Σ `video_switches` / Σ `video_played` over flows of `video`; null if nothing played",
+        compute=lambda seen: _per_played(seen.video_switches, seen, 60),
+    )
+    yield Metric(
+        name="video_start_delay_s",
+        title="start delay of video",
+        scope=Scope.RUN,
+        unit="s",
+        decimals=2,
+        better=Better.LESS,
+        figure="video-start-delay",
+        definition="mean of `video_start_delay` over the flows that have one",
+        compute=lambda seen: formulas.mean_of_known(seen.video_start_delay),
+        main_of_group=True,
+    )

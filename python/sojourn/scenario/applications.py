@@ -1,0 +1,70 @@
+"""What happens on the connections of flows that do not just carry data one way: exchanges and pages."""
+
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from sojourn.published_sizes import PUBLISHED
+from sojourn.scenario.base import Table
+from sojourn.scenario.quantities import Duration
+from sojourn.scenario.sizes import RandomSize, Sizes
+
+#: Bytes of a request: 3GPP2 C.R1002-0, HTTP model.
+REQUEST = 350
+
+#: Connections of a browser to a host with HTTP/1.1: what Chromium (``kMaxSocketsPerGroup``) and Firefox
+#: (``network.http.max-persistent-connections-per-server``) have. RFC 9112 section 9.4 names no number.
+CONNECTIONS = 6
+
+
+def _as_json(size: int | Sizes) -> dict[str, Any]:
+    return size.as_json() if isinstance(size, Sizes) else {"fixed": size}
+
+
+class Exchange(Table):
+    """Requests and responses on one persistent connection."""
+
+    request: RandomSize = Field(REQUEST, description="Bytes of a request.")
+    response: RandomSize = Field(description="Bytes of a response.")
+    count: int | None = Field(None, ge=1, le=2**53, description="Exchanges of a session; without it they go on until the end.")
+    think: Duration = Field(0, description="Mean of the exponential times between a response and the next request.")
+
+    def as_json(self) -> dict[str, Any]:
+        """The application as a run's specification has it."""
+        sizes = {"request": _as_json(self.request), "response": _as_json(self.response)}
+        return {"exchanges": {**sizes, "count": self.count, "think": self.think}}
+
+
+class Page(Table):
+    """The load of a page: a first object, and then those that it names."""
+
+    objects: int = Field(ge=0, le=10_000, description="Objects besides the first.")
+    request: RandomSize = Field(REQUEST, description="Bytes of a request.")
+    first: RandomSize | None = Field(None, description="Bytes of the first object; by default web-main-object.")
+    size: RandomSize | None = Field(None, description="Bytes of each other object; by default web-embedded-object.")
+    connections: int = Field(
+        CONNECTIONS, ge=1, le=256, description="Connections at most, each with one request after another, as with HTTP/1.1."
+    )
+    multiplexed: bool = Field(False, description="Request all objects at once on one connection, as with HTTP/2.")
+
+    @model_validator(mode="after")
+    def _has_connections(self) -> Self:
+        if self.multiplexed and "connections" in self.model_fields_set:
+            raise ValueError("connections: a multiplexed page has one")
+        return self
+
+    def as_json(self) -> dict[str, Any]:
+        """The application as a run's specification has it."""
+        sizes = {
+            key: PUBLISHED[published].as_json() if size is None else _as_json(size)
+            for key, size, published in (("first", self.first, "web-main-object"), ("size", self.size, "web-embedded-object"))
+        }
+        return {
+            "page": {
+                "request": _as_json(self.request),
+                **sizes,
+                "objects": {"fixed": self.objects} if self.objects else None,
+                "connections": 1 if self.multiplexed else self.connections,
+                "multiplexed": self.multiplexed,
+            }
+        }

@@ -1,0 +1,79 @@
+"""Video with an adaptive bit rate."""
+
+from itertools import pairwise
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from sojourn.scenario.base import Table
+from sojourn.scenario.quantities import Duration, PositiveDuration, Rate
+from sojourn.units import DURATION
+
+#: The video of Mao, Netravali and Alizadeh, "Neural Adaptive Video Streaming with Pensieve", SIGCOMM 2017, section 5.1, in bit/s:
+#: EnvivioDash3 of the DASH-264 test vectors, with segments of 4 s. The buffer is that of its player (sim/env.py, BUFFER_THRESH).
+LADDER = tuple(1_000 * rate for rate in (300, 750, 1_200, 1_850, 2_850, 4_300))
+SEGMENT, BUFFER = DURATION.parse("4 s"), DURATION.parse("60 s")
+
+#: Of a buffer of 240 s, the reservoir of BBA-0 is 90 s, and reservoir and cushion together are 216 s: Huang et al.,
+#: "A Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014, section 4.
+RESERVOIR_OF, FULL_OF = (90, 240), (216, 240)
+
+
+class Video(Table):
+    """A viewer: segments of a video, one request after another on one connection, each at a bit rate that a rule chooses."""
+
+    rule: Literal["bba0", "bba2", "bola", "throughput"] = Field(description="What chooses the bit rate of the next segment.")
+    ladder: list[Rate] = Field(
+        list(LADDER), min_length=1, description="Bit rates, ascending; 0.3 to 4.3 Mbit/s in six steps by default."
+    )
+    segment: PositiveDuration = Field(SEGMENT, description='Duration of a segment; "4 s" by default.')
+    buffer: PositiveDuration = Field(BUFFER, description='Video that the player buffers; "60 s" by default.')
+    start_after: Duration | None = Field(
+        None, description="Video that is buffered before it plays, at the start and after a stall; one segment by default."
+    )
+    length: PositiveDuration | None = Field(
+        None, description="Length of the video, rounded up to whole segments; endless by default."
+    )
+    reservoir: Duration | None = Field(
+        None, description="Of bba0: the buffer up to which the lowest rate is chosen; 3/8 of it by default."
+    )
+    cushion: Duration | None = Field(
+        None,
+        description="Of bba0: the buffer above the reservoir over which the rate rises to the highest, at 9/10 of it by default.",
+    )
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if any(low >= high for low, high in pairwise(self.ladder)):
+            raise ValueError("ladder: bit rates must ascend")
+        if self.buffer < self.segment:
+            raise ValueError(f'buffer: must hold a segment, "{DURATION.format(self.segment)}"')
+        if self.start_after is not None and self.start_after > self.buffer:
+            raise ValueError(f'start_after: the buffer holds "{DURATION.format(self.buffer)}"')
+        for key in ("reservoir", "cushion"):
+            if getattr(self, key) is not None and self.rule != "bba0":
+                raise ValueError(f"{key}: only bba0 has one")
+        reservoir, cushion = self._map()
+        if reservoir + cushion > self.buffer:
+            whole = DURATION.format(reservoir + cushion)
+            raise ValueError(f'reservoir and cushion: together "{whole}", but the buffer holds "{DURATION.format(self.buffer)}"')
+        return self
+
+    def _map(self) -> tuple[int, int]:
+        """Reservoir and cushion of BBA-0."""
+        reservoir = self.buffer * RESERVOIR_OF[0] // RESERVOIR_OF[1] if self.reservoir is None else self.reservoir
+        full = self.buffer * FULL_OF[0] // FULL_OF[1]
+        return reservoir, max(full - reservoir, 0) if self.cushion is None else self.cushion
+
+    def as_json(self) -> dict[str, Any]:
+        """The video as a run's specification has it."""
+        reservoir, cushion = self._map()
+        found = {
+            "rule": {"bba0": {"reservoir": reservoir, "cushion": cushion}} if self.rule == "bba0" else self.rule,
+            "ladder": self.ladder,
+            "segment": self.segment,
+            "buffer": self.buffer,
+            "start_after": self.segment if self.start_after is None else self.start_after,
+            "length": self.length,
+        }
+        return {"video": found}

@@ -1,0 +1,251 @@
+"""Sessions: exchanges, pages and connection vectors; what a scenario says of them, and what a result does."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given as examples
+from hypothesis import strategies
+from pyarrow import parquet as arrow
+
+import sojourn
+from sojourn import overload, randomness, summary
+from sojourn.backends.linux.limits import Impossible, Limitations
+from sojourn.backends.linux.plan import plan
+from sojourn.errors import InputError
+from sojourn.results import Result
+from sojourn.scenario import Scenario, from_data
+from sojourn.scenario.vectors import read
+from sojourn.specification import RunSpecification, long_lived, specify
+from sojourn.store import Store
+
+FAST = {"rate": "1 Gbit/s"}
+
+USERS = {"users": 2, "think": "500 ms"}
+
+#: A sequential and a concurrent connection, as in Weigle et al. 2006: times in microseconds.
+TMIX = """\
+SEQ 6000 2 21217 555397
+w 64240 6432
+r 1176194
+l 0.000000 0.000000
+> 245
+t 51257
+< 510
+t 6304943
+> 1447
+< 0  # nothing is written
+CONC 1000 2 1 21217 555398
+c> 2
+t> 88
+c> 6
+t< 36
+c< 14
+"""
+
+
+def given(*flows: Mapping[str, Any], duration: str = "5 s") -> dict[str, Any]:
+    """A dumbbell of 10 Mbit/s and 20 ms with these flows."""
+    hosts = {side: [{"name": name, **FAST} for name in names] for side, names in (("senders", "ab"), ("receivers", "cd"))}
+    return {
+        "name": "sessions",
+        "duration": duration,
+        "network": {"dumbbell": {**hosts, "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", "queue": "fq_codel"}}},
+        "flows": [{"from": "a", "to": "c", "tcp": "cubic", **flow} for flow in flows],
+    }
+
+
+def specified(*flows: Mapping[str, Any], folder: Path | None = None) -> RunSpecification:
+    return specify(Scenario.of(given(*flows), folder), 1)
+
+
+def test_applications_of_flows() -> None:
+    """A page has published sizes and six connections by default, a multiplexed one has one; other flows have no such key."""
+    page, one, exchange, plain = specified(
+        {"page": {"objects": 3}},
+        {"page": {"objects": 0, "multiplexed": True, "first": "20 kB"}, "arrivals": USERS},
+        {"exchange": {"response": "10 kB", "think": "1 s"}},
+        {},
+    )["flows"]
+    of_page = page["application"]["page"]
+    assert (of_page["connections"], of_page["objects"], of_page["request"]) == (6, {"fixed": 3}, {"fixed": 350})
+    assert of_page["size"]["lognormal"]["mean"] == 7758
+    assert one["application"]["page"] == {
+        **of_page,
+        "first": {"fixed": 20_000},
+        "objects": None,
+        "connections": 1,
+        "multiplexed": True,
+    }
+    assert one["arrivals"]["sizes"] is None
+    assert exchange["application"]["exchanges"]["think"] == 10**12
+    assert "application" not in plain
+
+
+def test_sessions_are_not_long_lived() -> None:
+    """Flows with an application count in no index of fairness: they do not want all that they can get."""
+    assert long_lived(specified({"exchange": {"response": "10 kB"}, "start": "0 s"}, {"start": "0 s"})) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("flow", "expected"),
+    [
+        ({"page": {"objects": 1}, "size": "1 kB"}, "size: the page says how much is sent"),
+        ({"page": {"objects": 1}, "exchange": {"response": "1 kB"}}, 'page: give either "page" or "exchange"'),
+        ({"page": {"objects": 1, "connections": 2, "multiplexed": True}}, "connections: a multiplexed page has one"),
+        ({"page": {"objects": 1}, "tcp": "voice"}, "page: voice opens no connection"),
+        ({"exchange": {"response": "1 kB"}, "arrivals": USERS}, 'exchange: a session without "count" never ends'),
+        ({"exchange": {"response": "1 kB", "count": 0}}, "exchange.count: must be greater than or equal to 1"),
+        ({"arrivals": USERS}, 'arrivals: give "size", a quantity or a distribution, or "page", "exchange" or "video"'),
+    ],
+)
+def test_bad_sessions_are_refused(flow: Mapping[str, Any], expected: str) -> None:
+    """What contradicts itself, and a session that can never end, is refused in one line that says why."""
+    with pytest.raises(InputError) as error:
+        from_data(given(flow), "a scenario")
+    assert expected in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_connection_vectors(tmp_path: Path) -> None:
+    """Both kinds of vectors are read, in order of their beginnings, with waits before the write that they precede."""
+    (tmp_path / "tmix").write_text(TMIX)
+    flow = specified({"vectors": "tmix"}, folder=tmp_path)["flows"][0]
+    concurrent, sequential = flow["application"]["vectors"]["vectors"]
+    microsecond = 10**6
+    assert flow["arrivals"]["process"]["listed"] == [(1000 * microsecond, 1), (6000 * microsecond, 1)]
+    writes = [(write["at_server"], write["wait"] // microsecond, write["bytes"]) for write in sequential["writes"]]
+    assert writes == [(False, 0, 245), (True, 51_257, 510), (False, 6_304_943, 1447)]
+    writes = [(write["at_server"], write["wait"] // microsecond, write["bytes"]) for write in concurrent["writes"]]
+    assert writes == [(False, 0, 2), (False, 88, 6), (True, 36, 14)]
+    assert (concurrent["concurrent"], sequential["concurrent"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "has no connections"),
+        ("> 1\n", 'line 1: ">" before the first SEQ or CONC'),
+        ("SEQ 0\n", "line 1: SEQ needs a start and a number of epochs"),
+        ("SEQ 0 1\n> x\n", 'line 2: "x" must be a whole number'),
+        ("SEQ 0 1\n> " + "9" * 5000, "must be a whole number"),
+        ("SEQ 0 1\n>\n", 'line 2: ">" needs one number'),
+        ("SEQ 0 1\nc> 1\n", 'line 2: "c>" in a sequential connection'),
+        ("SEQ 0 1\n> 1\n> 1\n", "line 1: 2 epochs, but the line says 1"),
+        ("\nCONC 0 1 0\nc< 1\n", "line 2: 0 and 1 writes, but the line says 1 and 0"),
+        ("SEQ 0 1\nt 5\n", "line 1: a connection on which nothing is written never ends"),
+    ],
+)
+def test_bad_vectors_are_refused(text: str, expected: str, tmp_path: Path) -> None:
+    """A file that is none of connection vectors is refused with its name and the line."""
+    (tmp_path / "tmix").write_text(text)
+    with pytest.raises(InputError, match="tmix") as error:
+        from_data(given({"vectors": "tmix"}), "a scenario", tmp_path)
+    assert expected in str(error.value)
+
+
+@examples(strategies.lists(strategies.sampled_from([*TMIX.splitlines(), "", "t", "c<", "-1", "\x00", "SEQ", "CONC 1 1 1"])))
+def test_any_vectors_are_read(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    """Whatever a file holds, it is read or refused in one line."""
+    path = tmp_path_factory.mktemp("vectors") / "tmix"
+    path.write_text("\n".join(lines))
+    complaint = ""
+    try:
+        assert all(vector.writes for vector in read(path).vectors)
+    except ValueError as error:
+        complaint = str(error)
+    assert "\n" not in complaint
+
+
+def test_linux_refuses_sessions() -> None:
+    """The backend linux says in one line that it cannot do them."""
+    for key, flow in (("page", {"page": {"objects": 1}}), ("exchange", {"exchange": {"response": "1 kB"}, "start": "0 s"})):
+        with pytest.raises(Impossible, match=key):
+            plan(specified(flow), Limitations())
+
+
+@pytest.fixture(scope="module")
+def found() -> Result:
+    """Pages of users beside exchanges."""
+    page = {"objects": 4, "size": "10 kB", "first": "10 kB"}
+    exchange = {"response": "20 kB", "count": 5, "think": "100 ms"}
+    flows = (
+        {"page": page, "arrivals": USERS, "group": "pages"},
+        {"exchange": exchange, "start": "0 s", "group": "exchanges"},
+    )
+    return sojourn.run(from_data(given(*flows), "a scenario"))
+
+
+def test_rows_of_sessions(found: Result) -> None:
+    """Each page has a row beside those of its requests, whose bytes add up to its own; it takes longer than any of them."""
+    rows = found.transfers.filter(pl.col("flow_group") == "pages")
+    pages = rows.filter(kind="page")
+    assert pages.height > 5
+    for page in pages.iter_rows(named=True):
+        assert page["bytes"] == 50_000
+        assert page["completion_time"] >= page["ideal_time"]
+    requests = rows.filter(kind="request")
+    assert requests.height >= 5 * pages.height
+    assert found.transfers.filter((pl.col("flow_group") == "exchanges") & (pl.col("kind") == "request")).height == 5
+    assert found.flows.filter(flow_group="exchanges")["bytes_delivered"].item() == 5 * 20_000
+
+
+def test_metrics_of_sessions(found: Result) -> None:
+    """Page load and response times are those of their rows; sessions have no completion time of transfers."""
+    groups = {row["flow_group"]: row for row in found.groups.rows(named=True)}
+    pages = found.transfers.filter(kind="page")["completion_time"]
+    assert groups["pages"]["page_load_time_mean_s"] == pytest.approx(pages.mean())
+    assert groups["pages"]["page_load_time_p50_s"] == pytest.approx(pages.median(), rel=0.2)
+    assert groups["pages"]["transfers_completed"] == pages.len()
+    assert groups["exchanges"]["page_load_time_mean_s"] is None
+    exchanges = found.transfers.filter(pl.col("flow_group") == "exchanges")["completion_time"]
+    assert groups["exchanges"]["response_time_mean_s"] == pytest.approx(exchanges.mean())
+    assert groups["pages"]["fct_mean_s"] is None
+    table = summary.transfers(found)
+    assert table is not None
+    assert "page_load_time_mean_s" in table.names
+    assert "fct_mean_s" not in table.names
+
+
+def test_sessions_are_stored(tmp_path: Path) -> None:
+    """Rows of sessions go through a store unchanged, and SQL tells pages from requests."""
+    scenario = from_data(given({"page": {"objects": 2}}, duration="3 s"), "a scenario")
+    kept, direct = sojourn.run(scenario, out=tmp_path / "results"), sojourn.run(scenario)
+    assert kept.transfers.equals(direct.transfers)
+    with Store(tmp_path / "results") as store:
+        asked = store.sql("select kind, count(*) from transfers group by kind order by kind")
+    assert asked.rows() == [("page", 1), ("request", 3)]
+
+
+def test_transfers_of_schema_7(tmp_path: Path) -> None:
+    """Transfers of before there were kinds are read, and SQL that asks for pages finds none."""
+    sojourn.run(from_data(given({"size": "20 kB"}, duration="3 s"), "a scenario"), out=tmp_path / "results")
+    for file in (tmp_path / "results").glob("*.parquet"):
+        told = pl.read_parquet_metadata(file)["sojourn"].replace('"schema": 8', '"schema": 7')
+        rows = arrow.read_table(file)
+        rows = rows.drop_columns([name for name in rows.column_names if file.stem == "transfers" and name == "kind"])
+        with arrow.ParquetWriter(file, rows.schema) as writer:
+            writer.write_table(rows)
+            writer.add_key_value_metadata({"sojourn": told})
+    marker = tmp_path / "results" / "sojourn.json"
+    marker.write_text(marker.read_text().replace('"schema": 8', '"schema": 7'))
+    with Store(tmp_path / "results") as store:
+        assert store.transfers["kind"].to_list() == [None]
+        assert store.sql("select * from transfers where kind = 'page'").height == 0
+
+
+def test_randomness_of_sessions() -> None:
+    """Drawn sizes and think times are told, and none where all is fixed."""
+    fixed = {"exchange": {"response": "1 kB", "count": 2}, "start": "0 s"}
+    assert "sessions" not in dict(randomness.parts(specified(fixed)))
+    assert "sessions" in dict(randomness.parts(specified({"page": {"objects": 1}, "start": "0 s"})))
+
+
+def test_load_of_pages() -> None:
+    """The load of pages that arrive is that of what the server sends; above one it never drains, which is told."""
+    heavy = {"page": {"objects": 9, "first": "100 kB", "size": "100 kB"}, "arrivals": {"process": "poisson", "rate": 2}}
+    (line,) = overload.warnings(specified(heavy))
+    assert line.startswith("arrivals: a load of 1.")
+    assert overload.warnings(specified({**heavy, "arrivals": {"process": "poisson", "rate": 1}})) == ()
