@@ -9,12 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.metrics.formulas import throughput_mbps
+from sojourn.metrics.kinds import KINDS
 from sojourn.metrics.over_time import Samples, sampled
 
 Numbers = NDArray[np.float64]
-
-#: What a row of ``transfers`` is of: all data of a connection, a request with its response, a page with its objects, a message.
-KINDS = ("transfer", "request", "page", "report")
 
 #: The columns of ``flows`` that flows of video have.
 VIDEO = ("video_start_delay", "video_played", "video_stalled", "video_stalls", "video_switches", "video_mbps")
@@ -69,7 +67,7 @@ class Observation:
     #: Of each transfer completed in the window: its flow, its size in B, how long it took in s, its slowdown, and how many it
     #: stands for.
     transfer_flows: NDArray[np.intp]
-    #: What each is, as its place in ``KINDS``.
+    #: What each is, as its place in ``kinds.KINDS``.
     transfer_kinds: NDArray[np.intp]
     transfer_bytes: Numbers
     completion_times: Numbers

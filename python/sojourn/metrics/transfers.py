@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.metrics import formulas
+from sojourn.metrics.kinds import KINDS
 from sojourn.metrics.metric import MILLISECONDS, Display, Metric, Scope
-from sojourn.metrics.observation import KINDS
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
