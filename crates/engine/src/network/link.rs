@@ -4,7 +4,7 @@ use super::{Drops, FramedQueue, Policer, Transmitter, Varying, Wire};
 use crate::agenda::{Agenda, Sequence, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
-use crate::probe::{QueueProbe, Recorded};
+use crate::probe::{End, Passage, QueueProbe, Recorded};
 use crate::queue::{Context, Discipline, Outcome, QueueDiscipline, Queued};
 use crate::random::Random;
 use crate::specification::LossPattern;
@@ -298,6 +298,23 @@ impl Link {
             place -= 1;
         }
         place == 0
+    }
+
+    /// The passage of a packet at an end of this link, which has this index, if it is recorded.
+    pub fn record(
+        &self,
+        index: usize,
+        end: End,
+        packet: &Packet,
+        time: Time,
+        options: &OptionsPool,
+    ) -> Option<Passage> {
+        let recorded = self.special.as_ref()?.recorded;
+        let is_recorded = match end {
+            End::Near => recorded.near,
+            End::Far => recorded.far,
+        };
+        is_recorded.then(|| Passage { time, link: index, packet: *packet, options: options.peek(packet.options) })
     }
 
     /// Whether a packet may overtake another.

@@ -365,9 +365,9 @@ impl Receiver {
         self.window.as_ref().map_or(profile.delayed_ack_timeout, |window| window.ack_delay.present())
     }
 
-    /// Updates the state for an outgoing acknowledgement and returns its options, if it has any.
+    /// Updates the state for an outgoing acknowledgement. Returns whether it has options besides a duplicate block.
     #[inline(always)]
-    pub fn on_ack_sent(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> Option<AckOptions> {
+    pub fn on_ack_sent(&mut self) -> bool {
         self.unacknowledged = 0;
         self.quick_acks = self.quick_acks.saturating_sub(1);
         self.ack_deadline = Time::NEVER;
@@ -376,15 +376,12 @@ impl Receiver {
             reassembly.compressed = 0;
             !reassembly.blocks.is_empty()
         });
-        let reports = has_gap || duplicate.is_some() || self.feedback.is_some();
-        reports.then(|| self.report(duplicate, profile))
+        has_gap || self.feedback.is_some()
     }
 
-    /// The options of an acknowledgement. A duplicate block comes first (RFC 2883 section 4), then SACK blocks, the most
+    /// Adds the options of an acknowledgement. A duplicate block comes first (RFC 2883 section 4), then SACK blocks, the most
     /// recent first (RFC 2018 section 4).
-    #[inline(never)]
-    fn report(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> AckOptions {
-        let mut options = AckOptions::default();
+    pub fn report(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile, options: &mut AckOptions) {
         if let Some(block) = duplicate {
             options.sacks.push(block);
         }
@@ -397,7 +394,6 @@ impl Receiver {
             options.marks = (profile.ecn == EcnKind::Accurate).then_some(feedback.marks);
             options.load_factor = feedback.load_factor;
         }
-        options
     }
 }
 
@@ -560,7 +556,7 @@ mod tests {
             let block = Block { start: segment * MSS, end: (segment + 1) * MSS };
             let response = receiver.on_segment(Segment { block, ..Segment::default() }, at(0), &profile);
             if response != Response::Delay {
-                receiver.on_ack_sent(None, &profile);
+                receiver.on_ack_sent();
             }
             response == Response::Delay
         };
@@ -585,7 +581,7 @@ mod tests {
             }
             let response = receiver.on_segment(Segment { block, ..Segment::default() }, at(0), &profile);
             if response != Response::Delay {
-                receiver.on_ack_sent(None, &profile);
+                receiver.on_ack_sent();
             }
             response == Response::Acknowledge
         };
@@ -616,7 +612,7 @@ mod tests {
             let due = receiver.ack_deadline;
             delays.push(due.since(now));
             assert!(receiver.is_due(due, &profile));
-            receiver.on_ack_sent(None, &profile);
+            receiver.on_ack_sent();
         }
         assert_eq!(delays, [40, 61].map(Duration::from_milliseconds));
     }
@@ -646,7 +642,7 @@ mod tests {
             let due = receiver.ack_deadline;
             // The owner sends at the deadline; here before the next segment that is later.
             if response != Response::Delay {
-                receiver.on_ack_sent(None, &profile);
+                receiver.on_ack_sent();
             }
             (response == Response::Acknowledge, due)
         };
