@@ -97,6 +97,7 @@ impl Endpoints {
     }
 
     /// When the sender's timer expires, other than that of its next packet.
+    #[inline(always)]
     pub fn deadline(&self) -> Time {
         match self {
             Endpoints::Tcp(connection) => connection.sender.deadline(),
@@ -123,6 +124,7 @@ impl Endpoints {
     }
 
     /// When the sender's pacing timer expires: a packet may leave then.
+    #[inline(always)]
     pub fn pacing_deadline(&self) -> Time {
         match self {
             Endpoints::Tcp(connection) => connection.sender.pacing_deadline(),
@@ -140,6 +142,7 @@ impl Endpoints {
     }
 
     /// When the receiver answers without having been asked.
+    #[inline(always)]
     pub fn answer_deadline(&self) -> Time {
         match self {
             Endpoints::Tcp(connection) => connection.receiver.ack_deadline,

@@ -208,6 +208,7 @@ impl Simulation {
     }
 
     /// Processes the next event. False when none is left before the end.
+    #[inline(always)]
     pub fn step(&mut self) -> bool {
         let Some((time, due)) = self.network.agenda.next_before(self.end) else {
             return false;

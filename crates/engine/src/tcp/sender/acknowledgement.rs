@@ -209,7 +209,7 @@ impl Sender {
 
     /// Responds to what an acknowledgement shows about earlier losses. `delivered` is the number of segments that it
     /// delivered.
-    #[inline]
+    #[inline(always)]
     fn act_on(&mut self, evidence: Evidence, delivered: u64, now: Time) {
         match evidence {
             Evidence::None => {}
