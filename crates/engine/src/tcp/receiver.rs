@@ -140,12 +140,13 @@ impl Receiver {
     }
 
     fn held(&self) -> Held {
-        let (mut waiting, mut blocks) = (0, 0);
-        for block in self.reassembly.iter().flat_map(|parts| &parts.blocks) {
-            waiting += block.end - block.start;
-            blocks += 1;
+        let nothing = Held { rcv_nxt: self.rcv_nxt, waiting: 0, blocks: 0 };
+        match &self.reassembly {
+            Some(parts) if !parts.blocks.is_empty() => {
+                Held { waiting: parts.waiting(), blocks: parts.blocks.len() as u64, ..nothing }
+            }
+            _ => nothing,
         }
-        Held { rcv_nxt: self.rcv_nxt, waiting, blocks }
     }
 
     /// The application reads what it can until now.
@@ -186,8 +187,7 @@ impl Receiver {
 
     /// Bytes of payload received, each counted once: those delivered and those above a gap.
     pub fn received(&self, first_data: u64) -> u64 {
-        let waiting: u64 =
-            self.reassembly.iter().flat_map(|parts| &parts.blocks).map(|block| block.end - block.start).sum();
+        let waiting = self.reassembly.as_ref().map_or(0, |parts| parts.waiting());
         self.rcv_nxt.saturating_sub(first_data) + waiting - u64::from(self.fin != u64::MAX)
     }
 
@@ -421,6 +421,11 @@ struct Reassembly {
 }
 
 impl Reassembly {
+    /// Bytes that wait.
+    fn waiting(&self) -> u64 {
+        self.blocks.iter().map(|block| block.end - block.start).sum()
+    }
+
     /// Whether to acknowledge data above the gap at `rcv_nxt` immediately: the first acknowledgements, which make the
     /// sender repair it, those that report more blocks than usual, and those that stand for many (Linux tcp_input.c,
     /// __tcp_ack_snd_check and tcp_sack_new_ofo_skb).

@@ -63,12 +63,20 @@ pub struct Rto {
     base: Duration,
     /// Doublings since the last RTT sample.
     backoff: u32,
+    /// G of RFC 6298 (2.2), in seconds.
+    granularity: f64,
 }
 
 impl Rto {
     /// Creates the timeout of a new connection.
     pub fn new(limits: &RtoLimits) -> Rto {
-        Rto { estimator: RttEstimator::default(), srtt: Duration::ZERO, base: limits.initial, backoff: 0 }
+        Rto {
+            estimator: RttEstimator::default(),
+            srtt: Duration::ZERO,
+            base: limits.initial,
+            backoff: 0,
+            granularity: limits.granularity.seconds(),
+        }
     }
 
     /// Takes a sample, recomputes the timeout and ends the back-off: RTO = SRTT + max(G, 4 RTTVAR).
@@ -76,7 +84,7 @@ impl Rto {
         self.estimator.sample(rtt);
         if let Some((srtt, rttvar)) = self.estimator.estimate {
             self.srtt = Duration::from_seconds_f64(srtt);
-            let rto = Duration::from_seconds_f64(srtt + (4.0 * rttvar).max(limits.granularity.seconds()));
+            let rto = Duration::from_seconds_f64(srtt + (4.0 * rttvar).max(self.granularity));
             self.base = rto.clamp(limits.minimum, limits.maximum);
         }
         self.backoff = 0;
