@@ -69,6 +69,8 @@ pub struct MeasuredQueue {
     pub rate_changes: Vec<(Time, Rate)>,
     /// The device that takes its packets.
     pub device: Device,
+    /// Whether the discipline may hold packets back while the device has room.
+    pub holds_back: bool,
     /// The event at which the device has room and takes the next packet.
     pub room: Source,
     /// Whether that event is pending. It is not while the discipline is at rest.
@@ -90,7 +92,7 @@ impl MeasuredQueue {
     /// The device has taken a packet. If it is full now, schedules the event at which it has room.
     #[inline(always)]
     pub fn after_taking(&mut self, now: Time, agenda: &mut Agenda) {
-        if self.device.has_room_at() <= now && self.discipline.release_time().is_none() {
+        if self.device.has_room_at() <= now && self.release_time().is_none() {
             return;
         }
         self.filled = agenda.sequence();
@@ -105,14 +107,20 @@ impl MeasuredQueue {
     /// later.
     pub fn ask(&mut self, agenda: &mut Agenda) {
         let room = self.device.has_room_at();
-        let time = self.discipline.release_time().map_or(room, |release| release.max(room));
+        let time = self.release_time().map_or(room, |release| release.max(room));
         agenda.set(self.room, time, self.filled);
         self.asks = true;
     }
 
+    /// When the discipline releases its next packet, if it holds one back.
+    fn release_time(&self) -> Option<Time> {
+        debug_assert!(self.holds_back || self.discipline.release_time().is_none(), "only shapers hold packets back");
+        if self.holds_back { self.discipline.release_time() } else { None }
+    }
+
     /// `dequeue` has returned no packet.
     pub fn after_taking_nothing(&mut self, agenda: &mut Agenda) {
-        if self.discipline.release_time().is_some() {
+        if self.release_time().is_some() {
             self.filled = agenda.sequence();
             self.ask(agenda);
         } else {

@@ -173,6 +173,12 @@ macro_rules! disciplines {
                     Discipline::Plugin(queue) => queue.set_flows(flows),
                 }
             }
+            fn holds_back(&self) -> bool {
+                match self {
+                    $(Discipline::$name(queue) => queue.holds_back(),)*
+                    Discipline::Plugin(queue) => queue.holds_back(),
+                }
+            }
             fn release_time(&self) -> Option<Time> {
                 match self {
                     $(Discipline::$name(queue) => queue.release_time(),)*

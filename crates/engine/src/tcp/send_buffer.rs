@@ -88,6 +88,11 @@ impl SendBuffer {
         self.pushed.contains(&index)
     }
 
+    /// Whether the application waits for room.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// The memory that has been freed by SACKs: a SACKed segment joins the one before (tcp_input.c, tcp_shift_skb_data).
     fn joined(sent: Sent) -> u64 {
         OVERHEAD * sent.sacked

@@ -173,7 +173,7 @@ impl Sender {
             {
                 packet.flags |= flags::PUSH;
             }
-            if index == self.flight.scoreboard.nxt() {
+            if index == self.flight.scoreboard.nxt() && buffer.is_full() {
                 let in_flight = self.recovery.in_flight(&self.flight) + self.flight.window.mss;
                 buffer.look_for_room((&self.flight.scoreboard).into(), in_flight, self.recovery.window(&self.flight));
             }
