@@ -6,7 +6,7 @@
 //! packets would need log2(packets) twice. Timers, which are many and rarely fire (they are re-armed lazily), are in a
 //! separate binary heap.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;
 
@@ -110,6 +110,33 @@ impl Key {
 /// Siblings in the tree. They share a cache line, and the tree has half the levels of a binary tree.
 type Siblings = [Key; 4];
 
+/// A timer that is armed. The earliest is the greatest, as the heap wants it.
+#[derive(Clone, Copy, Debug)]
+struct Armed {
+    key: Key,
+    timer: Timer,
+}
+
+impl Ord for Armed {
+    fn cmp(&self, other: &Armed) -> Ordering {
+        other.key.number().cmp(&self.key.number())
+    }
+}
+
+impl PartialOrd for Armed {
+    fn partial_cmp(&self, other: &Armed) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Armed {
+    fn eq(&self, other: &Armed) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Armed {}
+
 /// The pending events.
 #[derive(Debug)]
 pub struct Agenda {
@@ -122,7 +149,7 @@ pub struct Agenda {
     inner: usize,
     /// The earliest event of the sources.
     first: Key,
-    timers: BinaryHeap<Reverse<(Key, Timer)>>,
+    timers: BinaryHeap<Armed>,
     /// The earliest timer.
     first_timer: Key,
     next_sequence: u64,
@@ -168,7 +195,7 @@ impl Agenda {
     /// Arms a timer. Timers are not cancelled: when one fires, its owner checks whether it is still needed.
     pub fn set_timer(&mut self, timer: Timer, time: Time) {
         let key = Key { time, rank: self.sequence().0 << SOURCE_BITS };
-        self.timers.push(Reverse((key, timer)));
+        self.timers.push(Armed { key, timer });
         self.first_timer = self.first_timer.min(key);
     }
 
@@ -190,8 +217,8 @@ impl Agenda {
         if self.first_timer.time >= end {
             return None;
         }
-        let Reverse((key, timer)) = self.timers.pop()?;
-        self.first_timer = self.timers.peek().map_or(Key::NEVER, |Reverse((key, _))| *key);
+        let Armed { key, timer } = self.timers.pop()?;
+        self.first_timer = self.timers.peek().map_or(Key::NEVER, |next| next.key);
         Some((key.time, Due::Timer(timer)))
     }
 

@@ -122,7 +122,8 @@ impl Network {
     /// The same for a link that impairs or records packets, or whose followers record them.
     #[inline(never)]
     fn forward_specially(&mut self, index: usize, packet: Packet, completion: Time) {
-        self.record(index, End::Near, &packet, completion);
+        let passage = self.links[index].record(index, End::Near, &packet, completion, &self.options);
+        self.passages.extend(passage);
         if let Some(special) = &mut self.links[index].special {
             if special.loses_at_random(&packet, completion) {
                 return self.lose(&packet);
@@ -145,33 +146,33 @@ impl Network {
 
     #[inline(always)]
     fn carry<const SPECIAL: bool>(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
-        let link = &mut self.links[index];
+        let Network { links, routes, agenda, options, passages, .. } = self;
+        let mut link = &mut links[index];
         let mut arrival = if SPECIAL { link.impaired_arrival(completion) } else { link.arrival(completion) };
         if SPECIAL {
-            self.record(index, End::Far, &packet, arrival);
+            passages.extend(link.record(index, End::Far, &packet, arrival, options));
         }
         loop {
             packet.hop += 1;
-            let hop = self.routes.hop(packet.hop);
+            let hop = routes.hop(packet.hop);
             if !hop.follows_one_link {
                 break;
             }
             index = hop.link as usize;
-            let link = &mut self.links[index];
+            link = &mut links[index];
             let completion = link.transmitter.transmit(packet.size, arrival);
             arrival = link.arrival(completion);
             if SPECIAL {
-                self.record(index, End::Near, &packet, completion);
-                self.record(index, End::Far, &packet, arrival);
+                passages.extend(link.record(index, End::Near, &packet, completion, options));
+                passages.extend(link.record(index, End::Far, &packet, arrival, options));
             }
         }
-        let sequence = self.agenda.sequence();
-        let link = &mut self.links[index];
+        let sequence = agenda.sequence();
         let launched = InTransit { arrival, sequence, packet };
         let is_first =
             if SPECIAL && link.reorders() { link.launch_past_others(launched) } else { link.launch(launched) };
         if is_first {
-            self.agenda.set(link.arrivals, arrival, sequence);
+            agenda.set(link.arrivals, arrival, sequence);
         }
     }
 
@@ -183,18 +184,6 @@ impl Network {
         while let Some(feeder) = self.routes.feeder(link) {
             self.links[feeder as usize].special.get_or_insert_default();
             link = feeder;
-        }
-    }
-
-    fn record(&mut self, index: usize, end: End, packet: &Packet, time: Time) {
-        let Some(recorded) = self.links[index].special.as_ref().map(|special| special.recorded) else { return };
-        let is_recorded = match end {
-            End::Near => recorded.near,
-            End::Far => recorded.far,
-        };
-        if is_recorded {
-            let options = self.options.peek(packet.options);
-            self.passages.push(Passage { time, link: index, packet: *packet, options });
         }
     }
 

@@ -4,7 +4,7 @@ use super::{Drops, FramedQueue, Policer, Transmitter, Varying, Wire};
 use crate::agenda::{Agenda, Sequence, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
-use crate::probe::{QueueProbe, Recorded};
+use crate::probe::{End, Passage, QueueProbe, Recorded};
 use crate::queue::{Context, Discipline, Outcome, QueueDiscipline, Queued};
 use crate::random::Random;
 use crate::specification::LossPattern;
@@ -69,6 +69,8 @@ pub struct MeasuredQueue {
     pub rate_changes: Vec<(Time, Rate)>,
     /// The device that takes its packets.
     pub device: Device,
+    /// Whether the discipline may hold packets back while the device has room.
+    pub holds_back: bool,
     /// The event at which the device has room and takes the next packet.
     pub room: Source,
     /// Whether that event is pending. It is not while the discipline is at rest.
@@ -90,7 +92,7 @@ impl MeasuredQueue {
     /// The device has taken a packet. If it is full now, schedules the event at which it has room.
     #[inline(always)]
     pub fn after_taking(&mut self, now: Time, agenda: &mut Agenda) {
-        if self.device.has_room_at() <= now && self.discipline.release_time().is_none() {
+        if self.device.has_room_at() <= now && self.release_time().is_none() {
             return;
         }
         self.filled = agenda.sequence();
@@ -105,14 +107,20 @@ impl MeasuredQueue {
     /// later.
     pub fn ask(&mut self, agenda: &mut Agenda) {
         let room = self.device.has_room_at();
-        let time = self.discipline.release_time().map_or(room, |release| release.max(room));
+        let time = self.release_time().map_or(room, |release| release.max(room));
         agenda.set(self.room, time, self.filled);
         self.asks = true;
     }
 
+    /// When the discipline releases its next packet, if it holds one back.
+    fn release_time(&self) -> Option<Time> {
+        debug_assert!(self.holds_back || self.discipline.release_time().is_none(), "only shapers hold packets back");
+        if self.holds_back { self.discipline.release_time() } else { None }
+    }
+
     /// `dequeue` has returned no packet.
     pub fn after_taking_nothing(&mut self, agenda: &mut Agenda) {
-        if self.discipline.release_time().is_some() {
+        if self.release_time().is_some() {
             self.filled = agenda.sequence();
             self.ask(agenda);
         } else {
@@ -298,6 +306,23 @@ impl Link {
             place -= 1;
         }
         place == 0
+    }
+
+    /// The passage of a packet at an end of this link, which has this index, if it is recorded.
+    pub fn record(
+        &self,
+        index: usize,
+        end: End,
+        packet: &Packet,
+        time: Time,
+        options: &OptionsPool,
+    ) -> Option<Passage> {
+        let recorded = self.special.as_ref()?.recorded;
+        let is_recorded = match end {
+            End::Near => recorded.near,
+            End::Far => recorded.far,
+        };
+        is_recorded.then(|| Passage { time, link: index, packet: *packet, options: options.peek(packet.options) })
     }
 
     /// Whether a packet may overtake another.

@@ -126,6 +126,11 @@ pub trait QueueDiscipline {
         Ok(())
     }
 
+    /// Whether it is a shaper, which may have packets and return none.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
     /// When to call `dequeue` again, if the discipline has packets but returns none before then: a shaper's next tokens.
     fn release_time(&self) -> Option<Time> {
         None

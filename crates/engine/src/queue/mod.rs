@@ -127,14 +127,14 @@ macro_rules! disciplines {
         impl QueueDiscipline for Discipline {
             fn enqueue(&mut self, packet: Packet, context: &mut Context) {
                 match self {
-                    $(Discipline::$name(queue) => queue.enqueue(packet, context),)*
-                    Discipline::Plugin(queue) => queue.enqueue(packet, context),
+                    $(Discipline::$name(queue) => enqueue_apart(queue, packet, context),)*
+                    Discipline::Plugin(queue) => enqueue_apart(queue, packet, context),
                 }
             }
             fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
                 match self {
-                    $(Discipline::$name(queue) => queue.dequeue(context),)*
-                    Discipline::Plugin(queue) => queue.dequeue(context),
+                    $(Discipline::$name(queue) => dequeue_apart(queue, context),)*
+                    Discipline::Plugin(queue) => dequeue_apart(queue, context),
                 }
             }
             fn packets(&self) -> u64 {
@@ -173,6 +173,12 @@ macro_rules! disciplines {
                     Discipline::Plugin(queue) => queue.set_flows(flows),
                 }
             }
+            fn holds_back(&self) -> bool {
+                match self {
+                    $(Discipline::$name(queue) => queue.holds_back(),)*
+                    Discipline::Plugin(queue) => queue.holds_back(),
+                }
+            }
             fn release_time(&self) -> Option<Time> {
                 match self {
                     $(Discipline::$name(queue) => queue.release_time(),)*
@@ -193,6 +199,17 @@ macro_rules! disciplines {
             }
         }
     };
+}
+
+// Apart, so that a call of one discipline saves no registers that only others need.
+#[inline(never)]
+fn enqueue_apart(queue: &mut impl QueueDiscipline, packet: Packet, context: &mut Context) {
+    queue.enqueue(packet, context);
+}
+
+#[inline(never)]
+fn dequeue_apart(queue: &mut impl QueueDiscipline, context: &mut Context) -> Option<Queued> {
+    queue.dequeue(context)
 }
 
 disciplines! {

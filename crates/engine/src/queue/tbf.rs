@@ -106,6 +106,10 @@ impl QueueDiscipline for Tbf {
         self.queue.packets() == 0
     }
 
+    fn holds_back(&self) -> bool {
+        true
+    }
+
     fn release_time(&self) -> Option<Time> {
         self.release
     }

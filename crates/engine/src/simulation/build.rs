@@ -659,6 +659,7 @@ fn build_links(builder: &mut Builder, epochs: &Epochs) -> Result<(Vec<Link>, Vec
                 discipline.set_link_rate(link.rate);
                 discipline.set_flows(&flows).map_err(misfit)?;
                 let queue = MeasuredQueue {
+                    holds_back: discipline.holds_back(),
                     discipline,
                     random: Random::stream(specification.seed, Purpose::Queue, index as u64),
                     outcome: Outcome::default(),

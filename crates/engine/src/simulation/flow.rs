@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::ideal::Ideal;
-use crate::agenda::Source;
+use crate::agenda::{Agenda, Source, Timer};
 use crate::application::{End, Kind};
 use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{FlowSample, Transfer};
@@ -97,6 +97,7 @@ impl Endpoints {
     }
 
     /// When the sender's timer expires, other than that of its next packet.
+    #[inline(always)]
     pub fn deadline(&self) -> Time {
         match self {
             Endpoints::Tcp(connection) => connection.sender.deadline(),
@@ -123,6 +124,7 @@ impl Endpoints {
     }
 
     /// When the sender's pacing timer expires: a packet may leave then.
+    #[inline(always)]
     pub fn pacing_deadline(&self) -> Time {
         match self {
             Endpoints::Tcp(connection) => connection.sender.pacing_deadline(),
@@ -140,6 +142,7 @@ impl Endpoints {
     }
 
     /// When the receiver answers without having been asked.
+    #[inline(always)]
     pub fn answer_deadline(&self) -> Time {
         match self {
             Endpoints::Tcp(connection) => connection.receiver.ack_deadline,
@@ -220,6 +223,49 @@ impl Endpoints {
 }
 
 impl Flow {
+    /// Arms the timers that its sender now wants.
+    #[inline(always)]
+    pub fn arm_sender_timers(&mut self, number: u32, agenda: &mut Agenda) {
+        let deadline = self.endpoints.deadline();
+        if deadline < self.retransmission_armed {
+            self.retransmission_armed = deadline;
+            agenda.set_timer(Timer::Retransmission(number), deadline);
+        }
+        let pacing_deadline = self.endpoints.pacing_deadline();
+        if pacing_deadline != self.pacing_armed {
+            self.arm_pacing_timer(number, pacing_deadline, agenda);
+        }
+    }
+
+    #[inline(never)]
+    fn arm_pacing_timer(&mut self, number: u32, deadline: Time, agenda: &mut Agenda) {
+        if self.pacing == Source::NONE {
+            // It arrived, and has no source of events: its timer is armed anew when it fires, like the others.
+            if deadline < self.pacing_armed {
+                self.pacing_armed = deadline;
+                agenda.set_timer(Timer::Pacing(number), deadline);
+            }
+            return;
+        }
+        self.pacing_armed = deadline;
+        if deadline == Time::NEVER {
+            agenda.clear(self.pacing);
+        } else {
+            let sequence = agenda.sequence();
+            agenda.set(self.pacing, deadline, sequence);
+        }
+    }
+
+    /// Arms the timer that its receiver now wants.
+    #[inline(always)]
+    pub fn arm_answer_timer(&mut self, number: u32, agenda: &mut Agenda) {
+        let deadline = self.endpoints.answer_deadline();
+        if deadline < self.delayed_ack_armed {
+            self.delayed_ack_armed = deadline;
+            agenda.set_timer(Timer::DelayedAck(number), deadline);
+        }
+    }
+
     /// The measuring window opens.
     pub fn open_window(&mut self, now: Time) {
         if let Endpoints::Tcp(connection) = &self.endpoints {

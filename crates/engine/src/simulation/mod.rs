@@ -11,7 +11,7 @@ mod sessions;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::agenda::{Due, Source, Timer};
+use crate::agenda::{Due, Timer};
 use crate::application::Action;
 use crate::network::{END_OF_PATH, Network};
 use crate::numbers::FIRST_ARRIVED;
@@ -208,6 +208,7 @@ impl Simulation {
     }
 
     /// Processes the next event. False when none is left before the end.
+    #[inline(always)]
     pub fn step(&mut self) -> bool {
         let Some((time, due)) = self.network.agenda.next_before(self.end) else {
             return false;
@@ -243,41 +244,27 @@ impl Simulation {
         };
         if packet.has(flags::ACK) {
             flow.endpoints.on_answer(packet, self.now, &mut self.network.options, &mut self.outbox);
-            self.after_sender(number);
+            flow.arm_sender_timers(number, &mut self.network.agenda);
+            let has_overhead = flow.overhead.is_some();
+            self.send_outbox(number, has_overhead);
         } else {
             let answer = flow.endpoints.on_data(packet, self.now, &mut self.network.options);
-            self.after_receiver(number, answer);
+            flow.arm_answer_timer(number, &mut self.network.agenda);
+            self.send_answer(answer);
         }
     }
 
-    /// Arms the timer that a sender now wants, and sends what it has to send.
+    /// Arms the timers that a sender now wants, and sends what it has to send.
     fn after_sender(&mut self, number: u32) {
         let Some(flow) = self.flows.get_mut(number) else { return };
-        let deadline = flow.endpoints.deadline();
-        if deadline < flow.retransmission_armed {
-            flow.retransmission_armed = deadline;
-            self.network.agenda.set_timer(Timer::Retransmission(number), deadline);
-        }
-        let pacing_deadline = flow.endpoints.pacing_deadline();
-        if pacing_deadline != flow.pacing_armed {
-            if flow.pacing == Source::NONE {
-                // It arrived, and has no source of events: its timer is armed anew when it fires, like the others.
-                if pacing_deadline < flow.pacing_armed {
-                    flow.pacing_armed = pacing_deadline;
-                    self.network.agenda.set_timer(Timer::Pacing(number), pacing_deadline);
-                }
-            } else {
-                flow.pacing_armed = pacing_deadline;
-                if pacing_deadline == Time::NEVER {
-                    self.network.agenda.clear(flow.pacing);
-                } else {
-                    let sequence = self.network.agenda.sequence();
-                    self.network.agenda.set(flow.pacing, pacing_deadline, sequence);
-                }
-            }
-        }
+        flow.arm_sender_timers(number, &mut self.network.agenda);
+        let has_overhead = flow.overhead.is_some();
+        self.send_outbox(number, has_overhead);
+    }
+
+    fn send_outbox(&mut self, number: u32, has_overhead: bool) {
         self.created += self.outbox.len() as u64;
-        if flow.overhead.is_some() {
+        if has_overhead {
             self.hold_outbox(number);
         } else {
             for position in 0..self.outbox.len() {
@@ -308,11 +295,12 @@ impl Simulation {
     /// Arms the timer that a receiver now wants, and sends its answer.
     fn after_receiver(&mut self, number: u32, answer: Option<Packet>) {
         let Some(flow) = self.flows.get_mut(number) else { return };
-        let deadline = flow.endpoints.answer_deadline();
-        if deadline < flow.delayed_ack_armed {
-            flow.delayed_ack_armed = deadline;
-            self.network.agenda.set_timer(Timer::DelayedAck(number), deadline);
-        }
+        flow.arm_answer_timer(number, &mut self.network.agenda);
+        self.send_answer(answer);
+    }
+
+    #[inline(always)]
+    fn send_answer(&mut self, answer: Option<Packet>) {
         if let Some(answer) = answer {
             self.created += 1;
             self.network.enter(answer, self.now);

@@ -315,21 +315,34 @@ impl Connection {
     }
 
     fn acknowledge_with(&mut self, duplicate: Option<Block>, now: Time, pool: &mut OptionsPool) -> Packet {
-        let mut options = self.receiver.on_ack_sent(duplicate, &self.receiver_profile);
-        if self.reports_delay && self.profile.timestamps {
-            options.get_or_insert_default().sent = Some(now);
-        }
-        let sacks = options.as_ref().map_or(0, |options| options.sacks.as_slice().len());
+        let has_options = self.receiver.on_ack_sent() || duplicate.is_some() || self.reports_delay;
+        let window = if self.advertises { self.receiver.advertise(now) } else { None };
+        let (options, sacks) = if has_options {
+            self.options(duplicate, window, now, pool)
+        } else {
+            (window.map_or(OptionsHandle::NONE, OptionsHandle::of_window), 0)
+        };
         let size = self.profile.ack_size(sacks);
         let echo = if self.receiver.echoes_congestion() { flags::ECN_ECHO } else { 0 };
-        let mut ack = self.reply(self.receiver.rcv_nxt(), self.receiver.echo(), size, flags::ACK | echo);
-        let window = if self.advertises { self.receiver.advertise(now) } else { None };
-        if let Some(options) = options {
-            ack.options = pool.put(AckOptions { window, ..options });
-        } else if let Some(window) = window {
-            ack.options = OptionsHandle::of_window(window);
+        let ack = self.reply(self.receiver.rcv_nxt(), self.receiver.echo(), size, flags::ACK | echo);
+        Packet { options, ..ack }
+    }
+
+    /// The options of an acknowledgement that has others than a window, and its number of SACK blocks.
+    #[inline(never)]
+    fn options(
+        &mut self,
+        duplicate: Option<Block>,
+        window: Option<u64>,
+        now: Time,
+        pool: &mut OptionsPool,
+    ) -> (OptionsHandle, usize) {
+        let mut options = AckOptions { window, ..AckOptions::NONE };
+        self.receiver.report(duplicate, &self.receiver_profile, &mut options);
+        if self.reports_delay && self.profile.timestamps {
+            options.sent = Some(now);
         }
-        ack
+        (pool.put(options), options.sacks.as_slice().len())
     }
 
     fn reply(&self, number: u64, echo: Time, size: u64, flags: u8) -> Packet {

@@ -140,12 +140,13 @@ impl Receiver {
     }
 
     fn held(&self) -> Held {
-        let (mut waiting, mut blocks) = (0, 0);
-        for block in self.reassembly.iter().flat_map(|parts| &parts.blocks) {
-            waiting += block.end - block.start;
-            blocks += 1;
+        let nothing = Held { rcv_nxt: self.rcv_nxt, waiting: 0, blocks: 0 };
+        match &self.reassembly {
+            Some(parts) if !parts.blocks.is_empty() => {
+                Held { waiting: parts.waiting(), blocks: parts.blocks.len() as u64, ..nothing }
+            }
+            _ => nothing,
         }
-        Held { rcv_nxt: self.rcv_nxt, waiting, blocks }
     }
 
     /// The application reads what it can until now.
@@ -186,8 +187,7 @@ impl Receiver {
 
     /// Bytes of payload received, each counted once: those delivered and those above a gap.
     pub fn received(&self, first_data: u64) -> u64 {
-        let waiting: u64 =
-            self.reassembly.iter().flat_map(|parts| &parts.blocks).map(|block| block.end - block.start).sum();
+        let waiting = self.reassembly.as_ref().map_or(0, |parts| parts.waiting());
         self.rcv_nxt.saturating_sub(first_data) + waiting - u64::from(self.fin != u64::MAX)
     }
 
@@ -365,9 +365,9 @@ impl Receiver {
         self.window.as_ref().map_or(profile.delayed_ack_timeout, |window| window.ack_delay.present())
     }
 
-    /// Updates the state for an outgoing acknowledgement and returns its options, if it has any.
+    /// Updates the state for an outgoing acknowledgement. Returns whether it has options besides a duplicate block.
     #[inline(always)]
-    pub fn on_ack_sent(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> Option<AckOptions> {
+    pub fn on_ack_sent(&mut self) -> bool {
         self.unacknowledged = 0;
         self.quick_acks = self.quick_acks.saturating_sub(1);
         self.ack_deadline = Time::NEVER;
@@ -376,15 +376,12 @@ impl Receiver {
             reassembly.compressed = 0;
             !reassembly.blocks.is_empty()
         });
-        let reports = has_gap || duplicate.is_some() || self.feedback.is_some();
-        reports.then(|| self.report(duplicate, profile))
+        has_gap || self.feedback.is_some()
     }
 
-    /// The options of an acknowledgement. A duplicate block comes first (RFC 2883 section 4), then SACK blocks, the most
+    /// Adds the options of an acknowledgement. A duplicate block comes first (RFC 2883 section 4), then SACK blocks, the most
     /// recent first (RFC 2018 section 4).
-    #[inline(never)]
-    fn report(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> AckOptions {
-        let mut options = AckOptions::default();
+    pub fn report(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile, options: &mut AckOptions) {
         if let Some(block) = duplicate {
             options.sacks.push(block);
         }
@@ -397,7 +394,6 @@ impl Receiver {
             options.marks = (profile.ecn == EcnKind::Accurate).then_some(feedback.marks);
             options.load_factor = feedback.load_factor;
         }
-        options
     }
 }
 
@@ -425,6 +421,11 @@ struct Reassembly {
 }
 
 impl Reassembly {
+    /// Bytes that wait.
+    fn waiting(&self) -> u64 {
+        self.blocks.iter().map(|block| block.end - block.start).sum()
+    }
+
     /// Whether to acknowledge data above the gap at `rcv_nxt` immediately: the first acknowledgements, which make the
     /// sender repair it, those that report more blocks than usual, and those that stand for many (Linux tcp_input.c,
     /// __tcp_ack_snd_check and tcp_sack_new_ofo_skb).
@@ -560,7 +561,7 @@ mod tests {
             let block = Block { start: segment * MSS, end: (segment + 1) * MSS };
             let response = receiver.on_segment(Segment { block, ..Segment::default() }, at(0), &profile);
             if response != Response::Delay {
-                receiver.on_ack_sent(None, &profile);
+                receiver.on_ack_sent();
             }
             response == Response::Delay
         };
@@ -585,7 +586,7 @@ mod tests {
             }
             let response = receiver.on_segment(Segment { block, ..Segment::default() }, at(0), &profile);
             if response != Response::Delay {
-                receiver.on_ack_sent(None, &profile);
+                receiver.on_ack_sent();
             }
             response == Response::Acknowledge
         };
@@ -616,7 +617,7 @@ mod tests {
             let due = receiver.ack_deadline;
             delays.push(due.since(now));
             assert!(receiver.is_due(due, &profile));
-            receiver.on_ack_sent(None, &profile);
+            receiver.on_ack_sent();
         }
         assert_eq!(delays, [40, 61].map(Duration::from_milliseconds));
     }
@@ -646,7 +647,7 @@ mod tests {
             let due = receiver.ack_deadline;
             // The owner sends at the deadline; here before the next segment that is later.
             if response != Response::Delay {
-                receiver.on_ack_sent(None, &profile);
+                receiver.on_ack_sent();
             }
             (response == Response::Acknowledge, due)
         };

@@ -58,22 +58,33 @@ pub struct RtoLimits {
 #[derive(Clone, Copy, Debug)]
 pub struct Rto {
     estimator: RttEstimator,
+    /// SRTT, zero before the first sample.
+    srtt: Duration,
     base: Duration,
     /// Doublings since the last RTT sample.
     backoff: u32,
+    /// G of RFC 6298 (2.2), in seconds.
+    granularity: f64,
 }
 
 impl Rto {
     /// Creates the timeout of a new connection.
     pub fn new(limits: &RtoLimits) -> Rto {
-        Rto { estimator: RttEstimator::default(), base: limits.initial, backoff: 0 }
+        Rto {
+            estimator: RttEstimator::default(),
+            srtt: Duration::ZERO,
+            base: limits.initial,
+            backoff: 0,
+            granularity: limits.granularity.seconds(),
+        }
     }
 
     /// Takes a sample, recomputes the timeout and ends the back-off: RTO = SRTT + max(G, 4 RTTVAR).
     pub fn sample(&mut self, rtt: Duration, limits: &RtoLimits) {
         self.estimator.sample(rtt);
         if let Some((srtt, rttvar)) = self.estimator.estimate {
-            let rto = Duration::from_seconds_f64(srtt + (4.0 * rttvar).max(limits.granularity.seconds()));
+            self.srtt = Duration::from_seconds_f64(srtt);
+            let rto = Duration::from_seconds_f64(srtt + (4.0 * rttvar).max(self.granularity));
             self.base = rto.clamp(limits.minimum, limits.maximum);
         }
         self.backoff = 0;
@@ -92,6 +103,9 @@ impl Rto {
 
     /// The current timeout.
     pub fn timeout(&self, limits: &RtoLimits) -> Duration {
+        if self.backoff == 0 {
+            return self.base;
+        }
         // Beyond 2^40, any base exceeds any maximum.
         Duration(self.base.0.saturating_mul(1 << self.backoff.min(40))).min(limits.maximum.max(self.base))
     }
@@ -108,6 +122,6 @@ impl Rto {
 
     /// SRTT, zero before the first sample.
     pub fn srtt(&self) -> Duration {
-        self.estimator.srtt().map_or(Duration::ZERO, Duration::from_seconds_f64)
+        self.srtt
     }
 }

@@ -53,7 +53,8 @@ pub struct SendBuffer {
     /// sk_sndbuf, and the most it may be, in bytes of memory.
     limit: u64,
     most: u64,
-    windows: u64,
+    /// The memory of a segment that is to have room, times the windows that are.
+    memory_wanted: u64,
     /// The segments that the application has written.
     written: u64,
     /// Whether the application waits for room (SOCK_NOSPACE).
@@ -65,11 +66,12 @@ pub struct SendBuffer {
 impl SendBuffer {
     /// An empty buffer for segments of this size, which grows to `most` bytes of memory.
     pub fn new(segment: u64, most: u64, is_governed: bool) -> SendBuffer {
+        let windows = if is_governed { GOVERNED_WINDOWS } else { WINDOWS };
         SendBuffer {
             segment,
             limit: FIRST_BUFFER.min(most),
             most,
-            windows: if is_governed { GOVERNED_WINDOWS } else { WINDOWS },
+            memory_wanted: windows * ((segment + OPTIONS + HEAD).next_power_of_two() + DESCRIPTION),
             written: 0,
             is_full: false,
             pushed: VecDeque::new(),
@@ -86,6 +88,11 @@ impl SendBuffer {
         self.pushed.contains(&index)
     }
 
+    /// Whether the application waits for room.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// The memory that has been freed by SACKs: a SACKed segment joins the one before (tcp_input.c, tcp_shift_skb_data).
     fn joined(sent: Sent) -> u64 {
         OVERHEAD * sent.sacked
@@ -97,8 +104,7 @@ impl SendBuffer {
             return;
         }
         if in_flight < window {
-            let memory = (self.segment + OPTIONS + HEAD).next_power_of_two() + DESCRIPTION;
-            let needed = self.windows * LEAST_WINDOW.max(window / self.segment) * memory;
+            let needed = LEAST_WINDOW.max(window / self.segment) * self.memory_wanted;
             self.limit = self.limit.max(needed.min(self.most));
         }
         let outstanding = self.written - sent.una;

@@ -346,6 +346,10 @@ impl QueueDiscipline for Cake {
         Ok(())
     }
 
+    fn holds_back(&self) -> bool {
+        true
+    }
+
     fn release_time(&self) -> Option<Time> {
         self.release
     }

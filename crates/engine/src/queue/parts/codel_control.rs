@@ -131,11 +131,13 @@ impl CoDelControl {
     }
 
     /// Removes the packet to send.
+    #[inline(always)]
     pub fn dequeue(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, context: &mut Context) -> Option<Queued> {
         self.dequeue_with(&mut |_: &Packet| true, queue, parameters, context)
     }
 
     /// Removes the packet to send, with drops as the policy decides.
+    #[inline(always)]
     pub fn dequeue_with(
         &mut self,
         policy: &mut impl DropPolicy,
@@ -149,6 +151,7 @@ impl CoDelControl {
     }
 
     /// Removes the head. Returns also whether it may be dropped (section 5.6, `dodequeue`).
+    #[inline(always)]
     fn take(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, now: Time) -> (Option<Queued>, bool) {
         let Some(head) = queue.pop() else {
             self.first_above = None;
@@ -194,6 +197,8 @@ impl CoDelControl {
     }
 
     /// The packet to send according to the RFC.
+    // Inlined as far as packets go that are not dropped, as most are not.
+    #[inline(always)]
     fn take_by_rule(
         &mut self,
         policy: &mut impl DropPolicy,
@@ -215,6 +220,7 @@ impl CoDelControl {
     }
 
     /// Carries out the drops that are due in the dropping state. Returns the packet to send.
+    #[inline(never)]
     fn continue_dropping(
         &mut self,
         mut head: Queued,
@@ -251,6 +257,7 @@ impl CoDelControl {
     }
 
     /// Enters the dropping state with its first drop. Returns the packet to send.
+    #[inline(never)]
     fn start_dropping(
         &mut self,
         mut head: Queued,

@@ -97,6 +97,7 @@ impl FlowQueues {
     }
 
     /// Adds a packet at the tail of a queue.
+    #[inline(always)]
     pub fn push(&mut self, index: usize, packet: Packet, now: Time) {
         self.with(index, |line| line.push(packet, now));
     }

@@ -40,6 +40,7 @@ impl Rotation {
     }
 
     /// The next queue to serve. A queue without credit gets another quantum and moves behind the old queues.
+    #[inline(always)]
     pub fn turn(&mut self, quantum: u64) -> Option<usize> {
         loop {
             let queue = self.first()?;

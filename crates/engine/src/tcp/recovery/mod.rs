@@ -294,7 +294,7 @@ impl Recovery {
     }
 
     /// Bytes in flight, for comparison with the window.
-    #[inline]
+    #[inline(always)]
     pub fn in_flight(&self, flight: &Flight) -> u64 {
         match flight.phase {
             Phase::Open if flight.settings.limited_transmit == LimitedTransmit::Pipe => flight.pipe(),

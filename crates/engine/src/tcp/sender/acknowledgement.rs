@@ -72,12 +72,16 @@ impl Sender {
         self.act_on(evidence, progress.delivered, now);
         let marked = self.marks.count(ack, progress.delivered);
         let timestamps = options.sent.map(|sent| Timestamps { sent, echo });
-        let delivery = self.delivery_of(&progress, marked, rtt, prior_in_flight, now).map(|delivery| Delivery {
-            acked,
-            nxt: self.next_sequence(),
-            timestamps,
-            ..delivery
-        });
+        let delivery = if self.delivery.is_some() {
+            self.delivery_of(&progress, marked, rtt, prior_in_flight, now).map(|delivery| Delivery {
+                acked,
+                nxt: self.next_sequence(),
+                timestamps,
+                ..delivery
+            })
+        } else {
+            None
+        };
         if marked > 0 {
             self.on_marks(now);
         }
@@ -126,10 +130,15 @@ impl Sender {
 
     /// Updates the scoreboard, and passes each delivered segment to the delivery estimator and the recovery.
     fn take_arrivals(&mut self, ack: &Acknowledgement, now: Time) -> Progress {
-        let sacks = ack.options.sacks.as_slice();
-        if !self.watches {
-            return self.flight.scoreboard.on_acknowledgement(ack.number, sacks, |_| ());
+        if self.watches {
+            return self.take_watched_arrivals(ack, now);
         }
+        self.flight.scoreboard.on_acknowledgement(ack.number, ack.options.sacks.as_slice(), |_| ())
+    }
+
+    #[inline(never)]
+    fn take_watched_arrivals(&mut self, ack: &Acknowledgement, now: Time) -> Progress {
+        let sacks = ack.options.sacks.as_slice();
         let (delivery, recovery, times) = (&mut self.delivery, &mut self.recovery, &mut self.segment_times);
         let first_kept = self.flight.scoreboard.index_past(ack.number);
         let echo_ended = self.rtt_sampler.end_of_tick(ack.echo);
@@ -176,6 +185,7 @@ impl Sender {
     }
 
     /// The delivery information of this acknowledgement, for algorithms that request it.
+    #[inline(never)]
     fn delivery_of(
         &mut self,
         progress: &Progress,
@@ -209,7 +219,7 @@ impl Sender {
 
     /// Responds to what an acknowledgement shows about earlier losses. `delivered` is the number of segments that it
     /// delivered.
-    #[inline]
+    #[inline(always)]
     fn act_on(&mut self, evidence: Evidence, delivered: u64, now: Time) {
         match evidence {
             Evidence::None => {}

@@ -30,7 +30,12 @@ struct Span(Option<((u64, Time), (u64, Time))>);
 impl Span {
     fn take(&mut self, index: u64, sent: Time) {
         let segment = (index, sent);
-        self.0 = Some(self.0.map_or((segment, segment), |(first, last)| (first.min(segment), last.max(segment))));
+        match &mut self.0 {
+            None => self.0 = Some((segment, segment)),
+            Some((first, _)) if index < first.0 => *first = segment,
+            Some((_, last)) if index > last.0 => *last = segment,
+            Some(_) => {}
+        }
     }
 }
 

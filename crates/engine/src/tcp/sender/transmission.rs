@@ -14,6 +14,7 @@ impl Sender {
     }
 
     /// Sends what the window allows, and what the application then writes.
+    #[inline]
     pub(super) fn send(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         self.send_allowed(now, outbox);
         if self.send_buffer.is_some() {
@@ -35,7 +36,8 @@ impl Sender {
         }
     }
 
-    #[inline(always)]
+    // Not inlined, so that there is one copy, into which what it calls is inlined.
+    #[inline(never)]
     fn send_allowed(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         self.report_losses(now);
         let mss = self.flight.window.mss;
@@ -70,11 +72,10 @@ impl Sender {
 
     /// Whether the stream has more data and both buffers have room for it.
     pub(super) fn may_send_new(&self) -> bool {
-        let next = self.next_sequence();
+        let nxt = self.flight.scoreboard.nxt();
+        let next = self.flight.scoreboard.sequence(nxt);
         let limit = (self.flight.una + self.room).min(self.edge);
-        self.has_more()
-            && next + self.payload(self.flight.scoreboard.nxt()) <= limit
-            && self.is_written(self.flight.scoreboard.nxt())
+        next < self.end && next + self.payload(nxt) <= limit && self.is_written(nxt)
     }
 
     fn is_written(&self, index: u64) -> bool {
@@ -88,7 +89,7 @@ impl Sender {
 
     /// Whether the stream has data that have never been sent.
     pub(super) fn has_more(&self) -> bool {
-        self.next_sequence() < self.end
+        self.flight.scoreboard.sequence(self.flight.scoreboard.nxt()) < self.end
     }
 
     /// The payload of a segment that has not been sent, or of any but in a stream that an application writes over time.
@@ -172,7 +173,7 @@ impl Sender {
             {
                 packet.flags |= flags::PUSH;
             }
-            if index == self.flight.scoreboard.nxt() {
+            if index == self.flight.scoreboard.nxt() && buffer.is_full() {
                 let in_flight = self.recovery.in_flight(&self.flight) + self.flight.window.mss;
                 buffer.look_for_room((&self.flight.scoreboard).into(), in_flight, self.recovery.window(&self.flight));
             }

@@ -88,7 +88,9 @@ impl Detector {
             return again;
         }
         self.rtt = rtt;
-        self.latest = self.latest.max(Some((sent, index)));
+        if self.latest.is_none_or(|latest| latest < (sent, index)) {
+            self.latest = Some((sent, index));
+        }
         again
     }
 
@@ -130,14 +132,36 @@ impl Detector {
         now: Time,
     ) -> (u64, Option<Duration>) {
         let Some(latest) = self.latest else { return (0, None) };
+        // Most acknowledgements arrive in order, and end here.
+        while let Some((sent, index)) = self.order.front().copied() {
+            if scoreboard.is_under_way(index) && self.transmissions[index].sent == sent {
+                if (sent, index) >= latest {
+                    break;
+                }
+                return self.find_late(latest, scoreboard, losses_are_plain, rto, now);
+            }
+            self.order.pop_front();
+        }
+        (0, None)
+    }
+
+    /// The same where a segment is under way that was sent before the latest delivered one.
+    #[inline(never)]
+    fn find_late(
+        &mut self,
+        latest: (Time, u64),
+        scoreboard: &mut Scoreboard,
+        losses_are_plain: bool,
+        rto: &Rto,
+        now: Time,
+    ) -> (u64, Option<Duration>) {
+        let patience = self.rtt + self.reordering_window(losses_are_plain, rto.srtt());
         let mut lost = 0;
         while let Some((sent, index)) = self.order.front().copied() {
             if scoreboard.is_under_way(index) && self.transmissions[index].sent == sent {
                 if (sent, index) >= latest {
                     break;
                 }
-                // Most acknowledgements arrive in order and end above. The window is computed only for the others.
-                let patience = self.rtt + self.reordering_window(losses_are_plain, rto.srtt());
                 if sent + patience > now {
                     let last = self.order.iter().rev().find(|(sent, index)| {
                         (*sent, *index) < latest
