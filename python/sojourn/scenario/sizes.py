@@ -11,7 +11,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, mode
 
 from sojourn.published_sizes import PUBLISHED, CutOff, Point
 from sojourn.scenario.base import Table
-from sojourn.scenario.quantities import Size, at_least, dimension_schema
+from sojourn.scenario.quantities import Size, at_least
 from sojourn.units import SIZE
 
 #: The most rows that a file of sizes or of arrivals may have: each run's specification has them all.
@@ -158,10 +158,5 @@ def _read(given: object, info: ValidationInfo) -> int | Sizes:
     return at_least(SIZE, 1)(given)
 
 
-def _schema() -> dict[str, Any]:
-    table = Sizes.model_json_schema()
-    return {"anyOf": [dimension_schema(SIZE), table]}
-
-
-RandomSize = Annotated[int | Sizes, PlainValidator(_read), WithJsonSchema(_schema())]
+RandomSize = Annotated[int | Sizes, PlainValidator(_read, json_schema_input_type=Size | Sizes)]
 """Bytes, more than 0; or a distribution."""
