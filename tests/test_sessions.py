@@ -13,6 +13,7 @@ from sojourn import overload, randomness, summary
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
 from sojourn.errors import InputError
+from sojourn.published_sizes import PUBLISHED, CutOff
 from sojourn.results import Result
 from sojourn.scenario import Scenario, from_data
 from sojourn.scenario.vectors import read
@@ -68,6 +69,8 @@ A 130 0 0
 }
 
 FAST = {"rate": "1 Gbit/s"}
+
+TURNS = {"objects": 1, "multiplexed": True, "interleaved": True}
 
 USERS = {"users": 2, "think": "500 ms"}
 
@@ -130,6 +133,43 @@ def test_applications_of_flows() -> None:
     assert "application" not in plain
 
 
+def test_frames_of_a_specification() -> None:
+    """Interleaved responses have the frames of RFC 9113 by default; other pages have none."""
+    turns, larger, in_order = (
+        flow["application"]["page"].get("frame")
+        for flow in specified(
+            {"page": TURNS}, {"page": {**TURNS, "frame": "64 KiB"}}, {"page": {"objects": 1, "multiplexed": True}}
+        )["flows"]
+    )
+    assert (turns, larger, in_order) == (16_384, 65_536, None)
+
+
+def test_published_number_of_objects() -> None:
+    """The number of embedded objects is that of 3GPP2 C.R1002-0: 5.64 in the mean, 53 at most.
+
+    Rounding to whole numbers may move the mean by less than one in a hundred.
+    """
+    points = PUBLISHED["web-objects"].sizes
+    assert not isinstance(points, CutOff)
+    shares = [share for _, share in points]
+    mean = sum(number * (share - before) for (number, share), before in zip(points, [0.0, *shares], strict=False))
+    assert mean == pytest.approx(5.64, rel=0.01)
+    assert (points[0][0], points[-1]) == (0, (53, 1.0))
+    assert [number for number, _ in points] == list(range(54))
+
+
+def test_objects_are_drawn(tmp_path: Path) -> None:
+    """Pages have as many objects as their distribution says: of a file with none and three, each about half the time."""
+    (tmp_path / "objects.csv").write_text("objects,probability\n0,0.5\n2,0.5\n3,1\n")
+    objects = {"distribution": "empirical", "file": "objects.csv"}
+    page = {"objects": objects, "size": "1 kB", "first": "1 kB"}
+    data = given({"page": page, "arrivals": {"process": "poisson", "rate": 40}}, duration="10 s")
+    rows = sojourn.run(from_data(data, "a scenario", tmp_path)).transfers.filter(kind="page")["bytes"]
+    assert set(rows.unique()) == {1_000, 4_000}
+    # Four standard errors of a fair coin.
+    assert abs(rows.to_list().count(1_000) / rows.len() - 0.5) < 2 / rows.len() ** 0.5
+
+
 def test_sessions_are_not_long_lived() -> None:
     """Flows with an application count in no index of fairness: they do not want all that they can get."""
     assert long_lived(specified({"exchange": {"response": "10 kB"}, "start": "0 s"}, {"start": "0 s"})) == [False, True]
@@ -141,6 +181,22 @@ def test_sessions_are_not_long_lived() -> None:
         ({"page": {"objects": 1}, "size": "1 kB"}, "size: the page says how much is sent"),
         ({"page": {"objects": 1}, "exchange": {"response": "1 kB"}}, 'page: give either "page" or "exchange"'),
         ({"page": {"objects": 1, "connections": 2, "multiplexed": True}}, "connections: a multiplexed page has one"),
+        (
+            {"page": {"objects": 1, "interleaved": True}},
+            "interleaved: only the responses of a multiplexed page share a connection",
+        ),
+        ({"page": {"objects": 1, "multiplexed": True, "frame": "1 kB"}}, "frame: only interleaved responses have frames"),
+        ({"page": {**TURNS, "frame": "17 MB"}}, "page.frame: must be less than or equal to 16777215"),
+        ({"page": {"objects": -1}}, "page.objects: must be a whole number from 0 to 10,000, or a distribution"),
+        ({"page": {"objects": "many"}}, "page.objects: must be a whole number from 0 to 10,000, or a distribution"),
+        ({"page": {"objects": {"distribution": "exponential"}}}, 'exponential numbers need "mean"'),
+        ({"page": {"objects": {"distribution": "exponential", "mean": 0.5}}}, "must be greater than or equal to 1"),
+        ({"page": {"objects": {"distribution": "pareto", "shape": 1, "least": 2}}}, "shape: the mean is infinite at 1"),
+        (
+            {"page": {"objects": {"distribution": "pareto", "shape": 1, "least": 20, "most": 3}}},
+            "most: 3 must be more than least, 20",
+        ),
+        ({"page": {"objects": {"distribution": "empirical", "name": "web-search"}}}, "must be 'web-objects'"),
         ({"page": {"objects": 1}, "tcp": "voice"}, "page: voice opens no connection"),
         ({"exchange": {"response": "1 kB"}, "arrivals": USERS}, 'exchange: a session without "count" never ends'),
         ({"exchange": {"response": "1 kB", "count": 0}}, "exchange.count: must be greater than or equal to 1"),
@@ -305,6 +361,8 @@ def test_randomness_of_sessions() -> None:
     fixed = {"exchange": {"response": "1 kB", "count": 2}, "start": "0 s"}
     assert "sessions" not in dict(randomness.parts(specified(fixed)))
     assert "sessions" in dict(randomness.parts(specified({"page": {"objects": 1}, "start": "0 s"})))
+    drawn = {"objects": {"distribution": "exponential", "mean": 3}, "first": "1 kB", "size": "1 kB"}
+    assert "sessions" in dict(randomness.parts(specified({"page": drawn, "start": "0 s"})))
 
 
 def test_load_of_pages() -> None:
