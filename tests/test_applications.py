@@ -1,14 +1,17 @@
 """Applications over TCP: what a scenario says of video and of messages at equal times, and what a result does."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sojourn
-from sojourn import randomness
+from conftest import Capture
+from sojourn import catalogue, randomness
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
+from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.results import Result
@@ -112,10 +115,58 @@ def test_messages_in_transfers() -> None:
     assert rows["completion_time"].to_list() == pytest.approx([0.010 + 1052 * 8 / 3e6] * 30, abs=1e-9)
 
 
+def test_sizes_of_segments(tmp_path: Path) -> None:
+    """Sizes from a file say the bit rates too: of each column the mean; each segment has the bytes of its row."""
+    (tmp_path / "movie.csv").write_text("240p,480p\n100000,300000\n50000,200000\n150000,400000\n")
+    video = {"rule": "bba1", "sizes": "movie.csv", "segment": "1 s", "buffer": "10 s", "length": "6 s"}
+    scenario = Scenario.of(given(watched(video)), tmp_path)
+    found = specify(scenario, 1)["flows"][0]["application"]["video"]
+    assert (found["ladder"], found["sizes"][1]) == ([800_000, 2_400_000], (50_000, 200_000))
+    result = sojourn.run(scenario)
+    rows = [(100_000, 300_000), (50_000, 200_000), (150_000, 400_000)] * 2
+    fetched = result.transfers["bytes"].to_list()
+    assert len(fetched) == 6
+    assert all(size in row for size, row in zip(fetched, rows, strict=True))
+    assert result.flows["bytes_delivered"].item() == sum(fetched)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("low,high\n1000\n", "line 2: 1 values instead of 2"),
+        ("low,high\n1000,x\n", 'line 2: "x" is no number'),
+        ("low,high\n1000,2000.5\n", "line 2: a segment must have a whole number of bytes, 1 or more"),
+        ("low,high\n0,2000\n", "line 2: a segment must have a whole number of bytes, 1 or more"),
+        ("low,high\n2000,1000\n", "column 2 has no more bytes than the one before; bit rates must ascend"),
+        ("low,high\n", "has no rows"),
+    ],
+)
+def test_impossible_sizes(text: str, line: str, tmp_path: Path) -> None:
+    """A file that is none of segments is refused with its name and the line."""
+    (tmp_path / "movie.csv").write_text(text)
+    with pytest.raises(InputError) as raised:
+        from_data(given(watched({"rule": "bba1", "sizes": "movie.csv"})), "applications", tmp_path)
+    assert str(raised.value).startswith('applications: flows[0].video.sizes: "movie.csv"')
+    assert line in str(raised.value)
+
+
+def test_rules_are_in_the_catalogue(capsys: Capture) -> None:
+    """Each rule of the catalogue chooses bit rates of a video, and is listed and described with its source."""
+    for rule in catalogue.load().video_rules:
+        assert specify(Scenario.of(given(watched({**VIDEO, "rule": rule.name}))), 1)
+        assert status(["list", "video"]) == 0
+        assert rule.name in capsys.readouterr().out
+        assert status(["describe", rule.name]) == 0
+        described = capsys.readouterr().out
+        assert "rule of video" in described
+        assert rule.source.split(",")[0] in described
+
+
 @pytest.mark.parametrize(
     ("flow", "line"),
     [
-        (watched({**VIDEO, "rule": "fastest"}), r"video\.rule: .*bba0.*bba2.*bola.*throughput"),
+        (watched({**VIDEO, "sizes": "movie.csv"}), "cannot read"),
+        (watched({**VIDEO, "rule": "fastest"}), r"video\.rule: .*bba0.*bba1.*bba2.*bola.*throughput"),
         (watched({**VIDEO, "ladder": []}), r"video\.ladder: "),
         (watched({**VIDEO, "ladder": LADDER[::-1]}), "ladder: bit rates must ascend"),
         (watched({**VIDEO, "ladder": ["0 bit/s"]}), "must be greater than 0"),

@@ -1,4 +1,7 @@
-"""Scenarios with values at their bounds: each is refused in one line, or takes no more memory than is estimated."""
+"""Scenarios with values at their bounds, and files of any contents: each is refused in one line, or taken with all that follows.
+
+A scenario that is not refused takes no more memory than is estimated.
+"""
 
 import gc
 import resource
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 from conftest import scenario_data
 from sojourn import _engine
 from sojourn.errors import InputError
+from sojourn.scenario import from_data
 from sojourn.specification import specify, text
 from sojourn.sweep import file
 from sojourn.units import LARGEST
@@ -119,3 +123,39 @@ def test_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
 def test_many_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
     """The same for many more scenarios, others each time."""
     check(changes)
+
+
+#: Lines of both formats of connection vectors, whole and broken. Most lists of them have a connection that can be read.
+LINES = st.one_of(
+    st.sampled_from(
+        ["SEQ 6000 9 1 2", "CONC 1000 9 9 1 2", "S 6000 9 1 2", "C 1000 9 9 1 2", "S 0 0", "SEQ", "C 1 1", "m 1460 1460"]
+    ),
+    st.sampled_from(
+        ["w 64240 6432", "r 1176194", "l 0.0 0.0", "# nothing", "", "> 245", "< 510", "t 51257", "< 0", "c> 2", "t> 88", "c< 14"]
+    ),
+    st.builds("{} {} {} {}".format, st.sampled_from("IA"), *3 * [st.sampled_from([0, 0, 7, 10**15])]),
+    st.text(max_size=20),
+)
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(["", "SEQ 0 9", "CONC 0 9 9", "S 0 9", "C 0 9 9"]), st.lists(LINES, max_size=12))
+def test_any_connection_vectors(tmp_path_factory: pytest.TempPathFactory, first: str, lines: list[str]) -> None:
+    """Whatever a file of vectors holds, "it is read, or refused in one line that names it."""
+    folder = tmp_path_factory.mktemp("vectors")
+    (folder / "tmix").write_text("\n".join([first, *lines]), encoding="utf-8")
+    flow = {"from": "a", "to": "b", "tcp": "newreno", "vectors": "tmix", "start": "0 s"}
+    try:
+        (flows,) = from_data(scenario_data(flows=[flow]), "fuzz", folder).flows
+    except InputError as error:
+        complaint = str(error)
+        assert complaint.startswith('fuzz: flows[0].vectors: "tmix"')
+        assert complaint.isprintable()
+        return
+    found = flows.vectors
+    assert found is not None
+    starts = [vector.start for vector in found.vectors]
+    assert starts == sorted(starts)
+    for vector in found.vectors:
+        assert vector.writes
+        assert all(write.size > 0 and write.wait >= 0 for write in vector.writes)

@@ -6,8 +6,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given as examples
-from hypothesis import strategies
 from pyarrow import parquet as arrow
 
 import sojourn
@@ -15,13 +13,64 @@ from sojourn import overload, randomness, summary
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
 from sojourn.errors import InputError
+from sojourn.published_sizes import PUBLISHED, CutOff
 from sojourn.results import Result
 from sojourn.scenario import Scenario, from_data
 from sojourn.scenario.vectors import read
 from sojourn.specification import RunSpecification, long_lived, specify
 from sojourn.store import Store
 
+#: The figures of the ns manual, section "Connection Vectors": two connections in the original and in the alternate format.
+FIGURES = {
+    "original": """\
+SEQ 6851 1 21217 555382
+w 64800 6432
+r 1176194
+l 0.000000 0.000000
+> 245
+t 51257
+< 510
+t 6304943
+
+CONC 1429381 2 2 26876 793318
+w 65535 5840
+r 36556
+l 0.000000 0.000000
+c> 222
+t> 62436302
+c< 726
+t< 62400173
+c> 16
+t> 725
+c< 84
+t< 130
+""",
+    "alternate": """\
+S 6851 1 21217 555382
+m 1460 1460
+w 64800 6432
+r 1176194
+l 0.000000 0.000000
+I 0 0 245
+A 0 51257 510
+A 6304943 0 0
+
+C 1429381 2 2 26876 793318
+w 65535 5840
+r 36556
+l 0.000000 0.000000
+I 0 0 222
+A 0 0 726
+I 62436302 0 16
+A 62400173 0 84
+I 725 0 0
+A 130 0 0
+""",
+}
+
 FAST = {"rate": "1 Gbit/s"}
+
+TURNS = {"objects": 1, "multiplexed": True, "interleaved": True}
 
 USERS = {"users": 2, "think": "500 ms"}
 
@@ -84,6 +133,43 @@ def test_applications_of_flows() -> None:
     assert "application" not in plain
 
 
+def test_frames_of_a_specification() -> None:
+    """Interleaved responses have the frames of RFC 9113 by default; other pages have none."""
+    turns, larger, in_order = (
+        flow["application"]["page"].get("frame")
+        for flow in specified(
+            {"page": TURNS}, {"page": {**TURNS, "frame": "64 KiB"}}, {"page": {"objects": 1, "multiplexed": True}}
+        )["flows"]
+    )
+    assert (turns, larger, in_order) == (16_384, 65_536, None)
+
+
+def test_published_number_of_objects() -> None:
+    """The number of embedded objects is that of 3GPP2 C.R1002-0: 5.64 in the mean, 53 at most.
+
+    Rounding to whole numbers may move the mean by less than one in a hundred.
+    """
+    points = PUBLISHED["web-objects"].sizes
+    assert not isinstance(points, CutOff)
+    shares = [share for _, share in points]
+    mean = sum(number * (share - before) for (number, share), before in zip(points, [0.0, *shares], strict=False))
+    assert mean == pytest.approx(5.64, rel=0.01)
+    assert (points[0][0], points[-1]) == (0, (53, 1.0))
+    assert [number for number, _ in points] == list(range(54))
+
+
+def test_objects_are_drawn(tmp_path: Path) -> None:
+    """Pages have as many objects as their distribution says: of a file with none and three, each about half the time."""
+    (tmp_path / "objects.csv").write_text("objects,probability\n0,0.5\n2,0.5\n3,1\n")
+    objects = {"distribution": "empirical", "file": "objects.csv"}
+    page = {"objects": objects, "size": "1 kB", "first": "1 kB"}
+    data = given({"page": page, "arrivals": {"process": "poisson", "rate": 40}}, duration="10 s")
+    rows = sojourn.run(from_data(data, "a scenario", tmp_path)).transfers.filter(kind="page")["bytes"]
+    assert set(rows.unique()) == {1_000, 4_000}
+    # Four standard errors of a fair coin.
+    assert abs(rows.to_list().count(1_000) / rows.len() - 0.5) < 2 / rows.len() ** 0.5
+
+
 def test_sessions_are_not_long_lived() -> None:
     """Flows with an application count in no index of fairness: they do not want all that they can get."""
     assert long_lived(specified({"exchange": {"response": "10 kB"}, "start": "0 s"}, {"start": "0 s"})) == [False, True]
@@ -95,6 +181,22 @@ def test_sessions_are_not_long_lived() -> None:
         ({"page": {"objects": 1}, "size": "1 kB"}, "size: the page says how much is sent"),
         ({"page": {"objects": 1}, "exchange": {"response": "1 kB"}}, 'page: give either "page" or "exchange"'),
         ({"page": {"objects": 1, "connections": 2, "multiplexed": True}}, "connections: a multiplexed page has one"),
+        (
+            {"page": {"objects": 1, "interleaved": True}},
+            "interleaved: only the responses of a multiplexed page share a connection",
+        ),
+        ({"page": {"objects": 1, "multiplexed": True, "frame": "1 kB"}}, "frame: only interleaved responses have frames"),
+        ({"page": {**TURNS, "frame": "17 MB"}}, "page.frame: must be less than or equal to 16777215"),
+        ({"page": {"objects": -1}}, "page.objects: must be a whole number from 0 to 10,000, or a distribution"),
+        ({"page": {"objects": "many"}}, "page.objects: must be a whole number from 0 to 10,000, or a distribution"),
+        ({"page": {"objects": {"distribution": "exponential"}}}, 'exponential numbers need "mean"'),
+        ({"page": {"objects": {"distribution": "exponential", "mean": 0.5}}}, "must be greater than or equal to 1"),
+        ({"page": {"objects": {"distribution": "pareto", "shape": 1, "least": 2}}}, "shape: the mean is infinite at 1"),
+        (
+            {"page": {"objects": {"distribution": "pareto", "shape": 1, "least": 20, "most": 3}}},
+            "most: 3 must be more than least, 20",
+        ),
+        ({"page": {"objects": {"distribution": "empirical", "name": "web-search"}}}, "must be 'web-objects'"),
         ({"page": {"objects": 1}, "tcp": "voice"}, "page: voice opens no connection"),
         ({"exchange": {"response": "1 kB"}, "arrivals": USERS}, 'exchange: a session without "count" never ends'),
         ({"exchange": {"response": "1 kB", "count": 0}}, "exchange.count: must be greater than or equal to 1"),
@@ -123,11 +225,42 @@ def test_connection_vectors(tmp_path: Path) -> None:
     assert (concurrent["concurrent"], sequential["concurrent"]) == (True, False)
 
 
+def test_both_formats_of_vectors(tmp_path: Path) -> None:
+    """The two figures of the ns manual are of the same connections, each in one format."""
+    found = {}
+    for name, written in FIGURES.items():
+        (tmp_path / name).write_text(written)
+        found[name] = read(tmp_path / name).vectors
+    sequential, concurrent = found["original"]
+    assert found["alternate"] == (sequential, concurrent)
+    assert [(write.at_server, write.wait, write.size) for write in sequential.writes] == [
+        (False, 0, 245),
+        (True, 51_257 * 10**6, 510),
+    ]
+    assert (concurrent.start, concurrent.concurrent, len(concurrent.writes)) == (1_429_381 * 10**6, True, 4)
+
+
+def test_waits_after_own_writes(tmp_path: Path) -> None:
+    """In the alternate format an end that writes again waits after its own write, in either kind of connection."""
+    (tmp_path / "tmix").write_text("S 0 2 0 1\nI 5 0 10\nI 7 0 20\nA 0 9 30\n")
+    (vector,) = read(tmp_path / "tmix").vectors
+    assert [write.wait // 10**6 for write in vector.writes] == [5, 7, 9]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("", "has no connections"),
-        ("> 1\n", 'line 1: ">" before the first SEQ or CONC'),
+        ("> 1\n", 'line 1: ">" before the first of SEQ, CONC, S, C'),
+        ("S 0\n", "line 1: S needs a start and a number of epochs"),
+        ("S 0 1\nI 0 0\n", 'line 2: "I" needs send_wait_time and recv_wait_time and bytes'),
+        ("S 0 1\n> 1\n", 'line 2: ">" in a sequential connection; known: I, A, l, m, r, w'),
+        ("S 0 1\nI 0 0 1\nA 3 0 1\n", 'line 3: "A" answers the line before; its send_wait_time must be 0'),
+        ("S 0 2\nI 0 0 1\nI 0 3 1\n", 'line 3: "I" answers nothing; its recv_wait_time must be 0'),
+        ("C 0 1 0\nI 0 3 1\n", 'line 2: "I" answers nothing; its recv_wait_time must be 0'),
+        ("S 0 2\nI 0 0 1\nI 0 0 0\nI 0 0 1\n", 'line 4: "I" after its line of 0 bytes, which closes the connection'),
+        ("S 0 1\nI 0 0 0\n", "line 1: a connection on which nothing is written never ends"),
+        ("S 0 1\nI 0 0 1\nSEQ 0 1\n> 1\n", 'line 3: "SEQ" in a sequential connection'),
         ("SEQ 0\n", "line 1: SEQ needs a start and a number of epochs"),
         ("SEQ 0 1\n> x\n", 'line 2: "x" must be a whole number'),
         ("SEQ 0 1\n> " + "9" * 5000, "must be a whole number"),
@@ -144,19 +277,6 @@ def test_bad_vectors_are_refused(text: str, expected: str, tmp_path: Path) -> No
     with pytest.raises(InputError, match="tmix") as error:
         from_data(given({"vectors": "tmix"}), "a scenario", tmp_path)
     assert expected in str(error.value)
-
-
-@examples(strategies.lists(strategies.sampled_from([*TMIX.splitlines(), "", "t", "c<", "-1", "\x00", "SEQ", "CONC 1 1 1"])))
-def test_any_vectors_are_read(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
-    """Whatever a file holds, it is read or refused in one line."""
-    path = tmp_path_factory.mktemp("vectors") / "tmix"
-    path.write_text("\n".join(lines))
-    complaint = ""
-    try:
-        assert all(vector.writes for vector in read(path).vectors)
-    except ValueError as error:
-        complaint = str(error)
-    assert "\n" not in complaint
 
 
 def test_linux_refuses_sessions() -> None:
@@ -241,6 +361,8 @@ def test_randomness_of_sessions() -> None:
     fixed = {"exchange": {"response": "1 kB", "count": 2}, "start": "0 s"}
     assert "sessions" not in dict(randomness.parts(specified(fixed)))
     assert "sessions" in dict(randomness.parts(specified({"page": {"objects": 1}, "start": "0 s"})))
+    drawn = {"objects": {"distribution": "exponential", "mean": 3}, "first": "1 kB", "size": "1 kB"}
+    assert "sessions" in dict(randomness.parts(specified({"page": drawn, "start": "0 s"})))
 
 
 def test_load_of_pages() -> None:

@@ -95,7 +95,7 @@ LENGTH_UNITS = {"packets": units.PACKETS, "bytes": units.SIZE}
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm(Entry):
-    """A congestion control, slow start or queue discipline."""
+    """A congestion control, slow start, queue discipline or rule of video."""
 
     class_: str = ""
     year: int | None = None
@@ -212,6 +212,7 @@ class Catalogue:
     congestion_controls: tuple[Algorithm, ...]
     slow_starts: tuple[Algorithm, ...]
     queues: tuple[Algorithm, ...]
+    video_rules: tuple[Algorithm, ...]
     stack_settings: tuple[Parameter, ...]
     profiles: tuple[Profile, ...]
 
@@ -228,6 +229,10 @@ class Catalogue:
         return _by_spelling(self.queues)
 
     @cached_property
+    def _video_rules(self) -> dict[str, Algorithm]:
+        return _by_spelling(self.video_rules)
+
+    @cached_property
     def _profiles(self) -> dict[str, Profile]:
         return _by_spelling(self.profiles)
 
@@ -242,6 +247,10 @@ class Catalogue:
     def queue(self, name: str) -> Algorithm:
         """Finds a queue discipline by name or alias; a ``ValueError`` names the nearest known one."""
         return _look_up("queue discipline", name, self._queues)
+
+    def video_rule(self, name: str) -> Algorithm:
+        """Finds a rule that chooses bit rates of video by name; a ``ValueError`` names the nearest known one."""
+        return _look_up("rule", name, self._video_rules)
 
     def profile(self, name: str) -> Profile:
         """Finds a stack profile by name or alias; a ``ValueError`` names the nearest known one."""
@@ -285,6 +294,7 @@ def load() -> Catalogue:
         congestion_controls=tuple(map(Algorithm.of, data["congestion_controls"])),
         slow_starts=tuple(map(Algorithm.of, data["slow_starts"])),
         queues=tuple(map(Algorithm.of, data["queues"])),
+        video_rules=tuple(map(Algorithm.of, data["video_rules"])),
         stack_settings=tuple(map(Parameter.of, data["stack_settings"])),
         profiles=tuple(map(Profile.of, data["profiles"])),
     )

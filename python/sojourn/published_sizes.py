@@ -1,4 +1,4 @@
-"""Distributions of the sizes of transfers, in bytes, that others have published."""
+"""Distributions of the sizes of transfers, in bytes, and of numbers of objects, that others have published."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -29,6 +29,8 @@ class Published:
     source: str
     #: Points of its distribution function, which lines join; or else what it is.
     sizes: tuple[Point, ...] | CutOff
+    #: What it is of.
+    of: str = "bytes"
 
     def as_json(self) -> dict[str, Any]:
         """The distribution as a run's specification has it."""
@@ -37,6 +39,13 @@ class Published:
 
 _TRAFFIC_GENERATOR = "in the points of its authors' generator (github.com/datacenter/empirical-traffic-gen)"
 _HTTP_MODEL = "3GPP2 C.R1002-0, cdma2000 Evaluation Methodology, 2004, HTTP model"
+
+
+def _numbers_of_objects() -> tuple[Point, ...]:
+    """Pareto with shape 1.1 from 2 on, cut off at 55, less 2; to the nearest whole number, so that n is what is below n + 1/2."""
+    shape, least, most = 1.1, 2, 55
+    return tuple((n, 1.0 if n == most - least else 1 - (least / (n + 0.5 + least)) ** shape) for n in range(most - least + 1))
+
 
 PUBLISHED = {
     each.name: each
@@ -60,6 +69,7 @@ PUBLISHED = {
             ),
         ),
         Published("web-main-object", "main objects of web pages", _HTTP_MODEL, CutOff(10_710, 1.37, 100, 2_000_000)),
+        Published("web-objects", "numbers of objects embedded in web pages", _HTTP_MODEL, _numbers_of_objects(), "objects"),
         Published("web-embedded-object", "objects embedded in web pages", _HTTP_MODEL, CutOff(7_758, 2.36, 50, 2_000_000)),
     )
 }

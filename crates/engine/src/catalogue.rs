@@ -9,6 +9,7 @@ use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::slow_start::SlowStartKind;
 use crate::traffic::Traffic;
+use crate::video::rules::Rule;
 
 /// Version of the engine.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -17,7 +18,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// the same results.
 pub const DIGEST: &str = env!("SOJOURN_ENGINE_DIGEST");
 
-/// Congestion controls, slow start algorithms, queue disciplines, stack settings and stack profiles.
+/// Congestion controls, slow start algorithms, queue disciplines, rules of video, stack settings and stack profiles.
 pub fn catalogue() -> Value {
     let settings: Vec<Description> = StackProfile::describe();
     let profiles: Vec<Value> = StackProfile::named()
@@ -49,6 +50,7 @@ pub fn catalogue() -> Value {
         "congestion_controls": congestion_controls(),
         "slow_starts": slow_starts(),
         "queues": queues(),
+        "video_rules": Rule::catalogue(),
         "stack_settings": settings,
         "profiles": profiles,
     })

@@ -376,6 +376,9 @@ pub struct PageSpecification {
     pub connections: u64,
     /// Whether one connection carries all responses at once.
     pub multiplexed: bool,
+    /// The frames in which these take turns; none if they follow one another.
+    #[serde(default)]
+    pub frame: Option<Bytes>,
 }
 
 /// When transfers arrive, and how large they are.

@@ -35,6 +35,7 @@ def command(name: str, form: Form) -> None:
         ("congestion control", known.congestion_controls),
         ("slow start", known.slow_starts),
         ("queue discipline", known.queues),
+        ("rule of video", known.video_rules),
         ("stack profile", known.profiles),
     ]
     found: list[tuple[Row, list[Table]]] = []
@@ -173,13 +174,18 @@ def _sizes(published: "Published") -> tuple[Row, list[Table]]:
     """A distribution of sizes that has been published."""
     from sojourn.published_sizes import CutOff
 
-    about = {"name": published.name, "also": [], "title": published.title, "kind": "distribution of sizes"}
+    about = {
+        "name": published.name,
+        "also": [],
+        "title": published.title,
+        "kind": f"distribution of {'sizes' if published.of == 'bytes' else 'numbers'}",
+    }
     told = {**about, "source": published.source, "year": None, "deviations": ""}
     if isinstance(published.sizes, CutOff):
         columns = [number(f"{key}", f"{key} B" if key != "sigma" else key, keep=True) for key in CutOff._fields]
         return told, [Table("sizes", "Log-normal sizes", columns, [published.sizes._asdict()])]
-    rows = [{"bytes": size, "probability": share} for size, share in published.sizes]
-    columns = [number("bytes", keep=True), number("probability", show=lambda share: f"{share:g}", keep=True)]
+    rows = [{published.of: value, "probability": share} for value, share in published.sizes]
+    columns = [number(published.of, keep=True), number("probability", show=lambda share: f"{share:.4g}", keep=True)]
     return told, [Table("sizes", "Distribution function", columns, rows)]
 
 

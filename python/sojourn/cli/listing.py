@@ -1,4 +1,4 @@
-"""``sojourn list``: the algorithms, profiles, studies, metrics and figures."""
+"""``sojourn list``: the algorithms, rules of video, profiles, studies, metrics and figures."""
 
 import click
 
@@ -8,10 +8,10 @@ from sojourn.table import Column, Kind, Row, Table, label, number, text
 
 
 @click.command("list", cls=Command)
-@click.argument("what", type=click.Choice(["tcp", "queues", "studies", "profiles", "metrics", "figures"]))
+@click.argument("what", type=click.Choice(["tcp", "queues", "video", "studies", "profiles", "metrics", "figures"]))
 @form_options
 def command(what: str, form: Form) -> None:
-    """List congestion controls (tcp), queues, studies, profiles, metrics or figures."""
+    """List congestion controls (tcp), queues, rules of video, studies, profiles, metrics or figures."""
     match what:
         case "studies":
             put(_studies(), form)
@@ -93,7 +93,11 @@ def _algorithms(what: str) -> Table:
     from sojourn import catalogue
 
     known = catalogue.load()
-    title, entries = ("Congestion controls", known.congestion_controls) if what == "tcp" else ("Queue disciplines", known.queues)
+    title, entries = {
+        "tcp": ("Congestion controls", known.congestion_controls),
+        "queues": ("Queue disciplines", known.queues),
+        "video": ("Rules that choose bit rates of video", known.video_rules),
+    }[what]
     rows = [
         {
             **{"name": entry.name, "also": list(entry.aliases), "title": entry.title},

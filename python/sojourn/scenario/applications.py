@@ -6,8 +6,8 @@ from pydantic import Field, model_validator
 
 from sojourn.published_sizes import PUBLISHED
 from sojourn.scenario.base import Table
-from sojourn.scenario.quantities import Duration
-from sojourn.scenario.sizes import RandomSize, Sizes
+from sojourn.scenario.quantities import Duration, Size
+from sojourn.scenario.sizes import Counts, RandomCount, RandomSize, Sizes
 
 #: Bytes of a request: 3GPP2 C.R1002-0, HTTP model.
 REQUEST = 350
@@ -15,6 +15,10 @@ REQUEST = 350
 #: Connections of a browser to a host with HTTP/1.1: what Chromium (``kMaxSocketsPerGroup``) and Firefox
 #: (``network.http.max-persistent-connections-per-server``) have. RFC 9112 section 9.4 names no number.
 CONNECTIONS = 6
+
+
+#: The payload of a frame of HTTP/2: RFC 9113 section 6.5.2, the initial value of SETTINGS_MAX_FRAME_SIZE, and the greatest.
+FRAME, MOST_FRAME = 16_384, 2**24 - 1
 
 
 def _as_json(size: int | Sizes) -> dict[str, Any]:
@@ -38,7 +42,7 @@ class Exchange(Table):
 class Page(Table):
     """The load of a page: a first object, and then those that it names."""
 
-    objects: int = Field(ge=0, le=10_000, description="Objects besides the first.")
+    objects: RandomCount = Field(description="Objects besides the first.")
     request: RandomSize = Field(REQUEST, description="Bytes of a request.")
     first: RandomSize | None = Field(None, description="Bytes of the first object; by default web-main-object.")
     size: RandomSize | None = Field(None, description="Bytes of each other object; by default web-embedded-object.")
@@ -46,11 +50,19 @@ class Page(Table):
         CONNECTIONS, ge=1, le=256, description="Connections at most, each with one request after another, as with HTTP/1.1."
     )
     multiplexed: bool = Field(False, description="Request all objects at once on one connection, as with HTTP/2.")
+    interleaved: bool = Field(
+        False, description="Multiplexed responses take turns, frame by frame, instead of following one another."
+    )
+    frame: Size | None = Field(None, le=MOST_FRAME, description='Payload of a frame; "16384 B" by default.')
 
     @model_validator(mode="after")
     def _has_connections(self) -> Self:
         if self.multiplexed and "connections" in self.model_fields_set:
             raise ValueError("connections: a multiplexed page has one")
+        if self.interleaved and not self.multiplexed:
+            raise ValueError("interleaved: only the responses of a multiplexed page share a connection")
+        if self.frame is not None and not self.interleaved:
+            raise ValueError("frame: only interleaved responses have frames")
         return self
 
     def as_json(self) -> dict[str, Any]:
@@ -63,8 +75,14 @@ class Page(Table):
             "page": {
                 "request": _as_json(self.request),
                 **sizes,
-                "objects": {"fixed": self.objects} if self.objects else None,
+                "objects": self._objects(),
                 "connections": 1 if self.multiplexed else self.connections,
                 "multiplexed": self.multiplexed,
+                **({"frame": self.frame or FRAME} if self.interleaved else {}),
             }
         }
+
+    def _objects(self) -> dict[str, Any] | None:
+        if isinstance(self.objects, Counts):
+            return self.objects.as_json()
+        return {"fixed": self.objects} if self.objects else None

@@ -28,7 +28,7 @@ Hosts = Annotated[
 """One host or several, groups among them; flows run between all pairs."""
 
 
-_VECTORS, _VECTORS_SCHEMA = from_file(read, "File of connection vectors in Tmix's original format.")
+_VECTORS, _VECTORS_SCHEMA = from_file(read, "File of connection vectors in either format of Tmix.")
 
 #: The most pairs of hosts that one entry of ``from`` and one of ``to`` may stand for.
 MOST_PAIRS = 100_000

@@ -24,7 +24,12 @@ def describe(error: ValidationError, within: str = "") -> str:
     message = str(first["ctx"]["error"]) if first["type"] == "value_error" else _plain(first)
     key, *further = (_path((within, *problem["loc"]) if within else problem["loc"]) for problem in (first, *others))
     more = _also([other for other in dict.fromkeys(further) if other != key])
-    return f"{key}: {message}{more}" if key else f"{message}{more}"
+    return _on_one_line(f"{key}: {message}{more}" if key else f"{message}{more}")
+
+
+def _on_one_line(text: str) -> str:
+    """The text with what a terminal would not show as it is, such as line breaks of a file's contents, written as in Python."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def _also(keys: list[str]) -> str:

@@ -1,22 +1,26 @@
-"""Distributions of the sizes of transfers, in bytes."""
+"""Distributions of sizes, in bytes, and of numbers of things."""
 
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from sojourn.published_sizes import PUBLISHED, CutOff, Point
 from sojourn.scenario.base import Table
-from sojourn.scenario.quantities import Size, at_least, dimension_schema
+from sojourn.scenario.quantities import Size, at_least
 from sojourn.units import SIZE
 
 #: The most rows that a file of sizes or of arrivals may have: each run's specification has them all.
 MOST_ROWS = 1_000_000
 
+
+#: The most things that are drawn at a time, such as objects of a page.
+MOST_COUNT = 10_000
 
 #: What each distribution needs, and may have besides.
 _KEYS = {
@@ -35,8 +39,8 @@ class Points:
     points: tuple[Point, ...]
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> list[tuple[float, ...]]:
-    """Some columns of numbers of a CSV file with a header.
+def read_rows(path: Path, columns: Sequence[str] = ()) -> list[tuple[float, ...]]:
+    """Some columns, or else all, of a CSV file of numbers with a header.
 
     Raises:
         ValueError: it cannot be read, or is no such file.
@@ -54,7 +58,7 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[tuple[float, ...]]:
             raise ValueError(f'"{path.name}": line 1: no column "{wanted}" (there are: {", ".join(header) or "none"})')
     if len(rows) - 1 > MOST_ROWS:
         raise ValueError(f'"{path.name}": {len(rows) - 1:,} rows; at most {MOST_ROWS:,}')
-    places = [header.index(wanted) for wanted in columns]
+    places = [header.index(wanted) for wanted in columns or header]
     found = []
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(header):
@@ -75,18 +79,18 @@ def _number(text: str, name: str, line: int) -> float:
     return value
 
 
-def _read_points(path: Path) -> Points:
-    """A distribution function: sizes in bytes, and the probability of sizes up to there."""
-    points = tuple((size, share) for size, share in read_rows(path, ("bytes", "probability")))
+def _read_points(path: Path, of: str) -> Points:
+    """A distribution function: values, in a column of that name, and the probability of values up to there."""
+    points = tuple((value, share) for value, share in read_rows(path, (of, "probability")))
     if len(points) < 2:
         raise ValueError(f'"{path.name}": a distribution function needs two rows')
     for number, (before, after) in enumerate(pairwise(points), start=3):
         if after[0] < before[0] or after[1] < before[1]:
-            raise ValueError(f'"{path.name}": line {number}: bytes and probability must not be less than in the line before')
+            raise ValueError(f'"{path.name}": line {number}: {of} and probability must not be less than in the line before')
     if points[-1][1] != 1:
         raise ValueError(f'"{path.name}": the probabilities must end at 1, not at {points[-1][1]:g}')
     if points[-1][0] < 1:
-        raise ValueError(f'"{path.name}": the greatest size must be 1 B or more')
+        raise ValueError(f'"{path.name}": {of} must reach 1')
     return Points(path.name, points)
 
 
@@ -101,39 +105,44 @@ def from_file(read: Any, description: str) -> Any:
     return PlainValidator(validate), WithJsonSchema({"type": "string", "description": description})
 
 
-_POINTS, _POINTS_SCHEMA = from_file(_read_points, "CSV of a distribution function: bytes, probability.")
+_SIZES, _SIZES_SCHEMA = from_file(partial(_read_points, of="bytes"), "CSV of a distribution function: bytes, probability.")
+_COUNTS, _COUNTS_SCHEMA = from_file(partial(_read_points, of="objects"), "CSV of a distribution function: objects, probability.")
 
 
-class Sizes(Table):
-    """Random sizes."""
+class Distribution(Table):
+    """A distribution of sizes or of numbers of things, which differ in their units, and in what has been published."""
+
+    #: What it is of, in messages.
+    what: ClassVar[str]
 
     distribution: Literal["exponential", "lognormal", "pareto", "empirical"]
-    mean: Size | None = Field(None, description="Mean; of log-normal sizes before they are cut off.")
-    sigma: float | None = Field(None, gt=0, le=10, description="Standard deviation of the natural logarithm of the size.")
+    mean: Any = None
+    sigma: float | None = Field(None, gt=0, le=10, description="Standard deviation of the natural logarithm.")
     shape: float | None = Field(None, gt=0, le=100, description="Tail index.")
-    least: Size | None = Field(None, description="Least size.")
-    most: Size | None = Field(None, description="Greatest size.")
-    name: Literal["web-search", "data-mining", "web-main-object", "web-embedded-object"] | None = Field(
-        None, description="A distribution that has been published."
-    )
-    file: Annotated[Points | None, _POINTS, _POINTS_SCHEMA] = None
+    least: Any = None
+    most: Any = None
+    name: Any = None
+    file: Any = None
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         needed, possible = _KEYS[self.distribution]
         for key in ("mean", "sigma", "shape", "least", "most", "name", "file"):
             if getattr(self, key) is not None and key not in (*needed, *possible):
-                raise ValueError(f"{key}: {self.distribution} sizes have {' and '.join((*needed, *possible))}")
+                raise ValueError(f"{key}: {self.distribution} {self.what} have {' and '.join((*needed, *possible))}")
         for key in needed:
             if getattr(self, key) is None:
-                raise ValueError(f'{self.distribution} sizes need "{key}"')
+                raise ValueError(f'{self.distribution} {self.what} need "{key}"')
         if self.distribution == "empirical" and (self.name is None) == (self.file is None):
-            raise ValueError('empirical sizes need either "name" or "file"')
+            raise ValueError(f'empirical {self.what} need either "name" or "file"')
         if self.least is not None and self.most is not None and self.most <= self.least:
-            raise ValueError(f'most: "{SIZE.format(self.most)}" must be more than least, "{SIZE.format(self.least)}"')
+            raise ValueError(f"most: {self._shown(self.most)} must be more than least, {self._shown(self.least)}")
         if self.distribution == "pareto" and self.most is None and self.shape is not None and self.shape <= 1:
             raise ValueError(f'shape: the mean is infinite at {self.shape:g}; must be above 1, or "most" must be given')
         return self
+
+    def _shown(self, value: Any) -> str:
+        return f"{value:g}"
 
     def as_json(self) -> dict[str, Any]:
         """The distribution as a run's specification has it."""
@@ -150,6 +159,38 @@ class Sizes(Table):
                 return PUBLISHED[str(self.name)].as_json()
 
 
+class Sizes(Distribution):
+    """Random sizes."""
+
+    what = "sizes"
+
+    mean: Size | None = Field(None, description="Mean; of log-normal sizes before they are cut off.")
+    least: Size | None = Field(None, description="Least size.")
+    most: Size | None = Field(None, description="Greatest size.")
+    name: Literal["web-search", "data-mining", "web-main-object", "web-embedded-object"] | None = Field(
+        None, description="A distribution that has been published."
+    )
+    file: Annotated[Points | None, _SIZES, _SIZES_SCHEMA] = None
+
+    def _shown(self, value: int) -> str:
+        return f'"{SIZE.format(value)}"'
+
+
+Count = Annotated[float, Field(ge=1, le=MOST_COUNT)]
+
+
+class Counts(Distribution):
+    """Random numbers of things, rounded up."""
+
+    what = "numbers"
+
+    mean: Count | None = Field(None, description="Mean; of log-normal numbers before they are cut off.")
+    least: Count | None = Field(None, description="Least number.")
+    most: Count | None = Field(None, description="Greatest number.")
+    name: Literal["web-objects"] | None = Field(None, description="A distribution that has been published.")
+    file: Annotated[Points | None, _COUNTS, _COUNTS_SCHEMA] = None
+
+
 def _read(given: object, info: ValidationInfo) -> int | Sizes:
     if isinstance(given, Sizes):
         return given
@@ -158,10 +199,20 @@ def _read(given: object, info: ValidationInfo) -> int | Sizes:
     return at_least(SIZE, 1)(given)
 
 
-def _schema() -> dict[str, Any]:
-    table = Sizes.model_json_schema()
-    return {"anyOf": [dimension_schema(SIZE), table]}
+def _read_count(given: object, info: ValidationInfo) -> int | Counts:
+    if isinstance(given, Counts):
+        return given
+    if isinstance(given, Mapping):
+        return Counts.model_validate(given, context=info.context)
+    if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= MOST_COUNT:
+        raise ValueError(f"must be a whole number from 0 to {MOST_COUNT:,}, or a distribution")
+    return given
 
 
-RandomSize = Annotated[int | Sizes, PlainValidator(_read), WithJsonSchema(_schema())]
+RandomCount = Annotated[
+    int | Counts, PlainValidator(_read_count, json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_COUNT)] | Counts)
+]
+"""A number of things, or a distribution."""
+
+RandomSize = Annotated[int | Sizes, PlainValidator(_read, json_schema_input_type=Size | Sizes)]
 """Bytes, more than 0; or a distribution."""

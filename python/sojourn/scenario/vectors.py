@@ -1,10 +1,12 @@
 """Connection vectors of Tmix: what the applications of recorded connections wrote, and when.
 
-The format is that of Weigle, Adurthi, Hernández-Campos, Jeffay and Smith, "Tmix: A Tool for Generating Realistic TCP Application
-Workloads in ns-2", CCR 36(3), 2006; the ns-2 manual, section "Connection Vectors", calls it the original one. Times are in
-microseconds.
+The formats are the two of the ns-2 manual, section "Connection Vectors": the original one of Weigle, Adurthi,
+Hernández-Campos, Jeffay and Smith, "Tmix: A Tool for Generating Realistic TCP Application Workloads in ns-2", CCR 36(3),
+2006, and the alternate one, which says of each wait what it comes after. The first connection of a file says which it is, as
+in ns-2. Times are in microseconds.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +20,11 @@ MICROSECOND = PICOSECONDS // 1_000_000
 #: The greatest number that a line may have: as a time, 31 years.
 _MOST = 10**15
 
-#: Lines that say what the network was like: windows, round trip, losses. The scenario has its own.
-_OF_NETWORK = {"w", "r", "l"}
+#: Lines that say what the network was like: segments, windows, round trip, losses. The scenario has its own.
+_OF_NETWORK = ("m", "w", "r", "l")
+
+#: Names of sequential and of concurrent connections.
+_ORIGINAL, _ALTERNATE = ("SEQ", "CONC"), ("S", "C")
 
 
 class Write(NamedTuple):
@@ -81,28 +86,31 @@ def read(path: Path) -> Vectors:
 
 def _vectors(name: str, lines: list[str]) -> Iterator[Vector]:
     reading: _Reading | None = None
+    names: tuple[str, ...] = (*_ORIGINAL, *_ALTERNATE)
     for number, line in enumerate(lines, start=1):
         words = line.split("#", 1)[0].split()
         if not words:
             continue
-        if words[0] in ("SEQ", "CONC"):
+        if words[0] in names:
             if reading is not None:
                 yield reading.end()
-            reading = _Reading(name, number, words)
+            else:
+                names = _ORIGINAL if words[0] in _ORIGINAL else _ALTERNATE
+            reading = (_Original if names is _ORIGINAL else _Alternate)(name, number, words)
         elif reading is None:
-            raise ValueError(f'"{name}": line {number}: "{words[0]}" before the first SEQ or CONC')
+            raise ValueError(f'"{name}": line {number}: "{words[0][:20]}" before the first of {", ".join(names)}')
         else:
             reading.take(number, words)
     if reading is not None:
         yield reading.end()
 
 
-class _Reading:
+class _Reading(ABC):
     """A connection that is being read."""
 
     def __init__(self, name: str, number: int, words: list[str]) -> None:
         self.name, self.number = name, number
-        self.concurrent = words[0] == "CONC"
+        self.concurrent = words[0].startswith("C")
         counts = 2 if self.concurrent else 1
         if len(words) < 2 + counts:
             self._fail(
@@ -111,28 +119,28 @@ class _Reading:
         self.start = self._value(number, words[1]) * MICROSECOND
         self.counts = [self._value(number, word) for word in words[2 : 2 + counts]]
         self.writes: list[Write] = []
-        # How long the next write waits: of either end in turn, or of each end.
-        self.waits = [0, 0]
 
     def take(self, number: int, words: list[str]) -> None:
         """A line after the first."""
-        kind = words[0]
+        kind, *values = words
         if kind in _OF_NETWORK:
             return
-        known = {"c>": 0, "c<": 1, "t>": 0, "t<": 1} if self.concurrent else {">": 0, "<": 1, "t": 0}
+        known = self._known()
         if kind not in known:
             what = "concurrent" if self.concurrent else "sequential"
-            self._fail(number, f'"{kind}" in a {what} connection; known: {", ".join((*known, *sorted(_OF_NETWORK)))}')
-        if len(words) != 2:
-            self._fail(number, f'"{kind}" needs one number')
-        value, end = self._value(number, words[1]), known[kind]
-        if kind.startswith("t"):
-            self.waits[end] += value * MICROSECOND
-            return
-        lane = end if self.concurrent else 0
-        if value:  # Without data nothing is written, and nobody waits for it.
-            self.writes.append(Write(end == 1, self.waits[lane], value))
-            self.waits[lane] = 0
+            self._fail(number, f'"{kind[:20]}" in a {what} connection; known: {", ".join((*known, *sorted(_OF_NETWORK)))}')
+        needed = known[kind]
+        if len(values) != len(needed):
+            self._fail(number, f'"{kind}" needs {" and ".join(needed)}')
+        self._act(kind, [self._value(number, value) for value in values], number)
+
+    @abstractmethod
+    def _known(self) -> dict[str, tuple[str, ...]]:
+        """The lines that a connection of its kind has, and the numbers that each needs."""
+
+    @abstractmethod
+    def _act(self, kind: str, values: list[int], number: int) -> None:
+        """A line of what the ends do."""
 
     def end(self) -> Vector:
         """The connection, when its last line has been read."""
@@ -152,3 +160,51 @@ class _Reading:
 
     def _fail(self, number: int, what: str) -> NoReturn:
         raise ValueError(f'"{self.name}": line {number}: {what}')
+
+
+class _Original(_Reading):
+    """Lines of data, and of time between them."""
+
+    def __init__(self, name: str, number: int, words: list[str]) -> None:
+        super().__init__(name, number, words)
+        # How long the next write waits: of either end in turn, or of each end.
+        self.waits = [0, 0]
+
+    def _known(self) -> dict[str, tuple[str, ...]]:
+        return dict.fromkeys(("c>", "c<", "t>", "t<") if self.concurrent else (">", "<", "t"), ("one number",))
+
+    def _act(self, kind: str, values: list[int], _: int) -> None:
+        (value,) = values
+        end = int(kind.endswith("<"))
+        lane = end if self.concurrent else 0
+        if kind.startswith("t"):
+            self.waits[lane] += value * MICROSECOND
+        elif value:  # Without data nothing is written, and nobody waits for it.
+            self.writes.append(Write(end == 1, self.waits[lane], value))
+            self.waits[lane] = 0
+
+
+class _Alternate(_Reading):
+    """A line a write: how long it waits after the end's own write before, how long after what it answers, and its bytes."""
+
+    def __init__(self, name: str, number: int, words: list[str]) -> None:
+        super().__init__(name, number, words)
+        self.closed: set[str] = set()
+
+    def _known(self) -> dict[str, tuple[str, ...]]:
+        return dict.fromkeys(("I", "A"), ("send_wait_time", "recv_wait_time", "bytes"))
+
+    def _act(self, kind: str, values: list[int], number: int) -> None:
+        after_own, after_other, size = values
+        if kind in self.closed:
+            self._fail(number, f'"{kind}" after its line of 0 bytes, which closes the connection')
+        if not size:
+            self.closed.add(kind)
+            return
+        at_server = kind == "A"
+        answers = not self.concurrent and bool(self.writes) and self.writes[-1].at_server != at_server
+        if answers and after_own:
+            self._fail(number, f'"{kind}" answers the line before; its send_wait_time must be 0')
+        if not answers and after_other and (self.concurrent or self.writes):
+            self._fail(number, f'"{kind}" answers nothing; its recv_wait_time must be 0')
+        self.writes.append(Write(at_server, (after_own + after_other) * MICROSECOND, size))

@@ -1,13 +1,19 @@
 """Video with an adaptive bit rate."""
 
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, Self
+from pathlib import Path
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
+from sojourn import catalogue
 from sojourn.scenario.base import Table
 from sojourn.scenario.quantities import Duration, PositiveDuration, Rate
-from sojourn.units import DURATION
+from sojourn.scenario.sizes import from_file, read_rows
+from sojourn.units import DURATION, PICOSECONDS
 
 #: The video of Mao, Netravali and Alizadeh, "Neural Adaptive Video Streaming with Pensieve", SIGCOMM 2017, section 5.1, in bit/s:
 #: EnvivioDash3 of the DASH-264 test vectors, with segments of 4 s. The buffer is that of its player (sim/env.py, BUFFER_THRESH).
@@ -19,13 +25,52 @@ SEGMENT, BUFFER = DURATION.parse("4 s"), DURATION.parse("60 s")
 RESERVOIR_OF, FULL_OF = (90, 240), (216, 240)
 
 
+@dataclass(frozen=True)
+class Segments:
+    """Segments of variable bit rates: of each its bytes at each rung."""
+
+    name: str
+    rows: tuple[tuple[int, ...], ...]
+
+    def ladder(self, segment: int) -> list[int]:
+        """The nominal bit rates: of each rung the mean of its segments."""
+        return [max(sum(rung) * 8 * PICOSECONDS // (len(rung) * segment), 1) for rung in zip(*self.rows, strict=True)]
+
+
+def _read_segments(path: Path) -> Segments:
+    rows = read_rows(path)
+    for number, row in enumerate(rows, start=2):
+        if any(size < 1 or size != int(size) for size in row):
+            raise ValueError(f'"{path.name}": line {number}: a segment must have a whole number of bytes, 1 or more')
+    means = [sum(rung) for rung in zip(*rows, strict=True)]
+    for place, (low, high) in enumerate(pairwise(means), start=2):
+        if low >= high:
+            raise ValueError(f'"{path.name}": column {place} has no more bytes than the one before; bit rates must ascend')
+    return Segments(path.name, tuple(tuple(map(int, row)) for row in rows))
+
+
+_SIZES, _SIZES_SCHEMA = from_file(_read_segments, "CSV of segments: a row a segment, a column a bit rate, bytes.")
+
+
+class _Rules:
+    """The names of the catalogue's rules, for editors."""
+
+    def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"enum": [rule.name for rule in catalogue.load().video_rules]}
+
+
+def _known(name: str) -> str:
+    return catalogue.load().video_rule(name).name
+
+
 class Video(Table):
     """A viewer: segments of a video, one request after another on one connection, each at a bit rate that a rule chooses."""
 
-    rule: Literal["bba0", "bba2", "bola", "throughput"] = Field(description="What chooses the bit rate of the next segment.")
+    rule: Annotated[str, AfterValidator(_known), _Rules()] = Field(description="What chooses the bit rate of the next segment.")
     ladder: list[Rate] = Field(
         list(LADDER), min_length=1, description="Bit rates, ascending; 0.3 to 4.3 Mbit/s in six steps by default."
     )
+    sizes: Annotated[Segments | None, _SIZES, _SIZES_SCHEMA] = None
     segment: PositiveDuration = Field(SEGMENT, description='Duration of a segment; "4 s" by default.')
     buffer: PositiveDuration = Field(BUFFER, description='Video that the player buffers; "60 s" by default.')
     start_after: Duration | None = Field(
@@ -44,6 +89,8 @@ class Video(Table):
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
+        if self.sizes is not None and "ladder" in self.model_fields_set:
+            raise ValueError("ladder: the file of sizes has the bit rates")
         if any(low >= high for low, high in pairwise(self.ladder)):
             raise ValueError("ladder: bit rates must ascend")
         if self.buffer < self.segment:
@@ -70,7 +117,8 @@ class Video(Table):
         reservoir, cushion = self._map()
         found = {
             "rule": {"bba0": {"reservoir": reservoir, "cushion": cushion}} if self.rule == "bba0" else self.rule,
-            "ladder": self.ladder,
+            "ladder": self.ladder if self.sizes is None else self.sizes.ladder(self.segment),
+            **({} if self.sizes is None else {"sizes": self.sizes.rows}),
             "segment": self.segment,
             "buffer": self.buffer,
             "start_after": self.segment if self.start_after is None else self.start_after,

@@ -82,7 +82,7 @@ impl Application for Exchanges {
                     context.act(Action::WakeAt(context.now + think));
                 }
             }
-            Event::Accepted(_) => {}
+            Event::Accepted(_) | Event::Room { .. } => {}
         }
     }
 }

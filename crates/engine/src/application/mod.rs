@@ -9,6 +9,7 @@
 //! what its sessions share, and its settings in [`ApplicationSpecification`].
 
 mod exchanges;
+mod frames;
 mod page;
 mod periodic;
 mod vectors;
@@ -63,6 +64,13 @@ pub enum Event {
         /// Where it arrived.
         at: End,
     },
+    /// An end may write so many bytes, and no more waits than it wanted: the answer to [`Action::AwaitRoom`].
+    Room {
+        /// The connection.
+        connection: usize,
+        /// One at least.
+        bytes: u64,
+    },
     /// The time of the latest [`Action::WakeAt`] has come.
     Woken,
 }
@@ -80,6 +88,15 @@ pub enum Action {
         from: End,
         /// Its size.
         bytes: u64,
+    },
+    /// The application is to be told once, now or later, when of what an end wrote fewer bytes than these wait for the window.
+    AwaitRoom {
+        /// The connection.
+        connection: usize,
+        /// The end.
+        from: End,
+        /// How many may wait; one at least.
+        waiting: u64,
     },
     /// The application is to be woken at a time, which replaces an earlier one that has not come.
     WakeAt(Time),

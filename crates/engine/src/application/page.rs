@@ -1,10 +1,11 @@
 //! The load of a page: a first object, which names the others, then those. With HTTP/1.1 (RFC 9112 section 9.3) each of several
 //! connections carries one request after another, each request after the response to the one before. With HTTP/2 (RFC 9113) all requests leave
-//! at once on one connection, and the responses follow one another in the order of the requests.
+//! at once on one connection, and the responses follow one another in the order of the requests, or take turns frame by frame.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::frames::Frames;
 use super::{Action, Application, Context, End, Event, Extent, Kind};
 use crate::specification::PageSpecification;
 use crate::time::Time;
@@ -13,6 +14,9 @@ use crate::workload::Sizes;
 /// The most objects of a page, and the most connections to load it.
 const MOST_OBJECTS: u64 = 10_000;
 const MOST_CONNECTIONS: u64 = 256;
+
+/// The greatest frame: RFC 9113 section 6.5.2, SETTINGS_MAX_FRAME_SIZE.
+const MOST_FRAME: u64 = (1 << 24) - 1;
 
 /// What all sessions share.
 #[derive(Debug)]
@@ -24,6 +28,7 @@ pub struct PagePlan {
     size: Sizes,
     connections: u64,
     multiplexed: bool,
+    frame: Option<u64>,
 }
 
 impl PagePlan {
@@ -36,8 +41,11 @@ impl PagePlan {
         if given.connections == 0 || given.connections > MOST_CONNECTIONS {
             return Err(format!("page: connections must be 1 to {MOST_CONNECTIONS}"));
         }
+        if given.frame.is_some_and(|frame| !given.multiplexed || frame.0 == 0 || frame.0 > MOST_FRAME) {
+            return Err(format!("page: frame must be 1 to {MOST_FRAME} bytes, of a multiplexed page"));
+        }
         let objects = given.objects.as_ref().map(|objects| sizes("objects", objects)).transpose()?;
-        if objects.as_ref().is_some_and(|objects| objects.mean() > MOST_OBJECTS as f64) {
+        if objects.as_ref().is_some_and(|objects| objects.mean_count() > MOST_OBJECTS as f64) {
             return Err(format!("page: objects must be at most {MOST_OBJECTS}"));
         }
         Ok(PagePlan {
@@ -47,12 +55,13 @@ impl PagePlan {
             size: sizes("size", &given.size)?,
             connections: given.connections,
             multiplexed: given.multiplexed,
+            frame: given.frame.map(|frame| frame.0),
         })
     }
 
     /// What is known of all sessions.
     pub fn extent(&self) -> Extent {
-        let objects = self.objects.as_ref().map_or(0.0, Sizes::mean);
+        let objects = self.objects.as_ref().map_or(0.0, Sizes::mean_count);
         let bytes = self.first.mean() + objects * self.size.mean();
         let connections = if self.multiplexed { 1 } else { self.connections };
         Extent { connections, bytes, rows: Some(2.0 + objects), pace: None }
@@ -69,27 +78,32 @@ pub struct Page {
     wanted: VecDeque<u64>,
     /// Objects that have not arrived.
     missing: u64,
-    /// Of each connection, the requests whose responses have not arrived.
-    open: Vec<Pending>,
+    open: Vec<Carried>,
+    /// Responses that take turns, if they do.
+    frames: Option<Frames>,
 }
 
-/// Requests whose responses have not arrived: when they were sent, and the sizes of the responses.
+/// What a connection carries.
 #[derive(Debug, Default)]
-struct Pending {
-    awaited: VecDeque<(Time, u64)>,
-    /// How many of them the server has answered.
-    answered: usize,
+struct Carried {
+    /// Its requests: when they were sent, and the sizes of the responses.
+    requests: Vec<(Time, u64)>,
+    /// How many of them have arrived at the server.
+    asked: usize,
+    /// Of what the server has written and has not arrived, the request to which it is the end of the response, if it is.
+    under_way: VecDeque<Option<usize>>,
 }
 
 impl Page {
     /// The application of a session.
     pub fn new(plan: Arc<PagePlan>, _serial: u64) -> Page {
         let (wanted, open) = (VecDeque::new(), Vec::new());
-        Page { plan, start: Time::ZERO, bytes: 0, wanted, missing: 1, open }
+        let frames = plan.frame.map(Frames::new);
+        Page { plan, start: Time::ZERO, bytes: 0, wanted, missing: 1, open, frames }
     }
 
     fn request(&mut self, connection: usize, size: u64, context: &mut Context) {
-        self.open[connection].awaited.push_back((context.now, size));
+        self.open[connection].requests.push((context.now, size));
         let bytes = self.plan.request.draw(context.random);
         context.write(connection, End::Client, bytes);
     }
@@ -101,13 +115,13 @@ impl Page {
     }
 
     fn open(&mut self, context: &mut Context) {
-        self.open.push(Pending::default());
+        self.open.push(Carried::default());
         context.act(Action::Open);
     }
 
     /// The first object has arrived, and names the others.
     fn want_others(&mut self, context: &mut Context) {
-        let count = self.plan.objects.as_ref().map_or(0, |objects| objects.draw(context.random)).min(MOST_OBJECTS);
+        let count = self.plan.objects.as_ref().map_or(0, |objects| objects.count(context.random)).min(MOST_OBJECTS);
         self.wanted = (0..count).map(|_| self.plan.size.draw(context.random)).collect();
         self.missing += count;
         if self.plan.multiplexed {
@@ -122,10 +136,36 @@ impl Page {
         }
     }
 
-    fn on_response(&mut self, connection: usize, context: &mut Context) {
-        let pending = &mut self.open[connection];
-        let Some((sent, size)) = pending.awaited.pop_front() else { return };
-        pending.answered -= 1;
+    /// A request has arrived, and is answered.
+    fn answer(&mut self, connection: usize, context: &mut Context) {
+        let carried = &mut self.open[connection];
+        let request = carried.asked;
+        let Some((_, size)) = carried.requests.get(request) else { return };
+        carried.asked += 1;
+        if let Some(frames) = &mut self.frames {
+            frames.open(request, *size);
+            await_room(connection, frames, &self.plan, context);
+        } else {
+            carried.under_way.push_back(Some(request));
+            context.write(connection, End::Server, *size);
+        }
+    }
+
+    /// Responses that take turns go on.
+    fn go_on(&mut self, connection: usize, mut room: u64, context: &mut Context) {
+        let Some(frames) = &mut self.frames else { return };
+        while let Some(portion) = frames.take(room) {
+            room = room.saturating_sub(portion.bytes);
+            self.open[connection].under_way.push_back(portion.ends);
+            context.write(connection, End::Server, portion.bytes);
+        }
+        await_room(connection, frames, &self.plan, context);
+    }
+
+    fn on_arrival(&mut self, connection: usize, context: &mut Context) {
+        let carried = &mut self.open[connection];
+        let Some(Some(request)) = carried.under_way.pop_front() else { return };
+        let (sent, size) = carried.requests[request];
         let is_first = self.bytes == 0;
         self.bytes += size;
         context.act(Action::Complete { kind: Kind::Request, start: sent, bytes: size });
@@ -154,15 +194,17 @@ impl Application for Page {
                 self.request(0, size, context);
             }
             Event::Opened(connection) => self.request_next(connection, context),
-            Event::Received { connection, at: End::Server } => {
-                let pending = &mut self.open[connection];
-                if let Some((_, size)) = pending.awaited.get(pending.answered) {
-                    pending.answered += 1;
-                    context.write(connection, End::Server, *size);
-                }
-            }
-            Event::Received { connection, at: End::Client } => self.on_response(connection, context),
+            Event::Received { connection, at: End::Server } => self.answer(connection, context),
+            Event::Received { connection, at: End::Client } => self.on_arrival(connection, context),
+            Event::Room { connection, bytes } => self.go_on(connection, bytes, context),
             Event::Accepted(_) | Event::Woken => {}
         }
+    }
+}
+
+/// The server goes on when less than a frame waits for the window.
+fn await_room(connection: usize, frames: &Frames, plan: &PagePlan, context: &mut Context) {
+    if let Some(waiting) = plan.frame.filter(|_| !frames.is_empty()) {
+        context.act(Action::AwaitRoom { connection, from: End::Server, waiting });
     }
 }

@@ -67,7 +67,7 @@ impl Application for Periodic {
                     context.act(Action::Complete { kind: Kind::Report, start, bytes });
                 }
             }
-            Event::Opened(_) | Event::Received { .. } => {}
+            Event::Opened(_) | Event::Received { .. } | Event::Room { .. } => {}
         }
     }
 }

@@ -175,6 +175,7 @@ impl Application for Vectors {
             Event::Accepted(_) => self.open(End::Server, context),
             Event::Received { at, .. } => self.on_arrival(at, context),
             Event::Woken => self.proceed(context),
+            Event::Room { .. } => {}
         }
     }
 }

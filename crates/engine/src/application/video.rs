@@ -77,7 +77,7 @@ impl Application for Video {
                 let next = self.player.on_segment(context.now);
                 self.go_on(next, context);
             }
-            Event::Accepted(_) => {}
+            Event::Accepted(_) | Event::Room { .. } => {}
         }
     }
 

@@ -59,6 +59,8 @@ pub(super) struct Owner {
     pub sends: End,
     /// Whether the session knows that this end may write.
     pub is_open: bool,
+    /// The session is to be told when fewer bytes than these wait for the window; zero if it is not.
+    pub awaited_room: u64,
 }
 
 /// What a flow had counted when the measuring window opened.

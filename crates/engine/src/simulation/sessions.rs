@@ -118,7 +118,8 @@ impl Group {
         let running = self.sessions.as_mut()?.open.get_mut(session)?;
         let connection = running.connections.len() as u32;
         let [up, down] = [(0, End::Client), (1, End::Server)].map(|(remainder, sends)| {
-            let (template, owner) = (&self.template, Owner { session, connection, sends, is_open: false });
+            let (template, owner) =
+                (&self.template, Owner { session, connection, sends, is_open: false, awaited_room: 0 });
             self.open.insert_at(remainder, 2, |serial| template.direction(number(serial), owner, now))
         });
         running.connections.push((number(up), number(down)));
@@ -183,8 +184,12 @@ impl Simulation {
         };
         let opens = !owner.is_open && connection.sender.state() == State::Established;
         owner.is_open |= opens;
+        let room = if owner.awaited_room > 0 { take_room(owner, connection) } else { None };
         let owner = *owner;
         let (has_syn, arrived) = (connection.take_syn(), connection.take_arrived());
+        if let Some(room) = room {
+            self.tell(group, owner.session, room);
+        }
         if !(opens || has_syn || arrived > 0) {
             return;
         }
@@ -241,21 +246,38 @@ impl Simulation {
         }
     }
 
-    /// Tells a session what happens, and does what it says.
+    /// Tells a session what happens, and does what it says; if that is at once followed by something else, tells it that.
     fn tell(&mut self, group: usize, session: u32, event: Event) {
         let mut actions = std::mem::take(&mut self.actions);
-        if let Some(Running { session, random, .. }) = self.flows.running(group, session) {
-            session.on_event(event, &mut Context { now: self.now, random, actions: &mut actions });
-        }
-        for action in actions.drain(..) {
-            self.act(group, session, action);
+        let mut next = Some(event);
+        while let Some(event) = next.take() {
+            if let Some(Running { session, random, .. }) = self.flows.running(group, session) {
+                session.on_event(event, &mut Context { now: self.now, random, actions: &mut actions });
+            }
+            for action in actions.drain(..) {
+                if let Action::AwaitRoom { connection, from, waiting } = action {
+                    next = self.await_room(group, session, connection, from, waiting);
+                } else {
+                    self.act(group, session, action);
+                }
+            }
         }
         self.actions = actions;
+    }
+
+    /// The session wants to know when fewer bytes than these wait for the window: now, or later.
+    fn await_room(&mut self, group: usize, session: u32, index: usize, from: End, waiting: u64) -> Option<Event> {
+        let (up, down) = *self.flows.running(group, session)?.connections.get(index)?;
+        let flow = self.flows.get_mut(if from == End::Client { up } else { down })?;
+        let (owner, Endpoints::Tcp(connection)) = (flow.owner.as_mut()?, &flow.endpoints) else { return None };
+        owner.awaited_room = waiting;
+        take_room(owner, connection)
     }
 
     fn act(&mut self, group: usize, session: u32, action: Action) {
         let Some(running) = self.flows.running(group, session) else { return };
         match action {
+            Action::AwaitRoom { .. } => unreachable!("is answered by an event"),
             Action::Open => {
                 let Flows { groups, numbers, .. } = &mut self.flows;
                 let up = groups[group].open_connection(session, |serial| numbers.number(group, serial), self.now);
@@ -325,4 +347,14 @@ impl Simulation {
         }
         self.let_think(group);
     }
+}
+
+/// The room that a session has waited for, if it is there: fewer bytes than it said wait for the window.
+fn take_room(owner: &mut Owner, connection: &Connection) -> Option<Event> {
+    let (waiting, free) = connection.sender.waiting();
+    if waiting >= owner.awaited_room {
+        return None;
+    }
+    let bytes = std::mem::take(&mut owner.awaited_room) - waiting + free;
+    Some(Event::Room { connection: owner.connection as usize, bytes })
 }

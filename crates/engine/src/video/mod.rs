@@ -6,7 +6,9 @@ mod ladder;
 mod player;
 pub mod rules;
 
-use serde::Deserialize;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer};
 
 use crate::time::Duration;
 use crate::units::Rate;
@@ -21,6 +23,9 @@ pub struct VideoSpecification {
     pub rule: rules::RuleSpecification,
     /// The bit rates of the segments, ascending.
     pub ladder: Vec<Rate>,
+    /// Of each segment, its bytes at each of the bit rates, which are then nominal; none if all segments of a rate have the same size.
+    #[serde(default, deserialize_with = "shared")]
+    pub sizes: Option<Arc<Vec<Vec<u64>>>>,
     /// The duration of a segment.
     pub segment: Duration,
     /// The video that the player's buffer holds.
@@ -31,7 +36,21 @@ pub struct VideoSpecification {
     pub length: Option<Duration>,
 }
 
+/// What all viewers share.
+fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Vec<Vec<u64>>>>, D::Error> {
+    Ok(Option::<Vec<Vec<u64>>>::deserialize(deserializer)?.map(Arc::new))
+}
+
 impl VideoSpecification {
+    /// The bit rates and the segments.
+    pub fn ladder(&self) -> Ladder {
+        let ladder = Ladder::new(self.ladder.clone(), self.segment);
+        match &self.sizes {
+            Some(sizes) => ladder.with_sizes(Arc::clone(sizes)),
+            None => ladder,
+        }
+    }
+
     /// Checks what types do not say.
     ///
     /// # Errors
@@ -42,6 +61,11 @@ impl VideoSpecification {
         }
         if self.ladder[0].0 == 0 || self.ladder.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err("ladder: bit rates must be above 0 and ascend".to_owned());
+        }
+        let is_row =
+            |row: &Vec<u64>| row.len() == self.ladder.len() && row.iter().all(|size| (1..=1 << 53).contains(size));
+        if self.sizes.as_ref().is_some_and(|sizes| sizes.is_empty() || !sizes.iter().all(is_row)) {
+            return Err("sizes: each segment must have 1 to 2^53 bytes at each bit rate".to_owned());
         }
         if self.segment == Duration::ZERO {
             return Err("segment: must be above 0".to_owned());

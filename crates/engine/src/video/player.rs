@@ -97,8 +97,10 @@ pub struct Player {
     segments: VecDeque<usize>,
     /// What is left of the first.
     left: Duration,
-    /// The rung and moment of the latest request.
-    requested: Option<(usize, Time)>,
+    /// The rung, moment and size of the latest request.
+    requested: Option<(usize, Time, u64)>,
+    /// Segments that were requested.
+    number: u64,
     /// Whether that has not arrived.
     awaits: bool,
     /// Segments that are yet to be requested; none of a video without end.
@@ -114,7 +116,7 @@ pub struct Player {
 impl Player {
     /// A player that is not yet turned on.
     pub fn new(specification: &VideoSpecification) -> Player {
-        let ladder = Ladder::new(specification.ladder.clone(), specification.segment);
+        let ladder = specification.ladder();
         Player {
             rule: Rule::new(&specification.rule, &ladder, specification.buffer),
             ladder,
@@ -124,6 +126,7 @@ impl Player {
             segments: VecDeque::new(),
             left: Duration::ZERO,
             requested: None,
+            number: 0,
             awaits: false,
             missing: specification.length.map(|length| length.0.div_ceil(specification.segment.0)),
             shown: None,
@@ -154,19 +157,21 @@ impl Player {
         if wanted > self.capacity {
             return Next::WaitUntil(now + (wanted - self.capacity));
         }
-        let previous = self.requested.map(|(rung, _)| rung);
-        let rung = self.rule.choose(&View { ladder: &self.ladder, buffered: self.buffered(), previous });
-        self.requested = Some((rung, now));
+        let previous = self.requested.map(|(rung, ..)| rung);
+        let (buffered, segment, missing) = (self.buffered(), self.number, self.missing);
+        let rung = self.rule.choose(&View { ladder: &self.ladder, buffered, previous, segment, missing });
+        let bytes = self.ladder.bytes(segment, rung);
+        self.requested = Some((rung, now, bytes));
+        self.number += 1;
         self.awaits = true;
         self.missing = self.missing.map(|missing| missing - 1);
-        Next::Request(self.ladder.bytes(rung))
+        Next::Request(bytes)
     }
 
     /// The last byte of the requested segment has arrived.
     pub fn on_segment(&mut self, now: Time) -> Next {
         self.play_until(now);
-        if let Some((rung, asked)) = self.requested.filter(|_| std::mem::take(&mut self.awaits)) {
-            let bytes = self.ladder.bytes(rung);
+        if let Some((rung, asked, bytes)) = self.requested.filter(|_| std::mem::take(&mut self.awaits)) {
             self.rule.on_download(&Download { bytes, time: now.since(asked) });
             self.counts.segments += 1;
             self.counts.bytes += bytes;

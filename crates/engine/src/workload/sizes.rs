@@ -73,7 +73,8 @@ impl Sizes {
                 Some(most) => mean_of_bounded_pareto(*shape, *least, *most),
             },
             SizeDistribution::Empirical(points) => {
-                points.windows(2).map(|ends| (ends[1].1 - ends[0].1) * (ends[0].0 + ends[1].0) / 2.0).sum()
+                let between = points.windows(2).map(|ends| (ends[1].1 - ends[0].1) * (ends[0].0 + ends[1].0) / 2.0);
+                points[0].0 * points[0].1 + between.sum::<f64>()
             }
         }
     }
@@ -89,8 +90,30 @@ impl Sizes {
 
     /// Draws a size in bytes, at least one.
     pub fn draw(&self, random: &mut Random) -> u64 {
-        let size = match &self.distribution {
-            SizeDistribution::Fixed(size) => return *size,
+        self.count(random).max(1)
+    }
+
+    /// Draws a number of things, none perhaps.
+    pub fn count(&self, random: &mut Random) -> u64 {
+        match &self.distribution {
+            SizeDistribution::Fixed(count) => *count,
+            _ => rounded_up(self.value(random)) as u64,
+        }
+    }
+
+    /// The mean number of things.
+    pub fn mean_count(&self) -> f64 {
+        // Only the part by which they are rounded up is estimated, which is less than one.
+        let mut random = Random::stream(0, Purpose::Sizes, u64::MAX);
+        let added = |value: f64| rounded_up(value) - value;
+        let sum: f64 = (0..STANDING).map(|_| added(self.value(&mut random))).sum();
+        self.mean() + sum / f64::from(STANDING)
+    }
+
+    /// Draws a value of the distribution before it is rounded up.
+    fn value(&self, random: &mut Random) -> f64 {
+        match &self.distribution {
+            SizeDistribution::Fixed(size) => *size as f64,
             SizeDistribution::Exponential { mean } => -libm::log(1.0 - random.unit()) * mean,
             SizeDistribution::Lognormal { mean, sigma, least, most } => {
                 let part = Lognormal::new(*mean, *sigma, *least, *most);
@@ -107,9 +130,12 @@ impl Sizes {
                 least * libm::pow(1.0 - random.unit() * whole, -1.0 / shape)
             }
             SizeDistribution::Empirical(points) => at_share(points, random.unit()),
-        };
-        size.ceil().clamp(1.0, GREATEST) as u64
+        }
     }
+}
+
+fn rounded_up(value: f64) -> f64 {
+    value.ceil().clamp(0.0, GREATEST)
 }
 
 /// The share of log-normal sizes that their bounds leave at least: others are drawn again.
@@ -155,8 +181,11 @@ fn mean_of_bounded_pareto(shape: f64, least: f64, most: f64) -> f64 {
     shape * least * (1.0 - libm::pow(ratio, shape - 1.0)) / ((shape - 1.0) * whole)
 }
 
-/// The size at a share of a distribution function whose points lines join.
+/// The size at a share of a distribution function whose points lines join. What it has at its first point are sizes of just that.
 fn at_share(points: &[(f64, f64)], share: f64) -> f64 {
+    if share < points[0].1 {
+        return points[0].0;
+    }
     let above = points.partition_point(|(_, cumulative)| *cumulative <= share).clamp(1, points.len() - 1);
     let ((low, before), (high, after)) = (points[above - 1], points[above]);
     low + (high - low) * (share - before) / (after - before)
@@ -204,6 +233,7 @@ mod tests {
             SizeDistribution::Pareto { shape: 1.0, least: 10_000.0, most: Some(1e6) },
             SizeDistribution::Pareto { shape: 3.0, least: 10_000.0, most: None },
             SizeDistribution::Empirical(vec![(0.0, 0.0), (10_000.0, 0.5), (90_000.0, 1.0)]),
+            SizeDistribution::Empirical(vec![(10_000.0, 0.4), (90_000.0, 1.0)]),
         ];
         for distribution in distributions {
             let (sizes, all) = drawn(distribution, 100_000);
@@ -239,6 +269,21 @@ mod tests {
                 (found - share).abs() <= 4.0 * (share * (1.0 - share) / all.len() as f64).sqrt(),
                 "{size}: {found}"
             );
+        }
+    }
+
+    /// Of a distribution function with points at whole numbers, each number has the probability by which it rises there, none among
+    /// them, within four standard errors.
+    #[test]
+    fn numbers_of_things() {
+        let points = vec![(0.0, 0.3), (1.0, 0.5), (2.0, 0.5), (3.0, 1.0)];
+        let numbers = Sizes::new(&SizeDistribution::Empirical(points)).expect("allowed");
+        let mut random = Random::stream(1, Purpose::Sizes, 0);
+        let all: Vec<u64> = (0..100_000).map(|_| numbers.count(&mut random)).collect();
+        assert!((numbers.mean_count() - (0.2 + 3.0 * 0.5)).abs() < 4.0 * 1.2 / f64::from(STANDING).sqrt());
+        for (number, law) in [(0, 0.3), (1, 0.2), (2, 0.0), (3, 0.5)] {
+            let share = all.iter().filter(|drawn| **drawn == number).count() as f64 / all.len() as f64;
+            assert!((share - law).abs() <= 4.0 * f64::sqrt(law * (1.0 - law) / all.len() as f64), "{number}: {share}");
         }
     }
 

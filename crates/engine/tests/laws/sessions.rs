@@ -90,6 +90,14 @@ fn page_without_load() {
     ] {
         let result = idle(page(objects, 10 * MSS, connections, multiplexed)).run();
         let what = format!("{objects} objects, {connections} connections, multiplexed {multiplexed}");
+        if multiplexed {
+            // Whatever shares the connection, it carries as much in full segments.
+            for frame in [2 * MSS, 16_384] {
+                let mut given = page(objects, 10 * MSS, connections, multiplexed);
+                given["page"]["frame"] = json!(frame);
+                assert_eq!(round_trips(&idle(given).run(), Kind::Page), [law], "{what}, frames of {frame}");
+            }
+        }
         assert_eq!(round_trips(&result, Kind::Page), [law], "{what}");
         let requests = round_trips(&result, Kind::Request);
         assert_eq!(requests.len() as u64, objects + 1, "{what}");
@@ -100,16 +108,98 @@ fn page_without_load() {
     }
 }
 
+/// A page of eight objects, whose requests leave together in the initial window, over 10 Mbit/s and a short round trip, without losses.
+fn crowded(frame: Option<u64>, size: Value) -> Path {
+    let application = json!({"page": {
+        "request": {"fixed": 50}, "first": {"fixed": 500}, "objects": {"fixed": 8}, "size": size, "connections": 1,
+        "multiplexed": true, "frame": frame,
+    }});
+    let queue = droptail(10_000);
+    Path { flows: vec![of(application)], queue, duration: 10 * S, warm_up: 0, ..Path::new(10_000_000, MS) }
+}
+
+/// Sizes of the objects of a page, and when they had arrived, in seconds after their requests.
+fn objects(result: &RunResult) -> Vec<(f64, f64)> {
+    let requests = result.transfers.iter().filter(|each| each.kind == Kind::Request);
+    requests.skip(1).map(|each| (each.bytes as f64, each.completed.since(each.start).seconds())).collect()
+}
+
+fn page_load_time(result: &RunResult) -> f64 {
+    let page = result.transfers.iter().find(|each| each.kind == Kind::Page).expect("a page");
+    page.completed.since(page.start).seconds()
+}
+
+/// Responses that take turns share the connection as in processor sharing: an object of size s is complete when of each object, of size
+/// x, min(x, s) has been sent, up to a frame of each. Only the first is ahead, by the initial window and a frame, which leave before the
+/// second request has arrived. Responses in the order of requests are a FIFO: one is complete when all before it are. The work is the
+/// same, and so is the time of the last.
+#[test]
+fn turns_are_processor_sharing() {
+    let goodput = 10e6 / 8.0 * MSS as f64 / 1_500.0;
+    let sizes = json!({"empirical": [[20_000, 0.0], [200_000, 1.0]]});
+    let shared = crowded(Some(1_000), sizes.clone()).run();
+    let in_order = crowded(None, sizes).run();
+    let (found, ordered) = (objects(&shared), objects(&in_order));
+    assert_eq!(found.len(), 8);
+    let ahead = (10 * MSS + 1_000) as f64;
+    let left = |size: f64| if size == ordered[0].0 { size - ahead } else { size };
+    // A frame of each, the frame that waits, and some round trips of slow start.
+    let tolerance = 9.0 * 1_000.0 / goodput + 0.012;
+    for (size, time) in &found {
+        let work = found.iter().map(|(other, _)| left(*other).min(left(*size))).sum::<f64>();
+        let law = (ahead + work) / goodput;
+        assert!((time - law).abs() < tolerance, "{size} B: {time} s, law {law} s");
+    }
+    let mut before = 0.0;
+    for (size, time) in ordered {
+        before += size;
+        assert!((time - before / goodput).abs() < 0.012, "{size} B: {time} s, law {} s", before / goodput);
+    }
+    let (one, other) = (page_load_time(&shared), page_load_time(&in_order));
+    assert!((one - other).abs() < 0.01, "{one} s and {other} s");
+}
+
+/// With equal sizes processor sharing has all objects complete at the end, and a FIFO one after another: the mean time is as much longer
+/// as n is than (n + 1) / 2, for a page that takes as long.
+#[test]
+fn mean_time_of_equal_objects() {
+    let mean = |path: Path| objects(&path.run()).iter().map(|(_, time)| time).sum::<f64>() / 8.0;
+    let size = json!({"fixed": 100_000});
+    let (shared, in_order) = (mean(crowded(Some(16_384), size.clone())), mean(crowded(None, size)));
+    // Up to the turns of the last frames: n (n - 1) / 2 of them.
+    let (ratio, law) = (shared / in_order, 8.0 / 4.5);
+    assert!(ratio < 1.01 * law && ratio > law * (1.0 - 4.0 * 16_384.0 / 0.8e6), "{ratio}, law {law}");
+}
+
+/// A request that arrives while a response is under way has its turn at once, because little is written ahead: two objects of 1 MB, of which
+/// the second is requested 50 ms later (a request of 62,500 bytes at 10 Mbit/s), are complete at the end, 25 ms and no time before
+/// it. In order the first would take half of the time.
+#[test]
+fn later_request_has_its_turn() {
+    let mut path = crowded(Some(16_384), json!({"fixed": 1_000_000}));
+    path.queue = droptail(30);
+    path.flows[0]["application"]["page"]["request"] = json!({"fixed": 62_500});
+    path.flows[0]["application"]["page"]["objects"] = json!({"fixed": 2});
+    let found = objects(&path.run());
+    let [(_, first), (_, second)] = found[..] else { panic!("two objects: {found:?}") };
+    assert!(first > 0.9 * second && first < second, "{first} s and {second} s");
+}
+
 /// Pages that arrive at a bottleneck that drops: every packet is accounted for after every event, each page is complete or open at the
 /// end, and what the client received is what the server sent in answer to requests, each byte once.
 #[test]
 fn bytes_both_ways() {
-    for (profile, control) in [("rfc", "newreno"), ("linux-6", "cubic"), ("linux-6", "bbr")] {
+    for (profile, control, frame) in [
+        ("rfc", "newreno", None),
+        ("linux-6", "cubic", None),
+        ("linux-6", "bbr", None),
+        ("linux-6", "cubic", Some(2_000)),
+    ] {
         let profiled = profiled(profile, control);
         let mut flow = of(json!({"page": {
             "request": {"exponential": {"mean": 3000.0}}, "first": {"exponential": {"mean": 30_000.0}},
             "objects": {"exponential": {"mean": 5.0}}, "size": {"exponential": {"mean": 20_000.0}},
-            "connections": 4, "multiplexed": false,
+            "connections": 4, "multiplexed": frame.is_some(), "frame": frame,
         }}));
         flow["arrivals"] = json!({"process": {"poisson": {"rate": 4.0}}, "sizes": null});
         flow["source"] = json!({
@@ -123,7 +213,7 @@ fn bytes_both_ways() {
             stack: profiled.stack,
             ..Path::new(10_000_000, 20 * MS)
         };
-        let what = format!("{profile}, {control}");
+        let what = format!("{profile}, {control}, {frame:?}");
         assert!(path.run_with_census(&what) > 20, "{what}: the run must have losses to prove anything");
         let result = path.run();
         for (row, flow) in result.flows.iter().enumerate() {

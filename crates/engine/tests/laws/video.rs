@@ -19,8 +19,9 @@ fn video(rule: &Value) -> Value {
     })
 }
 
-fn rules() -> [Value; 4] {
-    [json!({"bba0": {"reservoir": 5 * S, "cushion": 13 * S}}), json!("bba2"), json!("bola"), json!("throughput")]
+fn rules() -> [Value; 5] {
+    let bba0 = json!({"bba0": {"reservoir": 5 * S, "cushion": 13 * S}});
+    [bba0, json!("bba1"), json!("bba2"), json!("bola"), json!("throughput")]
 }
 
 /// A viewer over a path with a round-trip time of 20 ms and a queue of 30 packets.
@@ -99,6 +100,21 @@ fn start_delay_in_round_trips() {
         let delay = seen(&path.run()).start_delay().expect("it plays") / 0.1;
         assert!((delay - f64::from(law)).abs() < 0.01, "{delay} round trips");
     }
+}
+
+/// Segments of variable sizes: what arrives are the sizes of the file, one row after another and again from the first, at the rungs that
+/// were chosen; with a single rung all of them are known.
+#[test]
+fn sizes_of_a_file() {
+    let mut given = video(&json!("bba1"));
+    let sizes = [10_000, 250_000, 90_000];
+    given["ladder"] = json!([sizes.iter().sum::<u64>() * 8 / 3]);
+    given["sizes"] = json!(sizes.map(|size| [size]));
+    given["length"] = json!(7 * S);
+    let result = watch(given, 20_000_000).run();
+    let segments = result.transfers.iter().filter(|each| each.kind == Kind::Request);
+    assert!(segments.map(|each| each.bytes).eq((0..7).map(|number| sizes[number % 3])));
+    assert_eq!(seen(&result).bytes, result.flows[0].total_bytes_delivered);
 }
 
 /// A video that ends has played all of it, and its session is complete: the connection is closed.

@@ -15,12 +15,13 @@ fn writes() -> impl Strategy<Value = Value> {
 
 fn applications() -> impl Strategy<Value = Value> {
     let sizes = || (1.0f64..60_000.0).prop_map(|mean| json!({"exponential": {"mean": mean}}));
-    let page = (sizes(), sizes(), 0u64..20, 1u64..8, any::<bool>()).prop_map(
-        |(first, size, objects, connections, multiplexed)| {
+    let frames = prop::option::of(1_000u64..40_000);
+    let page = (sizes(), sizes(), 0u64..20, 1u64..8, any::<bool>(), frames).prop_map(
+        |(first, size, objects, connections, multiplexed, frame)| {
             let objects = if objects == 0 { Value::Null } else { json!({"fixed": objects}) };
             json!({"page": {
                 "request": {"fixed": 350}, "first": first, "objects": objects, "size": size, "connections": connections,
-                "multiplexed": multiplexed,
+                "multiplexed": multiplexed, "frame": frame.filter(|_| multiplexed),
             }})
         },
     );

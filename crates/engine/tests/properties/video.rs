@@ -1,5 +1,7 @@
 //! Properties of players and of the rules that choose bit rates, whatever the network does.
 
+use std::sync::Arc;
+
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use sojourn_engine::time::{Duration, Time};
@@ -17,6 +19,7 @@ fn rule() -> impl Strategy<Value = RuleSpecification> {
             reservoir: Duration::from_milliseconds(reservoir),
             cushion: Duration::from_milliseconds(cushion),
         }),
+        Just(RuleSpecification::Bba1),
         Just(RuleSpecification::Bba2),
         Just(RuleSpecification::Bola),
         Just(RuleSpecification::Throughput),
@@ -26,13 +29,14 @@ fn rule() -> impl Strategy<Value = RuleSpecification> {
 prop_compose! {
     fn specification()(
         rule in rule(), ladder in rates(), segment in 100..10_000u64, segments in 1..40u64, odd in 0..100u64, start in 0..50_000u64,
-        length in proptest::option::of(1..30u64)
+        length in proptest::option::of(1..30u64), parts in proptest::option::of(vec(vec(1..3_000_000u64, 10), 1..20))
     ) -> VideoSpecification {
         let segment = Duration::from_milliseconds(segment);
         let buffer = segment * segments + Duration(odd);
         let start_after = Duration::from_milliseconds(start).min(buffer);
         let length = length.map(|segments| segment * segments);
-        VideoSpecification { rule, ladder, segment, buffer, start_after, length }
+        let sizes = parts.map(|rows| Arc::new(rows.into_iter().map(|row| row[..ladder.len()].to_vec()).collect()));
+        VideoSpecification { rule, ladder, sizes, segment, buffer, start_after, length }
     }
 }
 
@@ -100,7 +104,7 @@ proptest! {
         let mut before = (0, 0.0);
         for buffered in buffers {
             let buffered = Duration::from_seconds(buffered);
-            let (rung, rate) = (map.choose(&View { ladder: &ladder, buffered, previous }), map.rate(&ladder, buffered));
+            let (rung, rate) = (map.choose(&View { ladder: &ladder, buffered, previous, segment: 0, missing: None }), map.rate(&ladder, buffered));
             prop_assert!(rung >= before.0 && rate >= before.1);
             prop_assert!(rung == 0 || ladder.rate(rung - 1).0 as f64 <= rate);
             before = (rung, rate);
@@ -110,6 +114,7 @@ proptest! {
     /// A path of twice the highest rate never stalls a player after its start, whatever the rule.
     #[test]
     fn fast_path_never_stalls(specification in specification(), segments in 1..60usize) {
+        let specification = VideoSpecification { sizes: None, ..specification };
         let top = specification.ladder.last().expect("a rate").0;
         let mut player = Player::new(&specification);
         let mut now = Time::ZERO;

@@ -152,6 +152,12 @@ impl Sender {
         self.stream.as_ref().map_or(0, |stream| stream.written)
     }
 
+    /// Bytes that the application has written and that have not left, and how many more the congestion window has room for.
+    pub fn waiting(&self) -> (u64, u64) {
+        let nxt = FIRST_DATA + self.flight.scoreboard.nxt() * self.flight.window.mss;
+        (self.end.saturating_sub(nxt), self.flight.window.cwnd.saturating_sub(self.flight.pipe()))
+    }
+
     /// Bytes of payload below a sequence number that the receiver has, which counts padding.
     pub fn payload_below(&self, sequence: u64) -> u64 {
         let Some(stream) = &self.stream else { return sequence - FIRST_DATA };

@@ -2,6 +2,7 @@
 //! Rate Adaptation: Evidence from a Large Video Streaming Service", SIGCOMM 2014, section 4).
 
 use super::View;
+use crate::about::About;
 use crate::time::Duration;
 use crate::video::Ladder;
 
@@ -30,7 +31,7 @@ impl RateMap {
 
     /// Algorithm 1: the rate stays until the map crosses the next higher or lower one.
     pub fn choose(&self, view: &View) -> usize {
-        let View { ladder, buffered, previous } = *view;
+        let View { ladder, buffered, previous, .. } = *view;
         let previous = previous.unwrap_or(0);
         if buffered <= self.reservoir {
             return 0;
@@ -58,6 +59,17 @@ pub struct Bba0 {
 }
 
 impl Bba0 {
+    /// Name, source and deviations.
+    pub const ABOUT: About = About {
+        name: "bba0",
+        aliases: &[],
+        title: "BBA-0, buffer-based",
+        class: "buffer",
+        year: 2014,
+        source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 4",
+        deviations: "",
+    };
+
     /// The rule with a rate map.
     pub fn new(map: RateMap) -> Bba0 {
         Bba0 { map }

@@ -1,18 +1,10 @@
-//! BBA-2: BBA-0 with a small reservoir, and a start in which the rate rises as long as segments arrive much faster than they play
-//! (Huang, Johari, McKeown, Trunnell and Watson, SIGCOMM 2014, sections 5 and 6).
-//!
-//! Segments of a constant bit rate all have the size that their rate says, so that the paper's chunk map is the rate map, and its
-//! computed reservoir is at its lower bound. Outage protection (section 7.1), which moves the map, is left out.
+//! BBA-2: BBA-1 with a start in which the rate rises as long as segments arrive much faster than they play (Huang, Johari, McKeown,
+//! Trunnell and Watson, SIGCOMM 2014, section 6).
 
-use super::{Download, RateMap, View};
+use super::{ChunkMap, Download, View};
+use crate::about::About;
 use crate::time::Duration;
 use crate::video::Ladder;
-
-/// The lower bound of the reservoir (section 5.1).
-const LEAST_RESERVOIR: Duration = Duration::from_seconds(8);
-
-/// The share of the buffer at which the map reaches the highest rate (section 4: 216 s of 240 s).
-const FULL: (u64, u64) = (9, 10);
 
 /// What the buffer must gain by a segment, in durations of it, for the rate to rise: with an empty buffer, and at the end of the
 /// cushion (section 6: downloads eight times, and twice, as fast as the video plays).
@@ -22,7 +14,7 @@ const GAIN_WHEN_FULL: f64 = 0.5;
 /// The rule.
 #[derive(Clone, Debug)]
 pub struct Bba2 {
-    map: RateMap,
+    map: ChunkMap,
     segment: Duration,
     starts: bool,
     /// How long the latest segment took.
@@ -30,22 +22,30 @@ pub struct Bba2 {
 }
 
 impl Bba2 {
+    /// Name, source and deviations.
+    pub const ABOUT: About = About {
+        name: "bba2",
+        aliases: &[],
+        title: "BBA-2, buffer-based with a fast start",
+        class: "buffer",
+        year: 2014,
+        source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 6",
+        deviations: "Without outage protection (section 7.1). The reservoir as in BBA-1.",
+    };
+
     /// The rule of a player whose buffer holds so much video.
     pub fn new(ladder: &Ladder, capacity: Duration) -> Bba2 {
-        let reservoir = LEAST_RESERVOIR.max(ladder.segment());
-        let cushion = Duration(capacity.0 / FULL.1 * FULL.0) - reservoir;
-        Bba2 { map: RateMap { reservoir, cushion }, segment: ladder.segment(), starts: true, took: None }
+        Bba2 { map: ChunkMap::new(ladder, capacity), segment: ladder.segment(), starts: true, took: None }
     }
 
-    /// The rate map of the steady state.
-    pub fn map(&self) -> &RateMap {
+    /// The map of the steady state.
+    pub fn map(&self) -> &ChunkMap {
         &self.map
     }
 
     /// The gain of a segment above which the rate rises, in durations of the segment, with so much buffered.
     pub fn gain_needed(&self, buffered: Duration) -> f64 {
-        let full = (self.map.reservoir + self.map.cushion).0 as f64;
-        let share = (buffered.0 as f64 / full).min(1.0);
+        let share = (buffered.0 as f64 / self.map.full().0 as f64).min(1.0);
         GAIN_WHEN_EMPTY - share * (GAIN_WHEN_EMPTY - GAIN_WHEN_FULL)
     }
 

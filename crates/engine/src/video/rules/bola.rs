@@ -3,6 +3,7 @@
 //! 11). This is BOLA-BASIC: V is constant, as it is not in BOLA-FINITE, and throughput limits no rate, as it does in BOLA-O and -U.
 
 use super::View;
+use crate::about::About;
 use crate::time::Duration;
 use crate::video::Ladder;
 
@@ -16,6 +17,17 @@ pub struct Bola {
 }
 
 impl Bola {
+    /// Name, source and deviations.
+    pub const ABOUT: About = About {
+        name: "bola",
+        aliases: &[],
+        title: "BOLA, by Lyapunov optimisation of utility",
+        class: "buffer",
+        year: 2016,
+        source: "Spiteri, Urgaonkar and Sitaraman, \"BOLA: Near-Optimal Bitrate Adaptation for Online Videos\", INFOCOM 2016",
+        deviations: "BOLA-BASIC: V is constant, and throughput limits no rate. Sizes are those of the nominal bit rates.",
+    };
+
     /// The rule with a control parameter V, in segments.
     pub fn new(v: f64) -> Bola {
         Bola { v }

@@ -3,6 +3,7 @@
 //! A rule sees the player's buffer and how long segments took. To add one: write its file, and name it in the two enums below.
 
 mod bba0;
+mod bba1;
 mod bba2;
 mod bola;
 mod throughput;
@@ -10,8 +11,10 @@ mod throughput;
 use serde::Deserialize;
 
 use super::Ladder;
+use crate::about::About;
 use crate::time::Duration;
 pub use bba0::{Bba0, RateMap};
+pub use bba1::{Bba1, ChunkMap};
 pub use bba2::Bba2;
 pub use bola::{Bola, utility};
 pub use throughput::Throughput;
@@ -25,6 +28,10 @@ pub struct View<'a> {
     pub buffered: Duration,
     /// The rung of the segment before; none before the first.
     pub previous: Option<usize>,
+    /// The next segment, counted from zero.
+    pub segment: u64,
+    /// How many are to come, the next among them; none of a video without end.
+    pub missing: Option<u64>,
 }
 
 /// A segment that has arrived.
@@ -47,6 +54,8 @@ pub enum RuleSpecification {
         /// The buffer above the reservoir over which the rate rises to the highest.
         cushion: Duration,
     },
+    /// See [`Bba1`].
+    Bba1,
     /// See [`Bba2`].
     Bba2,
     /// See [`Bola`].
@@ -60,6 +69,8 @@ pub enum RuleSpecification {
 pub enum Rule {
     /// See [`Bba0`].
     Bba0(Bba0),
+    /// See [`Bba1`].
+    Bba1(Bba1),
     /// See [`Bba2`].
     Bba2(Bba2),
     /// See [`Bola`].
@@ -69,10 +80,16 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// All rules.
+    pub fn catalogue() -> [&'static About; 5] {
+        [&Bba0::ABOUT, &Bba1::ABOUT, &Bba2::ABOUT, &Bola::ABOUT, &Throughput::ABOUT]
+    }
+
     /// The rule of a player whose buffer holds so much video.
     pub fn new(specification: &RuleSpecification, ladder: &Ladder, capacity: Duration) -> Rule {
         match *specification {
             RuleSpecification::Bba0 { reservoir, cushion } => Rule::Bba0(Bba0::new(RateMap { reservoir, cushion })),
+            RuleSpecification::Bba1 => Rule::Bba1(Bba1::new(ChunkMap::new(ladder, capacity))),
             RuleSpecification::Bba2 => Rule::Bba2(Bba2::new(ladder, capacity)),
             RuleSpecification::Bola => Rule::Bola(Bola::for_buffer(ladder, capacity)),
             RuleSpecification::Throughput => Rule::Throughput(Throughput::default()),
@@ -83,6 +100,7 @@ impl Rule {
     pub fn choose(&mut self, view: &View) -> usize {
         match self {
             Rule::Bba0(rule) => rule.choose(view),
+            Rule::Bba1(rule) => rule.choose(view),
             Rule::Bba2(rule) => rule.choose(view),
             Rule::Bola(rule) => rule.choose(view),
             Rule::Throughput(rule) => rule.choose(view),
@@ -92,7 +110,7 @@ impl Rule {
     /// A segment has arrived.
     pub fn on_download(&mut self, download: &Download) {
         match self {
-            Rule::Bba0(_) | Rule::Bola(_) => {}
+            Rule::Bba0(_) | Rule::Bba1(_) | Rule::Bola(_) => {}
             Rule::Bba2(rule) => rule.on_download(download),
             Rule::Throughput(rule) => rule.on_download(download),
         }

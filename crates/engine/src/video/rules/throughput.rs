@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use super::{Download, View};
+use crate::about::About;
 
 /// Segments of which the mean is taken.
 const SAMPLES: usize = 5;
@@ -18,6 +19,18 @@ pub struct Throughput {
 }
 
 impl Throughput {
+    /// Name, source and deviations.
+    pub const ABOUT: About = About {
+        name: "throughput",
+        aliases: &[],
+        title: "Rate-based, by the harmonic mean of five throughputs",
+        class: "rate",
+        year: 2015,
+        source: "Yin, Jindal, Sekar and Sinopoli, \"A Control-Theoretic Approach for Dynamic Adaptive Video Streaming over HTTP\", \
+                 SIGCOMM 2015, as RB",
+        deviations: "",
+    };
+
     /// The harmonic mean of the throughputs, in bit/s; none before the first segment.
     pub fn prediction(&self) -> Option<f64> {
         (!self.times.is_empty()).then(|| self.times.len() as f64 / self.times.iter().sum::<f64>())
