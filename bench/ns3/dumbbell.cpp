@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <ctime>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -55,12 +56,26 @@ struct Cell
     double cubicBeta{0.8};
     bool hystart{false};
     bool departureRate{true};
+    bool ecn{false};
     bool randomStarts{false};
     double seconds{4};
     double warmUp{-1};
     double startWithin{3};
     uint32_t seed{1};
 };
+
+/// The names of congestion controls here and in ns-3.
+const std::map<std::string, std::string> CONTROLS{{"bbr", "ns3::TcpBbr"},
+                                                  {"bic", "ns3::TcpBic"},
+                                                  {"cubic", "ns3::TcpCubic"},
+                                                  {"dctcp", "ns3::TcpDctcp"},
+                                                  {"hybla", "ns3::TcpHybla"},
+                                                  {"ledbat", "ns3::TcpLedbat"},
+                                                  {"lp", "ns3::TcpLp"},
+                                                  {"newreno", "ns3::TcpNewReno"},
+                                                  {"scalable", "ns3::TcpScalable"},
+                                                  {"vegas", "ns3::TcpVegas"},
+                                                  {"veno", "ns3::TcpVeno"}};
 
 /// The first flow's sink of a receiver listens here, the others' at the ports after it.
 constexpr uint16_t FIRST_PORT = 5001;
@@ -214,8 +229,9 @@ Packets(uint32_t limit)
 void
 SetStack(const Cell& cell)
 {
-    const TypeId control = cell.tcp == "cubic" ? TcpCubic::GetTypeId() : TcpNewReno::GetTypeId();
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue{control});
+    const auto control = CONTROLS.find(cell.tcp);
+    NS_ABORT_MSG_IF(control == CONTROLS.end(), "no such congestion control: " << cell.tcp);
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue{TypeId::LookupByName(control->second)});
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue{TcpPrrRecovery::GetTypeId()});
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue{cell.segment});
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue{cell.initialWindow});
@@ -257,7 +273,9 @@ InstallDiscipline(const Cell& cell, Ptr<NetDevice> device)
                                     "QueueDelayReference",
                                     TimeValue{Time{cell.target}},
                                     "UseDequeueRateEstimator",
-                                    BooleanValue{cell.departureRate});
+                                    BooleanValue{cell.departureRate},
+                                    "UseEcn",
+                                    BooleanValue{cell.ecn});
     }
     else if (cell.queue == "codel")
     {
@@ -267,7 +285,9 @@ InstallDiscipline(const Cell& cell, Ptr<NetDevice> device)
                                     "Target",
                                     StringValue{cell.target},
                                     "Interval",
-                                    StringValue{cell.interval});
+                                    StringValue{cell.interval},
+                                    "UseEcn",
+                                    BooleanValue{cell.ecn});
     }
     else
     {
@@ -325,7 +345,7 @@ main(int argc, char* argv[])
 {
     Cell cell;
     CommandLine command{__FILE__};
-    command.AddValue("tcp", "newreno or cubic", cell.tcp);
+    command.AddValue("tcp", "the congestion control, such as newreno", cell.tcp);
     command.AddValue("queue", "droptail, pie or codel", cell.queue);
     command.AddValue("senderRate", "rate of the senders' links", cell.senderRate);
     command.AddValue("receiverRate", "rate of the receivers' links", cell.receiverRate);
@@ -345,6 +365,7 @@ main(int argc, char* argv[])
     command.AddValue("cubicBeta", "what CUBIC multiplies its window by", cell.cubicBeta);
     command.AddValue("hystart", "whether CUBIC has HyStart", cell.hystart);
     command.AddValue("departureRate", "whether PIE estimates delays from the departure rate", cell.departureRate);
+    command.AddValue("ecn", "whether PIE and CoDel mark", cell.ecn);
     command.AddValue("randomStarts", "whether starts are random instead of evenly spaced", cell.randomStarts);
     command.AddValue("warmUp", "seconds before metrics are measured; negative: they are not", cell.warmUp);
     command.AddValue("seconds", "simulated seconds", cell.seconds);

@@ -461,6 +461,19 @@ impl Scoreboard {
         debug_assert!(self.counts_agree());
     }
 
+    /// Takes everything outstanding as sent once and in the network, as a sender does that forgets what it was told of it.
+    pub fn forget(&mut self) {
+        if self.sacked + self.lost + self.retransmitted > 0 {
+            for index in self.una..self.nxt {
+                *self.segment_mut(index) = Segment::default();
+            }
+        }
+        (self.sacked, self.lost, self.retransmitted, self.sacked_above_frontier) = (0, 0, 0, 0);
+        self.highest_sacked = self.una;
+        (self.frontier, self.next_lost, self.lost_end, self.next_hole) = (self.una, self.una, self.una, self.una);
+        debug_assert!(self.counts_agree());
+    }
+
     /// Starts a recovery episode: retransmission starts from SND.UNA (RFC 6675 section 5 (4.2): HighRxt = HighACK).
     pub fn start_episode(&mut self) {
         self.next_lost = self.una;

@@ -31,6 +31,24 @@ fn window_of_data(flow: &mut Flow, segments: u64, marked: u64) {
     }
 }
 
+/// ns-3's GetSsThresh takes (1 - alpha / 2) of cwnd after a loss too, whatever is in flight, where RFC 8257 section 3.5 halves. With
+/// alpha = 1/2 three quarters are left, and without marks for 64 windows, as (15/16)^64 = 0.016, nearly all.
+#[test]
+fn loss_as_marks() {
+    for (loss_as_marks, share) in [(true, 0.75), (false, 0.5)] {
+        let parameters = json!({"loss_as_marks": loss_as_marks, "initial_alpha": 0.5});
+        let mut flow = Flow::new("dctcp", parameters, 100.0, milliseconds(100.0));
+        let left = after_loss(&mut flow.algorithm, &flow.window, 100 * MSS, flow.now);
+        assert_eq!(left, (share * 100_000.0) as u64);
+    }
+    let mut unmarked = Flow::new("dctcp", json!({"loss_as_marks": true}), 100.0, milliseconds(100.0));
+    for _ in 0..64 {
+        window_of_data(&mut unmarked, 101, 0);
+    }
+    let left = after_loss(&mut unmarked.algorithm, &unmarked.window, 50 * MSS, unmarked.now);
+    assert_close("segments left", left as f64 / 1000.0, 99.2, 0.3);
+}
+
 /// Without marks DCTCP's window equals New Reno's, in slow start and in congestion avoidance.
 #[test]
 fn reno_without_marks() {

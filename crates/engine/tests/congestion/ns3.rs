@@ -1,7 +1,8 @@
 //! ns-3's rules (`rules = "ns3"`): sequences worked out by hand from the formulas of ns-3.48's tcp-cubic.cc and of the
-//! modules tcp-compound.cc of NITK Surathkal and tcp-cubic.cc of Levasseur, Claypool and Kinicki.
+//! modules tcp-compound.cc of NITK Surathkal and of Zhou, and tcp-cubic.cc of Levasseur, Claypool and Kinicki.
 
 use serde_json::{Value, json};
+use sojourn_engine::tcp::window::Window;
 
 use super::flow::{Flow, MSS, acks, after_loss, assert_close, milliseconds, whole_segments as segments};
 
@@ -181,6 +182,53 @@ fn compound(segments: u64) -> Flow {
     flow.ack_credited(MSS, 0, false);
     flow.ack();
     flow
+}
+
+/// Zhou's Compound grows by MSS^2 / W bytes an acknowledgement, rounded down to 9 at 100 segments, and by W^(3/4) / 8 - 1
+/// segments a round trip that ends with the first segment sent in it. Where acknowledgements cover two segments and pass over its
+/// end, it has no delay window (NewAck).
+#[test]
+fn compound_of_2014_misses_ends_of_round_trips() {
+    let mut single = compound_of_2014(100.0);
+    acks(&mut single, 101, 1);
+    assert_close("with its delay window", single.segments(), 100.91 + 31.62 / 8.0 - 1.0, 0.01);
+    let mut double = compound_of_2014(100.0);
+    acks(&mut double, 200, 2);
+    assert_close("four round trips of acknowledgements of two segments", double.segments(), 101.80, 0.01);
+}
+
+/// The low window is of the loss window: at 37 segments Zhou's Compound is Reno, at 38 it is not (NewAck).
+#[test]
+fn compound_of_2014_low_window() {
+    for (start, growth) in [(37.0, 0.95), (38.0, 0.95 + 15.3 / 8.0 - 1.0)] {
+        let mut module = compound_of_2014(start);
+        acks(&mut module, start as u64 + 1, 1);
+        assert_close("growth", module.segments() - start, growth, 0.1);
+    }
+}
+
+/// From 1000 segments Zhou's Compound has a delay window of 21.23 and grows by a byte an acknowledgement. Of 1023 segments 5 % in
+/// the queue take 0.03 x 51.4. A loss takes it all and halves what is in flight, so that a queue then takes nothing (NewAck,
+/// ResetCompound).
+#[test]
+fn compound_of_2014_falls() {
+    let mut module = compound_of_2014(1000.0);
+    acks(&mut module, 1001, 1);
+    assert_close("window", module.segments(), 1001.0 + 21.23, 0.01);
+    module.rtt = milliseconds(40.0 / 0.95);
+    acks(&mut module, 1001, 1);
+    assert_close("window with a queue", module.segments(), 1002.0 + 21.23 - 1.54, 0.05);
+    assert_eq!(after_loss(&mut module.algorithm, &module.window, 800 * MSS, module.now), 400 * MSS);
+    module.window = Window { cwnd: 500 * MSS, ssthresh: 500 * MSS, mss: MSS };
+    module.rtt = milliseconds(400.0);
+    acks(&mut module, 510, 1);
+    assert_close("window without a delay window", module.segments(), 500.51, 0.01);
+}
+
+/// A flow of Zhou's Compound.
+fn compound_of_2014(segments: f64) -> Flow {
+    let parameters = json!({"rules": "ns3-2014", "zeta": 0.03});
+    Flow::new("compound", parameters, segments, milliseconds(40.0))
 }
 
 /// H-TCP grows by MSS^2 / W and alpha bytes, not segments, for each acknowledgement: alpha is 2 within the first second, with

@@ -55,3 +55,15 @@ fn duplicates_restart_timer() {
         rig.assert_due(now + 1000);
     }
 }
+
+/// tcp_fastretrans_alert: the end of a recovery clears the scoreboard, although 20 is missing by then. UpdateScoreBoard: of the
+/// segments up to the fourth below the highest SACKed, those that the next block does not repeat are lost, and sent again,
+/// 21 to 24 too, which have arrived.
+#[test]
+fn forgotten_scoreboard() {
+    let mut rig = twenty_segments();
+    rig.ack(205, 0, &[(1, 5)]);
+    assert_eq!(rig.ack(206, 0, &[(1, 20)]), (20..29).collect::<Vec<_>>());
+    assert_eq!(rig.ack(305, 20, &[(21, 29)]), [29], "nine in flight of ten");
+    assert_eq!(rig.ack(405, 20, &[(25, 30)]), (20..25).collect::<Vec<_>>(), "half of ten");
+}

@@ -16,6 +16,7 @@ parameters! {
     pub struct DctcpParameters {
         g: f64 = 0.0625, in 0 .. 1, "Estimation gain: the weight of the latest window in alpha", "RFC 8257 section 4.1: 1/16; Linux tcp_dctcp.c, dctcp_shift_g";
         initial_alpha: f64 = 1.0, in 0 .. 1, "Initial value of alpha", "RFC 8257 section 3.3; Linux tcp_dctcp.c, dctcp_alpha_on_init";
+        loss_as_marks: bool = false, "Whether a loss reduces the window by the share of marked bytes, as marks do, and so hardly without marks", "RFC 8257 section 3.5 halves it; ns-3 tcp-dctcp.cc, GetSsThresh does not";
     }
 }
 
@@ -108,11 +109,11 @@ impl CongestionControl for Dctcp {
     /// equation of step 9.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         match event {
-            CongestionEvent::Loss { flight_size } => {
+            CongestionEvent::Loss { flight_size } if !self.parameters.loss_as_marks => {
                 self.additive.restart();
                 window.set_ssthresh(flight_size / 2);
             }
-            CongestionEvent::Ecn { .. } => {
+            CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => {
                 self.additive.restart();
                 window.set_ssthresh(self.share.reduced(window));
             }

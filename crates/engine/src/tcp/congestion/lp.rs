@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use super::linux::Rules;
 use super::linux::lp::LpClock;
 use super::newreno::AdditiveIncrease;
+use super::ns3::Rules;
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
 use crate::parameters;
@@ -19,7 +19,7 @@ parameters! {
         delta: f64 = 0.15, in 0 .. 1, "Share of the range of delays above which the smoothed delay indicates congestion", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 15 / 100";
         gamma: f64 = 0.125, in 0.001 .. 1, "Weight of a new sample in the smoothed delay", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 1 / 8";
         inference: u64 = 3, in 0 .. 1000, "Round trips of the inference phase", "Linux tcp_lp.c, inference";
-        rules: Rules = Rules::Published, "Whose delays: linux takes them from timestamps in milliseconds and forgets their range at each indication, whatever the other parameters are", "Linux tcp_lp.c, tcp_lp_owd_calculator and tcp_lp_pkts_acked";
+        rules: Rules = Rules::Published, "Whose delays: linux takes them from timestamps in milliseconds and forgets their range at each indication, whatever the other parameters are; ns3 too, but without an estimate of the receiver's clock, and leaves ssthresh, so that slow start follows", "Linux tcp_lp.c, tcp_lp_owd_calculator and tcp_lp_pkts_acked; ns-3 tcp-lp.cc, OwdCalculator and PktsAcked";
     }
 }
 
@@ -33,8 +33,8 @@ pub struct Lp {
     reduced: Option<Time>,
     /// The end of the inference phase.
     inference_ends: Time,
-    /// By the rules of Linux.
-    linux: Option<Box<LpClock>>,
+    /// By the rules of Linux or ns-3.
+    clock: Option<Box<LpClock>>,
 }
 
 /// The one-way delays of the connection, in seconds.
@@ -83,14 +83,18 @@ impl Lp {
 
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<LpParameters>) -> Lp {
-        let linux = (parameters.rules == Rules::Linux).then(Box::default);
+        let clock = match parameters.rules {
+            Rules::Published => None,
+            Rules::Linux => Some(Box::default()),
+            Rules::Ns3 => Some(Box::new(LpClock::of_ns3())),
+        };
         Lp {
             parameters,
             additive: AdditiveIncrease::default(),
             delays: None,
             reduced: None,
             inference_ends: Time::ZERO,
-            linux,
+            clock,
         }
     }
 
@@ -107,11 +111,28 @@ impl Lp {
     }
 }
 
+impl Lp {
+    /// Reduces the window if delays say so, and grows it from what is left: as slow start below ssthresh, which only losses lower
+    /// (ns-3 tcp-lp.cc, PktsAcked before IncreaseWindow).
+    fn grow_as_ns3(&mut self, window: &mut Window, ack: &Ack) {
+        let Some(clock) = &mut self.clock else { return };
+        clock.reduce(window);
+        if window.in_slow_start() {
+            window.cwnd += ack.credit.min(window.mss);
+        } else if !clock.is_within_inference() {
+            self.additive.increase(window, ack.credit);
+        }
+    }
+}
+
 impl CongestionControl for Lp {
     /// Grows as Reno outside the inference phase.
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        if let Some(linux) = &mut self.linux {
-            return linux.increase(window, ack);
+        if let Some(clock) = &mut self.clock {
+            return match self.parameters.rules {
+                Rules::Ns3 => self.grow_as_ns3(window, ack),
+                Rules::Published | Rules::Linux => clock.increase(window, ack),
+            };
         }
         let indicated = self.delays.is_some_and(|delays| delays.indicate_congestion(self.parameters.delta));
         let reduced_lately = self.reduced.is_some_and(|reduced| ack.now < reduced + ack.srtt);
@@ -124,8 +145,11 @@ impl CongestionControl for Lp {
 
     /// Reduces the window to half the flight size (RFC 5681 equation 4).
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-        if let Some(linux) = &mut self.linux {
-            return linux.on_congestion(window, event);
+        if let Some(clock) = &mut self.clock {
+            match self.parameters.rules {
+                Rules::Ns3 => clock.reduce(window),
+                Rules::Published | Rules::Linux => return clock.on_congestion(window, event),
+            }
         }
         if let Some(flight_size) = event.flight_size() {
             self.additive.restart();
@@ -135,8 +159,8 @@ impl CongestionControl for Lp {
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
-        if let Some(linux) = &mut self.linux {
-            return linux.on_ack(window, ack);
+        if let Some(clock) = &mut self.clock {
+            return clock.on_ack(window, ack);
         }
         let Some(delay) = ack.one_way_delay.map(Duration::seconds) else { return };
         match &mut self.delays {
@@ -147,18 +171,22 @@ impl CongestionControl for Lp {
 
     /// Only Linux's slow start heeds the inference phase.
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
-        let linux = self.linux.as_mut()?;
-        linux.increase(window, ack);
+        let clock = self.clock.as_mut()?;
+        if self.parameters.rules == Rules::Ns3 {
+            clock.reduce(window);
+            return None;
+        }
+        clock.increase(window, ack);
         Some(0)
     }
 
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
-        if let Some(linux) = &mut self.linux {
-            linux.on_delivery(window, delivery);
+        if let Some(clock) = &mut self.clock {
+            clock.on_delivery(window, delivery);
         }
     }
 
     fn needs(&self) -> Needs {
-        Needs { one_way_delay: true, deliveries: self.linux.is_some(), ..Needs::default() }
+        Needs { one_way_delay: true, deliveries: self.clock.is_some(), ..Needs::default() }
     }
 }

@@ -125,6 +125,7 @@ fn common_defaults() -> Vec<AlgorithmDefault> {
         default_of("scalable", "a", 0.02, "ns-3 tcp-scalable.cc, AIFactor: a segment for 50"),
         default_of("hstcp", "rules", Ns3Rules::Ns3, "ns-3 tcp-highspeed.cc, TableLookupA and TableLookupB"),
         default_of("htcp", "rules", Ns3Rules::Ns3, "ns-3 tcp-htcp.cc, CongestionAvoidance and UpdateBeta"),
+        default_of("lp", "rules", Ns3Rules::Ns3, "ns-3 tcp-lp.cc, OwdCalculator and PktsAcked"),
         default_of("veno", "rules", Ns3Rules::Ns3, "ns-3 tcp-veno.cc, IncreaseWindow"),
         default_of(
             "yeah",
@@ -161,6 +162,8 @@ pub(super) fn defaults_of_3_48() -> Vec<AlgorithmDefault> {
             "ns-3.48 tcp-linux-reno.cc, IncreaseWindow: all segments acknowledged, in slow start too",
         )
         .of_stack(),
+        default_of("dctcp", "loss_as_marks", true, "ns-3.48 tcp-dctcp.cc, GetSsThresh: (1 - alpha / 2) of cwnd"),
+        default_of("bbr", "high_gain", 2.89, "ns-3.48 tcp-bbr.cc, HighGain"),
         default_of("cubic", "name", "hystart", "ns-3.48 tcp-cubic.cc, HyStart: on").of_slow_start(),
         default_of("cubic", "train_cushion", Duration::ZERO, "ns-3.48 tcp-cubic.cc, HystartUpdate").of_slow_start(),
         default_of("cubic", "train_divisor", 1, "ns-3.48 tcp-cubic.cc, HystartUpdate: the whole minimum RTT")

@@ -93,8 +93,12 @@ impl Repair for Ns2Linux {
         Step::REPAIR
     }
 
+    /// The scoreboard begins anew, also above a gap that is still there (tcp_fastretrans_alert). The next SACK blocks, three at
+    /// most, are all that is known then: what they leave out counts as lost, is sent again, and is a loss for another recovery.
     fn leave(&mut self, flight: &mut Flight) {
         self.halving = 0;
+        flight.scoreboard.forget();
+        self.retransmissions.clear();
         if !flight.settings.is_governed {
             flight.window.cwnd = flight.window.cwnd.max(flight.window.ssthresh);
         }

@@ -1,7 +1,8 @@
 //! TCP-LP in Linux tcp_lp.c: one-way delays from timestamps in milliseconds, in 32 bits as there, where they overflow.
 //!
 //! A delay is TSval less TSecr times the ticks of the other clock, 1000 / rate in whole numbers. So once the receiver's clock
-//! is estimated at more than 1000 ticks a second, TSval counts nothing, and the delay is 2^32 less TSecr.
+//! is estimated at more than 1000 ticks a second, TSval counts nothing, and the delay is 2^32 less TSecr. In ns-3's tcp-lp.cc, which
+//! follows it, there is no rate: a delay is the difference of the timestamps, and one at the threshold indicates nothing.
 
 use super::{Steps, segments, set_ssthresh};
 use crate::tcp::congestion::{Ack, CongestionEvent, Delivery, Timestamps};
@@ -47,6 +48,8 @@ pub struct LpClock {
     /// Whether `on_ack` has taken it.
     is_taken: bool,
     is_recovering: bool,
+    /// By ns-3's rules.
+    is_ns3: bool,
 }
 
 fn milliseconds(time: Time) -> u32 {
@@ -54,6 +57,16 @@ fn milliseconds(time: Time) -> u32 {
 }
 
 impl LpClock {
+    /// The state of a new connection by ns-3's rules.
+    pub fn of_ns3() -> LpClock {
+        LpClock { is_ns3: true, ..LpClock::default() }
+    }
+
+    /// Whether an inference phase goes on.
+    pub fn is_within_inference(&self) -> bool {
+        self.is_within_inference
+    }
+
     /// tcp_lp_remote_hz_estimator.
     fn estimate_rate(&mut self, sent: u32, echo: u32) {
         let is_first = self.sent == 0 || self.echo == 0;
@@ -69,8 +82,11 @@ impl LpClock {
         (self.sent, self.echo) = (sent, echo);
     }
 
-    /// tcp_lp_owd_calculator.
+    /// tcp_lp_owd_calculator, and ns-3's OwdCalculator.
     fn delay(&mut self, sent: u32, echo: u32) -> Option<u32> {
+        if self.is_ns3 {
+            return Some(sent.abs_diff(echo)).filter(|delay| *delay > 0);
+        }
         self.estimate_rate(sent, echo);
         let scale = TICKS.checked_div(self.rate)?;
         Some(sent.wrapping_mul(scale).wrapping_sub(echo)).filter(|delay| *delay > 0)
@@ -108,7 +124,8 @@ impl LpClock {
         let smoothed = self.smoothed >> DELAY_SHIFT;
         let least = self.least.unwrap_or(u32::MAX);
         let range = THRESHOLD.wrapping_mul(self.great.wrapping_sub(least)) / 100;
-        if smoothed < least.wrapping_add(range) {
+        let threshold = least.wrapping_add(range);
+        if smoothed < threshold || self.is_ns3 && smoothed == threshold {
             return;
         }
         (self.least, self.great, self.greatest) = (Some(smoothed), self.smoothed >> 2, self.smoothed >> 2);
@@ -136,7 +153,8 @@ impl LpClock {
         self.reduce(window);
     }
 
-    fn reduce(&mut self, window: &mut Window) {
+    /// Reduces the window if the latest acknowledgement indicates congestion.
+    pub fn reduce(&mut self, window: &mut Window) {
         if let Some(reduction) = self.reduction.take() {
             window.cwnd = reduction;
         }
@@ -204,6 +222,26 @@ mod tests {
             windows.push(window.cwnd / MSS);
         }
         assert_eq!(windows, [20, 11, 11, 11, 11, 1]);
+    }
+
+    /// ns-3's tcp-lp.cc by hand, with the same delays. The first is at the threshold of a range of zero and indicates nothing. The
+    /// second is below, but the smoothed delay, 43, is above 40 + 0.15 x 4. The range becomes 43 to 87, and 40 again at the
+    /// next, so that 47 is at the threshold, and 48 reduces to one segment within the inference phase.
+    #[test]
+    fn indications_in_ns3() {
+        let mut clock = LpClock::of_ns3();
+        let mut window = Window { cwnd: 20 * MSS, ssthresh: 20 * MSS, mss: MSS };
+        let mut windows = Vec::new();
+        for (number, delay) in [44, 40, 40, 60, 60, 60].into_iter().enumerate() {
+            let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+            let echo = 100 + 10 * number as u64;
+            let timestamps = Some(Timestamps { sent: at(echo + delay), echo: at(echo) });
+            let rtt = Some(Duration::from_milliseconds(delay + 20));
+            clock.on_ack(&window, &Ack { now: at(echo + delay + 20), rtt, timestamps, ..Ack::default() });
+            clock.reduce(&mut window);
+            windows.push(window.cwnd / MSS);
+        }
+        assert_eq!(windows, [20, 10, 10, 10, 10, 1]);
     }
 
     /// tcp_lp_remote_hz_estimator and tcp_lp_owd_calculator by hand: 3 ticks in 2 are a rate of 1500, 1 in 1 then makes

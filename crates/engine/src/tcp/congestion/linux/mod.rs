@@ -3,6 +3,7 @@
 
 pub(super) mod bbr;
 pub(super) mod bic;
+pub(super) mod compound;
 pub(super) mod cubic;
 pub(super) mod hstcp;
 pub(super) mod htcp;

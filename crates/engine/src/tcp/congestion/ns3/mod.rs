@@ -2,6 +2,7 @@
 //! sources; the functions named are where it is defined.
 
 pub(super) mod compound;
+pub(super) mod compound_2014;
 pub(super) mod cubic;
 pub(super) mod cubic_module;
 pub(super) mod hstcp;
