@@ -110,15 +110,15 @@ export const PRESETS: Preset[] = [
     id: "lock-out",
     title: "Lock-out",
     story:
-      "Twelve flows with round trips of 10 and 12 ms meet a buffer of ten packets. " +
-      "With DropTail in A, whoever finds the buffer full loses, again and again, while others keep it full; RED in B drops at random, in proportion to what each sends. " +
-      "Floyd and Jacobson proposed RED against this lock-out, which RFC 7567 asks routers to prevent.",
-    paper: { text: "Floyd and Jacobson, Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM Transactions on Networking 1(4), 1993", link: "https://doi.org/10.1109/90.251892" },
+      "Two flows of New Reno share 800 kbit/s, the round trip of the second is 6 % longer, and nothing in the network is random. " +
+      "With DropTail in A, the second one's packets always find the buffer full just then, so that the first gets twice as much; RED in B drops at random, before the buffer is full. " +
+      "Floyd and Jacobson found these phase effects on this path, and RFC 7567 asks routers to prevent such lock-out.",
+    paper: { text: "Floyd and Jacobson, On Traffic Phase Effects in Packet-Switched Gateways, ACM CCR 21(2), 1991", link: "https://doi.org/10.1145/122419.122421" },
     state: beside(
       setting(
-        [path("first", "newreno", 6, 10 * MS), path("second", "newreno", 6, 12 * MS)],
-        { rate: 10e6, limit: { packets: 10 } },
-        { duration: 40 * S, warmUp: 10 * S },
+        [path("first", "newreno", 1, 212 * MS, { start: 0 }), path("second", "newreno", 1, 224 * MS, { start: 0 })],
+        { rate: 800e3, limit: { packets: 15 } },
+        { duration: 100 * S, warmUp: 20 * S, profile: "ns2-2.35", overhead: 0 },
       ),
       (b) => {
         Object.assign(b.bottleneck, queue("red", { min: { packets: 5 }, max: { packets: 15 } }), { limit: { packets: 60 } });

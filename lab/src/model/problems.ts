@@ -45,6 +45,7 @@ export function problemOfSetting(of: Setting, known: Catalogue, own: readonly st
   if (!isWhole(of.seed, 0, Number.MAX_SAFE_INTEGER)) return "the seed is not a whole number from 0 to 2^53 - 1.";
   if (!isWhole(of.duration, 1e9, MOST_SECONDS * 1e12)) return `the duration is not from 1 ms to ${MOST_SECONDS} s; sojourn run takes longer ones.`;
   if (!isWhole(of.warmUp, 0, of.duration - 1)) return `the warm-up must be shorter than the duration, ${seconds(of.duration)}.`;
+  if (of.overhead !== null && !isWhole(of.overhead, 0, 1e12)) return "the senders' overhead is not from 0 s to 1 s.";
   if (!find(known.profiles, of.profile)) return `there is no stack profile called "${of.profile}".`;
   const centre = of.bottleneck;
   if (!isWhole(centre.rate, 1000, MOST_RATE)) return `the rate is not from 1 kbit/s to ${approximate(MOST_RATE, RATE)}.`;

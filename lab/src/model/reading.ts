@@ -98,7 +98,7 @@ class Reader {
   }
 
   setting(table: Table): Setting {
-    this.only(table, [], ["name", "description", "seed", "duration", "warm_up", "stack", "network", "flows", "probe"]);
+    this.only(table, [], ["name", "description", "seed", "duration", "warm_up", "sender_overhead", "stack", "network", "flows", "probe"]);
     for (const key of ["duration", "network", "flows"]) {
       if (!(key in table)) throw new Wrong(`The file has no "${key}", so it is not a scenario of Sojourn.`);
     }
@@ -119,6 +119,7 @@ class Reader {
       seed: "seed" in table ? this.whole(table["seed"], ["seed"]) : 1,
       duration: this.quantity(table["duration"], ["duration"], DURATION),
       warmUp: "warm_up" in table ? this.quantity(table["warm_up"], ["warm_up"], DURATION) : 0,
+      overhead: "sender_overhead" in table ? this.quantity(table["sender_overhead"], ["sender_overhead"], DURATION) : null,
       profile: stack.profile ?? "rfc",
       stack: stack.settings,
       bottleneck: this.bottleneck(dumbbell["bottleneck"], [...place, "bottleneck"]),

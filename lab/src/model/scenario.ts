@@ -43,6 +43,7 @@ export function toToml(of: Setting, known: Catalogue, own: readonly Own[], decla
     `seed = ${of.seed}`,
     `duration = ${quoted(format(of.duration, DURATION))}`,
     `warm_up = ${quoted(format(of.warmUp, DURATION))}`,
+    ...(of.overhead === null ? [] : [`sender_overhead = ${quoted(format(of.overhead, DURATION))}`]),
     "",
     "[stack]",
     `profile = ${quoted(of.profile)}`,

@@ -36,6 +36,8 @@ export interface Setting {
   seed: number;
   duration: number;
   warmUp: number;
+  /** The most that a sender takes over a packet, at random; null: the time of a packet at the bottleneck. */
+  overhead: number | null;
   profile: string;
   stack: Values;
   bottleneck: {
@@ -94,6 +96,7 @@ export function setting(paths: Path[], bottleneck: Partial<Setting["bottleneck"]
     seed: 1,
     duration: 30 * S,
     warmUp: 5 * S,
+    overhead: null,
     profile: "linux-6",
     stack: {},
     bottleneck: {

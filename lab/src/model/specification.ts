@@ -83,7 +83,7 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
     seed: of.seed,
     duration: of.duration,
     warm_up: of.warmUp,
-    sender_overhead: Math.floor((OVERHEAD_BYTES * 8 * 1e12) / centre.rate),
+    sender_overhead: of.overhead ?? Math.floor((OVERHEAD_BYTES * 8 * 1e12) / centre.rate),
     nodes: [...of.senders.map((host) => host.name), "left", "right", of.receiver.name],
     links: [
       {

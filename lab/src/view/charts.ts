@@ -20,6 +20,8 @@ interface Kind {
 }
 
 const DASH = [6, 4];
+/** Where the logarithmic axis of sojourn times begins. */
+const LEAST_MS = 0.1;
 
 function ink(side: Side): string {
   return look(side === "A" ? "--a" : "--b");
@@ -131,7 +133,7 @@ class Plot {
     private readonly seek: (seconds: number) => void,
   ) {
     const label = h("span", { class: `side side-${side.toLowerCase()}` }, side);
-    this.element = h("div", { class: "plot-of-side" }, !kind.isShared && label, this.note, this.place);
+    this.element = h("div", { class: "plot-of-side" }, h("div", { class: "over" }, !kind.isShared && label, this.note), this.place);
     // Not before it has a size: charts that are not seen yet cost nothing.
     new ResizeObserver(() => this.fit()).observe(this.place);
   }
@@ -173,11 +175,11 @@ class Plot {
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false, ...(isOverTime ? { sync: { key: "time" } } : {}) },
       scales: {
-        x: { time: false, ...(isOverTime ? { range: [0, duration] } : { range: (_, __, most) => [0, most || 1] }) },
+        x: isOverTime ? { time: false, range: [0, duration] } : { time: false, distr: 3, range: (_, __, most) => [LEAST_MS, Math.max(most || 1, 1)] },
         y: { range: this.kind.isShared ? [0, 100] : top },
       },
       axes: [
-        { ...axis, size: 26, gap: 2, values: (_, ticks) => ticks.map((tick) => `${tick}${isOverTime ? " s" : " ms"}`) },
+        { ...axis, size: 26, gap: 2, values: (_, ticks) => ticks.map((tick) => (isOverTime ? `${tick} s` : Number.isInteger(Math.log10(tick)) ? `${tick} ms` : "")) },
         { ...axis, size: 46, gap: 3 },
       ],
       padding: [8, 8, 0, 0],

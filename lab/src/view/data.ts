@@ -24,7 +24,7 @@ export class Data {
   readonly queue: number[] = [];
   readonly flowTimes: number[] = [];
   readonly cwnd: Line[] = [];
-  readonly delivered: Line[] = [];
+  readonly received: Line[] = [];
   readonly groupOf: number[];
   numbers: Numbers | null = null;
   summary: Summary | null = null;
@@ -38,7 +38,7 @@ export class Data {
     this.groupOf = setting.groups.flatMap((each, index) => new Array<number>(each.count).fill(index));
     for (let flow = 0; flow < this.groupOf.length; flow += 1) {
       this.cwnd.push([]);
-      this.delivered.push([]);
+      this.received.push([]);
     }
   }
 
@@ -55,36 +55,36 @@ export class Data {
     const time = samples["flow_series.time"];
     const flow = samples["flow_series.flow"];
     const cwnd = samples["flow_series.cwnd"];
-    const delivered = samples["flow_series.bytes_delivered"];
-    for (let row = 0; time && flow && cwnd && delivered && row < time.length; row += 1) {
+    const received = samples["flow_series.bytes_received"];
+    for (let row = 0; time && flow && cwnd && received && row < time.length; row += 1) {
       const moment = time[row] ?? 0;
       if (this.flowTimes[this.flowTimes.length - 1] !== moment) {
         this.flowTimes.push(moment);
         for (const line of this.cwnd) line.push(null);
-        for (const line of this.delivered) line.push(null);
+        for (const line of this.received) line.push(null);
       }
       const at = this.flowTimes.length - 1;
       const index = flow[row] ?? 0;
-      const lines = [this.cwnd[index], this.delivered[index]];
+      const lines = [this.cwnd[index], this.received[index]];
       if (lines[0]) lines[0][at] = (cwnd[row] ?? 0) / SEGMENT;
-      if (lines[1]) lines[1][at] = delivered[row] ?? 0;
+      if (lines[1]) lines[1][at] = received[row] ?? 0;
     }
   }
 
-  /** What each flow, or each group if there are many, delivered over time. */
+  /** What was received of each flow, or each group if there are many, over time: also above a gap, so that a repair is no peak. */
   shares(): Shares {
     const byFlow = this.groupOf.length <= MOST_BANDS;
     const bands = byFlow
       ? this.groupOf.map((group, flow) => ({ name: this.nameOf(flow), group, flow, rates: [] as number[] }))
       : this.setting.groups.map((each, group) => ({ name: each.name, group, flow: null, rates: [] as number[] }));
     const count = this.flowTimes.length;
-    const stride = Math.max(1, Math.floor(count / 150));
+    const stride = Math.max(1, Math.floor(count / 100));
     const times: number[] = [];
     for (let at = stride; at < count; at += stride) {
       const span = (this.flowTimes[at] ?? 0) - (this.flowTimes[at - stride] ?? 0);
       times.push(this.flowTimes[at] ?? 0);
       for (const band of bands) band.rates.push(0);
-      this.delivered.forEach((line, flow) => {
+      this.received.forEach((line, flow) => {
         const band = bands[byFlow ? flow : (this.groupOf[flow] ?? 0)];
         const bytes = (line[at] ?? 0) - (line[at - stride] ?? 0);
         if (band && span > 0) band.rates[band.rates.length - 1] = (band.rates[band.rates.length - 1] ?? 0) + (bytes * 8) / span / 1e6;
@@ -104,11 +104,12 @@ export class Data {
   distribution(): [number[], number[]] {
     const { atMost, packets } = this.sojourns ?? { atMost: new Float64Array(), packets: new Float64Array() };
     const all = packets.reduce((sum, each) => sum + each, 0);
-    const [times, shares] = [[0], [0]];
+    const [times, shares]: [number[], number[]] = [[], []];
     let sum = 0;
     for (let row = 0; row < atMost.length; row += 1) {
+      // A logarithmic axis has no place for those that did not wait.
       sum += packets[row] ?? 0;
-      times.push((atMost[row] ?? 0) * 1000);
+      times.push(Math.max(0.1, (atMost[row] ?? 0) * 1000));
       shares.push((100 * sum) / all);
     }
     return [times, shares];

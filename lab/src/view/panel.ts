@@ -286,6 +286,17 @@ function run(of: Setting, host: PanelHost): HTMLElement {
       of.seed = value;
       host.changed();
     }),
+    textField(
+      "Senders' random delay of a packet",
+      of.overhead === null ? "usual" : format(of.overhead, DURATION),
+      (text) => {
+        const value = ["", "usual"].includes(text.trim()) ? null : parse(text, DURATION);
+        if (value !== null && (value < 0 || value > 1e12)) throw new Wrong("from 0 s to 1 s");
+        of.overhead = value;
+        host.changed();
+      },
+      "usual: up to the time of a packet at the bottleneck; 0 s shows phase effects",
+    ),
     choiceField("Stack", of.profile, [{ heading: "", options: profiles }], (value) => {
       of.profile = value;
       host.rebuilt();
