@@ -1,7 +1,7 @@
 // Makes the page: one file with its style, its program, its worker and the engine in it, so that it opens from a folder and without
 // a network. Argument: the engine, as cargo made it.
 
-import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
 
@@ -37,4 +37,5 @@ mkdirSync(new URL("dist", import.meta.url), { recursive: true });
 writeFileSync(new URL("dist/laboratory.html", import.meta.url), page);
 // What tests and measurements call without a browser: the same modules.
 writeFileSync(new URL("dist/lab.mjs", import.meta.url), bundled("src/node.ts", "esm"));
+copyFileSync(engine, new URL("dist/engine.wasm", import.meta.url));
 console.log(`lab/dist/laboratory.html: ${Math.round(page.length / 1000)} kB`);

@@ -1,6 +1,6 @@
 // The worker: it runs the engine bit by bit, so that a newer request is heard between two bits.
 
-import { explain, load } from "../own/hooks";
+import { load } from "../own/hooks";
 import { Wrong } from "../model/units";
 import { Engine } from "./engine";
 import type { Answer, Request } from "./protocol";
@@ -85,7 +85,7 @@ async function carryOut(request: Request): Promise<void> {
         const { declaration } = load(request.name, request.text);
         return tell({ kind: "declared", name: request.name, declaration, problem: null });
       } catch (error) {
-        const problem = error instanceof Error && error.message.startsWith(`${request.name}.js`) ? error.message : explain(request.name, "", error);
+        const problem = error instanceof Error ? error.message : String(error);
         return tell({ kind: "declared", name: request.name, declaration: null, problem });
       }
     }

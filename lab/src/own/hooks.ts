@@ -2,7 +2,7 @@
 // Times are in seconds, sizes in bytes, rates in bits per second; what hooks are shown is valid during the call.
 
 import type { Parameter, Value } from "../model/catalogue";
-import { type Dimension, DURATION, PICOSECONDS, RATE, SIZE, parse } from "../model/units";
+import { type Dimension, DURATION, PICOSECONDS, RATE, SIZE, Wrong, parse } from "../model/units";
 
 /** In the order of the engine's numbers for them (crates/wasm/src/plugins.rs). */
 export const HOOKS = [
@@ -169,10 +169,18 @@ export interface Loaded {
   make: (values: Record<string, Value>, random: unknown) => Record<string, unknown>;
 }
 
-/** Reads a file. What is wrong with it is an `Error`. */
+/** Reads a file. What is wrong with it is `Wrong`, with its line. */
 export function load(name: string, text: string): Loaded {
+  try {
+    return loaded(name, text);
+  } catch (error) {
+    throw error instanceof Wrong && error.message.startsWith(`${name}.js`) ? error : new Wrong(explain(name, "", error));
+  }
+}
+
+function loaded(name: string, text: string): Loaded {
   const found = [...text.matchAll(/^\s*class\s+([A-Za-z_$][\w$]*)\s+extends\s+CongestionControl\b/gm)];
-  if (found.length !== 1) throw new Error(`${name}.js: has ${found.length || "no"} class that extends CongestionControl; one is needed`);
+  if (found.length !== 1) throw new Wrong(`${name}.js: has ${found.length || "no"} class that extends CongestionControl; one is needed`);
   const names = [...Object.keys(LANGUAGE), "Growth", "CongestionControl"];
   const values = [...Object.values(LANGUAGE), Growth, CongestionControl];
   // The class is the user's own code, in a worker that holds nothing else; the page asks before it runs what a link brings.
@@ -183,7 +191,7 @@ export function load(name: string, text: string): Loaded {
   const hooks = HOOKS.filter((hook) => Object.hasOwn(kind.prototype, hook));
   const governs = Boolean(kind["governs"]);
   for (const hook of ["on_congestion", governs ? "on_delivery" : "increase"] as const) {
-    if (!hooks.includes(hook)) throw new Error(`${name}.js: ${found[0]?.[1]} defines no ${hook}`);
+    if (!hooks.includes(hook)) throw new Wrong(`${name}.js: ${found[0]?.[1]} defines no ${hook}`);
   }
   const string = (key: string): string | null => (typeof kind[key] === "string" ? kind[key] : null);
   const declaration: Declaration = {

@@ -103,8 +103,7 @@ export class Plugins {
       try {
         return { name, loaded: load(name, text), problem: "" };
       } catch (error) {
-        const problem = error instanceof Error && error.message.startsWith(`${name}.js`) ? error.message : explain(name, "", error);
-        return { name, loaded: null, problem };
+        return { name, loaded: null, problem: error instanceof Error ? error.message : String(error) };
       }
     });
   }
