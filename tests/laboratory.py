@@ -47,8 +47,10 @@ class Headless:
     def close(self) -> None:
         """Ends the process."""
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(timeout=10)
+        self._process.stdout.close()
 
 
 def column(text: str, kind: str = "f8") -> NDArray[Any]:

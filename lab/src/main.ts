@@ -272,7 +272,8 @@ class Lab {
   private run(): void {
     if (!this.catalogue || !this.trusts) return;
     // Both sides have one seed: what differs is what was set.
-    if (this.state.b) this.state.b.seed = this.state.a.seed;
+    const { a, b } = this.state;
+    if (b) a.seed = b.seed = (this.edited === "B" ? b : a).seed;
     this.hash = toHash(this.state);
     history.replaceState(null, "", this.hash);
     for (const side of ["A", "B"] as const) {
@@ -333,7 +334,10 @@ class Lab {
     switch (answer.kind) {
       case "samples": {
         if (!running.isCurrent) {
+          const before = running.data;
           running.data = new Data(copy(setting));
+          // The numbers of before stay until there are new ones.
+          if (before) Object.assign(running.data, { summary: before.summary, sojourns: before.sojourns });
           running.isCurrent = true;
         }
         running.data?.add(answer.samples);
@@ -389,7 +393,9 @@ class Lab {
     }
     this.playback.over(Math.max(...Object.values(sides).map((data) => data.seconds)));
     performance.mark("sojourn:drawn");
-    document.body.dataset["state"] = Object.values(sides).every((data) => data.packets) ? "traced" : Object.values(sides).every((data) => data.summary) ? "done" : "running";
+    const all = this.settings().map(([side]) => this.sides[side]);
+    const is = (what: (data: Data) => unknown): boolean => all.every(({ data, isCurrent }) => isCurrent && data && what(data));
+    document.body.dataset["state"] = is((data) => data.packets) ? "traced" : is((data) => data.numbers) ? "done" : "running";
   }
 
   private showMoment(time: number, speed: number): void {
@@ -419,6 +425,11 @@ class Lab {
     area.value = text;
     this.say(`${what}, to be copied by hand:`, area);
     area.select();
+  }
+
+  /** When frames were drawn, for those who measure. */
+  frames(): readonly number[] {
+    return this.playback.frames;
   }
 
   /** The TOML of the setting that is edited. */
