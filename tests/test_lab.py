@@ -259,7 +259,10 @@ def test_template_is_that_of_the_command_line(lab: Headless, tmp_path: Path) -> 
     [
         ("const a = 1;", "mine.js: has no class that extends CongestionControl"),
         ("class Mine extends CongestionControl { increase() {} }", "mine.js: Mine defines no on_congestion"),
-        ("class Mine extends CongestionControl { increase() {} on_congestion() {} }\nthrow new Error('no')", "mine.js:2: Error: no"),
+        (
+            "class Mine extends CongestionControl { increase() {} on_congestion() {} }\nthrow new Error('no')",
+            "mine.js:2: Error: no",
+        ),
     ],
 )
 def test_bad_algorithms(lab: Headless, text: str, sentence: str) -> None:

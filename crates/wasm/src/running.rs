@@ -136,10 +136,9 @@ pub extern "C" fn finish() -> u32 {
 /// Says the packets of the bottleneck, and forgets them.
 #[unsafe(no_mangle)]
 pub extern "C" fn packets() -> u32 {
-    answer(
-        with_run(|run| run.trace.take().ok_or_else(|| "the run keeps no packets".to_owned())),
-        |trace| trace.columns().into_bytes(),
-    )
+    answer(with_run(|run| run.trace.take().ok_or_else(|| "the run keeps no packets".to_owned())), |trace| {
+        trace.columns().into_bytes()
+    })
 }
 
 /// Ends the run that is under way, if one is.

@@ -23,7 +23,7 @@ const TILES: Tile[] = [
   { label: "drops", hint: "Packets that the queue dropped in the measuring window", value: (of) => of.drops, shown: (value) => round(value, 0), better: -1 },
   { label: "marks", hint: "Packets that the queue marked in the measuring window", value: (of) => of.marks, shown: (value) => round(value, 0), better: 0 },
   { label: "Jain", hint: "Jain's fairness index of the flows that always have data: 1 if all get the same", value: (of) => of.jain, shown: (value) => value.toFixed(3), better: 1 },
-  { label: "goodput, Mbit/s", hint: "Payload delivered, all flows together", value: (of) => of.goodput / 1e6, shown: (value) => String(Number(value.toPrecision(4))), better: 1 },
+  { label: "goodput, Mbit/s", hint: "Payload delivered, all flows together", value: (of) => of.goodput / 1e6, shown: (value) => String(value < 1 ? Number(value.toFixed(3)) : Number(value.toPrecision(4))), better: 1 },
   { label: "retransmissions", hint: "Segments that were sent again", value: (of) => of.retransmissions, shown: (value) => round(value, 0), better: -1 },
 ];
 
