@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import sojourn
 from laboratory import MISSING, Headless, Refused, column
-from sojourn import _engine, catalogue, scenario, specification
+from sojourn import _engine, backends, catalogue, scenario, specification
 from sojourn.cli.commands import sojourn as cli
 
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
@@ -234,7 +234,7 @@ def test_own_algorithm_is_carried_away(lab: Headless, tmp_path: Path) -> None:
     setting["groups"][0]["tcp"] = {"name": "mine", "parameters": {"beta": 0.6}}
     (tmp_path / "mine.py").write_text(python["text"], encoding="utf-8")
     (tmp_path / "lab.toml").write_text(lab.ask("toml", setting=setting, own=[own]), encoding="utf-8")
-    found = sojourn.run(tmp_path / "lab.toml")
+    found = backends.named("simulator").run(specification.specify(sojourn.load(tmp_path / "lab.toml"), 1))
     run = lab.ask("run", specification=lab.ask("specify", setting=setting, own=[own]))
     for name in ("cwnd", "ssthresh", "bytes_delivered"):
         here = found.flow_series[name].to_numpy().astype("<f8")
@@ -242,13 +242,14 @@ def test_own_algorithm_is_carried_away(lab: Headless, tmp_path: Path) -> None:
     assert found.flows["bytes_delivered"].to_list() == [flow["bytes_delivered"] for flow in run["numbers"]["flows"]]
 
 
-def test_template_is_that_of_the_command_line(lab: Headless, tmp_path: Path) -> None:
+def test_template_is_that_of_the_command_line(lab: Headless, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file that the page begins with makes the same run as the one that `sojourn new tcp` writes."""
     setting = lab.ask("example", control="mine", more={"profile": "rfc"})
     own = {"name": "mine", "text": lab.ask("template")}
-    CliRunner().invoke(cli, ["new", "tcp", str(tmp_path / "mine")], catch_exceptions=False)
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(cli, ["new", "tcp", "mine"]).exit_code == 0
     (tmp_path / "lab.toml").write_text(lab.ask("toml", setting=setting, own=[own]), encoding="utf-8")
-    written = sojourn.run(tmp_path / "lab.toml")
+    written = backends.named("simulator").run(specification.specify(sojourn.load(tmp_path / "lab.toml"), 1))
     run = lab.ask("run", specification=lab.ask("specify", setting=setting, own=[own]))
     here = written.flow_series["cwnd"].to_numpy().astype("<f8")
     assert column(run["samples"]["flow_series.cwnd"]).tobytes() == here.tobytes()
@@ -282,7 +283,7 @@ def test_hook_that_fails(lab: Headless) -> None:
         lab.ask("run", specification=run)
 
 
-#: Some of all that is translated: arithmetic, conditions, state, a duration, a function of mathematics, a constant before the class.
+#: Some of all that is translated: arithmetic, conditions, state, a duration, a function of mathematics, a constant.
 OWN = """
 const LEAST = 2;
 

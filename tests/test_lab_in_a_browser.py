@@ -145,12 +145,12 @@ def test_two_settings_and_their_differences(browser: Browser) -> None:
     watched.settle()
     found = state_of(watched.page)
     assert (found["a"]["bottleneck"]["queue"]["name"], found["b"]["bottleneck"]["queue"]["name"]) == ("droptail", "codel")
-    assert watched.tile("p99 sojourn", "change").startswith("−")
+    assert watched.tile("p99 sojourn", "change").startswith("\N{MINUS SIGN}")
     watched.page.close()
 
 
 def drop(page: Page, name: str, text: str) -> None:
-    page.locator("#file").set_input_files([{"name": name, "mimeType": "text/plain", "buffer": text.encode()}])
+    page.locator("#file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
 
 
 def test_scenarios_come_and_go(browser: Browser) -> None:

@@ -392,9 +392,10 @@ class Lab {
       if (data) stage.show(data.setting, data.packets, data.queue.reduce((most, each) => Math.max(most, each), 1));
     }
     this.playback.over(Math.max(...Object.values(sides).map((data) => data.seconds)));
-    performance.mark("sojourn:drawn");
     const all = this.settings().map(([side]) => this.sides[side]);
     const is = (what: (data: Data) => unknown): boolean => all.every(({ data, isCurrent }) => isCurrent && data && what(data));
+    // What is shown is of what was set last.
+    if (is(() => true)) performance.mark("sojourn:drawn");
     document.body.dataset["state"] = is((data) => data.packets) ? "traced" : is((data) => data.numbers) ? "done" : "running";
   }
 
