@@ -19,7 +19,7 @@ RUST_CHECKED := $(CHECKED)/toolchain rustfmt.toml Cargo.toml Cargo.lock $(shell 
 # Tests on each core; more than eight processes bring nothing and take half a gigabyte each.
 PYTEST := $(BIN)/pytest --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
-.PHONY: setup tools demo docs packetdrill bench wheel lint python-lint test test-long test-linux checks pytest always
+.PHONY: setup tools demo docs lab lab-bench packetdrill bench wheel lint python-lint test test-long test-linux checks pytest always
 
 setup: $(SOJOURN)
 
@@ -48,9 +48,17 @@ demo: setup
 	@$(SOJOURN) reproduce piotrowska
 	@$(SOJOURN) report results/piotrowska
 
-# The site, into site/; with the verdicts of the results in SOJOURN_RESULTS, or in results/, if there are any.
-docs: setup tools
+# The site, into site/; with the verdicts of the results in SOJOURN_RESULTS, or in results/, if there are any, and the laboratory.
+docs: setup tools lab
 	$(BIN)/mkdocs build --strict
+
+# The laboratory, a page with the engine in it, into lab/dist/. It needs npm, and Rust for WebAssembly; without them it is left out.
+lab:
+	@lab/make.sh
+
+# How long the laboratory takes to open and to draw, and what memory it has, in chromium.
+lab-bench: setup tools lab
+	$(BIN)/python lab/bench.py
 
 # How to run packetdrill's scripts that others have written.
 packetdrill:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Link, Navigation
 from mkdocs.structure.pages import Page
 
 import catalogue_page
@@ -17,6 +18,9 @@ from sojourn.study import library
 ROOT = Path(__file__).parents[2]
 
 CATALOGUE, DECISIONS = "catalogue.md", "decisions/index.md"
+
+#: The laboratory, if `make lab` has built it: one file, which is part of the site as it is.
+LABORATORY = "laboratory.html"
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -35,7 +39,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made |= {_page_of(name): study_pages.page(name, results) for name in library.available()}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
+    if (built := ROOT / "lab" / "dist" / LABORATORY).is_file():
+        files.append(File.generated(config, LABORATORY, content=built.read_text(encoding="utf-8")))
     return files
+
+
+def on_nav(nav: Navigation, files: Files, **_: MkDocsConfig) -> Navigation:
+    """Names the laboratory, if it is there, after the first page."""
+    if LABORATORY in files.src_uris:
+        nav.items.insert(1, Link("Lab", LABORATORY))
+    return nav
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: MkDocsConfig) -> str:

@@ -197,6 +197,13 @@ impl QueueProbe {
         }
     }
 
+    /// The distribution of the sojourn times: times in seconds, and packets up to there.
+    pub fn sojourns(&self) -> Vec<(f64, u64)> {
+        let histogram = self.sojourns.histogram();
+        let buckets = histogram.iter_recorded();
+        buckets.map(|bucket| (bucket.value_iterated_to() as f64 * 1e-9, bucket.count_at_value())).collect()
+    }
+
     /// The current queue length, in packets and bytes.
     pub fn length(&self) -> (u64, u64) {
         (self.packets, self.bytes)

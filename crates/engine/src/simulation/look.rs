@@ -1,7 +1,7 @@
 //! What is to be seen of a run under way. Looking changes nothing.
 
 use super::Simulation;
-use crate::probe::{FlowSample, QueueProbe, QueueTotals};
+use crate::probe::{FlowSample, QueueProbe, QueueTotals, Series};
 use crate::queue::QueueDiscipline;
 
 /// A queue as it stands.
@@ -38,6 +38,18 @@ impl Simulation {
                 totals: queue.probe.as_ref().map(QueueProbe::totals),
             })
         })
+    }
+
+    /// What was sampled so far.
+    pub fn series(&self) -> &Series {
+        &self.series
+    }
+
+    /// How the sojourn times at a link's queue are distributed since the measuring window opened: times in seconds, and packets that
+    /// waited no longer, but longer than the time before. Empty if the queue is not measured.
+    pub fn sojourns(&self, link: usize) -> Vec<(f64, u64)> {
+        let queue = self.network.links.get(link).and_then(|link| link.egress.queue());
+        queue.and_then(|queue| queue.probe.as_ref()).map(QueueProbe::sojourns).unwrap_or_default()
     }
 
     /// The flows, in the order of the specification.

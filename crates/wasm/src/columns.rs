@@ -1,0 +1,48 @@
+//! Columns as the page takes them: a line of JSON that names them, spaces up to a multiple of eight bytes, and their values, each
+//! column from a multiple of eight bytes on.
+
+use serde_json::{Value, json};
+
+/// Columns, and other things to be said of them.
+pub struct Columns {
+    header: Value,
+    listed: Vec<Value>,
+    values: Vec<u8>,
+}
+
+impl Columns {
+    /// No columns yet; `header` is an object.
+    pub fn new(header: Value) -> Columns {
+        Columns { header, listed: Vec::new(), values: Vec::new() }
+    }
+
+    /// Adds a column of real numbers. What is not known is NaN.
+    pub fn numbers(&mut self, name: &str, values: impl Iterator<Item = f64>) {
+        self.add(name, "f64", values.map(f64::to_le_bytes));
+    }
+
+    /// Adds a column of whole numbers.
+    pub fn indices(&mut self, name: &str, values: impl Iterator<Item = u32>) {
+        self.add(name, "u32", values.map(u32::to_le_bytes));
+    }
+
+    fn add<const BYTES: usize>(&mut self, name: &str, kind: &str, values: impl Iterator<Item = [u8; BYTES]>) {
+        let from = self.values.len();
+        for value in values {
+            self.values.extend(value);
+        }
+        let length = (self.values.len() - from) / BYTES;
+        self.listed.push(json!({ "name": name, "kind": kind, "from": from, "length": length }));
+        self.values.resize(self.values.len().next_multiple_of(8), 0);
+    }
+
+    /// All of it.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        self.header["columns"] = self.listed.into();
+        let mut bytes = self.header.to_string().into_bytes();
+        bytes.push(b'\n');
+        bytes.resize(bytes.len().next_multiple_of(8), b' ');
+        bytes.extend(self.values);
+        bytes
+    }
+}

@@ -1,0 +1,55 @@
+// The page's modules and engine without a browser. Requests are lines of JSON on standard input, answers lines on standard output;
+// tests hold these to the command line, and the measurements time the same run as the page's.
+
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const here = (path) => new URL(path, import.meta.url);
+const lab = await import(here("dist/lab.mjs"));
+const engine = new lab.Engine(new WebAssembly.Module(readFileSync(here("dist/engine.wasm"))));
+const known = engine.catalogue();
+
+function declared(own) {
+  const { declaration } = lab.load(own.name, own.text);
+  return { name: own.name, aliases: [], title: "", class: "own", year: null, source: "", deviations: "", random: null, parameters: declaration.parameters };
+}
+
+const bytes = (column) => Buffer.from(column.buffer, column.byteOffset, column.byteLength).toString("base64");
+const encoded = (columns) => Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, ArrayBuffer.isView(column) ? bytes(column) : column]));
+
+function run(specification, traced) {
+  const began = performance.now();
+  engine.begin(specification, traced);
+  while (!engine.advance(100_000));
+  const samples = engine.samples();
+  const packets = traced ? encoded(engine.packets()) : null;
+  const { numbers, sojourns } = engine.finish();
+  return { samples: encoded(samples), packets, numbers, sojourns: encoded(sojourns), ms: performance.now() - began };
+}
+
+const REQUESTS = {
+  catalogue: () => known,
+  presets: () => lab.PRESETS,
+  example: ({ control = "cubic", queue = "droptail", more = {} }) => lab.setting([lab.path("flows", control, 2, 20e9)], { queue: { name: queue, parameters: {} } }, more),
+  specify: ({ setting, own = [] }) => lab.specify(setting, known, own, declared),
+  toml: ({ setting, own = [] }) => lab.toToml(setting, known, own, declared),
+  read: ({ text }) => lab.fromToml(text, known),
+  hash: ({ state }) => lab.toHash(state),
+  state: ({ hash }) => lab.fromHash(hash, known),
+  run: ({ specification, traced = false }) => run(JSON.stringify(specification), traced),
+  summary: ({ setting, numbers, own = [] }) =>
+    lab.summarise(numbers, (setting.duration - setting.warmUp) / 1e12, lab.longLived(setting, known, own, declared)),
+  python: ({ own }) => lab.toPython(own.text, lab.load(own.name, own.text).declaration),
+  template: () => lab.TEMPLATE,
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { request, ...given } = JSON.parse(line);
+  let answer;
+  try {
+    answer = { answer: REQUESTS[request](given) };
+  } catch (error) {
+    answer = { problem: error instanceof Error ? error.message : String(error) };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}

@@ -1,0 +1,68 @@
+// What there is to choose from, as the engine lists it.
+
+export type Length = { packets: number } | { bytes: number };
+export type Value = boolean | number | string | Length | null;
+export type Values = Record<string, Value>;
+
+export interface Parameter {
+  name: string;
+  kind: "number" | "integer" | "boolean" | "duration" | "size" | "rate" | "queue_length" | "choice" | "text";
+  default: Value;
+  doc: string;
+  source: string;
+  choices: string[] | null;
+  minimum: number | null;
+  maximum: number | null;
+}
+
+export interface Algorithm {
+  name: string;
+  aliases: string[];
+  title: string;
+  class: string;
+  year: number | null;
+  source: string;
+  deviations: string;
+  random: string | null;
+  one_way?: boolean;
+  unresponsive?: boolean;
+  parameters: Parameter[];
+}
+
+export interface Profile {
+  name: string;
+  title: string;
+  settings: { name: string; value: Value; source: string }[];
+  defaults: { algorithm: string; kind: "control" | "stack" | "slow_start"; parameter: string; value: Value }[];
+}
+
+export interface Catalogue {
+  version: string;
+  digest: string;
+  congestion_controls: Algorithm[];
+  queues: Algorithm[];
+  slow_starts: Algorithm[];
+  profiles: Profile[];
+  stack_settings: Parameter[];
+}
+
+/** The entry of this name or alias. */
+export function find<T extends { name: string; aliases?: string[] }>(entries: readonly T[], name: string): T | undefined {
+  return entries.find((entry) => entry.name === name || (entry.aliases ?? []).includes(name));
+}
+
+/** Whether a source keeps to a rate instead of a window. */
+export function isRateBased(control: Algorithm): boolean {
+  return control.class === "rate";
+}
+
+/** What a profile says of one congestion control only. */
+export function ownDefaults(profile: Profile, control: string, kind: "control" | "stack" | "slow_start"): Values {
+  const own = profile.defaults.filter((each) => each.kind === kind && each.algorithm === control);
+  return Object.fromEntries(own.map((each) => [each.parameter, each.value]));
+}
+
+/** The defaults of all parameters. */
+export function defaults(parameters: readonly Parameter[]): Values {
+  return Object.fromEntries(parameters.map((each) => [each.name, each.default]));
+}

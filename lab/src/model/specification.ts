@@ -1,0 +1,163 @@
+// From a setting to one fully specified run: every default filled in. It is what `sojourn run` makes of the scenario that the page
+// copies, key by key (python/sojourn/specification.py), and a test holds the two to each other.
+
+import { type Algorithm, type Catalogue, type Values, defaults, find, isRateBased, ownDefaults } from "./catalogue";
+import { type Group, type Own, type Setting, intervals } from "./setting";
+import { Wrong } from "./units";
+
+type Json = Record<string, unknown>;
+
+/** Flows without a start begin at random within this time, or this share of the time they have if that is shorter. */
+const START_WITHIN = 1e12;
+const START_SHARE = 10;
+/** The senders' overhead is at most the time that the bottleneck takes for so many bytes. */
+const OVERHEAD_BYTES = 1500;
+
+export interface Specification extends Json {
+  seed: number;
+  duration: number;
+  warm_up: number;
+  nodes: string[];
+  links: Json[];
+  stacks: Values[];
+  flows: (Json & { count: number; group: string })[];
+  plugins?: Json[];
+}
+
+/** What declares the parameters of an algorithm of the page. */
+export type Declared = (own: Own) => Algorithm;
+
+/** The congestion control that a group names: of the catalogue, or one of the page's. */
+export function controlOf(each: Group, known: Catalogue, own: readonly Own[], declared: Declared): Algorithm {
+  const written = own.find((one) => one.name === each.tcp.name);
+  const found = written ? declared(written) : find(known.congestion_controls, each.tcp.name);
+  if (!found) throw new Wrong(`there is no congestion control called "${each.tcp.name}"`);
+  return found;
+}
+
+export function specify(of: Setting, known: Catalogue, own: readonly Own[], declared: Declared): Specification {
+  const routers = of.senders.length;
+  const [left, right, receiver] = [routers, routers + 1, routers + 2];
+  const centre = of.bottleneck;
+  const discipline = find(known.queues, centre.queue.name);
+  if (!discipline) throw new Wrong(`there is no queue discipline called "${centre.queue.name}"`);
+  const queue = {
+    name: discipline.name,
+    limit: centre.limit,
+    parameters: { ...defaults(discipline.parameters), ...centre.queue.parameters },
+  };
+  const link = (from: number, to: number, rate: number, delay: number): Json => ({
+    from,
+    to,
+    rate,
+    delay,
+    queue: null,
+    device_queue: 0,
+    drop: null,
+    loss: 0,
+    changes: [],
+  });
+  const impairments = centre.policer && {
+    policer: centre.policer,
+    burst_loss: null,
+    bit_error_ratio: 0,
+    duplication: 0,
+    jitter: null,
+    slot: 0,
+  };
+  const stacks: Values[] = [];
+  const plugins: Json[] = [];
+  const flows = of.groups.map((each) => ({
+    count: each.count,
+    from: of.senders.findIndex((host) => host.name === each.sender),
+    to: receiver,
+    group: each.name,
+    start: each.start ?? 0,
+    start_within: each.start === null ? Math.min(START_WITHIN, Math.floor((each.stop ?? of.duration) / START_SHARE)) : 0,
+    stop: each.stop,
+    size: null,
+    source: sourceOf(of, each, known, own, declared, stacks, plugins),
+  }));
+  const { queue: queueSeries, flow: flowSeries } = intervals(of);
+  return {
+    seed: of.seed,
+    duration: of.duration,
+    warm_up: of.warmUp,
+    sender_overhead: of.overhead ?? Math.floor((OVERHEAD_BYTES * 8 * 1e12) / centre.rate),
+    nodes: [...of.senders.map((host) => host.name), "left", "right", of.receiver.name],
+    links: [
+      {
+        ...link(left, right, centre.rate, centre.delay),
+        queue,
+        loss: centre.loss,
+        ...(impairments ? { impairments } : {}),
+      },
+      link(right, left, centre.rate, centre.delay),
+      ...of.senders.flatMap((each, index) => [link(index, left, each.rate, each.delay), link(left, index, each.rate, each.delay)]),
+      link(receiver, right, of.receiver.rate, of.receiver.delay),
+      link(right, receiver, of.receiver.rate, of.receiver.delay),
+    ],
+    stacks,
+    flows,
+    probe: { queue_statistics: true, queue_series: queueSeries, flow_series: flowSeries },
+    ...(plugins.length ? { plugins } : {}),
+  };
+}
+
+function sourceOf(
+  of: Setting,
+  each: Group,
+  known: Catalogue,
+  own: readonly Own[],
+  declared: Declared,
+  stacks: Values[],
+  plugins: Json[],
+): Json {
+  const profile = find(known.profiles, of.profile);
+  if (!profile) throw new Wrong(`there is no stack profile called "${of.profile}"`);
+  const control = controlOf(each, known, own, declared);
+  const written = own.find((one) => one.name === each.tcp.name);
+  const ownKinds = (kind: "control" | "stack" | "slow_start"): Values =>
+    written && kind !== "stack" ? {} : ownDefaults(profile, control.name, kind);
+  const stack: Values = {
+    ...Object.fromEntries(profile.settings.map((one) => [one.name, one.value])),
+    ...ownKinds("stack"),
+    ...of.stack,
+    ...each.stack,
+  };
+  let place = stacks.findIndex((one) => JSON.stringify(one) === JSON.stringify(stack));
+  if (place < 0) place = stacks.push(stack) - 1;
+  let plugin: Json = {};
+  if (written) {
+    let index = plugins.findIndex((one) => one["name"] === written.name);
+    if (index < 0) index = plugins.push({ language: "javascript", file: `${written.name}.js`, name: written.name, text: written.text }) - 1;
+    plugin = { plugin: index };
+  }
+  return {
+    name: control.name,
+    slow_start: slowStartOf(each, control, known, ownKinds("slow_start")),
+    parameters: { ...defaults(control.parameters), ...ownKinds("control"), ...each.tcp.parameters },
+    stack: place,
+    ...plugin,
+  };
+}
+
+function slowStartOf(each: Group, control: Algorithm, known: Catalogue, profile: Values): unknown {
+  const { name: usual, ...given } = { name: known.slow_starts[0]?.name ?? "", ...profile };
+  const name = (isRateBased(control) ? null : each.slowStart) ?? String(usual);
+  const entry = find(known.slow_starts, name);
+  if (!entry) throw new Wrong(`there is no slow start called "${name}"`);
+  if (!entry.parameters.length) return entry.name;
+  const set = entry.name === usual ? given : {};
+  return { name: entry.name, parameters: { ...defaults(entry.parameters), ...set } };
+}
+
+/** Which flows have unlimited demand and are there for the measuring window: a fair share is theirs to have. */
+export function longLived(of: Setting, known: Catalogue, own: readonly Own[], declared: Declared): boolean[] {
+  const latest = of.warmUp + 0.1 * (of.duration - of.warmUp);
+  return of.groups.flatMap((each) => {
+    const limited = each.stop !== null || controlOf(each, known, own, declared).unresponsive === true;
+    const within = each.start === null ? Math.min(START_WITHIN, Math.floor((each.stop ?? of.duration) / START_SHARE)) : 0;
+    return new Array<boolean>(each.count).fill(!limited && (each.start ?? 0) + within <= latest);
+  });
+}

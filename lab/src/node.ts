@@ -1,0 +1,15 @@
+// The page's modules for Node: tests hold what they compute to the command line, and the measurements time the same run without a browser.
+
+export { Engine } from "./engine/engine";
+export { fromHash, toHash } from "./model/address";
+export { find } from "./model/catalogue";
+export { summarise } from "./model/numbers";
+export { PRESETS } from "./model/presets";
+export { problemOf } from "./model/problems";
+export { fromToml, lineOf } from "./model/reading";
+export { toToml } from "./model/scenario";
+export { path, setting } from "./model/setting";
+export { longLived, specify } from "./model/specification";
+export { load } from "./own/hooks";
+export { toPython } from "./own/python";
+export { TEMPLATE } from "./own/template";

@@ -1,0 +1,253 @@
+// The charts: what each shows of one setting or two, over a common scale.
+
+import uPlot from "uplot";
+import { Data, MOST_LINES } from "./data";
+import { flowColours, groupColour } from "./colours";
+import { h, look } from "./dom";
+
+type Side = "A" | "B";
+export type Sides = Partial<Record<Side, Data>>;
+
+interface Kind {
+  id: string;
+  title: string;
+  unit: string;
+  /** Whether the horizontal axis is time, so that the playhead moves over it. */
+  isOverTime: boolean;
+  /** Whether one plot has both sides. */
+  isShared: boolean;
+  data: (sides: Sides, side: Side) => { data: uPlot.AlignedData; series: uPlot.Series[]; bands?: uPlot.Band[]; note?: string };
+}
+
+const DASH = [6, 4];
+/** Where the logarithmic axis of sojourn times begins. */
+const LEAST_MS = 0.1;
+
+function ink(side: Side): string {
+  return look(side === "A" ? "--a" : "--b");
+}
+
+const KINDS: Kind[] = [
+  {
+    id: "queue",
+    title: "Queue",
+    unit: "packets",
+    isOverTime: true,
+    isShared: false,
+    data: (sides, side) => {
+      const data = sides[side];
+      const line = { label: "queue", stroke: ink(side), fill: look(side === "A" ? "--a-soft" : "--b-soft"), width: 1.25, points: { show: false } };
+      return { data: [data?.times ?? [], data?.queue ?? []], series: [{}, line] };
+    },
+  },
+  {
+    id: "cwnd",
+    title: "Congestion windows",
+    unit: "segments",
+    isOverTime: true,
+    isShared: false,
+    data: (sides, side) => {
+      const data = sides[side];
+      if (!data) return { data: [[]], series: [{}] };
+      const colours = flowColours(data.setting);
+      const sampled = data.cwnd.flatMap((line, flow) => (line.some((each) => each !== null) ? [flow] : []));
+      const stride = Math.max(1, Math.ceil(sampled.length / MOST_LINES));
+      const shown = sampled.filter((_, index) => index % stride === 0);
+      const note = stride > 1 ? `${shown.length} of ${sampled.length} flows` : "";
+      return {
+        data: [data.flowTimes, ...shown.map((flow) => data.cwnd[flow] ?? [])],
+        series: [
+          {},
+          ...shown.map((flow) => ({ label: data.nameOf(flow), stroke: colours[flow] ?? "", width: 1.5, points: { show: false }, spanGaps: true })),
+        ],
+        note,
+      };
+    },
+  },
+  {
+    id: "shares",
+    title: "Throughput",
+    unit: "Mbit/s",
+    isOverTime: true,
+    isShared: false,
+    data: (sides, side) => {
+      const data = sides[side];
+      if (!data) return { data: [[]], series: [{}] };
+      const { times, bands } = data.shares();
+      const colours = flowColours(data.setting);
+      const sums = times.map(() => 0);
+      const stacked = bands.map(({ rates }) => rates.map((rate, at) => (sums[at] = (sums[at] ?? 0) + rate)));
+      const colour = (band: (typeof bands)[number]): string => (band.flow === null ? groupColour(band.group) : (colours[band.flow] ?? ""));
+      // From the top of the stack down, so that each band covers what is below the one above.
+      const order = bands.map((_, index) => bands.length - 1 - index);
+      return {
+        data: [times, ...order.map((index) => stacked[index] ?? [])],
+        series: [
+          {},
+          ...order.map((index) => {
+            const band = bands[index];
+            const fill = band ? colour(band) : "";
+            return { label: band?.name ?? "", stroke: look("--card"), fill, width: 0.75, points: { show: false } };
+          }),
+        ],
+      };
+    },
+  },
+  {
+    id: "sojourn",
+    title: "Sojourn times",
+    unit: "% of packets that waited no longer, by ms",
+    isOverTime: false,
+    isShared: true,
+    data: (sides) => {
+      const tables: [number[], number[]][] = [sides.A?.distribution() ?? [[], []]];
+      if (sides.B) tables.push(sides.B.distribution());
+      const data = tables.length > 1 ? uPlot.join(tables as unknown as uPlot.AlignedData[]) : (tables[0] as unknown as uPlot.AlignedData);
+      const series = tables.map((_, index) => ({
+        label: index ? "B" : "A",
+        stroke: ink(index ? "B" : "A"),
+        width: 2,
+        spanGaps: true,
+        points: { show: false },
+        ...(index ? { dash: DASH } : {}),
+      }));
+      return { data, series: [{}, ...series] };
+    },
+  },
+];
+
+/** One uPlot, and what its picture is made of. */
+class Plot {
+  readonly element: HTMLElement;
+  private readonly place = h("div", { class: "plot" });
+  private readonly note = h("span", { class: "note" });
+  private readonly head = h("div", { class: "playhead", hidden: true });
+  private plot: uPlot | null = null;
+  private shape = "";
+  private width = 0;
+
+  constructor(
+    private readonly kind: Kind,
+    private readonly side: Side,
+    private readonly scale: (kind: Kind) => number,
+    private readonly seek: (seconds: number) => void,
+  ) {
+    const label = h("span", { class: `side side-${side.toLowerCase()}` }, side);
+    this.element = h("div", { class: "plot-of-side" }, h("div", { class: "over" }, !kind.isShared && label, this.note), this.place);
+    // Not before it has a size: charts that are not seen yet cost nothing.
+    new ResizeObserver(() => this.fit()).observe(this.place);
+  }
+
+  private fit(): void {
+    const width = this.place.clientWidth;
+    if (width === this.width) return;
+    this.width = width;
+    if (this.plot && width) this.plot.setSize({ width, height: this.place.clientHeight });
+  }
+
+  draw(sides: Sides): void {
+    const { data, series, bands = [], note = "" } = this.kind.data(sides, this.side);
+    this.note.textContent = note;
+    const duration = sides[this.side]?.seconds ?? 1;
+    const shape = JSON.stringify([series, duration, look("--ink")]);
+    if (this.plot && shape === this.shape) {
+      this.plot.setData(data);
+    } else {
+      this.plot?.destroy();
+      this.shape = shape;
+      this.make(data, series, bands, duration);
+    }
+    const sums = `${this.kind.title} of setting ${this.side}, ${this.kind.unit}`;
+    this.place.setAttribute("aria-label", sums);
+  }
+
+  private make(data: uPlot.AlignedData, series: uPlot.Series[], bands: uPlot.Band[], duration: number): void {
+    const stroke = look("--muted");
+    const grid = { stroke: look("--grid"), width: 1 };
+    const axis = { stroke, grid, ticks: { show: false }, font: "11px system-ui, sans-serif" };
+    const top = (): [number, number] => [0, this.scale(this.kind)];
+    const isOverTime = this.kind.isOverTime;
+    const options: uPlot.Options = {
+      width: this.place.clientWidth || 300,
+      height: this.place.clientHeight || 180,
+      series,
+      bands,
+      legend: { show: false },
+      cursor: { drag: { x: false, y: false }, points: { show: false }, y: false, ...(isOverTime ? { sync: { key: "time" } } : {}) },
+      scales: {
+        x: isOverTime ? { time: false, range: [0, duration] } : { time: false, distr: 3, range: (_, __, most) => [LEAST_MS, Math.max(most || 1, 1)] },
+        y: { range: this.kind.isShared ? [0, 100] : top },
+      },
+      axes: [
+        { ...axis, size: 26, gap: 2, values: (_, ticks) => ticks.map((tick) => (isOverTime ? `${tick} s` : Number.isInteger(Math.log10(tick)) ? `${tick} ms` : "")) },
+        { ...axis, size: 46, gap: 3 },
+      ],
+      padding: [8, 8, 0, 0],
+    };
+    this.place.replaceChildren();
+    this.place.setAttribute("role", "img");
+    this.plot = new uPlot(options, data, this.place);
+    if (isOverTime) {
+      this.plot.over.append(this.head);
+      this.plot.over.addEventListener("click", (event) => {
+        const at = this.plot?.posToVal(event.offsetX, "x");
+        if (at !== undefined) this.seek(at);
+      });
+    }
+  }
+
+  /** Where time stands. Moving it draws nothing anew. */
+  at(seconds: number | null): void {
+    this.head.hidden = seconds === null;
+    if (seconds === null || !this.plot || !this.kind.isOverTime) return;
+    this.head.style.transform = `translateX(${this.plot.valToPos(seconds, "x")}px)`;
+  }
+}
+
+export class Charts {
+  private plots: Plot[] = [];
+  private sides: Sides = {};
+  private shown = "";
+
+  constructor(
+    private readonly place: HTMLElement,
+    private readonly seek: (seconds: number) => void,
+  ) {}
+
+  draw(sides: Sides): void {
+    this.sides = sides;
+    const shown = Object.keys(sides).join();
+    if (shown !== this.shown) this.arrange(shown);
+    for (const plot of this.plots) plot.draw(sides);
+  }
+
+  private arrange(shown: string): void {
+    this.shown = shown;
+    this.plots = [];
+    const scale = (kind: Kind): number => this.most(kind);
+    const cards = KINDS.map((kind) => {
+      const sides: Side[] = shown.includes("B") && !kind.isShared ? ["A", "B"] : ["A"];
+      const plots = sides.map((side) => new Plot(kind, side, scale, this.seek));
+      this.plots.push(...plots);
+      const heading = h("h3", {}, kind.title, h("span", { class: "unit" }, kind.unit));
+      return h("section", { class: `card chart${kind.isShared ? " shared" : ""}`, id: `chart-${kind.id}` }, heading, h("div", { class: "plots" }, ...plots.map((each) => each.element)));
+    });
+    this.place.replaceChildren(...cards);
+    this.place.classList.toggle("beside", shown.includes("B"));
+  }
+
+  /** The top of a scale that both sides have. */
+  private most(kind: Kind): number {
+    let most = 0;
+    for (const data of Object.values(this.sides)) {
+      if (kind.id === "queue") for (const each of data.queue) most = Math.max(most, each);
+      if (kind.id === "cwnd") for (const line of data.cwnd) for (const each of line) most = Math.max(most, each ?? 0);
+      if (kind.id === "shares") most = Math.max(most, data.setting.bottleneck.rate / 1e6);
+    }
+    return (most || 1) * 1.06;
+  }
+
+  at(seconds: number | null): void {
+    for (const plot of this.plots) plot.at(seconds);
+  }
+}

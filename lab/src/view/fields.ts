@@ -1,0 +1,120 @@
+// Fields of the panel: a label, a text with a unit, often a slider beside it, and a line when what was written cannot be.
+
+import { type Dimension, Wrong, approximate, format, parse } from "../model/units";
+import { h } from "./dom";
+
+let serial = 0;
+
+function id(): string {
+  serial += 1;
+  return `field-${serial}`;
+}
+
+/** A text field whose text is read by `read`, which says what is wrong. */
+export function textField(label: string, value: string, read: (text: string) => void, hint = ""): HTMLElement {
+  const name = id();
+  const problem = h("p", { class: "problem", id: `${name}-problem`, role: "alert" });
+  const input = h("input", { id: name, value, type: "text", autocomplete: "off", spellcheck: "false", "aria-describedby": `${name}-problem`, title: hint });
+  const take = (): void => {
+    try {
+      read(input.value);
+      problem.textContent = "";
+      input.removeAttribute("aria-invalid");
+    } catch (error) {
+      if (!(error instanceof Wrong)) throw error;
+      problem.textContent = error.message;
+      input.setAttribute("aria-invalid", "true");
+    }
+  };
+  input.addEventListener("change", take);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") take();
+  });
+  return h("div", { class: "field" }, h("label", { for: name }, label), input, problem);
+}
+
+export interface Scale {
+  least: number;
+  most: number;
+}
+
+/** A quantity: a slider over powers, and a text with its unit for what the slider does not say. */
+export function quantityField(
+  label: string,
+  dimension: Dimension,
+  value: number,
+  scale: Scale,
+  set: (value: number) => void,
+  check: (value: number) => void = () => undefined,
+): HTMLElement {
+  const steps = 400;
+  const span = Math.log(scale.most / scale.least);
+  const toStep = (given: number): number => Math.round((steps * Math.log(Math.max(given, scale.least) / scale.least)) / span);
+  const shown = (given: number): string => {
+    const short = approximate(given, dimension);
+    return parse(short, dimension) === given ? short : format(given, dimension);
+  };
+  const whole = textField(label, shown(value), (text) => {
+    const read = parse(text, dimension);
+    check(read);
+    slider.value = String(toStep(read));
+    set(read);
+  });
+  const input = whole.querySelector("input") as HTMLInputElement;
+  const slider = h("input", { type: "range", min: 0, max: steps, step: 1, "aria-label": `${label}, slider` });
+  slider.value = String(toStep(value));
+  const tell = (): void => slider.setAttribute("aria-valuetext", input.value);
+  tell();
+  slider.addEventListener("input", () => {
+    const exact = scale.least * Math.exp((span * Number(slider.value)) / steps);
+    const rounded = Number(exact.toPrecision(2));
+    input.value = shown(Math.round(rounded));
+    tell();
+    set(Math.round(rounded));
+  });
+  whole.insertBefore(slider, whole.lastChild);
+  whole.classList.add("with-slider");
+  return whole;
+}
+
+/** A whole number from so many on. */
+export function countField(label: string, value: number, least: number, most: number, set: (value: number) => void): HTMLElement {
+  const name = id();
+  const problem = h("p", { class: "problem", id: `${name}-problem`, role: "alert" });
+  const input = h("input", { id: name, type: "number", min: least, max: most, value, "aria-describedby": `${name}-problem` });
+  input.addEventListener("input", () => {
+    const given = Number(input.value);
+    const isRight = input.value !== "" && Number.isInteger(given) && given >= least && given <= most;
+    problem.textContent = isRight ? "" : `a whole number from ${least} to ${most}`;
+    input.toggleAttribute("aria-invalid", !isRight);
+    if (isRight) set(given);
+  });
+  return h("div", { class: "field" }, h("label", { for: name }, label), input, problem);
+}
+
+export interface Options {
+  heading: string;
+  options: { value: string; text: string }[];
+}
+
+export function choiceField(label: string, value: string, groups: Options[], set: (value: string) => void): HTMLElement {
+  const name = id();
+  const made = ({ value: each, text }: { value: string; text: string }): HTMLOptionElement =>
+    h("option", { value: each, selected: each === value }, text);
+  const select = h(
+    "select",
+    { id: name },
+    ...groups.flatMap(({ heading, options }) =>
+      heading ? [h("optgroup", { label: heading }, ...options.map(made))] : options.map(made),
+    ),
+  );
+  select.addEventListener("change", () => set(select.value));
+  return h("div", { class: "field" }, h("label", { for: name }, label), select);
+}
+
+export function tickField(label: string, value: boolean, set: (value: boolean) => void): HTMLElement {
+  const name = id();
+  const input = h("input", { id: name, type: "checkbox", checked: value });
+  input.addEventListener("change", () => set(input.checked));
+  return h("div", { class: "field tick" }, input, h("label", { for: name }, label));
+}

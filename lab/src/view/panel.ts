@@ -1,0 +1,343 @@
+// What is set by hand: the bottleneck, the flows, and every parameter of what is chosen for them, as the catalogue lists them.
+
+import { type Algorithm, type Catalogue, type Parameter, type Values, defaults, find, isRateBased, ownDefaults } from "../model/catalogue";
+import { MOST_FLOWS, MOST_GROUPS, MOST_RATE, MOST_SECONDS } from "../model/problems";
+import { type Group, type Own, type Setting, freeName, roundTrip, senderOf } from "../model/setting";
+import { DURATION, RATE, SIZE, Wrong, allowed, approximate, format, formatLimit, formatValue, parse, parseLimit, readValue } from "../model/units";
+import { groupColour } from "./colours";
+import { h } from "./dom";
+import { type Options, choiceField, countField, quantityField, textField, tickField } from "./fields";
+
+const CLASSES: Record<string, string> = {
+  loss: "by loss",
+  hybrid: "by loss and delay",
+  delay: "by delay",
+  model: "by a model of the path",
+  marks: "by marks",
+  rate: "sources without a window",
+  passive: "passive",
+  aqm: "active queue management",
+  scheduler: "schedulers",
+};
+
+const ECN: Options[] = [
+  {
+    heading: "",
+    options: [
+      { value: "", text: "as the stack" },
+      { value: "off", text: "off" },
+      { value: "classic", text: "classic (RFC 3168)" },
+      { value: "accurate", text: "accurate" },
+    ],
+  },
+];
+
+function byClass(entries: readonly Algorithm[]): Options[] {
+  const classes = [...new Set(entries.map((entry) => entry.class))];
+  return classes.map((each) => ({
+    heading: CLASSES[each] ?? each,
+    options: entries.filter((entry) => entry.class === each).map(({ name, title }) => ({ value: name, text: title && title.toLowerCase() !== name ? `${name} – ${title}` : name })),
+  }));
+}
+
+export interface PanelHost {
+  catalogue: Catalogue;
+  own: () => readonly Own[];
+  controlOf: (each: Group) => Algorithm;
+  /** Something was set: run again. */
+  changed: () => void;
+  /** What there is to set has changed as well. */
+  rebuilt: () => void;
+  writeOwn: () => void;
+}
+
+export function panel(of: Setting, host: PanelHost): HTMLElement[] {
+  return [bottleneck(of, host), flows(of, host), run(of, host)];
+}
+
+function within(least: number, most: number, dimension: typeof RATE): (value: number) => void {
+  return (value) => {
+    if (value < least || value > most) throw new Wrong(`from ${approximate(least, dimension)} to ${approximate(most, dimension)}`);
+  };
+}
+
+function bottleneck(of: Setting, host: PanelHost): HTMLElement {
+  const centre = of.bottleneck;
+  const discipline = find(host.catalogue.queues, centre.queue.name);
+  const set = <T>(act: (value: T) => void) => (value: T): void => {
+    act(value);
+    host.changed();
+  };
+  const rate = quantityField("Rate", RATE, centre.rate, { least: 1e6, most: 1e9 }, set((value) => (centre.rate = value)), within(1000, MOST_RATE, RATE));
+  const chosen = choiceField("Queue discipline", centre.queue.name, byClass(host.catalogue.queues), (name) => {
+    centre.queue = { name, parameters: {} };
+    if (hasEcn(of) && takesEcn(name, host.catalogue)) centre.queue.parameters["ecn"] = true;
+    host.rebuilt();
+  });
+  const ecn = tickField("ECN: mark instead of dropping", hasEcn(of), (on) => {
+    delete of.stack["ecn"];
+    delete centre.queue.parameters["ecn"];
+    if (on) {
+      of.stack["ecn"] = "classic";
+      if (takesEcn(centre.queue.name, host.catalogue)) centre.queue.parameters["ecn"] = true;
+    }
+    host.rebuilt();
+  });
+  const loss = textField("Random loss, %", String(100 * centre.loss), (text) => {
+    const value = Number(text.trim().replace(/%$/, ""));
+    if (text.trim() === "" || !(value >= 0 && value <= 100)) throw new Wrong("from 0 to 100");
+    centre.loss = value / 100;
+    host.changed();
+  });
+  const policer = textField(
+    "Policer: rate, burst",
+    centre.policer ? `${format(centre.policer.rate, RATE)}, ${format(centre.policer.burst, SIZE)}` : "none",
+    (text) => {
+      if (["", "none"].includes(text.trim())) centre.policer = null;
+      else {
+        const [rateText = "", burst] = text.split(",");
+        if (burst === undefined) throw new Wrong('write "none" or a rate and a burst, such as "10 Mbit/s, 25 kB"');
+        const policed = { rate: parse(rateText, RATE), burst: parse(burst, SIZE) };
+        within(1000, MOST_RATE, RATE)(policed.rate);
+        if (policed.burst < 1) throw new Wrong("the burst is at least 1 B");
+        centre.policer = policed;
+      }
+      host.changed();
+    },
+  );
+  return h(
+    "fieldset",
+    { class: "card" },
+    h("legend", {}, "Bottleneck"),
+    rate,
+    buffer(of, host),
+    chosen,
+    discipline ? parameters(discipline, centre.queue.parameters, defaults(discipline.parameters), host) : null,
+    ecn,
+    h("details", {}, h("summary", {}, "Loss and policer"), loss, policer),
+  );
+}
+
+function hasEcn(of: Setting): boolean {
+  return of.stack["ecn"] === "classic" || of.stack["ecn"] === "accurate";
+}
+
+function takesEcn(queue: string, known: Catalogue): boolean {
+  return find(known.queues, queue)?.parameters.some((each) => each.name === "ecn" && each.kind === "boolean") ?? false;
+}
+
+function buffer(of: Setting, host: PanelHost): HTMLElement {
+  const centre = of.bottleneck;
+  const field = textField(
+    "Buffer",
+    centre.limit === null ? "none" : formatLimit(centre.limit),
+    (text) => {
+      centre.limit = text.trim() === "none" ? null : parseLimit(text);
+      host.changed();
+    },
+    '"100 packets", "64 KiB", "2 BDP", or "none" for no limit',
+  );
+  const input = field.querySelector("input") as HTMLInputElement;
+  const slider = h("input", { type: "range", min: 0, max: 300, step: 1, "aria-label": "Buffer in packets, slider" });
+  const packets = centre.limit && "packets" in centre.limit ? centre.limit.packets : 100;
+  slider.value = String(Math.round(100 * Math.log10(packets / 3)));
+  slider.setAttribute("aria-valuetext", input.value);
+  slider.addEventListener("input", () => {
+    const count = Math.max(1, Number((3 * 10 ** (Number(slider.value) / 100)).toPrecision(2)));
+    centre.limit = { packets: Math.round(count) };
+    input.value = formatLimit(centre.limit);
+    slider.setAttribute("aria-valuetext", input.value);
+    host.changed();
+  });
+  field.insertBefore(slider, field.lastChild);
+  field.classList.add("with-slider");
+  return field;
+}
+
+function flows(of: Setting, host: PanelHost): HTMLElement {
+  const groups = of.groups.map((each, index) => group(of, each, index, host));
+  const add = h("button", { type: "button", disabled: of.groups.length >= MOST_GROUPS, click: () => {
+    const last = of.groups[of.groups.length - 1];
+    if (!last) return;
+    const sender = freeName("sender", of.senders.map((each) => each.name)).replace(" ", "");
+    of.senders.push({ ...senderOf(of, last), name: sender });
+    const name = freeName("flows", of.groups.map((each) => each.name));
+    of.groups.push({ ...structuredClone(last), name, sender, count: 1 });
+    host.rebuilt();
+  } }, "Add flows");
+  const write = h("button", { type: "button", click: host.writeOwn }, "Write an algorithm");
+  return h("fieldset", { class: "card" }, h("legend", {}, "Flows"), ...groups, h("div", { class: "row" }, add, write));
+}
+
+function controls(host: PanelHost): Options[] {
+  const own = host.own().map(({ name }) => ({ value: name, text: `${name} – written here` }));
+  return [...(own.length ? [{ heading: "your own", options: own }] : []), ...byClass(host.catalogue.congestion_controls)];
+}
+
+function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLElement {
+  const control = host.controlOf(each);
+  const profile = find(host.catalogue.profiles, of.profile);
+  const isOwn = host.own().some((one) => one.name === each.tcp.name);
+  const usual = { ...defaults(control.parameters), ...(profile && !isOwn ? ownDefaults(profile, control.name, "control") : {}) };
+  const sender = senderOf(of, each);
+  const fixed = 2 * (of.bottleneck.delay + of.receiver.delay);
+  const remove = h("button", { type: "button", class: "quiet", "aria-label": `Remove the flows ${each.name}`, disabled: of.groups.length === 1, click: () => {
+    of.groups.splice(index, 1);
+    of.senders = of.senders.filter((one) => of.groups.some((other) => other.sender === one.name));
+    host.rebuilt();
+  } }, "Remove");
+  const name = textField("Name", each.name, (text) => {
+    const given = text.trim();
+    if (!given || given.length > 60 || /["\\\p{C}]/u.test(given)) throw new Wrong("a name of 1 to 60 characters, without quotes");
+    if (of.groups.some((other) => other !== each && other.name === given)) throw new Wrong("another group has this name");
+    each.name = given;
+    host.rebuilt();
+  });
+  const time = (label: string, value: number | null, none: string, take: (value: number | null) => void): HTMLElement =>
+    textField(label, value === null ? none : format(value, DURATION), (text) => {
+      if (["", none].includes(text.trim())) return take(null);
+      const read = parse(text, DURATION);
+      if (read < 0 || read >= of.duration) throw new Wrong(`from 0 s to less than ${format(of.duration, DURATION)}`);
+      return take(read);
+    });
+  const slowStarts = host.catalogue.slow_starts.map((entry) => ({ value: entry.name, text: entry.name }));
+  const more = h(
+    "details",
+    {},
+    h("summary", {}, "Name, times, slow start, ECN"),
+    name,
+    time("Start", each.start, "at random", (value) => {
+      if (value !== null && each.stop !== null && value >= each.stop) throw new Wrong("earlier than the stop");
+      each.start = value;
+      host.changed();
+    }),
+    time("Stop", each.stop, "never", (value) => {
+      if (value !== null && value <= (each.start ?? 1e12)) throw new Wrong("later than the start");
+      each.stop = value;
+      host.changed();
+    }),
+    !isRateBased(control) &&
+      choiceField("Slow start", each.slowStart ?? "", [{ heading: "", options: [{ value: "", text: "the usual one" }, ...slowStarts] }], (value) => {
+        each.slowStart = value || null;
+        host.changed();
+      }),
+    !control.one_way &&
+      choiceField("ECN", String(each.stack["ecn"] ?? ""), ECN, (value) => {
+        if (value) each.stack["ecn"] = value;
+        else delete each.stack["ecn"];
+        host.changed();
+      }),
+  );
+  const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
+  swatch.style.background = groupColour(index);
+  return h(
+    "section",
+    { class: "group", "aria-label": `Flows ${each.name}` },
+    h("div", { class: "row" }, swatch, h("strong", {}, each.name), remove),
+    h(
+      "div",
+      { class: "pair" },
+      countField("Flows", each.count, 1, MOST_FLOWS, (value) => {
+        each.count = value;
+        host.changed();
+      }),
+      choiceField("Congestion control", each.tcp.name, controls(host), (value) => {
+        each.tcp = { name: value, parameters: {} };
+        if (isRateBased(host.controlOf(each))) each.slowStart = null;
+        host.rebuilt();
+      }),
+    ),
+    quantityField(
+      "RTT",
+      DURATION,
+      roundTrip(of, each),
+      { least: 1e9, most: 500e9 },
+      (value) => {
+        sender.delay = Math.max(0, Math.round((value - fixed) / 2));
+        host.changed();
+      },
+      (value) => {
+        if (value < fixed || value > 20e12) throw new Wrong(`from ${format(fixed, DURATION)} to 20 s`);
+      },
+    ),
+    parameters(control, each.tcp.parameters, usual, host),
+    more,
+  );
+}
+
+function run(of: Setting, host: PanelHost): HTMLElement {
+  const profiles = host.catalogue.profiles.map((entry) => ({ value: entry.name, text: entry.title && entry.title !== entry.name ? `${entry.name} – ${entry.title}` : entry.name }));
+  return h(
+    "fieldset",
+    { class: "card" },
+    h("legend", {}, "Run"),
+    quantityField("Duration", DURATION, of.duration, { least: 1e12, most: 300e12 }, (value) => {
+      if (of.warmUp >= value) of.warmUp = Math.floor(value / 5);
+      of.duration = value;
+      host.changed();
+    }, within(1e9, MOST_SECONDS * 1e12, DURATION)),
+    textField("Measured from", format(of.warmUp, DURATION), (text) => {
+      const value = parse(text, DURATION);
+      if (value < 0 || value >= of.duration) throw new Wrong(`from 0 s to less than ${format(of.duration, DURATION)}`);
+      of.warmUp = value;
+      host.changed();
+    }),
+    countField("Seed", of.seed, 0, Number.MAX_SAFE_INTEGER, (value) => {
+      of.seed = value;
+      host.changed();
+    }),
+    textField(
+      "Senders' random delay of a packet",
+      of.overhead === null ? "usual" : format(of.overhead, DURATION),
+      (text) => {
+        const value = ["", "usual"].includes(text.trim()) ? null : parse(text, DURATION);
+        if (value !== null && (value < 0 || value > 1e12)) throw new Wrong("from 0 s to 1 s");
+        of.overhead = value;
+        host.changed();
+      },
+      "usual: up to the time of a packet at the bottleneck; 0 s shows phase effects",
+    ),
+    choiceField("Stack", of.profile, [{ heading: "", options: profiles }], (value) => {
+      of.profile = value;
+      host.rebuilt();
+    }),
+  );
+}
+
+/** All parameters of an algorithm: what each is, its bounds and its source. */
+function parameters(of: Algorithm, values: Values, usual: Values, host: PanelHost): HTMLElement {
+  const set = Object.keys(values).length;
+  const summary = h("summary", {}, `Parameters of ${of.name}${set ? ` (${set} set)` : ""}`);
+  const about = [of.source, of.year].filter(Boolean).join(", ");
+  return h(
+    "details",
+    { class: "parameters" },
+    summary,
+    about ? h("p", { class: "source" }, about) : null,
+    of.deviations ? h("p", { class: "source" }, `Here: ${of.deviations}.`) : null,
+    of.parameters.length ? null : h("p", { class: "source" }, "It has none."),
+    ...of.parameters.map((each) => parameter(each, values, usual, host, of.name)),
+  );
+}
+
+function parameter(of: Parameter, values: Values, usual: Values, host: PanelHost, owner: string): HTMLElement {
+  const standard = usual[of.name] ?? of.default;
+  const current = of.name in values ? (values[of.name] ?? null) : standard;
+  const store = (given: unknown): void => {
+    const value = readValue(given, of);
+    if (JSON.stringify(value) === JSON.stringify(standard)) delete values[of.name];
+    else values[of.name] = value;
+    host.changed();
+  };
+  const label = of.name.replaceAll("_", " ");
+  let field: HTMLElement;
+  if (of.kind === "boolean") field = tickField(label, current === true, store);
+  else if (of.kind === "choice") {
+    field = choiceField(label, String(current), [{ heading: "", options: (of.choices ?? []).map((each) => ({ value: each, text: each })) }], store);
+  } else {
+    const isNumber = of.kind === "number" || of.kind === "integer";
+    field = textField(label, formatValue(current, of), (text) => store(isNumber ? (text.trim() === "" ? NaN : Number(text)) : text));
+  }
+  const facts = [`${allowed(of)}; usually ${formatValue(standard, of)}`, of.source].filter(Boolean).join(". ");
+  return h("div", { class: "parameter", "data-parameter": `${owner}.${of.name}` }, field, h("p", { class: "doc" }, `${of.doc}.`), h("p", { class: "source" }, `${facts}.`));
+}

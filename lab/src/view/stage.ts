@@ -1,0 +1,295 @@
+// The dumbbell, drawn: senders, the queue with its packets one by one, the bottleneck, the receiver. Packets have the colours of
+// their flows; what is dropped falls out, and what is marked leaves with a ring.
+
+import { FATES, type Packets } from "../engine/protocol";
+import { type Setting, roundTrip } from "../model/setting";
+import { DURATION, RATE, approximate, formatLimit } from "../model/units";
+import { flowColours, groupColour } from "./colours";
+import { look } from "./dom";
+
+/** Of the screen's time: how long a packet travels, and falls. */
+const TRAVEL = 0.55;
+const FALL = 0.7;
+/** Packets drawn on a link at once; of more, some. */
+const MOST_MOVING = 220;
+
+export class Stage {
+  private readonly context: CanvasRenderingContext2D;
+  private setting: Setting | null = null;
+  private packets: Packets | null = null;
+  /** The greatest `left` of each packet and those before it: where the queue begins is found by it. */
+  private leftBefore = new Float64Array();
+  /** Dropped packets by the time of their drop, and those that travel in order of leaving. */
+  private dropped: number[] = [];
+  private sent: number[] = [];
+  private colours: string[] = [];
+  private most = 1;
+  /** How many are queued now. */
+  queued = 0;
+
+  constructor(readonly canvas: HTMLCanvasElement) {
+    const context = canvas.getContext("2d");
+    if (!context) throw new Error("this browser has no canvas");
+    this.context = context;
+  }
+
+  show(setting: Setting, packets: Packets | null, most: number): void {
+    this.setting = setting;
+    this.colours = flowColours(setting);
+    if (packets !== this.packets || !packets) {
+      this.packets = packets;
+      const count = packets?.arrived.length ?? 0;
+      this.leftBefore = new Float64Array(count);
+      const [dropped, sent]: [number[], number[]] = [[], []];
+      let before = 0;
+      for (let row = 0; packets && row < count; row += 1) {
+        const left = packets.left[row] ?? NaN;
+        const fate = packets.fate[row];
+        before = Math.max(before, Number.isNaN(left) ? Infinity : left);
+        this.leftBefore[row] = before;
+        if (fate === FATES.dropped) dropped.push(row);
+        else if (fate !== FATES.queued) sent.push(row);
+      }
+      const byLeft = (a: number, b: number): number => (packets?.left[a] ?? 0) - (packets?.left[b] ?? 0);
+      this.dropped = dropped.sort(byLeft);
+      this.sent = sent.sort(byLeft);
+    }
+    const limit = setting.bottleneck.limit;
+    this.most = Math.max(8, most * 1.1, limit && "packets" in limit ? Math.min(limit.packets, most * 2.5) : 0);
+  }
+
+  /** Draws a moment; `speed` is seconds of the run a second of the screen. */
+  draw(time: number | null, speed: number): void {
+    const { canvas, context, setting } = this;
+    const ratio = Math.min(2, devicePixelRatio || 1);
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    if (!setting || !width) return;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    const narrow = width < 560;
+    const left = narrow ? 54 : 110;
+    const box = { x: left + width * 0.15, y: 26, width: width * (narrow ? 0.36 : 0.42), height: height - 84 };
+    const middle = box.y + box.height / 2;
+    const receiver = { x: width - (narrow ? 34 : 64), y: middle };
+    this.links(setting, left, box, middle, receiver, narrow);
+    if (!this.packets || time === null) {
+      this.words(box, narrow, this.packets ? "" : "…");
+      return;
+    }
+    this.moving(setting, time, speed, left, box, middle, receiver);
+    this.queue(time, box, narrow);
+    this.falling(time, speed, box);
+  }
+
+  private hostY(index: number, count: number, middle: number, height: number): number {
+    if (count === 1) return middle;
+    const room = Math.min(height, count * 46);
+    return middle - room / 2 + (room * index) / (count - 1);
+  }
+
+  private links(setting: Setting, left: number, box: Box, middle: number, receiver: Point, narrow: boolean): void {
+    const { context } = this;
+    const count = setting.groups.length;
+    context.font = `${narrow ? 10 : 12}px system-ui, sans-serif`;
+    context.textBaseline = "middle";
+    setting.groups.forEach((each, index) => {
+      const y = this.hostY(index, count, middle, box.height - 10);
+      context.strokeStyle = look("--line");
+      context.lineWidth = 2;
+      context.beginPath();
+      context.moveTo(left, y);
+      context.bezierCurveTo(left + (box.x - left) * 0.5, y, left + (box.x - left) * 0.5, middle, box.x, middle);
+      context.stroke();
+      context.fillStyle = groupColour(index);
+      context.beginPath();
+      context.arc(left, y, narrow ? 5 : 7, 0, 7);
+      context.fill();
+      context.textAlign = "right";
+      context.fillStyle = look("--ink");
+      const room = left - 14;
+      this.fitted(each.count > 1 ? `${each.count} × ${each.tcp.name}` : each.tcp.name, left - 12, y - (narrow ? 5 : 7), room);
+      context.fillStyle = look("--muted");
+      this.fitted(approximate(roundTrip(setting, each), DURATION), left - 12, y + (narrow ? 6 : 8), room);
+    });
+    // The bottleneck is as thin as it is slow.
+    context.strokeStyle = look("--line");
+    context.lineWidth = 5;
+    context.beginPath();
+    context.moveTo(box.x + box.width, middle);
+    context.lineTo(receiver.x, receiver.y);
+    context.stroke();
+    context.textAlign = "center";
+    context.fillStyle = look("--ink");
+    const centre = (box.x + box.width + receiver.x) / 2;
+    this.fitted(approximate(setting.bottleneck.rate, RATE), centre, middle - 16, receiver.x - box.x - box.width - 12);
+    context.fillStyle = look("--muted");
+    if (setting.bottleneck.loss) this.fitted(`${100 * setting.bottleneck.loss} % lost`, centre, middle + 16, receiver.x - box.x - box.width - 12);
+    context.fillStyle = look("--ink");
+    context.beginPath();
+    context.arc(receiver.x, receiver.y, narrow ? 5 : 7, 0, 7);
+    context.fill();
+    context.fillStyle = look("--muted");
+    this.fitted("receiver", receiver.x, receiver.y + 18, 64);
+    // The queue's room.
+    context.fillStyle = look("--well");
+    context.strokeStyle = look("--line");
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.roundRect(box.x, box.y, box.width, box.height, 6);
+    context.fill();
+    context.stroke();
+    context.fillStyle = look("--ink");
+    const limit = setting.bottleneck.limit;
+    const policer = setting.bottleneck.policer ? `policer ${approximate(setting.bottleneck.policer.rate, RATE)} + ` : "";
+    this.fitted(`${policer}${setting.bottleneck.queue.name}, ${limit === null ? "no limit" : formatLimit(limit)}`, box.x + box.width / 2, 13, box.width + box.x - left);
+  }
+
+  private fitted(text: string, x: number, y: number, room: number): void {
+    this.context.fillText(text, x, y, Math.max(20, room));
+  }
+
+  private words(box: Box, narrow: boolean, text: string): void {
+    const { context } = this;
+    context.font = `600 ${narrow ? 12 : 15}px system-ui, sans-serif`;
+    context.textAlign = "center";
+    context.fillStyle = look("--ink");
+    context.fillText(text, box.x + box.width / 2, box.y + box.height + 18);
+  }
+
+  /** The first of the sorted rows whose time is not before a moment. */
+  private first(rows: readonly number[], times: Float64Array, moment: number): number {
+    let [low, high] = [0, rows.length];
+    while (low < high) {
+      const at = (low + high) >> 1;
+      if ((times[rows[at] ?? 0] ?? 0) < moment) low = at + 1;
+      else high = at;
+    }
+    return low;
+  }
+
+  private queue(time: number, box: Box, narrow: boolean): void {
+    const { context, packets } = this;
+    if (!packets) return;
+    const rows = this.queuedAt(time);
+    this.queued = rows.length;
+    const size = Math.max(2, Math.min(narrow ? 11 : 15, Math.sqrt(((box.width - 10) * (box.height - 10)) / this.most)));
+    const high = Math.max(1, Math.floor((box.height - 8) / size));
+    const room = high * Math.floor((box.width - 8) / size);
+    const gap = size > 5 ? 1 : size > 3 ? 0.5 : 0;
+    for (let index = 0; index < Math.min(rows.length, room); index += 1) {
+      const row = rows[index] ?? 0;
+      context.fillStyle = this.colours[packets.flow[row] ?? 0] ?? "#888";
+      const x = box.x + box.width - 4 - size * (1 + Math.floor(index / high));
+      const y = box.y + box.height - 4 - size * (1 + (index % high));
+      context.fillRect(x, y, size - gap, size - gap);
+    }
+    const oldest = rows.length ? time - (packets.arrived[rows[0] ?? 0] ?? time) : 0;
+    const words = `${rows.length} packet${rows.length === 1 ? "" : "s"} queued, the oldest for ${(1000 * oldest).toFixed(oldest < 0.1 ? 1 : 0)} ms`;
+    this.words(box, narrow, words);
+  }
+
+  /** The rows of the packets that are queued at a moment, in order of arrival. */
+  private queuedAt(time: number): number[] {
+    const { packets, leftBefore } = this;
+    if (!packets) return [];
+    const end = bound(packets.arrived, time);
+    const rows: number[] = [];
+    for (let row = bound(leftBefore, time); row < end; row += 1) {
+      const left = packets.left[row] ?? NaN;
+      if (!(left <= time)) rows.push(row);
+    }
+    return rows;
+  }
+
+  private moving(setting: Setting, time: number, speed: number, left: number, box: Box, middle: number, receiver: Point): void {
+    const { context, packets } = this;
+    if (!packets) return;
+    const span = TRAVEL * speed;
+    const dot = 3;
+    // On the way to the queue.
+    const [from, until] = [bound(packets.arrived, time), bound(packets.arrived, time + span)];
+    const groups: number[] = [];
+    setting.groups.forEach((each, index) => {
+      for (let flow = 0; flow < each.count; flow += 1) groups.push(index);
+    });
+    let stride = Math.max(1, Math.ceil((until - from) / MOST_MOVING));
+    for (let row = Math.ceil(from / stride) * stride; row < until; row += stride) {
+      const flow = packets.flow[row] ?? 0;
+      const share = 1 - ((packets.arrived[row] ?? 0) - time) / span;
+      const y = this.hostY(groups[flow] ?? 0, setting.groups.length, middle, box.height - 10);
+      // The same curve as the link's.
+      const bend = left + (box.x - left) * 0.5;
+      const back = 1 - share;
+      const x = back ** 3 * left + 3 * back * back * share * bend + 3 * back * share * share * bend + share ** 3 * box.x;
+      const ease = back ** 3 * y + 3 * back * back * share * y + 3 * back * share * share * middle + share ** 3 * middle;
+      context.fillStyle = this.colours[flow] ?? "#888";
+      context.fillRect(x - dot, ease - dot, 2 * dot, 2 * dot);
+    }
+    // On the bottleneck.
+    const [first, last] = [this.first(this.sent, packets.left, time - span), this.first(this.sent, packets.left, time)];
+    stride = Math.max(1, Math.ceil((last - first) / MOST_MOVING));
+    const begin = box.x + box.width;
+    for (let at = Math.ceil(first / stride) * stride; at < last; at += stride) {
+      const row = this.sent[at] ?? 0;
+      const share = (time - (packets.left[row] ?? 0)) / span;
+      const x = begin + (receiver.x - begin) * share;
+      context.fillStyle = this.colours[packets.flow[row] ?? 0] ?? "#888";
+      context.fillRect(x - dot, middle - dot, 2 * dot, 2 * dot);
+      if (packets.fate[row] === FATES.marked) {
+        context.strokeStyle = look("--mark");
+        context.lineWidth = 2;
+        context.strokeRect(x - dot - 2.5, middle - dot - 2.5, 2 * dot + 5, 2 * dot + 5);
+      }
+    }
+  }
+
+  private falling(time: number, speed: number, box: Box): void {
+    const { context, packets } = this;
+    if (!packets) return;
+    const span = FALL * speed;
+    const [first, last] = [this.first(this.dropped, packets.left, time - span), this.first(this.dropped, packets.left, time)];
+    const stride = Math.max(1, Math.ceil((last - first) / MOST_MOVING));
+    for (let at = Math.ceil(first / stride) * stride; at < last; at += stride) {
+      const row = this.dropped[at] ?? 0;
+      const share = (time - (packets.left[row] ?? 0)) / span;
+      // One that was dropped on arrival falls at the entrance, one that had been queued at the exit.
+      const wasQueued = (packets.left[row] ?? 0) > (packets.arrived[row] ?? 0);
+      const aside = ((row * 37) % 17) - 8;
+      const x = (wasQueued ? box.x + box.width - 10 : box.x + 4) + aside * share;
+      const y = box.y + box.height - 6 + (58 - 6) * share * share;
+      const size = 7;
+      context.globalAlpha = 1 - 0.6 * share;
+      context.fillStyle = this.colours[packets.flow[row] ?? 0] ?? "#888";
+      context.strokeStyle = look("--drop");
+      context.lineWidth = 1.5;
+      context.fillRect(x - size / 2, y - size / 2, size, size);
+      context.strokeRect(x - size / 2 - 1, y - size / 2 - 1, size + 2, size + 2);
+      context.globalAlpha = 1;
+    }
+  }
+}
+
+interface Point {
+  x: number;
+  y: number;
+}
+
+interface Box extends Point {
+  width: number;
+  height: number;
+}
+
+/** How many of the sorted values are not above a bound. */
+function bound(values: Float64Array, most: number): number {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const at = (low + high) >> 1;
+    if ((values[at] ?? 0) <= most) low = at + 1;
+    else high = at;
+  }
+  return low;
+}

@@ -1,0 +1,324 @@
+"""The laboratory computes what the command line computes, and reads and writes scenarios as it does."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import sojourn
+from laboratory import MISSING, Headless, Refused, column
+from sojourn import _engine, backends, catalogue, scenario, specification
+from sojourn.cli.commands import sojourn as cli
+
+pytestmark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Headless]:
+    headless = Headless()
+    if headless.ask("catalogue")["digest"] != _engine.digest():
+        headless.close()
+        pytest.skip("the laboratory is of other sources than the engine (make setup lab)")
+    yield headless
+    headless.close()
+
+
+def specified(toml: str) -> Json:
+    """What the command line makes of a scenario."""
+    data = tomllib.loads(toml)
+    run = specification.specify(scenario.from_data(data, "lab.toml"), data["seed"])
+    made: Json = json.loads(specification.text(run))
+    return made
+
+
+def settings(lab: Headless) -> Iterator[tuple[str, Json]]:
+    """The settings of all presets."""
+    for preset in lab.ask("presets"):
+        for side in ("a", "b"):
+            if preset["state"][side] is not None:
+                yield f"{preset['id']} {side}", preset["state"][side]
+
+
+def test_catalogue_is_the_same(lab: Headless) -> None:
+    """The page lists the same algorithms and parameters as the command line."""
+    known = lab.ask("catalogue")
+    del known["digest"]
+    assert known == json.loads(_engine.catalogue())
+
+
+def test_presets_specify_the_same_runs(lab: Headless) -> None:
+    """The scenario that the page copies is the run that the page makes, for each setting of each preset."""
+    for name, setting in settings(lab):
+        assert specified(lab.ask("toml", setting=setting)) == lab.ask("specify", setting=setting), name
+
+
+def test_presets_give_the_same_bytes(lab: Headless) -> None:
+    """Each preset's series and numbers are those of the engine on the command line, byte for byte."""
+    for name, setting in settings(lab):
+        run = lab.ask("run", specification=lab.ask("specify", setting=setting))
+        tables = _engine.run(json.dumps(specified(lab.ask("toml", setting=setting))))
+        for frame, columns in (
+            ("queue_series", ("time", "packets", "bytes", "drops")),
+            ("flow_series", ("time", "cwnd", "ssthresh", "rtt", "bytes_delivered", "bytes_received")),
+        ):
+            for each in columns:
+                here = np.array([np.nan if value is None else value for value in tables[frame][each]], dtype="<f8")
+                assert column(run["samples"][f"{frame}.{each}"]).tobytes() == here.tobytes(), (name, frame, each)
+        for frame in ("flows", "queues"):
+            for row, found in enumerate(run["numbers"][frame]):
+                assert found == {each: tables[frame][each][row] for each in found}, (name, frame, row)
+        assert run["numbers"]["events"] == tables["summary"]["events"]
+
+
+def test_page_has_the_numbers_of_the_command_line(lab: Headless, tmp_path: Path) -> None:
+    """What the tiles show is what `sojourn run` writes: the 99th percentile, utilisation, drops and Jain's index."""
+    setting = dict(settings(lab))["codel b"]
+    (tmp_path / "lab.toml").write_text(lab.ask("toml", setting=setting), encoding="utf-8")
+    found = sojourn.run(tmp_path / "lab.toml")
+    run = lab.ask("run", specification=lab.ask("specify", setting=setting))
+    summary = lab.ask("summary", setting=setting, numbers=run["numbers"])
+    queue = found.queues.row(0, named=True)
+    assert summary["sojournP99"] == queue["sojourn_p99"]
+    assert summary["utilisation"] == queue["utilisation"]
+    assert summary["drops"] == queue["drops"]
+    long_lived = found.flows.filter(pl.col("flow_group") == "download")["bytes_delivered"].to_numpy().astype(float)
+    jain = long_lived.sum() ** 2 / (len(long_lived) * (long_lived**2).sum())
+    assert summary["jain"] == pytest.approx(jain, rel=1e-12)
+
+
+@pytest.mark.parametrize("profile", [profile.name for profile in catalogue.load().profiles])
+def test_every_algorithm_is_there(lab: Headless, profile: str) -> None:
+    """Each congestion control and each discipline can be chosen, under each profile, and specifies the same run."""
+    known = catalogue.load()
+    more = {"profile": profile}
+    settings = [lab.ask("example", control=each.name, more=more) for each in known.congestion_controls]
+    settings += [lab.ask("example", queue=each.name, more=more) for each in known.queues]
+    for setting in settings:
+        assert specified(lab.ask("toml", setting=setting)) == lab.ask("specify", setting=setting)
+
+
+def test_every_parameter_can_be_set(lab: Headless) -> None:
+    """Each parameter of the catalogue goes into a scenario and comes back, at its default and at its bounds."""
+    known = catalogue.load()
+    for entry, key in [*((each, "control") for each in known.congestion_controls), *((each, "queue") for each in known.queues)]:
+        for at in ("default", "minimum", "maximum"):
+            setting = lab.ask("example", **{key: entry.name})
+            chosen = setting["groups"][0]["tcp"] if key == "control" else setting["bottleneck"]["queue"]
+            values = {each.name: getattr(each, at) for each in entry.parameters}
+            whole = {each.name for each in entry.parameters if each.kind not in ("number", "choice", "boolean")}
+            limits = {name: int(value) if name in whole and isinstance(value, float) else value for name, value in values.items()}
+            chosen["parameters"] = {name: value for name, value in limits.items() if value not in (None, "") and exact(value)}
+            toml = lab.ask("toml", setting=setting)
+            assert specified(toml) == lab.ask("specify", setting=setting), (entry.name, at)
+            assert lab.ask("read", text=toml)["groups"][0]["tcp"] == setting["groups"][0]["tcp"]
+            assert lab.ask("read", text=toml)["bottleneck"] == setting["bottleneck"]
+
+
+def exact(value: object) -> bool:
+    """Whether JavaScript has it exactly; durations of more than two hours, in picoseconds, it has not."""
+    return not isinstance(value, int) or abs(value) < 2**53
+
+
+@pytest.mark.long
+def test_every_pair_runs(lab: Headless) -> None:
+    """Every congestion control under every discipline runs in the page, and gives the events of the command line."""
+    known = catalogue.load()
+    for control in known.congestion_controls:
+        for queue in known.queues:
+            setting = lab.ask("example", control=control.name, queue=queue.name, more={"duration": 10**12, "warmUp": 0})
+            run = lab.ask("specify", setting=setting)
+            assert lab.ask("run", specification=run)["numbers"]["events"] == _engine.run(json.dumps(run))["summary"]["events"]
+
+
+def test_packets_are_those_that_the_queue_counted(lab: Headless) -> None:
+    """Of the packets one by one, as many were sent, marked and dropped as the queue counted, and they waited as long."""
+    for name, setting in settings(lab):
+        setting["warmUp"] = 0
+        run = lab.ask("run", specification=lab.ask("specify", setting=setting), traced=True)
+        packets, queue = run["packets"], run["numbers"]["queues"][0]
+        fate, arrived, left = column(packets["fate"], "u4"), column(packets["arrived"]), column(packets["left"])
+        sent = (fate == 1) | (fate == 2)
+        assert np.all(np.diff(arrived) >= 0)
+        # One whose last bit has not passed at the end of the run is still queued here.
+        assert queue["departures"] - sent.sum() in (0, 1), name
+        refused = queue["total_drops"] if setting["bottleneck"]["policer"] is None else (fate == 3).sum()
+        assert (fate == 3).sum() == refused, name
+        assert abs(int((fate == 2).sum()) - queue["marks"]) <= queue["queued_at_end"] + queue["drops"], name
+        waited = (left - arrived)[sent]
+        assert waited.mean() == pytest.approx(queue["sojourn_mean"], rel=1e-3), name
+        assert np.quantile(waited, 0.99) == pytest.approx(queue["sojourn_p99"], rel=0.011, abs=1e-6), name
+
+
+def test_links_restore_states(lab: Headless) -> None:
+    """An address holds the whole state, algorithms of one's own included."""
+    for preset in lab.ask("presets"):
+        state = {**preset["state"], "own": [{"name": "mine", "text": 'class Ünïcode {} // "quoted"'}]}
+        assert lab.ask("state", hash=lab.ask("hash", state=state)) == state
+
+
+@pytest.mark.parametrize(
+    ("hash_", "sentence"),
+    [
+        ("#v99.e30", "version 99"),
+        ("#elsewhere", "holds no setting"),
+        ("#v1.@@@", "holds no setting"),
+        ("#v1.e3", "cut short"),
+        ("#v1.e30", "it has no setting"),
+    ],
+)
+def test_bad_links(lab: Headless, hash_: str, sentence: str) -> None:
+    """A link that cannot be used is told in a sentence."""
+    with pytest.raises(Refused, match=sentence):
+        lab.ask("state", hash=hash_)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda a: a["bottleneck"].update(rate=-1), "the rate is not from"),
+        (lambda a: a["bottleneck"].update(rate=1e18), "the rate is not from"),
+        (lambda a: a.update(duration=10**18), "the duration is not from"),
+        (lambda a: a["groups"][0].update(count=10**6), "1000001 flows"),
+        (lambda a: a["groups"][0]["tcp"].update(name="nonesuch"), 'no congestion control called "nonesuch"'),
+        (lambda a: a["bottleneck"]["queue"].update(parameters={"target": 5}), 'no parameter called "target"'),
+        (lambda a: a["groups"].clear(), "groups of flows"),
+        (lambda a: a.pop("receiver"), "a part of it is missing"),
+    ],
+)
+def test_absurd_states(lab: Headless, change: Any, sentence: str) -> None:
+    """A link whose values make no sense is told in a sentence."""
+    state = lab.ask("presets")[0]["state"]
+    change(state["a"])
+    with pytest.raises(Refused, match=sentence):
+        lab.ask("state", hash=lab.ask("hash", state=state))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('duration = "30 s"', 'duration = "30 parsecs"', 'duration: "30 parsecs": unknown unit'),
+        ('duration = "30 s"', "duration = 30", "duration: 30 has no unit"),
+        ('duration = "30 s"', 'duration = "30 s', "this is not TOML"),
+        ('name = "droptail"', 'name = "droptale"', 'network.dumbbell.bottleneck.queue.name: unknown queue discipline "droptale"'),
+        ("[probe]", "[surprise]\na = 1\n[probe]", "surprise: the page does not have this key"),
+        ("count = 1", "count = 1.5", "flows[1].count: is not a whole number"),
+        ('name = "cubic"', 'name = "cubic", beta = 7.0', "flows[0].tcp.beta: 7 is out of range"),
+        ('name = "sender2"', 'nom = "sender2"', "network.dumbbell.senders[1].nom: the page does not have this key"),
+        ("count = 2", 'count = 2\nsize = "1 MB"', "flows[0].size: the page does not have this key"),
+    ],
+)
+def test_bad_scenarios_get_their_line(lab: Headless, old: str, new: str, what: str) -> None:
+    """What is wrong with a scenario that is dropped on the page is told with its line and key."""
+    toml = lab.ask("toml", setting=lab.ask("presets")[0]["state"]["a"])
+    assert old in toml
+    line = 1 + toml[: toml.index(old)].count("\n") + (new.startswith("count = 2\n"))
+    with pytest.raises(Refused, match=re.escape(f"Line {line}: {what}")):
+        lab.ask("read", text=toml.replace(old, new, 1))
+
+
+def test_own_algorithm_is_carried_away(lab: Headless, tmp_path: Path) -> None:
+    """An algorithm that was written in the page makes the same run as the file in Python that the page gives of it."""
+    own = {"name": "mine", "text": OWN}
+    python = lab.ask("python", own=own)
+    assert python["left"] == []
+    setting = dict(settings(lab))["bufferbloat a"]
+    setting["groups"][0]["tcp"] = {"name": "mine", "parameters": {"beta": 0.6}}
+    (tmp_path / "mine.py").write_text(python["text"], encoding="utf-8")
+    (tmp_path / "lab.toml").write_text(lab.ask("toml", setting=setting, own=[own]), encoding="utf-8")
+    found = backends.named("simulator").run(specification.specify(sojourn.load(tmp_path / "lab.toml"), 1))
+    run = lab.ask("run", specification=lab.ask("specify", setting=setting, own=[own]))
+    for name in ("cwnd", "ssthresh", "bytes_delivered"):
+        here = found.flow_series[name].to_numpy().astype("<f8")
+        assert column(run["samples"][f"flow_series.{name}"]).tobytes() == here.tobytes(), name
+    assert found.flows["bytes_delivered"].to_list() == [flow["bytes_delivered"] for flow in run["numbers"]["flows"]]
+
+
+def test_template_is_that_of_the_command_line(lab: Headless, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file that the page begins with makes the same run as the one that `sojourn new tcp` writes."""
+    setting = lab.ask("example", control="mine", more={"profile": "rfc"})
+    own = {"name": "mine", "text": lab.ask("template")}
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(cli, ["new", "tcp", "mine"]).exit_code == 0
+    (tmp_path / "lab.toml").write_text(lab.ask("toml", setting=setting, own=[own]), encoding="utf-8")
+    written = backends.named("simulator").run(specification.specify(sojourn.load(tmp_path / "lab.toml"), 1))
+    run = lab.ask("run", specification=lab.ask("specify", setting=setting, own=[own]))
+    here = written.flow_series["cwnd"].to_numpy().astype("<f8")
+    assert column(run["samples"]["flow_series.cwnd"]).tobytes() == here.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("const a = 1;", "mine.js: has no class that extends CongestionControl"),
+        ("class Mine extends CongestionControl { increase() {} }", "mine.js: Mine defines no on_congestion"),
+        (
+            "class Mine extends CongestionControl { increase() {} on_congestion() {} }\nthrow new Error('no')",
+            "mine.js:2: Error: no",
+        ),
+    ],
+)
+def test_bad_algorithms(lab: Headless, text: str, sentence: str) -> None:
+    """A file that cannot be read is told with its line."""
+    setting = lab.ask("example", control="mine")
+    with pytest.raises(Refused, match=sentence):
+        lab.ask("specify", setting=setting, own=[{"name": "mine", "text": text}])
+
+
+def test_hook_that_fails(lab: Headless) -> None:
+    """A hook that sets a senseless window fails its run, with its line."""
+    halve = "on_congestion(window, event) { window.set_ssthresh(event.flight_size / 2); }"
+    text = f"class Mine extends CongestionControl {{\n  increase(window) {{\n    window.cwnd = 1.5;\n  }}\n  {halve}\n}}"
+    own = [{"name": "mine", "text": text}]
+    run = lab.ask("specify", setting=lab.ask("example", control="mine", more={"profile": "rfc"}), own=own)
+    with pytest.raises(Refused, match=r"mine\.js:3: increase: TypeError: cwnd: 1\.5 is not a whole number of bytes"):
+        lab.ask("run", specification=run)
+
+
+#: Some of all that is translated: arithmetic, conditions, state, a duration, a function of mathematics, a constant.
+OWN = """
+const LEAST = 2;
+
+class Mine extends CongestionControl {
+  static title = "Slower where the queue is long";
+  static beta = number(0.7, { least: 0, most: 1, doc: "Share kept" });
+  static target = duration("20 ms", { doc: "Delay that is left alone" });
+
+  constructor() {
+    super();
+    this.growth = new Growth();
+    this.base = Infinity;
+    this.losses = 0;
+  }
+
+  on_ack(window, ack) {
+    if (ack.rtt !== null && ack.rtt < this.base) this.base = ack.rtt;
+  }
+
+  increase(window, ack) {
+    const delay = ack.srtt - this.base;
+    let segments = 1;
+    if (delay > this.target) {
+      segments = Math.max(0.2, 1 - (delay - this.target) / (2 * this.target));
+    } else if (this.losses > 3 && !(window.segments < LEAST)) {
+      segments *= 1 + Math.sqrt(this.losses) / 10;
+    }
+    this.growth.additive(window, segments, ack.credit);
+  }
+
+  on_congestion(window, event) {
+    const isCongestion = event.kind === "loss" || event.kind === "ecn";
+    if (!isCongestion) return;
+    this.losses += 1;
+    window.set_ssthresh(this.beta * (event.flight_size ?? window.cwnd));
+  }
+}
+"""

@@ -1,0 +1,319 @@
+"""The laboratory in a real browser: chromium, driven by Playwright. Skipped if it, or the built page, is not there."""
+
+import base64
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from laboratory import LAB, MISSING, PAGE, Headless
+from sojourn import _engine
+
+CHROMIUM = shutil.which("chromium")
+AXE = LAB / "node_modules" / "axe-core" / "axe.min.js"
+
+pytestmark = pytest.mark.skipif(MISSING is not None or CHROMIUM is None, reason=MISSING or "chromium is not installed")
+
+OPTIONS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+
+Json = dict[str, Any]
+
+#: What a tile without a number shows: an en dash.
+NOTHING = "\N{EN DASH}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Headless]:
+    headless = Headless()
+    yield headless
+    headless.close()
+
+
+class Watched:
+    """The page, its errors and its requests."""
+
+    def __init__(
+        self, browser: Browser, hash_: str = "", width: int = 1440, scheme: Literal["light", "dark"] = "light", before: str = ""
+    ) -> None:
+        self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        if before:
+            self.page.add_init_script(before)
+        self.page.goto(PAGE.as_uri() + hash_)
+
+    def settle(self, state: str = "traced") -> None:
+        """Waits until the runs that are shown are over."""
+        self.page.wait_for_function(f"document.body.dataset.state === {state!r}", timeout=60_000)
+
+    def choose(self, preset: str) -> None:
+        self.page.evaluate("document.body.dataset.state = 'waiting'")
+        self.page.click(f"[data-preset={preset}]")
+        self.settle()
+
+    def tile(self, label: str, side: str = "a") -> str:
+        return self.page.locator(f"[data-number='{label}'] dd.{side}").inner_text().split("\n")[-1].strip()
+
+    @property
+    def notice(self) -> str:
+        return self.page.inner_text("#notice")
+
+
+def state_of(page: Page) -> Json:
+    """The state in the address."""
+    text = page.evaluate("location.hash").partition(".")[2]
+    found: Json = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    return found
+
+
+def test_presets_run(browser: Browser, lab: Headless) -> None:
+    """Each preset runs, names its paper in a story of three sentences, and shows the numbers of the command line."""
+    watched = Watched(browser)
+    watched.settle()
+    for preset in lab.ask("presets"):
+        watched.choose(preset["id"])
+        story = watched.page.inner_text("#story p >> nth=0")
+        assert len(re.findall(r"[.!](?: |$)", story.replace(" s. ", " s "))) == 3, story
+        assert watched.page.inner_text("#story a") == preset["paper"]["text"]
+        for side in ("a", "b"):
+            setting = preset["state"][side]
+            if setting is not None:
+                tables = _engine.run(json.dumps(lab.ask("specify", setting=setting)))
+                assert watched.tile("drops", side).replace(",", "") == str(tables["queues"]["drops"][0])
+                shown = float(watched.tile("p99 sojourn", side).split()[0])
+                assert shown == pytest.approx(1000 * tables["queues"]["sojourn_p99"][0], rel=6e-3)
+    assert watched.complaints == []
+    assert [url for url in watched.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    watched.page.close()
+
+
+def test_links_restore_what_was_set(browser: Browser) -> None:
+    """What is set by hand is in the address, and a page that is opened with it shows the same numbers."""
+    first = Watched(browser)
+    first.settle()
+    first.page.evaluate("document.body.dataset.state = 'waiting'")
+    first.page.get_by_label("Queue discipline").select_option("fq_codel")
+    first.settle()
+    first.page.get_by_label("Rate", exact=True).fill("35 Mbit/s")
+    first.page.evaluate("document.body.dataset.state = 'waiting'")
+    first.page.keyboard.press("Enter")
+    first.settle()
+    shown = [first.tile(label) for label in ("p99 sojourn", "drops", "Jain")]
+    assert state_of(first.page)["a"]["bottleneck"]["rate"] == 35_000_000
+    second = Watched(browser, first.page.evaluate("location.hash"))
+    second.settle()
+    assert [second.tile(label) for label in ("p99 sojourn", "drops", "Jain")] == shown
+    assert second.page.get_by_label("Queue discipline").input_value() == "fq_codel"
+    first.page.close()
+    second.page.close()
+
+
+def test_two_settings_and_their_differences(browser: Browser) -> None:
+    """B begins as A, on the same seed, so that nothing differs; then what is changed differs."""
+    watched = Watched(browser)
+    watched.settle()
+    watched.page.evaluate("document.body.dataset.state = 'waiting'")
+    watched.page.get_by_role("button", name="Compare A | B").click()
+    watched.settle()
+    assert watched.tile("drops", "change") == "±0"
+    watched.page.evaluate("document.body.dataset.state = 'waiting'")
+    watched.page.get_by_label("Seed").fill("7")
+    watched.settle()
+    assert state_of(watched.page)["b"]["seed"] == state_of(watched.page)["a"]["seed"] == 7
+    assert watched.tile("drops", "change") == "±0"
+    watched.page.evaluate("document.body.dataset.state = 'waiting'")
+    watched.page.get_by_label("Queue discipline").select_option("codel")
+    watched.settle()
+    found = state_of(watched.page)
+    assert (found["a"]["bottleneck"]["queue"]["name"], found["b"]["bottleneck"]["queue"]["name"]) == ("droptail", "codel")
+    assert watched.tile("p99 sojourn", "change").startswith("\N{MINUS SIGN}")
+    watched.page.close()
+
+
+def drop(page: Page, name: str, text: str) -> None:
+    page.locator("#file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
+
+
+def test_scenarios_come_and_go(browser: Browser) -> None:
+    """The scenario that is copied is taken back; one with an error is told with its line, and the page stays as it was."""
+    watched = Watched(browser)
+    watched.settle()
+    toml = watched.page.evaluate("lab.scenario()")
+    drops = watched.tile("drops")
+    drop(watched.page, "bad.toml", toml.replace('"20 Mbit/s"', '"20 Mbit"'))
+    expect(watched.page.locator("#notice")).to_contain_text(re.compile(r'bad\.toml: Line \d+: .*rate: "20 Mbit": unknown unit'))
+    assert watched.tile("drops") == drops
+    watched.page.evaluate("document.body.dataset.state = 'waiting'")
+    drop(watched.page, "lab.toml", toml.replace('"20 Mbit/s"', '"10 Mbit/s"'))
+    watched.settle()
+    assert watched.notice == ""
+    assert state_of(watched.page)["a"]["bottleneck"]["rate"] == 10_000_000
+    watched.page.close()
+
+
+@pytest.mark.parametrize(
+    ("hash_", "sentence"),
+    [("#v7.e30", "This link is of version 7"), ("#v1.e3", "cut short"), ("#nonsense", "holds no setting")],
+)
+def test_bad_links_show_a_page(browser: Browser, hash_: str, sentence: str) -> None:
+    """A link that cannot be used is told in a sentence, over a page that works."""
+    watched = Watched(browser, hash_)
+    watched.settle()
+    assert sentence in watched.notice
+    assert watched.tile("drops") != NOTHING
+    assert watched.complaints == []
+    watched.page.close()
+
+
+def test_long_runs_are_asked_about(browser: Browser, lab: Headless) -> None:
+    """A run that would take minutes is not begun: the page says how long it takes, and offers less."""
+    state = lab.ask("presets")[0]["state"]
+    state["a"]["bottleneck"]["rate"] = 10_000_000_000
+    state["a"]["duration"] = 600 * 10**12
+    for sender in state["a"]["senders"]:
+        sender["rate"] = 10_000_000_000
+    state["a"]["receiver"]["rate"] = 10_000_000_000
+    watched = Watched(browser, lab.ask("hash", state=state))
+    expect(watched.page.locator("#notice")).to_contain_text("million packets, which take about", timeout=20_000)
+    assert watched.page.get_by_role("button", name=re.compile(r"Run [\d.]+ s of it")).is_visible()
+    watched.page.close()
+
+
+def test_without_webassembly(browser: Browser) -> None:
+    """A browser without WebAssembly is told so."""
+    watched = Watched(browser, before="delete globalThis.WebAssembly")
+    expect(watched.page.locator("#notice")).to_contain_text("needs WebAssembly, which this browser does not have")
+    assert watched.complaints == []
+    watched.page.close()
+
+
+def test_links_with_code_ask_first(browser: Browser, lab: Headless) -> None:
+    """JavaScript that a link brings does not run before the user has agreed."""
+    state = lab.ask("presets")[0]["state"]
+    state["own"] = [{"name": "mine", "text": lab.ask("template")}]
+    state["a"]["groups"][0]["tcp"] = {"name": "mine", "parameters": {}}
+    watched = Watched(browser, lab.ask("hash", state=state))
+    expect(watched.page.locator("#notice")).to_contain_text("run it only if you trust it")
+    assert watched.page.evaluate("document.body.dataset.state") is None
+    watched.page.get_by_role("button", name="Run it").click()
+    watched.settle()
+    assert watched.tile("drops") != NOTHING
+    watched.page.close()
+
+
+def test_algorithm_is_written(browser: Browser) -> None:
+    """An algorithm is written in the page, runs, and fails with its line when it is wrong."""
+    watched = Watched(browser)
+    watched.settle()
+    watched.page.get_by_role("button", name="Write an algorithm").click()
+    area = watched.page.get_by_label("Text")
+    good = area.input_value()
+    area.fill(good.replace("increase(window, ack) {", "increase(window, ack) {\n    nonesuch();"))
+    watched.page.get_by_role("dialog").get_by_role("button", name="Run it").click()
+    expect(watched.page.locator("#notice")).to_contain_text(re.compile(r"mine\.js:\d+: increase: ReferenceError"), timeout=20_000)
+    watched.page.get_by_role("button", name="Write an algorithm").click()
+    area.fill(good.replace("number(0.5,", "number(0.8,"))
+    watched.page.evaluate("document.body.dataset.state = 'waiting'")
+    watched.page.get_by_role("dialog").get_by_role("button", name="Run it").click()
+    watched.settle()
+    assert watched.notice == ""
+    assert watched.page.get_by_label("Congestion control").first.input_value() == "mine"
+    watched.page.close()
+
+
+def test_endless_algorithm_is_stopped(browser: Browser) -> None:
+    """A hook that never returns ends its run after some seconds, and the page goes on."""
+    watched = Watched(browser)
+    watched.settle()
+    watched.page.get_by_role("button", name="Write an algorithm").click()
+    area = watched.page.get_by_label("Text")
+    area.fill(area.input_value().replace("increase(window, ack) {", "increase(window, ack) {\n    for (;;);"))
+    watched.page.get_by_role("dialog").get_by_role("button", name="Run it").click()
+    expect(watched.page.locator("#notice")).to_contain_text("nothing was heard of it for 10 s", timeout=30_000)
+    watched.choose("codel")
+    watched.page.close()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_is_accessible(browser: Browser, width: int, scheme: Literal["light", "dark"]) -> None:
+    """axe-core finds nothing, with one setting and with two, all parts open, in the dialog too; and the page fits its width."""
+    watched = Watched(browser, width=width, scheme=scheme)
+    watched.settle()
+    watched.page.evaluate(AXE.read_text(encoding="utf-8"))
+    for step in ("one", "two", "dialog"):
+        if step == "two":
+            watched.choose("l4s")
+        if step == "dialog":
+            watched.page.get_by_role("button", name="Write an algorithm").click()
+        watched.page.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
+        found = watched.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+        wrong = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in found["violations"]]
+        assert wrong == [], step
+        assert watched.page.evaluate("document.documentElement.scrollWidth") == width
+    watched.page.close()
+
+
+def test_keyboard_alone(browser: Browser) -> None:
+    """A preset is chosen, time is played and stopped, and a discipline is set without a pointer."""
+    watched = Watched(browser)
+    watched.settle()
+    page = watched.page
+
+    def reach(selector: str) -> None:
+        for _ in range(120):
+            if page.evaluate("each => document.activeElement.matches(each)", selector):
+                return
+            page.keyboard.press("Tab")
+        raise AssertionError(f"{selector} is not reached")
+
+    reach("[data-preset=codel]")
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.keyboard.press("Enter")
+    watched.settle()
+    assert page.inner_text("#story h2") == "CoDel to the rescue"
+    reach("#play")
+    before = page.inner_text("#moment")
+    page.keyboard.press("Space")
+    page.wait_for_timeout(300)
+    page.keyboard.press("Space")
+    after = page.inner_text("#moment")
+    assert after != before
+    page.wait_for_timeout(200)
+    assert page.inner_text("#moment") == after
+    reach("#panel select")
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.keyboard.press("r")
+    watched.settle()
+    assert page.get_by_label("Queue discipline").input_value().startswith("r")
+    assert page.evaluate("document.activeElement.tagName") == "SELECT"
+    page.close()
+
+
+def test_offline_from_a_folder(browser: Browser, tmp_path: Path) -> None:
+    """The page is one file: alone in a folder, without a network, it works."""
+    shutil.copy(PAGE, tmp_path / "alone.html")
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto((tmp_path / "alone.html").as_uri())
+    page.wait_for_function("document.body.dataset.state === 'traced'", timeout=60_000)
+    context.close()
