@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::endpoint::Coalescing;
 use crate::script::Script;
 
 /// A feature of a host that a script needs and an endpoint lacks, by name.
@@ -21,6 +22,10 @@ pub struct Host {
     pub paces: bool,
     /// Payload of the segments that the script's end accepts in full, if the script fixes it.
     pub mss: Option<u64>,
+    /// Payload of the segments that arrive as one, if the script fixes it.
+    pub mss_of_arrivals: Option<u64>,
+    /// How sockets treat small writes.
+    pub coalescing: Coalescing,
 }
 
 /// packetdrill's default tolerance: config.c, `set_default_config`.
@@ -49,7 +54,15 @@ const WITHOUT_EFFECT: [&str; 8] = ["ip tcp_metrics", "nstat", "true", "sleep", "
 impl Default for Host {
     fn default() -> Host {
         let sysctls = SYSCTLS.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Host { sysctls: sysctls.into(), tolerance: TOLERANCE, segmentation_offload: true, paces: false, mss: None }
+        Host {
+            sysctls: sysctls.into(),
+            tolerance: TOLERANCE,
+            segmentation_offload: true,
+            paces: false,
+            mss: None,
+            mss_of_arrivals: None,
+            coalescing: Coalescing::default(),
+        }
     }
 }
 
@@ -74,6 +87,7 @@ impl Host {
         let number = value.and_then(|value| value.split_whitespace().next()?.parse().ok());
         match name {
             "tolerance_usecs" => self.tolerance = number.unwrap_or(TOLERANCE),
+            "mss" => self.mss_of_arrivals = number,
             "strict_segments" => self.segmentation_offload = false,
             "ip_version" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "init_scripts" | "mtu"
             | "bind_port" | "connect_port" | "tcp_ts_tick_usecs" | "verbose" | "v" => {}

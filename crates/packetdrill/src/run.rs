@@ -229,9 +229,10 @@ impl Machine<'_> {
 
     fn check(&mut self, code: &str) -> Result<(), Stop> {
         let (variables, sockets) = (&mut self.variables, &mut self.sockets);
+        let now = self.now;
         let end = sockets.endpoint();
         let information = |name: &str| match &end {
-            Some(end) => end.information(name),
+            Some(end) => end.information(name, now),
             None => None,
         };
         match variables.execute(code, &information) {

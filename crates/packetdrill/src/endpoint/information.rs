@@ -1,5 +1,7 @@
 //! What `TCP_INFO` reports: Linux include/uapi/linux/tcp.h.
 
+use sojourn_engine::time::{Duration, Time};
+
 use super::{Endpoint, State};
 
 /// The congestion states and states of a connection by name, and flags: include/uapi/linux/tcp.h, include/net/tcp_states.h.
@@ -53,14 +55,22 @@ pub fn constant(name: &str) -> Option<i64> {
 
 impl Endpoint {
     /// A field of `TCP_INFO` or a constant that scripts compare it with; `None` for those that are not known.
-    pub fn information(&self, name: &str) -> Option<i64> {
+    pub fn information(&self, name: &str, now: Time) -> Option<i64> {
         if let Some(value) = constant(name) {
             return Some(value);
         }
         let stream = self.stream.as_ref()?;
         let info = stream.sender.info();
         let microseconds = |seconds: Option<f64>| seconds.map_or(0, |seconds| (seconds * 1e6) as i64);
+        let in_microseconds = |duration: Duration| duration.0 / 1_000_000;
+        let milliseconds_since = |then: Time| now.since(then).0 / 1_000_000_000;
         let value = match name {
+            "tcpi_last_data_recv" => milliseconds_since(self.activity.received_at),
+            "tcpi_last_data_sent" => milliseconds_since(self.activity.sent_at),
+            "tcpi_last_ack_recv" => milliseconds_since(self.activity.acknowledged_at),
+            "tcpi_busy_time" => in_microseconds(self.activity.busy(now)),
+            "tcpi_rwnd_limited" => in_microseconds(stream.sender.statistics_at(now).receiver_limited),
+            "tcpi_notsent_bytes" => self.unsent(),
             "tcpi_state" => return Some(self.state.number_in_linux()),
             "tcpi_snd_cwnd" => info.cwnd / info.mss,
             "tcpi_snd_ssthresh" => return Some(info.ssthresh.map_or(INFINITE, |bytes| (bytes / info.mss) as i64)),

@@ -1,9 +1,11 @@
 //! One end of a connection: the states of RFC 9293 section 3.3.2 over the engine's sender and receiver, as a host with one socket has
 //! them. It is a state machine without a clock.
 
+mod activity;
 mod handshake;
 mod information;
 mod push;
+mod writing;
 
 use std::sync::Arc;
 
@@ -19,9 +21,12 @@ use sojourn_engine::time::{Duration, Time};
 use crate::host::{Host, Missing};
 use crate::script::{Ecn, Segment, TcpOption};
 
+use activity::Activity;
 use handshake::Offer;
 pub use information::constant;
 use push::Pusher;
+pub use writing::{Coalescing, Write};
+use writing::Writing;
 
 /// The states of a connection (RFC 9293 section 3.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +75,11 @@ pub struct Endpoint {
     agreed: Offer,
     stream: Option<Stream>,
     pusher: Pusher,
+    writing: Writing,
+    coalescing: Coalescing,
+    activity: Activity,
+    /// The greatest acknowledgement number that arrived.
+    acknowledged: u64,
     /// When the latest SYN or its answer left.
     syn_sent: Time,
     /// When the first segment left, from which timestamps count, and their value then.
@@ -120,6 +130,10 @@ impl Endpoint {
         Endpoint {
             state,
             pusher: Pusher::new(&host),
+            writing: Writing::default(),
+            coalescing: host.coalescing,
+            activity: Activity::default(),
+            acknowledged: 0,
             offer,
             agreed: offer,
             host,
@@ -143,12 +157,16 @@ impl Endpoint {
     /// The next time at which a timer expires.
     pub fn deadline(&self) -> Time {
         self.stream.as_ref().map_or(Time::NEVER, |stream| {
-            stream.sender.deadline().min(stream.sender.pacing_deadline()).min(stream.receiver.ack_deadline)
+            let timers = stream.sender.deadline().min(stream.sender.pacing_deadline()).min(stream.receiver.ack_deadline);
+            timers.min(self.writing.deadline())
         })
     }
 
     /// Handles the expiry of a timer.
     pub fn on_timer(&mut self, now: Time) {
+        if self.writing.deadline() <= now {
+            return self.release_all(now);
+        }
         let Some(stream) = &mut self.stream else { return };
         let mut outbox = Vec::new();
         if stream.sender.pacing_deadline() <= now {
@@ -187,22 +205,6 @@ impl Endpoint {
         Ok(Stream { profile, sender, receiver, receiver_profile, has_ended: false })
     }
 
-    /// The application writes. Returns whether it may.
-    pub fn write(&mut self, bytes: u64, now: Time) -> bool {
-        if !self.is_writing || !matches!(self.state, State::Established | State::CloseWait) {
-            return false;
-        }
-        if let Some(stream) = &mut self.stream
-            && bytes > 0
-        {
-            let mut outbox = Vec::new();
-            stream.sender.write(bytes, now, &mut outbox);
-            self.pusher.on_write(stream.sender.written());
-            self.send_data(&outbox, now);
-        }
-        true
-    }
-
     /// Bytes that have arrived and that the application has not read.
     pub fn unread(&self) -> u64 {
         self.stream.as_ref().map_or(0, |stream| stream.receiver.delivered(FIRST_DATA)) - self.read
@@ -231,6 +233,7 @@ impl Endpoint {
             return;
         }
         self.is_writing = false;
+        self.release_all(now);
         self.state = match self.state {
             State::Established | State::SynReceived => State::FinWait1,
             State::CloseWait => State::LastAck,
@@ -275,10 +278,15 @@ impl Endpoint {
             }
             let first = FIRST_DATA + stream.sender.payload_below(packet.number);
             let payload = u64::from(packet.size).saturating_sub(overhead);
+            let is_full = payload == stream.profile.segment_size.0;
             let fin = if packet.has(flags::FIN) { "F" } else { "" };
             let push = if pushed && payload > 0 { "P" } else { "" };
             let reduced = if packet.has(flags::WINDOW_REDUCED) { "W" } else { "" };
             self.send_with(now, &format!("{fin}{push}{reduced}."), (first, first + payload), &options);
+            if payload > 0 {
+                self.writing.on_sent(first + payload, is_full);
+                self.activity.sent_at = now;
+            }
             let ecn = ecn_of(packet);
             if let Some(sent) = self.sent.last_mut() {
                 sent.segment.ecn = Some(ecn);
@@ -369,7 +377,9 @@ impl Endpoint {
             return Ok(());
         }
         self.on_acknowledgement(segment, now);
+        self.release(now);
         self.on_data(segment, now);
+        self.note_activity(now);
         Ok(())
     }
 
@@ -393,6 +403,8 @@ impl Endpoint {
 
     fn on_acknowledgement(&mut self, segment: &Segment, now: Time) {
         let Some(number) = segment.acknowledgement.map(u64::from) else { return };
+        self.acknowledged = self.acknowledged.max(number);
+        self.activity.acknowledged_at = now;
         if self.state == State::SynReceived {
             self.establish(now);
         }
@@ -458,6 +470,8 @@ impl Endpoint {
         if length == 0 && !fin {
             return;
         }
+        self.activity.received_at = now;
+        let Some(stream) = &mut self.stream else { return };
         let block = Block { start: u64::from(first), end: u64::from(last) + u64::from(fin) };
         let taken = receiver::Segment {
             block,
