@@ -32,10 +32,13 @@ pub struct Host {
 const TOLERANCE: u64 = 4_000;
 
 /// The sysctls that change what the endpoint does, with Linux's defaults (Documentation/networking/ip-sysctl.rst).
-const SYSCTLS: [(&str, &str); 6] = [
+const SYSCTLS: [(&str, &str); 9] = [
     ("congestion_control", "cubic"),
     ("dsack", "1"),
     ("ecn", "2"),
+    ("ecn_fallback", "1"),
+    ("ecn_option", "2"),
+    ("ecn_option_beacon", "3"),
     ("min_tso_segs", "2"),
     ("sack", "1"),
     ("timestamps", "1"),

@@ -5,7 +5,7 @@ mod calls;
 use sojourn_engine::time::{Duration, Time};
 
 use crate::code::{Failure, Variables};
-use crate::endpoint::{Endpoint, Sent};
+use crate::endpoint::{Endpoint, Sent, ace};
 use crate::host::{Host, Missing};
 use crate::script::{Action, Ecn, Event, Microseconds, Script, Segment, TcpOption, When};
 
@@ -249,10 +249,12 @@ impl Machine<'_> {
 
 /// Whether a segment is the expected one: what the script does not mention may be anything.
 fn agrees(expected: &Segment, seen: &Segment) -> bool {
+    // The ACE field of Accurate ECN may be written as a digit.
     let letters = |segment: &Segment| {
-        let mut letters: Vec<_> = segment.flags.chars().collect();
+        let others = segment.flags.chars().filter(|letter| !"AWE".contains(*letter) && !letter.is_ascii_digit());
+        let mut letters: Vec<_> = others.collect();
         letters.sort_unstable();
-        letters
+        (letters, ace(segment))
     };
     let ecn = match (expected.ecn, seen.ecn) {
         (None, _) => true,

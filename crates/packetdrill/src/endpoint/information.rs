@@ -64,7 +64,19 @@ impl Endpoint {
         let microseconds = |seconds: Option<f64>| seconds.map_or(0, |seconds| (seconds * 1e6) as i64);
         let in_microseconds = |duration: Duration| duration.0 / 1_000_000;
         let milliseconds_since = |then: Time| now.since(then).0 / 1_000_000_000;
+        let (delivered, received) = match &self.accurate_ecn {
+            Some(state) => (state.delivered(), state.received()),
+            None => Default::default(),
+        };
         let value = match name {
+            "tcpi_delivered_ce" => delivered.0,
+            "tcpi_delivered_e1_bytes" => delivered.1[0].into(),
+            "tcpi_delivered_ce_bytes" => delivered.1[1].into(),
+            "tcpi_delivered_e0_bytes" => delivered.1[2].into(),
+            "tcpi_received_ce" => received.0,
+            "tcpi_received_e1_bytes" => received.1[0].into(),
+            "tcpi_received_ce_bytes" => received.1[1].into(),
+            "tcpi_received_e0_bytes" => received.1[2].into(),
             "tcpi_last_data_recv" => milliseconds_since(self.activity.received_at),
             "tcpi_last_data_sent" => milliseconds_since(self.activity.sent_at),
             "tcpi_last_ack_recv" => milliseconds_since(self.activity.acknowledged_at),

@@ -1,6 +1,7 @@
 //! One end of a connection: the states of RFC 9293 section 3.3.2 over the engine's sender and receiver, as a host with one socket has
 //! them. It is a state machine without a clock.
 
+mod accurate_ecn;
 mod activity;
 mod handshake;
 mod information;
@@ -21,6 +22,8 @@ use sojourn_engine::time::{Duration, Time};
 use crate::host::{Host, Missing};
 use crate::script::{Ecn, Segment, TcpOption};
 
+use accurate_ecn::AccurateEcn;
+pub use accurate_ecn::ace;
 use activity::Activity;
 use handshake::Offer;
 pub use information::constant;
@@ -78,6 +81,13 @@ pub struct Endpoint {
     writing: Writing,
     coalescing: Coalescing,
     activity: Activity,
+    /// With Accurate ECN.
+    accurate_ecn: Option<AccurateEcn>,
+    /// Whether the next acknowledgement ends a handshake.
+    reflects: bool,
+    /// SYNs sent, and whether one was no answer.
+    syns: u32,
+    has_asked: bool,
     /// The greatest acknowledgement number that arrived.
     acknowledged: u64,
     /// When the latest SYN or its answer left.
@@ -133,6 +143,10 @@ impl Endpoint {
             writing: Writing::default(),
             coalescing: host.coalescing,
             activity: Activity::default(),
+            accurate_ecn: None,
+            reflects: false,
+            syns: 0,
+            has_asked: false,
             acknowledged: 0,
             offer,
             agreed: offer,
@@ -287,6 +301,10 @@ impl Endpoint {
                 self.writing.on_sent(first + payload, is_full);
                 self.activity.sent_at = now;
             }
+            if let Some(state) = &mut self.accurate_ecn {
+                state.on_sent(first, first + payload);
+                continue;
+            }
             let ecn = ecn_of(packet);
             if let Some(sent) = self.sent.last_mut() {
                 sent.segment.ecn = Some(ecn);
@@ -302,9 +320,20 @@ impl Endpoint {
     }
 
     fn send_with(&mut self, now: Time, letters: &str, range: (u64, u64), options: &AckOptions) {
-        let blocks: Vec<_> =
+        let mut blocks: Vec<_> =
             options.sacks.as_slice().iter().map(|block| (block.start as u32, block.end as u32)).collect();
         let mut listed = self.timestamp_option(now);
+        let srtt = self.stream.as_ref().and_then(|stream| stream.sender.info().srtt).unwrap_or(0.0);
+        let (wanted, beacons) = (self.host.number("ecn_option").unwrap_or(2), self.host.number("ecn_option_beacon"));
+        if let Some(state) = &mut self.accurate_ecn {
+            let since = now.since(state.option_sent()).seconds();
+            let is_due = beacons.is_some_and(|beacons| beacons > 0 && since * beacons as f64 >= srtt);
+            let before = if self.agreed.timestamps { 12 } else { 0 };
+            if let Some((option, fitting)) = state.option(before, blocks.len(), (wanted, is_due), now) {
+                blocks.truncate(fitting);
+                listed.extend(option);
+            }
+        }
         if !blocks.is_empty() {
             listed.extend([TcpOption::NoOperation, TcpOption::NoOperation, TcpOption::Sack(blocks)]);
         }
@@ -327,9 +356,16 @@ impl Endpoint {
     fn send(&mut self, now: Time, letters: &str, (first, last): (u64, u64), options: Option<Vec<TcpOption>>) {
         let acknowledgement = self.stream.as_ref().map(|stream| stream.receiver.rcv_nxt() as u32);
         let echoes = self.stream.as_ref().is_some_and(|stream| stream.receiver.echoes_congestion());
+        let feedback = match &self.accurate_ecn {
+            Some(state) if self.reflects => accurate_ecn::letters(accurate_ecn::reflection(state.handshake)),
+            Some(state) => accurate_ecn::letters(state.ace()),
+            None if echoes => "E".to_owned(),
+            None => String::new(),
+        };
+        let is_capable = self.accurate_ecn.as_ref().is_some_and(|state| !state.is_altered);
         let segment = Segment {
-            flags: if echoes { format!("E{letters}") } else { letters.to_owned() },
-            ecn: Some(Ecn::None),
+            flags: format!("{feedback}{letters}"),
+            ecn: Some(if is_capable { Ecn::Ect0 } else { Ecn::None }),
             sequence: (first as u32, last as u32, (last - first) as u32),
             acknowledgement: acknowledgement.filter(|_| letters.contains('.')),
             options,
@@ -364,8 +400,12 @@ impl Endpoint {
             }
             return Ok(());
         }
-        if has('S') && self.state == State::SynReceived {
-            self.send_syn(now);
+        if has('S') && self.state == State::SynReceived && !has('.') {
+            self.on_syn_again(segment, now);
+            return Ok(());
+        }
+        if has('S') && has('.') && self.has_asked {
+            self.on_syn_answer_again(segment, now);
             return Ok(());
         }
         if !has('.') {
@@ -376,9 +416,17 @@ impl Endpoint {
         if segment.acknowledgement.is_none_or(|number| u64::from(number) > next) {
             return Ok(());
         }
+        let is_checked = self.checks_ecn();
+        let is_third = self.state == State::SynReceived;
+        let changes = self.accurate_ecn.as_mut().is_some_and(|state| {
+            if is_third {
+                state.on_third(segment, is_checked);
+            }
+            state.on_arrival(segment)
+        });
         self.on_acknowledgement(segment, now);
         self.release(now);
-        self.on_data(segment, now);
+        self.on_data(segment, changes, now);
         self.note_activity(now);
         Ok(())
     }
@@ -419,11 +467,16 @@ impl Endpoint {
                 }
             }
         }
-        let options = AckOptions { sacks, ..AckOptions::default() };
+        let newer = segment.options.iter().flatten().any(
+            |option| matches!(option, TcpOption::Timestamp(value, _) if value.wrapping_sub(self.echo) as i32 > 0),
+        );
+        let mss = stream.profile.segment_size.0;
+        let marks = self.accurate_ecn.as_mut().map(|state| state.on_acknowledgement(segment, newer, mss));
+        let options = AckOptions { sacks, marks, ..AckOptions::default() };
         let acknowledgement = Acknowledgement {
             number: stream.sender.sequence_of(number - FIRST_DATA),
             echo,
-            echoes_congestion: segment.flags.contains('E'),
+            echoes_congestion: marks.is_none() && segment.flags.contains('E'),
             options: &options,
         };
         let mut outbox = Vec::new();
@@ -456,7 +509,8 @@ impl Endpoint {
         echoes.map_or(Time::ZERO, |ticks| first + Duration::from_milliseconds(u64::from(ticks)))
     }
 
-    fn on_data(&mut self, segment: &Segment, now: Time) {
+    /// Data arrive; `changes` if their ECN field is another than before, which Accurate ECN reports at once.
+    fn on_data(&mut self, segment: &Segment, changes: bool, now: Time) {
         let (first, last, length) = segment.sequence;
         let fin = segment.flags.contains('F');
         let Some(stream) = &mut self.stream else { return };
@@ -481,11 +535,15 @@ impl Endpoint {
             window_reduced: segment.flags.contains('W'),
             load_factor: None,
         };
+        if let Some(state) = self.accurate_ecn.as_mut().filter(|_| block.end <= stream.receiver.rcv_nxt()) {
+            state.on_repeated(first);
+        }
         let response = stream.receiver.on_segment(taken, now, &stream.receiver_profile);
         let has_ended = fin && stream.receiver.rcv_nxt() == block.end;
         match response {
             Response::Acknowledge => self.acknowledge(None, now),
             Response::AcknowledgeDuplicate(block) => self.acknowledge(Some(block), now),
+            Response::Delay if changes => self.acknowledge(None, now),
             Response::Delay => {}
         }
         if let Some(stream) = self.stream.as_mut().filter(|stream| has_ended && !stream.has_ended) {
