@@ -32,7 +32,7 @@ pub struct Host {
 const TOLERANCE: u64 = 4_000;
 
 /// The sysctls that change what the endpoint does, with Linux's defaults (Documentation/networking/ip-sysctl.rst).
-const SYSCTLS: [(&str, &str); 9] = [
+const SYSCTLS: [(&str, &str); 11] = [
     ("congestion_control", "cubic"),
     ("dsack", "1"),
     ("ecn", "2"),
@@ -41,6 +41,8 @@ const SYSCTLS: [(&str, &str); 9] = [
     ("ecn_option_beacon", "3"),
     ("min_tso_segs", "2"),
     ("sack", "1"),
+    ("syn_linear_timeouts", "4"),
+    ("syn_retries", "6"),
     ("timestamps", "1"),
 ];
 
@@ -49,7 +51,7 @@ const FIXED: [(&str, &[&str]); 4] =
     [("early_retrans", &["3", "4"]), ("frto", &["1", "2"]), ("recovery", &["1"]), ("reordering", &["3"])];
 
 /// What the script `defaults.sh` of google's and the kernel's collections sets otherwise.
-const DEFAULTS_OF_COLLECTIONS: [(&str, &str); 1] = [("ecn", "0")];
+const DEFAULTS_OF_COLLECTIONS: [(&str, &str); 2] = [("ecn", "0"), ("syn_retries", "5")];
 
 /// Commands that measure, name or clean up, and change nothing in an endpoint.
 const WITHOUT_EFFECT: [&str; 8] = ["ip tcp_metrics", "nstat", "true", "sleep", "modprobe", "grep", "/bin/rm", "ss "];

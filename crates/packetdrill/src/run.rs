@@ -139,7 +139,7 @@ impl Machine<'_> {
             }
             Action::Expect(_) => Ok(()),
             Action::Foreign(name) => Err(Stop::Missing(format!("packets of {name}"))),
-            Action::Shell(lines) => Ok(self.sockets.host.run(lines)?),
+            Action::Shell(lines) => Ok(self.sockets.configure(lines)?),
             Action::Code(code) => self.check(code),
             Action::Call(call) => {
                 let result = self.sockets.call(call, before, from);

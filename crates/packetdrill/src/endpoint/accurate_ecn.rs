@@ -31,9 +31,11 @@ const FIELDS: [(&str, Ecn); 3] = [("e1b", Ecn::Ect1), ("ceb", Ecn::Ce), ("e0b", 
 /// The counters are of 24 bits.
 const COUNTER: u32 = 1 << 24;
 
-/// Bytes of options that a header has (RFC 9293 section 3.1), and of the option with all its fields, and of each of these.
+/// Bytes of options that a header has (RFC 9293 section 3.1).
 const OPTIONS: usize = 40;
+/// Bytes of the option with all its fields, without and with padding, and of each of these.
 const LONGEST: usize = 11;
+pub const PADDED: u64 = 12;
 const FIELD: usize = 3;
 
 /// Acknowledgements of so many segments or fewer on average, in units of 1/64, are taken to have been sent one for each two: a field
@@ -157,14 +159,21 @@ impl AccurateEcn {
     /// The first segment after the SYNs arrives at the end that was opened passively (section 3.2.2.1, Table 4).
     pub fn on_third(&mut self, segment: &Segment, is_checked: bool) {
         self.see_option(segment);
-        let ace = ace(segment);
-        if ace != 0 && ace != 1 && ace != 5 && ace != 7 && segment.sequence.2 == 0 {
-            let is_plausible = self.is_plausible(ace, is_checked);
-            if is_plausible && ace == reflection(Ecn::Ce) {
-                self.delivered_marks = 1;
+        self.awaits_first = false;
+        match ace(segment) {
+            0 => self.is_altered = true,
+            1 | 5 | 7 => {}
+            ace if segment.sequence.2 == 0 => {
+                let is_plausible = self.is_plausible(ace, is_checked);
+                self.delivered_marks = u64::from(is_plausible && ace == reflection(Ecn::Ce));
             }
-            self.awaits_first = false;
+            _ => {}
         }
+    }
+
+    /// Whether segments carry the option.
+    pub fn sends_option(&self) -> bool {
+        self.seen == Seen::Counters && !self.is_blocked
     }
 
     /// A segment arrives. Returns whether it has another ECN field than the one before, so that it is to be acknowledged at once
@@ -316,7 +325,7 @@ impl AccurateEcn {
         now: Time,
     ) -> Option<(Vec<TcpOption>, usize)> {
         let is_wanted = wanted >= 2 || wanted > 0 && (self.demanded > 0 || is_due);
-        if !is_wanted || self.seen != Seen::Counters || self.is_blocked {
+        if !is_wanted || !self.sends_option() {
             return None;
         }
         let fewest = if self.demanded > 0 && blocks > 1 { blocks - 1 } else { blocks };

@@ -4,7 +4,7 @@ use sojourn_engine::tcp::ecn::EcnKind;
 use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::recovery::RecoveryKind;
 use sojourn_engine::tcp::scoreboard::FIRST_DATA;
-use sojourn_engine::time::Time;
+use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Bytes;
 
 use super::accurate_ecn::{self, AccurateEcn, Feedback};
@@ -16,6 +16,8 @@ use crate::script::{Ecn, Segment, TcpOption};
 const MSS: u16 = 1460;
 /// Of an end that does not say (RFC 9293 section 3.7.1, MUST-15).
 const DEFAULT_MSS: u16 = 536;
+/// When a SYN is sent again (RFC 6298 (2.1)).
+const FIRST_TIMEOUT: Duration = Duration::from_seconds(1);
 /// The scale of the window with a receive buffer of 15 MiB, as scripts have it: Linux tcp_output.c, tcp_select_initial_window.
 const WINDOW_SCALE: u8 = 8;
 
@@ -214,6 +216,16 @@ impl Endpoint {
         self.send_syn(now);
     }
 
+    /// The answer to the SYN does not come.
+    pub(super) fn on_syn_timeout(&mut self, now: Time) {
+        if u64::from(self.syns) > self.host.number("syn_retries").unwrap_or(0) {
+            self.state = State::Closed;
+            self.error = Some("ETIMEDOUT");
+            return;
+        }
+        self.send_syn(now);
+    }
+
     fn note_ecn_of_syn(&mut self, segment: &Segment) {
         if self.agreed.ecn == Feedback::Accurate {
             let field = segment.ecn.unwrap_or(Ecn::None);
@@ -273,6 +285,7 @@ impl Endpoint {
 
     pub(super) fn establish(&mut self, now: Time) {
         self.state = State::Established;
+        self.activity.received_at = now;
         let Some(stream) = &mut self.stream else { return };
         let mut outbox = Vec::new();
         stream.sender.on_syn_ack(self.syn_sent, now, &mut outbox);
@@ -297,7 +310,7 @@ impl Endpoint {
         self.syns += 1;
         // A path that drops what it does not know gets less with each attempt: RFC 3168 section 6.1.1.1, RFC 9768 section 3.1.4.
         let patience = if said.ecn == Feedback::Accurate { 1 } else { 0 };
-        let simultaneous = u32::from(is_answer && self.offer.ecn == Feedback::Accurate && self.has_asked);
+        let simultaneous = if is_answer && self.has_asked { 2 } else { 0 };
         let asks = repeats <= patience + simultaneous || is_answer && said.ecn == Feedback::Classic;
         let value = match (said.ecn, is_answer, &self.accurate_ecn) {
             _ if !asks => 0,
@@ -313,6 +326,8 @@ impl Endpoint {
             && self.host.number("ecn_option") != Some(0);
         let options = said.options(timestamp, counts);
         self.has_asked |= !is_answer;
+        let doublings = u64::from(repeats).saturating_sub(self.host.number("syn_linear_timeouts").unwrap_or(0)).min(16);
+        self.syn_due = now + Duration(FIRST_TIMEOUT.0 << doublings);
         let segment = Segment {
             flags: format!("S{}{}", accurate_ecn::letters(value), if is_answer { "." } else { "" }),
             ecn: Some(Ecn::None),

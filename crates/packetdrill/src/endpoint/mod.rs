@@ -88,6 +88,12 @@ pub struct Endpoint {
     /// SYNs sent, and whether one was no answer.
     syns: u32,
     has_asked: bool,
+    /// When the next SYN leaves, while none is answered.
+    syn_due: Time,
+    /// Whether the application has closed the socket.
+    is_orphan: bool,
+    /// The error that ended the connection.
+    pub error: Option<&'static str>,
     /// The greatest acknowledgement number that arrived.
     acknowledged: u64,
     /// When the latest SYN or its answer left.
@@ -147,6 +153,9 @@ impl Endpoint {
             reflects: false,
             syns: 0,
             has_asked: false,
+            syn_due: Time::NEVER,
+            is_orphan: false,
+            error: None,
             acknowledged: 0,
             offer,
             agreed: offer,
@@ -163,6 +172,11 @@ impl Endpoint {
         }
     }
 
+    /// The host's settings change.
+    pub fn set_host(&mut self, host: &Host) {
+        self.host = host.clone();
+    }
+
     /// Takes what has been sent since this was last asked.
     pub fn take_sent(&mut self) -> Vec<Sent> {
         std::mem::take(&mut self.sent)
@@ -170,6 +184,9 @@ impl Endpoint {
 
     /// The next time at which a timer expires.
     pub fn deadline(&self) -> Time {
+        if self.state == State::SynSent {
+            return self.syn_due;
+        }
         self.stream.as_ref().map_or(Time::NEVER, |stream| {
             let timers = stream.sender.deadline().min(stream.sender.pacing_deadline()).min(stream.receiver.ack_deadline);
             timers.min(self.writing.deadline())
@@ -178,6 +195,9 @@ impl Endpoint {
 
     /// Handles the expiry of a timer.
     pub fn on_timer(&mut self, now: Time) {
+        if self.state == State::SynSent {
+            return self.on_syn_timeout(now);
+        }
         if self.writing.deadline() <= now {
             return self.release_all(now);
         }
@@ -198,7 +218,11 @@ impl Endpoint {
 
     /// The stack and the congestion control that both ends have agreed to.
     fn new_stream(&self) -> Result<Stream, Missing> {
-        let profile = self.agreed.profile(&self.host)?;
+        let mut profile = self.agreed.profile(&self.host)?;
+        let has_option = self.accurate_ecn.as_ref().is_some_and(AccurateEcn::sends_option);
+        if has_option && self.host.number("ecn_option") >= Some(2) {
+            profile.segment_size.0 -= accurate_ecn::PADDED;
+        }
         let name = self.host.sysctl("congestion_control").unwrap_or("cubic");
         let name = if name == "reno" { "newreno" } else { name };
         let mut parameters = serde_json::Map::new();
@@ -262,6 +286,7 @@ impl Endpoint {
     /// The application closes the socket. What it has not read is lost, which the other end is told by a reset (RFC 2525 section
     /// 2.17).
     pub fn close(&mut self, now: Time) {
+        self.is_orphan = true;
         if self.unread() > 0 {
             let number = self.pusher.next();
             self.state = State::Closed;
@@ -281,7 +306,9 @@ impl Endpoint {
         }
         let overhead = stream.profile.segment_overhead();
         let options = stream.receiver.on_ack_sent(None, &stream.receiver_profile).unwrap_or_default();
-        let pushes = self.pusher.pushes(stream, outbox);
+        // Cards do not know Accurate ECN's field.
+        let is_cut_late = self.host.segmentation_offload && self.accurate_ecn.is_none();
+        let pushes = self.pusher.pushes(stream, outbox, is_cut_late);
         for (packet, pushed) in outbox.iter().zip(pushes) {
             let Some(stream) = &self.stream else { return };
             if !packet.has(flags::DATA) {
@@ -305,7 +332,7 @@ impl Endpoint {
                 state.on_sent(first, first + payload);
                 continue;
             }
-            let ecn = ecn_of(packet);
+            let ecn = if payload > 0 { ecn_of(packet) } else { Ecn::None };
             if let Some(sent) = self.sent.last_mut() {
                 sent.segment.ecn = Some(ecn);
             }
@@ -356,7 +383,10 @@ impl Endpoint {
     fn send(&mut self, now: Time, letters: &str, (first, last): (u64, u64), options: Option<Vec<TcpOption>>) {
         let acknowledgement = self.stream.as_ref().map(|stream| stream.receiver.rcv_nxt() as u32);
         let echoes = self.stream.as_ref().is_some_and(|stream| stream.receiver.echoes_congestion());
+        // The state TIME-WAIT of Linux keeps no account of marks.
+        let is_past = self.is_orphan && self.state == State::FinWait2;
         let feedback = match &self.accurate_ecn {
+            _ if is_past => String::new(),
             Some(state) if self.reflects => accurate_ecn::letters(accurate_ecn::reflection(state.handshake)),
             Some(state) => accurate_ecn::letters(state.ace()),
             None if echoes => "E".to_owned(),
@@ -453,7 +483,8 @@ impl Endpoint {
         let Some(number) = segment.acknowledgement.map(u64::from) else { return };
         self.acknowledged = self.acknowledged.max(number);
         self.activity.acknowledged_at = now;
-        if self.state == State::SynReceived {
+        let is_third = self.state == State::SynReceived;
+        if is_third {
             self.establish(now);
         }
         let echo = self.echoed(segment);
@@ -471,7 +502,10 @@ impl Endpoint {
             |option| matches!(option, TcpOption::Timestamp(value, _) if value.wrapping_sub(self.echo) as i32 > 0),
         );
         let mss = stream.profile.segment_size.0;
-        let marks = self.accurate_ecn.as_mut().map(|state| state.on_acknowledgement(segment, newer, mss));
+        let marks = self.accurate_ecn.as_mut().map(|state| match is_third {
+            true => state.delivered().0,
+            false => state.on_acknowledgement(segment, newer, mss),
+        });
         let options = AckOptions { sacks, marks, ..AckOptions::default() };
         let acknowledgement = Acknowledgement {
             number: stream.sender.sequence_of(number - FIRST_DATA),

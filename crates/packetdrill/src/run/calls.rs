@@ -4,7 +4,7 @@ use sojourn_engine::time::{Duration, Time};
 
 use super::{Stop, differs};
 use crate::endpoint::{Endpoint, State, Write, constant};
-use crate::host::Host;
+use crate::host::{Host, Missing};
 use crate::script::{Call, Value};
 
 /// Options of sockets that change nothing in an endpoint: names of addresses, of errors, and of what it does anyway.
@@ -48,6 +48,15 @@ type Returned = (i64, Option<&'static str>);
 impl Sockets {
     pub fn new(host: Host, timestamp_base: u32) -> Sockets {
         Sockets { host, timestamp_base, end: None, connection: None, does_not_block: false, blocked: None }
+    }
+
+    /// Carries out shell lines.
+    pub fn configure(&mut self, lines: &str) -> Result<(), Missing> {
+        self.host.run(lines)?;
+        if let Some(end) = &mut self.end {
+            end.set_host(&self.host);
+        }
+        Ok(())
     }
 
     /// The end of the connection that is tested.
