@@ -300,11 +300,12 @@ impl Receiver {
             return Response::Delay;
         }
         self.rcv_nxt = block.end;
-        let mut fills_a_gap = false;
+        let (mut fills_a_gap, mut duplicate) = (false, None);
         if let Some(reassembly) = &mut self.reassembly
             && !reassembly.blocks.is_empty()
         {
             fills_a_gap = true; // The first gap, or a part of it.
+            duplicate = reassembly.overlap(block).filter(|_| profile.duplicate_sack);
             self.rcv_nxt = reassembly.absorb(self.rcv_nxt);
         }
         self.unacknowledged += 1;
@@ -318,6 +319,9 @@ impl Receiver {
             if window.ack_delay.on_data(now) {
                 self.quick_acks = self.quick_acks.max(profile.quick_acks);
             }
+        }
+        if let Some(block) = duplicate {
+            return Response::AcknowledgeDuplicate(block);
         }
         if self.quick_acks > 0 || fills_a_gap || fin || u32::from(self.unacknowledged) >= profile.delayed_ack_count {
             return Response::Acknowledge;
@@ -444,6 +448,13 @@ impl Reassembly {
         }
         self.compressed += 1;
         false
+    }
+
+    /// The first part of a segment at the first gap that had arrived before, up to where something is missing in between (RFC 2883
+    /// section 4.2; Linux tcp_input.c, tcp_ofo_queue).
+    fn overlap(&self, block: Block) -> Option<Block> {
+        let first = self.blocks.front().filter(|first| first.start < block.end)?;
+        Some(Block { start: first.start, end: first.end.min(block.end) })
     }
 
     /// Removes the blocks that are contiguous with data up to `rcv_nxt`. Returns the new RCV.NXT.

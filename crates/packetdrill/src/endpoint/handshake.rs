@@ -9,7 +9,7 @@ use sojourn_engine::units::Bytes;
 
 use super::accurate_ecn::{self, AccurateEcn, Feedback};
 use super::{Endpoint, State};
-use crate::host::{Host, Missing};
+use crate::host::{Host, Missing, scale_of};
 use crate::script::{Ecn, Segment, TcpOption};
 
 /// The payload that a link of 1500 bytes leaves (RFC 9293 section 3.7.1).
@@ -18,8 +18,6 @@ const MSS: u16 = 1460;
 const DEFAULT_MSS: u16 = 536;
 /// When a SYN is sent again (RFC 6298 (2.1)).
 const FIRST_TIMEOUT: Duration = Duration::from_seconds(1);
-/// The scale of the window with a receive buffer of 15 MiB, as scripts have it: Linux tcp_output.c, tcp_select_initial_window.
-const WINDOW_SCALE: u8 = 8;
 
 /// What an end says of itself in its SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +58,10 @@ impl Offer {
         let is_on = |name| host.number(name) != Some(0);
         Offer {
             mss: host.mss.map_or(MSS, |mss| mss as u16),
-            scale: Some(WINDOW_SCALE),
+            scale: (host.number("window_scaling") != Some(0)).then_some(match host.receive_buffer {
+                Some(buffer) => scale_of(buffer / 2),
+                None => host.window_scale,
+            }),
             sack: is_on("sack"),
             timestamps: is_on("timestamps"),
             ecn: asked(host),
@@ -332,6 +333,11 @@ impl Endpoint {
             flags: format!("S{}{}", accurate_ecn::letters(value), if is_answer { "." } else { "" }),
             ecn: Some(Ecn::None),
             acknowledgement: is_answer.then_some(FIRST_DATA as u32),
+            window: self.host.receive_buffer.map(|buffer| {
+                // Linux tcp_output.c, tcp_select_initial_window: half of the buffer, in whole segments.
+                let room = (buffer / 2).min(u64::from(u16::MAX));
+                (room - room % u64::from(self.offer.mss)) as u16
+            }),
             options: Some(options),
             ..Segment::default()
         };

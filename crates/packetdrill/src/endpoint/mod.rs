@@ -92,6 +92,8 @@ pub struct Endpoint {
     syn_due: Time,
     /// Whether the application has closed the socket.
     is_orphan: bool,
+    /// Whether closing resets the connection: `SO_LINGER` without a time to linger.
+    pub resets: bool,
     /// The error that ended the connection.
     pub error: Option<&'static str>,
     /// The greatest acknowledgement number that arrived.
@@ -155,6 +157,7 @@ impl Endpoint {
             has_asked: false,
             syn_due: Time::NEVER,
             is_orphan: false,
+            resets: false,
             error: None,
             acknowledged: 0,
             offer,
@@ -287,7 +290,7 @@ impl Endpoint {
     /// 2.17).
     pub fn close(&mut self, now: Time) {
         self.is_orphan = true;
-        if self.unread() > 0 {
+        if self.unread() > 0 || self.resets && !matches!(self.state, State::Listen | State::SynSent | State::Closed) {
             let number = self.pusher.next();
             self.state = State::Closed;
             let options = self.timestamp_option(now);
@@ -412,8 +415,14 @@ impl Endpoint {
     pub fn on_segment(&mut self, segment: &Segment, now: Time) -> Result<(), Missing> {
         let has = |letter| segment.flags.contains(letter);
         match self.state {
-            State::Listen if has('S') && !has('.') => return self.on_syn(segment, now),
-            State::Listen => return Ok(()),
+            State::Listen if has('S') && !has('.') && !has('R') => return self.on_syn(segment, now),
+            // RFC 9293 section 3.10.7.2: a listener resets what acknowledges something.
+            State::Listen => {
+                if has('.') && !has('R') {
+                    self.reset(segment, now);
+                }
+                return Ok(());
+            }
             State::Closed => {
                 if !has('R') {
                     self.reset(segment, now);
@@ -465,14 +474,16 @@ impl Endpoint {
     fn reset(&mut self, segment: &Segment, now: Time) {
         let (first, last, _) = segment.sequence;
         let syn_or_fin = segment.flags.chars().filter(|letter| matches!(letter, 'S' | 'F')).count() as u32;
-        let (letters, number, acknowledgement) = match segment.acknowledgement {
-            Some(number) => ("R", number, None),
-            None => ("R.", 0, Some(last.max(first) + syn_or_fin)),
+        let acknowledges = segment.flags.contains('.');
+        let (letters, number, acknowledgement) = match segment.acknowledgement.unwrap_or(0) {
+            number if acknowledges => ("R", number, None),
+            _ => ("R.", 0, Some(last.max(first) + syn_or_fin)),
         };
         let reset = Segment {
             flags: letters.to_owned(),
             sequence: (number, number, 0),
             acknowledgement,
+            window: Some(0),
             options: Some(Vec::new()),
             ..Segment::default()
         };
@@ -574,7 +585,16 @@ impl Endpoint {
         }
         let response = stream.receiver.on_segment(taken, now, &stream.receiver_profile);
         let has_ended = fin && stream.receiver.rcv_nxt() == block.end;
+        // The acknowledgement of a FIN waits for what this end answers, if data had arrived (Linux tcp_input.c, tcp_fin; tcp_output.c,
+        // tcp_send_delayed_ack).
+        let waits = has_ended
+            && self.state == State::Established
+            && stream.receiver.delivered(FIRST_DATA) > u64::from(length)
+            && u64::from(length) < stream.profile.segment_size.0;
         match response {
+            Response::Acknowledge if waits => {
+                stream.receiver.ack_deadline = now + stream.receiver_profile.delayed_ack_timeout;
+            }
             Response::Acknowledge => self.acknowledge(None, now),
             Response::AcknowledgeDuplicate(block) => self.acknowledge(Some(block), now),
             Response::Delay if changes => self.acknowledge(None, now),

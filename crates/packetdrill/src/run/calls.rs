@@ -8,16 +8,14 @@ use crate::host::{Host, Missing};
 use crate::script::{Call, Value};
 
 /// Options of sockets that change nothing in an endpoint: names of addresses, of errors, and of what it does anyway.
-const WITHOUT_EFFECT: [&str; 9] = [
+const WITHOUT_EFFECT: [&str; 7] = [
     "SO_REUSEADDR",
     "SO_ERROR",
     "IP_FREEBIND",
     "IP_MTU_DISCOVER",
     "IP_TOS",
     "SO_MARK",
-    "SO_RCVBUF",
     "SO_SNDBUF",
-    "SO_LINGER",
 ];
 
 /// Flags of writes that are understood.
@@ -182,9 +180,22 @@ impl Sockets {
         match (name, value) {
             ("TCP_MAXSEG", Some(size)) if size > 0 => {
                 self.host.mss = Some(size as u64);
-                if let Some(end) = self.end.as_mut().filter(|end| end.state == State::Listen) {
-                    *end = Endpoint::listening(self.host.clone(), self.timestamp_base);
+                self.set_listener();
+                Ok((0, None))
+            }
+            ("SO_LINGER", _) => {
+                let lingers = call.arguments.get(3).and_then(|value| match value {
+                    Value::Fields(fields) => Some(fields.iter().map(|(_, value)| number(value)).collect::<Vec<_>>()),
+                    _ => None,
+                });
+                if let Some(end) = &mut self.end {
+                    end.resets = matches!(lingers.as_deref(), Some([Some(1), Some(0)]));
                 }
+                Ok((0, None))
+            }
+            ("SO_RCVBUF", Some(bytes)) => {
+                self.host.receive_buffer = Some(2 * bytes.max(0) as u64);
+                self.set_listener();
                 Ok((0, None))
             }
             ("TCP_NODELAY", Some(wanted)) => {
@@ -209,6 +220,13 @@ impl Sockets {
                 _ => Err(Stop::Missing(format!("setsockopt {name}"))),
             },
             _ => Err(Stop::Missing(format!("setsockopt {name}"))),
+        }
+    }
+
+    /// A listener's settings are those of the connections that it accepts.
+    fn set_listener(&mut self) {
+        if let Some(end) = self.end.as_mut().filter(|end| end.state == State::Listen) {
+            *end = Endpoint::listening(self.host.clone(), self.timestamp_base);
         }
     }
 
