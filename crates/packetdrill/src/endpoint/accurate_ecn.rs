@@ -1,10 +1,9 @@
 //! Accurate ECN on the wire (RFC 9768): the ACE field, the option, and what an end makes of them. The simulator's packets carry the
 //! count of marks itself, so that this is only at an end that is held to scripts.
 
-use std::collections::BTreeMap;
-
 use sojourn_engine::time::Time;
 
+use super::flight::Delivered;
 use crate::script::{Ecn, Segment, TcpOption};
 
 /// How an end gives feedback about congestion marks.
@@ -105,16 +104,9 @@ pub struct AccurateEcn {
     /// Whether the option keeps segments from arriving, and the segment that arrived twice last.
     is_blocked: bool,
     repeated: Option<u32>,
-    /// Segments in flight, by their first sequence number, and the average that acknowledgements covered.
-    flight: BTreeMap<u64, u64>,
+    /// The average number of segments that acknowledgements covered.
     acknowledged_at_once: u64,
     option_sent: Time,
-}
-
-/// What an acknowledgement covers that no earlier one did.
-struct Delivered {
-    segments: u64,
-    bytes: u64,
 }
 
 impl AccurateEcn {
@@ -135,7 +127,6 @@ impl AccurateEcn {
             seen: Seen::Nothing,
             is_blocked: false,
             repeated: None,
-            flight: BTreeMap::new(),
             acknowledged_at_once: 0,
             option_sent: Time::ZERO,
         }
@@ -203,11 +194,6 @@ impl AccurateEcn {
         self.repeated = Some(first);
     }
 
-    /// A segment leaves.
-    pub fn on_sent(&mut self, first: u64, end: u64) {
-        self.flight.insert(first, end);
-    }
-
     fn see_option(&mut self, segment: &Segment) {
         let Some(counters) = option_of(segment) else { return };
         if self.seen == Seen::Nothing {
@@ -216,14 +202,13 @@ impl AccurateEcn {
         }
     }
 
-    /// An acknowledgement arrives, or one that covers nothing, with a newer timestamp if `is_newer`. Returns how many marked segments
+    /// An acknowledgement arrives that covers what is `delivered`, with a newer timestamp if `is_newer`. Returns how many marked segments
     /// the other end has got in all (section A.2).
-    pub fn on_acknowledgement(&mut self, segment: &Segment, is_newer: bool, mss: u64) -> u64 {
+    pub fn on_acknowledgement(&mut self, segment: &Segment, delivered: Delivered, is_newer: bool, mss: u64) -> u64 {
         let ace = ace(segment);
         if std::mem::take(&mut self.awaits_first) && ace == 0 {
             self.is_altered = true; // Section 3.2.2.4.
         }
-        let delivered = self.deliver(segment);
         if delivered.bytes == 0 && !is_newer {
             return self.delivered_marks;
         }
@@ -248,27 +233,6 @@ impl AccurateEcn {
         };
         self.delivered_marks += marks;
         self.delivered_marks
-    }
-
-    fn deliver(&mut self, segment: &Segment) -> Delivered {
-        let mut delivered = Delivered { segments: 0, bytes: 0 };
-        let acknowledged = segment.acknowledgement.map_or(0, u64::from);
-        let mut blocks = vec![(0, acknowledged)];
-        for option in segment.options.iter().flatten() {
-            if let TcpOption::Sack(sacked) = option {
-                blocks.extend(sacked.iter().map(|(first, end)| (u64::from(*first), u64::from(*end))));
-            }
-        }
-        let mut rest = BTreeMap::new();
-        for (first, end) in std::mem::take(&mut self.flight) {
-            // An acknowledgement may end within a segment.
-            let covered = blocks.iter().any(|(from, to)| *from <= first && end <= *to);
-            let first_left = if covered { end } else { first.max(acknowledged.min(end)) };
-            delivered.bytes += first_left - first;
-            if covered { delivered.segments += 1 } else { rest.insert(first_left, end); }
-        }
-        self.flight = rest;
-        delivered
     }
 
     /// Takes the counters of the option. Returns whether the bytes by ECN field are known.

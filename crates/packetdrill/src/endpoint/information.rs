@@ -1,5 +1,6 @@
 //! What `TCP_INFO` reports: Linux include/uapi/linux/tcp.h.
 
+use sojourn_engine::tcp::scoreboard::FIRST_DATA;
 use sojourn_engine::time::{Duration, Time};
 
 use super::{Endpoint, State};
@@ -69,6 +70,8 @@ impl Endpoint {
             None => Default::default(),
         };
         let value = match name {
+            "tcpi_reordering" => self.flight.reordering,
+            "tcpi_reord_seen" => self.flight.reorderings,
             "tcpi_delivered_ce" => delivered.0,
             "tcpi_delivered_e1_bytes" => delivered.1[0].into(),
             "tcpi_delivered_ce_bytes" => delivered.1[1].into(),
@@ -102,6 +105,8 @@ impl Endpoint {
             "tcpi_rtt" => return Some(microseconds(info.srtt)),
             "tcpi_rttvar" => return Some(microseconds(info.rttvar)),
             "tcpi_min_rtt" => info.min_rtt.map_or(0, |rtt| rtt.0 / 1_000_000),
+            "tcpi_bytes_received" => stream.receiver.received(FIRST_DATA),
+            "tcpi_bytes_acked" => self.acknowledged.saturating_sub(FIRST_DATA),
             "tcpi_options" => {
                 u64::from(self.agreed.timestamps)
                     | u64::from(self.agreed.sack) << 1

@@ -3,6 +3,7 @@
 
 mod accurate_ecn;
 mod activity;
+mod flight;
 mod handshake;
 mod information;
 mod push;
@@ -25,6 +26,7 @@ use crate::script::{Ecn, Segment, TcpOption};
 use accurate_ecn::AccurateEcn;
 pub use accurate_ecn::ace;
 use activity::Activity;
+use flight::Flight;
 use handshake::Offer;
 pub use information::constant;
 use push::Pusher;
@@ -81,6 +83,7 @@ pub struct Endpoint {
     writing: Writing,
     coalescing: Coalescing,
     activity: Activity,
+    flight: Flight,
     /// With Accurate ECN.
     accurate_ecn: Option<AccurateEcn>,
     /// Whether the next acknowledgement ends a handshake.
@@ -94,6 +97,9 @@ pub struct Endpoint {
     is_orphan: bool,
     /// Whether closing resets the connection: `SO_LINGER` without a time to linger.
     pub resets: bool,
+    /// How long the application lets data be sent again, and since when they are.
+    pub user_timeout: Option<Duration>,
+    retried_at: Option<Time>,
     /// The error that ended the connection.
     pub error: Option<&'static str>,
     /// The greatest acknowledgement number that arrived.
@@ -151,6 +157,7 @@ impl Endpoint {
             writing: Writing::default(),
             coalescing: host.coalescing,
             activity: Activity::default(),
+            flight: Flight::default(),
             accurate_ecn: None,
             reflects: false,
             syns: 0,
@@ -158,6 +165,8 @@ impl Endpoint {
             syn_due: Time::NEVER,
             is_orphan: false,
             resets: false,
+            user_timeout: None,
+            retried_at: None,
             error: None,
             acknowledged: 0,
             offer,
@@ -192,7 +201,7 @@ impl Endpoint {
         }
         self.stream.as_ref().map_or(Time::NEVER, |stream| {
             let timers = stream.sender.deadline().min(stream.sender.pacing_deadline()).min(stream.receiver.ack_deadline);
-            timers.min(self.writing.deadline())
+            timers.min(self.writing.deadline()).min(self.gives_up_at())
         })
     }
 
@@ -200,6 +209,9 @@ impl Endpoint {
     pub fn on_timer(&mut self, now: Time) {
         if self.state == State::SynSent {
             return self.on_syn_timeout(now);
+        }
+        if self.gives_up_at() <= now {
+            return self.end(Some("ETIMEDOUT"), now);
         }
         if self.writing.deadline() <= now {
             return self.release_all(now);
@@ -216,7 +228,20 @@ impl Endpoint {
         if outbox.iter().any(|packet| packet.has(flags::SYN)) {
             return self.send_syn(now);
         }
+        let retries = self.stream.as_ref().map_or(0, |stream| stream.sender.info().retries);
+        if retries > 0 {
+            self.retried_at.get_or_insert(now);
+        }
         self.send_data(&outbox, now);
+    }
+
+    /// When what is sent again has been so for as long as the application allows: `TCP_USER_TIMEOUT` (Linux tcp_timer.c,
+    /// retransmits_timed_out).
+    fn gives_up_at(&self) -> Time {
+        match (self.retried_at, self.user_timeout) {
+            (Some(since), Some(timeout)) if self.state != State::Closed => since + timeout,
+            _ => Time::NEVER,
+        }
     }
 
     /// The stack and the congestion control that both ends have agreed to.
@@ -331,8 +356,8 @@ impl Endpoint {
                 self.writing.on_sent(first + payload, is_full);
                 self.activity.sent_at = now;
             }
-            if let Some(state) = &mut self.accurate_ecn {
-                state.on_sent(first, first + payload);
+            self.flight.on_sent(first, first + payload);
+            if self.accurate_ecn.is_some() {
                 continue;
             }
             let ecn = if payload > 0 { ecn_of(packet) } else { Ecn::None };
@@ -433,10 +458,7 @@ impl Endpoint {
             _ => {}
         }
         if has('R') {
-            self.state = State::Closed;
-            if let Some(stream) = &mut self.stream {
-                stream.sender.stop(now);
-            }
+            self.end(Some("ECONNRESET"), now);
             return Ok(());
         }
         if has('S') && self.state == State::SynReceived && !has('.') {
@@ -470,6 +492,15 @@ impl Endpoint {
         Ok(())
     }
 
+    /// The connection ends at once.
+    fn end(&mut self, error: Option<&'static str>, now: Time) {
+        self.state = State::Closed;
+        self.error = error;
+        if let Some(stream) = &mut self.stream {
+            stream.sender.stop(now);
+        }
+    }
+
     /// RFC 9293 section 3.10.7.1: there is no connection.
     fn reset(&mut self, segment: &Segment, now: Time) {
         let (first, last, _) = segment.sequence;
@@ -492,7 +523,9 @@ impl Endpoint {
 
     fn on_acknowledgement(&mut self, segment: &Segment, now: Time) {
         let Some(number) = segment.acknowledgement.map(u64::from) else { return };
-        self.acknowledged = self.acknowledged.max(number);
+        if number > self.acknowledged {
+            (self.acknowledged, self.retried_at) = (number, None);
+        }
         self.activity.acknowledged_at = now;
         let is_third = self.state == State::SynReceived;
         if is_third {
@@ -513,9 +546,10 @@ impl Endpoint {
             |option| matches!(option, TcpOption::Timestamp(value, _) if value.wrapping_sub(self.echo) as i32 > 0),
         );
         let mss = stream.profile.segment_size.0;
+        let delivered = self.flight.on_acknowledgement(segment, mss);
         let marks = self.accurate_ecn.as_mut().map(|state| match is_third {
             true => state.delivered().0,
-            false => state.on_acknowledgement(segment, newer, mss),
+            false => state.on_acknowledgement(segment, delivered, newer, mss),
         });
         let options = AckOptions { sacks, marks, ..AckOptions::default() };
         let acknowledgement = Acknowledgement {
@@ -570,6 +604,13 @@ impl Endpoint {
             return;
         }
         self.activity.received_at = now;
+        // Linux tcp_input.c, tcp_rcv_state_process: nobody will read it.
+        let is_late = matches!(self.state, State::FinWait1 | State::FinWait2 | State::Closing | State::LastAck);
+        if self.is_orphan && is_late && length > 0 {
+            self.reset(segment, now);
+            self.end(None, now);
+            return;
+        }
         let Some(stream) = &mut self.stream else { return };
         let block = Block { start: u64::from(first), end: u64::from(last) + u64::from(fin) };
         let taken = receiver::Segment {

@@ -193,6 +193,13 @@ impl Sockets {
                 }
                 Ok((0, None))
             }
+            ("TCP_USER_TIMEOUT", Some(milliseconds)) => {
+                let timeout = Duration::from_milliseconds(milliseconds.max(0) as u64);
+                if let Some(end) = &mut self.end {
+                    end.user_timeout = Some(timeout).filter(|timeout| *timeout > Duration::ZERO);
+                }
+                Ok((0, None))
+            }
             ("SO_RCVBUF", Some(bytes)) => {
                 self.host.receive_buffer = Some(2 * bytes.max(0) as u64);
                 self.set_listener();
@@ -280,6 +287,10 @@ impl Sockets {
         }
         let (more, ends_record) = (names.contains(&"MSG_MORE"), names.contains(&"MSG_EOR"));
         let Some(end) = &mut self.end else { return Ok((-1, Some("ENOTCONN"))) };
+        // An error is told once.
+        if let Some(error) = end.error.take() {
+            return Ok((-1, Some(error)));
+        }
         Ok(if end.write(Write { bytes, more, ends_record }, now) { (bytes as i64, None) } else { (-1, Some("EPIPE")) })
     }
 
