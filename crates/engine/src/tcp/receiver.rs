@@ -632,6 +632,39 @@ mod tests {
         assert_eq!(delays, [40, 61].map(Duration::from_milliseconds));
     }
 
+    /// RFC 2883 section 4.2: a segment that fills the gap and reaches into what had arrived reports the part that it repeats, up to the
+    /// next gap; one that only fills the gap reports none.
+    #[test]
+    fn repeated_part() {
+        let block = |start: u64, end: u64| Block { start: start * MSS, end: end * MSS };
+        let segment = |start, end| Segment { block: block(start, end), ..Segment::default() };
+        let profile = ReceiverProfile {
+            delayed_ack_count: 2,
+            delayed_ack_timeout: Duration::from_milliseconds(40),
+            timer_tick: Duration::ZERO,
+            quick_acks: 0,
+            growing_window: None,
+            advertised: None,
+            maximum_sack_blocks: 3,
+            duplicate_sack: true,
+            sack_compression: Duration::ZERO,
+            ecn: EcnKind::Off,
+            one_way_delay: false,
+            load_factor: false,
+        };
+        for (last, response) in [
+            (1, Response::Acknowledge),
+            (2, Response::AcknowledgeDuplicate(block(1, 2))),
+            (5, Response::AcknowledgeDuplicate(block(1, 3))),
+        ] {
+            let mut receiver = Receiver::new(0, &profile);
+            receiver.on_segment(segment(1, 3), at(0), &profile);
+            receiver.on_segment(segment(4, 6), at(0), &profile);
+            assert_eq!(receiver.on_segment(segment(0, last), at(0), &profile), response);
+            assert_eq!(receiver.rcv_nxt(), if last < 4 { 3 * MSS } else { 6 * MSS });
+        }
+    }
+
     /// Linux tcp_input.c, __tcp_ack_snd_check, by hand: three acknowledgements above a gap are sent at once, then one a
     /// millisecond; a gap that moves, or a third block while one is delayed, has an acknowledgement at once.
     #[test]

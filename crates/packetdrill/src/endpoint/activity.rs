@@ -11,6 +11,8 @@ pub struct Activity {
     pub received_at: Time,
     pub acknowledged_at: Time,
     pub sent_at: Time,
+    /// The largest segment that arrived.
+    pub largest_arrival: u64,
     /// Since when there is something to send or to be acknowledged, if there is, and for how long there was before.
     busy_since: Option<Time>,
     busy: Duration,

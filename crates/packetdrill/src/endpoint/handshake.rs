@@ -13,7 +13,7 @@ use crate::host::{Host, Missing, scale_of};
 use crate::script::{Ecn, Segment, TcpOption};
 
 /// The payload that a link of 1500 bytes leaves (RFC 9293 section 3.7.1).
-const MSS: u16 = 1460;
+pub const MSS: u16 = 1460;
 /// Of an end that does not say (RFC 9293 section 3.7.1, MUST-15).
 const DEFAULT_MSS: u16 = 536;
 /// When a SYN is sent again (RFC 6298 (2.1)).

@@ -31,6 +31,9 @@ const CONSTANTS: [(&str, i64); 19] = [
 /// The window's threshold before the first loss: include/net/tcp.h, TCP_INFINITE_SSTHRESH.
 const INFINITE: i64 = 0x7fff_ffff;
 
+/// What a receiver assumes of segments before any arrives: include/net/tcp.h, TCP_MSS_DEFAULT.
+const LEAST_ARRIVAL: u64 = 536;
+
 impl State {
     fn number_in_linux(self) -> i64 {
         match self {
@@ -70,6 +73,7 @@ impl Endpoint {
             None => Default::default(),
         };
         let value = match name {
+            "tcpi_rcv_mss" => self.activity.largest_arrival.max(LEAST_ARRIVAL),
             "tcpi_reordering" => self.flight.reordering,
             "tcpi_reord_seen" => self.flight.reorderings,
             "tcpi_delivered_ce" => delivered.0,

@@ -27,11 +27,11 @@ use accurate_ecn::AccurateEcn;
 pub use accurate_ecn::ace;
 use activity::Activity;
 use flight::Flight;
-use handshake::Offer;
+use handshake::{MSS, Offer};
 pub use information::constant;
 use push::Pusher;
-pub use writing::{Coalescing, Write};
 use writing::Writing;
+pub use writing::{Coalescing, Write};
 
 /// The states of a connection (RFC 9293 section 3.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +200,8 @@ impl Endpoint {
             return self.syn_due;
         }
         self.stream.as_ref().map_or(Time::NEVER, |stream| {
-            let timers = stream.sender.deadline().min(stream.sender.pacing_deadline()).min(stream.receiver.ack_deadline);
+            let timers =
+                stream.sender.deadline().min(stream.sender.pacing_deadline()).min(stream.receiver.ack_deadline);
             timers.min(self.writing.deadline()).min(self.gives_up_at())
         })
     }
@@ -474,7 +475,7 @@ impl Endpoint {
         }
         // RFC 9293 section 3.10.7.4: what acknowledges data that was never sent is dropped.
         let next = self.pusher.next();
-        if segment.acknowledgement.is_none_or(|number| u64::from(number) > next) {
+        if segment.acknowledgement.is_some_and(|number| u64::from(number) > next) {
             return Ok(());
         }
         let is_checked = self.checks_ecn();
@@ -522,7 +523,9 @@ impl Endpoint {
     }
 
     fn on_acknowledgement(&mut self, segment: &Segment, now: Time) {
-        let Some(number) = segment.acknowledgement.map(u64::from) else { return };
+        let Some(number) = segment.acknowledgement.map(u64::from).filter(|number| *number >= FIRST_DATA) else {
+            return;
+        };
         if number > self.acknowledged {
             (self.acknowledged, self.retried_at) = (number, None);
         }
@@ -537,14 +540,15 @@ impl Endpoint {
         for option in segment.options.iter().flatten() {
             if let TcpOption::Sack(blocks) = option {
                 for (start, end) in blocks {
-                    let place = |number: &u32| stream.sender.sequence_of(u64::from(*number) - FIRST_DATA);
+                    let place = |number: &u32| stream.sender.sequence_of(u64::from(*number).saturating_sub(FIRST_DATA));
                     sacks.push(Block { start: place(start), end: place(end) });
                 }
             }
         }
-        let newer = segment.options.iter().flatten().any(
-            |option| matches!(option, TcpOption::Timestamp(value, _) if value.wrapping_sub(self.echo) as i32 > 0),
-        );
+        let newer =
+            segment.options.iter().flatten().any(
+                |option| matches!(option, TcpOption::Timestamp(value, _) if value.wrapping_sub(self.echo) as i32 > 0),
+            );
         let mss = stream.profile.segment_size.0;
         let delivered = self.flight.on_acknowledgement(segment, mss);
         let marks = self.accurate_ecn.as_mut().map(|state| match is_third {
@@ -604,6 +608,8 @@ impl Endpoint {
             return;
         }
         self.activity.received_at = now;
+        let whole = self.host.mss_of_arrivals.unwrap_or(u64::from(MSS)).min(u64::from(length));
+        self.activity.largest_arrival = self.activity.largest_arrival.max(whole);
         // Linux tcp_input.c, tcp_rcv_state_process: nobody will read it.
         let is_late = matches!(self.state, State::FinWait1 | State::FinWait2 | State::Closing | State::LastAck);
         if self.is_orphan && is_late && length > 0 {

@@ -23,11 +23,7 @@ pub struct Pusher {
 
 impl Pusher {
     pub fn new(host: &Host) -> Pusher {
-        Pusher {
-            least: host.number("min_tso_segs").unwrap_or(2),
-            ends: BTreeSet::new(),
-            next: FIRST_DATA,
-        }
+        Pusher { least: host.number("min_tso_segs").unwrap_or(2), ends: BTreeSet::new(), next: FIRST_DATA }
     }
 
     /// The sequence number that this end sends next.

@@ -8,15 +8,8 @@ use crate::host::{Host, Missing};
 use crate::script::{Call, Value};
 
 /// Options of sockets that change nothing in an endpoint: names of addresses, of errors, and of what it does anyway.
-const WITHOUT_EFFECT: [&str; 7] = [
-    "SO_REUSEADDR",
-    "SO_ERROR",
-    "IP_FREEBIND",
-    "IP_MTU_DISCOVER",
-    "IP_TOS",
-    "SO_MARK",
-    "SO_SNDBUF",
-];
+const WITHOUT_EFFECT: [&str; 7] =
+    ["SO_REUSEADDR", "SO_ERROR", "IP_FREEBIND", "IP_MTU_DISCOVER", "IP_TOS", "SO_MARK", "SO_SNDBUF"];
 
 /// Flags of writes that are understood.
 const FLAGS_OF_WRITES: [&str; 4] = ["MSG_DONTWAIT", "MSG_NOSIGNAL", "MSG_MORE", "MSG_EOR"];
