@@ -354,6 +354,14 @@ def test_short_run(measured: Measured) -> None:
     assert {group["start_within"] for group in specification["flows"]} == {PICOSECONDS // 1000}
 
 
+def test_scripts(measured: Measured) -> None:
+    """Scripts are counted for each second of CPU time that they took, and all passed."""
+    part = measured("packetdrill")
+    (row,) = part["rows"]
+    assert value(part, "scripts for each CPU second") == pytest.approx(1000 / row["cpu_milliseconds_a_script"])
+    assert row["scripts"] > 1
+
+
 def test_bytes_per_packet_and_flow(measured: Measured) -> None:
     """Bytes per packet are a mean over counts; bytes per flow are the slope over flows, less its packets."""
     part = measured("memory")
@@ -471,7 +479,7 @@ def test_own_languages(measured: Measured) -> None:
 
 def test_part_names() -> None:
     """The parts have the names that `--only` and the documentation use, in this order."""
-    names = "cells controls queues own instructions growth loss startup short-run memory study campaign many-runs"
+    names = "cells controls queues own instructions growth loss startup short-run memory packetdrill study campaign many-runs"
     assert " ".join(PARTS) == f"{names} large-stores linux"
 
 

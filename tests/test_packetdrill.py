@@ -97,7 +97,9 @@ def test_late_packets_fail(tmp_path: Path) -> None:
     [
         ("+0 < icmp unreachable frag_needed mtu 1400 [1:1001(1000)]", "packets of icmp"),
         ("+0 epoll_create(1) = 5", "epoll_create()"),
-        ("+0 setsockopt(4, SOL_TCP, TCP_CORK, [1], 4) = 0", "setsockopt TCP_CORK"),
+        ("+0 setsockopt(4, SOL_TCP, TCP_FASTOPEN, [1], 4) = 0", "setsockopt TCP_FASTOPEN"),
+        ("+0 send(4, ..., 1, MSG_OOB) = 1", "send with MSG_OOB"),
+        ("+0 < [1:1001(1000)] icmp unreachable frag_needed mtu 1400", "packets of icmp"),
         ("+0 `ip route change 192.0.2.1 dev tun0 mtu lock 640`", "`ip route change 192.0.2.1 dev tun0 mtu lock 640`"),
         ("+0 %{ assert tcpi_nothing == 0 }%", "tcpi_nothing"),
     ],

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::script::Script;
+use crate::endpoint::Coalescing;
+use crate::script::{Action, Script, TcpOption};
 
 /// A feature of a host that a script needs and an endpoint lacks, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,27 +22,48 @@ pub struct Host {
     pub paces: bool,
     /// Payload of the segments that the script's end accepts in full, if the script fixes it.
     pub mss: Option<u64>,
+    /// Payload of the segments that arrive as one, if the script fixes it.
+    pub mss_of_arrivals: Option<u64>,
+    /// The scale of the window, as far as nothing but the host's memory decides it.
+    pub window_scale: u8,
+    /// `SO_RCVBUF` as Linux keeps it, twice what was asked for.
+    pub receive_buffer: Option<u64>,
+    /// How sockets treat small writes.
+    pub coalescing: Coalescing,
 }
 
 /// packetdrill's default tolerance: config.c, `set_default_config`.
 const TOLERANCE: u64 = 4_000;
 
 /// The sysctls that change what the endpoint does, with Linux's defaults (Documentation/networking/ip-sysctl.rst).
-const SYSCTLS: [(&str, &str); 6] = [
+const SYSCTLS: [(&str, &str); 12] = [
     ("congestion_control", "cubic"),
     ("dsack", "1"),
     ("ecn", "2"),
+    ("ecn_fallback", "1"),
+    ("ecn_option", "2"),
+    ("ecn_option_beacon", "3"),
     ("min_tso_segs", "2"),
     ("sack", "1"),
+    ("syn_linear_timeouts", "4"),
+    ("syn_retries", "6"),
     ("timestamps", "1"),
+    ("window_scaling", "1"),
 ];
 
 /// Sysctls that would change it, and the values with which they do not. Any other sysctl of TCP has no effect on an endpoint.
 const FIXED: [(&str, &[&str]); 4] =
     [("early_retrans", &["3", "4"]), ("frto", &["1", "2"]), ("recovery", &["1"]), ("reordering", &["3"])];
 
+/// The scale of the window with the receive buffer of a machine with little memory, and with the one that `defaults.sh` sets.
+const DEFAULT_SCALE: u8 = 7;
+const SCALE_OF_COLLECTIONS: u8 = 8;
+
+/// The largest window without a scale.
+const LARGEST_WINDOW: u64 = 65_535;
+
 /// What the script `defaults.sh` of google's and the kernel's collections sets otherwise.
-const DEFAULTS_OF_COLLECTIONS: [(&str, &str); 1] = [("ecn", "0")];
+const DEFAULTS_OF_COLLECTIONS: [(&str, &str); 2] = [("ecn", "0"), ("syn_retries", "5")];
 
 /// Commands that measure, name or clean up, and change nothing in an endpoint.
 const WITHOUT_EFFECT: [&str; 8] = ["ip tcp_metrics", "nstat", "true", "sleep", "modprobe", "grep", "/bin/rm", "ss "];
@@ -49,7 +71,17 @@ const WITHOUT_EFFECT: [&str; 8] = ["ip tcp_metrics", "nstat", "true", "sleep", "
 impl Default for Host {
     fn default() -> Host {
         let sysctls = SYSCTLS.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Host { sysctls: sysctls.into(), tolerance: TOLERANCE, segmentation_offload: true, paces: false, mss: None }
+        Host {
+            sysctls: sysctls.into(),
+            tolerance: TOLERANCE,
+            segmentation_offload: true,
+            paces: false,
+            mss: None,
+            mss_of_arrivals: None,
+            window_scale: DEFAULT_SCALE,
+            receive_buffer: None,
+            coalescing: Coalescing::default(),
+        }
     }
 }
 
@@ -61,6 +93,9 @@ impl Host {
     /// The first thing it asks for that an endpoint does not have.
     pub fn of(script: &Script) -> Result<Host, Missing> {
         let mut host = Host::default();
+        if let Some(scale) = scale_in(script) {
+            host.window_scale = scale;
+        }
         for (name, value) in &script.options {
             host.set_option(name, value.as_deref())?;
         }
@@ -74,6 +109,7 @@ impl Host {
         let number = value.and_then(|value| value.split_whitespace().next()?.parse().ok());
         match name {
             "tolerance_usecs" => self.tolerance = number.unwrap_or(TOLERANCE),
+            "mss" => self.mss_of_arrivals = number,
             "strict_segments" => self.segmentation_offload = false,
             "ip_version" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "init_scripts" | "mtu"
             | "bind_port" | "connect_port" | "tcp_ts_tick_usecs" | "verbose" | "v" => {}
@@ -111,6 +147,7 @@ impl Host {
             for (name, value) in DEFAULTS_OF_COLLECTIONS {
                 self.sysctls.insert(name.to_owned(), value.to_owned());
             }
+            self.window_scale = SCALE_OF_COLLECTIONS;
             return Ok(());
         }
         if name == "sysctl" || name == "set_sysctls.py" {
@@ -145,12 +182,39 @@ impl Host {
             if FIXED.iter().any(|(fixed, values)| *fixed == name && !values.contains(&value.as_str())) {
                 return Err(Missing(format!("net.ipv4.tcp_{name}={value}")));
             }
+            if name == "rmem" {
+                let most = value.rsplit(char::is_whitespace).next().and_then(product);
+                self.window_scale = scale_of(most.ok_or_else(|| Missing(format!("net.ipv4.tcp_rmem={value}")))?);
+            }
             if self.sysctls.contains_key(name) {
                 self.sysctls.insert(name.to_owned(), value);
             }
         }
         Ok(())
     }
+}
+
+/// The scale that the script expects of the tested end, whose machine's memory it does not tell otherwise.
+fn scale_in(script: &Script) -> Option<u8> {
+    let segments = script.events.iter().filter_map(|event| match &event.action {
+        Action::Expect(segment) => segment.options.as_ref(),
+        _ => None,
+    });
+    segments.flatten().find_map(|option| match option {
+        TcpOption::WindowScale(scale) => Some(*scale),
+        _ => None,
+    })
+}
+
+/// The least scale with which a buffer fits into a window (Linux tcp_output.c, tcp_select_initial_window).
+pub fn scale_of(buffer: u64) -> u8 {
+    (0..15).find(|scale| buffer >> scale <= LARGEST_WINDOW).unwrap_or(14)
+}
+
+/// A number, or the shell's `$((A*B))`.
+fn product(text: &str) -> Option<u64> {
+    let text = text.trim_start_matches("$((").trim_end_matches("))");
+    text.split('*').map(|factor| factor.trim_matches(['(', ')']).parse::<u64>().ok()).product()
 }
 
 /// The assignments of a command line, whose values may be quoted.

@@ -5,7 +5,7 @@ mod calls;
 use sojourn_engine::time::{Duration, Time};
 
 use crate::code::{Failure, Variables};
-use crate::endpoint::{Endpoint, Sent};
+use crate::endpoint::{Endpoint, Sent, ace};
 use crate::host::{Host, Missing};
 use crate::script::{Action, Ecn, Event, Microseconds, Script, Segment, TcpOption, When};
 
@@ -139,7 +139,7 @@ impl Machine<'_> {
             }
             Action::Expect(_) => Ok(()),
             Action::Foreign(name) => Err(Stop::Missing(format!("packets of {name}"))),
-            Action::Shell(lines) => Ok(self.sockets.host.run(lines)?),
+            Action::Shell(lines) => Ok(self.sockets.configure(lines)?),
             Action::Code(code) => self.check(code),
             Action::Call(call) => {
                 let result = self.sockets.call(call, before, from);
@@ -229,9 +229,10 @@ impl Machine<'_> {
 
     fn check(&mut self, code: &str) -> Result<(), Stop> {
         let (variables, sockets) = (&mut self.variables, &mut self.sockets);
+        let now = self.now;
         let end = sockets.endpoint();
         let information = |name: &str| match &end {
-            Some(end) => end.information(name),
+            Some(end) => end.information(name, now),
             None => None,
         };
         match variables.execute(code, &information) {
@@ -248,10 +249,12 @@ impl Machine<'_> {
 
 /// Whether a segment is the expected one: what the script does not mention may be anything.
 fn agrees(expected: &Segment, seen: &Segment) -> bool {
+    // The ACE field of Accurate ECN may be written as a digit.
     let letters = |segment: &Segment| {
-        let mut letters: Vec<_> = segment.flags.chars().collect();
+        let others = segment.flags.chars().filter(|letter| !"AWE".contains(*letter) && !letter.is_ascii_digit());
+        let mut letters: Vec<_> = others.collect();
         letters.sort_unstable();
-        letters
+        (letters, ace(segment))
     };
     let ecn = match (expected.ecn, seen.ecn) {
         (None, _) => true,

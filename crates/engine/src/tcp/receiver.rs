@@ -300,11 +300,12 @@ impl Receiver {
             return Response::Delay;
         }
         self.rcv_nxt = block.end;
-        let mut fills_a_gap = false;
+        let (mut fills_a_gap, mut duplicate) = (false, None);
         if let Some(reassembly) = &mut self.reassembly
             && !reassembly.blocks.is_empty()
         {
             fills_a_gap = true; // The first gap, or a part of it.
+            duplicate = reassembly.overlap(block).filter(|_| profile.duplicate_sack);
             self.rcv_nxt = reassembly.absorb(self.rcv_nxt);
         }
         self.unacknowledged += 1;
@@ -318,6 +319,9 @@ impl Receiver {
             if window.ack_delay.on_data(now) {
                 self.quick_acks = self.quick_acks.max(profile.quick_acks);
             }
+        }
+        if let Some(block) = duplicate {
+            return Response::AcknowledgeDuplicate(block);
         }
         if self.quick_acks > 0 || fills_a_gap || fin || u32::from(self.unacknowledged) >= profile.delayed_ack_count {
             return Response::Acknowledge;
@@ -445,6 +449,13 @@ impl Reassembly {
         }
         self.compressed += 1;
         false
+    }
+
+    /// The first part of a segment at the first gap that had arrived before, up to where something is missing in between (RFC 2883
+    /// section 4.2; Linux tcp_input.c, tcp_ofo_queue).
+    fn overlap(&self, block: Block) -> Option<Block> {
+        let first = self.blocks.front().filter(|first| first.start < block.end)?;
+        Some(Block { start: first.start, end: first.end.min(block.end) })
     }
 
     /// Removes the blocks that are contiguous with data up to `rcv_nxt`. Returns the new RCV.NXT.
@@ -620,6 +631,39 @@ mod tests {
             receiver.on_ack_sent();
         }
         assert_eq!(delays, [40, 61].map(Duration::from_milliseconds));
+    }
+
+    /// RFC 2883 section 4.2: a segment that fills the gap and reaches into what had arrived reports the part that it repeats, up to the
+    /// next gap; one that only fills the gap reports none.
+    #[test]
+    fn repeated_part() {
+        let block = |start: u64, end: u64| Block { start: start * MSS, end: end * MSS };
+        let segment = |start, end| Segment { block: block(start, end), ..Segment::default() };
+        let profile = ReceiverProfile {
+            delayed_ack_count: 2,
+            delayed_ack_timeout: Duration::from_milliseconds(40),
+            timer_tick: Duration::ZERO,
+            quick_acks: 0,
+            growing_window: None,
+            advertised: None,
+            maximum_sack_blocks: 3,
+            duplicate_sack: true,
+            sack_compression: Duration::ZERO,
+            ecn: EcnKind::Off,
+            one_way_delay: false,
+            load_factor: false,
+        };
+        for (last, response) in [
+            (1, Response::Acknowledge),
+            (2, Response::AcknowledgeDuplicate(block(1, 2))),
+            (5, Response::AcknowledgeDuplicate(block(1, 3))),
+        ] {
+            let mut receiver = Receiver::new(0, &profile);
+            receiver.on_segment(segment(1, 3), at(0), &profile);
+            receiver.on_segment(segment(4, 6), at(0), &profile);
+            assert_eq!(receiver.on_segment(segment(0, last), at(0), &profile), response);
+            assert_eq!(receiver.rcv_nxt(), if last < 4 { 3 * MSS } else { 6 * MSS });
+        }
     }
 
     /// Linux tcp_input.c, __tcp_ack_snd_check, by hand: three acknowledgements above a gap are sent at once, then one a

@@ -14,7 +14,6 @@ const LARGEST: u64 = 65_536 - 320;
 
 /// Where writes end, and how many segments leave as one.
 pub struct Pusher {
-    segmentation_offload: bool,
     least: u64,
     /// Bytes written up to the end of each write.
     ends: BTreeSet<u64>,
@@ -24,12 +23,7 @@ pub struct Pusher {
 
 impl Pusher {
     pub fn new(host: &Host) -> Pusher {
-        Pusher {
-            segmentation_offload: host.segmentation_offload,
-            least: host.number("min_tso_segs").unwrap_or(2),
-            ends: BTreeSet::new(),
-            next: FIRST_DATA,
-        }
+        Pusher { least: host.number("min_tso_segs").unwrap_or(2), ends: BTreeSet::new(), next: FIRST_DATA }
     }
 
     /// The sequence number that this end sends next.
@@ -42,32 +36,26 @@ impl Pusher {
         self.ends.insert(written);
     }
 
-    /// Of segments that leave together, which carry PSH.
-    pub fn pushes(&mut self, stream: &Stream, outbox: &[Packet]) -> Vec<bool> {
+    /// Of segments that leave together, which carry PSH. `is_cut_late` if the card cuts what leaves as one.
+    pub fn pushes(&mut self, stream: &Stream, outbox: &[Packet], is_cut_late: bool) -> Vec<bool> {
         let overhead = stream.profile.segment_overhead();
-        let most = if self.segmentation_offload { self.segments_at_once(stream) } else { 1 };
-        let mut pushes = Vec::with_capacity(outbox.len());
+        let most = self.segments_at_once(stream);
+        let mut pushes = vec![false; outbox.len()];
         let (mut before, mut count) = (None, 0);
-        for packet in outbox {
-            if !packet.has(flags::DATA) {
-                pushes.push(false);
-                continue;
-            }
+        for (place, packet) in outbox.iter().enumerate().filter(|(_, packet)| packet.has(flags::DATA)) {
             let payload = u64::from(packet.size) - overhead;
             let first = FIRST_DATA + stream.sender.payload_below(packet.number);
-            let is_new = first >= self.next;
-            let follows = before == Some(first) && count < most && is_new;
+            let end = first + payload;
+            // What Linux has sent once it keeps as it was, which may be in parts.
+            let follows = before == Some((place.wrapping_sub(1), first)) && count < most && first >= self.next;
             count = if follows { count + 1 } else { 1 };
-            if follows
-                && count == 2
-                && let Some(push) = pushes.last_mut()
-            {
-                *push = true;
+            if count > 1 {
+                // Cut by the host, only the last part has it (Linux tcp_offload.c, tcp_gso_segment).
+                pushes[place - 1] = is_cut_late || self.ends.contains(&(first - FIRST_DATA));
             }
-            pushes.push(count > 1 || self.ends.contains(&(first + payload - FIRST_DATA)));
-            before = Some(first + payload);
-            let fin = u64::from(packet.has(flags::FIN));
-            self.next = self.next.max(first + payload + fin);
+            pushes[place] = count > 1 || self.ends.contains(&(end - FIRST_DATA));
+            before = Some((place, end));
+            self.next = self.next.max(end + u64::from(packet.has(flags::FIN)));
         }
         pushes
     }

@@ -3,23 +3,16 @@
 use sojourn_engine::time::{Duration, Time};
 
 use super::{Stop, differs};
-use crate::endpoint::{Endpoint, State, constant};
-use crate::host::Host;
+use crate::endpoint::{Endpoint, State, Write, constant};
+use crate::host::{Host, Missing};
 use crate::script::{Call, Value};
 
 /// Options of sockets that change nothing in an endpoint: names of addresses, of errors, and of what it does anyway.
-const WITHOUT_EFFECT: [&str; 10] = [
-    "SO_REUSEADDR",
-    "SO_ERROR",
-    "TCP_NODELAY",
-    "IP_FREEBIND",
-    "IP_MTU_DISCOVER",
-    "IP_TOS",
-    "SO_MARK",
-    "SO_RCVBUF",
-    "SO_SNDBUF",
-    "SO_LINGER",
-];
+const WITHOUT_EFFECT: [&str; 7] =
+    ["SO_REUSEADDR", "SO_ERROR", "IP_FREEBIND", "IP_MTU_DISCOVER", "IP_TOS", "SO_MARK", "SO_SNDBUF"];
+
+/// Flags of writes that are understood.
+const FLAGS_OF_WRITES: [&str; 4] = ["MSG_DONTWAIT", "MSG_NOSIGNAL", "MSG_MORE", "MSG_EOR"];
 
 /// A call that blocks.
 struct Blocked {
@@ -46,6 +39,15 @@ type Returned = (i64, Option<&'static str>);
 impl Sockets {
     pub fn new(host: Host, timestamp_base: u32) -> Sockets {
         Sockets { host, timestamp_base, end: None, connection: None, does_not_block: false, blocked: None }
+    }
+
+    /// Carries out shell lines.
+    pub fn configure(&mut self, lines: &str) -> Result<(), Missing> {
+        self.host.run(lines)?;
+        if let Some(end) = &mut self.end {
+            end.set_host(&self.host);
+        }
+        Ok(())
     }
 
     /// The end of the connection that is tested.
@@ -113,8 +115,8 @@ impl Sockets {
             // Descriptors are numbered as the script numbers them.
             "socket" => (number(&call.returns).unwrap_or_default(), None),
             "bind" => (0, None),
-            "setsockopt" => self.set_option(call)?,
-            "getsockopt" => self.get_option(call)?,
+            "setsockopt" => self.set_option(call, now)?,
+            "getsockopt" => self.get_option(call, now)?,
             "fcntl" => self.control(call),
             "listen" => {
                 self.end = Some(Endpoint::listening(self.host.clone(), self.timestamp_base));
@@ -138,7 +140,7 @@ impl Sockets {
                 }
                 (-1, Some("EINPROGRESS"))
             }
-            "write" | "send" | "sendto" => self.write(call, now)?,
+            "write" | "send" | "sendto" | "sendmsg" => self.write(call, now)?,
             "read" | "recv" | "recvfrom" => match self.read(call) {
                 Some(returned) => returned,
                 None => return Ok(None),
@@ -159,7 +161,7 @@ impl Sockets {
         Ok(Some(returned))
     }
 
-    fn set_option(&mut self, call: &Call) -> Result<Returned, Stop> {
+    fn set_option(&mut self, call: &Call, now: Time) -> Result<Returned, Stop> {
         let name = call.arguments.get(2).map_or("", name_of);
         if WITHOUT_EFFECT.contains(&name) {
             return Ok((0, None));
@@ -171,8 +173,42 @@ impl Sockets {
         match (name, value) {
             ("TCP_MAXSEG", Some(size)) if size > 0 => {
                 self.host.mss = Some(size as u64);
-                if let Some(end) = self.end.as_mut().filter(|end| end.state == State::Listen) {
-                    *end = Endpoint::listening(self.host.clone(), self.timestamp_base);
+                self.set_listener();
+                Ok((0, None))
+            }
+            ("SO_LINGER", _) => {
+                let lingers = call.arguments.get(3).and_then(|value| match value {
+                    Value::Fields(fields) => Some(fields.iter().map(|(_, value)| number(value)).collect::<Vec<_>>()),
+                    _ => None,
+                });
+                if let Some(end) = &mut self.end {
+                    end.resets = matches!(lingers.as_deref(), Some([Some(1), Some(0)]));
+                }
+                Ok((0, None))
+            }
+            ("TCP_USER_TIMEOUT", Some(milliseconds)) => {
+                let timeout = Duration::from_milliseconds(milliseconds.max(0) as u64);
+                if let Some(end) = &mut self.end {
+                    end.user_timeout = Some(timeout).filter(|timeout| *timeout > Duration::ZERO);
+                }
+                Ok((0, None))
+            }
+            ("SO_RCVBUF", Some(bytes)) => {
+                self.host.receive_buffer = Some(2 * bytes.max(0) as u64);
+                self.set_listener();
+                Ok((0, None))
+            }
+            ("TCP_NODELAY", Some(wanted)) => {
+                self.host.coalescing.no_delay = wanted != 0;
+                if let Some(end) = self.end.as_mut().filter(|_| wanted != 0) {
+                    end.stop_delaying(now);
+                }
+                Ok((0, None))
+            }
+            ("TCP_CORK", Some(wanted)) => {
+                self.host.coalescing.corked = wanted != 0;
+                if let Some(end) = &mut self.end {
+                    end.cork(wanted != 0, now);
                 }
                 Ok((0, None))
             }
@@ -187,7 +223,14 @@ impl Sockets {
         }
     }
 
-    fn get_option(&mut self, call: &Call) -> Result<Returned, Stop> {
+    /// A listener's settings are those of the connections that it accepts.
+    fn set_listener(&mut self) {
+        if let Some(end) = self.end.as_mut().filter(|end| end.state == State::Listen) {
+            *end = Endpoint::listening(self.host.clone(), self.timestamp_base);
+        }
+    }
+
+    fn get_option(&mut self, call: &Call, now: Time) -> Result<Returned, Stop> {
         let name = call.arguments.get(2).map_or("", name_of);
         let expected = call.arguments.get(3).and_then(|value| match value {
             Value::List(values) => values.first().and_then(number),
@@ -198,7 +241,7 @@ impl Sockets {
             "TCP_MAXSEG" => self
                 .end
                 .as_ref()
-                .and_then(|end| end.information("tcpi_snd_mss"))
+                .and_then(|end| end.information("tcpi_snd_mss", now))
                 .or(self.host.mss.map(|mss| mss as i64)),
             _ => return Err(Stop::Missing(format!("getsockopt {name}"))),
         };
@@ -219,18 +262,29 @@ impl Sockets {
     }
 
     fn write(&mut self, call: &Call, now: Time) -> Result<Returned, Stop> {
-        let flags = call.arguments.get(3);
-        if flags.is_some_and(|flags| !matches!(flags, Value::Integer(0)) && name_of(flags) != "MSG_DONTWAIT") {
-            return Err(Stop::Missing(format!("{} with flags", call.name)));
-        }
-        let Some(bytes) = call.arguments.get(2).and_then(number).and_then(|bytes| u64::try_from(bytes).ok()) else {
-            return Err(Stop::Missing(format!("{} of that", call.name)));
+        let (bytes, flags) = match call.name.as_str() {
+            "sendmsg" => (call.arguments.get(1).and_then(bytes_of_message), call.arguments.get(2)),
+            _ if !matches!(call.arguments.get(1), Some(Value::Any)) => (None, None),
+            _ => (call.arguments.get(2).and_then(number), call.arguments.get(3)),
         };
-        if !matches!(call.arguments.get(1), Some(Value::Any)) {
+        let Some(bytes) = bytes.and_then(|bytes| u64::try_from(bytes).ok()) else {
             return Err(Stop::Missing(format!("{} of given bytes", call.name)));
+        };
+        let names = match flags {
+            Some(Value::Either(values)) => values.iter().map(name_of).collect(),
+            Some(Value::Integer(0)) | None => Vec::new(),
+            Some(flag) => vec![name_of(flag)],
+        };
+        if let Some(other) = names.iter().find(|name| !FLAGS_OF_WRITES.contains(name)) {
+            return Err(Stop::Missing(format!("{} with {other}", call.name)));
         }
+        let (more, ends_record) = (names.contains(&"MSG_MORE"), names.contains(&"MSG_EOR"));
         let Some(end) = &mut self.end else { return Ok((-1, Some("ENOTCONN"))) };
-        Ok(if end.write(bytes, now) { (bytes as i64, None) } else { (-1, Some("EPIPE")) })
+        // An error is told once.
+        if let Some(error) = end.error.take() {
+            return Ok((-1, Some(error)));
+        }
+        Ok(if end.write(Write { bytes, more, ends_record }, now) { (bytes as i64, None) } else { (-1, Some("EPIPE")) })
     }
 
     fn read(&mut self, call: &Call) -> Option<Returned> {
@@ -288,6 +342,18 @@ fn compare(call: &Call, (value, error): Returned) -> Result<(), Stop> {
         return Ok(());
     }
     differs(format!("{} = {}", call.name, shown(expected, call.error.as_deref())), shown(Some(value), error))
+}
+
+/// The bytes of a message: the sum of its parts.
+fn bytes_of_message(message: &Value) -> Option<i64> {
+    let Value::Fields(fields) = message else { return None };
+    let parts = fields.iter().find(|(name, _)| name.as_deref() == Some("msg_iov"));
+    let Some((_, Value::List(parts))) = parts else { return None };
+    let length = |part: &Value| match part {
+        Value::Fields(fields) => fields.last().and_then(|(_, value)| number(value)),
+        _ => None,
+    };
+    parts.iter().map(length).sum()
 }
 
 fn number(value: &Value) -> Option<i64> {

@@ -86,8 +86,9 @@ impl Sender {
             self.on_marks(now);
         }
         let arrival = Arrival { acked, progress };
+        let counted = if self.flight.settings.has_sack { 0 } else { self.told_by_duplicates(progress.delivered) };
         let step = self.recovery.on_ack(&mut self.flight, &arrival);
-        let delivered = progress.delivered * self.flight.window.mss;
+        let delivered = (progress.delivered - counted) * self.flight.window.mss;
         let growth = Growth { acked, delivered, follows_gap, marked, rtt, timestamps, options };
         let restarts_timer = self.take_step(step, &growth, &arrival, now, outbox);
         if let Some(delivery) = delivery {
@@ -113,6 +114,17 @@ impl Sender {
         if acked > 0 {
             self.recovery.arm_probe(&self.flight, &self.rto, self.retransmission, now);
         }
+    }
+
+    /// Without SACK, each duplicate acknowledgement has told of a delivered segment, all but one of those that are delivered now at the
+    /// most (Linux tcp_input.c, tcp_remove_reno_sacks).
+    #[cold]
+    #[inline(never)]
+    fn told_by_duplicates(&self, delivered: u64) -> u64 {
+        if !self.flight.settings.counts_segments {
+            return 0;
+        }
+        self.flight.duplicate_acks.min(delivered.saturating_sub(1))
     }
 
     /// Processes an acknowledgement that a later one has overtaken. What it SACKs above that is news (Linux tcp_input.c, tcp_ack,
