@@ -118,7 +118,8 @@ impl ReceiveWindow {
 
     /// A window as a header can hold it, rounded up.
     pub fn aligned(&self, window: u64) -> u64 {
-        window.next_multiple_of(1 << self.scale)
+        let below = (1 << self.scale) - 1;
+        (window + below) & !below
     }
 
     /// The window that is offered (tcp_output.c, __tcp_select_window).

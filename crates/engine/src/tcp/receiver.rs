@@ -383,6 +383,14 @@ impl Receiver {
         has_gap || self.feedback.is_some()
     }
 
+    /// The options of an acknowledgement that is sent now, besides a window.
+    pub fn acknowledge(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile) -> AckOptions {
+        self.on_ack_sent();
+        let mut options = AckOptions::NONE;
+        self.report(duplicate, profile, &mut options);
+        options
+    }
+
     /// Adds the options of an acknowledgement. A duplicate block comes first (RFC 2883 section 4), then SACK blocks, the most
     /// recent first (RFC 2018 section 4).
     pub fn report(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile, options: &mut AckOptions) {

@@ -2,8 +2,6 @@
 //! application that always has data for it. It writes until the buffer is full (tcp.c, tcp_sendmsg_locked), and goes on once a third
 //! of the buffer is free (include/net/sock.h, sk_stream_is_writeable).
 
-use std::collections::VecDeque;
-
 use super::scoreboard::Scoreboard;
 
 /// The buffer of a new connection, in bytes of memory, as the backend `linux` sets it (ip-sysctl.rst, tcp_wmem).
@@ -60,7 +58,7 @@ pub struct SendBuffer {
     /// Whether the application waits for room (SOCK_NOSPACE).
     is_full: bool,
     /// Segments with PSH that have not been acknowledged: those with which the buffer was full, and one before.
-    pushed: VecDeque<u64>,
+    pushed: Vec<u64>,
 }
 
 impl SendBuffer {
@@ -74,7 +72,7 @@ impl SendBuffer {
             memory_wanted: windows * ((segment + OPTIONS + HEAD).next_power_of_two() + DESCRIPTION),
             written: 0,
             is_full: false,
-            pushed: VecDeque::new(),
+            pushed: Vec::new(),
         }
     }
 
@@ -119,7 +117,7 @@ impl SendBuffer {
         }
         let half = FIRST_WINDOW / 2 / self.segment;
         if self.written == 0 && half >= sent.nxt {
-            self.pushed.push_back(half);
+            self.pushed.push(half);
         }
         let room = (self.limit + SendBuffer::joined(sent)).div_ceil(self.segment + OVERHEAD);
         self.written = self.written.max(sent.una + room);
@@ -129,11 +127,9 @@ impl SendBuffer {
 
     /// Those of the segments written that the window allows have been sent. The last carries PSH unless it is one of them (tcp_push).
     pub fn push_last(&mut self, sent: Sent) {
-        while self.pushed.front().is_some_and(|index| *index < sent.una) {
-            self.pushed.pop_front();
-        }
+        self.pushed.retain(|index| *index >= sent.una);
         if self.written > sent.nxt {
-            self.pushed.push_back(self.written - 1);
+            self.pushed.push(self.written - 1);
         }
     }
 }

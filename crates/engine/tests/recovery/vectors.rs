@@ -100,8 +100,7 @@ fn sack_generation() {
             receiver.on_segment(Segment { block, ..Segment::default() }, Time::ZERO, &profile);
             assert_eq!(receiver.rcv_nxt(), expected_next[step], "step {step}");
             let blocks: Vec<(u64, u64)> = receiver
-                .on_ack_sent(None, &profile)
-                .unwrap_or_default()
+                .acknowledge(None, &profile)
                 .sacks
                 .as_slice()
                 .iter()
@@ -133,7 +132,7 @@ fn dsack_examples() {
                 Response::AcknowledgeDuplicate(block) => Some(block),
                 Response::Acknowledge | Response::Delay => None,
             };
-            let sacks = receiver.on_ack_sent(duplicate, &profile).unwrap_or_default().sacks;
+            let sacks = receiver.acknowledge(duplicate, &profile).sacks;
             reported = sacks.as_slice().iter().map(|block| (block.start, block.end)).collect();
         }
         assert_eq!(receiver.rcv_nxt(), acknowledgement, "{arrivals:?}");

@@ -129,16 +129,6 @@ struct Stream {
     has_ended: bool,
 }
 
-impl Stream {
-    /// The options of an acknowledgement that leaves now.
-    fn acknowledge(&mut self, duplicate: Option<Block>) -> AckOptions {
-        self.receiver.on_ack_sent();
-        let mut options = AckOptions::NONE;
-        self.receiver.report(duplicate, &self.receiver_profile, &mut options);
-        options
-    }
-}
-
 impl Endpoint {
     /// An end that listens.
     pub fn listening(host: Host, timestamp_base: u32) -> Endpoint {
@@ -344,7 +334,7 @@ impl Endpoint {
             return;
         }
         let overhead = stream.profile.segment_overhead();
-        let options = stream.acknowledge(None);
+        let options = stream.receiver.acknowledge(None, &stream.receiver_profile);
         // Cards do not know Accurate ECN's field.
         let is_cut_late = self.host.segmentation_offload && self.accurate_ecn.is_none();
         let pushes = self.pusher.pushes(stream, outbox, is_cut_late);
@@ -380,7 +370,7 @@ impl Endpoint {
 
     fn acknowledge(&mut self, duplicate: Option<Block>, now: Time) {
         let Some(stream) = &mut self.stream else { return };
-        let options = stream.acknowledge(duplicate);
+        let options = stream.receiver.acknowledge(duplicate, &stream.receiver_profile);
         let number = self.pusher.next();
         self.send_with(now, ".", (number, number), &options);
     }

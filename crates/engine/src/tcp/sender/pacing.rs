@@ -86,8 +86,11 @@ impl Pacer {
 
     /// Whether a segment with this payload has to wait. If so, sets the deadline.
     pub(super) fn holds_back(&mut self, payload: u64, now: Time) -> bool {
+        if now >= self.next {
+            return false;
+        }
         let is_cut = self.clock == PacingClock::Host && now > self.quantum_start;
-        let holds = now < self.next && (is_cut || self.quantum_left < payload);
+        let holds = is_cut || self.quantum_left < payload;
         if holds {
             self.deadline = self.next;
         }
