@@ -349,3 +349,49 @@ fn fitting(room: usize, spare: usize, least: usize) -> Option<usize> {
         room >= if beyond <= spare { length - beyond } else { length.next_multiple_of(4) }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ACE field is AE, CWR and ECE, from its highest bit (RFC 9768 section 3.1.1), as letters or as the digit that they make.
+    #[test]
+    fn field_of_flags() {
+        for value in 0..8 {
+            let segment = |flags: String| Segment { flags, ..Segment::default() };
+            assert_eq!(ace(&segment(format!("P{}.", letters(value)))), value);
+            assert_eq!(ace(&segment(format!("P.{value}"))), value);
+        }
+        assert_eq!([0b100, 0b010, 0b001].map(letters), ["A", "W", "E"]);
+    }
+
+    /// The option is of 11, 8, 5 or 2 bytes (section 3.2.3). All fields fit beside timestamps and one SACK block, or three blocks without
+    /// timestamps; beside timestamps and two blocks two fields; and nothing where a field that has news does not fit.
+    #[test]
+    fn fields_that_fit() {
+        let (timestamps, blocks) = (12, |count: usize| 4 + 8 * count);
+        assert_eq!(fitting(OPTIONS - timestamps - blocks(1), 2, 0), Some(3));
+        assert_eq!(fitting(OPTIONS - blocks(3), 2, 0), Some(3));
+        assert_eq!(fitting(OPTIONS - timestamps - blocks(2), 2, 0), Some(2));
+        assert_eq!(fitting(OPTIONS - timestamps - blocks(2), 2, 3), None);
+        assert_eq!(fitting(3, 0, 0), None);
+    }
+
+    /// Section A.1: the counter is followed past its end, of 24 bits, and a first value of zero is no counter.
+    #[test]
+    fn counters_wrap() {
+        let told = |bytes: u32| {
+            let counters =
+                vec![("e1b".to_owned(), 1), ("ceb".to_owned(), 0), ("e0b".to_owned(), (bytes + 1) % COUNTER)];
+            Segment { options: Some(vec![TcpOption::AccurateEcn(counters)]), ..Segment::default() }
+        };
+        let mut state = AccurateEcn::new(Ecn::None);
+        for bytes in [COUNTER / 3, COUNTER / 3 * 2, COUNTER - 1, COUNTER + 5] {
+            state.take_option(&told(bytes), 0);
+            assert_eq!(state.delivered().1, [0, 0, bytes]);
+        }
+        let mut zeroed = AccurateEcn::new(Ecn::None);
+        zeroed.see_option(&told(COUNTER - 1));
+        assert!(!zeroed.sends_option());
+    }
+}

@@ -113,3 +113,51 @@ impl Flight {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acknowledgement(number: u32, blocks: &[(u32, u32)]) -> Segment {
+        let options = Some(vec![TcpOption::Sack(blocks.to_vec())]);
+        Segment { acknowledgement: Some(number), options, ..Segment::default() }
+    }
+
+    /// Whatever is acknowledged in which way, each segment and each byte is delivered once.
+    #[test]
+    fn delivered_once() {
+        let mut flight = Flight::default();
+        (0..10).for_each(|index| flight.on_sent(1 + 1000 * index, 1001 + 1000 * index));
+        let mut delivered = Delivered::default();
+        let told = [
+            (1, vec![(2001, 4001)]),
+            (1, vec![(2001, 4001), (8001, 9001)]),
+            (1501, vec![]),
+            (5001, vec![]),
+            (10001, vec![]),
+        ];
+        for (number, blocks) in told {
+            let more = flight.on_acknowledgement(&acknowledgement(number, &blocks), 1000);
+            delivered.segments += more.segments;
+            delivered.bytes += more.bytes;
+        }
+        assert_eq!(delivered, Delivered { segments: 10, bytes: 10_000 });
+    }
+
+    /// Linux tcp_input.c, tcp_check_sack_reordering, by hand: the distance from the highest segment that was acknowledged, in segments;
+    /// a segment that was sent again shows nothing.
+    #[test]
+    fn reordering_of_originals() {
+        let mut flight = Flight::default();
+        (0..10).for_each(|index| flight.on_sent(1 + 1000 * index, 1001 + 1000 * index));
+        flight.on_acknowledgement(&acknowledgement(1, &[(8001, 9001)]), 1000);
+        assert_eq!((flight.reordering, flight.reorderings), (FIRST_REORDERING, 0));
+        flight.on_sent(1, 1001);
+        flight.on_acknowledgement(&acknowledgement(1001, &[(8001, 9001)]), 1000);
+        assert_eq!((flight.reordering, flight.reorderings), (FIRST_REORDERING, 0));
+        flight.on_acknowledgement(&acknowledgement(1001, &[(2001, 3001), (8001, 9001)]), 1000);
+        assert_eq!((flight.reordering, flight.reorderings), (7, 1));
+        flight.on_acknowledgement(&acknowledgement(9001, &[]), 1000);
+        assert_eq!((flight.reordering, flight.reorderings), (8, 2));
+    }
+}
