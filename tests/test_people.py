@@ -191,6 +191,17 @@ def test_harm_of_published_example() -> None:
         assert formulas.harm(alone, beside, more_is_better=False) == pytest.approx(harm, abs=5e-4)
 
 
+def test_harm_is_defined_for_what_people_notice() -> None:
+    """Ware et al. name throughput, delay, jitter and completion time; pages, responses, calls and video are like them."""
+    kinds = ("fct_", "slowdown_", "page_load_time_", "response_time_", "message_time_", "video_", "starved_", "delay_")
+    of_kinds = [metric for name, metric in METRICS.items() if name.startswith(kinds)]
+    assert len(of_kinds) > len(kinds)
+    assert not [metric.name for metric in of_kinds if metric.better is None]
+    assert all(
+        METRICS[name].better is not None for name in ("rpm", "mos", "jitter_s", "call_loss_pct", "rate_ratio", "rtt_mean_s")
+    )
+
+
 def test_harm_between_cells(line: Callable[..., Result]) -> None:
     """A second download harms the throughput of the first, as the two means say; a count of drops is neither good nor bad."""
     runs = pl.concat(

@@ -253,7 +253,7 @@ def test_waits_after_own_writes(tmp_path: Path) -> None:
         ("", "has no connections"),
         ("> 1\n", 'line 1: ">" before the first of SEQ, CONC, S, C'),
         ("S 0\n", "line 1: S needs a start and a number of epochs"),
-        ("S 0 1\nI 0 0\n", 'line 2: "I" needs send_wait_time and recv_wait_time and bytes'),
+        ("S 0 1\nI 0 0\n", 'line 2: "I" needs send_wait_time, recv_wait_time, bytes'),
         ("S 0 1\n> 1\n", 'line 2: ">" in a sequential connection; known: I, A, l, m, r, w'),
         ("S 0 1\nI 0 0 1\nA 3 0 1\n", 'line 3: "A" answers the line before; its send_wait_time must be 0'),
         ("S 0 2\nI 0 0 1\nI 0 3 1\n", 'line 3: "I" answers nothing; its recv_wait_time must be 0'),
@@ -371,3 +371,16 @@ def test_load_of_pages() -> None:
     (line,) = overload.warnings(specified(heavy))
     assert line.startswith("arrivals: a load of 1.")
     assert overload.warnings(specified({**heavy, "arrivals": {"process": "poisson", "rate": 1}})) == ()
+
+
+def test_load_of_requests() -> None:
+    """What clients send is a load of the way back: ten requests of 150 kB a second are more than 10 Mbit/s carry.
+
+    A load of the answers says how many there are: 0.5 of 10 Mbit/s is 62.5 answers of 10 kB, and as many requests.
+    """
+    for arrivals, request, response in (({"rate": 10}, "150 kB", "1 kB"), ({"load": 0.5}, "30 kB", "10 kB")):
+        exchange = {"request": request, "response": response, "count": 1}
+        uploads = {"exchange": exchange, "arrivals": {"process": "poisson", **arrivals}}
+        (line,) = overload.warnings(specified(uploads))
+        assert line.startswith("arrivals: a load of 1.")
+        assert "right -> left" in line

@@ -28,6 +28,9 @@ def _parts(catalogue: Catalogue) -> Iterator[str]:
     yield "## Queue disciplines"
     yield 'Of a link: `queue = { name = "codel", limit = "1000 packets" }`.'
     yield from _algorithms(catalogue.queues)
+    yield "## Rules of video"
+    yield 'Of a viewer: `video = { rule = "bba1" }`.'
+    yield from _algorithms(catalogue.video_rules)
     yield "## Stack profiles"
     yield 'The constants of a TCP: `stack = { profile = "linux-6" }`. Each setting can be changed by itself.'
     settings = {setting.name: setting for setting in catalogue.stack_settings}

@@ -12,8 +12,7 @@ def warnings(run: RunSpecification) -> tuple[str, ...]:
     if not any("arrivals" in flow for flow in run["flows"]):
         return ()
     loads: dict[int, float] = {}
-    for found in filter(None, _engine.loads(text(run))):
-        link, load = found
+    for link, load in _engine.loads(text(run)):
         loads[link] = loads.get(link, 0) + load
     return tuple(_warning(run, link, load) for link, load in loads.items() if load >= 1)
 

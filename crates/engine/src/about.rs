@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// The catalogue entry of a congestion control or a queue discipline.
+/// The catalogue entry of a congestion control, a queue discipline, or a rule that chooses bit rates of video.
 #[derive(Debug, Serialize)]
 pub struct About {
     /// The name in a scenario.
@@ -12,7 +12,7 @@ pub struct About {
     /// The established name.
     pub title: &'static str,
     /// The class: for congestion controls the signal they respond to (`loss`, `marks`, `delay`, `hybrid`, `model`,
-    /// `rate`), for queue disciplines `passive`, `aqm` or `scheduler`.
+    /// `rate`), for queue disciplines `passive`, `aqm` or `scheduler`, for rules of video `buffer` or `rate`.
     pub class: &'static str,
     /// Year of the source.
     pub year: u16,

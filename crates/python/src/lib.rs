@@ -113,9 +113,9 @@ fn flow_starts(specification: &str) -> PyResult<Vec<u64>> {
     Ok(starts.into_iter().map(|start| start.0).collect())
 }
 
-/// The load of each entry of a specification's flows that arrive by themselves: the link that limits them, and the part of its rate.
+/// The loads of a specification's flows that arrive by themselves: the links that limit them, and the parts of their rates.
 #[pyfunction]
-fn loads(specification: &str) -> PyResult<Vec<Option<(usize, f64)>>> {
+fn loads(specification: &str) -> PyResult<Vec<(usize, f64)>> {
     sojourn_engine::simulation::loads(&parse(specification)?).map_err(SpecificationError::new_err)
 }
 

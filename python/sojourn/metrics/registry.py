@@ -404,6 +404,7 @@ METRICS: dict[str, Metric] = {
                 "`starved_pct` counts"
             ),
             source="Arun, Alizadeh and Balakrishnan, SIGCOMM 2022: a network is s-fair if it is below s",
+            better=Better.LESS,
             compute=_rate_ratio,
             ends=(1, None),
         ),
@@ -415,6 +416,7 @@ METRICS: dict[str, Metric] = {
             decimals=1,
             figure="starved-flows",
             definition="share of the long-lived flows with x below a tenth of their mean; null with fewer than two",
+            better=Better.LESS,
             compute=_starved,
             ends=(0, 100),
         ),
@@ -424,6 +426,7 @@ METRICS: dict[str, Metric] = {
             scope=Scope.RUN,
             unit="%",
             decimals=1,
+            better=Better.LESS,
             figure="starved-time",
             definition=(
                 "share of the intervals of 1 s, over all long-lived flows, in which one has less than a tenth of the mean of "

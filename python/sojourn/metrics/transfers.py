@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.metrics import formulas
 from sojourn.metrics.kinds import KINDS
-from sojourn.metrics.metric import MILLISECONDS, Display, Metric, Scope
+from sojourn.metrics.metric import MILLISECONDS, Better, Display, Metric, Scope
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
@@ -58,6 +58,9 @@ def _of(
         sizes = seen.transfer_bytes
         if not len(sizes):  # Most runs have none, and are short.
             return None
+        # It loads large packages, which who lists metrics does not need.
+        from sojourn.metrics.observation import KINDS
+
         is_kind = seen.transfer_kinds == KINDS.index(size_class.kind)
         chosen = is_kind & (sizes > size_class.above) & (sizes <= size_class.most)
         return statistic(values(seen)[chosen], seen.transfer_weights[chosen]) if chosen.any() else None
@@ -150,6 +153,7 @@ def _of_class(size_class: SizeClass, name: str, quantity: _Quantity) -> Metric:
         figure="-".join(filter(None, (quantity.title.replace(" ", "-"), size_class.name, name))),
         definition=f"{symbol} of `{quantity.column}` over the {size_class.told} completed in the window; null without any",
         source=SOURCE if size_class.name else "",
+        better=Better.LESS,
         compute=_of(quantity.values, size_class, statistic),
         display=quantity.display,
         main=not size_class.name and name in quantity.main,

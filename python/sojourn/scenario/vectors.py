@@ -131,7 +131,7 @@ class _Reading(ABC):
             self._fail(number, f'"{kind[:20]}" in a {what} connection; known: {", ".join((*known, *sorted(_OF_NETWORK)))}')
         needed = known[kind]
         if len(values) != len(needed):
-            self._fail(number, f'"{kind}" needs {" and ".join(needed)}')
+            self._fail(number, f'"{kind}" needs {", ".join(needed)}')
         self._act(kind, [self._value(number, value) for value in values], number)
 
     @abstractmethod

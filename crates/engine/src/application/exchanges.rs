@@ -38,7 +38,8 @@ impl ExchangesPlan {
     pub fn extent(&self) -> Extent {
         let messages = self.count.unwrap_or(1) as f64;
         let rows = self.count.map(|count| count as f64);
-        Extent { connections: 1, bytes: messages * self.response.mean(), rows, pace: None }
+        let (bytes, requested) = (messages * self.response.mean(), messages * self.request.mean());
+        Extent { connections: 1, bytes, requested, rows, pace: None }
     }
 }
 

@@ -64,7 +64,7 @@ pub enum Event {
         /// Where it arrived.
         at: End,
     },
-    /// An end may write so many bytes, and no more waits than it wanted: the answer to [`Action::AwaitRoom`].
+    /// The server may write so many bytes, of which no more wait than it said: the answer to [`Action::AwaitRoom`].
     Room {
         /// The connection.
         connection: usize,
@@ -89,12 +89,10 @@ pub enum Action {
         /// Its size.
         bytes: u64,
     },
-    /// The application is to be told once, now or later, when of what an end wrote fewer bytes than these wait for the window.
+    /// The application is to be told once, now or later, when of what the server wrote fewer bytes than these wait for the window.
     AwaitRoom {
         /// The connection.
         connection: usize,
-        /// The end.
-        from: End,
         /// How many may wait; one at least.
         waiting: u64,
     },
@@ -181,6 +179,8 @@ pub struct Extent {
     pub connections: u64,
     /// Mean bytes of a session from the server.
     pub bytes: f64,
+    /// The same from the client.
+    pub requested: f64,
     /// Rows of `transfers` of a session, at most; none if it does not end.
     pub rows: Option<f64>,
     /// The mean time between rows of one that does not end, if the application says it; else round trips bound it.

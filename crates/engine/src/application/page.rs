@@ -64,7 +64,8 @@ impl PagePlan {
         let objects = self.objects.as_ref().map_or(0.0, Sizes::mean_count);
         let bytes = self.first.mean() + objects * self.size.mean();
         let connections = if self.multiplexed { 1 } else { self.connections };
-        Extent { connections, bytes, rows: Some(2.0 + objects), pace: None }
+        let requested = (1.0 + objects) * self.request.mean();
+        Extent { connections, bytes, requested, rows: Some(2.0 + objects), pace: None }
     }
 }
 
@@ -205,6 +206,6 @@ impl Application for Page {
 /// The server goes on when less than a frame waits for the window.
 fn await_room(connection: usize, frames: &Frames, plan: &PagePlan, context: &mut Context) {
     if let Some(waiting) = plan.frame.filter(|_| !frames.is_empty()) {
-        context.act(Action::AwaitRoom { connection, from: End::Server, waiting });
+        context.act(Action::AwaitRoom { connection, waiting });
     }
 }

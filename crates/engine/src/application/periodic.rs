@@ -31,7 +31,7 @@ impl PeriodicPlan {
 
     /// What is known of all sessions.
     pub fn extent(&self) -> Extent {
-        Extent { connections: 1, bytes: self.size.mean(), rows: None, pace: Some(self.every) }
+        Extent { connections: 1, bytes: self.size.mean(), requested: 0.0, rows: None, pace: Some(self.every) }
     }
 }
 

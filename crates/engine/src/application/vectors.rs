@@ -39,9 +39,13 @@ impl VectorsPlan {
     /// What is known of all sessions.
     pub fn extent(&self) -> Extent {
         let count = self.vectors.len() as f64;
-        let answers = || self.vectors.iter().flat_map(|vector| &vector.writes).filter(|write| write.at_server);
-        let bytes = answers().map(|write| write.bytes as f64).sum::<f64>() / count;
-        Extent { connections: 1, bytes, rows: Some(answers().count() as f64 / count), pace: None }
+        let writes = |at_server: bool| {
+            let all = self.vectors.iter().flat_map(|vector| &vector.writes);
+            all.filter(move |write| write.at_server == at_server)
+        };
+        let mean = |at_server| writes(at_server).map(|write| write.bytes as f64).sum::<f64>() / count;
+        let rows = Some(writes(true).count() as f64 / count);
+        Extent { connections: 1, bytes: mean(true), requested: mean(false), rows, pace: None }
     }
 }
 

@@ -29,7 +29,9 @@ impl VideoPlan {
         let segments = given.length.map(|length| length.0.div_ceil(given.segment.0));
         let highest = given.ladder.last().map_or(0, |rate| rate.0) as f64 / 8.0;
         let bytes = highest * given.segment.seconds() * segments.unwrap_or(1) as f64;
-        Extent { connections: 1, bytes, rows: segments.map(|segments| segments as f64), pace: Some(given.segment) }
+        let requested = (REQUEST * segments.unwrap_or(1)) as f64;
+        let rows = segments.map(|segments| segments as f64);
+        Extent { connections: 1, bytes, requested, rows, pace: Some(given.segment) }
     }
 }
 

@@ -263,24 +263,36 @@ pub fn memory(specification: &Specification) -> Result<u64, String> {
     Ok(u64::try_from(memory::estimate(specification, &ways, &builder.round_trips)).unwrap_or(u64::MAX))
 }
 
-/// The load of each group of a specification whose connections arrive by themselves, as a part of the rate of the slowest link of
-/// its path, with that link; none of other groups and of lists of arrivals.
+/// The loads of the groups of a specification whose connections arrive by themselves: the slowest link of the path, and the part of its
+/// rate, and of sessions that of what clients send on the way back. Of lists of arrivals and of users there is none.
 ///
 /// # Errors
 /// One line that says what in the specification is wrong and what is allowed.
-pub fn loads(specification: &Specification) -> Result<Vec<Option<(usize, f64)>>, String> {
+pub fn loads(specification: &Specification) -> Result<Vec<(usize, f64)>, String> {
     check(specification)?;
     let unloaded = Unloaded::new(specification.plugins.len());
     let mut builder = Builder::new(specification, &unloaded);
     builder.build_stacks()?;
     let senders = builder.senders()?;
     let ways = builder.ways(&senders)?;
-    let of = |((flow, way), ideal): ((&FlowSpecification, &Way), &Ideal)| {
-        let Some(arrivals) = offered(flow)? else { return Ok(None) };
-        let slowest = way.there.iter().min_by_key(|link| specification.links[**link].rate);
-        Ok(slowest.copied().zip(workload::load(&arrivals, &ideal.path)?))
-    };
-    specification.flows.iter().zip(&ways).zip(&builder.ideals).map(of).collect()
+    let slowest = |way: &[usize]| way.iter().min_by_key(|link| specification.links[**link].rate).copied();
+    let mut loads = Vec::new();
+    for ((flow, way), ideal) in specification.flows.iter().zip(&ways).zip(&builder.ideals) {
+        let Some(arrivals) = offered(flow)? else { continue };
+        loads.extend(slowest(&way.there).zip(workload::load(&arrivals, &ideal.path)?));
+        let Some(application) = &flow.application else { continue };
+        let requested = Blueprint::new(application)?.extent().requested;
+        let segments = requested / ideal.path.segment as f64;
+        let bits = 8.0 * (requested + segments * ideal.path.overhead as f64);
+        let (ArrivalProcess::Poisson(intensity) | ArrivalProcess::Deterministic { every: intensity, .. }) =
+            arrivals.process
+        else {
+            continue;
+        };
+        let sessions = workload::flows_a_second(intensity, &arrivals, &ideal.path)?;
+        loads.extend(slowest(&way.back).map(|link| (link, sessions * bits / specification.links[link].rate.0 as f64)));
+    }
+    Ok(loads)
 }
 
 /// What sends the data of a group of flows.

@@ -255,8 +255,8 @@ impl Simulation {
                 session.on_event(event, &mut Context { now: self.now, random, actions: &mut actions });
             }
             for action in actions.drain(..) {
-                if let Action::AwaitRoom { connection, from, waiting } = action {
-                    next = self.await_room(group, session, connection, from, waiting);
+                if let Action::AwaitRoom { connection, waiting } = action {
+                    next = self.await_room(group, session, connection, waiting);
                 } else {
                     self.act(group, session, action);
                 }
@@ -266,9 +266,9 @@ impl Simulation {
     }
 
     /// The session wants to know when fewer bytes than these wait for the window: now, or later.
-    fn await_room(&mut self, group: usize, session: u32, index: usize, from: End, waiting: u64) -> Option<Event> {
-        let (up, down) = *self.flows.running(group, session)?.connections.get(index)?;
-        let flow = self.flows.get_mut(if from == End::Client { up } else { down })?;
+    fn await_room(&mut self, group: usize, session: u32, connection: usize, waiting: u64) -> Option<Event> {
+        let (_, down) = *self.flows.running(group, session)?.connections.get(connection)?;
+        let flow = self.flows.get_mut(down)?;
         let (owner, Endpoints::Tcp(connection)) = (flow.owner.as_mut()?, &flow.endpoints) else { return None };
         owner.awaited_room = waiting;
         take_room(owner, connection)

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND};
 use crate::units::Rate;
 
+/// Of each segment its bytes at each bit rate.
+pub type SegmentSizes = Arc<Vec<Vec<u64>>>;
+
 /// Bit rates in ascending order, and the duration of the segments. A place in it, from 0 for the lowest, is a rung.
 #[derive(Clone, Debug)]
 pub struct Ladder {
     rates: Vec<Rate>,
     segment: Duration,
     /// Of each segment the bytes at each bit rate; none if all of a rate are of the same size.
-    sizes: Option<Arc<Vec<Vec<u64>>>>,
+    sizes: Option<SegmentSizes>,
 }
 
 impl Ladder {
@@ -24,7 +27,7 @@ impl Ladder {
     /// The same with segments of variable bit rates, of which the rates are nominal: of each segment its bytes at each rate. They begin
     /// again at their end.
     #[must_use]
-    pub fn with_sizes(self, sizes: Arc<Vec<Vec<u64>>>) -> Ladder {
+    pub fn with_sizes(self, sizes: SegmentSizes) -> Ladder {
         debug_assert!(!sizes.is_empty() && sizes.iter().all(|row| row.len() == self.rates.len()));
         Ladder { sizes: Some(sizes), ..self }
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::time::Duration;
 use crate::units::Rate;
-pub use ladder::Ladder;
+pub use ladder::{Ladder, SegmentSizes};
 pub use player::{Next, Playback, Player};
 
 /// What a viewer watches, and with what.
@@ -25,7 +25,7 @@ pub struct VideoSpecification {
     pub ladder: Vec<Rate>,
     /// Of each segment, its bytes at each of the bit rates, which are then nominal; none if all segments of a rate have the same size.
     #[serde(default, deserialize_with = "shared")]
-    pub sizes: Option<Arc<Vec<Vec<u64>>>>,
+    pub sizes: Option<SegmentSizes>,
     /// The duration of a segment.
     pub segment: Duration,
     /// The video that the player's buffer holds.
@@ -37,7 +37,7 @@ pub struct VideoSpecification {
 }
 
 /// What all viewers share.
-fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Vec<Vec<u64>>>>, D::Error> {
+fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SegmentSizes>, D::Error> {
     Ok(Option::<Vec<Vec<u64>>>::deserialize(deserializer)?.map(Arc::new))
 }
 
