@@ -1,5 +1,5 @@
 // The page's modules and engine without a browser. Requests are lines of JSON on standard input, answers lines on standard output;
-// tests hold these to the command line, and the measurements time the same run as the page's.
+// tests compare these with the command line, and the measurements time the same run as the page's.
 
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-// The page's modules for Node: tests hold what they compute to the command line, and the measurements time the same run without a browser.
+// The page's modules for Node: tests compare what they compute with the command line, and the measurements time the same run without a browser.
 
 export { Engine } from "./engine/engine";
 export { fromHash, toHash } from "./model/address";
