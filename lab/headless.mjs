@@ -14,6 +14,13 @@ function declared(own) {
   return { name: own.name, aliases: [], title: "", class: "own", year: null, source: "", deviations: "", random: null, parameters: declaration.parameters };
 }
 
+/** Two flows at 20 Mbit/s. */
+function example({ control = "cubic", queue = "droptail", more = {} }) {
+  const setting = lab.setting([lab.path("flows", control, 2, 20e9)], {}, more);
+  setting.bottleneck.queue = lab.chosen(lab.find(known.queues, queue), setting);
+  return setting;
+}
+
 const bytes = (column) => Buffer.from(column.buffer, column.byteOffset, column.byteLength).toString("base64");
 const encoded = (columns) => Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, ArrayBuffer.isView(column) ? bytes(column) : column]));
 
@@ -30,7 +37,7 @@ function run(specification, traced) {
 const REQUESTS = {
   catalogue: () => known,
   presets: () => lab.PRESETS,
-  example: ({ control = "cubic", queue = "droptail", more = {} }) => lab.setting([lab.path("flows", control, 2, 20e9)], { queue: { name: queue, parameters: {} } }, more),
+  example,
   specify: ({ setting, own = [] }) => lab.specify(setting, known, own, declared),
   toml: ({ setting, own = [] }) => lab.toToml(setting, known, own, declared),
   read: ({ text }) => lab.fromToml(text, known),

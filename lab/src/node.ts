@@ -8,7 +8,7 @@ export { PRESETS } from "./model/presets";
 export { problemOf } from "./model/problems";
 export { fromToml, lineOf } from "./model/reading";
 export { toToml } from "./model/scenario";
-export { path, setting } from "./model/setting";
+export { chosen, path, setting } from "./model/setting";
 export { longLived, specify } from "./model/specification";
 export { load } from "./own/hooks";
 export { toPython } from "./own/python";
