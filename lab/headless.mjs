@@ -1,5 +1,5 @@
 // The page's modules and engine without a browser. Requests are lines of JSON on standard input, answers lines on standard output;
-// tests hold these to the command line, and the measurements time the same run as the page's.
+// tests compare these with the command line, and the measurements time the same run as the page's.
 
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -12,6 +12,13 @@ const known = engine.catalogue();
 function declared(own) {
   const { declaration } = lab.load(own.name, own.text);
   return { name: own.name, aliases: [], title: "", class: "own", year: null, source: "", deviations: "", random: null, parameters: declaration.parameters };
+}
+
+/** Two flows at 20 Mbit/s. */
+function example({ control = "cubic", queue = "droptail", more = {} }) {
+  const setting = lab.setting([lab.path("flows", control, 2, 20e9)], {}, more);
+  setting.bottleneck.queue = lab.chosen(lab.find(known.queues, queue), setting);
+  return setting;
 }
 
 const bytes = (column) => Buffer.from(column.buffer, column.byteOffset, column.byteLength).toString("base64");
@@ -30,7 +37,7 @@ function run(specification, traced) {
 const REQUESTS = {
   catalogue: () => known,
   presets: () => lab.PRESETS,
-  example: ({ control = "cubic", queue = "droptail", more = {} }) => lab.setting([lab.path("flows", control, 2, 20e9)], { queue: { name: queue, parameters: {} } }, more),
+  example,
   specify: ({ setting, own = [] }) => lab.specify(setting, known, own, declared),
   toml: ({ setting, own = [] }) => lab.toToml(setting, known, own, declared),
   read: ({ text }) => lab.fromToml(text, known),

@@ -123,6 +123,28 @@ def test_every_parameter_can_be_set(lab: Headless) -> None:
             assert lab.ask("read", text=toml)["bottleneck"] == setting["bottleneck"]
 
 
+def test_every_key_of_a_setting(lab: Headless) -> None:
+    """All that the page can set goes into the scenario, and comes back from it."""
+    setting = lab.ask("presets")[0]["state"]["a"]
+    setting |= {"seed": 9, "warmUp": 3 * 10**12, "overhead": 10**8, "stack": {"ecn": "classic", "initial_window": 4}}
+    setting["bottleneck"] |= {
+        "loss": 0.001,
+        "policer": {"rate": 10**7, "burst": 25_000},
+        "delay": 10**9,
+        "limit": {"bytes": 64 * 1024},
+    }
+    setting["receiver"] |= {"rate": 123_456_789, "delay": 1234}
+    setting["groups"][0] |= {"start": 10**12, "stop": 2 * 10**13, "slowStart": "hystart++", "stack": {"sack": False}}
+    setting["groups"][1] |= {"start": 0}
+    setting["probe"] = {"queue": 10**10, "flow": 10**11}
+    toml = lab.ask("toml", setting=setting)
+    run = lab.ask("specify", setting=setting)
+    assert specified(toml) == run
+    assert lab.ask("read", text=toml) == setting
+    assert run["links"][0]["loss"] == 0.001
+    assert run["stacks"][0]["sack"] is False
+
+
 def exact(value: object) -> bool:
     """Whether JavaScript has it exactly; durations of more than two hours, in picoseconds, it has not."""
     return not isinstance(value, int) or abs(value) < 2**53

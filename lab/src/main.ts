@@ -68,12 +68,9 @@ class Lab {
     this.sides = { A: side("A"), B: side("B") };
     this.playback = new Playback((time, speed) => this.showMoment(time, speed));
     this.charts = new Charts(byId("charts"), (time) => this.playback.seek(time));
-    this.engine = engine;
     this.sides.A.client.start(engine);
     this.listen();
   }
-
-  private engine: ArrayBuffer | null;
 
   private listen(): void {
     addEventListener("hashchange", () => {
@@ -123,11 +120,6 @@ class Lab {
     if (this.catalogue) return;
     this.catalogue = catalogue;
     this.open();
-    // The other side's engine waits until the first picture is there.
-    setTimeout(() => {
-      if (this.engine) this.sides.B.client.start(this.engine);
-      this.engine = null;
-    }, 50);
   }
 
   /** Shows what the address says, or the first preset. */
@@ -297,6 +289,8 @@ class Lab {
     if (specification === running.specification && running.data) return;
     const seconds = estimate(setting);
     if (seconds > PATIENCE && !this.asked[side]) return this.offerLess(side, setting, seconds);
+    // The other side's engine is made, of the same module, when there is another side.
+    if (!running.client.isStarted && this.sides.A.client.module) running.client.start(this.sides.A.client.module);
     running.specification = specification;
     running.isCurrent = false;
     performance.mark(`sojourn:run-${side}`);

@@ -1,4 +1,4 @@
-// The page's modules for Node: tests hold what they compute to the command line, and the measurements time the same run without a browser.
+// The page's modules for Node: tests compare what they compute with the command line, and the measurements time the same run without a browser.
 
 export { Engine } from "./engine/engine";
 export { fromHash, toHash } from "./model/address";
@@ -8,7 +8,7 @@ export { PRESETS } from "./model/presets";
 export { problemOf } from "./model/problems";
 export { fromToml, lineOf } from "./model/reading";
 export { toToml } from "./model/scenario";
-export { path, setting } from "./model/setting";
+export { chosen, path, setting } from "./model/setting";
 export { longLived, specify } from "./model/specification";
 export { load } from "./own/hooks";
 export { toPython } from "./own/python";

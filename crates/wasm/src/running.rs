@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use serde_json::{Map, Value, json};
-use sojourn_engine::probe::{Counts, QueueSample, SojournTimes};
+use sojourn_engine::probe::QueueSample;
 use sojourn_engine::result::{FlowResult, QueueResult, RunResult};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
@@ -194,17 +194,16 @@ fn of_queue(specification: &Specification, row: &QueueResult) -> Value {
     let mut add = |name: &str, value: Value| numbers.insert(name.to_owned(), value);
     add("link", format!("{}->{}", specification.nodes[link.from], specification.nodes[link.to]).into());
     add("discipline", link.queue.as_ref().map(|queue| queue.name.clone()).into());
-    let counts: [(&str, fn(&Counts) -> u64); 7] = [
-        ("arrivals", |counts| counts.arrivals),
-        ("departures", |counts| counts.departures),
-        ("drops", Counts::drops),
-        ("drops_overflow", |counts| counts.drops_overflow),
-        ("drops_early", |counts| counts.drops_early),
-        ("marks", |counts| counts.marks),
-        ("bytes_sent", |counts| counts.bytes_sent),
-    ];
-    for (name, select) in counts {
-        add(name, select(window).into());
+    for (name, count) in [
+        ("arrivals", window.arrivals),
+        ("departures", window.departures),
+        ("drops", window.drops()),
+        ("drops_overflow", window.drops_overflow),
+        ("drops_early", window.drops_early),
+        ("marks", window.marks),
+        ("bytes_sent", window.bytes_sent),
+    ] {
+        add(name, count.into());
     }
     add("total_drops", (before.drops() + window.drops()).into());
     add("total_link_losses", row.link_losses.into());
@@ -212,15 +211,15 @@ fn of_queue(specification: &Specification, row: &QueueResult) -> Value {
     add("sd_packets", statistics.sd_packets.into());
     add("max_packets", statistics.max_packets.into());
     add("mean_bytes", statistics.mean_bytes.into());
-    let sojourns: [(&str, fn(SojournTimes) -> f64); 5] = [
-        ("sojourn_mean", |times| times.mean),
-        ("sojourn_p50", |times| times.p50),
-        ("sojourn_p95", |times| times.p95),
-        ("sojourn_p99", |times| times.p99),
-        ("sojourn_max", |times| times.max),
-    ];
-    for (name, select) in sojourns {
-        add(name, statistics.sojourn.map(select).into());
+    let times = statistics.sojourn;
+    for (name, time) in [
+        ("sojourn_mean", times.map(|times| times.mean)),
+        ("sojourn_p50", times.map(|times| times.p50)),
+        ("sojourn_p95", times.map(|times| times.p95)),
+        ("sojourn_p99", times.map(|times| times.p99)),
+        ("sojourn_max", times.map(|times| times.max)),
+    ] {
+        add(name, time.into());
     }
     add("utilisation", statistics.busy_share.into());
     add("queued_at_end", statistics.queued_at_end.into());

@@ -14,7 +14,8 @@ export interface Listener {
 
 export class Client {
   private worker: Worker | null = null;
-  private module: WebAssembly.Module | null = null;
+  /** The engine, compiled, once the worker has it. */
+  module: WebAssembly.Module | null = null;
   private silence = 0;
   private current = 0;
   private busy = false;
@@ -25,6 +26,10 @@ export class Client {
     private readonly source: string,
     private readonly listener: Listener,
   ) {}
+
+  get isStarted(): boolean {
+    return this.worker !== null;
+  }
 
   start(engine: ArrayBuffer | WebAssembly.Module): void {
     this.worker?.terminate();

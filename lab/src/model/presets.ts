@@ -78,7 +78,7 @@ export const PRESETS: Preset[] = [
     story:
       "A flow of BBR and one of CUBIC share a bottleneck whose buffer is half of a bandwidth-delay product in A, and eight of them in B. " +
       "BBR keeps to the rate that it measures, whatever is lost, and takes most of a shallow buffer; behind a deep one CUBIC's queue outgrows what BBR lets be in flight. " +
-      "Hock, Bless and Zitterbart found both in their measurements of BBR.",
+      "Hock, Bless and Zitterbart measured BBR beside others with small buffers and large ones, and the losses that it causes in small ones.",
     paper: { text: "Hock, Bless and Zitterbart, Experimental Evaluation of BBR Congestion Control, ICNP 2017", link: "https://doi.org/10.1109/ICNP.2017.8117540" },
     state: beside(
       setting([path("bbr", "bbr", 1, 40 * MS), path("cubic", "cubic", 1, 40 * MS)], { limit: { bandwidth_delay_products: 0.5 } }),
@@ -130,7 +130,7 @@ export const PRESETS: Preset[] = [
     title: "ECN and L4S",
     story:
       "A has CUBIC with classic ECN under CoDel, which marks instead of dropping; B has Prague beside CUBIC in the two queues of DualPI2. " +
-      "Prague answers each mark a little and is marked often, so that its packets wait for about a millisecond, while CUBIC's queue stays as long as it needs. " +
+      "Prague answers each mark a little and is marked often, so that its packets wait for a fraction of a millisecond, while CUBIC's queue stays as long as it needs. " +
       "De Schepper, Briscoe and White specify this coupling of the two queues in RFC 9332.",
     paper: { text: "De Schepper, Briscoe and White, Dual-Queue Coupled Active Queue Management for L4S, RFC 9332, 2023", link: "https://www.rfc-editor.org/rfc/rfc9332" },
     state: beside(

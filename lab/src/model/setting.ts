@@ -1,6 +1,6 @@
 // A setting of the page: a dumbbell, its flows, and what is chosen for them. Times are in picoseconds, rates in bit/s.
 
-import type { Values } from "./catalogue";
+import type { Algorithm, Values } from "./catalogue";
 import type { Limit } from "./units";
 
 /** An algorithm by name, with the parameters that were set. The others have their defaults. */
@@ -130,6 +130,13 @@ export function roundTrip(of: Setting, each: Group): number {
 
 export function flowCount(of: Setting): number {
   return of.groups.reduce((sum, each) => sum + each.count, 0);
+}
+
+/** A discipline as it is when it is chosen. One that must be told which flows it drops first is told the first. */
+export function chosen(discipline: Algorithm, of: Setting): Choice {
+  const asks = discipline.parameters.some((each) => each.name === "hungriest");
+  const parameters: Values = asks ? { hungriest: of.groups[0]?.name ?? "" } : {};
+  return { name: discipline.name, parameters };
 }
 
 /** A copy that shares nothing. */

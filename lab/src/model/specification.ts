@@ -1,5 +1,5 @@
 // From a setting to one fully specified run: every default filled in. It is what `sojourn run` makes of the scenario that the page
-// copies, key by key (python/sojourn/specification.py), and a test holds the two to each other.
+// copies, key by key (python/sojourn/specification.py); a test compares the two.
 
 import { type Algorithm, type Catalogue, type Values, defaults, find, isRateBased, ownDefaults } from "./catalogue";
 import { type Group, type Own, type Setting, intervals } from "./setting";

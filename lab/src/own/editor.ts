@@ -80,4 +80,5 @@ export function editOwn(host: EditorHost): void {
   document.body.append(dialog);
   dialog.showModal();
   area.focus();
+  area.setSelectionRange(0, 0);
 }

@@ -182,7 +182,7 @@ class Plot {
         { ...axis, size: 26, gap: 2, values: (_, ticks) => ticks.map((tick) => (isOverTime ? `${tick} s` : Number.isInteger(Math.log10(tick)) ? `${tick} ms` : "")) },
         { ...axis, size: 46, gap: 3 },
       ],
-      padding: [8, 8, 0, 0],
+      padding: [8, 16, 0, 0],
     };
     this.place.replaceChildren();
     this.place.setAttribute("role", "img");

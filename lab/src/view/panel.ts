@@ -2,7 +2,7 @@
 
 import { type Algorithm, type Catalogue, type Parameter, type Values, defaults, find, isRateBased, ownDefaults } from "../model/catalogue";
 import { MOST_FLOWS, MOST_GROUPS, MOST_RATE, MOST_SECONDS } from "../model/problems";
-import { type Group, type Own, type Setting, freeName, roundTrip, senderOf } from "../model/setting";
+import { type Group, type Own, type Setting, chosen, freeName, roundTrip, senderOf } from "../model/setting";
 import { DURATION, RATE, SIZE, Wrong, allowed, approximate, format, formatLimit, formatValue, parse, parseLimit, readValue } from "../model/units";
 import { groupColour } from "./colours";
 import { h } from "./dom";
@@ -69,8 +69,9 @@ function bottleneck(of: Setting, host: PanelHost): HTMLElement {
     host.changed();
   };
   const rate = quantityField("Rate", RATE, centre.rate, { least: 1e6, most: 1e9 }, set((value) => (centre.rate = value)), within(1000, MOST_RATE, RATE));
-  const chosen = choiceField("Queue discipline", centre.queue.name, byClass(host.catalogue.queues), (name) => {
-    centre.queue = { name, parameters: {} };
+  const choice = choiceField("Queue discipline", centre.queue.name, byClass(host.catalogue.queues), (name) => {
+    const found = find(host.catalogue.queues, name);
+    if (found) centre.queue = chosen(found, of);
     if (hasEcn(of) && takesEcn(name, host.catalogue)) centre.queue.parameters["ecn"] = true;
     host.rebuilt();
   });
@@ -111,7 +112,7 @@ function bottleneck(of: Setting, host: PanelHost): HTMLElement {
     h("legend", {}, "Bottleneck"),
     rate,
     buffer(of, host),
-    chosen,
+    choice,
     discipline ? parameters(discipline, centre.queue.parameters, defaults(discipline.parameters), host) : null,
     ecn,
     h("details", {}, h("summary", {}, "Loss and policer"), loss, policer),
