@@ -58,7 +58,6 @@ def _of(
         sizes = seen.transfer_bytes
         if not len(sizes):  # Most runs have none, and are short.
             return None
-        # It loads large packages, which who lists metrics does not need.
         is_kind = seen.transfer_kinds == KINDS.index(size_class.kind)
         chosen = is_kind & (sizes > size_class.above) & (sizes <= size_class.most)
         return statistic(values(seen)[chosen], seen.transfer_weights[chosen]) if chosen.any() else None
