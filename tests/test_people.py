@@ -131,9 +131,9 @@ def test_instability_of_known_rates() -> None:
 
 
 def test_fairness_by_time_scale() -> None:
-    """Two flows that take turns are fair over two seconds and not at all within one."""
+    """Two flows that take turns are fair over two seconds and not at all within one; of less, such samples say nothing."""
     turns = sampled([[10, 0] * 4, [0, 10] * 4])
-    assert (turns.fairness(1), turns.fairness(2)) == (0.5, 1)
+    assert (turns.fairness(1), turns.fairness(2), turns.fairness(0.5)) == (0.5, 1, None)
     assert turns.starved_time() == 0.5
 
 
@@ -144,10 +144,11 @@ def test_measures_over_time(line: Callable[..., Result]) -> None:
     found = line(*flows, probe={"flow_series": "100 ms"}, network={"links": [link]}).runs.row(0, named=True)
     assert 1 <= found["convergence_s"] <= 3
     assert found["jain_1s"] > 0.999
+    assert found["jain_1s"] > found["jain_100ms"] > 0.9
     assert 0 < found["instability"] < 0.05
     assert found["starved_time_pct"] == 0
-    names = ("convergence_s", "jain_1s", "instability", "starved_time_pct")
-    assert [line(*flows).runs[name].item() for name in names] == [None] * 4
+    names = ("convergence_s", "jain_100ms", "jain_1s", "instability", "starved_time_pct")
+    assert [line(*flows).runs[name].item() for name in names] == [None] * 5
 
 
 def test_starvation_of_late_flow(line: Callable[..., Result]) -> None:
@@ -177,7 +178,18 @@ def test_losses_of_single_flow(line: Callable[..., Result]) -> None:
 
 def test_new_measures_have_sources() -> None:
     """Each metric of what people notice that is from the literature names its source."""
-    own = {"mos", "mouth_to_ear_s", "rpm", "convergence_s", "instability", "jain_1s", "rate_ratio", "loss_sync_pct", "startup_s"}
+    own = {
+        "mos",
+        "mouth_to_ear_s",
+        "rpm",
+        "convergence_s",
+        "instability",
+        "jain_1s",
+        "jain_100ms",
+        "rate_ratio",
+        "loss_sync_pct",
+        "startup_s",
+    }
     assert not [name for name in own if not METRICS[name].source]
 
 

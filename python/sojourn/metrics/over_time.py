@@ -71,8 +71,13 @@ class Samples:
             return None
         return float((rates.std(axis=1, ddof=1) / rates.mean(axis=1)).mean())
 
-    def fairness(self, scale: float = TIME_SCALE) -> float | None:
-        """The mean over intervals of Jain's index; intervals in which nothing was delivered do not count."""
+    def fairness(self, scale: float) -> float | None:
+        """The mean over intervals of ``scale`` s of Jain's index; intervals in which nothing was delivered do not count.
+
+        None if samples are rarer.
+        """
+        if self.interval is None or self.interval > scale * 1.001:
+            return None
         rates = self.throughputs(self.opens, scale)
         indices = [index for index in map(formulas.jain, rates.T) if index is not None] if len(rates) else []
         return formulas.mean(indices) if indices else None

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: Throughputs agree with published ones within this part of the fair share.
 FAIR_SHARE_FLOOR = 0.05
 
+#: The intervals in which fairness is looked at, s, besides the whole measuring window.
+TIME_SCALES = (0.1, 1.0)
+
 
 def _of_flows(formula: "Callable[[Array], float | None]") -> "Callable[[Observation], float | None]":
     """A formula of the flows' throughputs; a group without flows has no value."""
@@ -64,6 +67,25 @@ def _responsiveness(seen: "Observation") -> float | None:
         return None
     loaded = _of_samples(seen.rtt_sums[seen.long_lived], seen.rtt_samples[seen.long_lived])
     return (60 / separate + 60 / loaded) / 2 if loaded else 60 / separate
+
+
+def _fairness_within(scale: float) -> Metric:
+    name, told = (f"{scale:g}s", f"{scale:g} s") if scale >= 1 else (f"{1000 * scale:g}ms", f"{1000 * scale:g} ms")
+    return Metric(
+        name=f"jain_{name}",
+        title=f"Jain's index within {told}",
+        scope=Scope.RUN,
+        unit="",
+        decimals=3,
+        better=Better.MORE,
+        figure=f"fairness-{name}",
+        definition=(
+            f"mean over intervals of {told} of Jain's index of the long-lived flows; null unless `flow_series` is at most {told}"
+        ),
+        source="Jain, Chiu and Hawe, DEC-TR-301, 1984; Koksal, Kassab and Balakrishnan, SIGMETRICS 2000: short-term fairness",
+        compute=_over_time(lambda samples: samples.fairness(scale)),
+        ends=(0, 1),
+    )
 
 
 def _rate_ratio(seen: "Observation") -> float | None:
@@ -380,19 +402,7 @@ METRICS: dict[str, Metric] = {
             compute=_over_time(lambda samples: samples.instability()),
             axis="Instability (0: constant)",
         ),
-        Metric(
-            name="jain_1s",
-            title="Jain's index within 1 s",
-            scope=Scope.RUN,
-            unit="",
-            decimals=3,
-            better=Better.MORE,
-            figure="fairness-1s",
-            definition="mean over intervals of 1 s of Jain's index of the long-lived flows; null without `flow_series`",
-            source="Jain, Chiu and Hawe, DEC-TR-301, 1984; Koksal, Kassab and Balakrishnan, SIGMETRICS 2000: short-term fairness",
-            compute=_over_time(lambda samples: samples.fairness()),
-            ends=(0, 1),
-        ),
+        *map(_fairness_within, TIME_SCALES),
         Metric(
             name="rate_ratio",
             title="ratio of greatest to least throughput",
