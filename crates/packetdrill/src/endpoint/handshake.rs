@@ -112,6 +112,7 @@ impl Offer {
         profile.segment_size = Bytes(u64::from(self.mss) - options);
         profile.pacing_burst = 1;
         profile.pacing = host.paces;
+        profile.send_offload = host.paces;
         if !self.sack {
             profile.recovery = RecoveryKind::NewReno;
         }
@@ -154,7 +155,9 @@ impl Endpoint {
         self.note_timestamp(segment);
         let mut stream = self.new_stream()?;
         stream.sender.open_passively(now);
-        stream.sender.open_receive_window(segment.window.map_or(0, u64::from));
+        let window = segment.window.map_or(0, u64::from);
+        stream.sender.open_receive_window(window);
+        self.pusher.on_window(window);
         stream.receiver.on_syn(now, now, &stream.receiver_profile);
         self.stream = Some(stream);
         self.state = State::SynReceived;
@@ -180,7 +183,9 @@ impl Endpoint {
         self.note_timestamp(segment);
         let mut stream = self.new_stream()?;
         stream.sender.open_passively(self.syn_sent);
-        stream.sender.open_receive_window(segment.window.map_or(0, u64::from));
+        let window = segment.window.map_or(0, u64::from);
+        stream.sender.open_receive_window(window);
+        self.pusher.on_window(window);
         stream.receiver.on_syn(self.syn_sent, now, &stream.receiver_profile);
         self.stream = Some(stream);
         self.establish(now);

@@ -564,6 +564,7 @@ impl Endpoint {
         };
         let mut outbox = Vec::new();
         let window = u64::from(segment.window.unwrap_or(u16::MAX)) << self.agreed.scale.unwrap_or(0);
+        self.pusher.on_window(window);
         let has_options = !sacks.as_slice().is_empty();
         let only_window = segment.sequence.2 == 0
             && stream.sender.on_window(acknowledgement.number, window, has_options, now, &mut outbox);
