@@ -110,6 +110,7 @@ impl Offer {
         };
         let options = if self.timestamps { 12 } else { 0 };
         profile.segment_size = Bytes(u64::from(self.mss) - options);
+        profile.maximum_rto = host.longest_timeout().unwrap_or(profile.maximum_rto);
         profile.pacing_burst = 1;
         profile.pacing = host.paces;
         profile.send_offload = host.paces;
@@ -333,15 +334,16 @@ impl Endpoint {
         let options = said.options(timestamp, counts);
         self.has_asked |= !is_answer;
         let doublings = u64::from(repeats).saturating_sub(self.host.number("syn_linear_timeouts").unwrap_or(0)).min(16);
-        self.syn_due = now + Duration(FIRST_TIMEOUT.0 << doublings);
+        let timeout = Duration(FIRST_TIMEOUT.0 << doublings);
+        self.syn_due = now + self.host.longest_timeout().map_or(timeout, |longest| timeout.min(longest));
         let segment = Segment {
             flags: format!("S{}{}", accurate_ecn::letters(value), if is_answer { "." } else { "" }),
             ecn: Some(Ecn::None),
             acknowledgement: is_answer.then_some(FIRST_DATA as u32),
             window: self.host.receive_buffer.map(|buffer| {
                 // Linux tcp_output.c, tcp_select_initial_window: half of the buffer, in whole segments.
-                let room = (buffer / 2).min(u64::from(u16::MAX));
-                (room - room % u64::from(self.offer.mss)) as u16
+                let room = buffer / 2;
+                (room - room % u64::from(self.offer.mss)).min(u64::from(u16::MAX)) as u16
             }),
             options: Some(options),
             ..Segment::default()
