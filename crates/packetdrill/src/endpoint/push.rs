@@ -41,7 +41,15 @@ pub struct Written {
 
 impl Pusher {
     pub fn new(host: &Host) -> Pusher {
-        Pusher { least: host.number("min_tso_segs").unwrap_or(2), ends: BTreeSet::new(), buffers: BTreeSet::new(), next: FIRST_DATA, window: 0, pushed: 0, buffer: 0 }
+        Pusher {
+            least: host.number("min_tso_segs").unwrap_or(2),
+            ends: BTreeSet::new(),
+            buffers: BTreeSet::new(),
+            next: FIRST_DATA,
+            window: 0,
+            pushed: 0,
+            buffer: 0,
+        }
     }
 
     /// The other end offers a window.
