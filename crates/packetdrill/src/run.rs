@@ -106,7 +106,7 @@ struct Initial {
 
 impl Initial {
     /// A segment that the script sends to an end in this state, in the endpoint's numbers.
-    fn to_endpoint(&mut self, segment: &Segment, state: State) -> Segment {
+    fn injected(&mut self, segment: &Segment, state: State) -> Segment {
         if !segment.flags.contains('S') {
             return segment.clone();
         }
@@ -123,7 +123,7 @@ impl Initial {
     }
 
     /// A segment of the endpoint, in the script's numbers, as far as they are known.
-    fn to_script(&self, segment: Segment) -> Segment {
+    fn seen(&self, segment: Segment) -> Segment {
         if !segment.flags.contains('S') {
             return segment;
         }
@@ -176,7 +176,7 @@ impl Machine<'_> {
             Action::Inject(segment) => {
                 self.note("<", segment, from);
                 if let Some(end) = self.sockets.endpoint() {
-                    end.on_segment(&self.initial.to_endpoint(segment, end.state), from)?;
+                    end.on_segment(&self.initial.injected(segment, end.state), from)?;
                 }
                 self.collect();
                 self.sockets.wake(from)
@@ -202,7 +202,7 @@ impl Machine<'_> {
     fn collect(&mut self) {
         let Some(end) = self.sockets.endpoint() else { return };
         for sent in end.take_sent() {
-            self.note(">", &self.initial.to_script(sent.segment.clone()), sent.at);
+            self.note(">", &self.initial.seen(sent.segment.clone()), sent.at);
             self.waiting.push(sent);
         }
     }
@@ -244,7 +244,7 @@ impl Machine<'_> {
         if expected.flags.contains('S') {
             self.initial.tested.get_or_insert(expected.sequence.0);
         }
-        taken.segment = self.initial.to_script(taken.segment);
+        taken.segment = self.initial.seen(taken.segment);
         while taken.segment.sequence.2 < length && self.sockets.host.segmentation_offload {
             let follows = self.waiting.first().is_some_and(|next| next.segment.sequence.0 == taken.segment.sequence.1);
             if !follows {
