@@ -65,6 +65,7 @@ packetdrill:
 	@echo 'Scripts of others are not part of this repository. To run them (docs/packetdrill.md):'
 	@echo '  git clone https://github.com/google/packetdrill scripts/google'
 	@echo '  git clone --depth 1 https://github.com/lxin/net-next scripts/linux'
+	@echo '  git clone --depth 1 https://github.com/torvalds/linux scripts/linux-newer'
 	@echo '  git clone https://github.com/minuscat/packetdrill_accecn scripts/accecn'
 	@echo '  git clone https://github.com/nplab/packetdrill scripts/nplab'
 	@echo 'and check out the commits that tests/packetdrill.toml names. Then:'

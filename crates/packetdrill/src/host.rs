@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use sojourn_engine::time::Duration;
+
 use crate::endpoint::Coalescing;
 use crate::script::{Action, Script, TcpOption};
 
@@ -36,7 +38,7 @@ pub struct Host {
 const TOLERANCE: u64 = 4_000;
 
 /// The sysctls that change what the endpoint does, with Linux's defaults (Documentation/networking/ip-sysctl.rst).
-const SYSCTLS: [(&str, &str); 12] = [
+const SYSCTLS: [(&str, &str); 13] = [
     ("congestion_control", "cubic"),
     ("dsack", "1"),
     ("ecn", "2"),
@@ -44,6 +46,7 @@ const SYSCTLS: [(&str, &str); 12] = [
     ("ecn_option", "2"),
     ("ecn_option_beacon", "3"),
     ("min_tso_segs", "2"),
+    ("rto_max_ms", "120000"),
     ("sack", "1"),
     ("syn_linear_timeouts", "4"),
     ("syn_retries", "6"),
@@ -127,6 +130,11 @@ impl Host {
     pub fn number(&self, name: &str) -> Option<u64> {
         let text = self.sysctl(name)?;
         text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
+    }
+
+    /// The longest retransmission timeout.
+    pub fn longest_timeout(&self) -> Option<Duration> {
+        self.number("rto_max_ms").map(Duration::from_milliseconds)
     }
 
     /// Carries out shell lines, as far as they change what an endpoint does.

@@ -5,7 +5,7 @@ mod calls;
 use sojourn_engine::time::{Duration, Time};
 
 use crate::code::{Failure, Variables};
-use crate::endpoint::{Endpoint, Sent, ace};
+use crate::endpoint::{Endpoint, Sent, State, ace};
 use crate::host::{Host, Missing};
 use crate::script::{Action, Ecn, Event, Microseconds, Script, Segment, TcpOption, When};
 
@@ -66,6 +66,7 @@ pub fn run(script: &Script, trace: &mut dyn FnMut(String)) -> Verdict {
         now: Time::ZERO,
         event_time: Time::ZERO,
         waiting: Vec::new(),
+        initial: Initial::default(),
         trace,
     };
     for event in &script.events {
@@ -94,6 +95,48 @@ fn timestamp_base(script: &Script) -> u32 {
         .unwrap_or(0)
 }
 
+/// The initial sequence numbers of a script. SYNs have them, and what else is sent counts from them, as the endpoint's numbers do
+/// (packetdrill's socket.h, remote_seq_script_to_live_offset).
+#[derive(Default)]
+struct Initial {
+    /// That of the tested end, once it is known.
+    tested: Option<u32>,
+    script: u32,
+}
+
+impl Initial {
+    /// A segment that the script sends to an end in this state, in the endpoint's numbers.
+    fn injected(&mut self, segment: &Segment, state: State) -> Segment {
+        if !segment.flags.contains('S') {
+            return segment.clone();
+        }
+        let (first, last, length) = segment.sequence;
+        if matches!(state, State::Listen | State::SynSent | State::Closed) {
+            self.script = first;
+        }
+        let tested = self.tested.unwrap_or(0);
+        Segment {
+            sequence: (first.wrapping_sub(self.script), last.wrapping_sub(self.script), length),
+            acknowledgement: segment.acknowledgement.map(|number| number.wrapping_sub(tested)),
+            ..segment.clone()
+        }
+    }
+
+    /// A segment of the endpoint, in the script's numbers, as far as they are known.
+    fn seen(&self, segment: Segment) -> Segment {
+        if !segment.flags.contains('S') {
+            return segment;
+        }
+        let (first, last, length) = segment.sequence;
+        let tested = self.tested.unwrap_or(0);
+        Segment {
+            sequence: (first.wrapping_add(tested), last.wrapping_add(tested), length),
+            acknowledgement: segment.acknowledgement.map(|number| number.wrapping_add(self.script)),
+            ..segment
+        }
+    }
+}
+
 struct Machine<'a> {
     sockets: Sockets,
     variables: Variables,
@@ -102,6 +145,7 @@ struct Machine<'a> {
     event_time: Time,
     /// Packets that the script has not yet mentioned.
     waiting: Vec<Sent>,
+    initial: Initial,
     trace: &'a mut dyn FnMut(String),
 }
 
@@ -132,7 +176,7 @@ impl Machine<'_> {
             Action::Inject(segment) => {
                 self.note("<", segment, from);
                 if let Some(end) = self.sockets.endpoint() {
-                    end.on_segment(segment, from)?;
+                    end.on_segment(&self.initial.injected(segment, end.state), from)?;
                 }
                 self.collect();
                 self.sockets.wake(from)
@@ -158,7 +202,7 @@ impl Machine<'_> {
     fn collect(&mut self) {
         let Some(end) = self.sockets.endpoint() else { return };
         for sent in end.take_sent() {
-            self.note(">", &sent.segment, sent.at);
+            self.note(">", &self.initial.seen(sent.segment.clone()), sent.at);
             self.waiting.push(sent);
         }
     }
@@ -197,6 +241,10 @@ impl Machine<'_> {
             return differs(expected.to_string(), "nothing");
         }
         let mut taken = self.waiting.remove(0);
+        if expected.flags.contains('S') {
+            self.initial.tested.get_or_insert(expected.sequence.0);
+        }
+        taken.segment = self.initial.seen(taken.segment);
         while taken.segment.sequence.2 < length && self.sockets.host.segmentation_offload {
             let follows = self.waiting.first().is_some_and(|next| next.segment.sequence.0 == taken.segment.sequence.1);
             if !follows {

@@ -110,8 +110,10 @@ impl Offer {
         };
         let options = if self.timestamps { 12 } else { 0 };
         profile.segment_size = Bytes(u64::from(self.mss) - options);
+        profile.maximum_rto = host.longest_timeout().unwrap_or(profile.maximum_rto);
         profile.pacing_burst = 1;
         profile.pacing = host.paces;
+        profile.send_offload = host.paces;
         if !self.sack {
             profile.recovery = RecoveryKind::NewReno;
         }
@@ -154,7 +156,9 @@ impl Endpoint {
         self.note_timestamp(segment);
         let mut stream = self.new_stream()?;
         stream.sender.open_passively(now);
-        stream.sender.open_receive_window(segment.window.map_or(0, u64::from));
+        let window = segment.window.map_or(0, u64::from);
+        stream.sender.open_receive_window(window);
+        self.pusher.on_window(window);
         stream.receiver.on_syn(now, now, &stream.receiver_profile);
         self.stream = Some(stream);
         self.state = State::SynReceived;
@@ -180,7 +184,9 @@ impl Endpoint {
         self.note_timestamp(segment);
         let mut stream = self.new_stream()?;
         stream.sender.open_passively(self.syn_sent);
-        stream.sender.open_receive_window(segment.window.map_or(0, u64::from));
+        let window = segment.window.map_or(0, u64::from);
+        stream.sender.open_receive_window(window);
+        self.pusher.on_window(window);
         stream.receiver.on_syn(self.syn_sent, now, &stream.receiver_profile);
         self.stream = Some(stream);
         self.establish(now);
@@ -328,15 +334,16 @@ impl Endpoint {
         let options = said.options(timestamp, counts);
         self.has_asked |= !is_answer;
         let doublings = u64::from(repeats).saturating_sub(self.host.number("syn_linear_timeouts").unwrap_or(0)).min(16);
-        self.syn_due = now + Duration(FIRST_TIMEOUT.0 << doublings);
+        let timeout = Duration(FIRST_TIMEOUT.0 << doublings);
+        self.syn_due = now + self.host.longest_timeout().map_or(timeout, |longest| timeout.min(longest));
         let segment = Segment {
             flags: format!("S{}{}", accurate_ecn::letters(value), if is_answer { "." } else { "" }),
             ecn: Some(Ecn::None),
             acknowledgement: is_answer.then_some(FIRST_DATA as u32),
             window: self.host.receive_buffer.map(|buffer| {
                 // Linux tcp_output.c, tcp_select_initial_window: half of the buffer, in whole segments.
-                let room = (buffer / 2).min(u64::from(u16::MAX));
-                (room - room % u64::from(self.offer.mss)) as u16
+                let room = buffer / 2;
+                (room - room % u64::from(self.offer.mss)).min(u64::from(u16::MAX)) as u16
             }),
             options: Some(options),
             ..Segment::default()

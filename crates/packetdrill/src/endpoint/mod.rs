@@ -277,6 +277,11 @@ impl Endpoint {
         self.stream.as_ref().map_or(0, |stream| stream.receiver.delivered(FIRST_DATA)) - self.read
     }
 
+    /// Whether what has not been read fills the buffer, as far as its size is known: `SO_RCVBUF`.
+    fn is_full(&self) -> bool {
+        self.host.receive_buffer.is_some_and(|buffer| self.unread() >= buffer)
+    }
+
     /// Whether no more bytes will arrive.
     pub fn has_ended(&self) -> bool {
         !self.is_reading || self.stream.as_ref().is_some_and(|stream| stream.has_ended)
@@ -427,6 +432,7 @@ impl Endpoint {
             ecn: Some(if is_capable { Ecn::Ect0 } else { Ecn::None }),
             sequence: (first as u32, last as u32, (last - first) as u32),
             acknowledgement: acknowledgement.filter(|_| letters.contains('.')),
+            window: self.is_full().then_some(0),
             options,
             ..Segment::default()
         };
@@ -564,6 +570,7 @@ impl Endpoint {
         };
         let mut outbox = Vec::new();
         let window = u64::from(segment.window.unwrap_or(u16::MAX)) << self.agreed.scale.unwrap_or(0);
+        self.pusher.on_window(window);
         let has_options = !sacks.as_slice().is_empty();
         let only_window = segment.sequence.2 == 0
             && stream.sender.on_window(acknowledgement.number, window, has_options, now, &mut outbox);
@@ -617,6 +624,7 @@ impl Endpoint {
             self.end(None, now);
             return;
         }
+        let is_shut = self.is_full();
         let Some(stream) = &mut self.stream else { return };
         let block = Block { start: u64::from(first), end: u64::from(last) + u64::from(fin) };
         let taken = receiver::Segment {
@@ -633,8 +641,9 @@ impl Endpoint {
         let response = stream.receiver.on_segment(taken, now, &stream.receiver_profile);
         let has_ended = fin && stream.receiver.rcv_nxt() == block.end;
         // The acknowledgement of a FIN waits for what this end answers, if data had arrived (Linux tcp_input.c, tcp_fin; tcp_output.c,
-        // tcp_send_delayed_ack).
+        // tcp_send_delayed_ack), but not with a window that is shut, into which some send FINs again and again (tcp_data_queue).
         let waits = has_ended
+            && !is_shut
             && self.state == State::Established
             && stream.receiver.delivered(FIRST_DATA) > u64::from(length)
             && u64::from(length) < stream.profile.segment_size.0;

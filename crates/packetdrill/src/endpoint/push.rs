@@ -1,4 +1,5 @@
-//! The PSH flag, which the engine's segments lack: Linux sets it at the end of a write and in segments that the card cuts into several.
+//! The PSH flag, which the engine's segments lack: Linux sets it at the end of a write, in segments that the card cuts into several, and
+//! where a buffer ends once half of the receiver's window has been written.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +13,48 @@ use crate::host::Host;
 /// The largest segment that a card cuts: Linux include/linux/netdevice.h, GSO_LEGACY_MAX_SIZE, less MAX_TCP_HEADER.
 const LARGEST: u64 = 65_536 - 320;
 
-/// Where writes end, and how many segments leave as one.
+/// Where writes and buffers end, and how many segments leave as one.
 pub struct Pusher {
     least: u64,
-    /// Bytes written up to the end of each write.
+    /// Bytes written up to each PSH.
     ends: BTreeSet<u64>,
+    /// The sequence numbers with which buffers begin that have left.
+    buffers: BTreeSet<u64>,
     /// The greatest sequence number that was sent.
     next: u64,
+    /// The largest window that the other end has offered.
+    window: u64,
+    /// Bytes written when PSH was last set.
+    pushed: u64,
+    /// Bytes written before the latest buffer.
+    buffer: u64,
+}
+
+/// A write, by the bytes written before and with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    pub before: u64,
+    pub all: u64,
+    /// Whether PSH is set at its end.
+    pub is_pushed: bool,
 }
 
 impl Pusher {
     pub fn new(host: &Host) -> Pusher {
-        Pusher { least: host.number("min_tso_segs").unwrap_or(2), ends: BTreeSet::new(), next: FIRST_DATA }
+        Pusher {
+            least: host.number("min_tso_segs").unwrap_or(2),
+            ends: BTreeSet::new(),
+            buffers: BTreeSet::new(),
+            next: FIRST_DATA,
+            window: 0,
+            pushed: 0,
+            buffer: 0,
+        }
+    }
+
+    /// The other end offers a window.
+    pub fn on_window(&mut self, window: u64) {
+        self.window = self.window.max(window);
     }
 
     /// The sequence number that this end sends next.
@@ -31,9 +62,41 @@ impl Pusher {
         self.next
     }
 
-    /// A write has ended, with so many bytes written in all.
-    pub fn on_write(&mut self, written: u64) {
-        self.ends.insert(written);
+    /// The application writes, and segments up to `sendable` may leave. The bytes go to buffers, of which those that are full leave while
+    /// the rest is written, one segment or all that may (Linux tcp.c, tcp_sendmsg_locked, forced_push).
+    pub fn on_write(&mut self, write: Written, sendable: u64, stream: &Stream) {
+        let mss = stream.profile.segment_size.0;
+        let size = (LARGEST.min(self.window / 2) / mss).max(1) * mss;
+        let at_once = self.segments_at_once(stream) * mss;
+        let mut sent = self.next - FIRST_DATA;
+        let mut written = write.before;
+        while written < write.all {
+            self.buffer = self.buffer.max(sent);
+            if written - self.buffer >= size {
+                self.buffer = written;
+            }
+            // What is added to a buffer takes its PSH along, unless another write has set it.
+            let had_push = written > self.buffer && self.ends.remove(&written);
+            let is_ours = written > write.before;
+            written = write.all.min(self.buffer + size);
+            if had_push && is_ours {
+                self.ends.insert(written);
+            }
+            if written - self.buffer < size {
+                break;
+            }
+            if written > self.pushed + self.window / 2 {
+                self.pushed = written;
+                self.ends.insert(written);
+                sent = sent.max(written.min(sendable));
+            } else if self.buffer == sent {
+                sent = sent.max((sent + at_once).min(sendable));
+            }
+        }
+        if write.is_pushed {
+            self.pushed = write.all;
+            self.ends.insert(write.all);
+        }
     }
 
     /// Of segments that leave together, which carry PSH. `is_cut_late` if the card cuts what leaves as one.
@@ -46,8 +109,13 @@ impl Pusher {
             let payload = u64::from(packet.size) - overhead;
             let first = FIRST_DATA + stream.sender.payload_below(packet.number);
             let end = first + payload;
-            // What Linux has sent once it keeps as it was, which may be in parts.
-            let follows = before == Some((place.wrapping_sub(1), first)) && count < most && first >= self.next;
+            let is_new = first >= self.next;
+            // What was one buffer is sent again as one.
+            let may_join = if is_new { count < most } else { !self.buffers.contains(&first) };
+            let follows = before == Some((place.wrapping_sub(1), first)) && may_join;
+            if is_new && !follows {
+                self.buffers.insert(first);
+            }
             count = if follows { count + 1 } else { 1 };
             if count > 1 {
                 // Cut by the host, only the last part has it (Linux tcp_offload.c, tcp_gso_segment).

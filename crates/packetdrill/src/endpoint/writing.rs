@@ -3,9 +3,11 @@
 
 use std::collections::VecDeque;
 
+use sojourn_engine::packet::flags;
 use sojourn_engine::tcp::scoreboard::FIRST_DATA;
 use sojourn_engine::time::Time;
 
+use super::push::Written;
 use super::{Endpoint, State};
 
 /// How the application wants small writes to be treated.
@@ -149,11 +151,16 @@ impl Endpoint {
                 break;
             }
             let is_whole = bytes == piece.bytes;
-            if is_whole && piece.is_pushed {
-                self.pusher.on_write(stream.sender.written() + bytes);
-            }
+            let before = stream.sender.written();
             let mut outbox = Vec::new();
             stream.sender.write(bytes, now, &mut outbox);
+            let overhead = stream.profile.segment_overhead();
+            let ends = outbox.iter().filter(|packet| packet.has(flags::DATA)).map(|packet| {
+                stream.sender.payload_below(packet.number) + u64::from(packet.size).saturating_sub(overhead)
+            });
+            let sendable = ends.max().unwrap_or(0);
+            let write = Written { before, all: before + bytes, is_pushed: is_whole && piece.is_pushed };
+            self.pusher.on_write(write, sendable, stream);
             self.writing.ends_record = is_whole && piece.ends_record;
             if is_whole {
                 self.writing.pieces.pop_front();

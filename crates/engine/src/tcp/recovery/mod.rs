@@ -447,6 +447,14 @@ impl Recovery {
         }
     }
 
+    /// By how many segments one was overtaken at most, if that is known.
+    pub fn degree_of_reordering(&self) -> u64 {
+        match self {
+            Recovery::Rack(rack) => rack.degree_of_reordering(),
+            _ => 0,
+        }
+    }
+
     /// Processes an acknowledgement that was overtaken by a later one. It may still report a duplicate segment.
     pub fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
         match self {

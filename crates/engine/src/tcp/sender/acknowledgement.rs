@@ -10,6 +10,9 @@ use crate::tcp::recovery::{Evidence, Step};
 use crate::tcp::scoreboard::Progress;
 use crate::time::{Duration, Time};
 
+/// The degree of reordering that a sender expects from the beginning, in segments (Linux ip-sysctl.rst, tcp_reordering).
+const EXPECTED_REORDERING: u64 = 3;
+
 /// An acknowledgement as received by the sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Acknowledgement<'a> {
@@ -253,6 +256,8 @@ impl Sender {
             Step::Grow | Step::Enter => {
                 if growth.acked > 0 {
                     self.grow(growth, step == Step::Enter, now);
+                } else if growth.delivered > 0 && step == Step::Grow {
+                    self.grow_by_sacked(growth, now);
                 }
                 if step == Step::Enter {
                     self.enter_recovery(arrival, now, outbox);
@@ -295,12 +300,28 @@ impl Sender {
     fn grow(&mut self, growth: &Growth, enters: bool, now: Time) {
         let mut ack = self.ack_of(growth, now);
         self.algorithm.on_ack(&self.flight.window, &ack);
+        self.raise(&mut ack, enters);
+    }
+
+    #[inline(always)]
+    fn raise(&mut self, ack: &mut Ack, enters: bool) {
         let FlightSettings { is_governed, counts_segments, .. } = self.flight.settings;
         // RFC 3168 section 6.1.2: the window does not grow on an acknowledgement with ECN-Echo.
         if is_governed || enters && counts_segments || !self.window_limited && !self.used_enough() || ack.marked > 0 {
             return;
         }
-        self.slow_start.grow(&mut self.algorithm, &mut self.flight.window, &mut ack);
+        self.slow_start.grow(&mut self.algorithm, &mut self.flight.window, ack);
+    }
+
+    /// Once segments are known to be overtaken by many, what is SACKed grows the window, as what is acknowledged in sequence does: Linux
+    /// tcp_input.c, tcp_may_raise_cwnd.
+    #[cold]
+    #[inline(never)]
+    fn grow_by_sacked(&mut self, growth: &Growth, now: Time) {
+        if self.flight.settings.counts_segments && self.recovery.degree_of_reordering() > EXPECTED_REORDERING {
+            let mut ack = self.ack_of(growth, now);
+            self.raise(&mut ack, false);
+        }
     }
 
     /// What the algorithm is told of an acknowledgement of new data.

@@ -23,7 +23,7 @@ impl Sender {
         self.note_usage(0, now);
         self.outstanding_when_limited = self.flight.outstanding();
         if !self.has_more() || self.may_send_new() {
-            return;
+            return self.await_window_for_fin(now);
         }
         let is_beyond_window = self.next_sequence() + self.payload(self.flight.scoreboard.nxt()) > self.edge;
         if is_beyond_window || self.profile.receive_buffer.0 <= self.profile.send_buffer.0 {
@@ -65,6 +65,9 @@ impl Sender {
         let edge = if is_newer { number + window } else { self.edge.max(number + window) };
         let is_update = edge != self.edge || self.persists;
         self.edge = edge;
+        if is_update && self.stream.is_some() {
+            self.send_fin(now, outbox);
+        }
         if !is_update || has_options || number != self.flight.una || self.state != State::Established {
             return false;
         }
@@ -75,12 +78,20 @@ impl Sender {
 
     /// Awaits a window: the retransmission timer is that of its next probe (RFC 9293 section 3.8.6.1; Linux tcp_input.c,
     /// tcp_ack_probe).
-    fn persist(&mut self, now: Time) {
+    pub(super) fn persist(&mut self, now: Time) {
         self.persists = true;
         let limits = self.profile.rto_limits();
         let first = self.rto.timeout(&limits).0;
         let interval = 1_u64.checked_shl(self.window_probes as u32).and_then(|factor| first.checked_mul(factor));
         self.retransmission = now + interval.map_or(limits.maximum, Duration).min(limits.maximum);
+    }
+
+    /// The window is open: it is no longer probed.
+    pub(super) fn end_persisting(&mut self) {
+        if self.persists {
+            (self.persists, self.window_probes) = (false, 0);
+            self.retransmission = Time::NEVER;
+        }
     }
 
     /// Sends a segment without data, which has to be acknowledged (Linux tcp_output.c, tcp_send_probe0, tcp_xmit_probe_skb).
@@ -101,8 +112,7 @@ impl Sender {
     pub(super) fn on_unlimited(&mut self, now: Time) {
         self.window_limited = true;
         if self.persists && self.may_send_new() {
-            (self.persists, self.window_probes) = (false, 0);
-            self.retransmission = Time::NEVER;
+            self.end_persisting();
         }
         self.statistics = self.statistics_at(now);
         self.receiver_limits_since = Time::NEVER;

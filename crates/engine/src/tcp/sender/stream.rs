@@ -33,6 +33,8 @@ pub(super) struct Stream {
     /// When a segment was last sent.
     sent_at: Time,
     usage: Usage,
+    /// Whether a FIN without data waits for the receive window, in which it takes up a number.
+    fin_waits: bool,
 }
 
 /// How much of the window was used in the latest round trip: Linux tcp_output.c, tcp_cwnd_validate. The decay of a window that is
@@ -67,6 +69,7 @@ impl Stream {
             padding: 0,
             sent_at: Time::ZERO,
             usage: Usage::default(),
+            fin_waits: false,
         }
     }
 
@@ -185,8 +188,8 @@ impl Sender {
         after
     }
 
-    /// The application of a stream writes no more: its last segment carries a FIN, or an empty one does, whatever the window (Linux
-    /// tcp_output.c, tcp_cwnd_test). The connection is complete when it is acknowledged; one that is not open is aborted.
+    /// The application of a stream writes no more: its last segment carries a FIN, or an empty one does, whatever the congestion window (Linux
+    /// tcp_output.c, tcp_cwnd_test), but not beyond the receive window (tcp_snd_wnd_test). The connection is complete when it is acknowledged; one that is not open is aborted.
     pub fn close(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         if self.fin != u64::MAX || self.stream.is_none() {
             return;
@@ -203,9 +206,28 @@ impl Sender {
             stream.tail = 0;
         }
         self.fin = stream.ends().1;
-        if has_left {
-            self.end = self.fin;
-            self.send_new(0, now, outbox);
+        stream.fin_waits = has_left;
+        self.send_fin(now, outbox);
+        self.await_window_for_fin(now);
+    }
+
+    /// An empty FIN leaves, if one waits and the receive window has room for it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn send_fin(&mut self, now: Time, outbox: &mut Vec<Packet>) {
+        let next = self.next_sequence();
+        let Some(stream) = self.stream.as_mut().filter(|stream| stream.fin_waits && next < self.edge) else { return };
+        stream.fin_waits = false;
+        self.end = self.fin;
+        self.end_persisting();
+        self.send_new(0, now, outbox);
+    }
+
+    /// A FIN waits for the receive window, which is probed when nothing is outstanding.
+    pub(super) fn await_window_for_fin(&mut self, now: Time) {
+        let waits = self.stream.as_ref().is_some_and(|stream| stream.fin_waits);
+        if waits && self.flight.scoreboard.outstanding() == 0 {
+            self.persist(now);
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) struct Detector {
     /// RACK.fack: one past the highest delivered segment.
     highest: u64,
     reordering_seen: bool,
+    /// By how many segments one was overtaken at most.
+    degree: u64,
     /// RACK.reo_wnd_mult.
     steps: u64,
     /// RACK.reo_wnd_persist.
@@ -54,6 +56,7 @@ impl Detector {
             min_rtt: Duration(u64::MAX),
             highest: 0,
             reordering_seen: false,
+            degree: 0,
             steps: 1,
             persists: REORDERING_PERSISTS,
             round: None,
@@ -66,6 +69,11 @@ impl Detector {
         self.transmissions.hold(una, index);
         self.transmissions[index] = Transmission { sent: now, again };
         self.order.push_back((now, index));
+    }
+
+    /// By how many segments one was overtaken at most.
+    pub(super) fn degree_of_reordering(&self) -> u64 {
+        self.degree
     }
 
     /// Takes a round-trip time sample: step 1.
@@ -81,6 +89,7 @@ impl Detector {
             self.highest = index + 1;
         } else if !again {
             self.reordering_seen = true;
+            self.degree = self.degree.max(self.highest - 1 - index);
         }
         // An acknowledgement of the first transmission gives no information on the retransmission.
         let rtt = now.since(sent);

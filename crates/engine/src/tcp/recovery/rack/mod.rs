@@ -116,6 +116,11 @@ impl Rack {
         self.deadline = Time::NEVER;
     }
 
+    /// By how many segments one was overtaken at most, as far as it was not sent again.
+    pub(super) fn degree_of_reordering(&self) -> u64 {
+        self.detector.degree_of_reordering()
+    }
+
     /// Takes a round-trip time sample.
     pub(super) fn on_rtt(&mut self, rtt: Duration) {
         self.detector.on_rtt(rtt);
