@@ -76,7 +76,7 @@ function bottleneck(of: Setting, host: PanelHost): HTMLElement {
     host.rebuilt();
   });
   const ecn = tickField("ECN: mark instead of dropping", hasEcn(of), (on) => {
-    delete of.stack["ecn"];
+    for (const { stack } of [of, ...of.groups]) delete stack["ecn"];
     delete centre.queue.parameters["ecn"];
     if (on) {
       of.stack["ecn"] = "classic";
@@ -120,7 +120,8 @@ function bottleneck(of: Setting, host: PanelHost): HTMLElement {
 }
 
 function hasEcn(of: Setting): boolean {
-  return of.stack["ecn"] === "classic" || of.stack["ecn"] === "accurate";
+  const marks = (stack: Setting["stack"]): boolean => stack["ecn"] === "classic" || stack["ecn"] === "accurate";
+  return marks(of.stack) || of.groups.every((each) => marks(each.stack));
 }
 
 function takesEcn(queue: string, known: Catalogue): boolean {

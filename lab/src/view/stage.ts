@@ -71,13 +71,13 @@ export class Stage {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     const narrow = width < 560;
-    const left = narrow ? 54 : 110;
+    const left = width < 420 ? 54 : narrow ? 84 : 110;
     const box = { x: left + width * 0.15, y: 26, width: width * (narrow ? 0.36 : 0.42), height: height - 84 };
     const middle = box.y + box.height / 2;
     const receiver = { x: width - (narrow ? 34 : 64), y: middle };
     this.links(setting, left, box, middle, receiver, narrow);
     if (!this.packets || time === null) {
-      this.words(box, narrow, this.packets ? "" : "…");
+      this.words(box, narrow, this.packets ? [] : ["…"]);
       return;
     }
     this.moving(setting, time, speed, left, box, middle, receiver);
@@ -152,12 +152,15 @@ export class Stage {
     this.context.fillText(text, x, y, Math.max(20, room));
   }
 
-  private words(box: Box, narrow: boolean, text: string): void {
+  /** Below the queue, between what falls out at its ends. */
+  private words(box: Box, narrow: boolean, parts: string[]): void {
     const { context } = this;
-    context.font = `600 ${narrow ? 12 : 15}px system-ui, sans-serif`;
+    const isSlim = box.width < 360;
+    context.font = `600 ${narrow ? 12 : isSlim ? 13 : 15}px system-ui, sans-serif`;
     context.textAlign = "center";
     context.fillStyle = look("--ink");
-    context.fillText(text, box.x + box.width / 2, box.y + box.height + 18);
+    const lines = isSlim ? parts : [parts.join(", ")];
+    lines.forEach((line, index) => this.fitted(line, box.x + box.width / 2, box.y + box.height + 18 + 18 * index, box.width - 40));
   }
 
   /** The first of the sorted rows whose time is not before a moment. */
@@ -188,8 +191,8 @@ export class Stage {
       context.fillRect(x, y, size - gap, size - gap);
     }
     const oldest = rows.length ? time - (packets.arrived[rows[0] ?? 0] ?? time) : 0;
-    const words = `${rows.length} packet${rows.length === 1 ? "" : "s"} queued, the oldest for ${(1000 * oldest).toFixed(oldest < 0.1 ? 1 : 0)} ms`;
-    this.words(box, narrow, words);
+    const queued = `${rows.length} packet${rows.length === 1 ? "" : "s"} queued`;
+    this.words(box, narrow, [queued, `the oldest for ${(1000 * oldest).toFixed(oldest < 0.1 ? 1 : 0)} ms`]);
   }
 
   /** The rows of the packets that are queued at a moment, in order of arrival. */
