@@ -104,7 +104,7 @@ python-lint: setup tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/lint-imports --no-logo --no-cache
 
 # Only what a change can affect (CONTRIBUTING.md); all if CI is set.
 pytest: setup tools
