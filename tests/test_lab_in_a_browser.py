@@ -6,23 +6,19 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+import browsing
+from browsing import CHROMIUM, Scheme, chromium
 from laboratory import LAB, MISSING, PAGE, Headless
 from sojourn import _engine
 
-CHROMIUM = shutil.which("chromium")
 AXE = LAB / "node_modules" / "axe-core" / "axe.min.js"
 
 pytestmark = pytest.mark.skipif(MISSING is not None or CHROMIUM is None, reason=MISSING or "chromium is not installed")
-
-OPTIONS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-)
 
 Json = dict[str, Any]
 
@@ -30,12 +26,7 @@ Json = dict[str, Any]
 NOTHING = "\N{EN DASH}"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
-        yield browser
-        browser.close()
+browser = pytest.fixture(scope="module")(chromium)
 
 
 @pytest.fixture(scope="module")
@@ -45,21 +36,11 @@ def lab() -> Iterator[Headless]:
     headless.close()
 
 
-class Watched:
-    """The page, its errors and its requests."""
+class Watched(browsing.Watched):
+    """The laboratory."""
 
-    def __init__(
-        self, browser: Browser, hash_: str = "", width: int = 1440, scheme: Literal["light", "dark"] = "light", before: str = ""
-    ) -> None:
-        self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        if before:
-            self.page.add_init_script(before)
-        self.page.goto(PAGE.as_uri() + hash_)
+    def __init__(self, browser: Browser, hash_: str = "", width: int = 1440, scheme: Scheme = "light", before: str = "") -> None:
+        super().__init__(browser, PAGE.as_uri() + hash_, width, scheme, before)
 
     def settle(self, state: str = "traced") -> None:
         """Waits until the runs that are shown are over."""
@@ -102,7 +83,7 @@ def test_presets_run(browser: Browser, lab: Headless) -> None:
                 shown = float(watched.tile("p99 sojourn", side).split()[0])
                 assert shown == pytest.approx(1000 * tables["queues"]["sojourn_p99"][0], rel=6e-3)
     assert watched.complaints == []
-    assert [url for url in watched.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert watched.asked_elsewhere() == []
     watched.page.close()
 
 
@@ -255,7 +236,7 @@ def test_endless_algorithm_is_stopped(browser: Browser) -> None:
 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_is_accessible(browser: Browser, width: int, scheme: Literal["light", "dark"]) -> None:
+def test_page_is_accessible(browser: Browser, width: int, scheme: Scheme) -> None:
     """axe-core finds nothing, with one setting and with two, all parts open, in the dialog too; and the page fits its width."""
     watched = Watched(browser, width=width, scheme=scheme)
     watched.settle()

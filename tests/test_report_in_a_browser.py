@@ -3,28 +3,21 @@
 import contextlib
 import itertools
 import re
-import shutil
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
+import browsing
 import sojourn
+from browsing import CHROMIUM, Scheme, chromium
 from conftest import SMALL_TOML
 from doubles import Inventor
 from sojourn import report
 
-CHROMIUM = shutil.which("chromium")
-
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: reports are not opened")
-
-OPTIONS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-)
 
 SWEEP = """
 [probe]
@@ -37,7 +30,6 @@ delay = { key = "network.dumbbell.bottleneck.delay", values = ["5 ms", "20 ms"] 
 queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", "codel"] }
 """
 
-Scheme = Literal["light", "dark"]
 
 #: Minimum contrast of text with its background (WCAG 2.2, success criterion 1.4.3).
 LEAST_CONTRAST = 4.5
@@ -73,34 +65,20 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report.write(folder / "campaign")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
-        yield browser
-        browser.close()
+browser = pytest.fixture(scope="module")(chromium)
 
 
-class Watched:
-    """A page, its errors and its requests."""
+class Watched(browsing.Watched):
+    """A report."""
 
     def __init__(self, browser: Browser, file: Path, width: int = 1440, scheme: Scheme = "light") -> None:
-        self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(file.as_uri())
+        super().__init__(browser, file.as_uri(), width, scheme)
 
     def scroll_through(self) -> None:
         """Brings every chart into view, so that it is drawn."""
         for chart in self.page.locator("[data-chart]").all():
             chart.scroll_into_view_if_needed()
             expect(chart.locator("svg").first).to_be_attached(timeout=30_000)
-
-    def asked_elsewhere(self) -> list[str]:
-        return [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
 
 
 @pytest.mark.parametrize(

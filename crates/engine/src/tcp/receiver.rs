@@ -641,26 +641,24 @@ mod tests {
         assert_eq!(delays, [40, 61].map(Duration::from_milliseconds));
     }
 
+    /// Every second segment is acknowledged at once, others after 40 ms.
+    fn delaying() -> ReceiverProfile {
+        ReceiverProfile {
+            delayed_ack_count: 2,
+            delayed_ack_timeout: Duration::from_milliseconds(40),
+            timer_tick: Duration::ZERO,
+            quick_acks: 0,
+            ..StackProfile::default().receiver(false)
+        }
+    }
+
     /// RFC 2883 section 4.2: a segment that fills the gap and reaches into what had arrived reports the part that it repeats, up to the
     /// next gap; one that only fills the gap reports none.
     #[test]
     fn repeated_part() {
         let block = |start: u64, end: u64| Block { start: start * MSS, end: end * MSS };
         let segment = |start, end| Segment { block: block(start, end), ..Segment::default() };
-        let profile = ReceiverProfile {
-            delayed_ack_count: 2,
-            delayed_ack_timeout: Duration::from_milliseconds(40),
-            timer_tick: Duration::ZERO,
-            quick_acks: 0,
-            growing_window: None,
-            advertised: None,
-            maximum_sack_blocks: 3,
-            duplicate_sack: true,
-            sack_compression: Duration::ZERO,
-            ecn: EcnKind::Off,
-            one_way_delay: false,
-            load_factor: false,
-        };
+        let profile = ReceiverProfile { duplicate_sack: true, sack_compression: Duration::ZERO, ..delaying() };
         for (last, response) in [
             (1, Response::Acknowledge),
             (2, Response::AcknowledgeDuplicate(block(1, 2))),
@@ -678,20 +676,8 @@ mod tests {
     /// millisecond; a gap that moves, or a third block while one is delayed, has an acknowledgement at once.
     #[test]
     fn sack_compression() {
-        let profile = ReceiverProfile {
-            delayed_ack_count: 2,
-            delayed_ack_timeout: Duration::from_milliseconds(40),
-            timer_tick: Duration::ZERO,
-            quick_acks: 0,
-            growing_window: None,
-            advertised: None,
-            maximum_sack_blocks: 3,
-            duplicate_sack: true,
-            sack_compression: Duration::from_milliseconds(1),
-            ecn: EcnKind::Off,
-            one_way_delay: false,
-            load_factor: false,
-        };
+        let profile =
+            ReceiverProfile { duplicate_sack: true, sack_compression: Duration::from_milliseconds(1), ..delaying() };
         let mut receiver = Receiver::new(0, &profile);
         let mut acknowledges = |segment: u64, time: u64| {
             let block = Block { start: segment * MSS, end: (segment + 1) * MSS };

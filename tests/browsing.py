@@ -1,0 +1,43 @@
+"""A page of ours in Debian's chromium, driven by Playwright."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Literal
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = shutil.which("chromium")
+
+Scheme = Literal["light", "dark"]
+
+_OPTIONS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+
+
+def chromium() -> Iterator[Browser]:
+    """The browser; a fixture yields from it."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_OPTIONS))
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page, its errors and its requests. A script may run before those of the page."""
+
+    def __init__(self, browser: Browser, address: str, width: int = 1440, scheme: Scheme = "light", before: str = "") -> None:
+        self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        if before:
+            self.page.add_init_script(before)
+        self.page.goto(address)
+
+    def asked_elsewhere(self) -> list[str]:
+        """The requests for what is not in the page's file."""
+        return [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
