@@ -1,7 +1,7 @@
 //! TCP-LP: Kuzmanovic and Knightly 2003.
 
 use serde_json::{Value, json};
-use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, Timestamps};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
@@ -128,6 +128,26 @@ fn reduction_on_loss() {
         assert_close("window after the loss", sender.window.segments(), 50.0, 0.0);
         assert_close(&format!("window {later} ms later"), sender.acknowledge(later, 200.0), expected, 0.0);
     }
+}
+
+/// In ns-3 indications reduce the window below ssthresh too, before slow start, which ssthresh leaves as it is (tcp-lp.cc, PktsAcked). The
+/// delays are those of the unit test `indications_in_ns3`: the second halves the window, the sixth reduces it to one segment.
+#[test]
+fn indications_in_slow_start_of_ns3() {
+    let mut algorithm = Algorithm::new("lp", &json!({"rules": "ns3"})).expect("a known algorithm");
+    let mut window = Window { cwnd: 20 * MSS, ssthresh: 100 * MSS, mss: MSS };
+    let mut windows = Vec::new();
+    for (number, delay) in [44, 40, 40, 60, 60, 60].into_iter().enumerate() {
+        let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+        let echo = 100 + 10 * number as u64;
+        let timestamps = Some(Timestamps { sent: at(echo + delay), echo: at(echo) });
+        let rtt = Some(Duration::from_milliseconds(delay + 20));
+        let ack = Ack { now: at(echo + delay + 20), rtt, timestamps, ..Ack::default() };
+        algorithm.on_ack(&window, &ack);
+        assert_eq!(algorithm.increase_in_slow_start(&mut window, &ack), None);
+        windows.push(window.cwnd / MSS);
+    }
+    assert_eq!((windows, window.ssthresh), (vec![20, 10, 10, 10, 10, 1], 100 * MSS));
 }
 
 /// TCP-LP requests one-way delays.
