@@ -134,7 +134,7 @@ def test_sizes_of_segments(tmp_path: Path) -> None:
     ("text", "line"),
     [
         ("low,high\n1000\n", "line 2: 1 values instead of 2"),
-        ("low,high\n1000,x\n", 'line 2: "x" is no number'),
+        ("low,high\n1000,x\n", 'line 2: "x" is not a number'),
         ("low,high\n1000,2000.5\n", "line 2: a segment must have a whole number of bytes, 1 or more"),
         ("low,high\n0,2000\n", "line 2: a segment must have a whole number of bytes, 1 or more"),
         ("low,high\n2000,1000\n", "column 2 has no more bytes than the one before; bit rates must ascend"),

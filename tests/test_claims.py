@@ -172,8 +172,8 @@ def test_fewest_seeds_that_decide(confidence: float) -> None:
         ([(1, 1), (0, 1)], "1 of 2 claims true on this one seed; a verdict takes 6 seeds"),
         ([(2, 3), (1, 3), (3, 3)], "2 of 3 claims true on most of these 3 seeds; a verdict takes 6 seeds"),
         ([(1, 1), (1, 2)], "1 of 2 claims true on most of their 1 to 2 seeds; a verdict takes 6 seeds"),
-        ([(6, 6), (0, 6), (3, 6)], "3 claims on 6 seeds: 1 hold, 1 fail, 1 are undecided"),
-        ([(1, 1), (7, 7)], "2 claims on 1 to 7 seeds: 1 hold, 0 fail, 1 are undecided (a verdict takes 6 seeds)"),
+        ([(6, 6), (0, 6), (3, 6)], "3 claims on 6 seeds: 1 hold, 1 fail, 1 undecided"),
+        ([(1, 1), (7, 7)], "2 claims on 1 to 7 seeds: 1 hold, 0 fail, 1 undecided (a verdict takes 6 seeds)"),
     ],
 )
 def test_headline_of_claims(study: Study, seeds: list[tuple[int, int]], line: str) -> None:
@@ -266,7 +266,7 @@ def test_claims_of_directory(study: Study, tmp_path: Path, capsys: Capture) -> N
     ]
     (out / "claims.csv").unlink()
     assert status(["claims", "small", str(out)]) == 0
-    assert "2 claims on 8 seeds: 1 hold, 1 fail, 0 are undecided\n" in capsys.readouterr().out
+    assert "2 claims on 8 seeds: 1 hold, 1 fail, 0 undecided\n" in capsys.readouterr().out
     with (out / "claims.csv").open(encoding="utf-8", newline="") as file:
         assert list(csv.DictReader(file)) == written
 
@@ -283,9 +283,7 @@ def test_null_verdict_is_not_counted(study: Study, capsys: Capture) -> None:
     (judged,) = sojourn.reproduce("small", 8, out="out", backend=Inventor()).judged
     assert (judged.claim.id, judged.held, judged.seeds) == ("b", 7, 7)
     assert status(["claims", "small", "out"]) == 0
-    assert (
-        "1 claim on 7 seeds: 1 hold, 0 fail, 0 are undecided; 1 more cannot be judged from these runs" in capsys.readouterr().out
-    )
+    assert "1 claim on 7 seeds: 1 hold, 0 fail, 0 undecided; 1 more cannot be judged from these runs" in capsys.readouterr().out
 
 
 def test_latest_runs_are_judged(study: Study, capsys: Capture) -> None:

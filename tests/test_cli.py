@@ -162,7 +162,7 @@ def test_bad_query(sql: str, message: str, scenario_file: ScenarioFile, tmp_path
 
 
 def test_list_and_describe(capsys: Capture) -> None:
-    """`list` names every entry of the catalogue and every study, and `describe` describes each."""
+    """`list` names every entry of the catalogue and every study, and `describe` describes each, in sentences without gaps."""
     known = catalogue.load()
     for what, entries in (("tcp", known.congestion_controls), ("queues", known.queues), ("profiles", known.profiles)):
         assert status(["list", what]) == 0
@@ -172,6 +172,8 @@ def test_list_and_describe(capsys: Capture) -> None:
             assert status(["describe", entry.name]) == 0
             described = capsys.readouterr().out
             assert entry.title in described
+            about = [line for line in described.splitlines() if line.startswith(("Source:", "Deviations:"))]
+            assert not any("  " in line for line in about), about
     assert status(["list", "studies"]) == 0
     assert "piotrowska" in capsys.readouterr().out
     assert status(["describe", "piotrowska"]) == 0
@@ -285,4 +287,4 @@ def test_end_of_memory_told(error: Exception, monkeypatch: pytest.MonkeyPatch, c
 
     monkeypatch.setattr(sojourn, "invoke", fail)
     assert status(["list"]) == 1
-    assert capsys.readouterr().err == "sojourn: out of memory; results already made are kept, and the same command goes on\n"
+    assert capsys.readouterr().err == "sojourn: out of memory; results so far are kept; repeat the command to resume\n"

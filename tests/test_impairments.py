@@ -131,7 +131,7 @@ def test_trace_is_used_up(tmp_path: Path) -> None:
     [
         ("rate", "", "is empty"),
         ("rate", "5\n3\n", "line 2: 3 is earlier than the line before, 5"),
-        ("rate", "5\nx\n", 'line 2: "x" is no whole number'),
+        ("rate", "5\nx\n", 'line 2: "x" is not a whole number'),
         ("rate", "0\n0\n", "ends at 0 ms"),
         ("rate", "2000000\n", "at most 1,000,000"),
         ("delay", "1\n2\n", "has opportunities to send, and no delays"),

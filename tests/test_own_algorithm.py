@@ -130,7 +130,7 @@ def test_bad_files(scenario_file: WriteScenario, capsys: Capture, tmp_path: Path
     ("table", "said"),
     [
         ('{ file = "missing.py" }', "No such file"),
-        ('{ file = "mine.rs" }', '"mine.rs" is no file of an algorithm'),
+        ('{ file = "mine.rs" }', '"mine.rs" is not a file of an algorithm'),
         ('{ file = "mine.py", name = "cubic" }', 'give either "name" or "file"'),
         ('{ file = "mine.py", c = 1 }', 'unknown key of mine.py "c"'),
         ('{ file = "mine.py", b = 2 }', "b: 2.0 is out of range"),

@@ -104,7 +104,7 @@ def test_new_overwrites_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert "mine.toml: is there" in complaint(capsys)
     assert not (tmp_path / "mine.py").exists()
     assert status(["new", "tcp", "../mine"]) == 2
-    assert "is no name of an algorithm" in complaint(capsys)
+    assert "is not a name of an algorithm" in complaint(capsys)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -36,6 +36,7 @@ BAD_FILES = {
     "unknown host": (('to = "b"', 'to = "c"'), 'flows[0].to: unknown host "c"'),
     "flow to itself": (('to = "b"', 'to = "a"'), 'flows[0]: "from" and "to" are both "a"'),
     "no flows": (("count = 2", "count = 0"), "flows[0].count: must be greater than or equal to 1, not 0"),
+    "empty name": (('name = "small"', 'name = ""'), 'name: must have at least 1 character, not ""'),
     "wrong type": (("count = 2", 'count = "2"'), 'flows[0].count: must be a valid integer, not "2"'),
     "no source": (('tcp = "newreno"', ""), "flows[0].tcp: this key is required"),
     "a source of its own": (

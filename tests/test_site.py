@@ -115,7 +115,7 @@ def test_study_page_verdicts(tmp_path: Path) -> None:
     assert "| all |  | 2 | 3 | 67 |" in page
     assert "    | UC | `q1_mbps` | 56.7 | 50.25 (49.00 to 51.50) | ✓ yes |\n" in page
     assert "    | HC | `q1_mbps` | 83.54 | 22.20 | ✗ no |\n" in page
-    assert "1 claim on 10 seeds: 1 hold, 0 fail, 0 are undecided (" in page
+    assert "1 claim on 10 seeds: 1 hold, 0 fail, 0 undecided (" in page
     assert r"| ✓ holds | 10 of 10 seeds \[0.69, 1.00\]; least\_mbps 965 |" in page
     without = study_pages.page("piotrowska", tmp_path / "none")
     assert "without results" in without

@@ -185,6 +185,24 @@ def test_signal_is_one_line(command: str, milliseconds: int, number: signal.Sign
     assert len(lines) == 1 or (len(lines) == 2 and "runs finished" in lines[0])
 
 
+#: A command that a signal ends while an object of DuckDB is still referred to, as it may be by a module half loaded.
+REFERRED = """
+import ctypes, os, signal, duckdb
+from sojourn.cli import commands, main
+def status(arguments):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(duckdb.connect()))
+    os.kill(os.getpid(), signal.SIGTERM)
+commands.status = status
+main()
+"""
+
+
+def test_signal_is_one_line_whatever_is_left() -> None:
+    """Nothing is said of objects that a command was using when a signal came."""
+    done = subprocess.run([sys.executable, "-c", REFERRED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "sojourn: terminated\n")
+
+
 def test_signal_leaves_no_folder(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A query that a signal ends leaves nothing in the temporary directory."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))

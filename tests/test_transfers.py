@@ -141,7 +141,7 @@ def test_bad_times_are_refused(text: str, expected: str, tmp_path: Path) -> None
     [
         ("1,0.5\n2,0.9\n", r"must end at 1, not at 0\.9"),
         ("2,0.5\n1,1\n", "line 3: bytes and probability"),
-        ("1,0.5\n2,x\n", 'line 3: "x" is no number'),
+        ("1,0.5\n2,x\n", 'line 3: "x" is not a number'),
         ("1,1\n", "needs two rows"),
     ],
 )

@@ -104,7 +104,7 @@ class Algorithm(Entry):
     parameters: tuple[Parameter, ...] = ()
     #: Whether it only sends: nothing comes back to it, so that neither a route back nor a stack matters.
     one_way: bool = False
-    #: Whether what it sends is the same whatever the network does, so that it never wants more.
+    #: Whether what it sends is the same whatever the network does, so that it is never limited by the network.
     unresponsive: bool = False
     #: What it draws random numbers for, if it does; and the switches among its parameters that make it draw some.
     random: str | None = None

@@ -21,7 +21,7 @@ def _parts(_context: click.Context, option: click.Parameter, wanted: tuple[str, 
 
 
 @click.command("bench", cls=Command)
-@option("--only", metavar="PART", multiple=True, callback=_parts, help="Measure only this part. Repeatable.")
+@option("--only", metavar="PART", multiple=True, callback=_parts, help="Measure only this part; repeatable.")
 @option("--against", type=click.Choice(["ns3"]), help="Compare with ns-3 instead. Needs a clone and libns3-dev.")
 @option(
     "--seconds",

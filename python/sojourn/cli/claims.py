@@ -15,7 +15,7 @@ from sojourn.cli.options import Command, form_options
 def command(study: str, directory: Path | None, form: Form) -> None:
     """Judge the claims of STUDY's paper by its runs in DIR.
 
-    Writes claims.csv there. DIR is results/STUDY by default.
+    Write claims.csv into DIR, which is results/STUDY by default.
     """
     from sojourn import api
     from sojourn.cli import show

@@ -21,7 +21,7 @@ NO_SPACE = re.compile(r"No space left on device( \(os error \d+\))?")
 #: What the system's loader says when memory ends while a library is loaded.
 NO_MEMORY_TO_LOAD = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)
 
-OUT_OF_MEMORY = "out of memory; results already made are kept, and the same command goes on"
+OUT_OF_MEMORY = "out of memory; results so far are kept; repeat the command to resume"
 
 #: Bytes of address space that `run`, `report` and `query` need with up to 32 cores. With less, polars and pyarrow fail in their
 #: own ways, and some of these never end.

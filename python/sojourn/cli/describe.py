@@ -85,7 +85,8 @@ def _about(entry: "Entry", kind: str) -> Row:
         **{"name": entry.name, "also": list(entry.aliases), "title": entry.title, "kind": kind},
         "source": known.source if known else "",
         "year": known.year if known else None,
-        "deviations": known.deviations if known else "",
+        # Sentences may be broken over lines where they are written.
+        "deviations": " ".join(known.deviations.split()) if known else "",
     }
 
 

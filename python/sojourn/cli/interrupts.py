@@ -2,12 +2,14 @@
 
 import atexit
 import os
+import sys
 
 TYPE_CHECKING = False  # as in sojourn/__init__.py: this is the first thing that is loaded
 if TYPE_CHECKING:
     import signal as signals
     from collections.abc import Callable
     from types import FrameType, TracebackType
+    from typing import NoReturn
 
     Handler = Callable[[int, FrameType | None], object] | signals.Handlers
 else:
@@ -67,6 +69,19 @@ def complain() -> int:
     number = _state.number or signals.SIGINT
     os.write(2, f"sojourn: {SIGNALS[number]}\n".encode())
     return ENDED_BY + number
+
+
+def end(status: int) -> "NoReturn":
+    """Ends the process with an exit status. What was interrupted leaves objects that libraries would complain of."""
+    leave()
+    if not came():
+        sys.exit(status)
+    from contextlib import suppress
+
+    atexit._run_exitfuncs()
+    with suppress(OSError, ValueError):  # nobody reads it, or it is closed
+        sys.stdout.flush()
+    os._exit(status)
 
 
 class _State:

@@ -14,7 +14,7 @@ from sojourn.cli.options import Command
 def command(kind: str, name: str, language: str) -> None:
     """Write an algorithm of your own to start from.
 
-    The file runs at once. A scenario beside it sets it beside others.
+    The file works as it is written. A scenario beside it compares the algorithm with built-in ones.
     """
     from sojourn.plugins.starting import begin
 

@@ -64,7 +64,7 @@ only_option = option(
     section=CELLS,
     metavar="AXIS=VALUE",
     multiple=True,
-    help="Run only the cells with this value of an axis; repeat for more values and axes.",
+    help="Take only the cells with this value of an axis; repeat for more values and axes.",
 )
 chosen_option = option(
     "--only",
@@ -104,7 +104,7 @@ backend_option = option(
     metavar="NAME",
     type=BackendName(),
     default=backends.DEFAULT,
-    help=f"Carry out the runs with this backend ({', '.join(backends.BACKENDS)}).",
+    help=f"Use this backend ({', '.join(backends.BACKENDS)}) for the runs.",
 )
 backends_option = option(
     "--backend",
@@ -115,7 +115,7 @@ backends_option = option(
     multiple=True,
     default=[backends.DEFAULT],
     show_default=backends.DEFAULT,
-    help=f"Carry out the runs with this backend ({', '.join(backends.BACKENDS)}); repeat to compare several.",
+    help=f"Use this backend ({', '.join(backends.BACKENDS)}) for the runs; repeat to compare several.",
 )
 jobs_option = option(
     "--jobs",

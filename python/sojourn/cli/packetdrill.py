@@ -19,7 +19,7 @@ WIDTH = max(map(len, VERDICTS))
 def command(places: tuple[Path, ...], trace: bool) -> None:
     """Run packetdrill scripts on the simulator's TCP.
 
-    Each script passes, fails at a line, or is not for us: it needs a feature of hosts that the simulator's endpoint does not
+    Each script passes, fails at a line, or is "not for us": it needs a feature of hosts that the simulator's endpoint does not
     have. The stack is linux-6, as the script's sysctls change it.
     """
     from sojourn import packetdrill

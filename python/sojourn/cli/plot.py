@@ -66,9 +66,9 @@ def command(
 ) -> None:
     """Draw a figure of the results in DIR.
 
-    NAME is a figure of docs/figures.md, such as sojourn-mean, line-sojourn-mean, box-sojourn-mean or throughput-by-group;
-    box-FRAME.COLUMN and cdf-FRAME.COLUMN are of any column of the results, such as cdf-flows.rtt_mean. With --only group=NAME
-    figures are of groups of flows.
+    NAME is a figure that "sojourn list figures" prints, such as sojourn-mean, line-sojourn-mean, box-sojourn-mean or
+    throughput-by-group; box-FRAME.COLUMN and cdf-FRAME.COLUMN are of any column of the results, such as cdf-flows.rtt_mean. With
+    --only group=NAME figures are of groups of flows.
     """
     form, target = target_of(name, form, out)
     from sojourn import api, figures

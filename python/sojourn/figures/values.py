@@ -38,7 +38,7 @@ def of(figure: Figure, source: Drawn) -> tuple[str, pl.DataFrame]:
         unit = unit_of(figure.column)
         label, rows = f"{figure.column} ({unit})" if unit else figure.column, _column(figure, source)
     else:
-        raise TypeError(f"figure {figure.name} is of no column")
+        raise TypeError(f"figure {figure.name} draws no column")
     found = source.compact(rows.drop_nulls("value"))
     if not found.height:
         raise InputError(f"figure {figure.name}: no values in these runs")

@@ -74,13 +74,13 @@ def read(path: Path, as_linux: bool = False) -> Source:
     language = language_of(path)
     if as_linux:
         if language != "c":
-            raise ValueError(f'"{path.name}" is no module of Linux (allowed: .c)')
+            raise ValueError(f'"{path.name}" is not a module of Linux (allowed: .c)')
         files = {path.name: _text(path)}
         _gather(path.parent, path.name, files, with_others=True)
         return Source(path.name, LINUX, _digest(files), files)
     if language is None:
         allowed = ", ".join(LANGUAGES)
-        raise ValueError(f'"{path.name}" is no file of an algorithm (allowed: {allowed})')
+        raise ValueError(f'"{path.name}" is not a file of an algorithm (allowed: {allowed})')
     if language == "library":
         content = _bytes(path)
         digest = hashlib.sha256(content).hexdigest()

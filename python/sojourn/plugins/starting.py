@@ -20,7 +20,7 @@ def begin(kind: str, name: str, language: str, folder: Path) -> list[Path]:
         InputError: the name is none, or there is such a file.
     """
     if not NAME.fullmatch(name):
-        raise InputError(f'"{name}" is no name of an algorithm: letters, digits and underscores, no digit first')
+        raise InputError(f'"{name}" is not a name of an algorithm: letters, digits and underscores, no digit first')
     ending = ENDINGS[language]
     file = folder / f"{name}{ending}"
     scenario = folder / f"{name}.toml"

@@ -62,7 +62,7 @@ def _bottleneck(specification: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _rate(link: Mapping[str, Any]) -> str:
     if "rate_trace" in link:
-        return f"{link['rate'] / 1e6:.4g} Mbit/s in the mean of {link['rate_trace']['name']}"
+        return f"{link['rate'] / 1e6:.4g} Mbit/s on average over {link['rate_trace']['name']}"
     changes = any(change["rate"] is not None for change in link["changes"])
     return f"{RATE.format(link['rate'])} at the start" if changes else RATE.format(link["rate"])
 

@@ -80,7 +80,7 @@ def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) ->
 
 
 class Host(Table):
-    """An end host of a dumbbell and its access link, symmetric except for the queue; or so many hosts alike."""
+    """An end host of a dumbbell and its access link, symmetric except for the queue; or several identical hosts."""
 
     name: Name = Field(min_length=1, description="Name in flows and results; with count, that of the group.")
     count: Count = Field(None, description="Number of hosts, called name1, name2 and so on; by default one called name.")

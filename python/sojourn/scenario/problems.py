@@ -1,5 +1,7 @@
 """Validation errors as one line a user can act on."""
 
+import re
+
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -50,9 +52,11 @@ def _plain(problem: ErrorDetails) -> str:
         return PLAIN[problem["type"]]
     if problem["type"] == "too_short":
         return f"must have {problem['ctx']['min_length']} or more"
-    message, given = problem["msg"].removeprefix("Input should be "), problem["input"]
+    given = problem["input"]
     shown = f'"{given}"' if isinstance(given, str) else repr(given)
-    return f"must be {message}" + (f", not {shown}" if isinstance(given, str | int | float | bool) else "")
+    # "Input should be ...", "String should have ...": the line begins with the key, which is the subject.
+    message = re.sub(r"^\w+ should ", "must ", problem["msg"])
+    return message + (f", not {shown}" if isinstance(given, str | int | float | bool) else "")
 
 
 def _path(location: tuple[int | str, ...]) -> str:

@@ -73,7 +73,7 @@ def _number(text: str, name: str, line: int) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise ValueError(f'"{name}": line {line}: "{text.strip()}" is no number') from None
+        raise ValueError(f'"{name}": line {line}: "{text.strip()}" is not a number') from None
     if not 0 <= value < 2**63:
         raise ValueError(f'"{name}": line {line}: "{text.strip()}" must be 0 or more')
     return value

@@ -118,7 +118,7 @@ def _mahimahi(name: str, lines: Sequence[str], repeats: bool) -> Trace:
     times: list[int] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip().isdecimal():
-            raise ValueError(f'line {number}: "{line.strip()}" is no whole number of milliseconds')
+            raise ValueError(f'line {number}: "{line.strip()}" is not a whole number of milliseconds')
         times.append(int(line))
         if number > 1 and times[-1] < times[-2]:
             raise ValueError(f"line {number}: {times[-1]} is earlier than the line before, {times[-2]}")
@@ -162,7 +162,7 @@ def _number(text: str, factor: int, line: int) -> int:
     try:
         value = Decimal(text.strip())
     except InvalidOperation:
-        raise ValueError(f'line {line}: "{text.strip()}" is no number') from None
+        raise ValueError(f'line {line}: "{text.strip()}" is not a number') from None
     if not value.is_finite() or not 0 <= value * factor < 2**63:
         raise ValueError(f'line {line}: "{text.strip()}" must be 0 or more')
     return int(value * factor)

@@ -58,7 +58,7 @@ class Tally:
         if self.is_early:
             return f"{self.mostly_true} of {self._claims} {self.true_on}; a verdict takes {LEAST_SEEDS} seeds"
         hold, fail, undecided = (self.verdicts[verdict] for verdict in (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED))
-        line = f"{self._claims} on {self._seeds}: {hold} hold, {fail} fail, {undecided} are undecided"
+        line = f"{self._claims} on {self._seeds}: {hold} hold, {fail} fail, {undecided} undecided"
         if self.fewest_seeds < LEAST_SEEDS:
             line += f" (a verdict takes {LEAST_SEEDS} seeds)"
         return line

@@ -40,7 +40,7 @@ class Besides:
     capture: int | None = None
     #: How often the states of connections are written, in ps.
     connections: int | None = None
-    #: How often it is told how the run goes, in ps.
+    #: How often progress is reported, in ps.
     moments: int | None = None
 
 
