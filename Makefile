@@ -1,6 +1,5 @@
 # setup builds the release binary into .venv; everything else starts from there.
 
-PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 SOJOURN := $(BIN)/sojourn
@@ -25,13 +24,14 @@ setup: $(SOJOURN)
 
 # The packages of requirements.lock, installed anew when it changes.
 $(VENV)/installed: requirements.lock
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/python || { python=$$(./toolchain.sh python) && $$python -m venv $(VENV); }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(shell grep '^uv==' requirements.lock)
 	$(UV) --requirement requirements.lock
 	touch $@
 
 # The engine, built again when its sources change; the Python package is used where it stands.
 $(SOJOURN): $(VENV)/installed $(RUST_SOURCES) pyproject.toml
+	@./toolchain.sh rust
 	$(MATURIN) develop --uv --release --locked
 	touch $@
 
