@@ -18,7 +18,7 @@ RUST_CHECKED := $(CHECKED)/toolchain rustfmt.toml Cargo.toml Cargo.lock $(shell 
 # Tests on each core; more than eight processes bring nothing and take half a gigabyte each.
 PYTEST := $(BIN)/pytest --numprocesses=logical --maxprocesses=8 --dist=worksteal
 
-.PHONY: setup tools demo docs lab lab-bench packetdrill bench wheel lint python-lint test test-long test-linux checks pytest always
+.PHONY: setup tools demo docs docs-numbers lab lab-bench packetdrill bench wheel try-wheel notes deny lint python-lint test test-long test-linux checks pytest always
 
 setup: $(SOJOURN)
 
@@ -84,6 +84,30 @@ else
 	$(MATURIN) build --release --locked --out dist
 endif
 
+# The wheel in dist/, in an environment of its own. It needs no compiler, and nothing that setup makes.
+try-wheel:
+	rm -rf target/wheel-tried
+	python3 -m venv target/wheel-tried
+	target/wheel-tried/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd target/wheel-tried && bin/sojourn demo
+
+# What CHANGELOG says of a version, which has to be the engine's and no longer unreleased: make notes TAG=v0.1.0.
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+notes:
+	@test "$(TAG)" = "v$(VERSION)" || { echo "make: TAG=$(TAG): Cargo.toml has version $(VERSION)" >&2; exit 1; }
+	@grep -q '^## \[$(VERSION)\] - 2' CHANGELOG.md || { echo "make: CHANGELOG.md has no date for $(VERSION)" >&2; exit 1; }
+	@sed -n '/^## \[$(VERSION)\]/,/^## \[/{/^## \[/!p}' CHANGELOG.md
+
+# Licences and sources of the crates that Sojourn is built of, and what is known against them, as deny.toml has it. The last needs a
+# network; make deny CHECKS="bans licenses sources" leaves it out.
+CHECKS := advisories bans licenses sources
+DENY := target/deny/bin/cargo-deny
+deny: $(DENY)
+	$(DENY) --locked check $(CHECKS)
+
+$(DENY):
+	cargo install --quiet --locked --root target/deny cargo-deny@0.20.2
+
 $(CHECKED)/toolchain: always
 	@mkdir -p $(@D)
 	@rustc --version --verbose | cmp --silent - $@ || rustc --version --verbose > $@
@@ -103,6 +127,7 @@ $(CHECKED)/tests: $(RUST_CHECKED)
 python-lint: setup tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/typos
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
