@@ -40,7 +40,7 @@ BOUNDS: dict[str, list[Any]] = {
     f"{BOTTLENECK}.device_queue": ["0 packets", "1000000 packets", f"{LARGEST} packets"],
     f"{BOTTLENECK}.queue": ["droptail", "fq_codel", "cake", "sfq", "pie", "red", {"name": "sred", "zombies": 10**6}],
     f"{BOTTLENECK}.queue.limit": LIMITS,
-    f"{BOTTLENECK}.reverse_queue": ["droptail", {"name": "fq_codel", "queues": 65536}],
+    f"{BOTTLENECK}.reverse.queue": ["droptail", {"name": "fq_codel", "queues": 65536}],
     f"{BOTTLENECK}.aggregation": [{}, {"packets": "1 packets"}, {"packets": "1000000 packets", "airtime": f"{LARGEST} ps"}],
     f"{BOTTLENECK}.impairments": [{"slot": "3600 s"}, {"duplication": 1.0}, {"jitter": {"mean": "3600 s", "reorders": True}}],
     f"{NETWORK}.senders.0.count": NUMBERS,

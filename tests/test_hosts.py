@@ -55,7 +55,7 @@ def test_group_in_links() -> None:
         flows = [{"from": senders, "to": "b", "tcp": "cubic", "group": "all"}]
         return {"name": "groups", "duration": "2 s", "network": {"hosts": hosts, "links": links}, "flows": flows}
 
-    access = {"rate": FAST, "delay": "2 ms", "reverse_rate": "5 Mbit/s", "reverse_loss": 0.01}
+    access = {"rate": FAST, "delay": "2 ms", "reverse": {"rate": "5 Mbit/s", "loss": 0.01}}
     last = {"from": "r", "to": "b", "rate": "10 Mbit/s"}
     grouped = given([{"name": "lan", "count": 2}], [{"from": "r", "to": "lan", **access}, last], "lan")
     written = given([], [*({"from": "r", "to": f"lan{number}", **access} for number in (1, 2)), last], ["lan1", "lan2"])

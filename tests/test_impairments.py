@@ -49,7 +49,7 @@ def trace(folder: Path, text: str, name: str = "cell") -> Path:
 
 def test_impairments_of_each_direction() -> None:
     """Impairments are of the direction that has them, and links without any have the specification that they always had."""
-    forwards, backwards = links({"impairments": {"slot": "5 ms"}, "reverse_impairments": {"duplication": 0.1}})
+    forwards, backwards = links({"impairments": {"slot": "5 ms"}, "reverse": {"impairments": {"duplication": 0.1}}})
     assert (forwards["impairments"]["slot"], forwards["impairments"]["duplication"]) == (5 * MS, 0.0)
     assert (backwards["impairments"]["slot"], backwards["impairments"]["duplication"]) == (0, 0.1)
     assert all("impairments" not in link and "rate_trace" not in link for link in links({}))
@@ -57,8 +57,8 @@ def test_impairments_of_each_direction() -> None:
 
 def test_asymmetric_rate_and_delay() -> None:
     """The reverse direction has its own rate and delay, and a change of one direction leaves the other."""
-    changes = [{"at": "1 s", "rate": "5 Mbit/s", "delay": "1 ms"}, {"at": "2 s", "reverse_delay": "7 ms"}]
-    forwards, backwards = links({"reverse_rate": "1 Mbit/s", "reverse_delay": "30 ms", "changes": changes})
+    changes = [{"at": "1 s", "rate": "5 Mbit/s", "delay": "1 ms"}, {"at": "2 s", "reverse": {"delay": "7 ms"}}]
+    forwards, backwards = links({"reverse": {"rate": "1 Mbit/s", "delay": "30 ms"}, "changes": changes})
     assert [(link["rate"], link["delay"]) for link in (forwards, backwards)] == [(10**7, 10 * MS), (10**6, 30 * MS)]
     assert [(change["at"], change["rate"], change["delay"]) for change in forwards["changes"]] == [(SECOND, 5 * 10**6, MS)]
     assert [(change["at"], change["rate"], change["delay"]) for change in backwards["changes"]] == [(2 * SECOND, None, 7 * MS)]
@@ -106,7 +106,7 @@ def test_rate_and_delay_from_csv(tmp_path: Path) -> None:
     """Values of CSV count until the next row's time, and the last row is the end; without repetition the last value stays."""
     trace(tmp_path, "time_s,rate_mbit_s,delay_ms\n0,8,10\n1.5,2,40\n2,0,0\n")
     one = {"trace": "cell", "repeat": False}
-    forwards, backwards = links({"rate": one, "delay": one, "reverse_rate": "1 Mbit/s", "reverse_delay": "3 ms"}, tmp_path)
+    forwards, backwards = links({"rate": one, "delay": one, "reverse": {"rate": "1 Mbit/s", "delay": "3 ms"}}, tmp_path)
     assert forwards["rate_trace"]["steps"] == ((0, 8_000_000), (3 * SECOND // 2, 2_000_000))
     assert forwards["delay_trace"]["steps"] == ((0, 10 * MS), (3 * SECOND // 2, 40 * MS))
     assert (forwards["rate"], forwards["delay"]) == (6_500_000, 17_500_000_000)
@@ -183,8 +183,8 @@ def test_linux_has_no_impairments(tmp_path: Path) -> None:
 
 def test_frames_of_each_direction() -> None:
     """Frames are of the direction that has them, with the defaults of 802.11n: 133.5 us before the data and 32 us after them."""
-    queue = {"reverse_queue": "droptail"}
-    forwards, backwards = links({**queue, "aggregation": {}, "reverse_aggregation": {"packets": "8 packets"}})
+    reverse = {"queue": "droptail", "aggregation": {"packets": "8 packets"}}
+    forwards, backwards = links({"aggregation": {}, "reverse": reverse})
     assert forwards["aggregation"] == {
         **{"packets": 64, "size": 65_535, "airtime": 4 * MS, "access": 133_500_000, "response": 32_000_000},
         **{"response_size": 58, "header": 42},
@@ -211,7 +211,7 @@ def test_frames_carry_what_they_say() -> None:
         ({"aggregation": {"packets": "0 packets"}}, "aggregation.packets: must be greater than or equal to 1"),
         ({"aggregation": {"header": "60000 B"}}, "aggregation.header: must be less than or equal to 500"),
         ({"aggregation": {"airtme": "4 ms"}}, 'unknown key "airtme", did you mean "airtime"?'),
-        ({"reverse_aggregation": {}}, "reverse_aggregation needs a queue to take packets from"),
+        ({"reverse": {"aggregation": {}}}, "reverse.aggregation needs a queue to take packets from"),
         ({"aggregation": {}, "device_queue": "5 packets"}, "aggregation and device_queue exclude each other"),
         ({"aggregation": {"access": "4000 s"}}, "at most an hour"),
     ],

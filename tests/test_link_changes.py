@@ -59,7 +59,7 @@ def test_shorter_delay_keeps_order(scenario: Callable[..., Scenario]) -> None:
 
 def test_loss_ratio_changes(scenario: Callable[..., Scenario]) -> None:
     """1 % for 20 s and 10 % for 20 s of 1000 packets/s lose 2200 packets, within four binomial deviations."""
-    network = one_link(loss=0.01, reverse_loss=0.3, changes=[{"at": "20 s", "loss": 0.1}])
+    network = one_link(loss=0.01, reverse={"loss": 0.3}, changes=[{"at": "20 s", "loss": 0.1}])
     back = {"from": "b", "to": "a", "tcp": CBR}
     result = sojourn.run(scenario(network=network, flows=[*unresponsive(), back], duration="40 s", warm_up="0 s"))
     deviation = math.sqrt(20_000 * (0.01 * 0.99 + 0.1 * 0.9))
@@ -72,7 +72,7 @@ def test_loss_ratio_changes(scenario: Callable[..., Scenario]) -> None:
 
 def test_outage(scenario: Callable[..., Scenario]) -> None:
     """TCP survives an outage of three seconds: it times out, retransmits and completes."""
-    changes = [{"at": "2 s", "loss": 1.0, "reverse_loss": 1.0}, {"at": "5 s", "loss": 0.0, "reverse_loss": 0.0}]
+    changes = [{"at": at, "loss": loss, "reverse": {"loss": loss}} for at, loss in (("2 s", 1.0), ("5 s", 0.0))]
     flows = [{"from": "a", "to": "b", "tcp": "newreno", "size": "10 MB"}]
     result = sojourn.run(scenario(network=one_link(changes=changes), flows=flows, duration="30 s", warm_up="0 s"))
     (flow,) = result.flows.iter_rows(named=True)
@@ -115,7 +115,9 @@ def test_link_down_throughout_window(scenario: Callable[..., Scenario]) -> None:
         ({"rate": "0 bit/s"}, "rate must be greater than 0"),
         ({"changes": [{"at": "1 s", "rate": "-1 bit/s"}]}, "rate must be 0 or more"),
         ({"changes": [{"at": "1 s", "speed": "1 Mbit/s"}]}, "speed"),
-        ({"one_way": True, "changes": [{"at": "1 s", "reverse_loss": 0.1}]}, "one-way"),
+        ({"one_way": True, "changes": [{"at": "1 s", "reverse": {"loss": 0.1}}]}, "a one-way link has no changes.reverse"),
+        ({"one_way": True, "reverse": {"loss": 0.1}}, "a one-way link has no reverse"),
+        ({"changes": [{"at": "1 s", "reverse": {}}]}, "at least one of"),
     ],
 )
 def test_bad_changes(scenario: Callable[..., Scenario], link: dict[str, Any], message: str) -> None:

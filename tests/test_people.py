@@ -30,8 +30,8 @@ def line(scenario: MakeScenario) -> Callable[..., Result]:
 
     def made(*flows: dict[str, Any], **keys: Any) -> Result:
         queue = {"name": "droptail", "limit": "100 packets"}
-        link = {"from": "a", "to": "b", "rate": "10 Mbit/s", "reverse_rate": "1 Mbit/s", "delay": "20 ms"}
-        links = {"links": [link | {"queue": queue, "reverse_queue": queue}]}
+        link = {"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "20 ms"}
+        links = {"links": [link | {"queue": queue, "reverse": {"rate": "1 Mbit/s", "queue": queue}}]}
         settings = {"duration": "20 s", "warm_up": "5 s", "network": links} | keys
         return sojourn.run(scenario(flows=list(flows), **settings))
 

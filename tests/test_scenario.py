@@ -1,4 +1,5 @@
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,9 @@ import pytest
 import sojourn
 from conftest import ROOT, scenario_data
 from sojourn.errors import InputError
-from sojourn.scenario import Scenario
+from sojourn.scenario import Scenario, from_data
+from sojourn.specification import RunSpecification, specify
+from sojourn.sweep import paths
 
 ScenarioFile = Callable[..., Path]
 
@@ -197,3 +200,23 @@ def test_examples_load(path: Path) -> None:
 def test_number_of_examples() -> None:
     """The tests of all examples find all that there are."""
     assert len(list((ROOT / "examples").glob("*.toml"))) == 12
+
+
+def specified(bottleneck: Mapping[str, object], **flow: object) -> RunSpecification:
+    """The run of the small scenario with these settings of its bottleneck and its flows."""
+    data = scenario_data(flows=[{"from": "a", "to": "b", "tcp": "newreno", **flow}])
+    data["network"]["dumbbell"]["bottleneck"] |= bottleneck
+    return specify(from_data(data, "test"), 1)
+
+
+@pytest.mark.parametrize("own", ["rate", "delay", "queue", "drop", "loss", "impairments", "aggregation"])
+def test_former_keys_of_the_reverse_direction(own: str) -> None:
+    """A key that is now in the table `reverse` is refused with the new one, in a file, of a change and in a path."""
+    said = re.escape(f'unknown key "reverse_{own}", write reverse.{own}, or reverse = {{ {own} = ... }}')
+    with pytest.raises(InputError, match=said):
+        specified({f"reverse_{own}": "1 Mbit/s"})
+    with pytest.raises(ValueError, match=said):
+        paths.Path.of(f"network.dumbbell.bottleneck.reverse_{own}.limit")
+    if own in ("rate", "delay", "loss"):
+        with pytest.raises(InputError, match=said):
+            specified({"changes": [{"at": "1 s", f"reverse_{own}": 0.1}]})

@@ -119,7 +119,7 @@ def test_bdp_of_longest_round_trip(scenario: Callable[..., Scenario]) -> None:
     """A limit in BDP uses the longest round-trip time of the flows; queues flooded by unanswered sources reach it."""
     near, far = ({"name": name, "rate": "100 Mbit/s", "delay": delay} for name, delay in (("near", "1 ms"), ("far", "20 ms")))
     sink = {"name": "b", "rate": "100 Mbit/s", "delay": "4 ms", "queue": {"name": "droptail", "limit": "0.5 BDP"}}
-    queues = {"queue": {"name": "droptail", "limit": "2 BDP"}, "reverse_queue": {"name": "droptail", "limit": "1 BDP"}}
+    queues = {"queue": {"name": "droptail", "limit": "2 BDP"}, "reverse": {"queue": {"name": "droptail", "limit": "1 BDP"}}}
     network = {
         "dumbbell": {"bottleneck": {"rate": "12 Mbit/s", "delay": "5 ms", **queues}, "senders": [near, far], "receivers": [sink]}
     }

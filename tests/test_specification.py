@@ -132,7 +132,7 @@ def test_graph_of_links(scenario: Callable[..., Scenario]) -> None:
     links = [
         {"from": "a", "to": "b", "rate": "1 Mbit/s", "queue": "droptail", "drop": {"listed": [3, 5]}},
         {"from": "b", "to": "c", "rate": "2 Mbit/s", "delay": "3 ms", "one_way": True, "drop": {"every": 9}},
-        {"from": "c", "to": "a", "rate": "3 Mbit/s", "reverse_queue": {"name": "pie", "limit": "9 kB"}},
+        {"from": "c", "to": "a", "rate": "3 Mbit/s", "reverse": {"queue": {"name": "pie", "limit": "9 kB"}}},
     ]
     run = specify(scenario(network={"links": links}), seed=1)
     assert run["nodes"] == ["a", "b", "c"]

@@ -28,11 +28,21 @@ class Table(BaseModel):
     @classmethod
     def _known_keys(cls, given: object) -> object:
         if isinstance(given, Mapping):
-            known = [field.alias or name for name, field in cls.model_fields.items()]
+            known = cls.all_keys()
             for key in given:
                 if key not in known:
-                    raise ValueError(names.unknown("key", str(key), known))
+                    raise ValueError(cls.unknown(str(key)))
         return given
+
+    @classmethod
+    def all_keys(cls) -> list[str]:
+        """Its keys, as files write them."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
+    @classmethod
+    def unknown(cls, key: str) -> str:
+        """What is said of a key that it does not have."""
+        return names.unknown("key", key, cls.all_keys())
 
     @classmethod
     def of(cls, given: Mapping[str, Any], folder: Path | None = None) -> Self:

@@ -1,9 +1,9 @@
 """The network of a scenario: a dumbbell, or any graph of links."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -118,7 +118,27 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-class Change(Table):
+class WithReverse(Table):
+    """A table whose keys hold forwards or both ways, and whose table ``reverse`` has those of the reverse direction."""
+
+    @classmethod
+    def unknown(cls, key: str) -> str:
+        """The keys of the reverse direction were ``reverse_rate`` and the like."""
+        _, was_reverse, own = key.partition("reverse_")
+        if was_reverse and own in cls.all_keys():
+            return f'unknown key "{key}", write reverse.{own}, or reverse = {{ {own} = ... }}'
+        return super().unknown(key)
+
+
+class ReverseChange(Table):
+    """What changes in the reverse direction."""
+
+    rate: RateOrZero | None = Field(None, description="Rate; 0 holds all packets.")
+    delay: Duration | None = Field(None, description="One-way propagation delay.")
+    loss: Loss | None = None
+
+
+class Change(WithReverse):
     """Settings of a link from a given time on; others stay as they are."""
 
     at: Duration = Field(description="The moment.")
@@ -127,53 +147,57 @@ class Change(Table):
         description="Rate, also for what remains of a packet; 0 holds all packets. In both directions, unless the reverse one "
         "has its own.",
     )
-    reverse_rate: RateOrZero | None = Field(None, description="Rate of the reverse direction.")
     delay: Duration | None = Field(
         None,
         description="One-way propagation delay, for transmissions that end from then on. In both directions, unless the reverse "
         "one has its own.",
     )
-    reverse_delay: Duration | None = Field(None, description="One-way propagation delay of the reverse direction.")
     loss: Loss | None = None
-    reverse_loss: Loss | None = None
+    reverse: ReverseChange = Field(default_factory=ReverseChange, description="The same for the reverse direction alone.")
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
-        settings = [name for name in type(self).model_fields if name != "at"]
-        if all(getattr(self, name) is None for name in settings):
-            raise ValueError(f"give at least one of {', '.join(map(_quoted, settings))}")
+        settings = list(ReverseChange.model_fields)
+        if all(getattr(way, name) is None for way in (self, self.reverse) for name in settings):
+            raise ValueError(f"give at least one of {', '.join(map(_quoted, [*settings, 'reverse']))}")
         return self
 
 
-class TwoWay(Table):
+class Reverse(Table):
+    """The reverse direction of a link."""
+
+    rate: TracedRate | None = Field(None, description="Its rate at the start, or a trace; by default that of the link.")
+    delay: TracedDuration | None = Field(None, description="Its one-way delay, or a trace; by default that of the link.")
+    queue: QueueChoice | None = Field(None, description="Queue at its egress; an unlimited FIFO by default.")
+    drop: Drop | None = None
+    loss: Loss = 0.0
+    impairments: Impairments | None = Field(None, description="What else happens to packets.")
+    aggregation: Aggregation | None = Field(None, description="Packets leave the queue in frames, as in Wi-Fi.")
+
+
+class TwoWay(WithReverse):
     """A link with a queue, and losses, of its own in each direction."""
 
     rate: TracedRate = Field(description="Rate at the start, or a trace.")
-    reverse_rate: TracedRate | None = Field(None, description="That of the reverse direction; by default the same.")
-    reverse_delay: TracedDuration | None = Field(None, description="That of the reverse direction; by default the same.")
     queue: QueueChoice | None = Field(None, description="Queue at its egress, forwards; an unlimited FIFO by default.")
-    reverse_queue: QueueChoice | None = Field(None, description="The same for the reverse direction.")
     device_queue: DeviceQueue = 0
     drop: Drop | None = None
-    reverse_drop: Drop | None = None
     loss: Loss = 0.0
-    reverse_loss: Loss = 0.0
     impairments: Impairments | None = Field(None, description="What else happens to packets.")
-    reverse_impairments: Impairments | None = Field(None, description="The same for the reverse direction.")
     aggregation: Aggregation | None = Field(None, description="Packets leave the queue in frames, as in Wi-Fi.")
-    reverse_aggregation: Aggregation | None = Field(None, description="The same for the reverse direction.")
     changes: list[Change] = Field([], description="Changes during the scenario, in order of time.")
+    reverse: Reverse = Field(default_factory=Reverse, description="The reverse direction, where it differs.")
 
     @model_validator(mode="after")
     def _device_is_fed(self) -> Self:
-        _device_queue_has_a_queue(self.device_queue, self.queue, self.reverse_queue)
+        _device_queue_has_a_queue(self.device_queue, self.queue, self.reverse.queue)
         return self
 
     @model_validator(mode="after")
     def _frames_have_a_queue(self) -> Self:
         for key, frames, queue in (
             ("aggregation", self.aggregation, self.queue),
-            ("reverse_aggregation", self.reverse_aggregation, self.reverse_queue),
+            ("reverse.aggregation", self.reverse.aggregation, self.reverse.queue),
         ):
             if frames is not None and queue is None:
                 raise ValueError(f"{key} needs a queue to take packets from")
@@ -183,9 +207,13 @@ class TwoWay(Table):
 
     @model_validator(mode="after")
     def _traces_are_not_changed(self) -> Self:
-        for key in ("rate", "reverse_rate", "delay", "reverse_delay"):
-            if isinstance(getattr(self, key), Trace) and any(getattr(change, key) is not None for change in self.changes):
-                raise ValueError(f"{key} is a trace, so changes cannot set it")
+        ways: list[tuple[str, Table, Sequence[Table]]] = [
+            ("", self, self.changes),
+            ("reverse.", self.reverse, [change.reverse for change in self.changes]),
+        ]
+        for key, (way, link, changes) in product(("rate", "delay"), ways):
+            if isinstance(getattr(link, key, None), Trace) and any(getattr(change, key) is not None for change in changes):
+                raise ValueError(f"{way}{key} is a trace, so changes cannot set it")
         return self
 
     @model_validator(mode="after")
@@ -258,15 +286,10 @@ class Link(TwoWay):
         if self.origin == self.target:
             raise ValueError(f'"from" and "to" are both "{self.origin}"')
         if self.one_way:
-            settings = [name for name in TwoWay.model_fields if name.startswith("reverse_") and getattr(self, name)]
-            settings += [
-                f"changes.{name}"
-                for change in self.changes
-                for name in Change.model_fields
-                if name.startswith("reverse_") and getattr(change, name) is not None
-            ]
-            if settings:
-                raise ValueError(f"a one-way link has no {settings[0]}")
+            if self.reverse != Reverse():
+                raise ValueError("a one-way link has no reverse")
+            if any(change.reverse != ReverseChange() for change in self.changes):
+                raise ValueError("a one-way link has no changes.reverse")
         return self
 
 
@@ -289,23 +312,24 @@ def _forwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedL
 
 
 def _backwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedLink:
-    def of(own: int | None, both: int | None, differs: bool) -> int | None:
-        return both if own is None and not differs else own
+    own = link.reverse
+
+    def of(changed: int | None, both: int | None, differs: bool) -> int | None:
+        return both if changed is None and not differs else changed
 
     changes = [
         LinkChange(
             change.at,
-            of(change.reverse_rate, change.rate, link.reverse_rate is not None),
-            of(change.reverse_delay, change.delay, link.reverse_delay is not None),
-            change.reverse_loss,
+            of(change.reverse.rate, change.rate, own.rate is not None),
+            of(change.reverse.delay, change.delay, own.delay is not None),
+            change.reverse.loss,
         )
         for change in link.changes
     ]
-    rate = link.rate if link.reverse_rate is None else link.reverse_rate
     return _direction(
-        *(target, origin, link, rate, delay if link.reverse_delay is None else link.reverse_delay),
-        *(link.reverse_queue, link.reverse_drop, link.reverse_loss, link.reverse_impairments, changes),
-        aggregation=link.reverse_aggregation,
+        *(target, origin, link, link.rate if own.rate is None else own.rate, delay if own.delay is None else own.delay),
+        *(own.queue, own.drop, own.loss, own.impairments, changes),
+        aggregation=own.aggregation,
     )
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Self, get_args, get_origin
 
-from sojourn import names
 from sojourn.scenario.base import Table
 from sojourn.scenario.choices import Choice
 from sojourn.scenario.model import Scenario
@@ -81,7 +80,7 @@ def _next(here: Any, head: str, before: str) -> Any:
     if _is(here, Table):
         fields = _fields(here)
         if head not in fields:
-            raise ValueError((f"{before}: " if before else "") + names.unknown("key", head, fields))
+            raise ValueError((f"{before}: " if before else "") + here.unknown(head))
         return fields[head]
     if _is(here, Choice):
         return None  # which parameters there are depends on the name; reading the scenario checks them

@@ -23,11 +23,10 @@ def refuse(limitations: Limitations, given: Given) -> None:
 
 
 def _asked(part: str, given: Given) -> list[str]:
-    """The keys that were set and have this part in them; ``reverse_queue.limit`` has ``queue.limit`` too."""
+    """The keys that were set and have this part in them; ``reverse.queue.limit`` has ``queue.limit`` too."""
     names = part.split(".")
     return [key for key in given.keys if _has(key.split("."), names)]
 
 
 def _has(key: list[str], names: list[str]) -> bool:
-    plain = [part.removeprefix("reverse_") for part in key]
-    return any(plain[place : place + len(names)] == names for place in range(len(plain)))
+    return any(key[place : place + len(names)] == names for place in range(len(key)))
