@@ -77,7 +77,7 @@ impl Application for Exchanges {
                 context.act(Action::Complete { kind: Kind::Request, start: self.sent, bytes: self.size });
                 self.done += 1;
                 if self.plan.count == Some(self.done) {
-                    context.act(Action::End);
+                    context.act(Action::End(End::Client));
                 } else {
                     let think = context.random.exponential(self.plan.think);
                     context.act(Action::WakeAt(context.now + think));

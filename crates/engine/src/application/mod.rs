@@ -107,8 +107,8 @@ pub enum Action {
         /// Bytes of payload from the server.
         bytes: u64,
     },
-    /// The session ends: both ends close its connections.
-    End,
+    /// The session ends at an end, which closes its connections; the other end closes each when it learns of that.
+    End(End),
 }
 
 /// What a row of `transfers` is of.

@@ -178,7 +178,7 @@ impl Page {
         self.missing -= 1;
         if self.missing == 0 {
             context.act(Action::Complete { kind: Kind::Page, start: self.start, bytes: self.bytes });
-            context.act(Action::End);
+            context.act(Action::End(End::Client));
         }
     }
 }

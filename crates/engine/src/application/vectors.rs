@@ -146,7 +146,7 @@ impl Vectors {
             self.note_answer(arrived, at, context);
         }
         if self.arrived == self.vector.writes.len() {
-            return context.act(Action::End);
+            return context.act(Action::End(at));
         }
         // In order, since in a sequential connection an end answers only what has arrived.
         let answers = self.lanes[0].next == self.arrived && self.end(self.arrived) == Some(at);

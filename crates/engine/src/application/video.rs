@@ -57,7 +57,7 @@ impl Video {
                 context.write(0, End::Client, REQUEST);
             }
             Next::WaitUntil(time) => context.act(Action::WakeAt(time)),
-            Next::End => context.act(Action::End),
+            Next::End => context.act(Action::End(End::Client)),
         }
     }
 }

@@ -57,6 +57,8 @@ pub(super) struct Owner {
     pub connection: u32,
     /// The end that sends.
     pub sends: End,
+    /// The number of the other direction.
+    pub other: u32,
     /// Whether the session knows that this end may write.
     pub is_open: bool,
     /// The session is to be told when fewer bytes than these wait for the window; zero if it is not.

@@ -74,12 +74,6 @@ impl Flows {
             Endpoints::Traffic(_) | Endpoints::Arrivals => None,
         }
     }
-
-    /// The other direction of a connection of a session under way.
-    fn other_direction(&mut self, group: usize, owner: &Owner) -> Option<u32> {
-        let (up, down) = *self.running(group, owner.session)?.connections.get(owner.connection as usize)?;
-        Some(if owner.sends == End::Client { down } else { up })
-    }
 }
 
 impl Group {
@@ -117,11 +111,17 @@ impl Group {
     fn open_connection(&mut self, session: u32, number: impl Fn(u32) -> u32, now: Time) -> Option<u32> {
         let running = self.sessions.as_mut()?.open.get_mut(session)?;
         let connection = running.connections.len() as u32;
+        let mut other = 0;
         let [up, down] = [(0, End::Client), (1, End::Server)].map(|(remainder, sends)| {
             let (template, owner) =
-                (&self.template, Owner { session, connection, sends, is_open: false, awaited_room: 0 });
-            self.open.insert_at(remainder, 2, |serial| template.direction(number(serial), owner, now))
+                (&self.template, Owner { session, connection, sends, other, is_open: false, awaited_room: 0 });
+            let serial = self.open.insert_at(remainder, 2, |serial| template.direction(number(serial), owner, now));
+            other = number(serial);
+            serial
         });
+        if let Some(Flow { owner: Some(owner), .. }) = self.open.get_mut(up) {
+            owner.other = number(down);
+        }
         running.connections.push((number(up), number(down)));
         Some(number(up))
     }
@@ -154,12 +154,17 @@ impl Simulation {
 
     /// Something happened at the sender of a direction.
     pub(super) fn attend_sender(&mut self, number: u32) {
-        let Some(Flow { owner: Some(owner), .. }) = self.flows.take_ended(number, self.now) else {
+        let Some(Flow { owner: Some(owner), endpoints: Endpoints::Tcp(connection), .. }) =
+            self.flows.take_ended(number, self.now)
+        else {
             return self.attend(number);
         };
         // It has ended; so has the session, unless the connection was aborted.
         let (group, _) = self.flows.numbers.group(number);
         self.fail(group, owner.session);
+        if connection.sender.state() != State::Completed {
+            self.stop_direction(owner.other); // No FIN will reach it.
+        }
     }
 
     /// A session whose connection was aborted is over.
@@ -167,12 +172,16 @@ impl Simulation {
         let Some(running) = self.flows.groups[group].end_session(session, self.now) else { return };
         self.flows.groups[group].totals.aborted += 1;
         for number in running.connections.into_iter().flat_map(|(up, down)| [up, down]) {
-            if let Some(connection) = self.flows.connection(number) {
-                connection.sender.stop(self.now);
-                self.after_sender(number);
-            }
+            self.stop_direction(number);
         }
         self.let_think(group);
+    }
+
+    fn stop_direction(&mut self, number: u32) {
+        if let Some(connection) = self.flows.connection(number) {
+            connection.sender.stop(self.now);
+            self.after_sender(number);
+        }
     }
 
     /// Something happened to a direction of a connection: its session is told.
@@ -186,24 +195,23 @@ impl Simulation {
         owner.is_open |= opens;
         let room = if owner.awaited_room > 0 { take_room(owner, connection) } else { None };
         let owner = *owner;
-        let (has_syn, arrived) = (connection.take_syn(), connection.take_arrived());
+        let (has_syn, arrived, has_fin) = (connection.take_syn(), connection.take_arrived(), connection.take_fin());
         if let Some(room) = room {
             self.tell(group, owner.session, room);
         }
-        if !(opens || has_syn || arrived > 0) {
+        if !(opens || has_syn || arrived > 0 || has_fin) {
             return;
         }
         let connection = owner.connection as usize;
-        let other = self.flows.other_direction(group, &owner);
         if owner.sends == End::Client {
-            if let Some(down) = other.filter(|_| has_syn) {
-                self.open_passively(down);
+            if has_syn {
+                self.open_passively(owner.other);
             }
-            if let Some(down) = other.filter(|_| opens) {
-                self.complete_handshake(down);
+            if opens {
+                self.complete_handshake(owner.other);
             }
-            if let Some(down) = other.filter(|_| arrived > 0) {
-                self.accept(down);
+            if arrived > 0 || has_fin {
+                self.accept(owner.other);
             }
         }
         if opens {
@@ -213,6 +221,9 @@ impl Simulation {
         }
         for _ in 0..arrived {
             self.tell(group, owner.session, Event::Received { connection, at: owner.sends.other() });
+        }
+        if has_fin {
+            self.close_direction(owner.other);
         }
     }
 
@@ -319,7 +330,7 @@ impl Simulation {
                     stands_for,
                 });
             }
-            Action::End => self.close(group, session),
+            Action::End(end) => self.close(group, session, end),
         }
     }
 
@@ -333,19 +344,24 @@ impl Simulation {
         }
     }
 
-    /// A session is over: both ends close its connections.
-    fn close(&mut self, group: usize, session: u32) {
+    /// A session is over at an end, which closes its connections. The other end closes each when the FIN has arrived there; of one that is
+    /// not open it never knew, or is never to hear again.
+    fn close(&mut self, group: usize, session: u32, end: End) {
         let Some(running) = self.flows.groups[group].end_session(session, self.now) else { return };
         self.flows.groups[group].totals.completed += 1;
-        for number in running.connections.into_iter().flat_map(|(up, down)| [up, down]) {
-            let mut outbox = std::mem::take(&mut self.outbox);
-            if let Some(connection) = self.flows.connection(number) {
-                connection.sender.close(self.now, &mut outbox);
-            }
-            self.outbox = outbox;
-            self.after_sender(number);
+        for (up, down) in running.connections {
+            self.close_direction(if end == End::Client { up } else { down });
         }
         self.let_think(group);
+    }
+
+    fn close_direction(&mut self, number: u32) {
+        let mut outbox = std::mem::take(&mut self.outbox);
+        if let Some(connection) = self.flows.connection(number) {
+            connection.sender.close(self.now, &mut outbox);
+        }
+        self.outbox = outbox;
+        self.after_sender(number);
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Connection {
     pub sender: Sender,
 }
 
-/// The application at the receiving end, which is told when the last byte of a write has arrived. It is woken by the receiver's timer,
+/// The application at the receiving end, which is told when the last byte of a write has arrived, and the FIN. It is woken by the receiver's timer,
 /// so that other connections need not look whether there is one.
 #[derive(Debug)]
 struct Reader {
@@ -52,20 +52,23 @@ struct Reader {
     awaited: VecDeque<u64>,
     /// Whether the SYN has arrived and nobody was told.
     has_syn: bool,
+    /// Whether it was told of the FIN.
+    knows_fin: bool,
     /// When it is to be told, `NEVER` if there is nothing to tell.
     due: Time,
 }
 
 impl Default for Reader {
     fn default() -> Reader {
-        Reader { awaited: VecDeque::new(), has_syn: false, due: Time::NEVER }
+        Reader { awaited: VecDeque::new(), has_syn: false, knows_fin: false, due: Time::NEVER }
     }
 }
 
 impl Reader {
     /// Is due if there is something to tell.
-    fn look(&mut self, rcv_nxt: u64, now: Time) {
-        if self.has_syn || self.awaited.front().is_some_and(|end| *end <= rcv_nxt) {
+    fn look(&mut self, receiver: &Receiver, now: Time) {
+        let has_arrived = self.awaited.front().is_some_and(|end| *end <= receiver.rcv_nxt());
+        if self.has_syn || has_arrived || receiver.has_fin() && !self.knows_fin {
             self.due = now;
         }
     }
@@ -168,7 +171,7 @@ impl Connection {
             self.receive(segment, now, options)
         };
         if let Some(reader) = &mut self.reader {
-            reader.look(self.receiver.rcv_nxt(), now);
+            reader.look(&self.receiver, now);
         }
         self.await_others();
         answer
@@ -242,7 +245,7 @@ impl Connection {
             Some(run) => {
                 let answer = self.receive_run(&run, now, options);
                 if let Some(reader) = &mut self.reader {
-                    reader.look(self.receiver.rcv_nxt(), now);
+                    reader.look(&self.receiver, now);
                 }
                 answer
             }
@@ -274,6 +277,12 @@ impl Connection {
         let arrived = reader.awaited.iter().take_while(|end| **end <= rcv_nxt).count();
         reader.awaited.drain(..arrived);
         arrived
+    }
+
+    /// Whether the FIN has arrived since this was last asked.
+    pub fn take_fin(&mut self) -> bool {
+        let has_fin = self.receiver.has_fin();
+        self.reader.as_mut().is_some_and(|reader| !std::mem::replace(&mut reader.knows_fin, has_fin) && has_fin)
     }
 
     /// Whether a SYN has arrived since this was last asked.

@@ -180,9 +180,14 @@ impl Receiver {
         self.rcv_nxt
     }
 
+    /// Whether all has arrived, up to the FIN.
+    pub fn has_fin(&self) -> bool {
+        self.rcv_nxt > self.fin
+    }
+
     /// Bytes of payload delivered to the application, without SYN and FIN.
     pub fn delivered(&self, first_data: u64) -> u64 {
-        self.rcv_nxt.saturating_sub(first_data) - u64::from(self.rcv_nxt > self.fin)
+        self.rcv_nxt.saturating_sub(first_data) - u64::from(self.has_fin())
     }
 
     /// Bytes of payload received, each counted once: those delivered and those above a gap.

@@ -1,9 +1,15 @@
 //! Laws of sessions: round trips counted by hand where nothing else takes time, and bytes conserved in both directions.
 
+use std::sync::atomic::AtomicBool;
+
 use serde_json::{Value, json};
 use sojourn_engine::application::Kind;
+use sojourn_engine::packet::flags;
+use sojourn_engine::probe::End;
 use sojourn_engine::result::RunResult;
+use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::time::Time;
 
 use crate::support::{MS, Path, S, acknowledge_every_segment, droptail, profiled, tcp};
 
@@ -283,4 +289,44 @@ fn other_vectors() {
         assert_eq!(result.flows[0].transfers.expect("counted").completed, 1, "{writes:?}");
         assert_eq!(result.flows[0].total_bytes_delivered, bytes, "{writes:?}");
     }
+}
+
+/// The client closes when it has all; the server when the client's FIN is there, which takes half a round trip (RFC 9293 section 3.6).
+#[test]
+fn server_learns_of_the_end_from_a_packet() {
+    let mut simulation = idle(exchanges(MSS, 1, 0)).simulation();
+    for first in [0, 3] {
+        simulation.record(first, End::Near).expect("the link exists");
+    }
+    while simulation.step() {}
+    let fins: Vec<_> = simulation.take_passages_before(Time::NEVER);
+    let fins: Vec<_> = fins.iter().filter(|passage| passage.packet.has(flags::FIN)).collect();
+    let [client, server] = fins[..] else { panic!("one FIN each way: {fins:?}") };
+    assert_eq!((client.link, server.link), (3, 0));
+    let later = server.time.since(client.time).seconds();
+    assert!((0.05..0.0501).contains(&later), "{later} s later");
+}
+
+/// Without timestamps one segment is timed at a time. A FIN without data is acknowledged by its own number alone, so what acknowledges
+/// the data before it, resent or not, is no sample: none is below the round trip of the path.
+#[test]
+fn no_sample_below_the_base_round_trip() {
+    let mut sampled = 0;
+    for seed in 1..=10 {
+        let mut flow = of(exchanges(40 * MSS, 3, 20 * MS));
+        flow["arrivals"] = json!({"process": {"poisson": {"rate": 1.0}}, "sizes": null});
+        let stack = profiled("ns2-2.35", "newreno").stack;
+        let path = Path { flows: vec![flow], warm_up: 0, stack, seed, ..Path::new(10_000_000, 20 * MS) };
+        let mut specification = path.specification();
+        for link in [1, 4] {
+            specification.links[link].loss = 0.03;
+        }
+        let result =
+            Simulation::new(&specification).expect("valid").run(&AtomicBool::new(false)).expect("not cancelled");
+        let tcp = result.flows[0].tcp.as_ref().expect("a connection");
+        sampled += tcp.statistics.rtt_samples;
+        let least = tcp.statistics.min_rtt.seconds();
+        assert!(least >= 0.02, "{least} s with seed {seed}");
+    }
+    assert!(sampled > 1000, "{sampled} samples");
 }

@@ -41,7 +41,7 @@ impl RttSampler {
         match self {
             RttSampler::Timestamps { tick, latest, .. } if tick.0 > 0 => {
                 if now.since(*latest) >= *tick {
-                    *latest = Time(now.0 - now.0 % tick.0);
+                    *latest = start_of_tick(now, *tick);
                 }
                 *latest
             }
@@ -90,11 +90,12 @@ impl RttSampler {
         }
     }
 
-    /// The sample from the answer to a SYN, which may have been retransmitted.
+    /// The sample from the answer to a SYN, or to the answer to one, which may have been retransmitted. The end that opens passively
+    /// says when it sent its own.
     pub(super) fn sample_of_syn(&mut self, echo: Time, was_lost: bool, now: Time) -> Option<Duration> {
         match self {
-            RttSampler::Timestamps { least, .. } => {
-                let least = *least;
+            RttSampler::Timestamps { tick, least, .. } => {
+                let (echo, least) = (start_of_tick(echo, *tick), *least);
                 self.sample_by_timestamps(echo, least, now)
             }
             RttSampler::Segment(_) => (!was_lost).then(|| now.since(echo)),
@@ -105,4 +106,9 @@ impl RttSampler {
     fn sample_by_timestamps(&mut self, echo: Time, least: Duration, now: Time) -> Option<Duration> {
         Some(self.timestamp(now).since(echo).max(least)).filter(|rtt| *rtt > Duration::ZERO)
     }
+}
+
+/// The time rounded down to a tick of a clock, zero for an exact one.
+fn start_of_tick(time: Time, tick: Duration) -> Time {
+    if tick.0 == 0 { time } else { Time(time.0 - time.0 % tick.0) }
 }

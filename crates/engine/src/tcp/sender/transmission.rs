@@ -111,7 +111,8 @@ impl Sender {
         }
         self.recovery.arm_probe(&self.flight, &self.rto, self.retransmission, now);
         if self.rtt_sampler.awaits_segment() {
-            self.rtt_sampler.time_segment(self.flight.scoreboard.sequence(index) + payload, now);
+            // A FIN without data takes up a number (RFC 9293 section 3.4): what acknowledges only the data before it is no answer.
+            self.rtt_sampler.time_segment(self.flight.scoreboard.sequence(index) + payload.max(1), now);
         }
     }
 
