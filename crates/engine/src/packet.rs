@@ -24,6 +24,8 @@ pub mod flags {
     pub const PUSH: u8 = ECN_ECHO;
     /// CWR, congestion window reduced (RFC 3168 section 6.1).
     pub const WINDOW_REDUCED: u8 = 1 << 7;
+    /// ECE and CWR of a SYN, which asks for ECN (RFC 3168 section 6.1.1). ECE alone is an answer that agrees.
+    pub const ECN_SETUP: u8 = ECN_ECHO | WINDOW_REDUCED;
 }
 
 /// The options of a packet: an index into the simulation's [`OptionsPool`], a window and nothing else, or none.

@@ -201,10 +201,9 @@ fn ecn_flags(passage: &Passage, stack: &StackProfile) -> (bool, bool, bool) {
     let ace = |field: u64| (field & 4 != 0, field & 2 != 0, field & 1 != 0);
     match (stack.ecn, is_syn, is_answer) {
         (EcnKind::Off, ..) => (false, false, false),
-        // RFC 3168 section 6.1.1.
-        (EcnKind::Classic, true, false) => (false, true, true),
-        (EcnKind::Classic, true, true) => (false, false, true),
-        (EcnKind::Classic, false, _) => (false, packet.has(flags::WINDOW_REDUCED), packet.has(flags::ECN_ECHO)),
+        // RFC 3168 section 6.1.1: a SYN that asks for ECN has both, and an answer that agrees ECE.
+        (EcnKind::Classic, ..) => (false, packet.has(flags::WINDOW_REDUCED), packet.has(flags::ECN_ECHO)),
+        (EcnKind::Accurate, true, _) if !packet.has(flags::ECN_ECHO) => ace(0),
         // RFC 9768 section 3.1.1 and its table 2: the answer tells how the SYN was marked, here as it left.
         (EcnKind::Accurate, true, false) => ace(7),
         (EcnKind::Accurate, true, true) => ace(match (stack.ecn_on_control, stack.ecn_codepoint) {

@@ -196,6 +196,7 @@ impl Simulation {
         let room = if owner.awaited_room > 0 { take_room(owner, connection) } else { None };
         let owner = *owner;
         let (has_syn, arrived, has_fin) = (connection.take_syn(), connection.take_arrived(), connection.take_fin());
+        let lacks_ecn = connection.lacks_ecn();
         if let Some(room) = room {
             self.tell(group, owner.session, room);
         }
@@ -205,7 +206,7 @@ impl Simulation {
         let connection = owner.connection as usize;
         if owner.sends == End::Client {
             if has_syn {
-                self.open_passively(owner.other);
+                self.open_passively(owner.other, lacks_ecn);
             }
             if opens {
                 self.complete_handshake(owner.other);
@@ -228,11 +229,14 @@ impl Simulation {
     }
 
     /// The SYN has arrived at the server, which answers.
-    fn open_passively(&mut self, down: u32) {
+    fn open_passively(&mut self, down: u32, lacks_ecn: bool) {
         let Some(flow) = self.flows.get_mut(down) else { return };
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         if connection.sender.state() == State::Closed {
             flow.start = self.now;
+            if lacks_ecn {
+                connection.go_without_ecn();
+            }
             connection.sender.open_passively(self.now);
             self.after_sender(down);
         }

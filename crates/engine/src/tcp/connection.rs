@@ -36,6 +36,10 @@ pub struct Connection {
     is_special: bool,
     /// Whether acknowledgements carry the receive window.
     advertises: bool,
+    /// Whether the first SYN that arrived asked for ECN.
+    agrees_on_ecn: Option<bool>,
+    /// ECN bits of acknowledgements.
+    ecn_of_control: u8,
     /// When a delayed acknowledgement is due, if the receiver's timer stands for other times too.
     ack_deadline: Time,
     /// The receiver's settings, of which the delay of acknowledgements of data above a gap is known since the handshake.
@@ -90,6 +94,8 @@ impl Connection {
             is_special: reports_load || offload.is_some() || profile.reading_rate.0 > 0 || sender.has_stream(),
             reader: sender.has_stream().then(Box::default),
             advertises: receiver_profile.advertised.is_some(),
+            agrees_on_ecn: None,
+            ecn_of_control: profile.ecn_of_control(),
             ack_deadline: Time::NEVER,
             offload,
             profile,
@@ -122,8 +128,9 @@ impl Connection {
     pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         if packet.has(flags::SYN) {
             let window = self.receiver.on_syn(packet.stamp, now, &self.receiver_profile);
+            let echo = self.agree_on_ecn(packet.has(flags::ECN_ECHO));
             self.announce_syn(now);
-            let answer = self.reply(0, packet.stamp, self.profile.syn_size(), flags::SYN | flags::ACK);
+            let answer = self.reply(0, packet.stamp, self.profile.syn_size(), flags::SYN | flags::ACK | echo);
             return Some(Packet { options: window.map_or(OptionsHandle::NONE, OptionsHandle::of_window), ..answer });
         }
         let fin = packet.has(flags::FIN);
@@ -209,6 +216,9 @@ impl Connection {
             if let Some(window) = options.window(packet.options) {
                 self.sender.open_receive_window(window);
             }
+            if !packet.has(flags::ECN_ECHO) {
+                self.sender.go_without_ecn();
+            }
             self.sender.on_syn_ack(packet.stamp, now, outbox);
         } else if !self.advertises || !self.take_window(packet, now, options, outbox) {
             let ack = Acknowledgement {
@@ -290,11 +300,33 @@ impl Connection {
         self.reader.as_mut().is_some_and(|reader| std::mem::take(&mut reader.has_syn))
     }
 
+    /// A SYN has arrived. What the first asked for holds, also for the answers to those that follow: Linux tcp_input.c,
+    /// tcp_ecn_create_request. Returns the ECN-Echo of the answer.
+    fn agree_on_ecn(&mut self, asks: bool) -> u8 {
+        if *self.agrees_on_ecn.get_or_insert(asks) {
+            return flags::ECN_ECHO;
+        }
+        self.ecn_of_control = 0;
+        0
+    }
+
+    /// Whether the handshake does without ECN, as far as it is known at the receiver.
+    pub fn lacks_ecn(&self) -> bool {
+        self.agrees_on_ecn == Some(false)
+    }
+
+    /// The handshake of the other direction does without ECN, and so does this one.
+    pub fn go_without_ecn(&mut self) {
+        self.ecn_of_control = 0;
+        self.sender.go_without_ecn();
+    }
+
     /// The SYN opens this direction too, and the answer to it has arrived at this connection's receiver: the acknowledgement of that
     /// answer, which was sent at a time (RFC 9293 section 3.5).
     pub fn complete_handshake(&mut self, answered: Time, now: Time) -> Packet {
         let window = self.receiver.on_syn(answered, now, &self.receiver_profile);
-        let answer = self.reply(0, answered, self.profile.ack_size(0), flags::SYN | flags::ACK);
+        let echo = if self.sender.uses_ecn() { flags::ECN_ECHO } else { 0 };
+        let answer = self.reply(0, answered, self.profile.ack_size(0), flags::SYN | flags::ACK | echo);
         Packet { options: window.map_or(OptionsHandle::NONE, OptionsHandle::of_window), ..answer }
     }
 
@@ -362,7 +394,7 @@ impl Connection {
             hop: self.return_address.first_hop,
             options: OptionsHandle::NONE,
             size: size as u16,
-            flags: flags | self.profile.ecn_of_control(),
+            flags: flags | self.ecn_of_control,
         }
     }
 }

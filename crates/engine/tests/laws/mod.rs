@@ -9,6 +9,7 @@ mod codel;
 mod congestion;
 mod delay;
 mod dualq;
+mod handshake;
 mod impairments;
 mod links;
 mod losses;

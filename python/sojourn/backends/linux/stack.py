@@ -69,6 +69,9 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
         limitations.note("stack.recovery", "Linux has rack, and prr without it")
     if stack["ecn"] == "accurate" and algorithm != "dctcp":
         limitations.note("stack.ecn", "Linux has classic ECN, and DCTCP's echo with DCTCP only")
+    asks = int(stack["ecn_syn_retries"])  # type: ignore[arg-type]
+    if stack["ecn"] != "off" and 0 < asks < int(stack["syn_retries"]):  # type: ignore[arg-type]
+        limitations.note("stack.ecn_syn_retries", "Linux asks for ECN in its first SYN, or in all")
     if stack["ecn"] == "off" and algorithm == "dctcp":
         limitations.note("stack.ecn", "DCTCP of Linux always asks for ECN")
     rack, probes = _RECOVERY.get(recovery, _RECOVERY["prr"])
@@ -81,6 +84,7 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
         "tcp_sack": str(int(bool(stack["sack"]))),
         "tcp_dsack": str(int(bool(stack["duplicate_sack"]))),
         "tcp_ecn": "1" if stack["ecn"] != "off" else "0",
+        "tcp_ecn_fallback": str(int(asks == 0)),
         "tcp_syn_retries": str(stack["syn_retries"]),
         "tcp_retries2": str(stack["data_retries"]),
         "tcp_reordering": str(stack["duplicate_ack_threshold"]),

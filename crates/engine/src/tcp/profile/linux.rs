@@ -60,6 +60,11 @@ pub(super) fn release_6() -> Vec<Setting> {
             "Linux Documentation/networking/ip-sysctl.rst, tcp_recovery 1 and tcp_early_retrans 3: RACK, tail loss probes; \
              tcp_input.c, tcp_cwnd_reduction: proportional rate reduction",
         ),
+        setting(
+            "ecn_syn_retries",
+            0,
+            "Linux Documentation/networking/ip-sysctl.rst, tcp_ecn_fallback 1; tcp_output.c, tcp_ecn_clear_syn",
+        ),
         setting("flight_size", FlightSize::Window, "Linux tcp_cong.c, tcp_reno_ssthresh, and tcp_cubic.c use snd_cwnd"),
         setting(
             "send_buffer_grows",

@@ -29,6 +29,7 @@ pub(super) fn release_2_35() -> Vec<Setting> {
         setting("clock_granularity", Duration::from_milliseconds(10), "ns-2.35 tcl/lib/ns-default.tcl, tcpTick_"),
         setting("syn_retries", 30, "ns-2.35 tcp/tcp.cc: an agent never gives up; 30 is the maximum here"),
         setting("data_retries", 30, "ns-2.35 tcp/tcp.cc: an agent never gives up; 30 is the maximum here"),
+        setting("ecn_syn_retries", 30, "ns-2.35 tcp/tcp.cc: ECN is not negotiated"),
         setting("timestamps", false, "ns-2.35 tcl/lib/ns-default.tcl, timestamps_"),
         setting("sack", false, "ns-2.35: only Agent/TCP/Sack1 has it, with Agent/TCPSink/Sack1"),
         setting("recovery", RecoveryKind::NewReno, "ns-2.35 tcp/tcp-newreno.cc; other agents recover differently"),

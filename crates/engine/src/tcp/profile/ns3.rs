@@ -22,6 +22,7 @@ fn common() -> Vec<Setting> {
             Duration::from_seconds(1),
             "ns-3 rtt-estimator.cc, InitialEstimation; a lost SYN changes nothing",
         ),
+        setting("ecn_syn_retries", 30, "ns-3 tcp-socket-base.cc, DoRetransmit: each SYN has ECE and CWR"),
         setting("minimum_rto", Duration::from_seconds(1), "ns-3 tcp-socket-base.cc, MinRto"),
         setting("maximum_rto", Duration::from_seconds(60), "ns-3 tcp-socket-base.cc, ReTxTimeout"),
         setting("clock_granularity", Duration::from_milliseconds(1), "ns-3 tcp-socket-base.cc, ClockGranularity"),

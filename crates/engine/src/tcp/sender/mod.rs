@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use crate::packet::{LoadFactor, OptionsHandle, Packet, flags};
 use crate::tcp::congestion::{Algorithm, CongestionControl, Needs};
+use crate::tcp::ecn::EcnKind;
 use crate::tcp::flight::{Flight, FlightSettings, LimitedTransmit};
 use crate::tcp::profile::{Counting, RttSamples, StackProfile};
 use crate::tcp::recovery::{Recovery, RecoverySettings};
@@ -126,6 +127,9 @@ pub struct Sender {
     retries: u64,
     /// ECN bits of all data, for algorithms that request load factors.
     load_factor: u8,
+    /// ECN bits of new data, and of everything else: none if the handshake did not agree on ECN.
+    ecn_of_data: u8,
+    ecn_of_control: u8,
     latest_rtt: Option<Duration>,
     established_at: Option<Time>,
     completed_at: Option<Time>,
@@ -190,6 +194,8 @@ impl Sender {
             receiver_limits_since: Time::NEVER,
             retries: 0,
             load_factor: if needs.load_factor { LoadFactor::Low.bits() } else { 0 },
+            ecn_of_data: profile.ecn_of_data(),
+            ecn_of_control: profile.ecn_of_control(),
             latest_rtt: None,
             established_at: None,
             completed_at: None,
@@ -282,7 +288,10 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let stamp = self.rtt_sampler.timestamp(now);
-        outbox.push(self.packet(0, stamp, self.profile.syn_size(), flags::SYN | self.profile.ecn_of_control()));
+        let asks = self.profile.ecn != EcnKind::Off && self.retries <= self.profile.ecn_syn_retries;
+        // RFC 3168 sections 6.1.1 and 6.1.1.1.
+        let ecn = if asks { flags::ECN_SETUP | self.ecn_of_control } else { 0 };
+        outbox.push(self.packet(0, stamp, self.profile.syn_size(), flags::SYN | ecn));
         self.retransmission = now + self.rto.timeout(&self.profile.rto_limits());
     }
 
@@ -296,6 +305,16 @@ impl Sender {
             size: size as u16,
             flags,
         }
+    }
+
+    /// Whether new data is ECN-capable.
+    pub fn uses_ecn(&self) -> bool {
+        self.ecn_of_data != 0
+    }
+
+    /// The handshake has not agreed on ECN: packets are not ECN-capable.
+    pub fn go_without_ecn(&mut self) {
+        (self.ecn_of_data, self.ecn_of_control) = (0, 0);
     }
 
     /// Processes the answer to the SYN.

@@ -101,7 +101,7 @@ impl Sender {
     pub(super) fn send_new(&mut self, payload: u64, now: Time, outbox: &mut Vec<Packet>) {
         let index = self.flight.scoreboard.nxt();
         let announcement = if self.marks.take_announcement() { flags::WINDOW_REDUCED } else { 0 };
-        self.transmit(index, payload, self.profile.ecn_of_data() | announcement, now, outbox);
+        self.transmit(index, payload, self.ecn_of_data | announcement, now, outbox);
         self.flight.scoreboard.on_sent();
         if self.flight.duplicate_acks > 0 && self.flight.is_open() {
             self.flight.limited_transmitted += 1;
@@ -130,7 +130,7 @@ impl Sender {
     }
 
     pub(super) fn transmit_again(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
-        self.transmit(index, self.payload_again(index), self.profile.ecn_of_control(), now, outbox);
+        self.transmit(index, self.payload_again(index), self.ecn_of_control, now, outbox);
         self.statistics.retransmissions += 1;
         self.rtt_sampler.on_retransmitted();
     }
