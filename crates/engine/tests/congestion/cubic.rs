@@ -1,6 +1,7 @@
 //! CUBIC: RFC 9438.
 
 use serde_json::json;
+use sojourn_engine::tcp::congestion::{CongestionControl, CongestionEvent};
 use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, number, rows};
@@ -165,4 +166,64 @@ fn application_limited_time() {
         flow.segments()
     };
     assert_close("window after 2 s in use", curve(100), curve(0), 0.1);
+}
+
+/// What the sender and CUBIC do once the latest reduction has proved spurious: the window and ssthresh come back.
+fn take_back(flow: &mut Flow, cwnd: u64) {
+    flow.window.cwnd = flow.window.cwnd.max(cwnd);
+    flow.window.ssthresh = flow.window.ssthresh.max(cwnd);
+    flow.algorithm.on_congestion(&mut flow.window, CongestionEvent::Spurious, flow.now);
+}
+
+/// A spurious loss, or a spurious timeout, gives W_max, K, the epoch and cwnd_prior back (RFC 9438 section 4.9.2): the window
+/// follows the curve of the loss before, 0.4 (t - K)^3 + 100 with K = cbrt(30 / 0.4) = 4.217 s, which is 143.8 segments at 9 s. A
+/// new epoch at 6 s, with K = 0, would have 113. If the window is beyond the one before when the loss proves spurious, CUBIC
+/// keeps its latest variables.
+#[test]
+fn spurious_losses() {
+    let before = || {
+        let mut flow = Flow::new("cubic", json!({"reno_friendly": false}), 100.0, milliseconds(20.0));
+        flow.lose();
+        flow.run_until(Time::ZERO + Duration::from_seconds(6));
+        assert_close("window after 6 s", flow.segments(), 102.27, 0.2);
+        flow
+    };
+    for is_timeout in [false, true] {
+        let mut flow = before();
+        let cwnd = flow.window.cwnd;
+        if is_timeout {
+            flow.time_out()
+        } else {
+            flow.lose()
+        }
+        flow.now += milliseconds(40.0);
+        take_back(&mut flow, cwnd);
+        flow.run_until(Time::ZERO + Duration::from_seconds(9));
+        assert_close("window after 9 s", flow.segments(), 143.7, 1.0);
+    }
+
+    let mut late = before();
+    let cwnd = late.window.cwnd;
+    late.lose();
+    let lost_at = late.now;
+    late.run_until(lost_at + Duration::from_seconds(9));
+    let mut untold = late.clone();
+    take_back(&mut late, cwnd);
+    late.run_until(lost_at + Duration::from_seconds(12));
+    untold.run_until(lost_at + Duration::from_seconds(12));
+    assert_eq!(late.window.cwnd, untold.window.cwnd);
+}
+
+/// Marks show congestion whatever became of a loss before them, so that nothing of before that loss comes back.
+#[test]
+fn marks_after_a_loss() {
+    let mut told = Flow::new("cubic", json!({}), 100.0, milliseconds(20.0));
+    told.lose();
+    told.mark();
+    let mut untold = told.clone();
+    take_back(&mut told, 0);
+    for flow in [&mut told, &mut untold] {
+        flow.run_until(Time::ZERO + Duration::from_seconds(3));
+    }
+    assert_eq!(told.window.cwnd, untold.window.cwnd);
 }

@@ -50,8 +50,18 @@ pub struct Cubic {
     cwnd_prior: f64,
     /// The current congestion avoidance stage.
     epoch: Option<Epoch>,
+    /// Before the latest loss, until a later event forbids to restore it.
+    before_loss: Option<Box<Saved>>,
     /// By other rules than the published ones.
     counted: Option<Box<Counted>>,
+}
+
+/// The variables that a spurious loss gives back (section 4.9.2).
+#[derive(Clone, Debug)]
+struct Saved {
+    w_max: Option<f64>,
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
 }
 
 /// CUBIC in whole segments.
@@ -111,7 +121,9 @@ impl Cubic {
                      counts acknowledgements credits one segment for each, as in the RFC; a stack that counts bytes \
                      behaves like Linux; W_est grows by the same credit and so estimates Reno on the same stack; where \
                      W_cubic < W_est < cwnd the window waits for W_est and does not fall to it; a stage that starts \
-                     above W_max has its plateau there (K = 0); rules = \"linux\" is the arithmetic of Linux 6.1, where \
+                     above W_max has its plateau there (K = 0); a loss is known to be spurious (section 4.9) only with \
+                     recovery = \"rack\", and RFC 4015's change of the timer after a spurious timeout is left out; rules = \
+                     \"linux\" is the arithmetic of Linux 6.1, where a spurious loss gives back cwnd and ssthresh alone, \
                      an estimate of Reno never grows by more than 0.53 segments a round trip and the window by at least \
                      5 % before the first loss; rules = \"ns3\" is that of ns-3.48, whose time does not stop while the \
                      window is not used; rules = \"ns3-2014\" takes the RTTs that the stack gives, where that \
@@ -126,7 +138,26 @@ impl Cubic {
             CubicRules::Ns3 => Some(Box::new(Counted::Ns3(CubicCount::default()))),
             CubicRules::Ns3Module => Some(Box::new(Counted::Ns3Module(CubicModule::new()))),
         };
-        Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None, counted }
+        Cubic { parameters, w_max: None, cwnd_prior: 0.0, epoch: None, before_loss: None, counted }
+    }
+
+    /// Saves what the reduction after a loss changes.
+    fn save(&mut self) {
+        let saved = Saved { w_max: self.w_max, cwnd_prior: self.cwnd_prior, epoch: self.epoch.clone() };
+        match &mut self.before_loss {
+            Some(before) => **before = saved,
+            None => self.before_loss = Some(Box::new(saved)),
+        }
+    }
+
+    /// Restores it, unless the window was already larger than before the loss, so that the sender had nothing to set back.
+    fn restore(&mut self, window: &Window) {
+        let Some(saved) = self.before_loss.take() else { return };
+        if window.segments() <= self.cwnd_prior {
+            // The window that the loss reduced was in use.
+            let epoch = saved.epoch.map(|epoch| Epoch { growing: true, ..epoch });
+            (self.w_max, self.cwnd_prior, self.epoch) = (saved.w_max, saved.cwnd_prior, epoch);
+        }
     }
 
     /// Reduces the window to this share of the flight size.
@@ -188,14 +219,20 @@ impl CongestionControl for Cubic {
         }
     }
 
-    /// Sections 4.6 to 4.8. For marks, RFC 8511 section 3.
+    /// Sections 4.6 to 4.9. For marks, RFC 8511 section 3.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         let CubicParameters { beta, beta_ecn, .. } = *self.parameters;
         match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, abe: false } => {
+            CongestionEvent::Loss { flight_size } => {
+                if self.counted.is_none() {
+                    self.save();
+                }
                 self.reduce(beta, window, flight_size);
             }
-            CongestionEvent::Ecn { flight_size, abe: true } => self.reduce(beta_ecn, window, flight_size),
+            CongestionEvent::Ecn { flight_size, abe } => {
+                self.before_loss = None;
+                self.reduce(if abe { beta_ecn } else { beta }, window, flight_size);
+            }
             // The next stage sets its own W_max.
             CongestionEvent::Timeout => {
                 self.w_max = None;
@@ -207,7 +244,7 @@ impl CongestionControl for Cubic {
                     Some(Counted::Ns3Module(module)) => module.time_out(),
                 }
             }
-            CongestionEvent::Spurious => {}
+            CongestionEvent::Spurious => self.restore(window),
         }
     }
 
