@@ -60,6 +60,8 @@ pub struct Arrival {
     pub acked: u64,
     /// Changes of the scoreboard.
     pub progress: Progress,
+    /// Whether it has SACK blocks, of new or of known segments.
+    pub has_blocks: bool,
 }
 
 /// The data in flight of a sender.
@@ -113,15 +115,17 @@ impl Flight {
         self.scoreboard.pipe() * self.window.mss
     }
 
-    /// The quantity that is reduced on congestion, in bytes. It is bounded by the window, since late in a long recovery
-    /// the outstanding data is mostly SACKed and may be many windows.
+    /// The quantity that is reduced on congestion, in bytes. What is outstanding is bounded by the window, since late in a
+    /// long recovery it is mostly SACKed and may be many windows.
     pub fn flight_size(&self) -> u64 {
-        let segments = match self.settings.flight_size {
-            FlightSize::Outstanding => self.scoreboard.outstanding() - self.limited_transmitted,
-            FlightSize::Pipe => self.scoreboard.pipe(),
-            FlightSize::Window => return self.window.cwnd,
-        };
-        (segments * self.window.mss).min(self.window.cwnd)
+        match self.settings.flight_size {
+            FlightSize::Outstanding => {
+                let segments = self.scoreboard.outstanding() - self.limited_transmitted;
+                (segments * self.window.mss).min(self.window.cwnd)
+            }
+            FlightSize::Pipe => self.pipe(),
+            FlightSize::Window => self.window.cwnd,
+        }
     }
 
     /// Whether an acknowledgement is a duplicate: with SACK, one that SACKs new data; without, one that acknowledges no

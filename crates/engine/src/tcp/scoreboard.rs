@@ -77,6 +77,9 @@ pub enum LossRule {
     /// The highest SACKed segment is one more than the duplicate threshold above it: ns-2.35 tcp/scoreboard1.cc,
     /// UpdateScoreBoard.
     Beyond,
+    /// As `Above`. A retransmission counts as in flight until it is cumulatively acknowledged, though it is SACKed: ns-3
+    /// tcp-tx-buffer.cc, Update, which keeps `m_retrans`.
+    Ns3,
     /// The time since it was sent, as measured by the recovery.
     Time,
 }
@@ -95,6 +98,8 @@ pub struct Scoreboard {
     sacked: u64,
     lost: u64,
     retransmitted: u64,
+    /// Segments that were retransmitted and cumulatively acknowledged without having been SACKed.
+    repaired: u64,
     /// One past the highest SACKed segment, at most `una` if there is none.
     highest_sacked: u64,
     /// Every segment below the frontier is SACKed or lost.
@@ -136,6 +141,7 @@ impl Scoreboard {
             sacked: 0,
             lost: 0,
             retransmitted: 0,
+            repaired: 0,
             highest_sacked: 0,
             frontier: 0,
             sacked_above_frontier: 0,
@@ -254,6 +260,7 @@ impl Scoreboard {
                         self.sacked_above_frontier -= 1;
                     }
                 } else {
+                    self.repaired += segment.one_if(Segment::RETRANSMITTED);
                     arrived(index);
                 }
                 self.lost -= segment.one_if(Segment::LOST);
@@ -300,6 +307,10 @@ impl Scoreboard {
     }
 
     fn mark_sacked(&mut self, start: u64, end: u64, arrived: &mut impl FnMut(u64)) -> u64 {
+        let forgotten = match self.rule {
+            LossRule::Ns3 => Segment::LOST,
+            _ => Segment::LOST | Segment::RETRANSMITTED,
+        };
         let mut newly_sacked = 0;
         let mut index = start;
         while index < end {
@@ -313,9 +324,9 @@ impl Scoreboard {
                 let segment = self.segment_mut(index);
                 segment.set(Segment::SACKED);
                 let before = *segment;
-                segment.clear(Segment::LOST | Segment::RETRANSMITTED);
-                self.lost -= before.one_if(Segment::LOST);
-                self.retransmitted -= before.one_if(Segment::RETRANSMITTED);
+                segment.clear(forgotten);
+                self.lost -= before.one_if(Segment::LOST & forgotten);
+                self.retransmitted -= before.one_if(Segment::RETRANSMITTED & forgotten);
                 if index >= self.frontier {
                     self.sacked_above_frontier += 1;
                 }
@@ -368,7 +379,7 @@ impl Scoreboard {
     /// Whether a segment at the frontier that is not SACKed is lost.
     fn frontier_is_behind(&self) -> bool {
         match self.rule {
-            LossRule::Above => self.sacked_above_frontier >= self.duplicate_threshold,
+            LossRule::Above | LossRule::Ns3 => self.sacked_above_frontier >= self.duplicate_threshold,
             LossRule::Forward => self.highest_sacked > self.frontier + self.duplicate_threshold,
             LossRule::Beyond => self.highest_sacked > self.frontier + self.duplicate_threshold + 1,
             LossRule::Time => false,
@@ -497,7 +508,12 @@ impl Scoreboard {
 
     /// The next segment not known to be lost below the highest SACKed segment: NextSeg() rule 3.
     pub fn next_hole(&mut self) -> Option<u64> {
-        while self.next_hole < self.highest_sacked.min(self.nxt) {
+        self.next_hole_below(self.highest_sacked)
+    }
+
+    /// The same below this segment.
+    pub fn next_hole_below(&mut self, end: u64) -> Option<u64> {
+        while self.next_hole < end.min(self.nxt) {
             let segment = self.segment(self.next_hole);
             if !segment.is(Segment::SACKED) && !segment.is(Segment::RETRANSMITTED) {
                 return Some(self.next_hole);
@@ -516,6 +532,38 @@ impl Scoreboard {
     pub fn first_is_lost(&self) -> bool {
         let first = self.segment(self.una);
         self.una < self.nxt && first.is(Segment::LOST) && !first.is(Segment::RETRANSMITTED)
+    }
+
+    /// Whether the first unacknowledged segment is lost, though it may have been retransmitted since, and one above it is SACKed.
+    pub fn first_is_marked_lost(&self) -> bool {
+        self.una < self.nxt && self.segment(self.una).is(Segment::LOST) && self.una + 1 < self.highest_sacked
+    }
+
+    /// Whether the first unacknowledged segment has been retransmitted since it was lost.
+    pub fn first_is_retransmitted(&self) -> bool {
+        self.una < self.nxt && self.segment(self.una).is(Segment::RETRANSMITTED)
+    }
+
+    /// Takes the first unacknowledged segment as not retransmitted. [`next_lost`](Self::next_lost) does not return to it.
+    pub fn forget_first_retransmission(&mut self) {
+        if self.first_is_retransmitted() {
+            self.segment_mut(self.una).clear(Segment::RETRANSMITTED);
+            self.retransmitted -= 1;
+        }
+    }
+
+    /// Whether the first segment above the first unacknowledged one that is known to be lost or SACKed is lost, below one that is SACKed.
+    pub fn is_followed_by_loss(&self) -> bool {
+        self.una + 2 < self.highest_sacked
+            && (self.una + 1..self.nxt)
+                .map(|index| self.segment(index))
+                .find(|segment| segment.is(Segment::LOST | Segment::SACKED))
+                .is_some_and(|segment| segment.is(Segment::LOST))
+    }
+
+    /// Number of segments acknowledged after a retransmission, without having been SACKed.
+    pub fn repaired(&self) -> u64 {
+        self.repaired
     }
 
     /// Index of the first unacknowledged segment.

@@ -71,7 +71,7 @@ impl Rig {
 
     /// Handles the expiry of the timer, which must be due now. Returns the segments sent.
     #[track_caller]
-    fn expire(&mut self, milliseconds: u64) -> Vec<u64> {
+    pub(super) fn expire(&mut self, milliseconds: u64) -> Vec<u64> {
         self.assert_due(milliseconds);
         self.sender.on_timer(at(milliseconds), &mut self.outbox);
         self.sent()

@@ -67,7 +67,7 @@ pub(super) fn release_3_30() -> Vec<Setting> {
     settings.push(setting(
         "recovery",
         RecoveryKind::Sack,
-        "ns-3.30 tcp-l4-protocol.cc, RecoveryType TcpClassicRecovery, with SACK on",
+        "ns-3.30 tcp-l4-protocol.cc, RecoveryType TcpClassicRecovery, with SACK on; `ns3_classic` is all of it",
     ));
     settings
 }
@@ -81,7 +81,11 @@ pub(super) fn release_3_48() -> Vec<Setting> {
         "ns-3 tcp-socket-base.cc: a lost SYN does not change the initial window",
     ));
     settings.push(setting("initial_window", 10, "ns-3.48 tcp-socket.cc, InitialCwnd"));
-    settings.push(setting("recovery", RecoveryKind::Prr, "ns-3.48 tcp-l4-protocol.cc, RecoveryType TcpPrrRecovery"));
+    settings.push(setting(
+        "recovery",
+        RecoveryKind::Ns3Prr,
+        "ns-3.48 tcp-l4-protocol.cc, RecoveryType TcpPrrRecovery, over tcp-socket-base.cc and tcp-tx-buffer.cc",
+    ));
     settings.push(setting(
         "zero_rtt",
         Duration::from_microseconds(1),

@@ -26,14 +26,21 @@ choice! {
         /// sent after it is SACKed, or a later retransmission; the window falls by one segment for each sent, and each
         /// acknowledgement restarts the retransmission timer.
         Ns2Linux = "ns2_linux",
+        /// That of ns-3.30 (TcpClassicRecovery with SACK): the window falls at once; each partial acknowledgement sends a segment
+        /// whatever the window allows, the first one again even if it has been sent again; lost segments are sent outside of fast
+        /// recovery too.
+        Ns3Classic = "ns3_classic",
+        /// That of ns-3.48 (TcpPrrRecovery): as `ns3_classic`, but a partial acknowledgement sends nothing if the first segment has
+        /// been sent again, and the window falls in proportion, by RFC 6937 as ns-3 has it.
+        Ns3Prr = "ns3_prr",
     }
 }
 
 impl RecoveryKind {
     /// Whether the recovery uses selective acknowledgements.
     pub fn uses_sack(self) -> bool {
-        use RecoveryKind::{Fack, Ns2Linux, Prr, Rack, Sack};
-        matches!(self, Sack | Fack | Prr | Rack | Ns2Linux)
+        use RecoveryKind::{Fack, Ns2Linux, Ns3Classic, Ns3Prr, Prr, Rack, Sack};
+        matches!(self, Sack | Fack | Prr | Rack | Ns2Linux | Ns3Classic | Ns3Prr)
     }
 
     /// The rule by which the scoreboard considers a segment lost.
@@ -42,6 +49,7 @@ impl RecoveryKind {
             RecoveryKind::Fack => LossRule::Forward,
             RecoveryKind::Rack => LossRule::Time,
             RecoveryKind::Ns2Linux => LossRule::Beyond,
+            RecoveryKind::Ns3Classic | RecoveryKind::Ns3Prr => LossRule::Ns3,
             _ => LossRule::Above,
         }
     }

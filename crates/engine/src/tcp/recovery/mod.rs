@@ -9,6 +9,7 @@ mod inflation;
 mod kind;
 mod newreno;
 mod ns2_linux;
+mod ns3;
 mod prr;
 mod rack;
 mod reno;
@@ -25,6 +26,7 @@ pub use inflation::Inflation;
 pub use kind::RecoveryKind;
 pub use newreno::NewReno;
 pub use ns2_linux::Ns2Linux;
+pub use ns3::Ns3;
 pub use prr::ProportionalRateReduction;
 pub use rack::Rack;
 pub use reno::Reno;
@@ -40,8 +42,8 @@ pub enum Step {
     Enter,
     /// Fast recovery continues.
     Repair {
-        /// The index of a segment to retransmit immediately, regardless of the window.
-        retransmit: Option<u64>,
+        /// What is sent for it.
+        at_once: Immediate,
         /// Whether an acknowledgement of new data restarts the retransmission timer.
         restarts_timer: bool,
     },
@@ -50,8 +52,25 @@ pub enum Step {
 }
 
 impl Step {
-    /// Fast recovery continues without a retransmission.
-    const REPAIR: Step = Step::Repair { retransmit: None, restarts_timer: true };
+    /// It continues without a retransmission.
+    const REPAIR: Step = Step::Repair { at_once: Immediate::Nothing, restarts_timer: true };
+}
+
+/// What is sent immediately, regardless of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Immediate {
+    /// Nothing.
+    Nothing,
+    /// The retransmission of the segment with this index.
+    Segment(u64),
+    /// The segment that is next, or the first one again if none is.
+    Next,
+}
+
+impl From<Option<u64>> for Immediate {
+    fn from(index: Option<u64>) -> Immediate {
+        index.map_or(Immediate::Nothing, Immediate::Segment)
+    }
 }
 
 /// How recovery from a loss starts.
@@ -60,8 +79,8 @@ pub enum Entry {
     /// With fast recovery. The first segment is sent regardless of the window (RFC 5681 section 3.2 step 2, RFC 6675
     /// section 5 (4.3)).
     Repair {
-        /// The index of the first segment to retransmit.
-        first: Option<u64>,
+        /// The first segment to send.
+        first: Immediate,
     },
     /// With slow start from one segment, as after a timeout.
     StartOver,
@@ -179,6 +198,8 @@ pub enum Recovery {
     Rack(Box<Rack>),
     /// See [`Ns2Linux`].
     Ns2Linux(Box<Ns2Linux>),
+    /// See [`Ns3`].
+    Ns3(Box<Ns3>),
 }
 
 /// Static dispatch to the recovery.
@@ -191,6 +212,7 @@ macro_rules! each {
             Recovery::Sack($each) => $value,
             Recovery::Rack($each) => $value,
             Recovery::Ns2Linux($each) => $value,
+            Recovery::Ns3($each) => $value,
         }
     };
 }
@@ -217,6 +239,8 @@ impl Recovery {
             RecoveryKind::Prr => Recovery::Sack(Sack::proportional()),
             RecoveryKind::Rack => Recovery::Rack(Box::new(Rack::new(settings.duplicate_sack, settings.timer_tick))),
             RecoveryKind::Ns2Linux => Recovery::Ns2Linux(Box::default()),
+            RecoveryKind::Ns3Classic => Recovery::Ns3(Box::new(Ns3::classic())),
+            RecoveryKind::Ns3Prr => Recovery::Ns3(Box::new(Ns3::proportional())),
         }
     }
 
@@ -236,10 +260,15 @@ impl Recovery {
     pub fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
         match flight.phase {
             Phase::Open => {
-                if arrival.acked > 0 {
+                // In ns-3 a duplicate that acknowledges new data adds to the count: tcp-socket-base.cc, ProcessAck.
+                let (is_duplicate, adds) = match self {
+                    Recovery::Ns3(recovery) => (recovery.is_duplicate(flight, arrival), true),
+                    _ => (flight.is_duplicate(arrival), false),
+                };
+                if arrival.acked > 0 && !(is_duplicate && adds) {
                     flight.duplicate_acks = 0;
                 }
-                let is_suspicious = flight.is_duplicate(arrival) || arrival.progress.newly_lost > 0;
+                let is_suspicious = is_duplicate || arrival.progress.newly_lost > 0;
                 if is_suspicious && each!(self, recovery => recovery.finds_loss(flight, arrival)) {
                     Step::Enter
                 } else {
@@ -283,14 +312,28 @@ impl Recovery {
     /// The segment to send next, if the window allows it. `has_new` tells whether a new segment is available.
     #[inline]
     pub fn next_segment(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
-        match flight.phase {
-            Phase::Open => has_new.then_some(Next::New),
-            Phase::Recovery => each!(self, recovery => recovery.next_segment(flight, has_new)),
-            Phase::Loss => match self {
-                Recovery::Rack(rack) => rack.next_after_timeout(flight, has_new),
-                _ => lost_then_new(flight, has_new),
-            },
+        match (flight.phase, self) {
+            (Phase::Recovery, recovery) => each!(recovery, recovery => recovery.next_segment(flight, has_new)),
+            (_, Recovery::Ns3(recovery)) => recovery.lost_then_new(flight, has_new),
+            (Phase::Open, _) => has_new.then_some(Next::New),
+            (Phase::Loss, Recovery::Rack(rack)) => rack.next_after_timeout(flight, has_new),
+            (Phase::Loss, _) => lost_then_new(flight, has_new),
         }
+    }
+
+    /// The segment that [`Immediate::Next`] stands for: ns-3 tcp-socket-base.cc, DoRetransmit.
+    pub fn next_immediate(&self, flight: &mut Flight, has_new: bool) -> Next {
+        let next = match self {
+            Recovery::Ns3(recovery) => recovery.lost_then_new(flight, has_new),
+            _ => None,
+        };
+        next.unwrap_or(Next::Retransmission(flight.scoreboard.una()))
+    }
+
+    /// Whether what is sent immediately does not put off the next paced segment: ns-3 tcp-socket-base.cc, SendDataPacket, starts the
+    /// timer of pacing only if it is not running.
+    pub fn passes_pacing(&self) -> bool {
+        matches!(self, Recovery::Ns3(_))
     }
 
     /// Bytes in flight, for comparison with the window.
@@ -339,10 +382,16 @@ impl Recovery {
         }
     }
 
-    /// Whether the first timeout of a segment lowers ssthresh. RACK-TLP spares a window that a fast recovery is already
-    /// reducing: Linux tcp_input.c, tcp_enter_loss.
-    pub fn reduces_on_timeout(&self, flight: &Flight) -> bool {
-        !matches!(self, Recovery::Rack(_)) || flight.phase != Phase::Recovery
+    /// Whether a timeout lowers ssthresh; `repeats` tells whether the same segment has already timed out (RFC 5681 section 3.1).
+    /// RACK-TLP spares a window that a fast recovery is already reducing: Linux tcp_input.c,
+    /// tcp_enter_loss. ns-3 lowers it each time, since it asks whether the segment was sent again only after forgetting it:
+    /// tcp-socket-base.cc, ReTxTimeout.
+    pub fn reduces_on_timeout(&self, flight: &Flight, repeats: bool) -> bool {
+        match self {
+            Recovery::Ns3(_) => true,
+            Recovery::Rack(_) => !repeats && flight.phase != Phase::Recovery,
+            _ => !repeats,
+        }
     }
 
     /// Records that a segment with this payload, in bytes, was sent. It is a first transmission if the index is that of

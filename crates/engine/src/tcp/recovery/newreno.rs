@@ -1,7 +1,7 @@
 //! New Reno: RFC 6582. Like Reno, but a partial acknowledgement, one of new data that does not cover all data sent
 //! before the loss was detected, indicates the next loss, which is retransmitted immediately.
 
-use super::{Entry, Inflation, Next, Repair, Step, inflation};
+use super::{Entry, Immediate, Inflation, Next, Repair, Step, inflation};
 use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
@@ -24,7 +24,7 @@ impl Repair for NewReno {
         self.inflation = inflation::enter(flight, reduce);
         self.had_partial = false;
         flight.begin_recovery(nxt);
-        Entry::Repair { first: Some(flight.scoreboard.una()) }
+        Entry::Repair { first: Immediate::Segment(flight.scoreboard.una()) }
     }
 
     fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
@@ -41,7 +41,7 @@ impl Repair for NewReno {
         flight.scoreboard.mark_first_lost();
         // RFC 6582 section 3.2 step 3: only the first partial acknowledgement restarts the timer.
         let restarts_timer = !std::mem::replace(&mut self.had_partial, true);
-        Step::Repair { retransmit: Some(flight.scoreboard.una()), restarts_timer }
+        Step::Repair { at_once: Immediate::Segment(flight.scoreboard.una()), restarts_timer }
     }
 
     fn leave(&mut self, flight: &mut Flight) {

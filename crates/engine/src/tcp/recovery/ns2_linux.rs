@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Entry, Repair, Step};
+use super::{Entry, Immediate, Repair, Step};
 use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::Progress;
@@ -85,7 +85,7 @@ impl Repair for Ns2Linux {
         }
         flight.begin_recovery(nxt);
         self.halving = self.halving.min(flight.scoreboard.pipe() + 1);
-        Entry::Repair { first: None }
+        Entry::Repair { first: Immediate::Nothing }
     }
 
     fn on_ack(&mut self, flight: &mut Flight, _arrival: &Arrival) -> Step {

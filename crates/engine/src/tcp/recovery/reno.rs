@@ -1,7 +1,7 @@
 //! Reno: RFC 5681 section 3.2. Duplicate acknowledgements inflate the window. The first acknowledgement of new data
 //! ends fast recovery, so that each further loss in a window is detected separately.
 
-use super::{Entry, Inflation, Next, Repair, Step, inflation};
+use super::{Entry, Immediate, Inflation, Next, Repair, Step, inflation};
 use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
@@ -30,7 +30,7 @@ impl Repair for Reno {
     fn enter(&mut self, flight: &mut Flight, _arrival: &Arrival, nxt: u64, reduce: impl FnOnce(&mut Flight)) -> Entry {
         self.inflation = inflation::enter(flight, reduce);
         flight.begin_recovery(nxt);
-        Entry::Repair { first: Some(flight.scoreboard.una()) }
+        Entry::Repair { first: Immediate::Segment(flight.scoreboard.una()) }
     }
 
     /// Processes a duplicate: an acknowledgement of new data ends fast recovery.

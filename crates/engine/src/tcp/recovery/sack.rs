@@ -1,7 +1,7 @@
 //! Recovery with selective acknowledgements: RFC 6675. The scoreboard determines which segments are lost, with one of
 //! several rules (`sack`, `fack`). The window is reduced at once or in proportion to the data delivered (`prr`).
 
-use super::{Entry, Next, ProportionalRateReduction, Repair, Step, lost_then_new};
+use super::{Entry, Immediate, Next, ProportionalRateReduction, Repair, Step, lost_then_new};
 use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
@@ -58,7 +58,7 @@ impl Repair for Sack {
         }
         self.rescue_from = flight.una + flight.window.mss;
         flight.begin_recovery(nxt);
-        Entry::Repair { first: Some(flight.scoreboard.una()) }
+        Entry::Repair { first: Immediate::Segment(flight.scoreboard.una()) }
     }
 
     fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {

@@ -88,7 +88,7 @@ impl Sender {
         if marked > 0 {
             self.on_marks(now);
         }
-        let arrival = Arrival { acked, progress };
+        let arrival = Arrival { acked, progress, has_blocks: !sacks.is_empty() };
         let counted = if self.flight.settings.has_sack { 0 } else { self.told_by_duplicates(progress.delivered) };
         let step = self.recovery.on_ack(&mut self.flight, &arrival);
         let delivered = (progress.delivered - counted) * self.flight.window.mss;
@@ -264,10 +264,8 @@ impl Sender {
                 }
                 true
             }
-            Step::Repair { retransmit, restarts_timer } => {
-                if let Some(index) = retransmit {
-                    self.retransmit(index, now, outbox);
-                }
+            Step::Repair { at_once, restarts_timer } => {
+                self.send_at_once(at_once, now, outbox);
                 restarts_timer
             }
             Step::Leave => {

@@ -5,7 +5,7 @@ use super::Sender;
 use crate::packet::Packet;
 use crate::tcp::congestion::{Algorithm, CongestionControl, CongestionEvent};
 use crate::tcp::flight::{Arrival, Flight};
-use crate::tcp::recovery::Entry;
+use crate::tcp::recovery::{Entry, Immediate};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -33,10 +33,8 @@ impl Sender {
             Entry::Repair { first } => {
                 self.marks.on_reduced(nxt);
                 let mss = self.flight.window.mss;
-                if let Some(first) = first
-                    && !self.pacer.holds_back_repair(mss, now)
-                {
-                    self.retransmit(first, now, outbox);
+                if first != Immediate::Nothing && !self.pacer.holds_back_repair(mss, now) {
+                    self.send_at_once(first, now, outbox);
                 }
             }
         }
@@ -61,8 +59,7 @@ impl Sender {
         self.send(now, outbox);
     }
 
-    /// Lowers ssthresh on the first retransmission timeout since new data was acknowledged. ssthresh is unchanged if
-    /// the segment was already retransmitted by timeout (RFC 5681 section 3.1).
+    /// Lowers ssthresh on a retransmission timeout.
     pub(super) fn reduce_on_timeout(&mut self, now: Time) {
         self.recovery.before_reduction(&self.flight);
         let event = CongestionEvent::Loss { flight_size: self.flight.flight_size() };

@@ -47,7 +47,7 @@ impl Sender {
             Expiry::Enter => {
                 // Counts as a segment delivered: Linux tcp_recovery.c, tcp_rack_reo_timeout.
                 let progress = Progress { delivered: 1, ..Progress::default() };
-                self.enter_recovery(&Arrival { acked: 0, progress }, now, outbox);
+                self.enter_recovery(&Arrival { progress, ..Arrival::default() }, now, outbox);
                 self.send(now, outbox);
             }
             Expiry::Send => self.send(now, outbox),
@@ -84,7 +84,7 @@ impl Sender {
                 if self.retries >= self.profile.data_retries {
                     return self.abort(Abort::DataRetries, now);
                 }
-                if self.retries == 0 && self.recovery.reduces_on_timeout(&self.flight) {
+                if self.recovery.reduces_on_timeout(&self.flight, self.retries > 0) {
                     self.reduce_on_timeout(now);
                 }
                 self.retries += 1;

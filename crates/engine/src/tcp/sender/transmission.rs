@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::packet::{Packet, flags};
 use crate::tcp::congestion::CongestionControl;
-use crate::tcp::recovery::Next;
+use crate::tcp::recovery::{Immediate, Next};
 use crate::time::Time;
 
 impl Sender {
@@ -113,6 +113,32 @@ impl Sender {
         if self.rtt_sampler.awaits_segment() {
             // A FIN without data takes up a number (RFC 9293 section 3.4): what acknowledges only the data before it is no answer.
             self.rtt_sampler.time_segment(self.flight.scoreboard.sequence(index) + payload.max(1), now);
+        }
+    }
+
+    /// Sends a segment regardless of the window.
+    #[inline(always)]
+    pub(super) fn send_at_once(&mut self, what: Immediate, now: Time, outbox: &mut Vec<Packet>) {
+        if what != Immediate::Nothing {
+            self.send_immediate(what, now, outbox);
+        }
+    }
+
+    #[inline(never)]
+    fn send_immediate(&mut self, what: Immediate, now: Time, outbox: &mut Vec<Packet>) {
+        let has_new = self.may_send_new();
+        let next = match what {
+            Immediate::Nothing => return,
+            Immediate::Segment(index) => Next::Retransmission(index),
+            Immediate::Next => self.recovery.next_immediate(&mut self.flight, has_new),
+        };
+        let pacer = (self.recovery.passes_pacing() && now < self.pacer.next()).then_some(self.pacer);
+        match next {
+            Next::New => self.send_new(self.payload(self.flight.scoreboard.nxt()), now, outbox),
+            Next::Retransmission(index) | Next::Rescue(index) => self.retransmit(index, now, outbox),
+        }
+        if let Some(pacer) = pacer {
+            self.pacer = pacer;
         }
     }
 

@@ -42,7 +42,18 @@ fn random(seed: u64) -> Random {
 
 /// Stacks of all kinds: settings for each recovery and options of the receiver.
 fn settings() -> impl Strategy<Value = serde_json::Value> {
-    let recoveries = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "prr", "rack", "ns2_linux"]);
+    let recoveries = prop::sample::select(vec![
+        "tahoe",
+        "reno",
+        "newreno",
+        "sack",
+        "fack",
+        "prr",
+        "rack",
+        "ns2_linux",
+        "ns3_classic",
+        "ns3_prr",
+    ]);
     let feedback = (any::<bool>(), prop::sample::select(vec!["off", "classic", "accurate"]), any::<bool>());
     let offload = prop::sample::select(vec![0u64, 100_000_000, 5_000_000_000]);
     let window = (any::<bool>(), prop::sample::select(vec![0u64, 0, 1_000_000, 100_000_000]), 1500u64..300_000);
@@ -55,7 +66,7 @@ fn settings() -> impl Strategy<Value = serde_json::Value> {
             quick_acks,
             (offload, (grows, reading_rate, receive_buffer)),
         )| {
-            let needs_sack = ["sack", "fack", "prr", "rack", "ns2_linux"].contains(&recovery);
+            let needs_sack = ["sack", "fack", "prr", "rack", "ns2_linux", "ns3_classic", "ns3_prr"].contains(&recovery);
             let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
             let changes = json!({
                 "recovery": recovery, "sack": sack || needs_sack, "duplicate_sack": duplicate_sack && (sack || needs_sack),

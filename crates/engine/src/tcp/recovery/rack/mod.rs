@@ -308,7 +308,7 @@ impl Repair for Rack {
         self.reduction =
             (!flight.settings.is_governed).then(|| ProportionalRateReduction::enter(flight, arrival, safe));
         flight.begin_recovery(nxt);
-        Entry::Repair { first: flight.scoreboard.next_lost() }
+        Entry::Repair { first: flight.scoreboard.next_lost().into() }
     }
 
     fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
