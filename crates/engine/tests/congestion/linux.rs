@@ -142,7 +142,7 @@ fn hybla_counts_acknowledgements() {
     }
     let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
     let mut algorithm = Algorithm::new("hybla", &json!({"rules": "linux"})).unwrap();
-    algorithm.on_established(&mut window, milliseconds(50.0));
+    algorithm.on_established(&mut window, milliseconds(50.0), sojourn_engine::time::Time::ZERO);
     assert_eq!(window.cwnd, 2 * MSS);
 }
 

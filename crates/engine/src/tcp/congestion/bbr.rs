@@ -314,7 +314,11 @@ impl Bbr {
         if state.aggregation.delivered + delivery.delivered >= AGGREGATION_SEGMENTS * window.mss {
             state.aggregation.restart(delivery.now);
         }
-        let excess = state.aggregation.excess(delivery, bandwidth, window.cwnd);
+        let mut excess = state.aggregation.excess(delivery, bandwidth, window.cwnd);
+        if self.parameters.rules == Rules::Linux {
+            // tcp_bbr.c, bbr_update_ack_aggregation: what was expected is in whole segments, rounded down.
+            excess = excess.next_multiple_of(window.mss);
+        }
         state.excess[0] = state.excess[0].max(excess);
     }
 
@@ -515,8 +519,9 @@ impl CongestionControl for Bbr {
     /// The window grows only in [`CongestionControl::on_delivery`].
     fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
 
-    /// tcp_bbr.c, bbr_init: the minimum RTT begins with that of the handshake.
-    fn on_established(&mut self, _window: &mut Window, srtt: Duration) {
+    /// tcp_bbr.c, bbr_init: the lifetime of the minimum RTT begins now, by the rules of Linux with that of the handshake.
+    fn on_established(&mut self, _window: &mut Window, srtt: Duration, now: Time) {
+        self.state.min_rtt_since = now;
         if self.is_linux() && srtt > Duration::ZERO {
             self.state.min_rtt = Some(srtt);
         }
@@ -625,6 +630,49 @@ mod tests {
         assert_eq!(least(&json!({}), 57), Some(450));
     }
 
+    /// bbr_init: the minimum RTT expires ten seconds after the connection began (bbr_min_rtt_win_sec), not after the run did.
+    #[test]
+    fn first_probe_of_the_rtt() {
+        let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+        for rules in ["published", "linux"] {
+            let parameters = serde_json::from_value(json!({"rules": rules})).expect("parameters of bbr");
+            let mut bbr = Bbr::new(Arc::new(parameters));
+            let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+            bbr.on_established(&mut window, Duration::from_milliseconds(40), at(12_000));
+            let mut probes = |milliseconds| {
+                bbr.on_delivery(&mut window, &Delivery { now: at(milliseconds), ..Delivery::default() });
+                bbr.state.mode == Mode::ProbeRtt
+            };
+            assert_eq!([12_041, 22_000, 22_001].map(&mut probes), [false, false, true], "{rules}");
+        }
+    }
+
+    /// bbr_update_ack_aggregation by hand: at 1000 segments a second, of 30 segments that arrive 5.5 ms after 20 others five were
+    /// expected, and 45 of all are in excess. In bytes it is 44.5 segments, of which the window gets 44.
+    #[test]
+    fn excess_in_segments() {
+        for (rules, expected) in [("linux", 45), ("published", 44)] {
+            let parameters = serde_json::from_value(json!({"rules": rules})).expect("parameters of bbr");
+            let mut bbr = Bbr::new(Arc::new(parameters));
+            let window = Window { cwnd: 100 * MSS, ssthresh: u64::MAX, mss: MSS };
+            bbr.state.bandwidth.update(1000.0 * MSS as f64, 1, 10);
+            bbr.state.is_full = true;
+            for (microseconds, segments) in [(1_000_000, 20), (1_005_500, 30)] {
+                let interval = Some(Duration::from_milliseconds(1));
+                bbr.update_aggregation(
+                    &window,
+                    &Delivery {
+                        now: Time::ZERO + Duration::from_microseconds(microseconds),
+                        delivered: segments * MSS,
+                        rate: Some(super::super::RateSample { interval, ..Default::default() }),
+                        ..Delivery::default()
+                    },
+                );
+            }
+            assert_eq!(bbr.aggregation_budget(MSS), expected, "{rules}");
+        }
+    }
+
     /// bbr_init: the minimum RTT is that of the handshake until a smaller one comes. Published BBR takes the first of data.
     #[test]
     fn first_minimum_rtt() {
@@ -632,7 +680,7 @@ mod tests {
             let parameters = serde_json::from_value(json!({"rules": rules})).expect("parameters of bbr");
             let mut bbr = Bbr::new(Arc::new(parameters));
             let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
-            bbr.on_established(&mut window, Duration::from_milliseconds(40));
+            bbr.on_established(&mut window, Duration::from_milliseconds(40), Time::ZERO);
             let sample = super::super::RateSample { rtt: Some(Duration::from_milliseconds(41)), ..Default::default() };
             bbr.on_delivery(&mut window, &Delivery { rate: Some(sample), ..Delivery::default() });
             assert_eq!(bbr.state.min_rtt, Some(Duration::from_milliseconds(expected)));

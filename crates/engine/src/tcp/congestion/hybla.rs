@@ -82,7 +82,7 @@ impl CongestionControl for Hybla {
         }
     }
 
-    fn on_established(&mut self, window: &mut Window, srtt: Duration) {
+    fn on_established(&mut self, window: &mut Window, srtt: Duration, _now: Time) {
         if let Some(linux) = &mut self.linux {
             linux.on_established(window, srtt, self.parameters.rtt0);
         }

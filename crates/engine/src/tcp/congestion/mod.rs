@@ -260,8 +260,8 @@ pub trait CongestionControl {
     /// has measured.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time);
 
-    /// May set the initial window, once the handshake has given a first smoothed RTT, or zero if none.
-    fn on_established(&mut self, _window: &mut Window, _srtt: Duration) {}
+    /// May set the initial window and start its clocks, once the handshake has given a first smoothed RTT, or zero if none.
+    fn on_established(&mut self, _window: &mut Window, _srtt: Duration, _now: Time) {}
 
     /// Sees every acknowledgement of new data outside fast recovery, before the window grows: for algorithms that
     /// measure.
@@ -354,10 +354,10 @@ macro_rules! algorithms {
                     Algorithm::Plugin(algorithm) => algorithm.on_congestion(window, event, now),
                 }
             }
-            fn on_established(&mut self, window: &mut Window, srtt: Duration) {
+            fn on_established(&mut self, window: &mut Window, srtt: Duration, now: Time) {
                 match self {
-                    $(Algorithm::$name(algorithm) => algorithm.on_established(window, srtt),)*
-                    Algorithm::Plugin(algorithm) => algorithm.on_established(window, srtt),
+                    $(Algorithm::$name(algorithm) => algorithm.on_established(window, srtt, now),)*
+                    Algorithm::Plugin(algorithm) => algorithm.on_established(window, srtt, now),
                 }
             }
             fn on_ack(&mut self, window: &Window, ack: &Ack) {

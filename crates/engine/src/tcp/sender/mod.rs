@@ -336,7 +336,7 @@ impl Sender {
             self.flight.window.cwnd = self.profile.initial_window_after_syn_loss * self.flight.window.mss;
         }
         self.retries = 0;
-        self.algorithm.on_established(&mut self.flight.window, self.rto.srtt());
+        self.algorithm.on_established(&mut self.flight.window, self.rto.srtt(), now);
         self.send(now, outbox);
     }
 
