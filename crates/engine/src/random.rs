@@ -40,6 +40,8 @@ pub enum Purpose {
     Sizes = 13,
     /// Draws of applications. One stream per session.
     Session = 14,
+    /// Draws of congestion controls that are the same for all flows.
+    CommonControl = 15,
 }
 
 /// A stream of random numbers.
@@ -115,6 +117,8 @@ mod tests {
             Purpose::Jitter,
             Purpose::Arrivals,
             Purpose::Sizes,
+            Purpose::Session,
+            Purpose::CommonControl,
         ] {
             for index in 0..50 {
                 first.push(Random::stream(7, purpose, index).0.next_u64());
@@ -122,7 +126,7 @@ mod tests {
         }
         first.sort_unstable();
         first.dedup();
-        assert_eq!(first.len(), 650);
+        assert_eq!(first.len(), 750);
     }
 
     /// The means of uniform and exponential samples are within three standard errors of the expected ones.

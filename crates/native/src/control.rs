@@ -243,6 +243,7 @@ impl CongestionControl for NativeControl {
                 || asks(interface::NEEDS_DELIVERIES),
             governs: asks(interface::GOVERNS),
             random: !table.draws.is_null(),
+            common_random: false,
         }
     }
 }

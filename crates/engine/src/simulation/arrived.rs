@@ -183,7 +183,10 @@ impl Template {
 
     fn sender(&self, number: u32, first_hop: u32, size: Option<u64>) -> Sender {
         let mut algorithm = self.algorithm.clone();
-        if algorithm.needs().random {
+        let needs = algorithm.needs();
+        if needs.common_random {
+            algorithm.take_random(Random::stream(self.seed, Purpose::CommonControl, 0));
+        } else if needs.random {
             algorithm.take_random(Random::stream(self.seed, Purpose::CongestionControl, u64::from(number)));
         }
         let address = Address { flow: number, first_hop };

@@ -128,6 +128,8 @@ fn delivery(
         acked,
         nxt: ack.nxt,
         timestamps: ack.timestamps,
+        prior_unrepaired: 0,
+        unrepaired: lost,
     }
 }
 

@@ -179,6 +179,7 @@ impl Sender {
             acked: ack.acked,
             nxt: ack.nxt,
             timestamps: ack.timestamps,
+            ..Delivery::default()
         };
         self.control.on_delivery(&mut self.window, &delivery);
         self.control.pacing_rate(&self.window, ack.srtt);

@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
-use super::linux::Rules;
 use super::linux::bbr::{self as linux, Change, LongTerm, RunningMaximum};
 use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
+use super::ns3::Rules;
+use super::ns3::bbr::{self as ns3, Socket};
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::about::About;
 use crate::parameters;
@@ -33,7 +34,7 @@ parameters! {
         least_window: u64 = 4, in 1 .. 1000, "Minimum window, in segments; PROBE_RTT uses it", "tcp_bbr.c, bbr_cwnd_min_target";
         pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which the pacing rate is below that of the gain", "tcp_bbr.c, bbr_pacing_margin_percent";
         extra_acked_gain: f64 = 1.0, in 0 .. 100, "Multiple of the estimated ACK aggregation that is added to the window", "tcp_bbr.c, bbr_extra_acked_gain";
-        rules: Rules = Rules::Published, "Whose rules: linux has the long-term bandwidth of paths with policers; only a smaller RTT renews the minimum, which begins with that of the handshake; the data in flight are those in the network when the next segment departs; the maximum bandwidth is approximate; gains are in 1/256", "Cardwell et al. 2016; Linux 6.1 tcp_bbr.c, bbr_lt_bw_sampling, bbr_update_min_rtt, bbr_init and bbr_packets_in_net_at_edt; lib/win_minmax.c";
+        rules: Rules = Rules::Published, "Whose rules: linux has the long-term bandwidth of paths with policers; only a smaller RTT renews the minimum, which begins with that of the handshake; the data in flight are those in the network when the next segment departs; the maximum bandwidth is approximate; gains are in 1/256; ns3 has its rate sample, its recovery and its window, and all flows begin PROBE_BW in the same phase", "Cardwell et al. 2016; ns-3 tcp-bbr.cc, tcp-rate-ops.cc and tcp-socket-base.cc; Linux 6.1 tcp_bbr.c, bbr_lt_bw_sampling, bbr_update_min_rtt, bbr_init and bbr_packets_in_net_at_edt; lib/win_minmax.c";
     }
 }
 
@@ -125,6 +126,8 @@ struct State {
     probe_rtt: ProbeRtt,
     /// By the rules of Linux.
     long_term: Option<LongTerm>,
+    /// By the rules of ns-3.
+    ns3: Option<Socket>,
     held_back: HeldBack,
     prior: PriorWindow,
     /// Whether packet conservation applies: in the first round of a recovery.
@@ -150,7 +153,8 @@ impl Bbr {
         deviations: "no long-term bandwidth estimate for policers (lt_bw), except with rules linux; a quantum is a budget that later \
                      acknowledgements may use up, where Linux cuts its packets at once; no packets wait in the host, so \
                      none are subtracted from the data in flight, except with rules linux; the initial window is paced \
-                     from its first segment; BtlBw is the exact maximum over its rounds, except with rules linux; times are exact, not in jiffies; the RTT of a single \
+                     from its first segment; BtlBw is the exact maximum over its rounds, except with rules linux; times are exact, not in jiffies; with rules ns3, of segments \
+                     sent with the same delivery count the last one makes the sample, where ns-3 takes the first; the RTT of a single \
                      delayed acknowledgement may become the minimum RTT",
     };
 
@@ -163,7 +167,7 @@ impl Bbr {
             rounds: Rounds::default(),
             round_start: false,
             bandwidth: match parameters.rules {
-                Rules::Published => Bandwidth::Exact(WindowedMaximum::default()),
+                Rules::Published | Rules::Ns3 => Bandwidth::Exact(WindowedMaximum::default()),
                 Rules::Linux => Bandwidth::Running(RunningMaximum::default()),
             },
             min_rtt: None,
@@ -173,6 +177,7 @@ impl Bbr {
             is_full: false,
             probe_rtt: ProbeRtt::default(),
             long_term: (parameters.rules == Rules::Linux).then(LongTerm::default),
+            ns3: (parameters.rules == Rules::Ns3).then(Socket::default),
             held_back: HeldBack::default(),
             prior: PriorWindow::default(),
             conserves: false,
@@ -246,6 +251,9 @@ impl Bbr {
 
     /// The size of a quantum, in segments (tcp_bbr.c, bbr_tso_segs_goal).
     fn quantum(&self, mss: u64) -> u64 {
+        if self.state.ns3.is_some() {
+            return 1;
+        }
         let rate = self.state.pacing_rate.get();
         let least = if rate < LOW_RATE { 1 } else { 2 };
         let segments = (rate * QUANTUM_TIME).min(QUANTUM_BYTES) / mss as f64;
@@ -261,7 +269,17 @@ impl Bbr {
 
     /// The data in flight at a multiple of the BDP, in bytes (tcp_bbr.c, bbr_inflight).
     fn inflight(&self, gain: f64, mss: u64) -> u64 {
+        if self.state.ns3.is_some() {
+            return self.inflight_of_ns3(gain, mss);
+        }
         self.with_quanta(self.bdp(self.state.bandwidth.get(), gain, mss), mss) * mss
+    }
+
+    /// The same in ns-3, which counts bytes.
+    fn inflight_of_ns3(&self, gain: f64, mss: u64) -> u64 {
+        let Some(min_rtt) = self.state.min_rtt else { return INITIAL_SEGMENTS * mss };
+        let bdp = gain * self.state.bandwidth.get() * min_rtt.seconds();
+        ns3::inflight(bdp, self.state.mode == (Mode::ProbeBw { phase: 0 }), mss)
     }
 
     /// The data in the network of these in flight. Linux counts those at the departure of the next segment, and while
@@ -277,10 +295,13 @@ impl Bbr {
 
     /// Updates the bandwidth estimate (tcp_bbr.c, bbr_update_bw).
     fn update_bandwidth(&mut self, delivery: &Delivery) {
+        if self.state.ns3.is_some() {
+            return self.update_bandwidth_of_ns3(delivery);
+        }
         let state = &mut *self.state;
         state.round_start = false;
         let Some((sample, rate)) = model::rate_of(delivery) else { return };
-        if state.rounds.update(&sample, delivery.total_delivered) {
+        if state.rounds.update(sample.prior_delivered, delivery.total_delivered) {
             state.round_start = true;
             state.conserves = false;
         }
@@ -297,9 +318,26 @@ impl Bbr {
         }
     }
 
+    /// The same in ns-3: UpdateBottleneckBandwidth. A sample that shows no rate leaves the round as it is.
+    fn update_bandwidth_of_ns3(&mut self, delivery: &Delivery) {
+        let state = &mut *self.state;
+        let Some(socket) = &mut state.ns3 else { return };
+        let held_back = &state.held_back;
+        let Some(shown) = socket.take(delivery, |sample| held_back.is_app_limited(sample)) else { return };
+        state.round_start = state.rounds.update(shown.prior_delivered, delivery.total_delivered);
+        state.conserves &= !state.round_start;
+        if !shown.app_limited || shown.rate >= state.bandwidth.get() {
+            state.bandwidth.update(shown.rate, state.rounds.count, self.parameters.bandwidth_rounds);
+        }
+    }
+
     /// Updates the estimate of ACK aggregation (tcp_bbr.c, bbr_update_ack_aggregation).
     fn update_aggregation(&mut self, window: &Window, delivery: &Delivery) {
-        if delivery.rate.is_none_or(|sample| sample.interval.is_none()) {
+        let shows_nothing = match &self.state.ns3 {
+            Some(socket) => delivery.delivered == 0 || !socket.shows(),
+            None => delivery.rate.is_none_or(|sample| sample.interval.is_none()),
+        };
+        if shows_nothing {
             return;
         }
         let bandwidth = self.bandwidth();
@@ -310,6 +348,10 @@ impl Bbr {
                 state.excess_rounds = 0;
                 state.excess = [0, state.excess[0]];
             }
+        }
+        if let Some(socket) = &mut state.ns3 {
+            state.excess[0] = state.excess[0].max(socket.excess(delivery, bandwidth, window.cwnd));
+            return;
         }
         if state.aggregation.delivered + delivery.delivered >= AGGREGATION_SEGMENTS * window.mss {
             state.aggregation.restart(delivery.now);
@@ -324,12 +366,16 @@ impl Bbr {
 
     /// The addition to the window for ACK aggregation, in segments (tcp_bbr.c, bbr_ack_aggregation_cwnd).
     fn aggregation_budget(&self, mss: u64) -> u64 {
+        self.aggregation_in_bytes() / mss
+    }
+
+    fn aggregation_in_bytes(&self) -> u64 {
         if !self.state.is_full {
             return 0;
         }
         let excess = self.parameters.extra_acked_gain * self.state.excess[0].max(self.state.excess[1]) as f64;
         let most = self.bandwidth() * AGGREGATION_TIME;
-        (excess.min(most) / mss as f64) as u64
+        excess.min(most) as u64
     }
 
     /// Advances the phase of PROBE_BW when due (tcp_bbr.c, bbr_update_cycle_phase).
@@ -349,7 +395,8 @@ impl Bbr {
         if gain > 1.0 {
             // The phase lasts until the data in flight reaches the gain, or until a loss shows that the path cannot
             // hold it.
-            let shows = delivery.lost > 0 || in_network >= self.inflight(gain, window.mss);
+            let lost = if self.state.ns3.is_some() { ns3::lost(delivery) } else { delivery.lost };
+            let shows = lost > 0 || in_network >= self.inflight(gain, window.mss);
             is_full_length && shows
         } else if gain < 1.0 {
             is_full_length || in_network <= self.inflight(1.0, window.mss)
@@ -365,14 +412,18 @@ impl Bbr {
 
     /// Enters PROBE_BW in a random phase, so that flows do not probe at the same time.
     fn enter_probe_bw(&mut self, now: Time) {
-        let draw = (self.state.random.unit() * FIRST_PHASES as f64) as u64;
+        let phases = if self.state.ns3.is_some() { ns3::FIRST_PHASES } else { FIRST_PHASES };
+        let draw = (self.state.random.unit() * phases as f64) as u64;
         self.begin_phase((PHASES - draw) % PHASES, now);
     }
 
     /// Checks whether STARTUP has filled the pipe (tcp_bbr.c, bbr_check_full_bw_reached).
     fn check_full(&mut self, delivery: &Delivery) {
         let state = &mut *self.state;
-        let is_app_limited = delivery.rate.is_some_and(|sample| state.held_back.is_app_limited(&sample));
+        let is_app_limited = match &state.ns3 {
+            Some(socket) => socket.is_app_limited(),
+            None => delivery.rate.is_some_and(|sample| state.held_back.is_app_limited(&sample)),
+        };
         if state.is_full || !state.round_start || is_app_limited {
             return;
         }
@@ -403,7 +454,11 @@ impl Bbr {
     fn update_min_rtt(&mut self, window: &mut Window, delivery: &Delivery) {
         let now = delivery.now;
         let has_expired = now.since(self.state.min_rtt_since) > self.parameters.min_rtt_filter;
-        if let Some(rtt) = delivery.rate.and_then(|sample| sample.rtt)
+        let rtt = match &self.state.ns3 {
+            Some(socket) => socket.last_rtt(),
+            None => delivery.rate.and_then(|sample| sample.rtt),
+        };
+        if let Some(rtt) = rtt
             && (has_expired || self.state.min_rtt.is_none_or(|min_rtt| self.renews(rtt, min_rtt)))
         {
             self.state.min_rtt = Some(rtt);
@@ -426,7 +481,7 @@ impl Bbr {
     /// Whether a sample renews the minimum RTT. In Linux an equal one did until 5.9.
     fn renews(&self, rtt: Duration, min_rtt: Duration) -> bool {
         match self.parameters.rules {
-            Rules::Published => rtt <= min_rtt,
+            Rules::Published | Rules::Ns3 => rtt <= min_rtt,
             Rules::Linux => rtt < min_rtt,
         }
     }
@@ -488,7 +543,9 @@ impl Bbr {
     fn set_window(&mut self, window: &mut Window, delivery: &Delivery) {
         let mss = window.mss;
         let least = self.parameters.least_window * mss;
-        if delivery.delivered > 0 {
+        if delivery.delivered > 0 && self.state.ns3.is_some() {
+            self.set_window_of_ns3(window, delivery);
+        } else if delivery.delivered > 0 {
             let cwnd = self.window_in_recovery(window, delivery);
             window.cwnd = if self.state.conserves {
                 cwnd.max(delivery.in_flight + delivery.delivered)
@@ -499,6 +556,37 @@ impl Bbr {
         if self.state.mode == Mode::ProbeRtt {
             window.cwnd = window.cwnd.min(least);
         }
+    }
+
+    /// The same in ns-3: CongestionStateSet, CwndEvent and SetCwnd. What is lost counts in fast recovery only, and its end
+    /// sets the window to ssthresh, the data in flight where DRAIN began.
+    fn set_window_of_ns3(&mut self, window: &mut Window, delivery: &Delivery) {
+        let mss = window.mss;
+        let target = self.inflight_of_ns3(self.cwnd_gain(), mss) + self.aggregation_in_bytes();
+        let state = &mut *self.state;
+        let Some(socket) = &mut state.ns3 else { return };
+        let repairs = socket.is_repairing(delivery);
+        if repairs && !state.prior.was_in_recovery {
+            state.conserves = true;
+            window.cwnd = delivery.in_flight + delivery.delivered.max(mss);
+        } else if !repairs && state.prior.was_in_recovery {
+            state.conserves = false;
+            window.cwnd = window.ssthresh.min(u64::from(u32::MAX));
+        }
+        state.prior.was_in_recovery = repairs;
+        if repairs {
+            window.cwnd = window.cwnd.saturating_sub(ns3::lost(delivery)).max(mss);
+            if state.conserves {
+                window.cwnd = window.cwnd.max(delivery.in_flight + delivery.delivered);
+                return;
+            }
+        }
+        if state.is_full {
+            window.cwnd = ns3::grown(window.cwnd, delivery.delivered).min(target);
+        } else if window.cwnd < target || delivery.total_delivered < INITIAL_SEGMENTS * mss {
+            window.cwnd += delivery.delivered;
+        }
+        window.cwnd = window.cwnd.max(self.parameters.least_window * mss);
     }
 
     /// Grows the window by the bytes delivered. The target is an upper bound only once the pipe is full.
@@ -522,7 +610,7 @@ impl CongestionControl for Bbr {
     /// tcp_bbr.c, bbr_init: the lifetime of the minimum RTT begins now, by the rules of Linux with that of the handshake.
     fn on_established(&mut self, _window: &mut Window, srtt: Duration, now: Time) {
         self.state.min_rtt_since = now;
-        if self.is_linux() && srtt > Duration::ZERO {
+        if self.parameters.rules != Rules::Published && srtt > Duration::ZERO {
             self.state.min_rtt = Some(srtt);
         }
     }
@@ -532,6 +620,13 @@ impl CongestionControl for Bbr {
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
         match event {
             CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => self.save_cwnd(window),
+            CongestionEvent::Timeout if self.state.ns3.is_some() => {
+                self.state.prior.was_in_recovery = false;
+                self.state.round_start = true;
+                if let Some(socket) = &mut self.state.ns3 {
+                    socket.on_timeout();
+                }
+            }
             CongestionEvent::Timeout => {
                 self.state.prior.was_in_recovery = true;
                 self.state.full_bandwidth = 0.0;
@@ -584,7 +679,7 @@ impl CongestionControl for Bbr {
     }
 
     fn needs(&self) -> Needs {
-        model::needs()
+        Needs { common_random: self.state.ns3.is_some(), ..model::needs() }
     }
 }
 
@@ -634,7 +729,7 @@ mod tests {
     #[test]
     fn first_probe_of_the_rtt() {
         let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
-        for rules in ["published", "linux"] {
+        for rules in ["published", "linux", "ns3"] {
             let parameters = serde_json::from_value(json!({"rules": rules})).expect("parameters of bbr");
             let mut bbr = Bbr::new(Arc::new(parameters));
             let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };

@@ -171,6 +171,10 @@ pub struct Delivery {
     pub prior_in_flight: u64,
     /// See `prior_in_flight`.
     pub in_flight: u64,
+    /// Bytes found lost and not delivered since, before this acknowledgement and once it is taken into account.
+    pub prior_unrepaired: u64,
+    /// See `prior_unrepaired`.
+    pub unrepaired: u64,
     /// How long pacing holds back the next segment.
     pub held_back: Duration,
     /// The rate sample, if it delivered anything.
@@ -201,6 +205,9 @@ pub struct Needs {
     pub governs: bool,
     /// Random numbers ([`CongestionControl::take_random`]).
     pub random: bool,
+    /// These are the same for all flows of a run.
+    #[serde(skip)]
+    pub common_random: bool,
 }
 
 /// A congestion signal, or the news that the latest was spurious, as the sender passes it to its algorithm.

@@ -147,9 +147,9 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Whether a sample ends the round.
-    pub(super) fn update(&mut self, sample: &RateSample, total_delivered: u64) -> bool {
-        let ends = sample.prior_delivered >= self.began_at;
+    /// Whether a sample ends the round, of a segment sent when so many bytes had been delivered.
+    pub(super) fn update(&mut self, prior_delivered: u64, total_delivered: u64) -> bool {
+        let ends = prior_delivered >= self.began_at;
         if ends {
             self.restart(total_delivered);
             self.count += 1;

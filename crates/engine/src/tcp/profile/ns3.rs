@@ -169,6 +169,7 @@ pub(super) fn defaults_of_3_48() -> Vec<AlgorithmDefault> {
         .of_stack(),
         default_of("dctcp", "loss_as_marks", true, "ns-3.48 tcp-dctcp.cc, GetSsThresh: (1 - alpha / 2) of cwnd"),
         default_of("bbr", "high_gain", 2.89, "ns-3.48 tcp-bbr.cc, HighGain"),
+        default_of("bbr", "rules", Ns3Rules::Ns3, "ns-3.48 tcp-bbr.cc, tcp-rate-ops.cc and tcp-socket-base.cc"),
         default_of("cubic", "name", "hystart", "ns-3.48 tcp-cubic.cc, HyStart: on").of_slow_start(),
         default_of("cubic", "train_cushion", Duration::ZERO, "ns-3.48 tcp-cubic.cc, HystartUpdate").of_slow_start(),
         default_of("cubic", "train_divisor", 1, "ns-3.48 tcp-cubic.cc, HystartUpdate: the whole minimum RTT")

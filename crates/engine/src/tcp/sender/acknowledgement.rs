@@ -55,6 +55,7 @@ impl Sender {
         let acked = number - self.flight.una;
         let prior_in_flight = self.flight.pipe();
         let follows_gap = self.flight.scoreboard.sacked() > 0;
+        let prior_unrepaired = self.flight.scoreboard.lost() * self.flight.window.mss;
         let mut progress = Progress::default();
         if !sacks.is_empty() || acked > 0 {
             progress = self.take_arrivals(ack, now);
@@ -80,6 +81,7 @@ impl Sender {
                 acked,
                 nxt: self.next_sequence(),
                 timestamps,
+                prior_unrepaired,
                 ..delivery
             })
         } else {
@@ -96,7 +98,8 @@ impl Sender {
         let restarts_timer = self.take_step(step, &growth, &arrival, now, outbox);
         if let Some(delivery) = delivery {
             let in_recovery = !self.flight.is_open();
-            self.algorithm.on_delivery(&mut self.flight.window, &Delivery { in_recovery, ..delivery });
+            let unrepaired = self.flight.scoreboard.lost() * self.flight.window.mss;
+            self.algorithm.on_delivery(&mut self.flight.window, &Delivery { in_recovery, unrepaired, ..delivery });
         }
         if acked > 0 {
             if self.flight.scoreboard.outstanding() == 0 {

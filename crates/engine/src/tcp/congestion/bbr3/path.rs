@@ -58,7 +58,7 @@ impl Bbr3 {
     /// UpdateMaxBw() of section 5.5.5 and UpdateRound() of section 5.5.1.
     pub(super) fn update_max_bw(&mut self, ack: &Sampled) {
         let state = &mut *self.state;
-        state.round_start = state.rounds.update(&ack.sample, ack.delivery.total_delivered);
+        state.round_start = state.rounds.update(ack.sample.prior_delivered, ack.delivery.total_delivered);
         if state.round_start {
             state.cycle.rounds_since_up += 1;
             state.cwnd_limited = (false, state.cwnd_limited.0);

@@ -1,6 +1,7 @@
 //! ns-3's rules of algorithms whose RFC or paper says something else, one file each. Written from the behaviour of its
 //! sources; the functions named are where it is defined.
 
+pub(super) mod bbr;
 pub(super) mod compound;
 pub(super) mod compound_2014;
 pub(super) mod cubic;
