@@ -58,13 +58,22 @@ impl Rig {
 
     /// Processes an acknowledgement of all segments before `next` with these SACK blocks. Returns the segments sent.
     pub(super) fn ack(&mut self, milliseconds: u64, next: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+        self.ack_with(milliseconds, next, blocks, false)
+    }
+
+    /// The same, with ECN-Echo.
+    fn ack_marked(&mut self, milliseconds: u64, next: u64) -> Vec<u64> {
+        self.ack_with(milliseconds, next, &[], true)
+    }
+
+    fn ack_with(&mut self, milliseconds: u64, next: u64, blocks: &[(u64, u64)], echoes_congestion: bool) -> Vec<u64> {
         let mut sacks = SackBlocks::default();
         for (start, end) in blocks {
             sacks.push(Block { start: 1 + start * MSS, end: 1 + end * MSS });
         }
         let options = AckOptions { sacks, ..AckOptions::NONE };
         let number = 1 + next * MSS;
-        let ack = Acknowledgement { number, echo: Time::ZERO, echoes_congestion: false, options: &options };
+        let ack = Acknowledgement { number, echo: Time::ZERO, echoes_congestion, options: &options };
         self.sender.on_ack(&ack, at(milliseconds), &mut self.outbox);
         self.sent()
     }
@@ -324,4 +333,63 @@ fn real_timeout_repaired() {
     assert_eq!(rig.ack(1400, 1, &[]), [5, 6]);
     assert_eq!(rig.ack(1500, 1, &[(5, 6)]), [1], "lost data");
     assert_eq!(rig.sender.statistics.undone_reductions, 0);
+}
+
+/// The settings of Linux's state CWR.
+fn cwr() -> Value {
+    json!({"ecn": "classic", "prr_on_marks": true, "flight_size": "window", "counting": "segments"})
+}
+
+/// Linux tcp_input.c, tcp_enter_cwr and tcp_cwnd_reduction, by hand: marks halve a window of ten segments in proportion to what
+/// arrives, a segment for two, until five are in flight. The state ends above the segments that were outstanding, and the window is
+/// then ssthresh. Reduced at once (RFC 3168 section 6.1.2), it lets none leave until five are in flight.
+#[test]
+fn marks_reduce_proportionally() {
+    let mut rig = Rig::with(&cwr(), 10, None);
+    let sent: Vec<Vec<u64>> =
+        (1..=11).map(|next| if next == 1 { rig.ack_marked(200, 1) } else { rig.ack(200 + next, next, &[]) }).collect();
+    let expected: [&[u64]; 11] = [&[10], &[], &[11], &[], &[12], &[], &[13], &[], &[], &[14], &[15]];
+    assert_eq!(sent, expected);
+    assert_eq!((rig.sender.window().cwnd / MSS, rig.sender.window().ssthresh), (5, 5 * MSS));
+
+    let mut at_once = Rig::with(&json!({"ecn": "classic", "flight_size": "window"}), 10, None);
+    assert!(at_once.ack_marked(200, 1).is_empty());
+    assert!((2..=4).all(|next| at_once.ack(200 + next, next, &[]).is_empty()));
+}
+
+/// A loss that is found while marks reduce the window does not reduce it once more, nor does a timeout (Linux tcp_input.c,
+/// tcp_enter_recovery and tcp_enter_loss); the recovery ends with what was outstanding at the marks. A window of data later it does.
+#[test]
+fn loss_while_marks_reduce() {
+    let mut rig = Rig::with(&cwr(), 10, None);
+    rig.ack_marked(200, 1);
+    assert_eq!(rig.ack(201, 1, &[(2, 5)])[0], 1);
+    assert_eq!(rig.sender.window().ssthresh, 5 * MSS);
+    rig.ack(300, 10, &[]);
+    // The six segments that this delivers then grow the window by one, as outside of recoveries.
+    assert_eq!((rig.sender.window().cwnd / MSS, rig.sender.window().ssthresh), (6, 5 * MSS));
+
+    let mut rig = Rig::with(&cwr(), 10, None);
+    rig.ack_marked(200, 1);
+    rig.sender.on_timer(rig.sender.deadline(), &mut rig.outbox);
+    rig.sender.on_timer(rig.sender.deadline(), &mut rig.outbox);
+    assert_eq!(rig.sender.statistics.timeouts, 1);
+    assert_eq!(rig.sender.window().ssthresh, 5 * MSS);
+}
+
+/// Marks show congestion: a fast recovery during which they are reported is not taken back, though its retransmission proves needless
+/// (Linux tcp_input.c, tcp_fastretrans_alert; RFC 4015 section 3.2).
+#[test]
+fn no_undo_after_marks() {
+    for (is_marked, ssthresh) in [(false, u64::MAX), (true, 5 * MSS)] {
+        let mut rig = Rig::with(&json!({"ecn": "classic", "flight_size": "window"}), 10, None);
+        assert_eq!(rig.ack(200, 0, &[(1, 4)])[0], 0);
+        if is_marked {
+            rig.ack_marked(201, 4);
+        } else {
+            rig.ack(201, 4, &[]);
+        }
+        rig.ack(300, 4, &[(0, 1)]);
+        assert_eq!(rig.sender.window().ssthresh, ssthresh, "marked: {is_marked}");
+    }
 }

@@ -35,6 +35,7 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "ecn_codepoint": ("ect0", "ECT(0)"),
     "ecn_on_control": (False, "ECN on data segments only"),
     "abe": (False, "no ABE"),
+    "prr_on_marks": (True, "reductions by PRR after marks (tcp_input.c, tcp_enter_cwr)"),
     "limited_transmit": (True, "limited transmit"),
     "repeated_fast_retransmit": (True, "another fast retransmit"),
     "flight_size": ("window", "the congestion window (tcp_reno_ssthresh)"),

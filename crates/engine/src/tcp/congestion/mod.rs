@@ -87,8 +87,8 @@ pub struct Ack {
     pub nxt: u64,
     /// Bytes sent and neither acknowledged nor known to be lost, after this acknowledgement.
     pub in_flight: u64,
-    /// Whether data above a gap had been SACKed before it arrived: Linux's state Disorder (tcp_input.c,
-    /// tcp_try_keep_open).
+    /// Whether data above a gap had been SACKed before it arrived, or marks were reducing the window: Linux's states Disorder and
+    /// CWR (tcp_input.c, tcp_try_keep_open, tcp_enter_cwr).
     pub follows_gap: bool,
     /// From the sender to the receiver, of the latest segment that the receiver had when it acknowledged. Only for
     /// algorithms that ask ([`Needs::one_way_delay`]).
@@ -179,7 +179,8 @@ pub struct Delivery {
     pub held_back: Duration,
     /// The rate sample, if it delivered anything.
     pub rate: Option<RateSample>,
-    /// Whether losses are being repaired once this acknowledgement is taken into account.
+    /// Whether losses are being repaired, or marks reduce the window in proportion to what is delivered, once this acknowledgement
+    /// is taken into account.
     pub in_recovery: bool,
     /// See [`Ack::timestamps`].
     pub timestamps: Option<Timestamps>,
@@ -251,6 +252,7 @@ impl CongestionEvent {
 /// The other methods have defaults that do nothing; those that concern pacing, deliveries or random numbers are called only
 /// if [`needs`](CongestionControl::needs) asks for it.
 ///
+/// A reduction after marks that takes a round trip (the stack's `prr_on_marks`) is to an algorithm as a fast recovery.
 /// For an acknowledgement of new data outside fast recovery, the sender calls [`on_ack`](CongestionControl::on_ack), then, if the
 /// window may grow, slow start or [`increase`](CongestionControl::increase), or both if slow start ends in the middle. During
 /// fast recovery it calls neither, and the recovery sets the window.

@@ -65,6 +65,7 @@ pub(super) fn release_6() -> Vec<Setting> {
             0,
             "Linux Documentation/networking/ip-sysctl.rst, tcp_ecn_fallback 1; tcp_output.c, tcp_ecn_clear_syn",
         ),
+        setting("prr_on_marks", true, "Linux tcp_input.c, tcp_enter_cwr and tcp_cwnd_reduction: the state CWR"),
         setting("flight_size", FlightSize::Window, "Linux tcp_cong.c, tcp_reno_ssthresh, and tcp_cubic.c use snd_cwnd"),
         setting(
             "send_buffer_grows",
@@ -131,6 +132,13 @@ pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
             "Linux tcp_lp.c, tcp_lp_owd_calculator: delays of timestamps in milliseconds; tcp_lp_pkts_acked: minimum and \
              maximum start anew at each indication",
         ),
+        default_of(
+            "prague",
+            "prr_on_marks",
+            false,
+            "github.com/L4STeam/linux tcp_prague.c, prague_enter_cwr: the window is reduced at once",
+        )
+        .of_stack(),
         linux("scalable", "Linux tcp_scalable.c, tcp_scalable_cong_avoid: whole segments"),
     ]
 }

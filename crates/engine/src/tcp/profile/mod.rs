@@ -127,6 +127,7 @@ parameters! {
         ecn_codepoint: Codepoint = Codepoint::Ect0, "Codepoint of ECN-capable packets", "RFC 3168 section 5, RFC 8311 section 2";
         ecn_on_control: bool = false, "Make SYNs, acknowledgements and retransmissions ECN-capable too", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5: they are not";
         ecn_syn_retries: u64 = 1, in 0..30, "Retransmissions of a SYN that still ask for ECN; an answer to a later one, the first that arrives, opens a connection without ECN", "RFC 9768 section 3.1.4.1: one; RFC 3168 section 6.1.1.1 lets the first go without";
+        prr_on_marks: bool = false, "With recovery rack: reduce the window after marks in proportion to what is delivered, as after losses; off: at once", "RFC 3168 section 6.1.2 halves it, RFC 9937 is of losses; Linux tcp_input.c, tcp_enter_cwr and tcp_cwnd_reduction";
         abe: bool = false, "Reduce the window less on marks than on losses, with algorithms that have a factor for it", "RFC 8511, experimental";
         limited_transmit: bool = true, "Send new data on the first two duplicate acknowledgements", "RFC 3042";
         duplicate_ack_threshold: u64 = 3, in 1..100, "Number of duplicate acknowledgements, or of segments SACKed above, that indicates a loss", "RFC 5681 section 3.2, RFC 6675 section 2 (DupThresh)";

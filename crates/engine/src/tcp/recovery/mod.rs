@@ -40,7 +40,7 @@ pub enum Step {
     Grow,
     /// Fast recovery starts, after the window has grown.
     Enter,
-    /// Fast recovery continues.
+    /// Fast recovery continues, or a reduction of the window after marks.
     Repair {
         /// What is sent for it.
         at_once: Immediate,
@@ -271,6 +271,11 @@ impl Recovery {
                 let is_suspicious = is_duplicate || arrival.progress.newly_lost > 0;
                 if is_suspicious && each!(self, recovery => recovery.finds_loss(flight, arrival)) {
                     Step::Enter
+                } else if let Recovery::Rack(rack) = self
+                    && rack.is_reducing()
+                {
+                    rack.reduce(flight, arrival);
+                    Step::REPAIR
                 } else {
                     Step::Grow
                 }
@@ -383,14 +388,47 @@ impl Recovery {
     }
 
     /// Whether a timeout lowers ssthresh; `repeats` tells whether the same segment has already timed out (RFC 5681 section 3.1).
-    /// RACK-TLP spares a window that a fast recovery is already reducing: Linux tcp_input.c,
+    /// RACK-TLP spares a window that a fast recovery, or a reduction after marks, is already reducing: Linux tcp_input.c,
     /// tcp_enter_loss. ns-3 lowers it each time, since it asks whether the segment was sent again only after forgetting it:
     /// tcp-socket-base.cc, ReTxTimeout.
     pub fn reduces_on_timeout(&self, flight: &Flight, repeats: bool) -> bool {
         match self {
             Recovery::Ns3(_) => true,
-            Recovery::Rack(_) => !repeats && flight.phase != Phase::Recovery,
+            Recovery::Rack(rack) => !repeats && !rack.has_reduced(flight),
             _ => !repeats,
+        }
+    }
+
+    /// Starts to reduce the window in proportion to what is delivered, after marks. `nxt` is SND.NXT. Returns whether this recovery
+    /// does so.
+    pub fn start_reduction(&mut self, flight: &Flight, nxt: u64) -> bool {
+        match self {
+            Recovery::Rack(rack) => {
+                rack.start_reduction(flight, nxt);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether such a reduction is under way, outside fast recovery.
+    #[inline]
+    pub fn is_reducing(&self) -> bool {
+        matches!(self, Recovery::Rack(rack) if rack.is_reducing())
+    }
+
+    /// Ends such a reduction if the current acknowledgement does.
+    #[inline]
+    pub fn end_reduction(&mut self, flight: &mut Flight) {
+        if let Recovery::Rack(rack) = self {
+            rack.end_reduction(flight);
+        }
+    }
+
+    /// Marks have shown that the latest reduction was called for.
+    pub fn confirm_reduction(&mut self) {
+        if let Recovery::Rack(rack) = self {
+            rack.confirm_reduction();
         }
     }
 

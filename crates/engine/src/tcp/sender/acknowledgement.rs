@@ -32,7 +32,7 @@ struct Growth<'a> {
     acked: u64,
     /// Bytes newly delivered, cumulatively or by SACK blocks.
     delivered: u64,
-    /// Whether data above a gap had been SACKed before.
+    /// Whether data above a gap had been SACKed before, or marks were reducing the window.
     follows_gap: bool,
     /// Segments newly known to be marked.
     marked: u64,
@@ -54,8 +54,8 @@ impl Sender {
         let sacks = options.sacks.as_slice();
         let acked = number - self.flight.una;
         let prior_in_flight = self.flight.pipe();
-        let follows_gap = self.flight.scoreboard.sacked() > 0;
         let prior_unrepaired = self.flight.scoreboard.lost() * self.flight.window.mss;
+        let follows_gap = self.flight.scoreboard.sacked() > 0 || self.recovery.is_reducing();
         let mut progress = Progress::default();
         if !sacks.is_empty() || acked > 0 {
             progress = self.take_arrivals(ack, now);
@@ -87,6 +87,7 @@ impl Sender {
         } else {
             None
         };
+        self.recovery.end_reduction(&mut self.flight);
         if marked > 0 {
             self.on_marks(now);
         }
@@ -97,7 +98,7 @@ impl Sender {
         let growth = Growth { acked, delivered, follows_gap, marked, rtt, timestamps, options };
         let restarts_timer = self.take_step(step, &growth, &arrival, now, outbox);
         if let Some(delivery) = delivery {
-            let in_recovery = !self.flight.is_open();
+            let in_recovery = !self.flight.is_open() || self.recovery.is_reducing();
             let unrepaired = self.flight.scoreboard.lost() * self.flight.window.mss;
             self.algorithm.on_delivery(&mut self.flight.window, &Delivery { in_recovery, unrepaired, ..delivery });
         }

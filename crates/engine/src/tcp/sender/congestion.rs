@@ -22,6 +22,7 @@ impl Sender {
     /// Starts recovery from a loss that the current acknowledgement shows.
     pub(super) fn enter_recovery(&mut self, arrival: &Arrival, now: Time, outbox: &mut Vec<Packet>) {
         let nxt = self.next_sequence();
+        let is_reducing = self.recovery.is_reducing();
         let algorithm = &mut self.algorithm;
         let entry = self.recovery.enter(&mut self.flight, arrival, nxt, |flight| {
             let event = CongestionEvent::Loss { flight_size: flight.flight_size() };
@@ -31,7 +32,9 @@ impl Sender {
         match entry {
             Entry::StartOver => self.start_over(now, outbox),
             Entry::Repair { first } => {
-                self.marks.on_reduced(nxt);
+                if !is_reducing {
+                    self.marks.on_reduced(nxt);
+                }
                 let mss = self.flight.window.mss;
                 if first != Immediate::Nothing && !self.pacer.holds_back_repair(mss, now) {
                     self.send_at_once(first, now, outbox);
@@ -68,12 +71,20 @@ impl Sender {
 
     /// Reduces the window when marks are reported, at most once per window of data.
     pub(super) fn on_marks(&mut self, now: Time) {
+        self.recovery.confirm_reduction();
         if self.marks.are_answered(self.flight.una) || !self.flight.is_open() {
             return;
         }
-        let flight_size = self.flight.flight_size();
-        self.reduce(CongestionEvent::Ecn { flight_size, abe: self.profile.abe }, now);
+        let event = CongestionEvent::Ecn { flight_size: self.flight.flight_size(), abe: self.profile.abe };
         self.statistics.mark_reductions += 1;
+        if self.profile.prr_on_marks && !self.flight.settings.is_governed {
+            let nxt = self.next_sequence();
+            if self.recovery.start_reduction(&self.flight, nxt) {
+                tell(&mut self.algorithm, &mut self.flight, event, now);
+                return self.marks.on_reduced(nxt);
+            }
+        }
+        self.reduce(event, now);
     }
 
     /// Reduces the window after a tail loss probe repaired a loss. The flight size is that before the acknowledgement,
@@ -84,7 +95,7 @@ impl Sender {
         self.reduce(CongestionEvent::Loss { flight_size }, now);
     }
 
-    /// Reduces the window without recovery.
+    /// Reduces the window at once.
     fn reduce(&mut self, event: CongestionEvent, now: Time) {
         tell(&mut self.algorithm, &mut self.flight, event, now);
         let window = &mut self.flight.window;

@@ -11,6 +11,8 @@ use crate::units::Rate;
 pub enum Repair {
     /// No recovery.
     None,
+    /// Marks reduce the window in proportion to what is delivered.
+    Reduction,
     /// Recovery from losses without a timeout.
     Recovery,
     /// Recovery after a timeout.
@@ -70,6 +72,7 @@ impl Sender {
         TcpInfo {
             state: self.state,
             repair: match self.flight.phase {
+                Phase::Open if self.recovery.is_reducing() => Repair::Reduction,
                 Phase::Open => Repair::None,
                 Phase::Recovery => Repair::Recovery,
                 Phase::Loss => Repair::Loss,
@@ -114,6 +117,7 @@ impl Repair {
     pub fn number_in_linux(self) -> u8 {
         match self {
             Repair::None => 0,
+            Repair::Reduction => 2,
             Repair::Recovery => 3,
             Repair::Loss => 4,
         }

@@ -1,6 +1,6 @@
 //! RACK-TLP: RFC 8985. Losses are detected by time (`detector.rs`). The end of a flight is probed before the
-//! retransmission timeout. The window is reduced proportionally (RFC 9937), and a spurious reduction is undone
-//! (`undo.rs`).
+//! retransmission timeout. The window is reduced proportionally (RFC 9937), after marks too if the stack does so, and a
+//! spurious reduction is undone (`undo.rs`).
 
 mod detector;
 mod timeout;
@@ -66,6 +66,8 @@ pub struct Rack {
     lost_again: bool,
     /// The reduction of the current episode, `None` if the algorithm sets the window.
     reduction: Option<ProportionalRateReduction>,
+    /// SND.NXT when marks began the reduction that is under way outside fast recovery: Linux's state CWR.
+    marked_at: Option<u64>,
 }
 
 impl Rack {
@@ -84,7 +86,49 @@ impl Rack {
             timeout: Timeout::new(),
             lost_again: false,
             reduction: None,
+            marked_at: None,
         }
+    }
+
+    /// Whether marks reduce the window.
+    pub(super) fn is_reducing(&self) -> bool {
+        self.marked_at.is_some()
+    }
+
+    /// Starts to reduce the window after marks: Linux tcp_input.c, tcp_enter_cwr. `nxt` is SND.NXT.
+    pub(super) fn start_reduction(&mut self, flight: &Flight, nxt: u64) {
+        self.reduction = Some(ProportionalRateReduction::new(flight.window.cwnd));
+        self.marked_at = Some(nxt);
+    }
+
+    /// Ends it once the segment that announces it has been acknowledged: Linux tcp_input.c, tcp_fastretrans_alert.
+    pub(super) fn end_reduction(&mut self, flight: &mut Flight) {
+        if self.marked_at.is_some_and(|nxt| flight.una > nxt) {
+            self.forget_reduction();
+            flight.window.cwnd = flight.window.ssthresh;
+        }
+    }
+
+    fn forget_reduction(&mut self) {
+        self.reduction = None;
+        self.marked_at = None;
+    }
+
+    /// Continues it with an acknowledgement that starts no recovery.
+    pub(super) fn reduce(&mut self, flight: &mut Flight, arrival: &Arrival) {
+        if let Some(reduction) = &mut self.reduction {
+            reduction.reduce(flight, arrival);
+        }
+    }
+
+    /// Whether the current window of data has reduced the window before a timeout: Linux tcp_input.c, tcp_enter_loss.
+    pub(super) fn has_reduced(&self, flight: &Flight) -> bool {
+        flight.phase == Phase::Recovery || self.marked_at.is_some_and(|nxt| flight.una < nxt)
+    }
+
+    /// No reduction is taken back once marks have shown congestion: Linux tcp_input.c, tcp_enter_cwr.
+    pub(super) fn confirm_reduction(&mut self) {
+        self.undo = None;
     }
 
     fn set_timer(&mut self, timer: Timer, wait: Duration, now: Time) {
@@ -157,6 +201,7 @@ impl Rack {
         } else if has_duplicate {
             self.on_needless_retransmission()
         } else if probe_repaired && flight.is_open() {
+            self.forget_reduction();
             Evidence::ProbeRepaired
         } else {
             Evidence::None
@@ -301,6 +346,12 @@ impl Repair for Rack {
             self.timeout.forget_retransmissions();
         }
         flight.scoreboard.start_episode();
+        if let Some(marked_at) = self.marked_at.take() {
+            // The window is being reduced already: Linux tcp_input.c, tcp_enter_recovery.
+            self.reduce(flight, arrival);
+            flight.begin_recovery(marked_at);
+            return Entry::Repair { first: flight.scoreboard.next_lost().into() };
+        }
         self.before_reduction(flight);
         reduce(flight);
         // At the end of a recovery the acknowledgement of its last data may show no further loss.
@@ -312,9 +363,7 @@ impl Repair for Rack {
     }
 
     fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
-        if let Some(reduction) = &mut self.reduction {
-            reduction.reduce(flight, arrival);
-        }
+        self.reduce(flight, arrival);
         Step::REPAIR
     }
 
@@ -336,7 +385,7 @@ impl Repair for Rack {
     fn on_timeout(&mut self, flight: &mut Flight, _rto: &Rto, now: Time) {
         self.detector.mark_losses_on_timeout(&mut flight.scoreboard, now);
         flight.window.cwnd = flight.pipe() + flight.window.mss;
-        self.reduction = None;
+        self.forget_reduction();
         self.probe = None;
         self.deadline = Time::NEVER;
     }
