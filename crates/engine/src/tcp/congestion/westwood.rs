@@ -62,8 +62,7 @@ impl Westwood {
         deviations: "bandwidth is not measured during fast recovery: the data acknowledged in it and its duration are \
                      left out, and duplicate acknowledgements do not count; the estimate is applied at the start of a \
                      congestion episode, in Linux at the end of recovery; ssthresh is at most the window, and half the \
-                     flight size while there is no estimate; with rules linux all this is as there, but marks set the \
-                     window at once",
+                     flight size while there is no estimate; with rules linux all this is as there",
     };
 
     /// Creates the state of a new connection.
@@ -123,8 +122,8 @@ impl CongestionControl for Westwood {
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
-        if self.linux.is_some() {
-            return;
+        if let Some((_, meter)) = &mut self.linux {
+            return meter.on_ack(ack);
         }
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));

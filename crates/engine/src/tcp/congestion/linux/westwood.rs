@@ -1,7 +1,7 @@
 //! Westwood+ as in Linux: tcp_westwood.c. Bandwidth is measured on every acknowledgement, also in recovery, and becomes the
 //! window when recovery ends. Times are in milliseconds (jiffies), data in bytes.
 
-use crate::tcp::congestion::{CongestionEvent, Delivery};
+use crate::tcp::congestion::{Ack, CongestionEvent, Delivery};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -25,8 +25,11 @@ pub(in crate::tcp::congestion) struct WestwoodMeter {
     rtt: u64,
     rtt_min: u64,
     restarts_rtt_min: bool,
-    /// Whether a reduction is under way, at whose end the window is set.
-    is_reducing: bool,
+    /// What has to be acknowledged until the end of the reduction that is under way, at which the window is set.
+    reduces_until: Option<u64>,
+    /// SND.UNA and SND.NXT at the latest acknowledgement outside of recoveries.
+    una: u64,
+    nxt: u64,
 }
 
 impl WestwoodMeter {
@@ -40,7 +43,9 @@ impl WestwoodMeter {
             rtt: FIRST_RTT,
             rtt_min: FIRST_RTT,
             restarts_rtt_min: true,
-            is_reducing: false,
+            reduces_until: None,
+            una: 0,
+            nxt: 0,
         }
     }
 
@@ -84,6 +89,11 @@ impl WestwoodMeter {
         acked - std::mem::take(&mut self.accounted)
     }
 
+    /// Takes an acknowledgement outside of recoveries.
+    pub(in crate::tcp::congestion) fn on_ack(&mut self, ack: &Ack) {
+        (self.una, self.nxt) = (ack.una, ack.nxt);
+    }
+
     /// Processes an acknowledgement: tcp_westwood_ack. At the end of a reduction the window is BWE x RTTmin:
     /// tcp_westwood_event, CA_EVENT_COMPLETE_CWR.
     pub(in crate::tcp::congestion) fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
@@ -101,34 +111,35 @@ impl WestwoodMeter {
             self.sample += self.count(delivery.acked, window.mss);
         }
         self.rtt_min = if std::mem::take(&mut self.restarts_rtt_min) { self.rtt } else { self.rtt_min.min(self.rtt) };
-        if self.is_reducing && !delivery.in_recovery {
+        if !delivery.in_recovery && self.reduces_until.is_some_and(|end| self.una >= end) {
             self.complete(window);
         }
     }
 
     fn complete(&mut self, window: &mut Window) {
-        self.is_reducing = false;
+        self.reduces_until = None;
         window.ssthresh = self.bandwidth_delay_product(window);
         window.cwnd = window.ssthresh;
     }
 
-    /// Answers congestion: with Reno's half until recovery ends (tcp_reno_ssthresh), on a timeout with BWE x RTTmin, after
+    /// Answers congestion: with Reno's half (tcp_reno_ssthresh) until recovery ends, or until what was outstanding as marks were
+    /// reported has been acknowledged (tcp_input.c, tcp_fastretrans_alert, in the state CWR), on a timeout with BWE x RTTmin, after
     /// which the minimum RTT is measured again (tcp_westwood_event, CA_EVENT_LOSS).
     pub(in crate::tcp::congestion) fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent) {
         match event {
             CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => {
-                if self.is_reducing {
+                if self.reduces_until.is_some() {
                     self.complete(window);
                 }
-                self.is_reducing = true;
+                self.reduces_until = Some(if matches!(event, CongestionEvent::Ecn { .. }) { self.nxt } else { 0 });
                 window.set_ssthresh(window.cwnd / window.mss / 2 * window.mss);
             }
             CongestionEvent::Timeout => {
-                self.is_reducing = false;
+                self.reduces_until = None;
                 window.ssthresh = self.bandwidth_delay_product(window);
                 self.restarts_rtt_min = true;
             }
-            CongestionEvent::Spurious => self.is_reducing = false,
+            CongestionEvent::Spurious => self.reduces_until = None,
         }
     }
 }
@@ -175,6 +186,27 @@ mod tests {
         assert_eq!(meter.sample, sampled + 2 * MSS);
         meter.on_delivery(&mut window, &delivery(170, 5 * MSS));
         assert_eq!(meter.sample, sampled + 5 * MSS);
+        assert_eq!((window.cwnd, window.ssthresh), (12 * MSS, 12 * MSS));
+    }
+
+    /// tcp_enter_cwr by hand: marks halve the window for as long as it takes until what was outstanding is acknowledged, also where
+    /// the stack reduces it at once, and the window is then those 12 segments of bandwidth and minimum RTT.
+    #[test]
+    fn marks() {
+        let mut window = Window { cwnd: 30 * MSS, ssthresh: u64::MAX, mss: MSS };
+        let mut meter = measured(&mut window);
+        let acknowledge = |meter: &mut WestwoodMeter, window: &mut Window, time, una| {
+            meter.on_ack(&Ack { una, nxt: una + 30 * MSS, ..Ack::default() });
+            meter.on_delivery(window, &delivery(time, 2 * MSS));
+        };
+        acknowledge(&mut meter, &mut window, 150, 20 * MSS);
+        meter.on_congestion(&mut window, CongestionEvent::Ecn { flight_size: 30 * MSS, abe: false });
+        window.cwnd = window.ssthresh;
+        for una in [20 * MSS, 30 * MSS, 49 * MSS] {
+            acknowledge(&mut meter, &mut window, 160, una);
+            assert_eq!(window.cwnd, 15 * MSS, "{una} acknowledged");
+        }
+        acknowledge(&mut meter, &mut window, 160, 50 * MSS);
         assert_eq!((window.cwnd, window.ssthresh), (12 * MSS, 12 * MSS));
     }
 
