@@ -55,8 +55,9 @@ const SYSCTLS: [(&str, &str); 13] = [
 ];
 
 /// Sysctls that would change it, and the values with which they do not. Any other sysctl of TCP has no effect on an endpoint.
+/// `early_retrans` 0 turns loss probes off. They are not turned off here: a script in which one would be sent fails at it.
 const FIXED: [(&str, &[&str]); 4] =
-    [("early_retrans", &["3", "4"]), ("frto", &["1", "2"]), ("recovery", &["1"]), ("reordering", &["3"])];
+    [("early_retrans", &["0", "3", "4"]), ("frto", &["1", "2"]), ("recovery", &["1"]), ("reordering", &["3"])];
 
 /// The scale of the window with the receive buffer of a machine with little memory, and with the one that `defaults.sh` sets.
 const DEFAULT_SCALE: u8 = 7;

@@ -28,8 +28,8 @@ fn missing_features_told() {
         ),
         ("`sysctl -q net.core.somaxconn=2`", "net.core.somaxconn"),
         (
-            "`sysctl -q net.ipv4.tcp_wmem=\"4096 50000 4194304\" net.ipv4.tcp_early_retrans=0`",
-            "net.ipv4.tcp_early_retrans=0",
+            "`sysctl -q net.ipv4.tcp_wmem=\"4096 50000 4194304\" net.ipv4.tcp_early_retrans=1`",
+            "net.ipv4.tcp_early_retrans=1",
         ),
         ("--so_filename=\"x.so\"", "--so_filename"),
         ("`tc qdisc replace dev tun0 root pfifo limit 0`", "`tc qdisc replace dev tun0 root pfifo limit 0`"),
