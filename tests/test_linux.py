@@ -760,6 +760,8 @@ def test_sender_overhead_is_jitter() -> None:
     """A sender's time of up to 1 ms over each packet is a delay of 0.5 ms and as much to both sides of it (tc-netem(8))."""
     files = translated(sender_overhead="1 ms").files
     assert "netem limit 10000000 delay 1500.000us 500.000us rate 100000000bit -14\n" in files["n0.tc"]
+    files = translated(sender_overhead="1 ms", stack={"random_overhead": False}).files
+    assert "netem limit 10000000 delay 1000.000us rate 100000000bit -14\n" in files["n0.tc"]
 
 
 def test_kernels_share_out_processors(monkeypatch: pytest.MonkeyPatch) -> None:

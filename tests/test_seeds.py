@@ -130,6 +130,33 @@ def test_default_sender_overhead() -> None:
     assert specified(network=network)["sender_overhead"] == 0
 
 
+@pytest.mark.parametrize(
+    ("profile", "expected"), [("ns3-3.48", 0), ("ns3-3.30", 0), ("ns2-2.35", 0), ("linux-6", 1.2), ("rfc", 1.2)]
+)
+def test_profile_says_whether_senders_have_overhead(profile: str, expected: float) -> None:
+    """Senders of ns-3 and ns-2 send at once, unless the scenario gives an overhead or its stack says that they have one."""
+    assert specified(stack=profile)["sender_overhead"] == expected * MILLISECOND
+    assert specified(stack={"profile": profile, "random_overhead": True})["sender_overhead"] == 1.2 * MILLISECOND
+    given = specified(stack=profile, sender_overhead="1 ms")
+    assert given["sender_overhead"] == MILLISECOND
+    assert [stack["random_overhead"] for stack in given["stacks"]] == [True]
+
+
+def test_senders_of_one_group_send_at_once() -> None:
+    """Alone on the path, segments of flows whose stack has no overhead take the same time; those of the other group do not."""
+    stacks = {"at once": "ns3-3.48", "late": "rfc"}
+    groups = [
+        flow(group=name, stack=stack, size="1000 B", start=f"{second + 0.5 * late} s")
+        for late, (name, stack) in enumerate(stacks.items())
+        for second in range(3)
+    ]
+    data = scenario_data(duration="5 s", warm_up="0 s", flows=groups)
+    del data["sender_overhead"]
+    flows = sojourn.run(from_data(data, "test")).flows
+    took = flows.with_columns(took=(pl.col("completed") - pl.col("start")).round(9))
+    assert {name: took.filter(flow_group=name)["took"].n_unique() for name in stacks} == {"at once": 1, "late": 3}
+
+
 def test_question_has_different_runs(question: Path) -> None:
     """The README's question with five seeds makes five different runs."""
     runs = sojourn.run(question, seeds=5).runs
@@ -264,10 +291,10 @@ def test_check_tells_random(spoken: Callable[..., str], question: Path, swept: P
     "study", ["alizadeh", "hanai", "heist", "kushwaha", "mareev", "ns3", "piotrowska", "proposals", "tsioliaridou"]
 )
 def test_studies_set_their_keys(study: str) -> None:
-    """Studies leave neither key to its default: they say when flows start and what senders take, as their papers do."""
+    """Studies leave neither key to its default: they say when flows start and what senders take, if anything."""
     from sojourn.study import library
 
     for cell in library.load(study).matrix.cells():
         scenario = cell.scenario
-        assert scenario.sender_overhead is not None
+        assert scenario.sender_overhead is not None or specify(scenario, 1)["sender_overhead"] == 0
         assert all(flows.start is not None or flows.start_within is not None for flows in scenario.flows)

@@ -48,7 +48,7 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "seed": seed,
         "duration": scenario.duration,
         "warm_up": scenario.warm_up,
-        "sender_overhead": chance.sender_overhead(scenario),
+        "sender_overhead": chance.sender_overhead(scenario, stacks),
         "nodes": nodes,
         "links": [_link(link, index, plugins, seed) for link in scenario.network.directed_links],
         "stacks": stacks,
@@ -183,7 +183,7 @@ def _flows(
         "name": control.name,
         "slow_start": _slow_start(scenario.stack, group),
         "parameters": _of_control(scenario.stack, group),
-        "stack": _stack_index(scenario.stack, group, stacks),
+        "stack": _stack_index(scenario, group, stacks),
         **_plugin(group.tcp.source, plugins),
     }
     pairs = [
@@ -247,9 +247,11 @@ def _profile(layers: list[StackChoice]) -> Profile:
     return catalogue.load().profile(layers[0].profile or DEFAULT_PROFILE)
 
 
-def _stack_index(default: StackChoice, group: Flows, stacks: list[dict[str, Value]]) -> int:
-    layers = _layers(default, group.stack)
+def _stack_index(scenario: Scenario, group: Flows, stacks: list[dict[str, Value]]) -> int:
+    layers = _layers(scenario.stack, group.stack)
     stack = _profile(layers).settings_with(group.tcp.control)
+    if scenario.sender_overhead:
+        stack[chance.SWITCH] = True
     for layer in layers:
         stack |= layer.settings
     if stack not in stacks:

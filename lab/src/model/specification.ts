@@ -83,7 +83,9 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
     seed: of.seed,
     duration: of.duration,
     warm_up: of.warmUp,
-    sender_overhead: of.overhead ?? Math.floor((OVERHEAD_BYTES * 8 * 1e12) / centre.rate),
+    sender_overhead: stacks.some((stack) => stack["random_overhead"])
+      ? (of.overhead ?? Math.floor((OVERHEAD_BYTES * 8 * 1e12) / centre.rate))
+      : 0,
     nodes: [...of.senders.map((host) => host.name), "left", "right", of.receiver.name],
     links: [
       {
@@ -122,6 +124,7 @@ function sourceOf(
   const stack: Values = {
     ...Object.fromEntries(profile.settings.map((one) => [one.name, one.value])),
     ...ownKinds("stack"),
+    ...(of.overhead === null ? {} : { random_overhead: true }),
     ...of.stack,
     ...each.stack,
   };

@@ -4,11 +4,17 @@ Without either, flows start together, stay in step, and every seed gives the sam
 are in docs/decisions/020-seeds-and-phase-effects.md.
 """
 
+from collections.abc import Iterable, Mapping
+
 from sojourn.scenario.model import Flows, Scenario
 from sojourn.units import PICOSECONDS
 
 #: Flows start at random within this time, or within this share of the time they have if that is shorter.
 START_WITHIN, START_SHARE = PICOSECONDS, 10
+
+#: The setting of a stack that says whether its senders take the overhead. Where a scenario gives one, all do unless their stack
+#: says otherwise.
+SWITCH = "random_overhead"
 
 #: Bytes whose transmission time at the bottleneck is the maximum of the senders' overhead: a random time from zero to the
 #: bottleneck's service time is what Floyd and Jacobson propose, "On traffic phase effects in packet-switched gateways", ACM CCR
@@ -26,8 +32,13 @@ def start_within(scenario: Scenario, flows: Flows) -> int:
     return min(START_WITHIN, ends // START_SHARE)
 
 
-def sender_overhead(scenario: Scenario) -> int:
-    """The maximum of the senders' random overhead, in ps; none without a queue, whose first is taken for the bottleneck's."""
+def sender_overhead(scenario: Scenario, stacks: Iterable[Mapping[str, object]]) -> int:
+    """The maximum of the senders' random overhead, in ps.
+
+    There is none where none of the stacks has it, or without a queue, whose first is taken for the bottleneck's.
+    """
+    if not any(stack[SWITCH] for stack in stacks):
+        return 0
     if scenario.sender_overhead is not None:
         return scenario.sender_overhead
     bottleneck = next((link for link in scenario.network.directed_links if link.queue is not None), None)

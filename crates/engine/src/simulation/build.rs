@@ -492,7 +492,7 @@ impl<'a> Builder<'a> {
             there: first_hop,
             back: first_hop_back,
             seed: self.specification.seed,
-            overhead: self.specification.sender_overhead,
+            overhead: self.overhead_limit(flow),
             group,
         };
         let given = offered(flow).map_err(|error| misfit(group, flow, &error))?;
@@ -550,10 +550,15 @@ impl<'a> Builder<'a> {
         Ok(first_hop_back)
     }
 
+    /// The upper bound of the random time that a flow's sender takes over a packet.
+    fn overhead_limit(&self, flow: &FlowSpecification) -> Duration {
+        if self.stacks[flow.source.stack].random_overhead { self.specification.sender_overhead } else { Duration::ZERO }
+    }
+
     fn add_flow(&mut self, group: usize, flow: &FlowSpecification, endpoints: Endpoints) {
         let index = self.flows.fixed.len() as u64;
         let seed = self.specification.seed;
-        let overhead = overhead(self.specification.sender_overhead, seed, index as u32);
+        let overhead = overhead(self.overhead_limit(flow), seed, index as u32);
         self.flows.fixed.push(Flow {
             endpoints,
             retransmission_armed: Time::NEVER,

@@ -12,6 +12,7 @@ from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.topology import LinkDevices, address, node
 from sojourn.backends.linux.traffic import Flow
 from sojourn.backends.linux.units import nanoseconds
+from sojourn.scenario import chance
 from sojourn.specification import RunSpecification
 from sojourn.units import PICOSECONDS
 
@@ -84,7 +85,7 @@ def plan(
     overhead = extra - topology.ETHERNET_HEADER
     mtu = max(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows)
     tcp = [flow for flow in flows if flow.is_tcp]
-    first_links = {paths[_ends(flow)][0]: run["sender_overhead"] for flow in flows}
+    first_links = {paths[_ends(flow)][0]: _overhead(run, flow) for flow in flows}
     last_links = {paths[_back(flow)][-1] for flow in tcp}
     own = partial(direct.translate, plugins=run.get("plugins", ()), modules=modules or {})
     batches, devices = topology.build(links, mtu, overhead, first_links, _limits(run, paths), limitations, own, besides.capture)
@@ -162,6 +163,10 @@ def _packet_size(run: RunSpecification, flow: Flow) -> int:
 def _stack(run: RunSpecification, flow: Flow) -> Mapping[str, Any]:
     found: Mapping[str, Any] = run["stacks"][flow.entry["source"]["stack"]]
     return found
+
+
+def _overhead(run: RunSpecification, flow: Flow) -> int:
+    return run["sender_overhead"] if _stack(run, flow)[chance.SWITCH] else 0
 
 
 def _limits(run: RunSpecification, paths: Mapping[tuple[int, int], list[int]]) -> dict[int, Limit]:

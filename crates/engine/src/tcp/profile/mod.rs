@@ -141,6 +141,7 @@ parameters! {
         send_buffer_grows: bool = false, "The send buffer grows with cwnd up to send_buffer, and the segment that fills it carries PSH", "RFC 9293 section 3.9.1 leaves it open; Linux tcp_input.c, tcp_sndbuf_expand";
         send_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Send buffer: limits the unacknowledged data", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
         receive_buffer: Bytes = Bytes(16 << 20), in 1..1000000000, "Receive buffer: the largest window that is advertised", "large enough not to limit; RFC 7323 section 2 lets windows reach 1 GiB";
+        random_overhead: bool = true, "Senders take a random time over each packet, up to the scenario's sender_overhead", "Floyd and Jacobson, ACM CCR 21(2), 1991: hosts do, and so are never in phase; ns-2 and ns-3 are unless told otherwise";
         reading_rate: Rate = Rate(0), in 0..1e15, "How fast the receiving application reads; 0: at once", "the papers' receivers read at once; RFC 9293 section 3.8.6: a window is what the buffer has room for";
     }
 }

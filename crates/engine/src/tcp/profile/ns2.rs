@@ -36,6 +36,7 @@ pub(super) fn release_2_35() -> Vec<Setting> {
         setting("repeated_fast_retransmit", false, "ns-2.35 tcl/lib/ns-default.tcl, bugFix_"),
         setting("limited_transmit", true, "ns-2.35 tcl/lib/ns-default.tcl, singledup_"),
         setting("flight_size", FlightSize::Window, "ns-2.35 tcp/tcp.cc, slowdown: half of windowd()"),
+        setting("random_overhead", false, "ns-2.35 tcl/lib/ns-default.tcl, overhead_ 0"),
         setting("send_buffer", Bytes(20 * PACKET.0), "ns-2.35 tcl/lib/ns-default.tcl, window_: 20 packets"),
         setting("receive_buffer", Bytes(20 * PACKET.0), "ns-2.35 tcl/lib/ns-default.tcl, window_: 20 packets"),
     ]

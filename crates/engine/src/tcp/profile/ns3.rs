@@ -43,6 +43,11 @@ fn common() -> Vec<Setting> {
             "ns-3 tcp-socket-base.cc, EnterRecovery and ReTxTimeout use BytesInFlight",
         ),
         setting(
+            "random_overhead",
+            false,
+            "ns-3 tcp-socket-base.cc, SendDataPacket: a segment goes to the layer below at once",
+        ),
+        setting(
             "send_buffer",
             Bytes(16 << 20),
             "not ns-3's default of 128 KiB, with which nine flows cannot fill a 900-packet buffer",
