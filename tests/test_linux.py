@@ -337,14 +337,17 @@ def test_delays_are_the_queues(kept: tuple[RunSpecification, RunResult]) -> None
     assert 0 < cbr["jitter"] < cbr["delay_max"] - cbr["delay_min"]
 
 
-def test_receivers_time_is_seconds(kept: tuple[RunSpecification, RunResult]) -> None:
-    """The kernel's time without a send window, in microseconds and since the flow began, becomes seconds of the window."""
+def test_limited_times_are_seconds(kept: tuple[RunSpecification, RunResult]) -> None:
+    """The kernel's times without a window or a buffer, in microseconds and since the flow began, become seconds of the window."""
     run, _ = kept
     text = (DATA / "dumbbell.result").read_text()
-    before, after = "rwnd_limited 0\nreceiver 0 start", "rwnd_limited 0\nreceiver 0 end"
-    text = text.replace(before, before.replace("0", "250000", 1)).replace(after, after.replace("0", "2000000", 1))
+    told = "rwnd_limited {} sndbuf_limited {}\nreceiver 0 {}"
+    for times, when in (((250_000, 100_000), "start"), ((2_000_000, 600_000), "end")):
+        assert told.format(0, 0, when) in text
+        text = text.replace(told.format(0, 0, when), told.format(*times, when))
     flows = reading.result(run, plan(run, Limitations()), text).flows
     assert flows["rwnd_limited"].to_list() == [1.75, None]
+    assert flows["sndbuf_limited"].to_list() == [0.5, None]
 
 
 def test_series_are_samples(kept: tuple[RunSpecification, RunResult]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn import catalogue, metrics, receivers, repetition, specification, transients
+from sojourn import buffers, catalogue, metrics, repetition, specification, transients
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, TRANSFERS, RunResult
 from sojourn.metrics.observation import Observation, observe, places
@@ -160,9 +160,9 @@ class Result:
         return repetition.note(self.repeated, self.scan("runs"))
 
     @cached_property
-    def limited(self) -> str | None:
-        """One line on flows that their receivers' windows limited; None if there are no such flows."""
-        return receivers.note(self.scan("flows"))
+    def limited(self) -> list[str]:
+        """One line each on flows that a buffer of the receiver or the sender limited, if there are such flows."""
+        return buffers.notes(self.scan)
 
     @cached_property
     def transients(self) -> pl.DataFrame:

@@ -191,7 +191,7 @@ def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame) -> Table:
 
 def _note(rows: pl.DataFrame, found: Result) -> list[str]:
     seeds = rows[SEEDS].unique().sort().to_list()
-    note = [each for each in (found.note, found.limited, found.unsettled) if each is not None]
+    note = [each for each in (found.note, *found.limited, found.unsettled) if each is not None]
     if not seeds or seeds[-1] == 1:
         return note
     return [f"Means over {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} seeds ± half of the 95 % interval.", *note]

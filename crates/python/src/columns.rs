@@ -77,6 +77,8 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "mark_reductions", rows, count(|counts| counts.mark_reductions))?;
     column(&frame, "undone_reductions", rows, count(|counts| counts.undone_reductions))?;
     column(&frame, "rwnd_limited", rows, tcp_time(|tcp| Some(tcp.statistics.receiver_limited.seconds())))?;
+    let own = tcp_time(|tcp| Some(tcp.statistics.send_buffer_limited.seconds()));
+    column(&frame, "sndbuf_limited", rows, own)?;
     column(&frame, "rtt_samples", rows, count(|counts| counts.rtt_samples))?;
     let rtt = |select: fn(&SenderStatistics) -> f64| {
         move |row: &FlowResult| Some(row.statistics()).filter(|counts| counts.rtt_samples > 0).as_ref().map(select)

@@ -29,6 +29,7 @@ FLOWS = pl.Schema(
         "mark_reductions": pl.UInt64(),
         "undone_reductions": pl.UInt64(),
         "rwnd_limited": pl.Float64(),
+        "sndbuf_limited": pl.Float64(),
         "rtt_samples": pl.UInt64(),
         "rtt_mean": pl.Float64(),
         "rtt_min": pl.Float64(),

@@ -14,7 +14,7 @@ from sojourn.metrics import METRICS
 #: Units of the columns and measures that are no metrics, as docs/measures.md has them.
 UNITS = {
     "s": re.compile(
-        r"(rtt|delay|sojourn)_(mean|min|max|p50|p95|p99|trimmed)|jitter|rtt|time|start|established|completed|stopped|rwnd_limited|\w+_s"
+        r"(rtt|delay|sojourn)_(mean|min|max|p50|p95|p99|trimmed)|jitter|rtt|time|start|established|completed|stopped|(rwnd|sndbuf)_limited|\w+_s"
         r"|(completion|ideal)_time|mouth_to_ear|video_(start_delay|played|stalled)"
     ),
     "B": re.compile(r"(total_)?bytes_\w+|mean_bytes|bytes|cwnd|ssthresh"),

@@ -1,6 +1,6 @@
 //! Flows that a buffer limits: they have a buffer of data a round trip, and the receiver's is to blame for it or not.
 
-use crate::support::{MS, Path, S, finite, tcp};
+use crate::support::{MS, Path, S, finite, profiled, tcp};
 use serde_json::json;
 use sojourn_engine::time::Duration;
 use sojourn_engine::units::Bytes;
@@ -30,6 +30,22 @@ fn receiver_limits_throughput() {
     let expected = (40 * segment * 8) as f64 / rtt;
     assert!((path.goodput(&result) / expected - 1.0).abs() < 0.01, "{} and {expected}", path.goodput(&result));
     assert_eq!(result.flows[0].statistics().receiver_limited, Duration(4 * S));
+}
+
+/// With the buffers exchanged the same time is the sender's, as `tcpi_sndbuf_limited` is. Linux's buffer that grows limits too, once it
+/// is as large as it may be: here with a third of the path's product.
+#[test]
+fn sender_limits_throughput() {
+    let mut grows = path(1000, 1000);
+    grows.stack = profiled("linux-6", "cubic").stack;
+    grows.stack.send_buffer = Bytes(131_072);
+    for (what, path, least) in [("constant", path(40, 1000), 4 * S), ("grows", grows, 4 * S - 40 * MS)] {
+        let statistics = path.run().flows[0].statistics();
+        assert_eq!(statistics.receiver_limited, Duration::ZERO, "{what}");
+        let limited = statistics.send_buffer_limited.0;
+        assert!((least..=4 * S).contains(&limited), "{what}: {limited} ps");
+    }
+    assert_eq!(path(1000, 40).run().flows[0].statistics().send_buffer_limited, Duration::ZERO);
 }
 
 /// The congestion window, the send buffer and the end of the stream are not the receiver's doing.

@@ -22,7 +22,7 @@ FIRST_BIN, RATIO = 1000, 1.01
 TIMEOUTS = ("TCPTimeouts",)
 FAST_RECOVERIES = ("TCPRenoRecovery", "TCPSackRecovery")
 
-#: Microseconds in a second: the unit of tcpi_rwnd_limited (struct tcp_info of include/uapi/linux/tcp.h).
+#: Microseconds in a second: the unit of tcpi_rwnd_limited and tcpi_sndbuf_limited (struct tcp_info of include/uapi/linux/tcp.h).
 MICROSECONDS = 10**6
 
 Values = dict[str, str]
@@ -129,6 +129,11 @@ def _difference(before: Values | None, after: Values | None, name: str) -> int |
     return int(after[name]) - (int(before[name]) if before is not None and name in before else 0)
 
 
+def _limited(before: Values | None, after: Values | None, name: str) -> float:
+    """Seconds of one of the times of ``tcp_info``."""
+    return (_difference(before, after, name) or 0) / MICROSECONDS
+
+
 def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dict[str, Any]:
     flow = plan.flows[number]
     entry = flow.entry
@@ -162,7 +167,7 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
         "fast_recoveries": counts(FAST_RECOVERIES),
         "mark_reductions": None if flow.is_tcp else 0,
         "undone_reductions": None if flow.is_tcp else 0,
-        "rwnd_limited": (_difference(sender_before, sender, "rwnd_limited") or 0) / MICROSECONDS if flow.is_tcp else None,
+        **{name: _limited(sender_before, sender, name) if flow.is_tcp else None for name in ("rwnd_limited", "sndbuf_limited")},
         **_delays(found.delay.get(number), found.delays.get(number, {})),
         "rtt_samples": samples,
         "rtt_mean": float(seen["rtt_sum"]) / samples / NANOSECONDS if samples else None,

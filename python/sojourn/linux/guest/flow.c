@@ -384,8 +384,9 @@ static void report_sender(const struct flow *flow, const char *when)
 	if (!flow->tcp)
 		fprintf(output, "sender %d %s segments %llu\n", flow->number, when, (unsigned long long)flow->sent);
 	else if (told(flow->socket, &info))
-		fprintf(output, "sender %d %s state %u segments %u retransmissions %u rwnd_limited %llu\n", flow->number, when,
-			info.tcpi_state, info.tcpi_data_segs_out, info.tcpi_total_retrans, (unsigned long long)info.tcpi_rwnd_limited);
+		fprintf(output, "sender %d %s state %u segments %u retransmissions %u rwnd_limited %llu sndbuf_limited %llu\n", flow->number,
+			when, info.tcpi_state, info.tcpi_data_segs_out, info.tcpi_total_retrans,
+			(unsigned long long)info.tcpi_rwnd_limited, (unsigned long long)info.tcpi_sndbuf_limited);
 }
 
 static void report_receiver(const struct flow *flow, const char *when)

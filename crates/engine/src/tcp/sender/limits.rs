@@ -1,14 +1,46 @@
 //! What keeps the sender from sending when the congestion window does not: the end of the stream, a buffer, or the receive window,
-//! which is probed when nothing is outstanding (RFC 9293 section 3.8.6.1). The time in
-//! which it is the receiver's is what Linux counts as `tcpi_rwnd_limited` (net/ipv4/tcp_output.c, tcp_write_xmit,
-//! `TCP_CHRONO_RWND_LIMITED`).
+//! which is probed when nothing is outstanding (RFC 9293 section 3.8.6.1). The times in
+//! which it is the receiver's or the sender's are what Linux counts as `tcpi_rwnd_limited` and `tcpi_sndbuf_limited`
+//! (include/uapi/linux/tcp.h; net/ipv4/tcp_output.c, tcp_write_xmit, `TCP_CHRONO_RWND_LIMITED`, and tcp_cwnd_validate,
+//! `TCP_CHRONO_SNDBUF_LIMITED`).
 
 use super::{Abort, Sender, SenderStatistics, State};
 use crate::packet::Packet;
 use crate::tcp::scoreboard::FIRST_DATA;
 use crate::time::{Duration, Time};
 
+/// A buffer that limits transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Buffer {
+    Receiver,
+    Sender,
+}
+
 impl Sender {
+    /// From now on a buffer is all that limits transmission.
+    pub(super) fn limit(&mut self, buffer: Buffer, now: Time) {
+        (self.limiting, self.limited_since) = (buffer, now);
+    }
+
+    /// No buffer does any more, as far as is known.
+    pub(super) fn end_limit(&mut self, now: Time) {
+        self.statistics = self.statistics_at(now);
+        self.limited_since = Time::NEVER;
+    }
+
+    /// Notes whether a buffer that grows is what limits transmission: the application waits for room, and all that it has written has
+    /// left though the window has room.
+    pub(super) fn note_full_buffer(&mut self, now: Time) {
+        let is_full = self.awaits_room()
+            && self.recovery.in_flight(&self.flight) + self.flight.window.mss <= self.recovery.window(&self.flight);
+        if self.limited_since != Time::NEVER && self.limiting == Buffer::Sender {
+            self.end_limit(now);
+        }
+        if is_full && self.limited_since == Time::NEVER {
+            self.limit(Buffer::Sender, now);
+        }
+    }
+
     /// The congestion window has room, and there is nothing to send.
     #[cold]
     #[inline(never)]
@@ -26,9 +58,8 @@ impl Sender {
             return self.await_window_for_fin(now);
         }
         let is_beyond_window = self.next_sequence() + self.payload(self.flight.scoreboard.nxt()) > self.edge;
-        if is_beyond_window || self.profile.receive_buffer.0 <= self.profile.send_buffer.0 {
-            self.receiver_limits_since = now;
-        }
+        let is_receivers = is_beyond_window || self.profile.receive_buffer.0 <= self.profile.send_buffer.0;
+        self.limit(if is_receivers { Buffer::Receiver } else { Buffer::Sender }, now);
         if is_beyond_window && self.flight.scoreboard.outstanding() == 0 {
             self.persist(now);
         }
@@ -114,23 +145,26 @@ impl Sender {
         if self.persists && self.may_send_new() {
             self.end_persisting();
         }
-        self.statistics = self.statistics_at(now);
-        self.receiver_limits_since = Time::NEVER;
+        self.end_limit(now);
     }
 
     /// Starts counting anew: the measuring window opens.
     pub fn open_window(&mut self, now: Time) {
         self.statistics = SenderStatistics::default();
-        if self.receiver_limits_since != Time::NEVER {
-            self.receiver_limits_since = now;
+        if self.limited_since != Time::NEVER {
+            self.limited_since = now;
         }
     }
 
     /// The counters up to now.
     pub fn statistics_at(&self, now: Time) -> SenderStatistics {
         let mut statistics = self.statistics;
-        if self.receiver_limits_since != Time::NEVER {
-            statistics.receiver_limited = statistics.receiver_limited + now.since(self.receiver_limits_since);
+        if self.limited_since != Time::NEVER {
+            let limited = match self.limiting {
+                Buffer::Receiver => &mut statistics.receiver_limited,
+                Buffer::Sender => &mut statistics.send_buffer_limited,
+            };
+            *limited = *limited + now.since(self.limited_since);
         }
         statistics
     }

@@ -35,6 +35,7 @@ use crate::time::{Duration, Time};
 pub use acknowledgement::Acknowledgement;
 pub(crate) use delivery::DeliveryEstimator;
 pub use info::{Repair, TcpInfo};
+use limits::Buffer;
 use marks::Marks;
 use pacing::Pacer;
 use rtt::RttSampler;
@@ -121,8 +122,9 @@ pub struct Sender {
     /// Whether the retransmission timer awaits a window, with nothing outstanding, and the number of probes of it.
     persists: bool,
     window_probes: u64,
-    /// Since when only the receiver's buffer limits transmission, `NEVER` if it does not.
-    receiver_limits_since: Time,
+    /// Which buffer alone limits transmission, and since when, `NEVER` if none does.
+    limiting: Buffer,
+    limited_since: Time,
     /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
     retries: u64,
     /// ECN bits of all data, for algorithms that request load factors.
@@ -191,7 +193,8 @@ impl Sender {
             outstanding_when_limited: 0,
             persists: false,
             window_probes: 0,
-            receiver_limits_since: Time::NEVER,
+            limiting: Buffer::Receiver,
+            limited_since: Time::NEVER,
             retries: 0,
             load_factor: if needs.load_factor { LoadFactor::Low.bits() } else { 0 },
             ecn_of_data: profile.ecn_of_data(),

@@ -19,6 +19,8 @@ pub struct SenderStatistics {
     pub undone_reductions: u64,
     /// Time in which only the receiver's buffer limited transmission.
     pub receiver_limited: Duration,
+    /// Time in which only the sender's own buffer did.
+    pub send_buffer_limited: Duration,
     /// RTT samples.
     pub rtt_samples: u64,
     /// Sum of the RTT samples.
@@ -46,6 +48,7 @@ impl SenderStatistics {
         self.mark_reductions += other.mark_reductions;
         self.undone_reductions += other.undone_reductions;
         self.receiver_limited = self.receiver_limited + other.receiver_limited;
+        self.send_buffer_limited = self.send_buffer_limited + other.send_buffer_limited;
         if other.rtt_samples > 0 {
             let is_first = self.rtt_samples == 0;
             self.min_rtt = if is_first { other.min_rtt } else { self.min_rtt.min(other.min_rtt) };

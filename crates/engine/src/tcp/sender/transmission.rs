@@ -34,6 +34,7 @@ impl Sender {
                 buffer.push_last((&self.flight.scoreboard).into());
             }
         }
+        self.note_full_buffer(now);
     }
 
     // Not inlined, so that there is one copy, into which what it calls is inlined.
