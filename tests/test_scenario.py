@@ -209,6 +209,16 @@ def specified(bottleneck: Mapping[str, object], **flow: object) -> RunSpecificat
     return specify(from_data(data, "test"), 1)
 
 
+def test_layers_of_a_link_in_both_directions() -> None:
+    """What a link adds to each packet holds in both directions, and links without it have the specification they had."""
+    layers = {"overhead": "40 B", "framing": "atm"}
+    there, back, *hosts = specified(layers)["links"]
+    assert there["framing"] == back["framing"] == {"overhead": 40, "mpu": 0, "framing": "atm"}
+    assert not any("framing" in link for link in hosts)
+    with pytest.raises(InputError, match="aggregation has a header of its own, so overhead, mpu and framing cannot be set"):
+        specified({**layers, "aggregation": {}})
+
+
 @pytest.mark.parametrize("own", ["rate", "delay", "queue", "drop", "loss", "impairments", "aggregation"])
 def test_former_keys_of_the_reverse_direction(own: str) -> None:
     """A key that is now in the table `reverse` is refused with the new one, in a file, of a change and in a path."""

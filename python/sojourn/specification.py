@@ -13,6 +13,7 @@ from sojourn.catalogue import Algorithm, Profile, Value
 from sojourn.plugins.source import Source
 from sojourn.scenario import chance, traces
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, SlowStartChoice, StackChoice
+from sojourn.scenario.framing import PLAIN
 from sojourn.scenario.model import Flows, Scenario
 from sojourn.scenario.network import DirectedLink
 from sojourn.units import BandwidthDelayProducts
@@ -130,6 +131,7 @@ def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source], seed
         **({} if link.delay_trace is None else {"delay_trace": link.delay_trace.as_json()}),
         **({} if link.aggregation is None else {"aggregation": link.aggregation.model_dump()}),
         **({} if drawn is None else {"delay_range": (drawn.low, drawn.high)}),
+        **({} if link.framing == PLAIN else {"framing": asdict(link.framing)}),
     }
 
 

@@ -7,6 +7,7 @@ pub mod about;
 mod agenda;
 pub mod application;
 pub mod catalogue;
+pub mod framing;
 mod line;
 pub mod network;
 pub mod numbers;

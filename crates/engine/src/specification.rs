@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::framing::Framing;
 use crate::tcp::slow_start::SlowStartChoice;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
@@ -74,6 +75,9 @@ pub struct LinkSpecification {
     /// Packets leave the queue in frames.
     #[serde(default)]
     pub aggregation: Option<AggregationSpecification>,
+    /// What the link adds to each packet.
+    #[serde(default)]
+    pub framing: Framing,
     /// The ends of the range that `delay` was drawn from, which change nothing.
     #[serde(default)]
     pub delay_range: Option<(Duration, Duration)>,

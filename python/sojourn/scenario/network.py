@@ -11,9 +11,10 @@ from pydantic import Field, model_validator
 from sojourn.scenario.aggregation import Aggregation
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import QueueChoice
+from sojourn.scenario.framing import MOST_BYTES, PLAIN, Cells, Framing
 from sojourn.scenario.hosts import Count, Drawn, Group, HostDelay, LinkDelay, Spread, members
 from sojourn.scenario.impairments import Impairments
-from sojourn.scenario.quantities import Duration, Packets, Rate, RateOrZero
+from sojourn.scenario.quantities import Duration, Packets, Rate, RateOrZero, SizeOrZero
 from sojourn.scenario.traces import Trace, TracedDuration, TracedRate
 from sojourn.units import DURATION
 
@@ -72,6 +73,7 @@ class DirectedLink:
     #: What the seed decides of the delay, which is then that of no seed.
     drawn_delay: Drawn | None = None
     aggregation: Aggregation | None = None
+    framing: Framing = PLAIN
 
 
 def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) -> None:
@@ -187,11 +189,23 @@ class TwoWay(WithReverse):
     aggregation: Aggregation | None = Field(None, description="Packets leave the queue in frames, as in Wi-Fi.")
     changes: list[Change] = Field([], description="Changes during the scenario, in order of time.")
     reverse: Reverse = Field(default_factory=Reverse, description="The reverse direction, where it differs.")
+    overhead: SizeOrZero = Field(
+        0, le=MOST_BYTES, description="Bytes of headers below IP that each packet has on the link, in both directions."
+    )
+    mpu: SizeOrZero = Field(0, le=MOST_BYTES, description="Least size of a packet on the link, overhead included.")
+    framing: Cells = Field(
+        "noatm", description="Cells of the link: atm is that of ADSL, 48 bytes in 53; ptm that of VDSL2, 64 bytes in 65."
+    )
 
     @model_validator(mode="after")
     def _device_is_fed(self) -> Self:
         _device_queue_has_a_queue(self.device_queue, self.queue, self.reverse.queue)
         return self
+
+    @property
+    def layers(self) -> Framing:
+        """What the link adds to each packet, in both directions."""
+        return Framing(self.overhead, self.mpu, self.framing)
 
     @model_validator(mode="after")
     def _frames_have_a_queue(self) -> Self:
@@ -203,6 +217,8 @@ class TwoWay(WithReverse):
                 raise ValueError(f"{key} needs a queue to take packets from")
             if frames is not None and self.device_queue:
                 raise ValueError(f"{key} and device_queue exclude each other")
+            if frames is not None and self.layers != PLAIN:
+                raise ValueError(f"{key} has a header of its own, so overhead, mpu and framing cannot be set")
         return self
 
     @model_validator(mode="after")
@@ -354,6 +370,7 @@ def _direction(
         delay_trace=delay if isinstance(delay, Trace) else None,
         drawn_delay=delay if isinstance(delay, Drawn) else None,
         aggregation=aggregation,
+        framing=link.layers,
     )
 
 

@@ -49,6 +49,8 @@ RateOrZero = Annotated[int, _at_least(RATE, 0), _schema(RATE)]
 """Bits a second, 0 or more."""
 Size = Annotated[int, _at_least(SIZE, 1), _schema(SIZE)]
 """Bytes, more than 0."""
+SizeOrZero = Annotated[int, _at_least(SIZE, 0), _schema(SIZE)]
+"""Bytes, 0 or more."""
 Packets = Annotated[int, _at_least(PACKETS, 0), _schema(PACKETS)]
 """A number of packets, 0 or more."""
 

@@ -142,6 +142,7 @@ fn shortest_path(from: usize, to: usize, nodes: usize, links: &[LinkSpecificatio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::framing::Framing;
     use crate::specification::Impairments;
     use crate::units::Rate;
 
@@ -160,6 +161,7 @@ mod tests {
             rate_trace: None,
             delay_trace: None,
             aggregation: None,
+            framing: Framing::default(),
             delay_range: None,
         }
     }

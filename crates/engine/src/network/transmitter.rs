@@ -1,6 +1,7 @@
 //! The transmitter of a link: sends packets one after the other at the link's current rate.
 
 use super::Varying;
+use crate::framing::Framing;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 use crate::units::Rate;
 
@@ -10,6 +11,7 @@ pub struct Transmitter {
     rate: Varying<Rate>,
     /// Periods in which the rate is zero, in order: from and to.
     outages: Box<[(Time, Time)]>,
+    framing: Framing,
     /// Until when it has packets to transmit; never if the rate stays at zero.
     pub busy_until: Time,
     /// A packet's size, and how long its transmission takes at the current rate. Traffic has few sizes.
@@ -21,10 +23,11 @@ const NO_SIZE: u16 = 0;
 
 impl Transmitter {
     /// An idle transmitter of this rate at first, and these changes in order of time.
-    pub fn new(first: Rate, changes: impl Iterator<Item = (Time, Rate)> + Clone) -> Transmitter {
+    pub fn new(first: Rate, changes: impl Iterator<Item = (Time, Rate)> + Clone, framing: Framing) -> Transmitter {
         Transmitter {
             rate: Varying::new(first, changes.clone()),
             outages: outages(std::iter::once((Time::ZERO, first)).chain(changes)),
+            framing,
             busy_until: Time::ZERO,
             latest: (NO_SIZE, Duration::ZERO),
         }
@@ -40,7 +43,7 @@ impl Transmitter {
     pub fn transmit(&mut self, size: u16, ready: Time) -> Time {
         let start = ready.max(self.busy_until);
         if self.latest.0 != size {
-            self.latest = (size, self.rate.current().transmission_time(u64::from(size)));
+            self.latest = (size, self.rate.current().transmission_time(self.framing.bytes(u64::from(size))));
         }
         let completion = start + self.latest.1;
         if completion >= self.rate.next_change() {
@@ -55,7 +58,7 @@ impl Transmitter {
     #[inline(never)]
     fn transmit_at_changing_rate(&mut self, size: u16, start: Time) -> Time {
         // In bits times picoseconds per second, so that all arithmetic is exact.
-        let mut remaining = u128::from(size) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        let mut remaining = u128::from(self.framing.bytes(u64::from(size))) * 8 * u128::from(PICOSECONDS_PER_SECOND);
         let (mut now, mut busy) = (start, Duration::ZERO);
         while remaining > 0 && now < Time::NEVER {
             let rate = self.rate.at(now);
@@ -118,7 +121,11 @@ mod tests {
     }
 
     fn transmitter(rates: &[(u64, u64)]) -> Transmitter {
-        Transmitter::new(Rate(rates[0].1), rates[1..].iter().map(|(time, rate)| (Time(*time), Rate(*rate))))
+        Transmitter::new(
+            Rate(rates[0].1),
+            rates[1..].iter().map(|(time, rate)| (Time(*time), Rate(*rate))),
+            Framing::default(),
+        )
     }
 
     /// Rates that change up to eleven times within ten seconds, from 1 bit/s to 10 Gbit/s and often zero. The last is not.

@@ -9,6 +9,7 @@ use super::memory::{self, Crowd, DELIVERY_NOTE, Demand, RACK_NOTE, Way};
 use super::sessions::Sessions;
 use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
 use crate::application::Blueprint;
+use crate::framing::Framing;
 use crate::network::{
     Device, Drops, Egress, FramedQueue, Link, Losses, MeasuredQueue, Network, Policer, RoundTrips, Routes, Special,
     Transmitter, Varying, Wire,
@@ -121,6 +122,9 @@ fn check(specification: &Specification) -> Result<(), String> {
         if link.device_queue > 0 && link.queue.is_none() {
             return Err(format!("{place}: device_queue needs a queue to take packets from"));
         }
+        if link.framing.overhead.0.max(link.framing.mpu.0) > LARGEST_HEADER {
+            return Err(format!("{place}: overhead and mpu must be at most {LARGEST_HEADER} bytes"));
+        }
         if let Some(aggregation) = &link.aggregation {
             check_aggregation(link, aggregation).map_err(|error| format!("{place}: {error}"))?;
         }
@@ -191,6 +195,9 @@ fn check_aggregation(link: &LinkSpecification, aggregation: &AggregationSpecific
     }
     if link.device_queue > 0 {
         return Err("aggregation and device_queue exclude each other".to_owned());
+    }
+    if link.framing != Framing::default() {
+        return Err("aggregation has a header of its own, so overhead, mpu and framing must not be set".to_owned());
     }
     if aggregation.packets == 0 || aggregation.packets > LARGEST_DEVICE_QUEUE {
         return Err(format!("aggregation: packets must be 1 to {LARGEST_DEVICE_QUEUE}"));
@@ -699,10 +706,14 @@ fn build_links(builder: &mut Builder, epochs: &Epochs) -> Result<(Vec<Link>, Vec
         let arrivals =
             if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index as u32)) } else { Source::NONE };
         let transmitter = match &link.rate_trace {
-            None => Transmitter::new(link.rate, rate_changes(link)),
+            None => Transmitter::new(link.rate, rate_changes(link), link.framing),
             Some(trace) => {
                 let rates = trace.changes(specification.duration);
-                Transmitter::new(Rate(trace.first()), rates.iter().map(|(time, rate)| (*time, Rate(*rate))))
+                Transmitter::new(
+                    Rate(trace.first()),
+                    rates.iter().map(|(time, rate)| (*time, Rate(*rate))),
+                    link.framing,
+                )
             }
         };
         let delay = match &link.delay_trace {

@@ -253,3 +253,26 @@ fn random_loss_ratio() {
         assert!((0..=14).contains(&(sent - lost - delivered)), "{case}, {delivered} delivered");
     }
 }
+
+/// Packets of 1500 bytes and 40 of overhead take 33 cells of 53 bytes on an ATM link, so that a full link carries 1500 / 1749 of its
+/// rate; on PTM 1530 bytes take 1554. A change of the rate keeps the share.
+#[test]
+fn share_of_payload_in_cells() {
+    for (overhead, framing, bytes) in [(40, "atm", 1749.0), (30, "ptm", 1554.0), (38, "noatm", 1538.0)] {
+        for queue in [Value::Null, droptail(50)] {
+            let mut path = Path::new(8_000_000, 20 * MS);
+            path.queue = queue;
+            path.flows = vec![constant_rate(40_000_000, 1500, false)];
+            let mut specification = path.specification();
+            let set = json!({"overhead": overhead, "mpu": 0, "framing": framing});
+            specification.links[1].framing = serde_json::from_value(set).expect("well formed");
+            specification.links[1].changes =
+                serde_json::from_value(json!([{"at": 40 * S, "rate": 16_000_000}])).expect("well formed");
+            let simulation = Simulation::new(&specification).expect("a valid specification");
+            let result = simulation.run(&AtomicBool::new(false)).expect("nobody cancels");
+            let expected = 12_000_000.0 * 1500.0 / bytes;
+            let goodput = path.goodput(&result);
+            assert!((goodput / expected - 1.0).abs() < 2e-3, "{framing}: {goodput} of {expected} bit/s");
+        }
+    }
+}

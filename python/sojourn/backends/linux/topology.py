@@ -12,7 +12,7 @@ counts them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sojourn.backends.linux import disciplines, planned
@@ -20,6 +20,7 @@ from sojourn.backends.linux.direct import Direct
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.units import nanoseconds
+from sojourn.scenario.framing import PLAIN
 from sojourn.units import PICOSECONDS
 
 #: The namespace between nodes.
@@ -209,6 +210,9 @@ def _devices(
         raise Impossible("impairments", "links of the backend linux have none")
     if "aggregation" in link:
         raise Impossible("aggregation", "links of the backend linux send packets one by one")
+    if "framing" in link:
+        key = next(key for key, plain in asdict(PLAIN).items() if link["framing"][key] != plain)
+        raise Impossible(key, "links of the backend linux add nothing to packets")
     sees_all = f"s{index}" if index in first and link["drop"] is not None else None
     sender_overhead = first.get(index, 0)
     if link["queue"] is not None:
