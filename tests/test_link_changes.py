@@ -34,8 +34,8 @@ def test_rate_changes(scenario: Callable[..., Scenario]) -> None:
         assert packets == pytest.approx(should, abs=2), f"{time} s"
     (queue,) = result.queues.iter_rows(named=True)
     assert queue["departures"] == pytest.approx(4000, abs=3)
-    # Busy for 0.8 of the first second and for the three others; the queue is empty at the end.
-    assert queue["utilisation"] == pytest.approx((0.8 + 2 + 1) / 4, abs=0.001)
+    # Of 10, 8 and 16 Mbit that it could have carried it lacks a fifth of the first second's; the queue is empty at the end.
+    assert queue["utilisation"] == pytest.approx((8 + 8 + 16) / (10 + 8 + 16), abs=0.001)
 
 
 def test_mean_rate_over_window(scenario: Callable[..., Scenario]) -> None:
@@ -82,13 +82,13 @@ def test_outage(scenario: Callable[..., Scenario]) -> None:
 
 
 def test_rate_of_zero(scenario: Callable[..., Scenario]) -> None:
-    """A second at 0 bit/s fills the queue with the 1000 packets of that second, and utilisation counts none of it."""
+    """A second at 0 bit/s fills the queue with the 1000 packets of that second, and utilisation does not count it."""
     network = one_link(changes=[{"at": "1 s", "rate": "0 bit/s"}, {"at": "2 s", "rate": "16 Mbit/s"}])
     result = sojourn.run(scenario(network=network, flows=unresponsive(), warm_up="0 s", probe={"queue_series": "500 ms"}))
     waiting = result.series.filter(kind="queue", measure="packets").sort("time")["value"].to_list()
     assert waiting == pytest.approx([0, 0, 0, 500, 1000, 500, 0, 0], abs=2)
     (queue,) = result.queues.iter_rows(named=True)
-    assert queue["utilisation"] == pytest.approx((0.8 + 0 + 1 + 0.5) / 4, abs=0.001)
+    assert queue["utilisation"] == pytest.approx((8 + 0 + 16 + 8) / (10 + 0 + 32), abs=0.001)
 
 
 def test_link_down_throughout_window(scenario: Callable[..., Scenario]) -> None:

@@ -9,13 +9,42 @@ use crate::units::Rate;
 #[derive(Debug)]
 pub struct Transmitter {
     rate: Varying<Rate>,
-    /// Periods in which the rate is zero, in order: from and to.
-    outages: Box<[(Time, Time)]>,
     framing: Framing,
+    /// Only if the rate changes.
+    history: Option<Box<History>>,
     /// Until when it has packets to transmit; never if the rate stays at zero.
     pub busy_until: Time,
     /// A packet's size, and how long its transmission takes at the current rate. Traffic has few sizes.
     latest: (u16, Duration),
+}
+
+/// What a link whose rate changes can carry.
+#[derive(Debug)]
+struct History {
+    /// Its rates, and from when on, in order of time.
+    rates: Box<[(Time, Rate)]>,
+    /// When the measuring window opens, and what it had to carry then.
+    opens: Time,
+    under_way: u128,
+}
+
+impl History {
+    /// The integral of a value of the rate between two times.
+    fn integral(&self, from: Time, to: Time, value: impl Fn(Rate) -> u64) -> u128 {
+        let ends = self.rates[1..].iter().map(|(time, _)| *time).chain([Time::NEVER]);
+        let pieces = self.rates.iter().zip(ends);
+        pieces
+            .map(|((start, rate), end)| {
+                let period = end.min(to).since((*start).max(from));
+                u128::from(value(*rate)) * u128::from(period.0)
+            })
+            .sum()
+    }
+
+    /// What can be carried between two times, in bits times picoseconds per second.
+    fn capacity(&self, from: Time, to: Time) -> u128 {
+        self.integral(from, to, |rate| rate.0)
+    }
 }
 
 /// The size of no packet.
@@ -24,9 +53,11 @@ const NO_SIZE: u16 = 0;
 impl Transmitter {
     /// An idle transmitter of this rate at first, and these changes in order of time.
     pub fn new(first: Rate, changes: impl Iterator<Item = (Time, Rate)> + Clone, framing: Framing) -> Transmitter {
+        let is_constant = changes.clone().next().is_none();
+        let rates = || std::iter::once((Time::ZERO, first)).chain(changes.clone()).collect();
         Transmitter {
+            history: (!is_constant).then(|| Box::new(History { rates: rates(), opens: Time::ZERO, under_way: 0 })),
             rate: Varying::new(first, changes.clone()),
-            outages: outages(std::iter::once((Time::ZERO, first)).chain(changes)),
             framing,
             busy_until: Time::ZERO,
             latest: (NO_SIZE, Duration::ZERO),
@@ -91,15 +122,30 @@ impl Transmitter {
 
     /// The time that the packets given to it will take from `now` on, without outages.
     pub fn remaining(&self, now: Time) -> Duration {
-        let within = |(from, to): &(Time, Time)| (*to).min(self.busy_until).since((*from).max(now));
-        self.outages.iter().map(within).fold(self.busy_until.since(now), |sum, outage| sum - outage)
+        match &self.history {
+            Some(history) => Duration(history.integral(now, self.busy_until, |rate| u64::from(rate > Rate(0))) as u64),
+            None => self.busy_until.since(now),
+        }
     }
-}
 
-/// The periods in which the rate is zero.
-fn outages(changes: impl Iterator<Item = (Time, Rate)> + Clone) -> Box<[(Time, Time)]> {
-    let ends = changes.clone().skip(1).map(|(time, _)| time).chain([Time::NEVER]);
-    changes.zip(ends).filter(|((_, rate), _)| *rate == Rate(0)).map(|((from, _), to)| (from, to)).collect()
+    /// The measuring window opens.
+    pub fn open_window(&mut self, now: Time) {
+        if let Some(history) = &mut self.history {
+            (history.opens, history.under_way) = (now, history.capacity(now, self.busy_until));
+        }
+    }
+
+    /// The share that it carried of what it could have carried in the measuring window, which ends now, if its rate changes, packets
+    /// are all that it carries, and it was given so many bytes of them in the window. A time without a rate is not one in which it was
+    /// idle.
+    pub fn use_of_changing_rate(&self, bytes: u64, now: Time) -> Option<f64> {
+        let history = self.history.as_ref().filter(|_| self.framing == Framing::default())?;
+        let offered = history.capacity(history.opens, now);
+        let given = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND) + history.under_way;
+        // What is left when no later rate is known is never carried.
+        let carried = given.saturating_sub(history.capacity(now, self.busy_until)).min(offered);
+        Some(if offered == 0 { 0.0 } else { carried as f64 / offered as f64 })
+    }
 }
 
 #[cfg(test)]

@@ -311,7 +311,7 @@ pub struct QueueStatistics {
     pub max_packets: u64,
     /// Time-weighted mean length in bytes.
     pub mean_bytes: f64,
-    /// Share of the time in which the transmitter was busy.
+    /// Share of the time in which the transmitter was busy; of a link whose rate changes, what it carried over what it could have.
     pub busy_share: f64,
     /// Sojourn times, `None` if no packet was sent.
     pub sojourn: Option<SojournTimes>,

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::agenda::{Due, Timer};
 use crate::application::Action;
-use crate::network::{END_OF_PATH, Network};
+use crate::network::{END_OF_PATH, Egress, Network};
 use crate::numbers::FIRST_ARRIVED;
 use crate::packet::{Packet, flags};
 use crate::plugin::{Failure, Plugins, Unloaded};
@@ -490,6 +490,7 @@ impl Simulation {
 
     fn open_window(&mut self) {
         for link in &mut self.network.links {
+            link.transmitter.open_window(self.now);
             if let Some(queue) = link.egress.queue_mut()
                 && let Some(probe) = &mut queue.probe
             {
@@ -596,11 +597,15 @@ impl Simulation {
             if let Some(queue) = link.egress.queue_mut()
                 && let Some(probe) = queue.probe.take()
             {
-                queues.push(QueueResult {
-                    link: index,
-                    link_losses: link.special.map_or(0, |special| special.lost),
-                    statistics: probe.close(self.end, link.transmitter.remaining(self.end)),
-                });
+                let mut statistics = probe.close(self.end, link.transmitter.remaining(self.end));
+                // Of frames the medium's time counts: they carry more than their packets.
+                if let Egress::Queue(_) = link.egress
+                    && let Some(share) = link.transmitter.use_of_changing_rate(statistics.window.bytes_sent, self.end)
+                {
+                    statistics.busy_share = share;
+                }
+                let link_losses = link.special.map_or(0, |special| special.lost);
+                queues.push(QueueResult { link: index, link_losses, statistics });
             }
         }
         RunResult {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use sojourn_engine::queue::Discipline;
 use sojourn_engine::result::RunResult;
 use sojourn_engine::simulation::Simulation;
-use sojourn_engine::specification::{LinkChange, Specification};
-use sojourn_engine::time::Time;
+use sojourn_engine::specification::{LinkChange, Specification, Trace, TraceValues};
+use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Bytes;
 
 /// Runs the path with these changes of its bottleneck.
@@ -105,7 +105,7 @@ fn link_down_for_good() {
         let arrived = arrived(droptail(100), device_queue, changes, &[2.01, 9.9]);
         assert!(arrived[0].abs_diff(2000) <= 6 && arrived[0] == arrived[1], "{arrived:?}");
     }
-    for (at, expected) in [(0, 0.0), (40 * S, 0.5)] {
+    for (at, expected) in [(0, 0.0), (40 * S, 1.0)] {
         let mut path = Path::new(10_000_000, 20 * MS);
         path.queue = droptail(1_000);
         path.device_queue = 5;
@@ -116,7 +116,8 @@ fn link_down_for_good() {
     }
 }
 
-/// Two of each three seconds at zero leave a third of the link. Output is the rate times the use, whatever the discipline.
+/// Two of each three seconds at zero leave a third of the link, all of which is used. Output is what it could carry times the use,
+/// whatever the discipline.
 /// All packets are counted after every event.
 #[test]
 fn periodic_outages_under_every_discipline() {
@@ -137,11 +138,35 @@ fn periodic_outages_under_every_discipline() {
         let statistics = &result.queues[0].statistics;
         let sent = statistics.window.bytes_sent as f64 * 8.0;
         let case = format!("{}: use {}, {sent} bits", about.name, statistics.busy_share);
-        let least = if about.name == "droptail" { 1.0 / 3.0 - 1e-4 } else { 0.0 };
-        assert!((least..=1.0 / 3.0).contains(&statistics.busy_share), "{case}");
+        let least = if about.name == "droptail" { 1.0 - 1e-4 } else { 0.0 };
+        assert!((least..=1.0).contains(&statistics.busy_share), "{case}");
         // The packets that left before the window and those that remain in the device are at most three each.
-        let capacity = 2e6 * 12.0 * statistics.busy_share;
+        let capacity = 2e6 * 4.0 * statistics.busy_share;
         assert!((sent - capacity).abs() <= 3.0 * 12_000.0, "{case}, not {capacity}");
+    }
+}
+
+/// On a trace the use is what was carried over what could have been: all if packets always wait, though three of four milliseconds are
+/// without an opportunity, and half for a source of half the rate.
+#[test]
+fn use_of_a_trace() {
+    for (rate, expected) in [(6_000_000, 1.0), (1_500_000, 0.5)] {
+        let mut path = Path::new(10_000_000, 20 * MS);
+        path.edge_rate = 1_000_000_000;
+        path.queue = droptail(1_000);
+        path.flows = vec![constant_rate(rate, 1500, false)];
+        let mut specification = path.specification();
+        let counts = [1, 0, 0, 0];
+        specification.links[1].rate_trace = Some(Trace {
+            name: "a packet each 4 ms".to_owned(),
+            values: TraceValues::Slots { step: Duration(MS), unit: 12_000_000, counts: counts.to_vec() },
+            until: Duration(4 * MS),
+            repeats: true,
+        });
+        let result =
+            Simulation::new(&specification).expect("valid").run(&AtomicBool::new(false)).expect("not cancelled");
+        let share = result.queues[0].statistics.busy_share;
+        assert!((share - expected).abs() < 1e-3 && share <= 1.0, "use {share}, not {expected}");
     }
 }
 
