@@ -16,7 +16,8 @@ from sojourn.specification import RunSpecification
 def invented(
     run: RunSpecification, throughput_bytes: Callable[[int, int], int] = lambda seed, flow: 1000 * seed + flow
 ) -> RunResult:
-    """Returns a result whose flows delivered ``throughput_bytes(seed, flow)`` bytes; all values of its queues are the seed."""
+    """Returns a result whose flows delivered ``throughput_bytes(seed, flow)`` bytes; all values of its queues are the seed, which
+    of 100 arrivals is per cent."""
     nodes, seed = run["nodes"], run["seed"]
     flows = [group for group in run["flows"] for _ in range(group["count"])]
     links = [link for link in run["links"] if link["queue"] is not None]
@@ -35,6 +36,7 @@ def invented(
         "link": [f"{nodes[link['from']]}->{nodes[link['to']]}" for link in links],
         "discipline": [link["queue"]["name"] for link in links],
         "arrivals": [100] * len(links),
+        "departures": [100 - seed] * len(links),
     }
     queue_series = {"time": [0.0], "link": ["left->right"], "packets": [seed], "bytes": [1500 * seed], "drops": [0]}
     return RunResult(

@@ -222,6 +222,6 @@ def _fairness(throughputs: pl.Series) -> float | None:
 
 
 def _queues(found: Result) -> pl.DataFrame:
-    drops = (pl.col("drops") * 100 / pl.col("arrivals")).fill_nan(None).alias("drop_pct")
+    drops = (pl.col("drops") * 100 / (pl.col("drops") + pl.col("departures"))).fill_nan(None).alias("drop_pct")
     values = ["mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99", "drop_pct", "utilisation"]
     return over_seeds(found.counted("queues").with_columns(drops), ["link", "discipline"], values)

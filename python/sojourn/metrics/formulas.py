@@ -137,6 +137,12 @@ def percentage(part: float, whole: float) -> float | None:
     return 100 * part / whole if whole and part == part else None
 
 
+def share(part: float, whole: float) -> float | None:
+    """A part in percent of the whole, which counts as all of it if it is more: what began before the window may end in it."""
+    found = percentage(part, whole)
+    return None if found is None else min(found, 100)
+
+
 def _array(values: "Numbers") -> "Array":
     import numpy as np
 

@@ -43,7 +43,7 @@ def _fairness(seen: "Observation") -> float | None:
 
 def _share_of_link(seen: "Observation") -> float | None:
     rate = seen.bottleneck_mbps
-    return None if rate is None else formulas.percentage(formulas.total(seen.throughputs), rate)
+    return None if rate is None else formulas.share(formulas.total(seen.throughputs), rate)
 
 
 def _in_percent(share: float | None) -> float | None:
@@ -193,7 +193,10 @@ METRICS: dict[str, Metric] = {
             scope=Scope.GROUP,
             unit="%",
             decimals=1,
-            definition="100 Σ x over the group / `bottleneck_mbps`, whichever links the group uses; null without a bottleneck",
+            definition=(
+                "100 Σ x over the group / `bottleneck_mbps`, whichever links the group uses, and at most 100, since data that "
+                "waited for a gap before the window may be delivered in it; null without a bottleneck"
+            ),
             compute=_share_of_link,
             main_of_group=True,
             floor=3.0,
@@ -477,8 +480,11 @@ METRICS: dict[str, Metric] = {
             decimals=2,
             better=Better.LESS,
             figure="loss-ratio",
-            definition="100 Σ `packets_dropped` / Σ `segments_sent` over flows; null when no segment was sent",
-            compute=lambda seen: formulas.percentage(formulas.total(seen.packets_dropped), formulas.total(seen.segments_sent)),
+            definition=(
+                "100 Σ `packets_dropped` / Σ `segments_sent` over flows, and at most 100, since what was sent before the window "
+                "may be dropped in it; null when no segment was sent"
+            ),
+            compute=lambda seen: formulas.share(formulas.total(seen.packets_dropped), formulas.total(seen.segments_sent)),
             main_of_group=True,
             floor=0.1,
         ),
@@ -511,8 +517,11 @@ METRICS: dict[str, Metric] = {
             unit="%",
             decimals=2,
             figure="drop-ratio",
-            definition="100 `drops` / `arrivals`; null without arrivals",
-            compute=_of_queue(lambda queue: formulas.percentage(queue["drops"], queue["arrivals"])),
+            definition=(
+                "100 `drops` / (`drops` + `departures`), the share of the packets that left the queue in the window; null "
+                "without any"
+            ),
+            compute=_of_queue(lambda queue: formulas.percentage(queue["drops"], queue["drops"] + queue["departures"])),
             main=True,
             floor=0.1,
         ),
