@@ -79,6 +79,13 @@ def with_queue(**queue: Any) -> dict[str, Any]:
     return data
 
 
+def with_link(**keys: Any) -> dict[str, Any]:
+    """Returns a small scenario with these keys of its bottleneck."""
+    data = scenario_data()
+    data["network"]["dumbbell"]["bottleneck"] |= keys
+    return data
+
+
 MICROSECOND, MILLISECOND = 10**6, 10**9
 
 
@@ -92,7 +99,15 @@ MICROSECOND, MILLISECOND = 10**6, 10**9
             words("pie", derandomise=True),
             "pie limit 100 target 15000us tupdate 15000us alpha 2 beta 20 noecn no_dq_rate_estimator",
         ),
-        (words("cake", Limit()), "cake unlimited besteffort triple-isolate overhead 0 rtt 100000us no-split-gso no-ack-filter"),
+        (
+            words("cake", Limit()),
+            "cake unlimited diffserv3 triple-isolate raw overhead 0 mpu 0 noatm rtt 100000us no-split-gso no-ack-filter",
+        ),
+        (
+            words("cake", Limit(), tins="diffserv4", overhead=40, mpu=64, framing="atm", ingress=True, bandwidth=2 * 10**7),
+            "cake bandwidth 20000000bit diffserv4 triple-isolate raw overhead 40 mpu 64 atm ingress rtt 100000us no-split-gso "
+            "no-ack-filter",
+        ),
     ],
 )
 def test_disciplines_become_tc(found: str, expected: str) -> None:
@@ -126,6 +141,13 @@ def test_red_weight_is_exact() -> None:
         (with_queue(name="fq_pie", rules="published"), "network.dumbbell.bottleneck.queue.rules: PIE of Linux differs from"),
         (with_queue(name="red", rules="published"), "network.dumbbell.bottleneck.queue.rules: RED of Linux has its own"),
         (scenario_data(stack={"initial_rto": "3 s"}), "stack.initial_rto: Linux has 1 s (TCP_TIMEOUT_INIT)"),
+        (
+            scenario_data(flows=[{"from": "a", "to": "b", "tcp": "cubic", "dscp": "EF"}]),
+            "flows.0.dscp: flows on Linux have the codepoint 0",
+        ),
+        (with_link(overhead="44 B"), "network.dumbbell.bottleneck.overhead: links of the backend linux add nothing to packets"),
+        (with_link(mpu="64 B"), "network.dumbbell.bottleneck.mpu: links of the backend linux add nothing to packets"),
+        (with_link(framing="atm"), "network.dumbbell.bottleneck.framing: links of the backend linux add nothing to packets"),
         (with_queue(name="cake", ecn=False), "network.dumbbell.bottleneck.queue.ecn: CAKE of Linux always marks"),
         (
             scenario_data(stack={"ecn": "off"}, flows=[{"from": "a", "to": "b", "tcp": "dctcp"}]),

@@ -209,6 +209,15 @@ def specified(bottleneck: Mapping[str, object], **flow: object) -> RunSpecificat
     return specify(from_data(data, "test"), 1)
 
 
+def test_codepoints_by_name() -> None:
+    """Names stand for the values of RFC 2474, RFC 2597 section 6, RFC 3246, RFC 5865 and RFC 8622, numbers for themselves."""
+    values = {"DF": None, "CS1": 0b001000, "CS7": 0b111000, "AF11": 0b001010, "AF23": 0b010110, "AF43": 0b100110}
+    values |= {"EF": 0b101110, "VA": 0b101100, "LE": 0b000001, "ef": 0b101110}
+    for name, value in values.items():
+        assert specified({}, dscp=name)["flows"][0].get("dscp") == value, name
+    assert specified({}, dscp=4)["flows"][0]["dscp"] == 4
+
+
 def test_layers_of_a_link_in_both_directions() -> None:
     """What a link adds to each packet holds in both directions, and links without it have the specification they had."""
     layers = {"overhead": "40 B", "framing": "atm"}

@@ -203,6 +203,7 @@ def _flows(
             "start_within": chance.start_within(scenario, group),
             "stop": group.stop,
             **_of_size(group, pair, len(pairs)),
+            **({"dscp": group.dscp} if group.dscp else {}),
             "source": source,
         }
         for pair, (name, (origin, target)) in enumerate(pairs)

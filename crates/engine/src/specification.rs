@@ -291,6 +291,9 @@ pub struct FlowSpecification {
     /// server is at `from`, the client at `to`. Arrivals bring sessions of it; without them each flow is one.
     #[serde(default)]
     pub application: Option<ApplicationSpecification>,
+    /// The codepoint of differentiated services (RFC 2474) of its packets in both directions.
+    #[serde(default)]
+    pub dscp: u8,
     /// The traffic source.
     pub source: SourceSpecification,
 }

@@ -64,7 +64,7 @@ impl Conversations {
                 let index = flows.len() as u32;
                 let (source_port, destination_port) = ports(index);
                 let (source, destination) = (address(group.from), address(group.to));
-                let route = Route { source, source_port, destination, destination_port };
+                let route = Route { source, source_port, destination, destination_port, dscp: group.dscp };
                 flows.push(Conversation { route, stack: stack.clone(), answers: VecDeque::new(), echo: 0 });
             }
         }

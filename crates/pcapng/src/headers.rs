@@ -1,6 +1,6 @@
 //! A packet's headers as bytes.
 
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use sojourn_engine::packet::{AckOptions, Options, Packet, SackBlocks, flags};
 use sojourn_engine::probe::Passage;
 use sojourn_engine::tcp::ecn::{Codepoint, EcnKind};
@@ -38,6 +38,8 @@ pub struct Route {
     pub destination: [u8; 4],
     /// Its port.
     pub destination_port: u16,
+    /// The codepoint of differentiated services, in both directions.
+    pub dscp: u8,
 }
 
 impl Route {
@@ -48,6 +50,7 @@ impl Route {
             source_port: self.destination_port,
             destination: self.source,
             destination_port: self.source_port,
+            dscp: self.dscp,
         }
     }
 }
@@ -75,6 +78,7 @@ fn frame(route: &Route, packet: &Packet, protocol: IpNumber, transport: &[u8], p
         protocol,
         source: route.source,
         destination: route.destination,
+        dscp: IpDscp::try_new(route.dscp).unwrap_or_default(),
         ecn: match (packet.flags & flags::ECT_0 != 0, packet.flags & flags::ECT_1 != 0) {
             (false, false) => IpEcn::NotEct,
             (false, true) => IpEcn::Ect1,

@@ -10,6 +10,7 @@ from sojourn.scenario.applications import Exchange, Page
 from sojourn.scenario.arrivals import Arrivals
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.choices import StackChoice, TcpChoice
+from sojourn.scenario.codepoints import Codepoint
 from sojourn.scenario.hosts import named_by
 from sojourn.scenario.network import Network
 from sojourn.scenario.periodic import Periodic
@@ -65,6 +66,9 @@ class Flows(Table):
     periodic: Periodic | None = Field(None, description='Messages of "from" at equal times on one connection.')
     both_ways: bool = Field(False, description='Whether as many flows run from each host of "to" to each of "from".')
     group: Name | None = Field(None, description='Name of these flows in results; by default "from-to", numbered if taken.')
+    dscp: Codepoint = Field(
+        0, description="Codepoint of differentiated services of their packets in both directions, such as EF; cake sorts by it."
+    )
     stack: StackChoice | None = Field(None, description="Settings of these flows that differ from the scenario's stack.")
 
     @model_validator(mode="after")

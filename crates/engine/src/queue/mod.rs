@@ -68,7 +68,7 @@ use crate::parameter::{Description, check_limits};
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
-pub use cake::Isolation;
+pub use cake::{Isolation, Tins};
 pub use discipline::{Context, DropCause, Dropped, Outcome, QueueDiscipline};
 pub use dualpi2::DualQueueScheduler;
 pub use limit::Limit;

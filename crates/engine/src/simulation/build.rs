@@ -169,6 +169,9 @@ fn check(specification: &Specification) -> Result<(), String> {
         if flow.application.is_some() && flow.size.is_some() {
             return Err(format!("{place}: the application says how much is sent, so size must not"));
         }
+        if flow.dscp > LARGEST_CODEPOINT {
+            return Err(format!("{place}: dscp must be 0 to {LARGEST_CODEPOINT}"));
+        }
         let (stack, stacks) = (flow.source.stack, specification.stacks.len());
         if stack >= stacks {
             return Err(format!("{place}: stack {stack} does not exist; there are {stacks}"));
@@ -213,6 +216,9 @@ fn check_aggregation(link: &LinkSpecification, aggregation: &AggregationSpecific
 
 /// The most that a frame adds to a packet, in bytes, so that both together have a size of a packet.
 const LARGEST_HEADER: u64 = 500;
+
+/// The field has six bits (RFC 2474 section 3).
+const LARGEST_CODEPOINT: u8 = 63;
 
 /// The longest mean of a random delay, and the longest slot: an hour.
 const LONGEST_IMPAIRMENT: Duration = Duration(3_600 * PICOSECONDS_PER_SECOND);

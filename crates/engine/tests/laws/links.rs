@@ -301,3 +301,32 @@ fn share_of_payload_in_cells() {
         }
     }
 }
+
+/// What CAKE is for: a shaper of the line's rate before a modem with cells. If it allows for them, the modem has no queue; if not,
+/// the modem's fills to its limit.
+#[test]
+fn shaper_before_a_line_with_cells() {
+    let longest = |shaper: Value| {
+        let mut source = constant_rate(20_000_000, 1500, false);
+        source["to"] = json!(2);
+        let mut cake = json!({"bandwidth": 8_000_000});
+        cake.as_object_mut().unwrap().extend(shaper.as_object().unwrap().clone());
+        let specification: Specification = serde_json::from_value(json!({
+            "seed": 1, "duration": 10 * S, "warm_up": S, "sender_overhead": 0, "nodes": ["router", "modem", "provider"],
+            "links": [
+                {"from": 0, "to": 1, "rate": 1_000_000_000, "delay": 0, "drop": null,
+                 "queue": {"name": "cake", "limit": {"packets": 100}, "parameters": cake}},
+                {"from": 1, "to": 2, "rate": 8_000_000, "delay": 5 * MS, "drop": null, "queue": droptail(100),
+                 "framing": {"overhead": 40, "mpu": 0, "framing": "atm"}},
+            ],
+            "stacks": [{}], "flows": [source],
+            "probe": {"queue_statistics": true, "queue_series": null, "flow_series": null},
+        }))
+        .expect("well formed");
+        let simulation = Simulation::new(&specification).expect("a valid specification");
+        let result = simulation.run(&AtomicBool::new(false)).expect("nobody cancels");
+        result.queues[1].statistics.max_packets
+    };
+    assert!(longest(json!({"overhead": 40, "framing": "atm"})) <= 1);
+    assert_eq!(longest(json!({})), 100);
+}

@@ -223,3 +223,177 @@ fn first_signal_at_once() {
     assert_eq!(first_drop(cake(json!({}))), Some(2));
     assert_eq!(first_drop(Bench::new(Cobalt::new(UNLIMITED, CobaltParameters::default()), 1)), None);
 }
+
+/// A CAKE with a flow of each codepoint, in this order.
+fn sorted(mut parameters: Value, codepoints: &[u8]) -> Bench<Cake> {
+    parameters["target"] = json!(1_000_000_000_000_000_u64);
+    let flows: Vec<FlowSpecification> = codepoints
+        .iter()
+        .map(|dscp| {
+            serde_json::from_value(json!({
+                "count": 1, "from": 0, "to": 1, "group": "all", "start": 0, "start_within": 0, "size": null, "dscp": dscp,
+                "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
+            }))
+            .unwrap()
+        })
+        .collect();
+    let mut bench = cake(parameters);
+    bench.queue.set_flows(&Arc::new(FlowTable::new(&flows))).unwrap();
+    bench
+}
+
+/// The share of each flow in the bytes sent while all are backlogged, as fast as the discipline lets them.
+fn shares_of_tins(mut bench: Bench<Cake>, flows: u32, packets: u64) -> Vec<f64> {
+    let mut now = Time::ZERO + Duration::from_seconds(1);
+    let mut sent = vec![0.0; flows as usize];
+    for flow in 0..flows {
+        (0..4).for_each(|number| bench.enqueue(now, numbered(flow, number, 1500, 0)));
+    }
+    for number in 0..packets {
+        now = bench.queue.release_time().unwrap_or(now);
+        let packet = bench.dequeue(now).expect("it is due").packet;
+        sent[packet.flow as usize] += 1.0 / packets as f64;
+        bench.enqueue(now, numbered(packet.flow, 4 + number, 1500, 0));
+    }
+    sent
+}
+
+/// The tins of codepoints by tc-cake(8): under a bandwidth all tins but the lowest get their thresholds of it, and the lowest
+/// what is left. diffserv3 has 6.25 % for bulk (CS1, LE) and 25 % for voice (CS7, CS6, EF, VA, TOS4); diffserv4 besides 50 % for
+/// video (AF4x, AF3x, CS3, AF2x, CS2, TOS4), with CS5 and CS4 in voice.
+#[test]
+fn thresholds_of_tins() {
+    let bulk: &[u8] = &[8, 1];
+    let three: &[(f64, &[u8])] = &[(0.0625, bulk), (0.25, &[56, 48, 46, 44, 4])];
+    let four: &[(f64, &[u8])] =
+        &[(0.0625, bulk), (0.5, &[34, 36, 38, 26, 28, 30, 24, 18, 20, 22, 16, 4]), (0.25, &[56, 48, 46, 44, 40, 32])];
+    for (tins, thresholds) in [("diffserv3", three), ("diffserv4", four)] {
+        for codepoint in 0..64 {
+            let in_tin = |codepoints: &&(f64, &[u8])| codepoints.1.contains(&codepoint);
+            let expected = thresholds.iter().find(in_tin).map_or(1.0, |(share, _)| *share);
+            let bench = sorted(json!({"bandwidth": 8_000_000, "tins": tins}), &[codepoint, 0]);
+            // A tin beside best effort gets its threshold. Another flow of best effort has half.
+            let share = shares_of_tins(bench, 2, 800)[0];
+            let expected = if expected == 1.0 { 0.5 } else { expected };
+            assert!((share - expected).abs() < 0.01, "{tins}, codepoint {codepoint}: {share}, not {expected}");
+        }
+        let codepoints: Vec<u8> = thresholds.iter().map(|(_, codepoints)| codepoints[0]).chain([0]).collect();
+        let bench = sorted(json!({"bandwidth": 8_000_000, "tins": tins}), &codepoints);
+        let shares = shares_of_tins(bench, codepoints.len() as u32, 8_000);
+        let left = 1.0 - thresholds.iter().map(|(share, _)| share).sum::<f64>();
+        for (share, expected) in shares.iter().zip(thresholds.iter().map(|(share, _)| *share).chain([left])) {
+            assert!((share - expected).abs() < 0.003, "{tins}: {shares:?}");
+        }
+    }
+}
+
+/// Eight tins have seven eighths of the threshold of the one before (Linux, cake_config_diffserv8 and cake_config_precedence): the
+/// three highest use up the link, and lower ones wait. Codepoints of the precedences 7, 6, 5 and 0 are in these tins either way.
+#[test]
+fn eight_tins() {
+    for tins in ["diffserv8", "precedence"] {
+        let codepoints = if tins == "precedence" { [56, 48, 40, 0] } else { [56, 46, 16, 0] };
+        let shares = shares_of_tins(sorted(json!({"bandwidth": 8_000_000, "tins": tins}), &codepoints), 4, 8_000);
+        let (highest, next) = ((7.0f64 / 8.0).powi(7), (7.0f64 / 8.0).powi(6));
+        let expected = [highest, next, 1.0 - highest - next, 0.0];
+        for (share, expected) in shares.iter().zip(expected) {
+            assert!((share - expected).abs() < 0.003, "{tins}: {shares:?}, not {expected:?}");
+        }
+    }
+    // TOS2, CS1 and AF1x are of high throughput, LE is background (the comment in cake_config_diffserv8): alone with best effort,
+    // which keeps to its higher tin, they get what its threshold of (7/8)^2 leaves.
+    for codepoint in [1, 2, 8, 10, 12, 14] {
+        let shares =
+            shares_of_tins(sorted(json!({"bandwidth": 8_000_000, "tins": "diffserv8"}), &[codepoint, 0]), 2, 4_000);
+        assert!((shares[1] - 49.0 / 64.0).abs() < 0.003, "{codepoint}: {shares:?}");
+    }
+}
+
+/// Without a bandwidth tins take turns by their weights, 16 to 1 to 4 in diffserv3 (Linux, cake_config_diffserv3: 1024, 64, 256).
+#[test]
+fn weights_of_tins() {
+    let shares = shares_of_tins(sorted(json!({}), &[0, 8, 46]), 3, 8_400);
+    for (share, weight) in shares.iter().zip([16.0, 1.0, 4.0]) {
+        assert!((share - weight / 21.0).abs() < 0.002, "{shares:?}");
+    }
+    let shares = shares_of_tins(sorted(json!({"tins": "besteffort"}), &[0, 8, 46]), 3, 8_400);
+    assert!(shares.iter().all(|share| (share - 1.0 / 3.0).abs() < 0.002), "{shares:?}");
+}
+
+/// A tin's target is the time of one and a half packets at its threshold (Linux, cake_set_rate): at 10 Mbit/s bulk has 625 kbit/s
+/// and so 29 ms, and best effort 5 ms. Each flow has a steady queue of 20 ms.
+#[test]
+fn targets_of_tins() {
+    let drops = |codepoint: u8| {
+        let flow: FlowSpecification = serde_json::from_value(json!({
+            "count": 1, "from": 0, "to": 1, "group": "all", "start": 0, "start_within": 0, "size": null, "dscp": codepoint,
+            "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
+        }))
+        .unwrap();
+        let mut bench = cake(json!({"bandwidth": 10_000_000}));
+        bench.queue.set_flows(&Arc::new(FlowTable::new(&[flow]))).unwrap();
+        let spacing = Rate(10_000_000).transmission_time(1500);
+        for step in 0..2_000u64 {
+            let now = Time::ZERO + spacing * step;
+            while bench.queue.packets() < 17 {
+                bench.enqueue(now, packet(1500, 0));
+            }
+            bench.dequeue(now);
+        }
+        bench.drops(DropCause::Early)
+    };
+    assert_eq!(drops(8), 0);
+    assert!(drops(0) > 3, "{}", drops(0));
+}
+
+/// The shaper allows for the cells of its link: 1500 bytes with 40 of overhead are 33 cells of 53 bytes, and an acknowledgement of
+/// 40 bytes two.
+#[test]
+fn shaper_with_cells() {
+    let bandwidth = Rate(1_000_000);
+    for (framing, size, bytes) in [("atm", 1500, 1749), ("atm", 40, 106), ("ptm", 1500, 1565), ("noatm", 40, 90)] {
+        let mut bench = cake(json!({"bandwidth": bandwidth.0, "overhead": 40, "mpu": 90, "framing": framing}));
+        for number in 0..3 {
+            bench.enqueue(Time::ZERO, numbered(0, number, size, 0));
+        }
+        bench.dequeue(Time::ZERO).expect("it is due");
+        let due = Time::ZERO + bandwidth.transmission_time(bytes);
+        assert_eq!(bench.queue.release_time(), Some(due), "{framing}, {size} bytes");
+    }
+}
+
+/// In ingress mode what is dropped counts as sent (tc-cake(8); Linux, cake_advance_shaper): under unresponsive flows that overflow
+/// its queues the bytes sent and dropped are those of the bandwidth, or the link sends two thirds of it if that would stop it
+/// (failsafe_next_packet). Without it the link sends all of the bandwidth.
+#[test]
+fn ingress() {
+    let bandwidth = Rate(12_000_000);
+    let sent_and_dropped = |ingress: bool, spacing: u64| {
+        let parameters = json!({"bandwidth": bandwidth.0, "ingress": ingress});
+        let parameters = serde_json::from_value(parameters).unwrap();
+        let mut bench = Bench::new(Cake::new(Limit::Packets(20), parameters), 1);
+        let (mut sent, mut room) = (0, Time::ZERO);
+        // Packets arrive in hundredths of a packet's time at the bandwidth.
+        let tick = Duration(bandwidth.transmission_time(1500).0 / 100);
+        for step in 0..1_000_000u64 {
+            let now = Time::ZERO + tick * step;
+            if step % spacing == 0 {
+                bench.enqueue(now, numbered(0, step, 1500, 0));
+            }
+            if now >= room && bench.dequeue(now).is_some() {
+                sent += 1;
+                room = now + tick;
+            }
+        }
+        (sent as f64 / 10_000.0, bench.outcome.dropped.len() as f64 / 10_000.0)
+    };
+    let (sent, dropped) = sent_and_dropped(false, 80);
+    assert!((sent - 1.0).abs() < 0.01 && (dropped - 0.25).abs() < 0.01, "{sent} {dropped}");
+    for spacing in [80, 90] {
+        let (sent, dropped) = sent_and_dropped(true, spacing);
+        let arrived = 100.0 / spacing as f64;
+        assert!((sent + dropped - arrived).abs() < 0.01, "{sent} {dropped}");
+        // What arrives is more than the bandwidth, so the drops that count hold the link back until the failsafe lets it go.
+        assert!((sent - 2.0 / 3.0).abs() < 0.01, "{sent} of the bandwidth with {arrived} of it offered");
+    }
+}

@@ -285,7 +285,10 @@ def _cake(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     return [
         "cake",
         *(("bandwidth", f"{bandwidth}bit") if bandwidth else ("unlimited",)),
-        *("besteffort", _ISOLATION[parameters["isolation"]], "overhead", parameters["overhead"]),
+        *(parameters["tins"], _ISOLATION[parameters["isolation"]]),
+        # Raw: sizes are those of the specification already, without Ethernet's header (topology.py).
+        *("raw", "overhead", parameters["overhead"], "mpu", parameters["mpu"], parameters["framing"]),
+        *(("ingress",) if parameters["ingress"] else ()),
         *("rtt", f"{microseconds(interval)}us", "no-split-gso", _ACK_FILTER[parameters["ack_filter"]]),
         *(("memlimit", limit.bytes) if limit.bytes is not None else ()),
     ]

@@ -47,6 +47,8 @@ def flows(run: RunSpecification) -> Iterator[Flow]:
         )
     if any("arrivals" in entry for entry in run["flows"]):
         raise Impossible("arrivals", "flows on Linux do not arrive by themselves")
+    if any("dscp" in entry for entry in run["flows"]):
+        raise Impossible("dscp", "flows on Linux have the codepoint 0")
     if sum(entry["count"] for entry in run["flows"]) > MOST_FLOWS:
         raise Impossible("count", f"at most {MOST_FLOWS} flows")
     entries = (entry for entry in run["flows"] for _ in range(entry["count"]))

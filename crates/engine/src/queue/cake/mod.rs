@@ -1,21 +1,25 @@
 //! CAKE (Common Applications Kept Enhanced): Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", LANMAN 2018, and
-//! Linux net/sched/sch_cake.c. A shaper without bursts and a scheduler that is fair between hosts and between the flows
-//! of a host. Each queue is under COBALT.
+//! Linux net/sched/sch_cake.c. A shaper without bursts, tins for classes of traffic, and in each a scheduler that is fair
+//! between hosts and between the flows of a host. Each queue is under COBALT.
 
 mod hosts;
 mod set_hash;
+mod tins;
 
 use std::sync::Arc;
 
 use super::parts::{AckFilter, Chains, CobaltControl, CobaltParameters, CobaltSettings, FlowQueues, Measure};
 use super::{Context, DropCause, FlowHash, FlowTable, Limit, QueueDiscipline, Queued};
 use crate::about::About;
+use crate::framing::{Cells, Framing};
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 use crate::{choice, parameters};
 use hosts::HostLoads;
-use set_hash::{Found, SetHash};
+use set_hash::Found;
+use tins::Tin;
+pub use tins::Tins;
 
 choice! {
     /// What the capacity is shared between.
@@ -50,6 +54,10 @@ parameters! {
     pub struct CakeParameters {
         bandwidth: Rate = Rate(0), in 0..1e15, "Rate of the shaper; zero for the link's rate", "Linux, net/sched/sch_cake.c: unlimited unless set";
         overhead: Bytes = Bytes(0), in 0..256, "Size that the shaper adds to each packet", "Linux, net/sched/sch_cake.c: none unless set";
+        mpu: Bytes = Bytes(0), in 0..256, "Least size of a packet for the shaper, overhead included", "Linux, net/sched/sch_cake.c: none unless set";
+        framing: Cells = Cells::None, "Cells of the link that the shaper allows for: ATM of ADSL, PTM of VDSL2", "Linux, net/sched/sch_cake.c: none unless set (noatm)";
+        tins: Tins = Tins::DiffServ3, "Into which tins packets are sorted by their codepoint (dscp of flows)", "Linux, net/sched/sch_cake.c: diffserv3";
+        ingress: bool = false, "Count what is dropped as sent, for a shaper behind the bottleneck", "Linux, net/sched/sch_cake.c: off unless set (ingress)";
         isolation: Isolation = Isolation::Triple, "What the link is shared between", "Linux, net/sched/sch_cake.c";
         ack_filter: AckFilter = AckFilter::Off, "Which acknowledgements a newer one of their connection removes", "Linux, net/sched/sch_cake.c: none unless set (ack-filter, ack-filter-aggressive)";
         ..cobalt: CobaltParameters, except blue_threshold {
@@ -65,19 +73,18 @@ parameters! {
 const QUEUES: usize = 1024;
 /// The maximum packet size, in bytes: Linux's MTU of 1500 and 14 for the Ethernet header.
 const MTU: u64 = 1514;
-/// The minimum quantum, in bytes (Linux, `cake_set_rate`). The maximum is the MTU.
-const LEAST_QUANTUM: u64 = 300;
-/// The bandwidth per byte of the quantum, in bytes per second (Linux, `cake_set_rate`).
-const QUANTUM_SHARE: u64 = 1 << 12;
 /// The units of credit per byte. Credits have fractions because a host's share does not divide evenly.
 const BYTE: i64 = 1 << 16;
 
-/// The list of queues within their first credit.
+/// A tin's list of queues within their first credit.
 const NEW: usize = 0;
-/// The list of queues beyond their first credit.
+/// Its list of queues beyond their first credit.
 const OLD: usize = 1;
-/// The list of empty queues whose control is not at rest.
+/// Its list of empty queues whose control is not at rest.
 const DECAYING: usize = 2;
+/// Its lists, and those of eight tins.
+const LISTS: usize = 3;
+const ALL_LISTS: usize = 8 * LISTS;
 
 /// The state of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,20 +114,23 @@ struct Flow {
 #[derive(Debug)]
 pub struct Cake {
     bandwidth: Option<Rate>,
-    overhead: u64,
-    quantum: u64,
+    framing: Framing,
     isolation: Isolation,
     ack_filter: AckFilter,
-    cobalt: CobaltSettings,
-    hash: SetHash,
+    ingress: bool,
+    classes: Tins,
+    tins: Vec<Tin>,
+    /// The tin in service, of a link without a bandwidth.
+    turn: usize,
     table: Option<Arc<FlowTable>>,
+    /// The queues of all tins, one tin's after another's.
     queues: FlowQueues,
     flows: Box<[Flow]>,
-    chains: Chains<3>,
-    sources: HostLoads,
-    destinations: HostLoads,
+    chains: Chains<ALL_LISTS>,
     /// When the shaper may send the next packet.
     next: Time,
+    /// When it may in any case: drops that count as sent must not stop the link (Linux, `failsafe_next_packet`).
+    failsafe: Time,
     release: Option<Time>,
 }
 
@@ -133,44 +143,50 @@ impl Cake {
         class: "scheduler",
         year: 2018,
         source: "Høiland-Jørgensen, Täht and Morton, LANMAN 2018; Linux net/sched/sch_cake.c",
-        deviations: "one tin (besteffort), as packets have no DSCP; no ingress mode, ATM framing or \
-                     autorate; hosts are distinguished without a hash; credits have fractions where Linux dithers, and \
-                     the credits of a round are multiplied by the number of bulk flows of the least loaded host, which \
-                     changes no share; the limit is configurable (by default four intervals of bandwidth in Linux, at \
-                     least 4 MiB); ecn is off by default; COBALT as in `cobalt`, without a threshold for BLUE; the ACK \
-                     filter keeps acknowledgements with options, of which Linux compares what their SACK blocks cover",
+        deviations: "no autorate, wash or negative overhead; hosts are distinguished without a hash; credits have fractions \
+                     where Linux dithers, and the credits of a round are multiplied by the number of bulk flows of the least \
+                     loaded host, which changes no share; the limit is configurable (by default four intervals of bandwidth \
+                     in Linux, at least 4 MiB); ecn is off by default; COBALT as in `cobalt`, without a threshold for BLUE; \
+                     the ACK filter keeps acknowledgements with options, of which Linux compares what their SACK blocks \
+                     cover",
     };
 
     /// Creates empty queues.
     pub fn new(limit: Limit, parameters: CakeParameters) -> Cake {
         let bandwidth = Some(parameters.bandwidth).filter(|rate| rate.0 > 0);
-        // Linux, `cake_set_rate`.
-        let mtu_time = bandwidth.map_or(Duration::ZERO, |rate| rate.transmission_time(MTU));
-        let cobalt = CobaltSettings::new(&parameters.cobalt);
-        let target = cobalt.target.max(Duration(mtu_time.0 + mtu_time.0 / 2));
-        let interval = (cobalt.interval + (target - cobalt.target)).max(target * 2);
-        let quantum = bandwidth.map_or(MTU, |rate| (rate.0 / 8 / QUANTUM_SHARE).clamp(LEAST_QUANTUM, MTU));
+        let tins = parameters.tins.build(bandwidth, &CobaltSettings::new(&parameters.cobalt));
+        let queues = tins.len() * QUEUES;
         Cake {
             bandwidth,
-            overhead: parameters.overhead.0,
-            quantum,
+            framing: Framing { overhead: parameters.overhead, mpu: parameters.mpu, framing: parameters.framing },
             isolation: parameters.isolation,
             ack_filter: parameters.ack_filter,
-            cobalt: CobaltSettings { target, interval, allowance: mtu_time * 4, signals_at_once: true, ..cobalt },
-            hash: SetHash::new(QUEUES),
+            ingress: parameters.ingress,
+            classes: parameters.tins,
+            tins,
+            turn: 0,
             table: None,
-            queues: FlowQueues::new(QUEUES, Measure::Bytes, limit),
-            flows: (0..QUEUES).map(|_| Flow::default()).collect(),
-            chains: Chains::new(QUEUES),
-            sources: HostLoads::new(1),
-            destinations: HostLoads::new(1),
+            queues: FlowQueues::new(queues, Measure::Bytes, limit),
+            flows: (0..queues).map(|_| Flow::default()).collect(),
+            chains: Chains::new(queues),
             next: Time::ZERO,
+            failsafe: Time::ZERO,
             release: None,
         }
     }
 
-    /// The queue of a packet, after storing the packet's hosts there.
-    fn classify(&mut self, packet: &Packet, context: &mut Context) -> usize {
+    /// Brings the clocks of idle shapers up to date before a packet for this tin is queued (Linux, `cake_enqueue`).
+    fn wake(&mut self, tin: usize, now: Time) {
+        if self.tins[tin].packets == 0 {
+            self.tins[tin].next = self.tins[tin].next.max(now);
+        }
+        if self.queues.packets() == 0 && self.next < now {
+            (self.next, self.failsafe) = (now, now);
+        }
+    }
+
+    /// The queue of a packet in its tin, after storing the packet's hosts there.
+    fn classify(&mut self, packet: &Packet, tin: usize, context: &mut Context) -> usize {
         let hosts = self.table.as_ref().map(|table| (table.source(packet), table.destination(packet)));
         let (source, destination) = hosts.unwrap_or_default();
         let key = match self.isolation {
@@ -178,10 +194,13 @@ impl Cake {
             Isolation::DestinationHost => u64::from(destination),
             _ => FlowHash::key(packet),
         };
+        let first = tin * QUEUES;
         let flows = &self.flows;
-        match self.hash.find(key, |queue| flows[queue].standing != Standing::Idle, context.random) {
-            Found::Own(queue) => queue,
+        let is_used = |queue: usize| flows[first + queue].standing != Standing::Idle;
+        match self.tins[tin].hash.find(key, is_used, context.random) {
+            Found::Own(queue) => first + queue,
             Found::Other(queue) => {
+                let queue = first + queue;
                 let is_bulk = self.flows[queue].standing == Standing::Bulk;
                 if is_bulk {
                     self.leave_bulk(queue);
@@ -197,31 +216,50 @@ impl Cake {
     }
 
     fn join_bulk(&mut self, queue: usize) {
-        let flow = &self.flows[queue];
-        self.sources.join(flow.source);
-        self.destinations.join(flow.destination);
+        let (flow, tin) = (&self.flows[queue], &mut self.tins[queue / QUEUES]);
+        tin.bulk += 1;
+        tin.sources.join(flow.source);
+        tin.destinations.join(flow.destination);
     }
 
     fn leave_bulk(&mut self, queue: usize) {
-        let flow = &self.flows[queue];
-        self.sources.leave(flow.source);
-        self.destinations.leave(flow.destination);
+        let (flow, tin) = (&self.flows[queue], &mut self.tins[queue / QUEUES]);
+        tin.bulk -= 1;
+        tin.sources.leave(flow.source);
+        tin.destinations.leave(flow.destination);
     }
 
     /// The number of flows that divide the shares of the queue's hosts, and the factor by which credits may be
     /// increased without exceeding a quantum.
     fn load(&self, queue: usize) -> (i64, i64) {
-        let flow = &self.flows[queue];
+        let (flow, tin) = (&self.flows[queue], &self.tins[queue / QUEUES]);
         let (mut load, mut least) = (1, 1);
         if self.isolation.divides_by_source() {
-            load = load.max(self.sources.of(flow.source));
-            least = least.max(self.sources.least());
+            load = load.max(tin.sources.of(flow.source));
+            least = least.max(tin.sources.least());
         }
         if self.isolation.divides_by_destination() {
-            load = load.max(self.destinations.of(flow.destination));
-            least = least.max(self.destinations.least());
+            load = load.max(tin.destinations.of(flow.destination));
+            least = least.max(tin.destinations.least());
         }
         (i64::from(load), i64::from(least.min(load)))
+    }
+
+    /// The credit of a round of a queue's tin.
+    fn quantum(&self, queue: usize) -> i64 {
+        self.tins[queue / QUEUES].quantum as i64 * BYTE
+    }
+
+    /// A list of the tin that a queue belongs to.
+    fn list(queue: usize, list: usize) -> usize {
+        queue / QUEUES * LISTS + list
+    }
+
+    /// Removes the head of a queue.
+    fn pop(&mut self, queue: usize) -> Option<Queued> {
+        let head = self.queues.pop(queue)?;
+        self.tins[queue / QUEUES].packets -= 1;
+        Some(head)
     }
 
     /// Gives another quantum to a queue without credit and moves it behind the old queues.
@@ -235,8 +273,8 @@ impl Cake {
             }
         }
         let (load, least) = self.load(queue);
-        self.flows[queue].credit += self.quantum as i64 * BYTE * least / load;
-        self.chains.append(OLD, queue);
+        self.flows[queue].credit += self.quantum(queue) * least / load;
+        self.chains.append(Self::list(queue, OLD), queue);
     }
 
     /// Ends the turn of an empty queue.
@@ -245,20 +283,116 @@ impl Cake {
             self.leave_bulk(queue);
         }
         let flow = &mut self.flows[queue];
-        flow.control.on_empty(&self.cobalt, now);
+        flow.control.on_empty(&self.tins[queue / QUEUES].cobalt, now);
         if flow.control.is_at_rest(now) {
             flow.standing = Standing::Idle;
             self.chains.remove(queue);
         } else {
             flow.standing = Standing::Decaying;
-            self.chains.append(DECAYING, queue);
+            self.chains.append(Self::list(queue, DECAYING), queue);
         }
+    }
+
+    /// Charges bytes that leave a queue to its tin and the link.
+    fn charge(&mut self, queue: usize, bytes: u64, now: Time) {
+        let Some(rate) = self.bandwidth else { return };
+        self.tins[queue / QUEUES].charge(bytes, now);
+        self.next += rate.transmission_time(bytes);
+    }
+
+    /// Charges a packet that was sent, which also bounds how long drops may hold the link back.
+    fn charge_sent(&mut self, queue: usize, bytes: u64, now: Time) {
+        self.charge(queue, bytes, now);
+        if let Some(rate) = self.bandwidth {
+            let time = rate.transmission_time(bytes);
+            self.failsafe += Duration(time.0 + time.0 / 2);
+        }
+    }
+
+    /// Charges a packet that was dropped, if drops count as sent.
+    fn charge_dropped(&mut self, queue: usize, packet: &Packet, now: Time) {
+        if self.ingress {
+            self.charge(queue, self.framing.bytes(packet.size.into()), now);
+        }
+    }
+
+    /// When the shaper may send the next packet.
+    fn due(&self) -> Time {
+        self.next.min(self.failsafe)
     }
 
     /// Computes when the next packet may be sent.
     fn plan(&mut self, now: Time) {
-        let waits = self.queues.packets() > 0 && self.next > now;
-        self.release = waits.then_some(self.next);
+        let waits = self.queues.packets() > 0 && self.due() > now;
+        self.release = waits.then_some(self.due());
+    }
+
+    /// Whether a tin has queues that wait for service.
+    fn waits(&self, tin: usize) -> bool {
+        [NEW, OLD].iter().any(|list| self.chains.first(tin * LISTS + list).is_some())
+    }
+
+    /// The tin to serve (Linux, `cake_dequeue`): the highest that keeps to its threshold, or else the one whose threshold allows
+    /// its next packet first. Without a bandwidth tins take turns by their weights.
+    fn choose(&mut self, now: Time) -> Option<usize> {
+        if self.bandwidth.is_none() {
+            return self.next_turn();
+        }
+        let waiting = (0..self.tins.len()).rev().filter(|tin| self.waits(*tin));
+        waiting.min_by_key(|tin| self.tins[*tin].next.max(now))
+    }
+
+    fn next_turn(&mut self) -> Option<usize> {
+        if !(0..self.tins.len()).any(|tin| self.waits(tin)) {
+            return None;
+        }
+        loop {
+            let waits = self.waits(self.turn);
+            let tin = &mut self.tins[self.turn];
+            if tin.deficit >= 0 && waits {
+                return Some(self.turn);
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.weight;
+            }
+            self.turn = (self.turn + 1) % self.tins.len();
+        }
+    }
+
+    /// Takes a packet from a queue of this tin, or finds out that a queue is empty.
+    fn serve(&mut self, tin: usize, is_first: &mut bool, context: &mut Context) -> Option<Queued> {
+        let now = context.now;
+        'flow: loop {
+            let lists = if std::mem::take(is_first) { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
+            let queue = lists.iter().find_map(|list| self.chains.first(tin * LISTS + list))?;
+            if self.flows[queue].credit <= 0 {
+                self.renew(queue);
+                continue;
+            }
+            while let Some(mut head) = self.pop(queue) {
+                let bytes = self.framing.bytes(head.packet.size.into());
+                let is_last = self.queues.line(queue).packets() == 0;
+                let (settings, flow) = (&self.tins[tin], &mut self.flows[queue]);
+                let settings = if self.ingress { &settings.crowded() } else { &settings.cobalt };
+                let drops = flow.control.drops(&mut head, is_last, settings, context);
+                if !drops || self.ingress {
+                    flow.credit -= bytes as i64 * BYTE;
+                    self.tins[tin].deficit -= bytes as i64;
+                }
+                if !drops {
+                    self.charge_sent(queue, bytes, now);
+                    self.plan(now);
+                    return Some(head);
+                }
+                self.charge_dropped(queue, &head.packet, now);
+                context.drop(head.packet, DropCause::Early, Some(head.since));
+                if self.ingress {
+                    continue 'flow;
+                }
+            }
+            self.empty(queue, now);
+            return None;
+        }
     }
 }
 
@@ -269,22 +403,25 @@ impl QueueDiscipline for Cake {
         if !self.queues.admits_alone(&packet, context) {
             return;
         }
-        if self.queues.packets() == 0 {
-            self.next = self.next.max(context.now);
-        }
-        let queue = self.classify(&packet, context);
-        self.queues.push(queue, packet, context.now);
+        let now = context.now;
+        let tin = self.classes.of(self.table.as_ref().map_or(0, |table| table.dscp(&packet)));
+        self.wake(tin, now);
+        let queue = self.classify(&packet, tin, context);
+        self.queues.push(queue, packet, now);
+        self.tins[tin].packets += 1;
         if let Some(position) = self.ack_filter.needless(self.queues.line(queue))
             && let Some(needless) = self.queues.with(queue, |line| line.remove(position))
         {
+            self.tins[tin].packets -= 1;
+            self.charge_dropped(queue, &needless.packet, now);
             context.drop(needless.packet, DropCause::Early, Some(needless.since));
         }
         match self.flows[queue].standing {
             Standing::Idle | Standing::Decaying => {
                 let (load, _) = self.load(queue);
                 self.flows[queue].standing = Standing::Sparse;
-                self.flows[queue].credit = self.quantum as i64 * BYTE / load;
-                self.chains.append(NEW, queue);
+                self.flows[queue].credit = self.quantum(queue) / load;
+                self.chains.append(Self::list(queue, NEW), queue);
             }
             Standing::SparseWaiting => {
                 self.flows[queue].standing = Standing::Bulk;
@@ -294,42 +431,25 @@ impl QueueDiscipline for Cake {
         }
         while self.queues.is_above_limit() {
             let Some(longest) = self.queues.longest() else { break };
-            let Some(head) = self.queues.pop(longest) else { break };
-            self.flows[longest].control.on_full(&self.cobalt, context.now);
+            let Some(head) = self.pop(longest) else { break };
+            self.flows[longest].control.on_full(&self.tins[longest / QUEUES].cobalt, now);
+            self.charge_dropped(longest, &head.packet, now);
             context.drop(head.packet, DropCause::Overflow, Some(head.since));
         }
-        self.plan(context.now);
+        self.plan(now);
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
         let now = context.now;
-        if self.queues.packets() == 0 || self.bandwidth.is_some() && self.next > now {
+        if self.queues.packets() == 0 || self.bandwidth.is_some() && self.due() > now {
             return None;
         }
-        let mut next = self.chains.first(DECAYING);
+        let mut is_first = true;
         loop {
-            let first = next.take().or_else(|| self.chains.first(NEW)).or_else(|| self.chains.first(OLD));
-            let queue = first.or_else(|| self.chains.first(DECAYING))?;
-            if self.flows[queue].credit <= 0 {
-                self.renew(queue);
-                continue;
+            let tin = self.choose(now)?;
+            if let Some(sent) = self.serve(tin, &mut is_first, context) {
+                return Some(sent);
             }
-            while let Some(mut head) = self.queues.pop(queue) {
-                let is_last = self.queues.line(queue).packets() == 0;
-                let flow = &mut self.flows[queue];
-                if flow.control.drops(&mut head, is_last, &self.cobalt, context) {
-                    context.drop(head.packet, DropCause::Early, Some(head.since));
-                    continue;
-                }
-                let size = u64::from(head.packet.size) + self.overhead;
-                flow.credit -= size as i64 * BYTE;
-                if let Some(rate) = self.bandwidth {
-                    self.next += rate.transmission_time(size);
-                    self.plan(now);
-                }
-                return Some(head);
-            }
-            self.empty(queue, now);
         }
     }
 
@@ -341,8 +461,10 @@ impl QueueDiscipline for Cake {
 
     fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
         self.table = Some(Arc::clone(flows));
-        self.sources = HostLoads::new(flows.hosts());
-        self.destinations = HostLoads::new(flows.hosts());
+        for tin in &mut self.tins {
+            tin.sources = HostLoads::new(flows.hosts());
+            tin.destinations = HostLoads::new(flows.hosts());
+        }
         Ok(())
     }
 

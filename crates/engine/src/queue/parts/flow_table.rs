@@ -1,4 +1,4 @@
-//! The sender and receiver of each flow, which a router reads from packet headers.
+//! The sender, receiver and codepoint of each flow, which a router reads from packet headers.
 
 use crate::numbers::Numbers;
 use crate::packet::{Packet, flags};
@@ -9,6 +9,8 @@ use crate::specification::FlowSpecification;
 pub struct FlowTable {
     /// The sender, receiver and group of each flow.
     flows: Vec<(u32, u32, u32)>,
+    /// The codepoint of each flow; empty if all are zero.
+    codepoints: Vec<u8>,
     /// The name of each group.
     groups: Vec<String>,
     numbers: Numbers,
@@ -27,6 +29,10 @@ impl FlowTable {
             let flow = (group.from as u32, group.to as u32, number as u32);
             table.flows.extend(std::iter::repeat_n(flow, group.count as usize));
         }
+        if groups.iter().any(|group| group.dscp > 0) {
+            let codepoints = groups.iter().flat_map(|group| std::iter::repeat_n(group.dscp, group.count as usize));
+            table.codepoints = codepoints.collect();
+        }
         table
     }
 
@@ -40,6 +46,11 @@ impl FlowTable {
     pub fn destination(&self, packet: &Packet) -> u32 {
         let (sender, receiver, _) = self.flows[self.numbers.row(packet.flow)];
         if packet.has(flags::ACK) == self.numbers.is_reversed(packet.flow) { receiver } else { sender }
+    }
+
+    /// The codepoint of differentiated services of a packet, the same in both directions of its flow.
+    pub fn dscp(&self, packet: &Packet) -> u8 {
+        self.codepoints.get(self.numbers.row(packet.flow)).copied().unwrap_or(0)
     }
 
     /// The number of hosts: one more than the highest host number.
