@@ -88,3 +88,13 @@ def test_defaults_of_ns3(profile: str, name: str, expected: dict[str, object]) -
     settings = KNOWN.profile(profile)
     found = settings.settings_with(algorithm) | settings.defaults_of(algorithm)
     assert {key: found[key] for key in expected} == expected
+
+
+def test_profile_of_data_centres() -> None:
+    """It is Linux but for timers and ECN: RTO_min of Alizadeh et al. (SIGCOMM 2010, section 4), a delayed ACK a tick before."""
+    usual = {setting.name: setting.value for setting in KNOWN.profile("linux-6").settings}
+    found = {setting.name: setting.value for setting in KNOWN.profile("datacenter").settings}
+    ms = 10**9
+    expected = {"minimum_rto": 10 * ms, "clock_granularity": 10 * ms, "delayed_ack_timeout": 9 * ms, "ecn": "classic"}
+    assert {name: value for name, value in found.items() if usual[name] != value} == expected
+    assert usual.keys() == found.keys()

@@ -239,3 +239,16 @@ def test_former_keys_of_the_reverse_direction(own: str) -> None:
     if own in ("rate", "delay", "loss"):
         with pytest.raises(InputError, match=said):
             specified({"changes": [{"at": "1 s", f"reverse_{own}": 0.1}]})
+
+
+def test_fifos_by_what_they_count() -> None:
+    """`pfifo` and `bfifo` are DropTail and count what they say, `fifo` either (tc-bfifo(8)); a limit in BDP is in packets."""
+    limits = {"pfifo": ["50 packets", "2 BDP"], "bfifo": ["64 KiB"], "fifo": ["50 packets", "64 KiB"]}
+    for name, given in limits.items():
+        for limit in given:
+            queue = specified({"queue": {"name": name, "limit": limit}})["links"][0]["queue"]
+            assert queue == specified({"queue": {"name": "droptail", "limit": limit}})["links"][0]["queue"]
+    with pytest.raises(InputError, match="limit: pfifo counts packets, bfifo bytes, and droptail either"):
+        specified({"queue": {"name": "pfifo", "limit": "64 KiB"}})
+    with pytest.raises(InputError, match="limit: bfifo counts bytes, pfifo packets, and droptail either"):
+        specified({"queue": {"name": "bfifo", "limit": "2 BDP"}})

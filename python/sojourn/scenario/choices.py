@@ -76,6 +76,22 @@ class Choice(ABC):
         raise ValueError(f'{given!r} is not a name or a table such as {{ {cls.shorthand} = "..." }}')
 
 
+#: What the FIFOs of Linux count (tc-bfifo(8)); "fifo" counts either.
+_COUNTED = {"pfifo": "packets", "bfifo": "bytes"}
+
+
+def _is_counted_in(spelling: str, limit: QueueLimit | BandwidthDelayProducts) -> None:
+    """Whether a discipline by this name counts what its limit is in; bandwidth-delay products are packets.
+
+    Raises:
+        ValueError: it counts the other.
+    """
+    unit = "packets" if isinstance(limit, BandwidthDelayProducts) else limit.unit
+    if (counted := _COUNTED.get(spelling, unit)) != unit:
+        other = next(name for name, its in _COUNTED.items() if its == unit)
+        raise ValueError(f"{spelling} counts {counted}, {other} {unit}, and droptail either")
+
+
 @dataclass(frozen=True)
 class QueueChoice(Choice):
     """The queue discipline at a link's egress; a limit of ``None`` means unlimited."""
@@ -89,11 +105,13 @@ class QueueChoice(Choice):
     @classmethod
     def read(cls, keys: dict[str, object], folder: Path) -> Self:
         own = _source(keys, folder)
-        discipline = catalogue.load().queue(_name(keys)) if own is None else queue_of(own)
+        spelling = "" if own is not None else _name(keys)
+        discipline = catalogue.load().queue(spelling) if own is None else queue_of(own)
         limit: QueueLimit | BandwidthDelayProducts | None = None
         if "limit" in keys:
             try:
                 limit = parse_queue_limit(keys.pop("limit"))
+                _is_counted_in(spelling.lower(), limit)
             except ValueError as error:
                 raise ValueError(f"limit: {error}") from None
         values = parameters.read(keys, discipline.parameters, discipline.name, _identifying(own), "limit")

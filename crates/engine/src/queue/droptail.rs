@@ -20,7 +20,7 @@ impl DropTail {
     /// Name, aliases, source and deviations.
     pub const ABOUT: About = About {
         name: "droptail",
-        aliases: &["dt", "tail_drop", "drop_tail"],
+        aliases: &["dt", "tail_drop", "drop_tail", "fifo", "pfifo", "bfifo"],
         title: "DropTail",
         class: "passive",
         year: 1988,

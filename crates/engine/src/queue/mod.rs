@@ -53,6 +53,7 @@ mod rem;
 mod sfb;
 mod sfq;
 mod sred;
+mod step;
 mod tbf;
 mod vcp;
 mod wred;
@@ -217,6 +218,7 @@ disciplines! {
     drophead::DropHead(DropHeadParameters),
     ack_filter::FilteringFifo(FilteringFifoParameters),
     tbf::Tbf(TbfParameters),
+    step::Step(StepParameters),
     vcp::VcpRouter(VcpRouterParameters),
     red::Red(RedParameters),
     ared::Ared(AredParameters),

@@ -32,6 +32,7 @@ mod settings;
 mod sfb;
 mod sfq;
 mod sred;
+mod step;
 mod tbf;
 mod vcp;
 mod wred;

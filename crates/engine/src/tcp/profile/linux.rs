@@ -1,6 +1,7 @@
 //! The TCP stack of Linux: settings that differ from the standards, with their source.
 
 use crate::tcp::congestion::{CubicRules, Rules};
+use crate::tcp::ecn::EcnKind;
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
@@ -79,6 +80,39 @@ pub(super) fn release_6() -> Vec<Setting> {
             "Linux Documentation/networking/ip-sysctl.rst, tcp_rmem: 6 MiB at most, of which tcp_adv_win_scale offers half",
         ),
     ]
+}
+
+/// Linux 6.x with what is changed in data centres, where round trips take less than a millisecond.
+pub(super) fn in_data_centre() -> Vec<Setting> {
+    let mut settings = release_6();
+    for change in [
+        setting(
+            "minimum_rto",
+            Duration::from_milliseconds(10),
+            "Alizadeh et al., SIGCOMM 2010, section 4: RTO_min of 10 ms; in Linux rto_min of ip-route(8)",
+        ),
+        setting(
+            "clock_granularity",
+            Duration::from_milliseconds(10),
+            "Linux tcp_input.c, tcp_rtt_estimator: the variation's part of the timeout is at least rto_min",
+        ),
+        setting(
+            "ecn",
+            EcnKind::Classic,
+            "RFC 8257 section 3: switches mark; Linux Documentation/networking/ip-sysctl.rst, tcp_ecn 1: both ends ask for ECN",
+        ),
+        setting(
+            "delayed_ack_timeout",
+            Duration::from_milliseconds(9),
+            "Linux tcp_output.c, tcp_delack_max, from 6.7 on: the least timeout less a tick of 1 ms",
+        ),
+    ] {
+        match settings.iter_mut().find(|known| known.name == change.name) {
+            Some(known) => *known = change,
+            None => settings.push(change),
+        }
+    }
+    settings
 }
 
 /// What the congestion controls of Linux 6.1 do otherwise than their RFCs and papers.

@@ -37,6 +37,12 @@ impl StackProfile {
         vec![
             complete("rfc", "The current standards", Vec::new(), Vec::new()),
             complete("linux-6", "Linux 6.x with its default sysctls", linux::release_6(), linux::defaults_of_6()),
+            complete(
+                "datacenter",
+                "Linux 6.x as it is set in data centres: ECN and timers for round trips of less than a millisecond",
+                linux::in_data_centre(),
+                linux::defaults_of_6(),
+            ),
             complete("ns2-2.35", "ns-2 release 2.35's defaults", ns2::release_2_35(), ns2::defaults_of_2_35()),
             complete(
                 "ns3-3.30",

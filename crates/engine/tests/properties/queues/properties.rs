@@ -64,8 +64,8 @@ fn case(descriptions: Vec<Description>) -> impl Strategy<Value = Case> {
 fn conservation_order_and_limits() {
     for (about, descriptions) in Discipline::catalogue() {
         let (early_drops, overflows, marks) = (Cell::new(0), Cell::new(0), Cell::new(0));
-        // VCP and DualPI2 always mark and have no such parameter.
-        let knows_ecn = ["vcp", "dualpi2"].contains(&about.name)
+        // VCP, DualPI2 and step marking always mark and have no such parameter.
+        let knows_ecn = ["vcp", "dualpi2", "step"].contains(&about.name)
             || descriptions.iter().any(|description| description.name == "ecn");
         runner(4)
             .run(&case(descriptions), |case| {

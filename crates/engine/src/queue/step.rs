@@ -1,0 +1,66 @@
+//! Step marking: a FIFO that marks each arrival that finds it longer than a threshold, as DCTCP wants it (Alizadeh et al., "Data
+//! Center TCP (DCTCP)", SIGCOMM 2010, section 3.1).
+
+use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
+use crate::about::About;
+use crate::packet::Packet;
+use crate::parameters;
+
+parameters! {
+    /// Parameters of step marking.
+    pub struct StepParameters {
+        mark: Limit = Limit::Packets(65), "Length, without the packet in transmission, above which arrivals are marked", "Alizadeh et al., SIGCOMM 2010, section 3.5: K = 65 packets at 10 Gbit/s, 20 at 1 Gbit/s";
+    }
+}
+
+/// The step marking queue discipline.
+#[derive(Debug)]
+pub struct Step {
+    queue: BoundedFifo,
+    mark: Limit,
+}
+
+impl Step {
+    /// Name, aliases, source and deviations.
+    pub const ABOUT: About = About {
+        name: "step",
+        aliases: &["threshold", "step_marking"],
+        title: "Step marking",
+        class: "passive",
+        year: 2010,
+        source: "Alizadeh et al., SIGCOMM 2010, section 3.1",
+        deviations: "packets that cannot be marked are dropped at the limit only, where a switch that does it by RED with equal \
+                     thresholds drops them at the threshold",
+    };
+
+    /// Creates an empty queue.
+    pub fn new(limit: Limit, parameters: StepParameters) -> Step {
+        Step { queue: BoundedFifo::new(limit), mark: parameters.mark }
+    }
+}
+
+impl QueueDiscipline for Step {
+    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+        if !self.queue.admits(&packet, context) {
+            return;
+        }
+        if self.mark.would_be_exceeded(self.queue.packets(), self.queue.bytes()) {
+            context.mark(&mut packet);
+        }
+        self.queue.push(packet, context.now);
+    }
+
+    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
+        self.queue.pop()
+    }
+
+    lengths_of!(queue);
+
+    fn lets_pass(&self, packet: &Packet) -> bool {
+        self.queue.packets() == 0 && self.queue.has_room_for(packet)
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.queue.packets() == 0
+    }
+}
