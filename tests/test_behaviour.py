@@ -160,12 +160,18 @@ def queue_lines(loads: Iterable[str]) -> Iterator[str]:
         yield from pool.map(lambda cell: queue_behaviour(*cell), cells)
 
 
+#: It says that no flow has ECN, as none has here.
+without_ecn = pytest.mark.filterwarnings("ignore:step on the link")
+
+
+@without_ecn
 @pytest.mark.long
 def test_queue_snapshot(snapshot: SnapshotAssertion) -> None:
     """A snapshot of every queue discipline under seven loads."""
     assert "\n".join(queue_lines(LOADS)) + "\n" == snapshot(extension_class=Table)
 
 
+@without_ecn
 def test_queue_snapshot_ten_cubic() -> None:
     """The rows of the snapshot of queue disciplines for ten CUBIC flows."""
     _, *now = queue_lines(["cubic 10"])

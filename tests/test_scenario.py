@@ -6,6 +6,7 @@ import pytest
 
 import sojourn
 from conftest import ROOT, scenario_data
+from sojourn import cautions
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data
 from sojourn.specification import RunSpecification, specify
@@ -228,6 +229,25 @@ def test_layers_of_a_link_in_both_directions() -> None:
         specified({**layers, "aggregation": {}})
 
 
+def test_cake_without_bandwidth_on_a_slow_link() -> None:
+    """CAKE without bandwidth keeps its target where a packet takes longer, which is told.
+
+    1514 bytes take 12.11 ms at 1 Mbit/s, and Linux's target at that bandwidth is 18.17 ms (net/sched/sch_cake.c, cake_set_rate).
+    """
+    (line,) = cautions.warnings(specified({"rate": "1 Mbit/s", "queue": "cake"}))
+    assert line == (
+        "cake on the link left -> right: its target of 5 ms is below the 12.11 ms of a packet, because it has no bandwidth; "
+        'with bandwidth = "1 Mbit/s" it is 18.17 ms, as in Linux'
+    )
+    for rate, queue in [
+        ("10 Mbit/s", {"name": "cake"}),
+        ("1 Mbit/s", {"name": "cake", "bandwidth": "1 Mbit/s"}),
+        ("1 Mbit/s", {"name": "cake", "target": "20 ms"}),
+        ("1 Mbit/s", {"name": "codel"}),
+    ]:
+        assert cautions.warnings(specified({"rate": rate, "queue": queue})) == ()
+
+
 @pytest.mark.parametrize("own", ["rate", "delay", "queue", "drop", "loss", "impairments", "aggregation"])
 def test_former_keys_of_the_reverse_direction(own: str) -> None:
     """A key that is now in the table `reverse` is refused with the new one, in a file, of a change and in a path."""
@@ -252,3 +272,12 @@ def test_fifos_by_what_they_count() -> None:
         specified({"queue": {"name": "pfifo", "limit": "64 KiB"}})
     with pytest.raises(InputError, match="limit: bfifo counts bytes, pfifo packets, and droptail either"):
         specified({"queue": {"name": "bfifo", "limit": "2 BDP"}})
+
+
+def test_step_that_marks_nobody() -> None:
+    """A threshold marks packets of flows with ECN: those of a stack with it, and DCTCP's; if there are none, it is told."""
+    (line,) = cautions.warnings(specified({"queue": "step"}))
+    assert line.startswith("step on the link left -> right marks nobody and drops at its limit alone, because no flow has ECN")
+    assert cautions.warnings(specified({"queue": "step"}, tcp="dctcp")) == ()
+    assert cautions.warnings(specified({"queue": "step"}, stack={"ecn": "classic"})) == ()
+    assert len(cautions.warnings(specified({"queue": "step"}, tcp="cbr"))) == 1

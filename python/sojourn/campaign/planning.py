@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from sojourn import backends, names, overload, randomness, specification
+from sojourn import backends, cautions, names, overload, randomness, specification
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign.model import Campaign
@@ -153,7 +153,7 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
         packed = zlib.compress(specification.text(run.specification).encode())
         random = randomness.parts(run.specification)
         random = known_random.setdefault(random, random)  # the same for most cells
-        warnings = overload.warnings(run.specification)
+        warnings = (*overload.warnings(run.specification), *cautions.warnings(run.specification))
         cells.append(PlannedCell(axes, run.seed, run.cost, run.simulated_seconds, run.backend, packed, random, warnings))
         if carrier is carriers[-1]:
             on_cell()
