@@ -7,7 +7,9 @@ import pytest
 
 import sojourn
 from sojourn import randomness
+from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
+from sojourn.runs import Cell, requests
 from sojourn.scenario import Scenario, from_data
 from sojourn.scenario.hosts import MOST_HOSTS
 from sojourn.specification import RunSpecification, specify, text
@@ -104,6 +106,17 @@ def test_drawn_delays() -> None:
     ways = {(link["from"], link["to"]): link["delay"] for link in run["links"]}
     assert all(ways[target, origin] == delay for (origin, target), delay in ways.items())
     assert ("delays", "of hosts") in randomness.parts(run)
+
+
+def test_drawn_delays_of_repetitions() -> None:
+    """The runs of a cell have delays of their own, those that the scenario has with their seeds, and are asked for by them."""
+    given = dumbbell({"name": "lan", "count": 3, "rate": FAST, "delay": {"range": "1 ms..9 ms", "spacing": "random"}})
+    planned = Cell({}, Scenario.of(given))
+    runs = planned.runs(3, Identity("simulator", "1", ""))
+    assert [run.text for run in runs] == [text(run_of(given, seed)) for seed in (1, 2, 3)]
+    assert list(requests(runs[1].text, (1, 2, 3))) == [run.request for run in runs]
+    found = sojourn.run(Scenario.of(given), seeds=2).flows
+    assert found.filter(seed=1)["rtt_min"].to_list() != found.filter(seed=2)["rtt_min"].to_list()
 
 
 def test_round_trips_of_group() -> None:

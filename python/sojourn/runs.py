@@ -8,7 +8,7 @@ from functools import cached_property
 from sojourn.backends.identity import Identity
 from sojourn.scenario.given import Given, given
 from sojourn.scenario.model import Scenario
-from sojourn.specification import RunSpecification, specify, text
+from sojourn.specification import RunSpecification, specify, text, texts, with_seed
 from sojourn.units import PICOSECONDS
 
 #: Bytes of the hashes that stand for runs: enough that no two of any number of runs that can be made share one.
@@ -76,7 +76,7 @@ class Cell:
     def run(self, repetition: int, backend: Identity) -> Run:
         """The cell's run number ``repetition``; the first is 0 and has the scenario's seed, the others count up from it."""
         seed = self.scenario.seed + repetition
-        return Run(self.axes, seed, {**self.specification, "seed": seed}, backend)
+        return Run(self.axes, seed, with_seed(self.specification, seed), backend)
 
     def runs(self, repetitions: int, backend: Identity) -> list[Run]:
         """The first runs, up to this number."""
@@ -85,10 +85,7 @@ class Cell:
 
 def requests(specification: str, seeds: Iterable[int]) -> Iterator[str]:
     """``Run.request`` of a cell's runs with some seeds, for less than making the runs costs; the text is that of any of them."""
-    # Nothing but the seed, which stands first, tells the specifications apart.
-    first, comma, rest = specification.partition(",")
-    head, colon, _ = first.partition(":")
-    return (_hash(f"{head}{colon}{seed}{comma}{rest}") for seed in seeds)
+    return map(_hash, texts(specification, seeds))
 
 
 def key(request: str, backend: Identity) -> str:

@@ -3,8 +3,9 @@
 This is what backends are given. It says what happens in the network, not how to bring it about.
 """
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, NotRequired, TypedDict
 
@@ -37,6 +38,10 @@ class RunSpecification(TypedDict):
     plugins: NotRequired[list[Json]]
 
 
+#: What a link has whose delay is drawn: the ends that it is drawn between.
+_RANGE = "delay_range"
+
+
 def specify(scenario: Scenario, seed: int) -> RunSpecification:
     """The run of a scenario with one seed."""
     nodes = scenario.network.nodes()
@@ -51,14 +56,35 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "warm_up": scenario.warm_up,
         "sender_overhead": chance.sender_overhead(scenario, stacks),
         "nodes": nodes,
-        "links": [_link(link, index, plugins, seed) for link in scenario.network.directed_links],
+        "links": [_link(link, index, plugins) for link in scenario.network.directed_links],
         "stacks": stacks,
         "flows": flows,
         "probe": scenario.probe.model_dump(),
     }
     if plugins:
         specification["plugins"] = [source.as_json() for source in plugins]
-    return specification
+    return with_seed(specification, seed)
+
+
+def with_seed(specification: RunSpecification, seed: int) -> RunSpecification:
+    """The same run with another seed, which decides delays that are drawn."""
+    links = specification["links"]
+    if any(_RANGE in link for link in links):
+        nodes = specification["nodes"]
+        links = [{**link, "delay": _drawn_delay(link, nodes, seed)} if _RANGE in link else link for link in links]
+    return {**specification, "seed": seed, "links": links}
+
+
+def texts(written: str, seeds: Iterable[int]) -> Iterator[str]:
+    """The texts of a run with several seeds, for less than writing each costs; it is given with any of them."""
+    if f'"{_RANGE}":' in written:
+        specification: RunSpecification = json.loads(written)
+        yield from (text(with_seed(specification, seed)) for seed in seeds)
+        return
+    # Nothing but the seed, which stands first, tells them apart.
+    first, comma, rest = written.partition(",")
+    head, colon, _ = first.partition(":")
+    yield from (f"{head}{colon}{seed}{comma}{rest}" for seed in seeds)
 
 
 def text(specification: RunSpecification) -> str:
@@ -111,16 +137,15 @@ def bottleneck_rate(specification: RunSpecification) -> float | None:
     return float(carried / (end - start))
 
 
-def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source], seed: int) -> Json:
+def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source]) -> Json:
     drop: Json | None = None
-    drawn = link.drawn_delay
     if link.drop is not None:
         drop = {"every": link.drop.every} if link.drop.every is not None else {"listed": link.drop.listed}
     return {
         "from": index[link.origin],
         "to": index[link.target],
         "rate": link.rate,
-        "delay": link.delay if drawn is None else drawn.value(seed),
+        "delay": link.delay,
         "queue": None if link.queue is None else _queue(link.queue, plugins),
         "device_queue": link.device_queue,
         "drop": drop,
@@ -130,9 +155,17 @@ def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source], seed
         **({} if link.rate_trace is None else {"rate_trace": link.rate_trace.as_json()}),
         **({} if link.delay_trace is None else {"delay_trace": link.delay_trace.as_json()}),
         **({} if link.aggregation is None else {"aggregation": link.aggregation.model_dump()}),
-        **({} if drawn is None else {"delay_range": (drawn.low, drawn.high)}),
         **({} if link.framing == PLAIN else {"framing": asdict(link.framing)}),
+        **({} if link.drawn_delay is None else {_RANGE: (link.drawn_delay.low, link.drawn_delay.high)}),
     }
+
+
+def _drawn_delay(link: Json, nodes: list[str], seed: int) -> int:
+    """The delay of a link with a seed, by the two nodes: it is that of both directions, and no other link changes it."""
+    low, high = map(int, link[_RANGE])
+    first, second = sorted((link["from"], link["to"]))
+    digest = hashlib.sha256(f"{seed} {nodes[first]} {nodes[second]}".encode()).digest()
+    return low + (int.from_bytes(digest[:8], "big") * (high - low) >> 64)
 
 
 def _queue(queue: QueueChoice, plugins: list[Source]) -> Json:

@@ -12,7 +12,7 @@ from sojourn.backends.identity import Identity
 from sojourn.campaign.model import Campaign
 from sojourn.errors import InputError
 from sojourn.runs import Run, called, key, requests
-from sojourn.specification import RunSpecification
+from sojourn.specification import RunSpecification, with_seed
 from sojourn.sweep.stopping import StoppingRule
 from sojourn.units import LARGEST
 
@@ -47,7 +47,7 @@ class PlannedCell:
         specified: RunSpecification = json.loads(self._text)
         for number in numbers:
             seed = self.seed + number
-            yield Run(self.axes, seed, {**specified, "seed": seed}, self.backend)
+            yield Run(self.axes, seed, with_seed(specified, seed), self.backend)
 
     def run(self) -> Run:
         """The first run."""

@@ -1,6 +1,5 @@
 """Hosts in groups: one entry of a scenario that stands for many hosts alike, and delays that differ between them."""
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -59,13 +58,6 @@ class Drawn:
 
     low: int
     high: int
-    #: Whose it is: each has a draw of its own, which no other changes.
-    name: str
-
-    def value(self, seed: int) -> int:
-        """The delay with a seed."""
-        digest = hashlib.sha256(f"{seed} {self.name}".encode()).digest()
-        return self.low + (int.from_bytes(digest[:8], "big") * (self.high - self.low) >> 64)
 
 
 @dataclass(frozen=True)
@@ -76,10 +68,10 @@ class Spread:
     high: int
     spacing: Spacing
 
-    def of(self, place: int, count: int, name: str) -> int | Drawn:
+    def of(self, place: int, count: int) -> int | Drawn:
         """The delay of one of ``count`` hosts; a single one has the lower end unless it is drawn."""
         if self.spacing == "random":
-            return Drawn(self.low, self.high, name)
+            return Drawn(self.low, self.high)
         if count == 1:
             return self.low
         if self.spacing == "log":

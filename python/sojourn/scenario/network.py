@@ -284,7 +284,7 @@ class Dumbbell(Table):
             for host in hosts:
                 names = host.members()
                 for place, name in enumerate(names):
-                    delay = _placed(host.delay, place, len(names), name)
+                    delay = _placed(host.delay, place, len(names))
                     yield _of_host(name, router, host, delay, host.queue)
                     yield _of_host(router, name, host, delay, None)
 
@@ -313,9 +313,9 @@ Delay = int | Trace | Drawn
 """The delay of one link."""
 
 
-def _placed(delay: int | Trace | Spread, place: int, count: int, name: str) -> Delay:
+def _placed(delay: int | Trace | Spread, place: int, count: int) -> Delay:
     """The delay of one of the links that an entry stands for."""
-    return delay.of(place, count, name) if isinstance(delay, Spread) else delay
+    return delay.of(place, count) if isinstance(delay, Spread) else delay
 
 
 def _forwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedLink:
@@ -464,7 +464,7 @@ class Network(Table):
         for link in self.links or ():
             ends = [(origin, target) for origin in groups[link.origin] for target in groups[link.target]]
             for place, (origin, target) in enumerate(ends):
-                delay = _placed(link.delay, place, len(ends), f"{origin} {target}")
+                delay = _placed(link.delay, place, len(ends))
                 yield _forwards(origin, target, link, delay)
                 if not link.one_way:
                     yield _backwards(origin, target, link, delay)
