@@ -9,7 +9,7 @@ from conftest import ROOT, scenario_data
 from sojourn import cautions
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data
-from sojourn.specification import RunSpecification, specify
+from sojourn.specification import RunSpecification, bottleneck_rate, specify
 from sojourn.sweep import paths
 
 ScenarioFile = Callable[..., Path]
@@ -281,3 +281,23 @@ def test_step_that_marks_nobody() -> None:
     assert cautions.warnings(specified({"queue": "step"}, tcp="dctcp")) == ()
     assert cautions.warnings(specified({"queue": "step"}, stack={"ecn": "classic"})) == ()
     assert len(cautions.warnings(specified({"queue": "step"}, tcp="cbr"))) == 1
+
+
+def test_changes_that_repeat() -> None:
+    """A change is made again and again, and the mean rate is that of all of them: 5 of each 15 s at half the rate."""
+    changes: list[dict[str, object]] = [
+        {"at": "10 s", "rate": "5 Mbit/s", "every": "15 s", "spread": "1 s"},
+        {"at": "15 s", "rate": "10 Mbit/s", "every": "15 s", "spread": "1 s"},
+    ]
+    data = scenario_data(duration="151 s")
+    data["network"]["dumbbell"]["bottleneck"]["changes"] = changes
+    run = specify(from_data(data, "test"), 1)
+    assert run["links"][0]["changes"][0]["repeat"] == {"every": 15 * 10**12, "spread": 10**12}
+    assert bottleneck_rate(run) == pytest.approx(10e6 - 5e6 / 3)
+    for change, line in [
+        ({"at": "1 s", "loss": 0.1, "spread": "1 s"}, 'spread: needs "every"'),
+        ({"at": "1 s", "loss": 0.1, "every": "1 s", "spread": "1 s"}, 'spread: "1 s" must be shorter than every, "1 s"'),
+        ({"at": "1 s", "every": "1 s"}, "give at least one of"),
+    ]:
+        with pytest.raises(InputError, match=line):
+            specified({"changes": [change]})

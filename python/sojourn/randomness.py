@@ -27,6 +27,8 @@ def parts(run: RunSpecification) -> Parts:
         found["sender_overhead"] = f"up to {DURATION.approximate(run['sender_overhead'])}"
     if any("delay_range" in link for link in run["links"]):
         found["delays"] = "of hosts"
+    if any(change.get("repeat", {}).get("spread") for link in run["links"] for change in link["changes"]):
+        found["changes"] = "of links"
     if arrivals := _arrivals(run):
         found["arrivals"] = arrivals
     if any(_is_drawn(flow["application"]) for flow in run["flows"] if "application" in flow):

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Any, NotRequired, TypedDict
 
 from sojourn import catalogue
@@ -131,10 +132,23 @@ def bottleneck_rate(specification: RunSpecification) -> float | None:
     start, end = specification["warm_up"], specification["duration"]
     if "rate_trace" in link:
         return traces.mean(link["rate_trace"], start, end)
-    steps = [(0, link["rate"]), *((change["at"], change["rate"]) for change in link["changes"] if change["rate"] is not None)]
+    steps = rate_steps(link, end)
     ends = [*(at for at, _ in steps[1:]), end]
     carried = sum(rate * max(0, until - max(at, start)) for (at, rate), until in zip(steps, ends, strict=True))
     return float(carried / (end - start))
+
+
+def rate_steps(link: Json, end: int) -> list[tuple[int, int]]:
+    """The rates of a link up to a time, in bit/s, and from when on, in ps; those that repeat without their spread."""
+    if "rate_trace" in link:
+        return list(traces.steps(link["rate_trace"], end))
+    made = ((at, change["rate"]) for change in link["changes"] if change["rate"] is not None for at in _moments(change, end))
+    return [(0, link["rate"]), *sorted(made, key=itemgetter(0))]
+
+
+def _moments(change: Json, end: int) -> Iterable[int]:
+    """When a change is made before the end; repetitions without their spread."""
+    return range(change["at"], end, change["repeat"]["every"]) if "repeat" in change else (change["at"],)
 
 
 def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source]) -> Json:
@@ -150,7 +164,7 @@ def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source]) -> J
         "device_queue": link.device_queue,
         "drop": drop,
         "loss": link.loss,
-        "changes": [asdict(change) for change in link.changes],
+        "changes": [change.as_json() for change in link.changes],
         **({} if link.impairments is None else {"impairments": link.impairments.model_dump()}),
         **({} if link.rate_trace is None else {"rate_trace": link.rate_trace.as_json()}),
         **({} if link.delay_trace is None else {"delay_trace": link.delay_trace.as_json()}),

@@ -42,6 +42,8 @@ pub enum Purpose {
     Session = 14,
     /// Draws of congestion controls that are the same for all flows.
     CommonControl = 15,
+    /// By how much later a link's repeated changes are. One stream per pair of nodes.
+    Changes = 16,
 }
 
 /// A stream of random numbers.

@@ -1,9 +1,12 @@
 //! The complete specification of a run. All values are integers in picoseconds, bytes or bits per second.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::framing::Framing;
+use crate::random::{Purpose, Random};
 use crate::tcp::slow_start::SlowStartChoice;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
@@ -210,6 +213,19 @@ pub struct LinkChange {
     pub delay: Option<Duration>,
     /// The probability of random loss of packets whose transmission ends after the change.
     pub loss: Option<f64>,
+    /// Whether it is made again and again.
+    #[serde(default)]
+    pub repeat: Option<Repetition>,
+}
+
+/// When a change is made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repetition {
+    /// The time from one to the next.
+    pub every: Duration,
+    /// Each is later by a random time up to this. Changes of a link with the same repetition are later by the same time.
+    pub spread: Duration,
 }
 
 impl LinkSpecification {
@@ -218,6 +234,30 @@ impl LinkSpecification {
         let may_lose =
             self.drop.is_some() || self.loss != 0.0 || self.changes.iter().any(|change| change.loss.is_some());
         !may_lose && self.impairments == Impairments::default()
+    }
+
+    /// The link with a change for each time that one is made, in order of time.
+    pub fn with_all_changes(&self, seed: u64, end: Time) -> Cow<'_, LinkSpecification> {
+        if self.changes.iter().all(|change| change.repeat.is_none()) {
+            return Cow::Borrowed(self);
+        }
+        // The same for both directions.
+        let pair = (self.from.min(self.to) as u64) << 32 | self.from.max(self.to) as u64;
+        let mut changes = Vec::new();
+        for change in &self.changes {
+            let Some(Repetition { every, spread }) = change.repeat else {
+                changes.push(*change);
+                continue;
+            };
+            let mut random = Random::stream(seed, Purpose::Changes, pair);
+            let mut at = change.at;
+            while at < end {
+                changes.push(LinkChange { at: at + random.below(spread), repeat: None, ..*change });
+                at += every;
+            }
+        }
+        changes.sort_by_key(|change| change.at);
+        Cow::Owned(LinkSpecification { changes, ..self.clone() })
     }
 
     /// Whether a packet may overtake another on it.

@@ -109,5 +109,8 @@ def sampled(series: pl.DataFrame, flows: pl.DataFrame, opens: float, changed: fl
 
 
 def latest_change(links: Sequence[Mapping[str, Any]]) -> int:
-    """When a link of a specification changes for the last time, ps; 0 if none does. Traces always change, and do not count."""
-    return max((change["at"] for link in links for change in link["changes"]), default=0)
+    """When a link of a specification changes for the last time, ps; 0 if none does.
+
+    Traces and changes that repeat always change, and do not count.
+    """
+    return max((change["at"] for link in links for change in link["changes"] if "repeat" not in change), default=0)

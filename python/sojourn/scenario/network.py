@@ -1,10 +1,10 @@
 """The network of a scenario: a dumbbell, or any graph of links."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise, product
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -14,7 +14,7 @@ from sojourn.scenario.choices import QueueChoice
 from sojourn.scenario.framing import MOST_BYTES, PLAIN, Cells, Framing
 from sojourn.scenario.hosts import Count, Drawn, Group, HostDelay, LinkDelay, Spread, members
 from sojourn.scenario.impairments import Impairments
-from sojourn.scenario.quantities import Duration, Packets, Rate, RateOrZero, SizeOrZero
+from sojourn.scenario.quantities import Duration, Packets, PositiveDuration, Rate, RateOrZero, SizeOrZero
 from sojourn.scenario.traces import Trace, TracedDuration, TracedRate
 from sojourn.units import DURATION
 
@@ -45,6 +45,14 @@ class Drop(Table):
 
 
 @dataclass(frozen=True)
+class Repetition:
+    """When a change is made again: from one to the next, each later by a random time up to the spread."""
+
+    every: int
+    spread: int
+
+
+@dataclass(frozen=True)
 class LinkChange:
     """What one direction of a link is from a moment on, as far as it changes."""
 
@@ -52,6 +60,14 @@ class LinkChange:
     rate: int | None = None
     delay: int | None = None
     loss: float | None = None
+    repeat: Repetition | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The change as a specification has it."""
+        made = asdict(self)
+        if self.repeat is None:
+            del made["repeat"]
+        return made
 
 
 @dataclass(frozen=True)
@@ -156,6 +172,26 @@ class Change(WithReverse):
     )
     loss: Loss | None = None
     reverse: ReverseChange = Field(default_factory=ReverseChange, description="The same for the reverse direction alone.")
+    every: PositiveDuration | None = Field(None, description="The change is made again each time that this has passed.")
+    spread: Duration | None = Field(
+        None,
+        description="Each is later by a random time up to this, which the seed decides; changes of a link with the same every "
+        "and spread are later by the same.",
+    )
+
+    @property
+    def repetition(self) -> Repetition | None:
+        """When it is made again, if it is."""
+        return None if self.every is None else Repetition(self.every, self.spread or 0)
+
+    @model_validator(mode="after")
+    def _repeats_in_order(self) -> Self:
+        if self.spread is not None and self.every is None:
+            raise ValueError('spread: needs "every"')
+        if self.every is not None and self.spread is not None and self.spread >= self.every:
+            spread, every = DURATION.format(self.spread), DURATION.format(self.every)
+            raise ValueError(f'spread: "{spread}" must be shorter than every, "{every}"')
+        return self
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
@@ -319,7 +355,7 @@ def _placed(delay: int | Trace | Spread, place: int, count: int) -> Delay:
 
 
 def _forwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedLink:
-    changes = [LinkChange(change.at, change.rate, change.delay, change.loss) for change in link.changes]
+    changes = [LinkChange(change.at, change.rate, change.delay, change.loss, change.repetition) for change in link.changes]
     return _direction(
         *(origin, target, link, link.rate, delay),
         *(link.queue, link.drop, link.loss, link.impairments, changes),
@@ -339,6 +375,7 @@ def _backwards(origin: str, target: str, link: TwoWay, delay: Delay) -> Directed
             of(change.reverse.rate, change.rate, own.rate is not None),
             of(change.reverse.delay, change.delay, own.delay is not None),
             change.reverse.loss,
+            change.repetition,
         )
         for change in link.changes
     ]
@@ -363,7 +400,7 @@ def _direction(
     aggregation: Aggregation | None,
 ) -> DirectedLink:
     """One direction of a link; a change of the other direction is none."""
-    own = tuple(change for change in changes if change != LinkChange(change.at))
+    own = tuple(change for change in changes if change != LinkChange(change.at, repeat=change.repeat))
     return DirectedLink(
         *(origin, target, _steady(rate), _steady(delay), queue, _ring(link, queue), drop, loss, own, impairments),
         rate_trace=rate if isinstance(rate, Trace) else None,

@@ -6,7 +6,7 @@ counts from its time on, and the time of the last row is the end of the trace.
 """
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
@@ -71,6 +71,17 @@ def mean(trace: Mapping[str, Any], start: int, end: int) -> float:
         return whole * cycle + _integral(trace, rest)
 
     return (until(end) - until(start)) / (end - start)
+
+
+def steps(trace: Mapping[str, Any], end: int) -> Iterator[tuple[int, int]]:
+    """The values of a specification's trace up to a time, and from when on."""
+    values = trace.get("steps") or _values(trace["slots"])
+    for start in range(0, end, trace["until"]) if trace["repeats"] else (0,):
+        yield from ((start + at, value) for at, value in values if start + at < end)
+
+
+def _values(slots: Mapping[str, Any]) -> list[tuple[int, int]]:
+    return [(place * slots["step"], slots["unit"] * count) for place, count in enumerate(slots["counts"])]
 
 
 def _integral(trace: Mapping[str, Any], time: int) -> int:

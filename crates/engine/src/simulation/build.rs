@@ -94,6 +94,9 @@ const LARGEST_SIZE: u64 = 1 << 62;
 /// The most that a device may hold, in packets: it is memory set aside.
 const LARGEST_DEVICE_QUEUE: u64 = 1_000_000;
 
+/// How often a change is made at most.
+const MOST_CHANGES: u64 = 1_000_000;
+
 /// Checks what can be checked before anything is built.
 fn check(specification: &Specification) -> Result<(), String> {
     if specification.warm_up >= specification.duration {
@@ -115,6 +118,14 @@ fn check(specification: &Specification) -> Result<(), String> {
         }
         if !link.changes.is_sorted_by_key(|change| change.at) {
             return Err(format!("{place}: changes must be in order of time"));
+        }
+        for repetition in link.changes.iter().filter_map(|change| change.repeat) {
+            if repetition.every.0 < specification.duration.0 / MOST_CHANGES || repetition.every == Duration::ZERO {
+                return Err(format!("{place}: a change may be made at most {MOST_CHANGES} times"));
+            }
+            if repetition.spread >= repetition.every {
+                return Err(format!("{place}: the spread of changes must be less than the time from one to the next"));
+            }
         }
         if link.device_queue > LARGEST_DEVICE_QUEUE {
             return Err(format!("{place}: device_queue must be at most {LARGEST_DEVICE_QUEUE} packets"));
@@ -671,6 +682,8 @@ fn build_links(builder: &mut Builder, epochs: &Epochs) -> Result<(Vec<Link>, Vec
     let mut built = Vec::new();
     let flows = Arc::new(FlowTable::new(&specification.flows));
     for (index, link) in links.iter().enumerate() {
+        let link = link.with_all_changes(specification.seed, specification.duration);
+        let link = link.as_ref();
         let egress = match &link.queue {
             None => Egress::Unlimited,
             Some(queue) => {

@@ -186,7 +186,7 @@ fn parts(specification: &Specification, ways: &[Way], round_trips: &RoundTrips) 
 }
 
 /// Bytes of a change of a link, laid out.
-const CHANGE: u64 = 48;
+const CHANGE: u64 = 64;
 
 fn traces(specification: &Specification) -> impl Iterator<Item = Part> {
     let all = specification.links.iter().flat_map(|link| [&link.rate_trace, &link.delay_trace]).flatten();

@@ -172,6 +172,8 @@ def changes(link: dict[str, Any], devices: LinkDevices, overhead: int) -> list[t
         for key in ("rate", "delay", "loss"):
             if change[key] is not None:
                 present[key] = change[key]
+        if "repeat" in change:
+            raise Impossible("changes", "changes on Linux do not repeat")
         if present["rate"] == 0:
             raise Impossible("changes", "Linux's shapers have no rate of 0")
         at = nanoseconds(change["at"])
