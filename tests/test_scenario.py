@@ -248,6 +248,18 @@ def test_cake_without_bandwidth_on_a_slow_link() -> None:
         assert cautions.warnings(specified({"rate": rate, "queue": queue})) == ()
 
 
+def test_one_queue_for_both_directions() -> None:
+    """`both_queues` is the same as two alike, and excludes either."""
+    queue = {"name": "pie", "limit": "50 packets"}
+    data = scenario_data()
+    bottleneck = data["network"]["dumbbell"]["bottleneck"]
+    del bottleneck["queue"]
+    bottleneck["both_queues"] = queue
+    assert specify(from_data(data, "test"), 1) == specified({"queue": queue, "reverse": {"queue": queue}}, count=2)
+    with pytest.raises(InputError, match='both_queues: give either it or "queue"'):
+        specified({"both_queues": "pie"})
+
+
 @pytest.mark.parametrize("own", ["rate", "delay", "queue", "drop", "loss", "impairments", "aggregation"])
 def test_former_keys_of_the_reverse_direction(own: str) -> None:
     """A key that is now in the table `reverse` is refused with the new one, in a file, of a change and in a path."""
@@ -259,6 +271,19 @@ def test_former_keys_of_the_reverse_direction(own: str) -> None:
     if own in ("rate", "delay", "loss"):
         with pytest.raises(InputError, match=said):
             specified({"changes": [{"at": "1 s", f"reverse_{own}": 0.1}]})
+
+
+def test_both_queues_beside_a_rate_of_the_reverse_direction() -> None:
+    """`both_queues` leaves what else `reverse` says, and excludes a queue in it."""
+    queue, data = {"name": "pie", "limit": "50 packets"}, scenario_data()
+    bottleneck = data["network"]["dumbbell"]["bottleneck"]
+    del bottleneck["queue"]
+    bottleneck |= {"both_queues": queue, "reverse": {"rate": "1 Mbit/s"}}
+    reverse = {"rate": "1 Mbit/s", "queue": queue}
+    assert specify(from_data(data, "test"), 1) == specified({"queue": queue, "reverse": reverse}, count=2)
+    bottleneck["reverse"] = reverse
+    with pytest.raises(InputError, match=r'both_queues: give either it or "reverse\.queue"'):
+        from_data(data, "test")
 
 
 def test_fifos_by_what_they_count() -> None:

@@ -16,6 +16,7 @@ from sojourn.cli import show
 from sojourn.cli.commands import status
 from sojourn.cli.terminal import MANY, Checking
 from sojourn.errors import InputError
+from sojourn.figures.drawn import size
 from sojourn.runs import Run, called, key, requests
 from sojourn.specification import flow_count, text
 from sojourn.sweep import estimate, file
@@ -403,6 +404,44 @@ def test_plan(swept_file: Path, tmp_path: Path, capsys: Capture) -> None:
     assert f"{out} has the results of 3 of 12 runs\n" in shown
     # Nine runs of 4 s at 10 Mbit/s are left.
     assert f"{9 * 4 * 10e6 / 12_000:,.0f} packets of 1500 bytes" in shown
+
+
+def test_axis_of_several_keys() -> None:
+    """An axis sets each of its keys to the same value, so that both directions of a link have one discipline."""
+    bottleneck = "network.dumbbell.bottleneck"
+    keys = [f"{bottleneck}.queue.name", f"{bottleneck}.reverse.queue.name"]
+    data = scenario_data()
+    data["network"]["dumbbell"]["bottleneck"]["reverse"] = {"queue": {"name": "droptail", "limit": "50 packets"}}
+    matrix = file.from_data(data | {"sweep": {"axes": {"queue": {"key": keys, "values": ["pie", "fq_codel"]}}}}, "small.toml")
+    assert matrix.described()["queue"] == (", ".join(keys), ["pie", "fq_codel"])
+    for cell, name in zip(matrix.cells(), ["pie", "fq_codel"], strict=True):
+        there, back, *_ = cell.specification["links"]
+        assert (there["queue"]["name"], back["queue"]["name"]) == (name, name)
+        assert (there["queue"]["limit"], back["queue"]["limit"]) == ({"packets": 100}, {"packets": 50})
+    for wrong, line in [([], "key: must "), ([f"{bottleneck}.rat"], 'key: network.dumbbell.bottleneck: unknown key "rat"')]:
+        with pytest.raises(InputError, match=line):
+            file.from_data(data | {"sweep": {"axes": {"queue": {"key": wrong, "values": ["pie"]}}}}, "small.toml")
+
+
+def test_range_of_bandwidth_delay_products() -> None:
+    """A limit in BDP takes a range: 0.25 to 8 in five doublings, which figures draw as quantities."""
+    matrix = swept(
+        axes={
+            "limit": {
+                "key": "network.dumbbell.bottleneck.queue.limit",
+                "range": "0.25 BDP..8 BDP",
+                "steps": 6,
+                "spacing": "log",
+            }
+        }
+    )
+    labels = matrix.described()["limit"][1]
+    assert labels == ["0.25 BDP", "0.5 BDP", "1 BDP", "2 BDP", "4 BDP", "8 BDP"]
+    assert [size(label) for label in labels] == [0.25, 0.5, 1, 2, 4, 8]
+    limits = [cell.specification["links"][0]["queue"]["limit"]["bandwidth_delay_products"] for cell in matrix.cells()]
+    assert limits == [0.25, 0.5, 1, 2, 4, 8]
+    with pytest.raises(InputError, match="unknown unit"):
+        swept(axes={"limit": {"key": "network.dumbbell.bottleneck.queue.limit", "range": "1 BDP..8 packets", "steps": 3}})
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,8 @@ def size(label: str) -> Fraction | None:
             return Fraction(dimension.parse(label))
         except ValueError:
             continue
+    if label.endswith(units.BDP):
+        label = label.removesuffix(units.BDP)
     try:
         return Fraction(label)
     except (ValueError, ZeroDivisionError):

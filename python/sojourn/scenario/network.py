@@ -1,6 +1,6 @@
 """The network of a scenario: a dumbbell, or any graph of links."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise, product
@@ -216,8 +216,25 @@ class Reverse(Table):
 class TwoWay(WithReverse):
     """A link with a queue, and losses, of its own in each direction."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _both_directions(cls, given: object) -> object:
+        """One queue for both directions is two alike."""
+        if not isinstance(given, Mapping) or "both_queues" not in given:
+            return given
+        others = {key: value for key, value in given.items() if key != "both_queues"}
+        reverse = others.get("reverse", {})
+        if not isinstance(reverse, Mapping):
+            return given
+        for key, there in (("queue", others), ("reverse.queue", reverse)):
+            if "queue" in there:
+                raise ValueError(f'both_queues: give either it or "{key}"')
+        both = {"queue": given["both_queues"]}
+        return {**others, **both, "reverse": {**reverse, **both}}
+
     rate: TracedRate = Field(description="Rate at the start, or a trace.")
     queue: QueueChoice | None = Field(None, description="Queue at its egress, forwards; an unlimited FIFO by default.")
+    both_queues: QueueChoice | None = Field(None, description="The same for both directions, instead of the two.")
     device_queue: DeviceQueue = 0
     drop: Drop | None = None
     loss: Loss = 0.0

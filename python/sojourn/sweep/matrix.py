@@ -100,9 +100,9 @@ class Matrix:
         """What each axis sets, for display, and the labels of its selected values."""
         described: dict[str, tuple[str, list[str]]] = {}
         for name, axis in self.sweep.axes.items():
-            path, group = self.sweep.paths[name], next((group for group in self.sweep.zip if name in group), [])
+            paths, group = self.sweep.paths[name], next((group for group in self.sweep.zip if name in group), [])
             partners = ", ".join(other for other in group if other != name)
-            what = "set in overrides" if path is None else path.text
+            what = ", ".join(path.text for path in paths) or "set in overrides"
             labels = [label for label in axis.values if label in self.wanted.get(name, axis.values)]
             described[name] = (what + (f" (together with {partners})" if partners else ""), labels)
         return described
@@ -221,7 +221,7 @@ class Matrix:
 
     @cached_property
     def _axis_paths(self) -> list[tuple[str, Path]]:
-        paths = [(axis, path) for axis, path in self.sweep.paths.items() if path is not None]
+        paths = [(axis, path) for axis, its in self.sweep.paths.items() for path in its]
         return sorted(paths, key=lambda pair: len(pair[1].steps))
 
 

@@ -47,6 +47,14 @@ Labels = Annotated[
 ]
 """A value of an axis, or several of them, by what they are called."""
 
+Keys = Annotated[
+    list[str],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+    Field(min_length=1),
+]
+"""A key of the scenario or several."""
+
 Condition = dict[str, Labels]
 """Values of some axes, as a file writes them."""
 
@@ -57,8 +65,8 @@ Meant = Mapping[str, frozenset[str]]
 class Axis(Table):
     """One axis: a key of the scenario and its values, listed or spread evenly over a range."""
 
-    key: str | None = Field(
-        None, description='Key that it sets, such as "flows.*.tcp"; by default the axis\'s name, if that is a key.'
+    key: Keys | None = Field(
+        None, description='Key that it sets, such as "flows.*.tcp", or several; by default the axis\'s name, if that is a key.'
     )
     listed: list[Any] | None = Field(
         None, alias="values", min_length=1, description='Values of the key; { label = "...", value = ... } gives one a name.'
@@ -146,11 +154,11 @@ class Sweep(Table):
         except InputError as error:
             raise ValueError(f"axes: {error}") from None
         used = {axis for override in self.overrides for axis in override.when}
-        for name, path in self.paths.items():
-            if path is None and name not in used:
+        for name, paths in self.paths.items():
+            if not paths and name not in used:
                 nearest = names.nearest("key", name, top_level())
                 raise ValueError(f'axes.{name}: sets nothing; give it a "key", or use its values in overrides ({nearest})')
-            if path is None and any(isinstance(value.data, dict | list) for value in self.axes[name].values.values()):
+            if not paths and any(isinstance(value.data, dict | list) for value in self.axes[name].values.values()):
                 raise ValueError(f'axes.{name}: without a "key" its values must be names, not tables')
         for name, axis in self.axes.items():
             for label in axis.values:
@@ -198,9 +206,9 @@ class Sweep(Table):
         return None if self.until is None else StoppingRule.of(self.until, self.most_seeds or MOST_SEEDS)
 
     @cached_property
-    def paths(self) -> dict[str, Path | None]:
-        """What each axis sets; none of an axis whose values only name what overrides set."""
-        return {name: self._axis_path(name, axis.key) for name, axis in self.axes.items()}
+    def paths(self) -> dict[str, tuple[Path, ...]]:
+        """What each axis sets; nothing if its values only name what overrides set."""
+        return {name: self._axis_paths(name, axis.key) for name, axis in self.axes.items()}
 
     @cached_property
     def exclusions(self) -> list[Meant]:
@@ -221,12 +229,12 @@ class Sweep(Table):
         given = self.model_dump(by_alias=True, exclude_none=True, exclude={"overrides"})
         return self.of({**given, "overrides": [*self.overrides, *overrides]})
 
-    def _axis_path(self, name: str, key: str | None) -> Path | None:
-        if key is not None:
-            return _path(f"axes.{name}.key", key)
+    def _axis_paths(self, name: str, keys: list[str] | None) -> tuple[Path, ...]:
+        if keys is not None:
+            return tuple(_path(f"axes.{name}.key", key) for key in keys)
         if is_table(name):
             raise ValueError(f'axes.{name}: would replace all of "{name}" in the scenario; rename the axis, or give it a "key"')
-        return _path(f"axes.{name}", name) if "." in name or name in top_level() else None
+        return (_path(f"axes.{name}", name),) if "." in name or name in top_level() else ()
 
     def meant(self, place: str, condition: Mapping[str, str | Iterable[str]]) -> Meant:
         """The labels that a condition on some axes allows; the name of a table stands for all tables of that name.

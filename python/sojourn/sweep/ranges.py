@@ -5,7 +5,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Literal
 
-from sojourn.units import DURATION, PACKETS, RATE, SIZE, Dimension, number_and_unit
+from sojourn.units import BDP, DURATION, PACKETS, RATE, SIZE, Dimension, number_and_unit
 
 Spacing = Literal["linear", "log"]
 
@@ -27,7 +27,7 @@ def spread(text: str, steps: int, spacing: Spacing) -> list[str | int | float]:
         raise ValueError(f'"{text}" is not a range; write its two ends, such as "10 ms..200 ms"')
     (start, unit), (end, end_unit) = number_and_unit(low), number_and_unit(high)
     write = _writer(text, low, high, unit, end_unit)
-    if unit is not None and end_unit is not None:
+    if unit is not None and end_unit is not None and unit != BDP:
         factors = _dimension(text, unit).units
         end *= Decimal(factors[_dimension(text, end_unit).spellings.get(end_unit, end_unit)])
         end /= factors[_dimension(text, unit).spellings.get(unit, unit)]
@@ -49,6 +49,8 @@ def _writer(text: str, low: str, high: str, unit: str | None, end_unit: str | No
         return float if any(mark in low + high for mark in ".eE") else round
     if unit is None or end_unit is None:
         raise ValueError(f'"{text}": both ends need a unit, or neither')
+    if unit == end_unit == BDP:
+        return lambda value: f"{value.normalize():f} {BDP}"
     dimension, other = _dimension(text, unit), _dimension(text, end_unit)
     if dimension is not other:
         raise ValueError(f'"{text}": one end is a {dimension.name}, the other a {other.name}')
