@@ -59,6 +59,19 @@ BAD_FILES = {
         ('tcp = "newreno"', 'tcp = { name = "tfrc", loss_intervals = 0 }'),
         "flows[0].tcp: loss_intervals: 0 is out of range (at least 1, at most 64)",
     ),
+    "unknown codepoint": (
+        ('tcp = "newreno"', 'tcp = "newreno"\ndscp = "EX"'),
+        "flows[0].dscp: 'EX' is not a codepoint; known: DF, LE, CS0,",
+    ),
+    "codepoint of seven bits": (
+        ('tcp = "newreno"', 'tcp = "newreno"\ndscp = 64'),
+        "flows[0].dscp: 64 is not a codepoint",
+    ),
+    "unknown cells": (('delay = "5 ms"', 'delay = "5 ms", framing = "adsl"'), "framing: must be 'noatm', 'atm' or 'ptm'"),
+    "too much overhead": (
+        ('delay = "5 ms"', 'delay = "5 ms", overhead = "300 B"'),
+        "overhead: must be less than or equal to 256",
+    ),
     "stack of a source that only sends": (
         ('tcp = "newreno"', 'tcp = "cbr"\nstack = "ns3-3.30"'),
         "flows[0]: stack: cbr has no stack, because it only sends",

@@ -5,6 +5,7 @@ This is what backends are given. It says what happens in the network, not how to
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from operator import itemgetter
@@ -208,15 +209,18 @@ class _Names:
 
     def __init__(self, given: Iterable[str | None]) -> None:
         self._taken = {name for name in given if name is not None}
+        #: How often each has been asked for: what is taken once stays so.
+        self._numbers: Counter[str] = Counter()
 
     def of(self, ends: str) -> str:
         """``from-to`` as it is, or with a number after it if that is taken."""
-        name, number = ends, 1
-        while name in self._taken:
-            number += 1
-            name = f"{ends} {number}"
-        self._taken.add(name)
-        return name
+        while True:
+            self._numbers[ends] += 1
+            number = self._numbers[ends]
+            name = ends if number == 1 else f"{ends} {number}"
+            if name not in self._taken:
+                self._taken.add(name)
+                return name
 
 
 def _flows(

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::catalogue;
 use sojourn_engine::network;
-use sojourn_engine::simulation::{Simulation, Stopped};
+use sojourn_engine::simulation::{self, Simulation, Stopped};
 use sojourn_engine::specification::Specification;
 
 create_exception!(_engine, SpecificationError, PyValueError, "The specification of a run is wrong: one clear line.");
@@ -73,10 +73,17 @@ fn parse(specification: &str) -> PyResult<Specification> {
     serde_json::from_str(specification).map_err(|error| SpecificationError::new_err(error.to_string()))
 }
 
+/// Checks that a specification is one of a run, in little memory.
+#[pyfunction]
+fn check(py: Python<'_>, specification: &str) -> PyResult<()> {
+    let specification = parse(specification)?;
+    py.detach(|| simulation::check(specification)).map_err(SpecificationError::new_err)
+}
+
 /// About how many bytes of memory a run takes at most, its result included.
 #[pyfunction]
 fn memory(specification: &str) -> PyResult<u64> {
-    sojourn_engine::simulation::memory(&parse(specification)?).map_err(SpecificationError::new_err)
+    simulation::memory(&parse(specification)?).map_err(SpecificationError::new_err)
 }
 
 /// Simulates one run. The GIL is released meanwhile. `plugins` are those of the specification, as Python loaded them.
@@ -109,7 +116,7 @@ fn base_round_trips(specification: &str) -> PyResult<Vec<Option<u64>>> {
 /// When each flow of a specification starts, in picoseconds.
 #[pyfunction]
 fn flow_starts(specification: &str) -> PyResult<Vec<u64>> {
-    let starts = sojourn_engine::simulation::flow_starts(&parse(specification)?);
+    let starts = simulation::flow_starts(&parse(specification)?);
     Ok(starts.into_iter().map(|start| start.0).collect())
 }
 
@@ -153,6 +160,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(digest, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue_json, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(memory, module)?)?;
     module.add_function(wrap_pyfunction!(panicked_at, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;

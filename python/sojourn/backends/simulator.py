@@ -51,20 +51,15 @@ class Simulator:
         return IDENTITY
 
     def check(self, run: RunSpecification, given: Given, /) -> None:
-        """See ``Backend.check``: it can do all that a scenario can say except disciplines of Linux; the engine finds nonsense.
-
-        The engine builds the whole simulation, then finds that it has been cancelled.
-        """
+        """See ``Backend.check``: it can do all that a scenario can say except disciplines of Linux; the engine finds nonsense."""
         for link in run["links"]:
             if link["queue"] is not None and "plugin" in link["queue"]:
                 plugin = run["plugins"][link["queue"]["plugin"]]
                 if plugin["language"] == LINUX:
                     key = next((key for key in given.keys if key.endswith("queue.linux")), "queue.linux")
                     raise InputError(f"{key}: only a kernel that was built with {plugin['file']} runs it: --backend linux:NAME")
-        cancelled = _engine.Cancellation()
-        cancelled.cancel()
-        with contextlib.suppress(RunCancelled), complaints():
-            _engine.run(specification.text(run), cancelled)
+        with complaints():
+            _engine.check(specification.text(run))
 
     def run(self, run: RunSpecification, /) -> RunResult:
         """Simulates one run; see ``Backend.run``."""

@@ -1,10 +1,10 @@
 """What all tables of a scenario file have in common: an unknown key is an error that names the nearest known one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from sojourn import names
 
@@ -17,6 +17,34 @@ def _shown(name: str) -> str:
 
 Name = Annotated[str, AfterValidator(_shown)]
 """What tables, files and pages call something."""
+
+
+#: The most entries of a list of tables, hosts and links of a network, and pairs of hosts between which flows run.
+MOST_ENTRIES = 100_000
+
+#: The most characters of entries that stand for several links or pairs of hosts: a specification has each of these written out.
+MOST_TEXT = 1 << 28
+
+
+def _few(given: object) -> object:
+    """Refuses a list that is too long before anything in it is read."""
+    if isinstance(given, list) and len(given) > MOST_ENTRIES:
+        raise ValueError(f"{len(given):,} entries; at most {MOST_ENTRIES:,}")
+    return given
+
+
+Few = BeforeValidator(_few)
+"""A list of tables that is not too long."""
+
+
+def check_repeated(entries: Iterable[tuple[object, int]]) -> None:
+    """Checks what is repeated in a run's specification: entries of a file, and how often each is written there.
+
+    Raises:
+        ValueError: it would be too much text.
+    """
+    if (text := sum(len(repr(entry)) * times for entry, times in entries if times > 1)) > MOST_TEXT:
+        raise ValueError(f"with all hosts about {text:,} characters of text; at most {MOST_TEXT:,}")
 
 
 class Table(BaseModel):

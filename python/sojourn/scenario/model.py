@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from sojourn.scenario.applications import Exchange, Page
 from sojourn.scenario.arrivals import Arrivals
-from sojourn.scenario.base import Name, Table
+from sojourn.scenario.base import MOST_ENTRIES, Few, Name, Table, check_repeated
 from sojourn.scenario.choices import StackChoice, TcpChoice
 from sojourn.scenario.codepoints import Codepoint
 from sojourn.scenario.hosts import named_by
@@ -18,7 +18,7 @@ from sojourn.scenario.quantities import Duration, PositiveDuration
 from sojourn.scenario.sizes import RandomSize, Sizes, from_file
 from sojourn.scenario.vectors import Vectors, read
 from sojourn.scenario.video import Video
-from sojourn.units import DURATION
+from sojourn.units import DURATION, LARGEST
 
 Hosts = Annotated[
     list[str],
@@ -31,10 +31,6 @@ Hosts = Annotated[
 
 _VECTORS, _VECTORS_SCHEMA = from_file(read, "File of connection vectors in either format of Tmix.")
 
-#: The most pairs of hosts that one entry of ``from`` and one of ``to`` may stand for.
-MOST_PAIRS = 100_000
-
-
 #: What happens on connections that do not just carry data one way.
 Application = Exchange | Page | Vectors | Video | Periodic
 
@@ -44,7 +40,7 @@ class Flows(Table):
 
     origins: Hosts = Field(alias="from")
     targets: Hosts = Field(alias="to")
-    count: int = Field(1, ge=1, description="Number of flows per pair of hosts.")
+    count: int = Field(1, ge=1, le=LARGEST, description="Number of flows per pair of hosts.")
     tcp: TcpChoice
     start: Duration | None = Field(None, description="Earliest start; 0 s by default.")
     start_within: Duration | None = Field(
@@ -158,13 +154,13 @@ class Flows(Table):
         Raises:
             ValueError: there is no such host in the network.
         """
-        hosts = network.end_hosts()
+        hosts = network.end_hosts
         there, back = [], []
         for origin in self.origins:
             for target in self.targets:
                 ends = (_named("from", origin, network, hosts), _named("to", target, network, hosts))
-                if (number := len(ends[0]) * len(ends[1])) > MOST_PAIRS:
-                    raise ValueError(f"from: {number:,} pairs of hosts; at most {MOST_PAIRS:,}")
+                if (number := len(ends[0]) * len(ends[1])) > MOST_ENTRIES:
+                    raise ValueError(f"from: {number:,} pairs of hosts; at most {MOST_ENTRIES:,}")
                 pairs = list(product(*ends))
                 there.append((f"{origin}-{target}", pairs))
                 back.append((f"{target}-{origin}", [(target, origin) for origin, target in pairs]))
@@ -203,7 +199,7 @@ class Scenario(Table):
     )
     stack: StackChoice = Field(StackChoice(None, {}))
     network: Network
-    flows: list[Flows] = Field(min_length=1)
+    flows: Annotated[list[Flows], Few] = Field(min_length=1)
     probe: Probe = Probe()
 
     @model_validator(mode="after")
@@ -212,17 +208,27 @@ class Scenario(Table):
             warm_up, duration = DURATION.format(self.warm_up), DURATION.format(self.duration)
             raise ValueError(f'warm_up: "{warm_up}" must be shorter than the duration, "{duration}"')
         self._changes_are_in_time()
+        pairs_of: list[int] = []
+        number = 0
         for index, flows in enumerate(self.flows):
             try:
                 pairs = [pair for _, hosts in flows.ends(self.network) for pair in hosts]
             except ValueError as error:
                 raise ValueError(f"flows[{index}].{error}") from None
+            pairs_of.append(len(pairs))
+            number += len(pairs)
+            if number > MOST_ENTRIES:
+                raise ValueError(f"flows: more than {MOST_ENTRIES:,} pairs of hosts in all, which is the most")
             for origin, target in pairs:
                 if origin == target:
                     raise ValueError(f'flows[{index}]: "from" and "to" are both "{origin}"')
             if flows.file is not None and len(pairs) > 1:
                 raise ValueError(f"flows[{index}].{flows.file}: the flows of a file run between one pair of hosts")
             self._is_in_time(index, flows)
+        try:
+            check_repeated(zip(self.flows, pairs_of, strict=True))
+        except ValueError as error:
+            raise ValueError(f"flows: {error}") from None
         return self
 
     def _is_in_time(self, index: int, flows: Flows) -> None:

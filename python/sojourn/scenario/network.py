@@ -9,14 +9,14 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from sojourn.scenario.aggregation import Aggregation
-from sojourn.scenario.base import Name, Table
+from sojourn.scenario.base import MOST_ENTRIES, Few, Name, Table, check_repeated
 from sojourn.scenario.choices import QueueChoice
 from sojourn.scenario.framing import MOST_BYTES, PLAIN, Cells, Framing
 from sojourn.scenario.hosts import Count, Drawn, Group, HostDelay, LinkDelay, Spread, members
 from sojourn.scenario.impairments import Impairments
 from sojourn.scenario.quantities import Duration, Packets, PositiveDuration, Rate, RateOrZero, SizeOrZero
 from sojourn.scenario.traces import Trace, TracedDuration, TracedRate
-from sojourn.units import DURATION
+from sojourn.units import DURATION, LARGEST
 
 #: The routers at the two ends of a dumbbell's bottleneck.
 ROUTERS = ("left", "right")
@@ -30,8 +30,8 @@ DeviceQueue = Annotated[
 class Drop(Table):
     """Losses by pattern, for exact experiments: which data packets the link loses."""
 
-    every: int | None = Field(None, ge=1, description="Lose every n-th data packet.")
-    listed: list[int] | None = Field(
+    every: int | None = Field(None, ge=1, le=LARGEST, description="Lose every n-th data packet.")
+    listed: list[Annotated[int, Field(le=LARGEST)]] | None = Field(
         None, min_length=1, description="Lose these data packets, counted from 1 in order of arrival."
     )
 
@@ -95,6 +95,11 @@ class DirectedLink:
 def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) -> None:
     if device_queue and all(queue is None for queue in queues):
         raise ValueError("device_queue needs a queue to take packets from")
+
+
+def _check_number(what: str, number: int) -> None:
+    if number > MOST_ENTRIES:
+        raise ValueError(f"{number:,} {what}; at most {MOST_ENTRIES:,}")
 
 
 class Host(Table):
@@ -240,7 +245,6 @@ class TwoWay(WithReverse):
     loss: Loss = 0.0
     impairments: Impairments | None = Field(None, description="What else happens to packets.")
     aggregation: Aggregation | None = Field(None, description="Packets leave the queue in frames, as in Wi-Fi.")
-    changes: list[Change] = Field([], description="Changes during the scenario, in order of time.")
     reverse: Reverse = Field(default_factory=Reverse, description="The reverse direction, where it differs.")
     overhead: SizeOrZero = Field(
         0, le=MOST_BYTES, description="Bytes of headers below IP that each packet has on the link, in both directions."
@@ -249,6 +253,7 @@ class TwoWay(WithReverse):
     framing: Cells = Field(
         "noatm", description="Cells of the link: atm is that of ADSL, 48 bytes in 53; ptm that of VDSL2, 64 bytes in 65."
     )
+    changes: Annotated[list[Change], Few] = Field([], description="Changes during the scenario, in order of time.")
 
     @model_validator(mode="after")
     def _device_is_fed(self) -> Self:
@@ -304,8 +309,13 @@ class Dumbbell(Table):
     """Senders and receivers on either side of one bottleneck; its routers are called ``left`` and ``right``."""
 
     bottleneck: Bottleneck
-    senders: list[Host] = Field(min_length=1)
-    receivers: list[Host] = Field(min_length=1)
+    senders: Annotated[list[Host], Few] = Field(min_length=1)
+    receivers: Annotated[list[Host], Few] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _is_of_a_size(self) -> Self:
+        _check_number("hosts", sum(host.count or 1 for host in (*self.senders, *self.receivers)))
+        return self
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
@@ -448,8 +458,21 @@ class Network(Table):
     """Either a dumbbell or a list of links."""
 
     dumbbell: Dumbbell | None = None
-    links: list[Link] | None = Field(None, min_length=1)
-    hosts: list[Group] = Field([], description="Groups of hosts that links name; a dumbbell's hosts have a count instead.")
+    links: Annotated[list[Link], Few, Field(min_length=1)] | None = None
+    hosts: Annotated[list[Group], Few] = Field(
+        [], description="Groups of hosts that links name; a dumbbell's hosts have a count instead."
+    )
+
+    @model_validator(mode="after")
+    def _is_of_a_size(self) -> Self:
+        counts = {group.name: group.count for group in self.hosts}
+        links = [(link, counts.get(link.origin, 1) * counts.get(link.target, 1)) for link in self.links or ()]
+        _check_number("links", sum(times for _, times in links))
+        try:
+            check_repeated(links)
+        except ValueError as error:
+            raise ValueError(f"links: {error}") from None
+        return self
 
     @model_validator(mode="after")
     def _one_shape(self) -> Self:
@@ -492,10 +515,10 @@ class Network(Table):
         ends = (end for link in self.links or () for end in (link.origin, link.target))
         return list(dict.fromkeys(node for end in ends for node in groups[end]))
 
-    def end_hosts(self) -> list[str]:
+    @cached_property
+    def end_hosts(self) -> frozenset[str]:
         """The nodes that may send and receive: of a dumbbell all but the routers, of a graph all."""
-        routers = ROUTERS if self.dumbbell is not None else ()
-        return [node for node in self.nodes() if node not in routers]
+        return frozenset(self.nodes()) - frozenset(ROUTERS if self.dumbbell is not None else ())
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:

@@ -18,7 +18,7 @@ from sojourn.sweep.paths import Path, is_table, top_level
 from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
 from sojourn.sweep.values import Value
 
-#: Cells that a campaign has at most, and so values of an axis: what is planned takes about 1 kB a cell.
+#: Cells that a campaign has at most, and so values of all its axes together: what is planned takes about 1 kB a cell.
 MOST_CELLS = 1_000_000
 
 #: Axes cannot set these: repetitions have the seeds, and results take the name from the file.
@@ -131,10 +131,28 @@ def _path(place: str, key: str) -> Path:
         raise ValueError(f"{place}: {error}") from None
 
 
+def _few(given: object) -> object:
+    """Refuses axes with too many values before any of these is made."""
+    if isinstance(given, Mapping):
+        number = sum(map(_number, given.values()))
+        if number > MOST_CELLS:
+            raise ValueError(f"{number:,} values in all; at most {MOST_CELLS:,}")
+    return given
+
+
+def _number(axis: object) -> int:
+    """How many values an axis has, as it is written; none of a range whose own number is wrong."""
+    if isinstance(axis, Mapping):
+        axis = axis.get("values", axis.get("steps"))
+    if isinstance(axis, list):
+        return len(axis)
+    return axis if isinstance(axis, int) and axis <= MOST_CELLS else 0
+
+
 class Sweep(Table):
     """A matrix of scenarios: all combinations of the values of its axes, except for zip and exclude."""
 
-    axes: dict[str, Axis] = Field({}, description="The axes; the last varies fastest.")
+    axes: Annotated[dict[str, Axis], BeforeValidator(_few)] = Field({}, description="The axes; the last varies fastest.")
     zip: list[list[str]] = Field([], description="Axes that vary together: the first value of one with the first of the other.")
     exclude: list[Condition] = Field([], description="Combinations of values to leave out.")
     overrides: list[Override] = Field([], description="Changes for combinations of values, applied in order after the axes.")

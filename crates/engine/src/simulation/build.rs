@@ -39,6 +39,8 @@ pub(super) struct Built {
     pub flows: Flows,
     /// Of each group of the specification.
     pub ideals: Vec<Ideal>,
+    /// Sources of events.
+    pub sources: usize,
 }
 
 /// Builds the network and the flows.
@@ -48,20 +50,17 @@ pub(super) struct Built {
 pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Result<Built, String> {
     check(specification)?;
     let mut builder = Builder::new(specification, plugins);
-    builder.build_stacks()?;
-    let senders = builder.senders()?;
-    let ways = builder.ways(&senders)?;
+    let (senders, ways) = builder.plan()?;
     memory::check(specification, &ways, &builder.round_trips)?;
+    // Not before, because a number is kept for each flow with connections of its own.
+    builder.flows.numbers = Numbers::new(&specification.flows);
     check_numbers(specification, &ways, &builder.flows.numbers)?;
     builder.build_flows(&senders)?;
     let epochs = Epochs::new(specification, &senders, &ways);
     let (links, mut sources) = build_links(&mut builder, &epochs)?;
     add_pacing(&mut builder.flows.fixed, &mut sources);
-    if sources.len() > MOST_SOURCES {
-        return Err(format!(
-            "links: a run has at most {MOST_SOURCES} places where packets arrive or wait, paced flows included"
-        ));
-    }
+    let number = sources.len();
+    check_sources(number)?;
     let agenda = Agenda::new(sources);
     let network = Network {
         links,
@@ -72,7 +71,36 @@ pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Res
         options: OptionsPool::default(),
         passages: Vec::new(),
     };
-    Ok(Built { network, flows: builder.flows, ideals: builder.ideals })
+    Ok(Built { network, flows: builder.flows, ideals: builder.ideals, sources: number })
+}
+
+fn check_sources(number: usize) -> Result<(), String> {
+    if number > MOST_SOURCES {
+        return Err(format!(
+            "links: a run has at most {MOST_SOURCES} places where packets arrive or wait, paced flows included"
+        ));
+    }
+    Ok(())
+}
+
+/// Checks all that building a run checks, in little memory: of each group one flow is built, as all others are like it.
+///
+/// # Errors
+/// One line that says what in the specification is wrong and what is allowed.
+pub fn check_whole(mut specification: Specification) -> Result<(), String> {
+    check(&specification)?;
+    let plugins = Unloaded::new(specification.plugins.len());
+    let mut builder = Builder::new(&specification, &plugins);
+    let (_, ways) = builder.plan()?;
+    memory::check(&specification, &ways, &builder.round_trips)?;
+    check_numbers(&specification, &ways, &Numbers::new(&specification.flows))?;
+    let counts: Vec<u64> = specification.flows.iter().map(|flow| flow.count).collect();
+    for flow in &mut specification.flows {
+        flow.count = flow.count.min(1);
+    }
+    let built = build(&specification, &plugins)?;
+    let paced = built.flows.fixed.iter().filter(|flow| flow.endpoints.is_paced());
+    check_sources(built.sources + paced.map(|flow| counts[flow.group] as usize - 1).sum::<usize>())
 }
 
 /// Checks that there are numbers for all connections that arrive: those whose place is taken are left out, at most every second.
@@ -281,9 +309,7 @@ pub fn memory(specification: &Specification) -> Result<u64, String> {
     check(specification)?;
     let unloaded = Unloaded::new(specification.plugins.len());
     let mut builder = Builder::new(specification, &unloaded);
-    builder.build_stacks()?;
-    let senders = builder.senders()?;
-    let ways = builder.ways(&senders)?;
+    let (_, ways) = builder.plan()?;
     Ok(u64::try_from(memory::estimate(specification, &ways, &builder.round_trips)).unwrap_or(u64::MAX))
 }
 
@@ -296,10 +322,8 @@ pub fn loads(specification: &Specification) -> Result<Vec<(usize, f64)>, String>
     check(specification)?;
     let unloaded = Unloaded::new(specification.plugins.len());
     let mut builder = Builder::new(specification, &unloaded);
-    builder.build_stacks()?;
-    let senders = builder.senders()?;
-    let ways = builder.ways(&senders)?;
     let slowest = |way: &[usize]| way.iter().min_by_key(|link| specification.links[**link].rate).copied();
+    let (_, ways) = builder.plan()?;
     let mut loads = Vec::new();
     for ((flow, way), ideal) in specification.flows.iter().zip(&ways).zip(&builder.ideals) {
         let Some(arrivals) = offered(flow)? else { continue };
@@ -344,9 +368,17 @@ impl<'a> Builder<'a> {
             routes: Routes::default(),
             round_trips,
             stacks: Vec::new(),
-            flows: Flows { numbers: Numbers::new(&specification.flows), ..Flows::default() },
+            flows: Flows::default(),
             ideals: Vec::new(),
         }
+    }
+
+    /// What sends, and the path of each group: all that is known of a run before anything of it is built.
+    fn plan(&mut self) -> Result<(Vec<Sending>, Vec<Way>), String> {
+        self.build_stacks()?;
+        let senders = self.senders()?;
+        let ways = self.ways(&senders)?;
+        Ok((senders, ways))
     }
 
     fn build_stacks(&mut self) -> Result<(), String> {
@@ -427,18 +459,28 @@ impl<'a> Builder<'a> {
     fn crowd(&self, flow: &FlowSpecification, ideal: &Ideal) -> Result<Crowd, String> {
         let end = self.specification.duration;
         let crowd = match offered(flow)? {
-            None => Crowd { open: flow.count, transfers: if flow.size.is_some() { flow.count } else { 0 } },
+            None => Crowd { open: flow.count, transfers: if flow.size.is_some() { flow.count } else { 0 }, waiting: 0 },
             Some(arrivals) => memory::crowd(&arrivals, ideal, end)?,
         };
         let Some(application) = &flow.application else { return Ok(crowd) };
-        let extent = Blueprint::new(application)?.extent();
+        let blueprint = Blueprint::new(application)?;
+        let extent = blueprint.extent();
         let sessions = if flow.arrivals.is_some() { crowd.transfers } else { flow.count };
         // A message takes half a round trip at least; what does not end has as many rows as the run has time for.
         let most = 2.0 * end.seconds() / ideal.round_trip.seconds().max(1e-6);
         let endless = extent.pace.map_or(most, |pace| end.seconds() / pace.seconds());
         let rows = extent.rows.map_or(endless, |rows| rows.min(most * extent.connections as f64));
         let transfers = (sessions as f64 * rows) as u64;
-        Ok(Crowd { open: crowd.open.saturating_mul(2 * extent.connections), transfers })
+        // Only these are written whether or not the connection has carried the ones before.
+        let waiting = match (&blueprint, extent.pace) {
+            (Blueprint::Periodic(_), Some(pace)) => {
+                let carried = ideal.path.rate.0 as f64 / 8.0 / extent.bytes.max(1.0);
+                (1.0 / pace.seconds() - carried).max(0.0) * end.seconds() * flow.count as f64
+            }
+            _ => 0.0,
+        };
+        let open = crowd.open.saturating_mul(2 * extent.connections);
+        Ok(Crowd { open, transfers, waiting: waiting as u64 })
     }
 
     fn ideal(&self, there: &[usize], back: &[usize], flow: &FlowSpecification, sending: &Sending) -> Ideal {

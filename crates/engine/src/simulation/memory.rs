@@ -4,6 +4,8 @@
 //! Costs of a thing are bytes measured as the peak resident set of a process that runs a scenario and stores its result
 //! (docs/decisions/021-memory-of-a-run.md has the formula and the measurements).
 
+use serde_json::Value;
+
 use super::ideal::Ideal;
 use crate::network::RoundTrips;
 use crate::probe::Transfers;
@@ -29,6 +31,11 @@ const QUEUE: u64 = 128 << 10;
 const ENTRY: u64 = 256;
 /// The parameters of queues that are lengths of tables.
 const TABLES: [&str; 3] = ["queues", "zombies", "history_length"];
+/// The parameters of congestion controls that are lengths of histories, and a value in one.
+const HISTORIES: [&str; 2] = ["base_history", "current_filter"];
+const REMEMBERED: u64 = 16;
+/// When a packet of a device's ring has left.
+const COMPLETION: u64 = 8;
 /// A sample of a queue or of a flow: in the engine, as Python's values, in its frame, and sorted into the files of a store.
 const SAMPLE: u64 = 1280;
 /// What sorting samples into the files takes, however few they are.
@@ -69,10 +76,15 @@ pub(super) struct Crowd {
     pub open: u64,
     /// Rows of transfers that it adds to the result.
     pub transfers: u64,
+    /// Messages that are written faster than the path carries them, and so wait at the end.
+    pub waiting: u64,
 }
 
 /// The row of a transfer: in the engine, as Python's values, and in its frame.
 const TRANSFER: u64 = 1024;
+
+/// A message that waits: when it was written and its size, at both ends, in rings that double.
+const MESSAGE: u64 = 64;
 
 /// The most rows of transfers that a result has.
 const MOST_TRANSFERS: u128 = Transfers::MOST_ROWS as u128;
@@ -89,7 +101,7 @@ pub(super) fn crowd(given: &ArrivalSpecification, ideal: &Ideal, end: Time) -> R
     let (intensity, all) = match &given.process {
         ArrivalProcess::Users { count, think } => {
             let completed = workload::most_of_users(*count, *think, given, &ideal.path)? * end.seconds();
-            return Ok(Crowd { open: *count, transfers: completed as u64 + count });
+            return Ok(Crowd { open: *count, transfers: completed as u64 + count, waiting: 0 });
         }
         ArrivalProcess::Listed(listed) => (None, listed.len() as f64),
         ArrivalProcess::Poisson(intensity) | ArrivalProcess::Deterministic { every: intensity, .. } => {
@@ -105,7 +117,7 @@ pub(super) fn crowd(given: &ArrivalSpecification, ideal: &Ideal, end: Time) -> R
         }
         _ => all,
     };
-    Ok(Crowd { open: open as u64, transfers: all as u64 })
+    Ok(Crowd { open: open as u64, transfers: all as u64, waiting: 0 })
 }
 
 /// What a flow may have under way.
@@ -160,29 +172,47 @@ fn parts(specification: &Specification, ways: &[Way], round_trips: &RoundTrips) 
                     format!("flows[{index}].arrivals ({}): {open} connections at once", flow.group)
                 }
             },
-            bytes: u128::from(way.crowd.open) * u128::from(FLOW + more),
+            bytes: u128::from(way.crowd.open)
+                * u128::from(FLOW + more + REMEMBERED * lengths(&HISTORIES, &flow.source.parameters)),
         });
         let transfers = u128::from(way.crowd.transfers).min(MOST_TRANSFERS);
         parts.push(Part {
             reason: format!("flows[{index}] ({}): {} transfers", flow.group, count(transfers)),
             bytes: transfers * u128::from(TRANSFER),
         });
+        parts.push(Part {
+            reason: format!("flows[{index}] ({}): {} messages wait", flow.group, count(way.crowd.waiting.into())),
+            bytes: u128::from(way.crowd.waiting) * u128::from(MESSAGE),
+        });
     }
     parts.extend(series(specification, ways));
     parts.extend(traces(specification));
+    parts.push(devices(specification));
     let queues = specification.links.iter().filter_map(|link| link.queue.as_ref());
     for queue in queues {
-        let entries: u64 =
-            TABLES.iter().filter_map(|name| queue.parameters.get(name)).filter_map(serde_json::Value::as_u64).sum();
-        let bytes = u128::from(QUEUE + entries * ENTRY);
+        let bytes = u128::from(QUEUE + lengths(&TABLES, &queue.parameters) * ENTRY);
         parts.push(Part { reason: format!("the queue {}", queue.name), bytes });
     }
-    parts.extend(Bottlenecks::of(specification, ways, round_trips).parts());
+    let bottlenecks = Bottlenecks::of(specification, ways, round_trips);
+    parts.extend(bottlenecks.parts());
+    parts.extend(bottlenecks.backlogs(ways));
     // So that they can be added up.
     for part in &mut parts {
         part.bytes = part.bytes.min(u64::MAX.into());
     }
     parts
+}
+
+/// The sum of those parameters that are lengths.
+fn lengths(names: &[&str], parameters: &Value) -> u64 {
+    names.iter().filter_map(|name| parameters.get(*name)).filter_map(Value::as_u64).sum()
+}
+
+/// The rings of devices, which are set aside.
+fn devices(specification: &Specification) -> Part {
+    let held: u128 = specification.links.iter().map(|link| u128::from(link.device_queue)).sum();
+    let reason = format!("device_queue: {} packets in all devices", count(held));
+    Part { reason, bytes: held * u128::from(COMPLETION) }
 }
 
 /// Bytes of a change of a link, laid out.
@@ -354,6 +384,54 @@ impl Bottlenecks<'_> {
     }
 }
 
+/// What sources that nothing answers bring to a link: bits a second on average, and packets in all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Offered {
+    average: u128,
+    packets: u128,
+    /// Bytes of their smallest packet.
+    packet: u64,
+}
+
+impl Bottlenecks<'_> {
+    /// What waits where such sources send more than a link carries that has no limit and is not the slowest of their paths: a cbr above
+    /// its host's own rate.
+    fn backlogs(&self, ways: &[Way]) -> Vec<Part> {
+        let links = &self.specification.links;
+        let seconds = self.specification.duration.seconds();
+        let mut offered = vec![Offered::default(); links.len()];
+        for way in ways {
+            let Demand::Rate { average, most, .. } = way.demand else { continue };
+            let flows = u128::from(way.crowd.open);
+            let mut arriving = flows.saturating_mul(average.into());
+            for link in &way.there {
+                let at = &mut offered[*link];
+                at.packet = if at.average == 0 { way.packet } else { at.packet.min(way.packet) }.max(1);
+                at.average = at.average.saturating_add(arriving);
+                at.packets =
+                    at.packets.saturating_add(most.map_or(u128::MAX, |most| flows.saturating_mul(most.into())));
+                arriving = arriving.min(fastest(&links[*link]).into());
+            }
+        }
+        let part = |(index, offered): (usize, &Offered)| {
+            let rate = u128::from(fastest(&links[index]));
+            let counted = self.all[index].average.saturating_sub(rate);
+            let excess = offered.average.saturating_sub(rate).saturating_sub(counted);
+            if excess == 0 || self.queued(index, offered.packet).is_some() {
+                return None;
+            }
+            let waiting = (excess as f64 * seconds) as u128 / u128::from(8 * offered.packet);
+            let packets = waiting.min(offered.packets);
+            let name = |node: usize| self.specification.nodes.get(node).map_or("?", String::as_str);
+            let (from, to, packets_told) = (name(links[index].from), name(links[index].to), count(packets));
+            let reason =
+                format!("link {from} -> {to}: its flows' rates are above its own, and {packets_told} packets wait");
+            Some(Part { reason, bytes: packets.saturating_mul(PACKET.into()) })
+        };
+        offered.iter().enumerate().filter_map(part).collect()
+    }
+}
+
 /// The greatest rate that a link has during the run, in bit/s.
 fn fastest(link: &LinkSpecification) -> u64 {
     let traced = link.rate_trace.as_ref().map_or(0, Trace::greatest);
@@ -434,6 +512,62 @@ mod tests {
         let stopped = simulation.run(&AtomicBool::new(false)).expect_err("124,875 packets wait at the end");
         let Stopped::TooLarge(reason) = stopped else { panic!("{stopped:?}") };
         assert!(reason.ends_with("a run may hold 50,000, about 4 GiB of memory"), "{reason}");
+    }
+
+    /// A source above the rate of its host's link, which has no limit, is refused before the run: the backlog is there, not at the
+    /// slowest link, whose queue is short. The bytes are (rate - link's rate) x duration / packet x 80.
+    #[test]
+    fn backlog_at_the_host() {
+        let mut given = specification();
+        given.nodes.push("c".to_owned());
+        given.links[0].rate.0 = 10_000_000;
+        let mut slowest = given.links[0].clone();
+        (slowest.from, slowest.to, slowest.rate.0) = (1, 2, 1_000_000);
+        slowest.queue =
+            Some(serde_json::from_value(json!({"name": "droptail", "limit": {"packets": 10}})).expect("well formed"));
+        given.links.push(slowest);
+        given.flows[0].to = 2;
+        let backlog = (1_000_000_000 - 10_000_000) / 8_000;
+        let estimate = super::super::memory(&given).expect("valid");
+        assert!((backlog * 80..backlog * 80 * 5 / 4).contains(&estimate), "{estimate} bytes for {backlog} packets");
+        given.flows[0].source.parameters["rate"] = json!(1_000_000_000_000u64);
+        let refused = super::super::check(given).expect_err("124,998,750 packets take 10 GB");
+        assert!(
+            refused.starts_with("link a -> b: its flows' rates are above its own, and 124,998,750 packets wait"),
+            "{refused}"
+        );
+    }
+
+    /// Messages that are written faster than the path carries them wait, and so many that they take 58 TB are refused: of 10^12 in a
+    /// second, a link of 1 Mbit/s carries 125,000 bytes.
+    #[test]
+    fn waiting_messages() {
+        let mut given = specification();
+        given.flows[0].source = sender();
+        given.flows[0].application =
+            Some(serde_json::from_value(json!({"periodic": {"size": {"fixed": 1}, "every": 1}})).expect("well formed"));
+        let refused = super::super::check(given).expect_err("they take terabytes");
+        assert!(refused.starts_with("flows[0] (a-b): 999,999,875,000 messages wait"), "{refused}");
+    }
+
+    fn sender() -> crate::specification::SourceSpecification {
+        serde_json::from_value(json!({"name": "cubic", "slow_start": "standard", "stack": 0})).expect("well formed")
+    }
+
+    /// Connections of sessions have numbers, of which one is kept for each: so many that they alone would take 17 GB are refused
+    /// before that.
+    #[test]
+    fn many_sessions() {
+        let mut given = specification();
+        given.flows[0].count = u32::MAX.into();
+        given.flows[0].source = serde_json::from_value(json!({"name": "cubic", "slow_start": "standard", "stack": 0}))
+            .expect("well formed");
+        given.flows[0].application = Some(
+            serde_json::from_value(json!({"periodic": {"size": {"fixed": 1000}, "every": 1_000_000_000_000u64}}))
+                .expect("well formed"),
+        );
+        let refused = Simulation::new(&given).expect_err("4,294,967,295 flows take terabytes");
+        assert!(refused.starts_with("flows[0].count (a-b): 4,294,967,295 flows"), "{refused}");
     }
 
     /// The backlog that such a source leaves, of which nothing but the rates and the duration is given, is the excess of its

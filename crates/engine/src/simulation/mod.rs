@@ -29,7 +29,7 @@ use build::Built;
 use flow::Endpoints;
 use memory::{MOST_PACKETS, count};
 
-pub use build::{flow_starts, loads, memory};
+pub use build::{check_whole as check, flow_starts, loads, memory};
 pub use census::Census;
 pub use ideal::Ideal;
 pub use look::{FlowLook, QueueLook};
@@ -87,7 +87,7 @@ impl Simulation {
     /// # Errors
     /// One line that says what in the specification is wrong and what is allowed.
     pub fn with_plugins(specification: &Specification, plugins: &dyn Plugins) -> Result<Simulation, String> {
-        let Built { network, flows, ideals } = build::build(specification, plugins)?;
+        let Built { network, flows, ideals, .. } = build::build(specification, plugins)?;
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: specification.duration,
