@@ -444,6 +444,21 @@ def test_range_of_bandwidth_delay_products() -> None:
         swept(axes={"limit": {"key": "network.dumbbell.bottleneck.queue.limit", "range": "1 BDP..8 packets", "steps": 3}})
 
 
+def test_cost_is_that_of_links_with_data() -> None:
+    """On 20 Mbit/s down and 2 up a download costs what 20 Mbit/s carry, an upload what 2 do; flows share a cost."""
+
+    def cost(*flows: dict[str, Any]) -> float:
+        data = scenario_data(flows=[{"tcp": "newreno", **flow} for flow in flows])
+        data["network"]["dumbbell"]["bottleneck"] |= {"rate": "20 Mbit/s", "reverse": {"rate": "2 Mbit/s"}}
+        (cell,) = file.from_data(data, "small.toml").cells()
+        return cell.run(0, INVENTOR).cost / 4e6
+
+    down, up = {"from": "a", "to": "b"}, {"from": "b", "to": "a"}
+    assert cost(down) == 20
+    assert cost(up) == 2
+    assert cost(down, down, up) == cost({**down, "both_ways": True}) == 22
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.2, "1 s"), (59.6, "1 min"), (61, "1 min 1 s"), (7200, "2 h"), (7261, "2 h 1 min"), (90000, "1 d 1 h")],

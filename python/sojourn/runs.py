@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from sojourn import _engine
 from sojourn.backends.identity import Identity
 from sojourn.scenario.given import Given, given
 from sojourn.scenario.model import Scenario
@@ -49,11 +50,10 @@ class Run:
         """How long the run lasts, in its own time."""
         return self.specification["duration"] / PICOSECONDS
 
-    @property
+    @cached_property
     def cost(self) -> float:
-        """About how much work the run is: what its slowest link can carry in its duration, in bits."""
-        slowest: int = min(link["rate"] for link in self.specification["links"])
-        return slowest * self.simulated_seconds
+        """About how much work the run is: what the links that limit its flows can carry in its duration, in bits."""
+        return _engine.carried(self.text) * self.simulated_seconds
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,13 @@ fn flow_starts(specification: &str) -> PyResult<Vec<u64>> {
 /// The loads of a specification's flows that arrive by themselves: the links that limit them, and the parts of their rates.
 #[pyfunction]
 fn loads(specification: &str) -> PyResult<Vec<(usize, f64)>> {
-    sojourn_engine::simulation::loads(&parse(specification)?).map_err(SpecificationError::new_err)
+    simulation::loads(&parse(specification)?).map_err(SpecificationError::new_err)
+}
+
+/// The bits a second that a specification's flows can send together at most.
+#[pyfunction]
+fn carried(specification: &str) -> PyResult<u64> {
+    simulation::carried(&parse(specification)?).map_err(SpecificationError::new_err)
 }
 
 thread_local! {
@@ -167,6 +173,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(flow_starts, module)?)?;
     module.add_function(wrap_pyfunction!(loads, module)?)?;
+    module.add_function(wrap_pyfunction!(carried, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
     module.add_function(wrap_pyfunction!(exports::write_packets, module)?)?;

@@ -28,7 +28,7 @@ class Speed:
 
 
 def packets(cost: float) -> float:
-    """A run's cost in packets of 1500 bytes: as many as its slowest link can carry in its duration."""
+    """A run's cost in packets of 1500 bytes: as many as the links that limit its flows can carry in its duration."""
     return cost / PACKET
 
 

@@ -29,7 +29,7 @@ use build::Built;
 use flow::Endpoints;
 use memory::{MOST_PACKETS, count};
 
-pub use build::{check_whole as check, flow_starts, loads, memory};
+pub use build::{carried, check_whole as check, flow_starts, loads, memory};
 pub use census::Census;
 pub use ideal::Ideal;
 pub use look::{FlowLook, QueueLook};
