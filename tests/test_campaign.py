@@ -112,8 +112,8 @@ def test_frames_are_sorted(twelve: Plan, tmp_path: Path) -> None:
         assert result.runs["seed"].to_list() == [1, 2, 3, 4] * 3
         assert result.flows["key"].unique(maintain_order=True).to_list() == result.runs["key"].to_list()
         assert result.flows["flow"].to_list() == [0, 1] * 12
-        assert result.flows.columns[:3] == ["key", "length", "seed"]
-        assert result.series.columns == ["key", "length", "seed", "time", "kind", "which", "measure", "value"]
+        assert result.flows.columns[:4] == ["key", "length", "seed", "backend"]
+        assert result.series.columns == ["key", "length", "seed", "backend", "time", "kind", "which", "measure", "value"]
     for name in NAMES:
         assert getattr(results[0], name).equals(getattr(results[1], name))
         assert getattr(results[0], name).schema == getattr(results[1], name).schema

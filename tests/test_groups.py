@@ -204,7 +204,7 @@ QUEUES = '{ key = "network.dumbbell.bottleneck.queue.name", values = ["codel", "
 
 def test_group_of_two_cells(swept: Path) -> None:
     """A group of two cells is compared by the values of that group over common seeds."""
-    groups = comparison.groups_of(sojourn.open(swept)).collect()
+    groups = sojourn.open(swept).groups
     cells = {"queue": "codel"}, {"queue": "pie"}
     downloads, call = comparison.compare_groups(groups, *cells, ["total_mbps"])
     (alone,) = comparison.compare_groups(groups, *cells, ["total_mbps"], ["call"])
@@ -218,7 +218,7 @@ def test_group_of_two_cells(swept: Path) -> None:
 def test_two_groups_of_cell(swept: Path) -> None:
     """The shares of the two groups of one cell, compared with each other, add up to 100 %."""
     first, second = {"queue": "pie", "group": "call"}, {"queue": "pie", "group": "downloads"}
-    (compared,) = comparison.compare_groups(comparison.groups_of(sojourn.open(swept)).collect(), first, second, ["share_pct"])
+    (compared,) = comparison.compare_groups(sojourn.open(swept).groups, first, second, ["share_pct"])
     found = compared.metrics[0].comparison
     assert found is not None
     assert found.first + found.second == pytest.approx(100)
@@ -271,7 +271,7 @@ def test_cells_of_other_groups(scenario: MakeScenario, tmp_path: Path, capsys: C
 def test_run_shows_groups(swept: Path, capsys: Capture) -> None:
     """`run` shows the means of each group over seeds, of all groups or of one, and refuses an unknown group before it runs."""
     file = str(swept.parent / "swept.toml")
-    groups = comparison.groups_of(sojourn.open(swept)).collect()
+    groups = sojourn.open(swept).groups
     downloads = groups.filter(queue="pie", flow_group="downloads")["total_mbps"]
     mean = f"{statistics.estimate(downloads.to_list()).mean:.2f} ±"
     for only, wanted in (([], ["Cells", "call", mean]), (["--only", "group=downloads"], ["Groups", "downloads", mean])):

@@ -56,6 +56,17 @@ def test_backend_is_an_axis(scenario: MakeScenario) -> None:
     assert fast / slow == pytest.approx(1000, rel=0.01)
 
 
+def test_sql_tells_backends_apart(scenario: MakeScenario, tmp_path: Path) -> None:
+    """Every table of a query has the backend that made the run: means over `queues` or `groups` need no join to be of one."""
+    sojourn.run(scenario(), 2, out=tmp_path / "out", backend=["little", "much"])
+    with sojourn.open(tmp_path / "out") as store:
+        for name in ("runs", "groups", "flows", "queues", "series"):
+            found = store.sql(f"select backend, count(distinct key) from {name} group by backend")
+            assert found.rows() == [("little", 2), ("much", 2)]
+        means = dict(store.sql("select backend, avg(bytes_delivered) from flows group by 1").iter_rows())
+    assert means["much"] > 500 * means["little"]
+
+
 def test_results_join_earlier_backends(scenario: MakeScenario, tmp_path: Path) -> None:
     """Runs that one backend made before are found, and their files are those of runs made one backend at a time."""
     together, one_by_one = tmp_path / "together", tmp_path / "one by one"

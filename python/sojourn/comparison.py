@@ -70,14 +70,6 @@ def axes_of(runs: pl.DataFrame) -> list[str]:
     return [*axes, BACKEND] if runs[BACKEND].n_unique() > 1 else axes
 
 
-def groups_of(results: Results) -> pl.LazyFrame:
-    """The groups of some results, of several backends with that of their run."""
-    groups, runs = results.scan("groups"), results.scan("runs")
-    if BACKEND in groups.collect_schema() or runs.select(pl.col(BACKEND).n_unique()).collect(engine="streaming").item() < 2:
-        return groups
-    return groups.join(runs.select("key", BACKEND), on="key", maintain_order="left")
-
-
 def condition(text: str, axes: Iterable[str]) -> dict[str, str]:
     """Reads ``tcp=cubic,queue=codel``, also with ``group=NAME``; a comma ends a value only where another axis follows.
 

@@ -67,7 +67,12 @@ ADDED: dict[int, dict[str, tuple[str, ...]]] = {
 
 
 def columns(name: str) -> pl.Schema:
-    """The columns of a frame that follow the run's key, its axes and its seed."""
+    """The columns of a frame that follow the run's key, its axes and its seed: what made it, and what is the frame's own."""
+    return pl.Schema({BACKEND: pl.String(), **_own(name)})
+
+
+def _own(name: str) -> pl.Schema:
+    """The columns that tell what was found."""
     of_backend = {"queues": QUEUES, "transfers": TRANSFERS}
     return {"runs": _runs(), "groups": _groups(), "flows": FLOWS, **of_backend, "series": SERIES}[name]
 
@@ -85,7 +90,6 @@ def newer(name: str) -> list[str]:
 def _runs() -> pl.Schema:
     return pl.Schema(
         {
-            "backend": pl.String(),
             "backend_version": pl.String(),
             "backend_digest": pl.String(),
             "simulated_s": pl.Float64(),
@@ -119,9 +123,10 @@ def _groups() -> pl.Schema:
 
 
 class Result:
-    """What a campaign found. Every frame starts with the run's ``key``, its axes and its ``seed``, and is sorted by these.
+    """What a campaign found.
 
-    ``runs`` has a row a run: the backend that made it, its specification and its metrics, which ``sojourn.metrics.METRICS``
+    Every frame starts with the run's ``key``, its axes and its ``seed``, and is sorted by these. The ``backend`` follows, unless
+    it is one of the axes. ``runs`` has a row a run: its specification and its metrics, which ``sojourn.metrics.METRICS``
     explains; ``groups`` a row a run and group of its flows, with its metrics; ``flows`` a row a flow; ``queues`` a row a link
     with a queue; ``transfers`` a row a completed transfer of limited size; ``series`` the samples over time in long form: time
     (s), kind (queue or flow), which one, measure, value. Each is a polars frame, read when it is first asked for;
@@ -225,23 +230,21 @@ def beside(found: Result) -> Result:
     axes = [*found.axes, BACKEND]
 
     def scan(name: str) -> pl.LazyFrame:
-        rows = found.scan(name)
-        if name != "runs":
-            rows = rows.join(found.scan("runs").select("key", BACKEND), on="key", how="left", maintain_order="left")
         labels = ["key", *axes, "seed"]
-        return rows.select(*labels, pl.exclude(labels)).sort(*axes, "seed", maintain_order=True)
+        return found.scan(name).select(*labels, pl.exclude(labels)).sort(*axes, "seed", maintain_order=True)
 
     return Result(scan, axes, found.file)
 
 
 def of_backend(found: Result, backend: str) -> Result:
     """Those results of ``beside`` that a backend made, without that axis."""
+    axes = [axis for axis in found.axes if axis != BACKEND]
 
     def scan(name: str) -> pl.LazyFrame:
-        rows = found.scan(name).filter(pl.col(BACKEND) == backend)
-        return rows if name == "runs" else rows.drop(BACKEND)
+        labels = ["key", *axes, "seed"]
+        return found.scan(name).filter(pl.col(BACKEND) == backend).select(*labels, pl.exclude(labels))
 
-    return Result(scan, [axis for axis in found.axes if axis != BACKEND], found.file)
+    return Result(scan, axes, found.file)
 
 
 def by_backend(found: Result) -> Iterator[tuple[str | None, Result]]:
@@ -312,6 +315,7 @@ def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.Dat
         },
         schema={"key": pl.String(), **dict.fromkeys(axes, pl.String()), "seed": pl.Int64()},
     )
+    labels = labels.with_columns(pl.Series(BACKEND, [record.summary[BACKEND] for record in records], pl.String()))
     summaries = _rows([record.summary for record in records], "runs")
     groups = _rows([row for record in records for row in record.groups], "groups")
     return {
@@ -326,8 +330,8 @@ def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.Dat
 
 def _rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
     """Rows of ``runs`` or ``groups``; metrics that a record of another version lacks are null, and others that it has stay."""
-    known = columns(name)
-    others = dict.fromkeys(column for row in rows for column in row if column not in known)
+    known = _own(name)
+    others = dict.fromkeys(column for row in rows for column in row if column not in known and column != BACKEND)
     schema = {**known, **dict.fromkeys(others, pl.Float64())}
     return pl.DataFrame({column: [row.get(column) for row in rows] for column in schema}, schema=schema)
 

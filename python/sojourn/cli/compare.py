@@ -49,7 +49,7 @@ def command(directory: Path, first: str, second: str, metrics: tuple[str, ...], 
             cells = comparison.compare_cells(runs, one, other, of_runs or None)
         if groups_alone or of_groups or not metrics:
             several = comparison.compare_groups(
-                comparison.groups_of(store), one, other, of_groups or None, groups, repeated=bool(repeated)
+                store.scan("groups"), one, other, of_groups or None, groups, repeated=bool(repeated)
             )
             # The only group of both cells would repeat what is shown of the cells.
             if cells and len(several) == 1 and len(of_runs) == len(metrics):

@@ -11,7 +11,7 @@ import polars as pl
 from sojourn import names, repetition, units
 from sojourn.comparison import Results, axes_of, cells_of, distinct
 from sojourn.errors import InputError
-from sojourn.names import BACKEND, GROUP
+from sojourn.names import GROUP
 
 #: The label of an axis that a run has not, in a store of several campaigns.
 ABSENT = "-"
@@ -113,8 +113,6 @@ class Drawn:
     def frame(self, name: str) -> pl.LazyFrame:
         """The rows of a frame that are of these cells and seeds, with the axes as ``columns``, specifications left out."""
         frame = self._by_group(name) if GROUP in self.axes else self.results.scan(name)
-        if BACKEND in self.axes and BACKEND not in frame.collect_schema():
-            frame = frame.join(self.results.scan("runs").select("key", BACKEND), on="key", maintain_order="left")
         frame = frame.with_columns(pl.col(list(self.axes)).fill_null(ABSENT))
         frame = frame.filter(self._of_seeds)
         frame = frame.filter(*(pl.col(axis).is_in(list(labels)) for axis, labels in self.axes.items()))
