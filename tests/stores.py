@@ -1,6 +1,7 @@
 """Stores with invented results, and damage to their files."""
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,16 @@ def damage(file: Path, how: str) -> None:
     elif how == "a directory":
         file.unlink()
         file.mkdir()
+
+
+def flips(file: Path, count: int, seed: int) -> Iterator[int]:
+    """Flips single bits of a file by chance, one after the other, and says which; the file is whole again at the end."""
+    whole, chance = file.read_bytes(), random.Random(seed)
+    try:
+        for bit in (chance.randrange(8 * len(whole)) for _ in range(count)):
+            flipped = bytearray(whole)
+            flipped[bit // 8] ^= 1 << bit % 8
+            file.write_bytes(flipped)
+            yield bit
+    finally:
+        file.write_bytes(whole)

@@ -21,6 +21,7 @@ from sojourn.runs import Cell
 from sojourn.scenario import Scenario
 from sojourn.store import Memory, Store
 from sojourn.store.journal import Journal
+from stores import flips
 
 MakeScenario = Callable[..., Scenario]
 
@@ -119,6 +120,16 @@ def test_superseded_runs_are_kept(scenario: MakeScenario, tmp_path: Path) -> Non
     for name in NAMES:
         assert superseded(tmp_path, name).sort("seed", maintain_order=True).equals(before[name])
     assert status(["query", str(tmp_path), f"select count(*) from '{tmp_path}/superseded/*/runs.parquet'"]) == 0
+
+
+def test_flipped_superseded_frame(scenario: MakeScenario, tmp_path: Path, capsys: Capture) -> None:
+    """A query of superseded runs notices a flipped bit of theirs."""
+    make(scenario, 3, OLD, tmp_path)
+    make(scenario, 3, NEW, tmp_path)
+    file = tmp_path / "superseded" / "1" / "runs.parquet"
+    for _ in flips(file, 1, 1):
+        assert status(["query", str(tmp_path), f"select count(*) from '{tmp_path}/superseded/*/runs.parquet'"]) == 1
+    assert complaint(capsys).startswith(f"sojourn: {file}: is damaged")
 
 
 def test_return_to_old_build(scenario: MakeScenario, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from pyarrow import parquet as arrow
 
 import sojourn
 from sojourn import overload, randomness, summary
@@ -337,23 +336,6 @@ def test_sessions_are_stored(tmp_path: Path) -> None:
     with Store(tmp_path / "results") as store:
         asked = store.sql("select kind, count(*) from transfers group by kind order by kind")
     assert asked.rows() == [("page", 1), ("request", 3)]
-
-
-def test_transfers_of_schema_7(tmp_path: Path) -> None:
-    """Transfers of before there were kinds are read, and SQL that asks for pages finds none."""
-    sojourn.run(from_data(given({"size": "20 kB"}, duration="3 s"), "a scenario"), out=tmp_path / "results")
-    for file in (tmp_path / "results").glob("*.parquet"):
-        told = pl.read_parquet_metadata(file)["sojourn"].replace('"schema": 8', '"schema": 7')
-        rows = arrow.read_table(file)
-        rows = rows.drop_columns([name for name in rows.column_names if file.stem == "transfers" and name == "kind"])
-        with arrow.ParquetWriter(file, rows.schema) as writer:
-            writer.write_table(rows)
-            writer.add_key_value_metadata({"sojourn": told})
-    marker = tmp_path / "results" / "sojourn.json"
-    marker.write_text(marker.read_text().replace('"schema": 8', '"schema": 7'))
-    with Store(tmp_path / "results") as store:
-        assert store.transfers["kind"].to_list() == [None]
-        assert store.sql("select * from transfers where kind = 'page'").height == 0
 
 
 def test_randomness_of_sessions() -> None:

@@ -1,18 +1,17 @@
+import gc
 import json
+import random
 import re
 import shutil
 import sqlite3
-import struct
 import sys
-import zlib
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
-from pyarrow import parquet as arrow
 
 import sojourn
 from doubles import Inventor
@@ -20,10 +19,12 @@ from sojourn import _engine, results
 from sojourn.campaign import Plan, execute, run
 from sojourn.errors import InputError, StoreFailed
 from sojourn.metrics import METRICS, Metric, Scope
-from sojourn.results import ADDED, NAMES
+from sojourn.results import NAMES
 from sojourn.store import Memory, Store, write_whole
 from sojourn.store.encoding import decode, encode
-from stores import MakeScenario, damage, keep, planned
+from sojourn.store.journal import Journal
+from sojourn.store.marker import SCHEMA
+from stores import MakeScenario, damage, flips, keep, planned
 
 
 @pytest.fixture
@@ -31,11 +32,11 @@ def three(scenario: MakeScenario) -> Plan:
     return planned(scenario, 3)
 
 
-def journal_only(runs: Plan, directory: Path) -> None:
+def journal_only(runs: Plan, directory: Path, backend: Inventor | None = None) -> None:
     """Leaves a store as after a crash before its first consolidation: all runs are in the journal only."""
     with Store(directory, create=True) as store:
         store.begin(runs.axes)
-        for outcome in execute(runs.runs(), Inventor()):
+        for outcome in execute(runs.runs(), backend or Inventor()):
             assert isinstance(outcome.result, bytes)
             store.add(outcome.run, outcome.result)
 
@@ -66,9 +67,12 @@ def test_decoding_leaves_no_memory(three: Plan) -> None:
     first = next(three.runs())
     encoded = encode(results.of_run(first, Inventor().run(first.specification)))
     decode(encoded)
+    gc.collect()
     before = sys.getallocatedblocks()
     for _ in range(1000):
         decode(encoded)
+    # What refers to itself waits for the collector, in some versions of Python more of it than in others.
+    gc.collect()
     assert sys.getallocatedblocks() - before < 500
 
 
@@ -110,85 +114,24 @@ def test_file_as_directory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("marker", "message"),
+    ("marker", "what"),
     [
-        ('{"schema": 1}', r"written with schema 1, but this version reads 8; use that version or another directory"),
-        ('{"schema": 3, "metrics": [], "engine": "0.1.0", "digest": "ab"}', r"schema 3 by Sojourn 0\.1\.0 \(engine ab\), but"),
-        ('{"schema": 8}', "cannot be read"),
-        ('{"schema": 8, "metrics": 5}', "cannot be read"),
-        ('{"schema": 8, "metrics": [1]}', "cannot be read"),
-        ('{"schema": "8", "metrics": []}', "cannot be read"),
-        ("[]", "cannot be read"),
-        ("{", "cannot be read"),
+        ('{"schema": 2}', "results of schema 2"),
+        ('{"schema": 10, "engine": "0.1.0", "digest": "ab"}', "results of schema 10 by Sojourn 0.1.0 (engine ab)"),
     ],
 )
-def test_other_version_is_untouched(marker: str, message: str, three: Plan, tmp_path: Path) -> None:
-    """A store with another schema or a damaged marker is refused in one line and not changed."""
-    keep(three, tmp_path)
+@pytest.mark.parametrize("crashed", [False, True])
+def test_other_schema_is_untouched(crashed: bool, marker: str, what: str, three: Plan, tmp_path: Path) -> None:
+    """A store of another schema is refused, not changed: one line names the file, what the store is, and what to do."""
+    (journal_only if crashed else keep)(three, tmp_path)
     (tmp_path / "sojourn.json").write_text(marker)
     before = snapshot(tmp_path)
+    remedy = "but this version reads schema 1; nothing was changed; use that version or another directory"
     for create in (True, False):
-        with pytest.raises(InputError, match=message) as raised:
+        with pytest.raises(InputError) as raised:
             Store(tmp_path, create=create)
-        assert "\n" not in str(raised.value)
+        assert str(raised.value) == f"{tmp_path / 'sojourn.json'}: {what}, {remedy}"
     assert snapshot(tmp_path) == before
-
-
-def added_after(schema: int, name: str) -> list[str]:
-    """The columns of a frame that schemas later than this one added."""
-    return [column for since, frames in ADDED.items() if since > schema for column in frames.get(name, ())]
-
-
-def age(directory: Path, schema: int) -> None:
-    """Makes a store what an earlier version would have made, without the columns and the frame that were added since."""
-    marker = directory / "sojourn.json"
-    marker.write_text(marker.read_text().replace('"schema": 8', f'"schema": {schema}'))
-    (directory / "transfers.parquet").unlink(missing_ok=True)
-    for file in directory.glob("*.parquet"):
-        told = pl.read_parquet_metadata(file)["sojourn"].replace('"schema": 8', f'"schema": {schema}')
-        rows = arrow.read_table(file)
-        lacking = added_after(schema, file.stem)
-        rows = rows.drop_columns([name for name in rows.column_names if name in lacking])
-        with arrow.ParquetWriter(file, rows.schema) as writer:
-            writer.write_table(rows)
-            writer.add_key_value_metadata({"sojourn": told})
-    with closing(sqlite3.connect(directory / "journal.sqlite")) as journal, journal:
-        for number, record in journal.execute("SELECT number, record FROM journal").fetchall():
-            decoded = decode(record)
-            fewer = {name: getattr(decoded, name).drop(added_after(schema, name)) for name in ("flows", "queues")}
-            older = without_transfers(encode(replace(decoded, **fewer)))
-            journal.execute("UPDATE journal SET record = ? WHERE number = ?", (older, number))
-
-
-def without_transfers(record: bytes) -> bytes:
-    """A record of before schema 7: the lengths of its JSON and four frames, and these."""
-    everything = zlib.decompress(record)
-    *lengths, transfers = struct.unpack_from("<6Q", everything)
-    assert transfers == 0
-    return zlib.compress(struct.pack("<5Q", *lengths) + everything[48:])
-
-
-@pytest.mark.parametrize("schema", [5, 6])
-@pytest.mark.parametrize("crashed", [False, True])
-def test_earlier_schema_is_read(crashed: bool, schema: int, scenario: MakeScenario, tmp_path: Path) -> None:
-    """Results of schemas 5 and 6 are read, null where they lack a column, and grow into ones of this schema that lose nothing."""
-    (journal_only if crashed else keep)(planned(scenario, 2), tmp_path)
-    age(tmp_path, schema)
-    before = snapshot(tmp_path)
-    column = ADDED[schema + 1]["flows"][-1]
-    with sojourn.open(tmp_path) as store:
-        assert store.flows[column].to_list() == [None] * 4
-        assert store.sql(f"select {column}, seed from flows order by seed").height == 4
-        assert store.result(["scenario"], None).columns("flows", [column]).null_count().item() == 4
-        assert store.transfers.height == store.sql("select * from transfers where kind = 'page'").height == 0
-    assert crashed or snapshot(tmp_path) == before
-    keep(planned(scenario, 3), tmp_path)
-    assert json.loads((tmp_path / "sojourn.json").read_text())["schema"] == 8
-    with sojourn.open(tmp_path) as store:
-        if schema == 5:
-            assert store.flows.sort("seed")["rwnd_limited"].to_list() == [None] * 4 + [0.0] * 2
-        assert store.transfers.height == 0
-        assert len(store) == 3
 
 
 #: A metric of a version that this one does not know.
@@ -315,6 +258,174 @@ def test_damaged_file_is_set_aside(name: str, how: str, three: Plan, scenario: M
         assert (out / "set-aside" / f"{name}.parquet").exists()
 
 
+#: Seeds of single bits that are flipped.
+FLIPS = [pytest.param(seed, marks=() if seed < 1 else pytest.mark.long) for seed in range(16)]
+
+
+def frames(store: Store) -> dict[str, pl.DataFrame]:
+    return {name: store.scan(name).collect() for name in NAMES}
+
+
+def are_same(found: dict[str, pl.DataFrame], wanted: dict[str, pl.DataFrame]) -> bool:
+    return all(found[name].equals(wanted[name]) for name in NAMES)
+
+
+@pytest.mark.parametrize("seed", FLIPS)
+def test_flipped_bit_of_frame(seed: int, three: Plan, tmp_path: Path) -> None:
+    """Whichever bit of a Parquet file is flipped, the file is named, or the numbers are the same: in a frame and in a query."""
+    keep(three, tmp_path)
+    with sojourn.open(tmp_path) as store:
+        before = frames(store)
+    noticed = 0
+    for name in NAMES:
+        file = tmp_path / f"{name}.parquet"
+        for bit in flips(file, 25, seed):
+            try:
+                with sojourn.open(tmp_path) as store:
+                    assert store.scan(name).collect().equals(before[name]), f"{name}: bit {bit}"
+                    assert store.sql(f"from {name}").equals(before[name]), f"{name}: bit {bit}"
+            except StoreFailed as error:
+                assert str(file) in str(error)  # noqa: PT017, since most raise, but not all
+                noticed += 1
+    assert noticed > 0.95 * 25 * len(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_flipped_frame_is_made_again(name: str, three: Plan, tmp_path: Path) -> None:
+    """A frame with a flipped bit is named and moved to `set-aside`, and its runs are made again."""
+    keep(three, tmp_path)
+    before = parquet(tmp_path)
+    file, messages = tmp_path / f"{name}.parquet", list[str]()
+    for _ in flips(file, 1, 1):
+        damaged = file.read_bytes()
+        keep(three, tmp_path, messages.append)
+        assert parquet(tmp_path) == before
+    assert len(messages) == 1
+    assert f"{file}: is damaged" in messages[0]
+    assert (tmp_path / "set-aside" / file.name).read_bytes() == damaged
+
+
+def test_flip_during_campaign(three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
+    """A bit of a file that is flipped while runs are made does not get into the new file."""
+    keep(planned(scenario, 2), tmp_path)
+    messages: list[str] = []
+    with Store(tmp_path, create=True, notify=messages.append) as store:
+        for _ in flips(tmp_path / "flows.parquet", 1, 1):
+            run(three, Inventor(), store, jobs=1)
+            assert "flows.parquet: is damaged" in messages[0]
+            assert store.runs["seed"].to_list() == [3]
+
+
+@pytest.mark.parametrize("seed", FLIPS)
+@pytest.mark.parametrize("crashed", [False, True])
+def test_flipped_bit_of_journal(crashed: bool, seed: int, three: Plan, tmp_path: Path) -> None:
+    """Whichever bit of the journal is flipped, it is told, or the numbers are the same; a command that makes runs mends it."""
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    (journal_only if crashed else keep)(three, whole)
+    keep(three, tmp_path / "wanted")
+    with sojourn.open(tmp_path / "wanted") as store:
+        before = frames(store)
+    for bit in flips(whole / "journal.sqlite", 12, seed):
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(whole, out)
+        try:
+            with sojourn.open(out) as store:
+                assert are_same(frames(store), before), f"bit {bit}"
+        except StoreFailed as error:
+            assert f"{out / 'journal.sqlite'}: " in str(error)  # noqa: PT017, since some raise, but not all
+        messages: list[str] = []
+        keep(three, out, messages.append)
+        with sojourn.open(out) as store:
+            assert are_same(frames(store), before), f"bit {bit}"
+            assert len(store) == 3
+        assert len(messages) <= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("UPDATE finished SET backend = 7", "the list of finished runs is damaged"),
+        ("UPDATE finished SET request = zeroblob(16) WHERE key = (SELECT min(key) FROM finished)", "the list of finished runs"),
+        ("DELETE FROM finished", "the list of finished runs is damaged"),
+    ],
+)
+def test_list_of_runs_is_checked(change: str, told: str, three: Plan, tmp_path: Path) -> None:
+    """A list of finished runs that differs from the index beside it is told, and made again from the files: no run is lost."""
+    keep(three, tmp_path)
+    file = tmp_path / "journal.sqlite"
+    index = "name = 'requests'"
+    with closing(sqlite3.connect(file)) as journal, journal:
+        # As if the index were not there, so that it stays as it was.
+        (row,) = journal.execute(f"SELECT * FROM sqlite_master WHERE {index}").fetchall()
+        journal.execute("PRAGMA writable_schema = on")
+        journal.execute(f"DELETE FROM sqlite_master WHERE {index}")
+    with closing(sqlite3.connect(file)) as journal, journal:
+        journal.execute(change)
+        journal.execute("PRAGMA writable_schema = on")
+        journal.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
+    with sojourn.open(tmp_path) as store, pytest.raises(StoreFailed, match=told):
+        store.among([])
+    messages, backend = list[str](), Inventor()
+    keep(three, tmp_path, messages.append, backend)
+    assert told in messages[0]
+    assert not backend.started
+
+
+@pytest.mark.parametrize(
+    "marker",
+    ["", "{", "[]", "{}"]
+    + [
+        f'{{"schema": {said}}}'
+        for said in (SCHEMA, f'{SCHEMA}, "engine": "0.1.0"', f'{SCHEMA}, "digest": 5', '"1", "digest": "ab"')
+    ],
+)
+@pytest.mark.parametrize("crashed", [False, True])
+def test_damaged_marker(crashed: bool, marker: str, three: Plan, tmp_path: Path) -> None:
+    """Results beside a damaged marker are not locked out: a command that makes runs writes it again, others say so."""
+    (journal_only if crashed else keep)(three, tmp_path)
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone" / "sojourn.json").write_text(marker)
+    for create in (True, False):
+        with pytest.raises(InputError, match="cannot be read; use another directory"):
+            Store(tmp_path / "alone", create=create)
+    (tmp_path / "sojourn.json").write_text(marker)
+    with pytest.raises(InputError, match=r"sojourn\.json: is damaged; the results are not: a command that makes runs"):
+        sojourn.open(tmp_path)
+    messages, backend = list[str](), Inventor()
+    keep(three, tmp_path, messages.append, backend)
+    assert not backend.started
+    assert "sojourn.json: was damaged and has been written again" in messages[0]
+    with sojourn.open(tmp_path) as store:
+        assert len(store) == store.runs.height == 3
+
+
+def test_damaged_marker_of_another_schema(three: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A damaged marker beside frames of another schema is not written again as this version's; nothing is changed."""
+    with monkeypatch.context() as other:
+        for module in ("marker", "parquet"):
+            other.setattr(f"sojourn.store.{module}.SCHEMA", 10)
+        keep(three, tmp_path)
+    with pytest.raises(InputError, match="results of schema 10 by Sojourn"):
+        sojourn.open(tmp_path)
+    (tmp_path / "sojourn.json").write_text("{")
+    before = snapshot(tmp_path)
+    for create in (True, False):
+        with pytest.raises(InputError, match=r"sojourn\.json: cannot be read; use another directory"):
+            Store(tmp_path, create=create)
+    assert snapshot(tmp_path) == before
+
+
+def test_forgotten_records_are_not_overwritten(three: Plan, tmp_path: Path) -> None:
+    """Dropping records of 4 MB writes less than 1 MB, also where SQLite was built to write zeros over what is deleted."""
+    file = tmp_path / "journal.sqlite"
+    with closing(Journal(file)) as journal:
+        journal.add(next(three.runs()), random.Random(1).randbytes(4_000_000))
+    with closing(Journal(file)) as journal:
+        journal.begin_consolidation()
+        journal.forget(journal.last(), "digest")
+        assert (tmp_path / "journal.sqlite-wal").stat().st_size < 1_000_000
+
+
 def test_file_of_another_store(three: Plan, scenario: MakeScenario, tmp_path: Path) -> None:
     """A file of another store is set aside."""
     keep(three, tmp_path / "out")
@@ -339,6 +450,25 @@ def test_lost_journal(how: str, three: Plan, scenario: MakeScenario, tmp_path: P
     assert [run["seed"] for run in backend.started] == [3]
     assert len(messages) == (how in ("truncated", "foreign"))
     assert parquet(out) == parquet(tmp_path / "whole")
+
+
+def test_forgotten_store_is_closed(three: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that is forgotten, as in `sojourn.open("results").runs`, closes its journal; Python 3.13 warns of open ones."""
+    keep(three, tmp_path)
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def remembered(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(connect(*arguments, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", remembered)
+    assert sojourn.open(tmp_path).runs.height == 3
+    gc.collect()
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
+    assert opened
 
 
 def test_foreign_database_is_set_aside(three: Plan, tmp_path: Path) -> None:
@@ -413,12 +543,11 @@ def test_crash_during_consolidation(
 
 
 def test_marker(tmp_path: Path) -> None:
-    """sojourn.json has the schema, the metrics, and the version and digest of the engine."""
+    """sojourn.json has the schema, and the version and digest of the engine."""
     Store(tmp_path / "new" / "store", create=True).close()
     marker = json.loads((tmp_path / "new" / "store" / "sojourn.json").read_text())
     assert marker == {
-        "schema": 8,
-        "metrics": list(METRICS),
+        "schema": SCHEMA,
         "engine": sojourn.__version__,
         "digest": _engine.digest(),
     }

@@ -33,39 +33,6 @@ SERIES = pl.Schema(
 )
 
 
-#: Columns that each schema added to frames, in their order.
-ADDED: dict[int, dict[str, tuple[str, ...]]] = {
-    6: {"flows": ("rwnd_limited",)},
-    7: {
-        "flows": (
-            "rtt_p50",
-            "rtt_p95",
-            "rtt_p99",
-            "rtt_trimmed",
-            "transfers_completed",
-            "transfers_unfinished",
-            "transfers_open",
-            "late_packets",
-            "mouth_to_ear",
-            "r_factor",
-            "mos",
-        ),
-        "queues": ("drop_runs", "drop_run_max", "loss_epochs", "loss_synchronisation"),
-    },
-    8: {
-        "flows": (
-            "video_start_delay",
-            "video_played",
-            "video_stalled",
-            "video_stalls",
-            "video_switches",
-            "video_mbps",
-        ),
-        "transfers": ("kind",),
-    },
-}
-
-
 def columns(name: str) -> pl.Schema:
     """The columns of a frame that follow the run's key, its axes and its seed: what made it, and what is the frame's own."""
     return pl.Schema({BACKEND: pl.String(), **_own(name)})
@@ -78,13 +45,8 @@ def _own(name: str) -> pl.Schema:
 
 
 def metrics_of(name: str) -> list[str]:
-    """The metrics among the columns of a frame: files of other versions may have fewer or more."""
+    """The metrics among the columns of a frame; files of other versions may have fewer or more."""
     return [metric.name for metric in {"runs": metrics.of_run, "groups": metrics.of_group}.get(name, list)()]
-
-
-def newer(name: str) -> list[str]:
-    """The columns of a frame that files of earlier versions may lack: metrics, and what schemas from 6 on added."""
-    return [*metrics_of(name), *(column for added in ADDED.values() for column in added.get(name, ()))]
 
 
 def _runs() -> pl.Schema:

@@ -20,7 +20,7 @@ from sojourn.campaign import run as run_campaign
 from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
-from sojourn.store import Store, parquet
+from sojourn.store import Store, parquet, seal
 from sojourn.store.sql import identifier, literal
 
 #: Simulated seconds of runs that take about 10 ms and 1 s of CPU time, and the number of runs.
@@ -152,6 +152,7 @@ def make_files(directory: Path, runs: int) -> str:
                 f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{parquet.METADATA}: {metadata}}})"
             )
             database.unregister("one")
+            seal.seal(parquet.path(directory, name))
     return f"{runs // SEEDS // 2:06} Mbit/s"
 
 

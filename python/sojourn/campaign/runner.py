@@ -1,7 +1,7 @@
 """Carries out a campaign and keeps its results: everything in Sojourn that makes runs does it here."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain, islice
@@ -13,7 +13,7 @@ from sojourn.campaign import precision
 from sojourn.campaign.execution import Execute, execute
 from sojourn.campaign.observer import Observer, Tally
 from sojourn.campaign.outcome import CampaignOutcome, Imprecise, Outcome
-from sojourn.campaign.planning import Plan
+from sojourn.campaign.planning import Plan, PlannedCell
 from sojourn.errors import StoreFailed
 from sojourn.names import BACKEND
 from sojourn.results import Result
@@ -84,37 +84,52 @@ def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observe
     failures: list[Outcome] = []
 
     def missing() -> Iterator[Run]:
+        for cell, first, chunk in chunks():
+            there = store.among(chunk)
+            if there:
+                tally.found += len(there)
+                tally.cost_found += cell.cost * len(there)
+                on_progress(tally)
+            if len(there) < len(chunk):
+                yield from cell.runs(number for number, key in enumerate(chunk, first) if key not in there)
+
+    def lost(keys: Set[str]) -> Iterator[Run]:
+        """Those of the runs that were found and turned out to be of no use."""
+        for cell, first, chunk in chunks():
+            numbers = [number for number, key in enumerate(chunk, first) if key in keys]
+            tally.found -= len(numbers)
+            tally.cost_found -= cell.cost * len(numbers)
+            yield from cell.runs(numbers)
+
+    def chunks() -> Iterator[tuple[PlannedCell, int, Sequence[str]]]:
         for cell in batch.longest_first():
             keys = cell.keys(batch.repetitions)
             for first in range(0, batch.repetitions, CHUNK):
-                chunk = list(islice(keys, CHUNK))
-                there = store.among(chunk)
-                if there:
-                    tally.found += len(there)
-                    tally.cost_found += cell.cost * len(there)
-                    on_progress(tally)
-                if len(there) < len(chunk):
-                    yield from cell.runs(number for number, key in enumerate(chunk, first) if key not in there)
+                yield cell, first, list(islice(keys, CHUNK))
+
+    def make(runs: Iterator[Run]) -> None:
+        with closing(execute(runs)) as outcomes:
+            for outcome in outcomes:
+                if isinstance(outcome.result, bytes):
+                    store.add(outcome.run, outcome.result)
+                    tally.made += 1
+                else:
+                    failures.append(outcome)
+                    tally.failed += 1
+                tally.cost_done += outcome.run.cost
+                tally.simulated_seconds += outcome.run.simulated_seconds
+                on_progress(tally)
 
     with observer.running(batch) as on_progress:
         try:
-            with closing(execute(missing())) as outcomes:
-                for outcome in outcomes:
-                    if isinstance(outcome.result, bytes):
-                        store.add(outcome.run, outcome.result)
-                        tally.made += 1
-                    else:
-                        failures.append(outcome)
-                        tally.failed += 1
-                    tally.cost_done += outcome.run.cost
-                    tally.simulated_seconds += outcome.run.simulated_seconds
-                    on_progress(tally)
+            make(missing())
         except StoreFailed:
             raise
         except BaseException:
             store.consolidate()
             raise
-        store.consolidate()
+        while unreadable := store.consolidate():
+            make(lost(unreadable))
     finished = tally.made + tally.found
     alone = len(store) == finished
     result = _result(store, batch.axes, None if alone else batch.run_keys)

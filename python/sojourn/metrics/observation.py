@@ -174,8 +174,7 @@ def observe(
 
 
 def _kinds(column: pl.Series) -> NDArray[np.intp]:
-    # Results of earlier schemas do not say; they had transfers only.
-    return column.fill_null(KINDS[0]).cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.intp)
+    return column.cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.intp)
 
 
 def _numbers(column: pl.Series) -> Numbers:

@@ -12,15 +12,16 @@ form in a new numbered folder of ``superseded``, which is not touched again, so 
 """
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
+from sojourn.names import BACKEND
 from sojourn.results import NAMES, Record, assemble, schema
-from sojourn.store import marker, parquet
+from sojourn.store import parquet
 from sojourn.store.encoding import decode
 from sojourn.store.files import flush
 from sojourn.store.journal import Journal, Standing
@@ -40,18 +41,17 @@ class Unreadable(Exception):
     """Records of the journal cannot be read; the argument is how many."""
 
 
-def consolidate(directory: Path, journal: Journal, *, drop: bool) -> int:
+def consolidate(directory: Path, journal: Journal, *, drop: bool) -> Set[str]:
     """Moves all records that are in the journal now; the store must be locked.
 
-    Returns how many of them could not be read, and have been dropped.
+    Returns the keys of those that could not be read, and have been dropped.
 
     Raises:
         OSError: a file could not be written; the journal has everything still.
     """
     last = journal.last()
     if not last:
-        return 0
-    marker.adopt(directory)
+        return set()
     workshop = directory / WORKSHOP
     clear(directory)
     workshop.mkdir()
@@ -79,7 +79,7 @@ def consolidate(directory: Path, journal: Journal, *, drop: bool) -> int:
             journal.forget(last, digest)
     finally:
         clear(directory)
-    return len(made.unreadable)
+    return made.unreadable
 
 
 def clear(directory: Path) -> None:
@@ -174,11 +174,14 @@ class _Made:
             yield assemble(batch, axes)
 
     def _records(self, axes: Sequence[str], standing: Standing) -> Iterator[Record]:
-        for key, encoded in self.journal.records(self.last, axes, standing):
+        for entry, encoded in self.journal.records(self.last, axes, standing):
             try:
                 record = decode(encoded)
+                labels = {axis: label for axis, label in entry.axes.items() if axis != BACKEND}  # which is no axis of a record
+                if (record.key, record.axes, record.seed) != (entry.key, labels, entry.seed):
+                    raise ValueError("a record of another run")
             except ValueError:
-                self.unreadable.add(key)
+                self.unreadable.add(entry.key)
                 continue
             self.readable = True
             yield record

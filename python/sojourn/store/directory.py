@@ -17,7 +17,7 @@ from sojourn.backends.identity import Identity
 from sojourn.errors import StoreFailed
 from sojourn.results import NAMES, Result, metrics_of, schema
 from sojourn.runs import Run
-from sojourn.store import consolidation, marker, parquet, provenance, query
+from sojourn.store import consolidation, marker, parquet, provenance, query, seal
 from sojourn.store.columns import check_axes
 from sojourn.store.files import locked, set_aside
 from sojourn.store.journal import Damaged, Journal
@@ -56,14 +56,18 @@ class Store:
     def __init__(self, directory: Path, *, create: bool = False, notify: Callable[[str], None] = _warn) -> None:
         self.directory = directory
         self._notify, self._adds = notify, create
+        #: States of files that were seen to be as they were written.
+        self._whole: set[tuple[str, int, int, int]] = set()
         if create and not marker.is_there(directory):
             marker.make(directory)
+        if create:
+            with self._failing():
+                if marker.mend(directory):
+                    notify(f"{directory / marker.NAME}: was damaged and has been written again; the results are as they were")
         marker.check(directory)
         with self._failing(), self._locked():
-            if create:
-                marker.adopt(directory)
             self._journal = self._open_journal()
-            self._check_files()
+            self._check_files(wholly=create)
 
     def close(self) -> None:
         """Closes the store's files; only frames already read remain."""
@@ -143,36 +147,43 @@ class Store:
         with self._failing():
             self._journal.add(run, record)
 
-    def consolidate(self) -> None:
-        """Moves the journal's runs to the Parquet files; another process's too."""
-        with self._failing(), self._locked():
-            try:
-                unreadable = consolidation.consolidate(self.directory, self._journal, drop=self._adds)
-            except consolidation.Unreadable as error:
-                raise StoreFailed(f"{self.directory / JOURNAL}: {_runs(error.args[0])} cannot be read; {UNCHANGED}") from None
+    def consolidate(self) -> Set[str]:
+        """Moves the journal's runs to the Parquet files; another process's too. See ``RunStore.consolidate``."""
+        with self._failing():
+            if not self._journal.last():
+                return set()
+            with self._locked():
+                # What was damaged since the files were opened must not be written anew as if it were right.
+                self._check_files(wholly=True)
+                try:
+                    unreadable = consolidation.consolidate(self.directory, self._journal, drop=self._adds)
+                except consolidation.Unreadable as error:
+                    raise StoreFailed(f"{self.directory / JOURNAL}: {_runs(error.args[0])} cannot be read; {UNCHANGED}") from None
         if unreadable:
-            self._notify(f"{self.directory / JOURNAL}: {_runs(unreadable)} cannot be read and will be run again")
+            self._notify(f"{self.directory / JOURNAL}: {_runs(len(unreadable))} cannot be read and will be run again")
+        return unreadable
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
         """See ``RunStore.result``; the frames are read when they are asked for, even after the store has been closed."""
 
         def scan(name: str) -> pl.LazyFrame:
             file, columns = parquet.path(self.directory, name), schema(name, axes)
-            rows = parquet.scan(file, name).select(list(columns)) if file.exists() else columns.to_frame().lazy()
+            there = file.exists()
+            rows = parquet.scan(self._checked(file), name).select(list(columns)) if there else columns.to_frame().lazy()
             if keys is not None:
                 rows = rows.join(_frame_of(keys()).lazy(), on="key", how="semi", maintain_order="left")
             return rows
 
         def file(name: str) -> Path | None:
             there = parquet.path(self.directory, name)
-            return there if there.exists() else None
+            return self._checked(there) if there.exists() else None
 
         return Result(scan, axes, file)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A frame that is read when it is collected, and of which only what is asked for then is read."""
         file = self._file(name)
-        return self._empty(name).lazy() if file is None else parquet.scan(file, name)
+        return self._empty(name).lazy() if file is None else parquet.scan(self._checked(file), name)
 
     @property
     def runs(self) -> pl.DataFrame:
@@ -218,6 +229,7 @@ class Store:
             InputError: the query is wrong, or does more than read.
             StoreFailed: a file is damaged.
         """
+        self._check_named(text)
         try:
             return query.ask(self.directory, {name: self._file(name) for name in NAMES}, self._empty, text)
         except query.Unanswered:
@@ -230,6 +242,36 @@ class Store:
             self.consolidate()
         file = parquet.path(self.directory, name)
         return file if file.exists() else None
+
+    def _checked(self, file: Path) -> Path:
+        """A file, of which all has been read once to see that it is as it was written.
+
+        Raises:
+            StoreFailed: it is not.
+        """
+        now = file.stat()
+        state = (str(file), now.st_ino, now.st_size, now.st_mtime_ns)
+        if state not in self._whole:
+            if seal.is_broken(file):
+                raise StoreFailed(f"{file}: is damaged; {UNCHANGED}")
+            self._whole.add(state)
+        return file
+
+    def _check_named(self, text: str) -> None:
+        """Checks the files that a query may read: those of frames that it names, and all if it may name files.
+
+        Raises:
+            StoreFailed: one is damaged.
+        """
+        words = text.casefold()
+        anything = "parquet" in words or "query" in words
+        for name in NAMES:
+            if (anything or name in words) and (file := self._file(name)) is not None:
+                self._checked(file)
+        if anything:
+            for file in sorted((self.directory / consolidation.SUPERSEDED).glob("*/*.parquet")):
+                if seal.is_broken(file):
+                    raise StoreFailed(f"{file}: is damaged; its runs were made again by another build of their backend")
 
     def _empty(self, name: str) -> pl.DataFrame:
         return schema(name, self._journal.axes()).to_frame()
@@ -245,6 +287,8 @@ class Store:
             yield
         except sqlite3.ProgrammingError:
             raise
+        except Damaged as error:
+            raise StoreFailed(f"{self.directory / JOURNAL}: {error}; {UNCHANGED}") from None
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
                 raise StoreFailed(f"{self.directory / JOURNAL}: {FULL}") from None
@@ -272,13 +316,13 @@ class Store:
             StoreFailed: one cannot.
         """
         for file in parquet.paths(self.directory):
-            if file.exists() and not parquet.is_whole(file):
+            if file.exists() and seal.is_broken(file):
                 raise StoreFailed(f"{file}: is damaged; {UNCHANGED}") from None
 
     def _open_journal(self) -> Journal:
         path = self.directory / JOURNAL
         try:
-            return Journal(path)
+            return Journal(path, wholly=self._adds)
         except Damaged as error:
             if not self._adds:
                 raise StoreFailed(f"{path}: {error}; {UNCHANGED}") from None
@@ -290,13 +334,18 @@ class Store:
             self._notify(f"{path}: {error}; moved to {where}; runs that were only there will be run again")
             return Journal(path)
 
-    def _check_files(self) -> None:
-        """Checks that the Parquet files are those that the journal knows of, and sets them aside if they are not."""
+    def _check_files(self, *, wholly: bool) -> None:
+        """Checks that the Parquet files are those that the journal knows of, and sets them aside if they are not.
+
+        Args:
+            wholly: all of them is read to see that they are as they were written; otherwise that is done of a frame when it is
+                asked for.
+        """
         if self._adds:
             consolidation.clear(self.directory)
         files = parquet.paths(self.directory)
         there = [file for file in files if file.exists()]
-        found = {file: parquet.digest(file) for file in there}
+        found = {file: None if wholly and seal.is_broken(file) else parquet.digest(file) for file in there}
         expected = self._journal.digests()
         if not expected and len(there) == len(files) and len(set(found.values())) == 1 and None not in found.values():
             # The journal has been lost, and the files are whole.

@@ -9,7 +9,6 @@ import polars as pl
 
 from sojourn.backends.result import FLOW_SERIES, QUEUE_SERIES, QUEUES, TRANSFERS
 from sojourn.results import FLOWS, Record
-from sojourn.store.parquet import aligned
 
 #: The frames of a record, without rows.
 _FRAMES = {
@@ -22,9 +21,6 @@ _FRAMES = {
 
 #: Bytes of the JSON and of each frame; a frame without rows takes none.
 _HEAD = struct.Struct(f"<{1 + len(_FRAMES)}Q")
-
-#: That of records of before schema 7, which had no transfers.
-_EARLIER_HEAD = struct.Struct(f"<{len(_FRAMES)}Q")
 
 #: From how many bytes on a frame is compressed as Arrow does it, column by column, and all of it no more: which is fast, but of
 #: little use to small frames, of which most is names.
@@ -48,15 +44,16 @@ def decode(encoded: bytes) -> Record:
     """
     try:
         everything = memoryview(zlib.decompress(encoded))
-        head = next(head for head in (_HEAD, _EARLIER_HEAD) if head.size + sum(head.unpack_from(everything)) == len(everything))
-        lengths, body = [*head.unpack_from(everything), 0][: 1 + len(_FRAMES)], everything[head.size :]
+        lengths, body = _HEAD.unpack_from(everything), everything[_HEAD.size :]
+        if sum(lengths) != len(body):
+            raise ValueError(f"not a record: {len(body)} bytes instead of {sum(lengths)}")
         parts: list[memoryview] = []
         for length in lengths:
             parts.append(body[:length])
             body = body[length:]
         key, axes, seed, summary, groups = json.loads(bytes(parts[0]))
         frames = {name: _frame(part, empty) for (name, empty), part in zip(_FRAMES.items(), parts[1:], strict=True)}
-    except (StopIteration, zlib.error, struct.error, OSError, pl.exceptions.PolarsError) as error:
+    except (zlib.error, struct.error, OSError, pl.exceptions.PolarsError) as error:
         raise ValueError(f"not a record: {error}") from None
     return Record(key, axes, seed, summary, groups, **frames)
 
@@ -73,5 +70,4 @@ def _frame(stream: memoryview, empty: pl.DataFrame) -> pl.DataFrame:
     if not stream:
         return empty
     # Of a bare BytesIO polars 2.1 keeps an object for good, which comes to 70 MB for a million runs.
-    found = pl.read_ipc_stream(io.BufferedReader(io.BytesIO(stream)))
-    return found if found.columns == empty.columns else aligned(found, empty.schema)
+    return pl.read_ipc_stream(io.BufferedReader(io.BytesIO(stream)))

@@ -1,9 +1,17 @@
-"""``journal.sqlite``: which runs have finished, and the records of those that are in no Parquet file yet."""
+"""``journal.sqlite``: which runs have finished, and the records of those that are in no Parquet file yet.
+
+A bit that has changed is noticed. Records have checksums of their own, and their keys, axes and seeds are in them too. Every
+other value is in an index besides its table, with which it is compared. What says which tables there are has a checksum.
+"""
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -28,12 +36,13 @@ PRAGMA application_id = {APPLICATION};
 CREATE TABLE IF NOT EXISTS backends (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL, UNIQUE (name, version, digest)
 );
--- All runs that count, whether their records are here or in the Parquet files: one of each request and name of a backend.
+-- All current runs, whether their records are here or in the Parquet files: one of each request and name of a backend.
 CREATE TABLE IF NOT EXISTS finished (key BLOB PRIMARY KEY, request BLOB NOT NULL, backend INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS requests ON finished (request);
+CREATE INDEX IF NOT EXISTS requests ON finished (request, backend);
 -- Runs that another build of their backend has made again, until they have left the Parquet files and this one. They are kept in
 -- files of their own from when "kept" is 1.
 CREATE TABLE IF NOT EXISTS superseded (key BLOB PRIMARY KEY, kept INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS standings ON superseded (kept);
 -- Records, with what orders them: the values of the run's axes as JSON, and its seed.
 CREATE TABLE IF NOT EXISTS journal (
     number INTEGER PRIMARY KEY, key BLOB NOT NULL, axes TEXT NOT NULL, seed INTEGER NOT NULL, record BLOB NOT NULL
@@ -42,11 +51,26 @@ CREATE TABLE IF NOT EXISTS journal (
 CREATE TABLE IF NOT EXISTS axes (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 -- The metrics of all versions that may have added records, by the frame that has them.
 CREATE TABLE IF NOT EXISTS metrics (frame TEXT, name TEXT, PRIMARY KEY (frame, name)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS frames ON metrics (name);
 -- Digests of the Parquet files that may be there: one, or two while files are being replaced.
 CREATE TABLE IF NOT EXISTS files (digest TEXT PRIMARY KEY);
 COMMIT;
 """
 
+#: Tables of few rows, which SQLite compares with their indices.
+_SMALL = ("backends", "superseded", "axes", "metrics", "files")
+
+#: A checksum of all finished runs, of their table and of the index that has all of it. SQLite's own comparison looks for each row
+#: of the one in the other, which takes three times as long.
+_CHECKSUM = "SELECT count(*), total(crc(request, crc(key, backend))) FROM finished INDEXED BY "
+_COPIES = ("sqlite_autoindex_finished_1", "requests")
+
+#: Whether a record is of a run that neither counts nor has been superseded.
+_ORPHANS = """
+SELECT EXISTS (
+    SELECT 1 FROM journal WHERE key NOT IN (SELECT key FROM finished) AND key NOT IN (SELECT key FROM superseded)
+)
+"""
 
 #: Superseded runs that leave the files in a consolidation, and whether files of their own had them before it.
 _LEAVING = """
@@ -60,6 +84,12 @@ class Damaged(Exception):
     """The file is no journal, or no whole one."""
 
 
+def _close(database: sqlite3.Connection) -> None:
+    # The collector may run in another thread than the one whose connection it is.
+    with suppress(sqlite3.ProgrammingError):
+        database.close()
+
+
 class Standing(Enum):
     """Where a run belongs in a consolidation."""
 
@@ -71,37 +101,91 @@ class Standing(Enum):
     LEFT = 1
 
 
+@dataclass(frozen=True)
+class Entry:
+    """What the journal knows of a run beside its record."""
+
+    key: str
+    axes: Mapping[str, str]
+    seed: int
+
+
 class Journal:
     """The journal, opened; made if it is not there.
 
+    Args:
+        path: the file.
+        wholly: the list of finished runs is checked now; otherwise when it is first needed, which is not for reading frames.
+
     Raises:
-        Damaged: what is there is no journal.
+        Damaged: what is there is no journal, or a damaged one.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, wholly: bool = False) -> None:
+        self._numbers: dict[Identity, int] = {}
+        self._checked = False
+        self._database = _connect(path)
         try:
-            self._database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-            self._numbers: dict[Identity, int] = {}
             self._check()
+            if wholly:
+                self._check_finished()
+            # A journal that is forgotten is closed as one that is closed; Python 3.13 warns of connections that are not.
+            weakref.finalize(self, _close, self._database)
             # A commit reaches the system at once, so that it outlasts the process; it reaches the device a little later.
             self._database.execute("PRAGMA synchronous = normal")
-        except sqlite3.OperationalError:
-            # What is around the file, such as a full disk; the file is not to blame.
+            # Some builds of SQLite, such as Debian's, else write zeros over all that is deleted: every record of a campaign.
+            self._database.execute("PRAGMA secure_delete = off")
+        except Damaged:
             self._database.close()
             raise
+        except UnicodeDecodeError:  # in what SQLite says of it
+            self._database.close()
+            raise Damaged("the definitions of its tables are damaged") from None
         except sqlite3.DatabaseError as error:
             self._database.close()
-            raise Damaged(str(error)) from None
+            # Otherwise it is what is around the file, such as a full disk; the file is not to blame.
+            if not isinstance(error, sqlite3.OperationalError) or error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
+                raise Damaged(str(error)) from None
+            raise
 
     def _check(self) -> None:
         if self._one("SELECT count(*) FROM sqlite_master") == (0,):
             self._database.executescript(_TABLES)
+            self._database.execute(f"PRAGMA user_version = {self._definitions()}")
         (application,) = self._one("PRAGMA application_id")
         if application != APPLICATION:
             raise sqlite3.DatabaseError("not a journal of Sojourn")
-        (verdict,) = self._one("PRAGMA quick_check(1)")
-        if verdict != "ok":
-            raise sqlite3.DatabaseError(verdict)
+        (definitions,) = self._one("PRAGMA user_version")
+        if definitions != self._definitions():
+            raise Damaged("the definitions of its tables are damaged")
+        checks = ["PRAGMA quick_check(1)", *(f"PRAGMA integrity_check({table})" for table in _SMALL)]
+        for check in checks:
+            (verdict,) = self._one(check)
+            if verdict != "ok":
+                raise Damaged(verdict)
+        # A record without a run: one of the two keys is wrong.
+        if self._one(_ORPHANS) == (1,):
+            raise Damaged("has a record of an unknown run")
+
+    def _definitions(self) -> int:
+        """A checksum of the definitions of all tables and indices, as a signed number."""
+        query = "SELECT CAST(name || tbl_name || sql AS BLOB) FROM sqlite_master WHERE sql IS NOT NULL ORDER BY 1"
+        checksum = zlib.crc32(b"".join(definition for (definition,) in self._database.execute(query)))
+        return checksum - (checksum >> 31 << 32)
+
+    def _check_finished(self) -> None:
+        """Checks, once, that the list of finished runs is what was written.
+
+        Raises:
+            Damaged: it is not.
+        """
+        if self._checked:
+            return
+        self._database.create_function("crc", 2, zlib.crc32, deterministic=True)
+        table, index = (self._one(_CHECKSUM + copy) for copy in _COPIES)
+        if table != index:
+            raise Damaged("the list of finished runs is damaged")
+        self._checked = True
 
     def close(self) -> None:
         """Closes the file."""
@@ -109,6 +193,7 @@ class Journal:
 
     def among(self, keys: Sequence[str]) -> set[str]:
         """Those of some runs that have finished."""
+        self._check_finished()
         found: set[str] = set()
         for chunk in _chunks(keys):
             query = f"SELECT key FROM finished WHERE key IN ({_marks(chunk)})"
@@ -133,7 +218,7 @@ class Journal:
                 return
             same = "request = ? AND key <> ? AND backend IN (SELECT number FROM backends WHERE name = ?)"
             values = (bytes.fromhex(run.request), key, run.backend.name)
-            query = f"INSERT OR REPLACE INTO superseded (key) SELECT key FROM finished WHERE {same}"
+            query = f"INSERT OR REPLACE INTO superseded SELECT key, 0 FROM finished WHERE {same}"
             if self._database.execute(query, values).rowcount:
                 self._database.execute(f"DELETE FROM finished WHERE {same}", values)
             # It may itself have been superseded, and be made again.
@@ -160,6 +245,7 @@ class Journal:
 
     def made(self, request: str, backend: str) -> tuple[str, Identity] | None:
         """The key of the run of a request that counts, and the build of the backend that made it; nothing if there is none."""
+        self._check_finished()
         row = self._database.execute(
             "SELECT key, name, version, digest FROM finished JOIN backends ON number = backend WHERE request = ? AND name = ?",
             (bytes.fromhex(request), backend),
@@ -168,6 +254,7 @@ class Journal:
 
     def identities(self) -> dict[Identity, int]:
         """The builds of backends that made the runs that count, and how many each made."""
+        self._check_finished()
         found = self._database.execute(
             "SELECT name, version, digest, count(*) FROM backends JOIN finished ON number = backend GROUP BY number"
         )
@@ -197,19 +284,19 @@ class Journal:
         number: int = self._one("SELECT coalesce(max(number), 0) FROM journal")[0]
         return number
 
-    def records(self, last: int, axes: Sequence[str], standing: Standing) -> Iterator[tuple[str, bytes]]:
-        """Keys and records, up to number ``last``, of the runs that stand so: in order of their axes, seed and key."""
-        self._database.create_function("place", 1, lambda labels: _place(json.loads(labels), axes), deterministic=True)
+    def records(self, last: int, axes: Sequence[str], standing: Standing) -> Iterator[tuple[Entry, bytes]]:
+        """Entries and records, up to number ``last``, of the runs that stand so: in order of their axes, seed and key."""
+        self._database.create_function("place", 1, lambda labels: _place(_labels(labels), axes), deterministic=True)
         # The records themselves are not sorted.
         query = (
-            "SELECT number, key FROM journal LEFT JOIN temp.leaving USING (key) WHERE number <= ? AND kept IS ? "
-            "ORDER BY place(axes), seed, key"
+            "SELECT number, key, CAST(axes AS BLOB), seed FROM journal LEFT JOIN temp.leaving USING (key) "
+            "WHERE number <= ? AND kept IS ? ORDER BY place(CAST(axes AS BLOB)), seed, key"
         )
         with closing(self._database.execute(query, (last, standing.value))) as rows:
-            for number, key in rows:
+            for number, key, labels, seed in rows:
                 # A run that has been made again since has another number.
                 for (record,) in self._database.execute("SELECT record FROM journal WHERE number = ?", (number,)):
-                    yield key.hex(), record
+                    yield Entry(key.hex(), _labels(labels), seed), record
 
     def forget(self, last: int, digest: str) -> None:
         """Drops the records up to number ``last``, which are now in the Parquet files of that digest, and superseded runs."""
@@ -290,7 +377,28 @@ class Journal:
         self._database.execute("COMMIT")
 
 
-def _place(labels: dict[str, str], axes: Sequence[str]) -> bytes:
+def _connect(path: Path) -> sqlite3.Connection:
+    """A connection to the file; where nothing can be written, to one that nobody changes meanwhile.
+
+    A write-ahead log needs a file beside it even to be read, unless the database is immutable.
+    https://sqlite.org/wal.html#readonly
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if path.exists() and not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size):
+        return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
+    return sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+
+
+def _labels(axes: bytes) -> Mapping[str, str]:
+    """A run's values of axes; none if they are damaged, which shows when they are compared with its record's."""
+    try:
+        labels = json.loads(axes)
+    except ValueError:
+        return {}
+    return labels if isinstance(labels, dict) and all(isinstance(label, str) for label in labels.values()) else {}
+
+
+def _place(labels: Mapping[str, str], axes: Sequence[str]) -> bytes:
     """Bytes whose order is that of a run's values of all axes, none first."""
     return b"".join(b"\0" if axis not in labels else b"\1" + _ordered(labels[axis]) for axis in axes)
 

@@ -39,8 +39,9 @@ class Memory:
         """See ``RunStore.add``."""
         self._records.setdefault(run.key, record)
 
-    def consolidate(self) -> None:
+    def consolidate(self) -> Set[str]:
         """See ``RunStore.consolidate``: nothing is to be done."""
+        return set()
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
         """See ``RunStore.result``."""

@@ -1,19 +1,19 @@
-"""The Parquet files of a store, and how it is known that they belong together.
+"""The Parquet files of a store, and how it is known that they belong together and are whole.
 
 Each carries the same digest of the keys of all its store's runs, so that files of different times, or of another store, are found
-out.
+out, and a seal (``seal.py``), so that a changed bit is.
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from sojourn.results import NAMES, columns, newer
-from sojourn.store.marker import FRAMES_SINCE, SCHEMA, is_known
+from sojourn.results import NAMES, metrics_of
+from sojourn.store import seal
+from sojourn.store.marker import SCHEMA
 
 if TYPE_CHECKING:
     import pyarrow
@@ -37,55 +37,31 @@ def path(directory: Path, name: str) -> Path:
 
 
 def paths(directory: Path) -> list[Path]:
-    """The files of all frames, there or not; of a store of an earlier schema those that it has."""
-    schema = _schema(path(directory, "runs"))
-    files = {name: path(directory, name) for name in NAMES}
-    return [file for name, file in files.items() if FRAMES_SINCE.get(name, 0) <= schema or file.exists()]
-
-
-def _schema(file: Path) -> int:
-    """The schema that a file says it has; this version's if it does not say."""
-    try:
-        return int(json.loads(pl.read_parquet_metadata(file)[METADATA])["schema"])
-    except (OSError, pl.exceptions.PolarsError, KeyError, ValueError, TypeError):
-        return SCHEMA
+    """The files of all frames, there or not."""
+    return [path(directory, name) for name in NAMES]
 
 
 def metadata(digest: str) -> str:
-    """What files carry under ``METADATA``."""
-    return json.dumps({"schema": SCHEMA, "digest": digest})
+    """What files carry under ``METADATA`` until they are sealed."""
+    return seal.told(SCHEMA, digest)
 
 
 def digest(file: Path) -> str | None:
-    """The digest in a file; None if the file is incomplete, or of a schema that is not read."""
-    try:
-        told = json.loads(pl.read_parquet_metadata(file)[METADATA])
-        return str(told["digest"]) if is_known(told["schema"]) else None
-    except (OSError, pl.exceptions.PolarsError, KeyError, ValueError, TypeError):
-        return None
+    """The digest in a file; None if the file is incomplete, its footer damaged, or it is of a schema that is not read."""
+    said = seal.read(file)
+    return None if said is None or said.schema != SCHEMA else said.digest
 
 
 def scan(file: Path, name: str) -> pl.LazyFrame:
-    """The file of a frame, read when it is collected; columns that were added since are null, at its end."""
+    """The file of a frame, read when it is collected; metrics that it lacks are at its end, null."""
     frame = pl.scan_parquet(file)
-    known = columns(name)
-    return frame.with_columns(pl.lit(None, known[column]).alias(column) for column in lacking(frame.collect_schema(), name))
+    return frame.with_columns(pl.lit(None, pl.Float64()).alias(metric) for metric in lacking(frame.collect_schema(), name))
 
 
 def lacking(columns: Iterable[str], name: str) -> list[str]:
-    """The columns that a frame has in this version and that are not among these."""
+    """The metrics that a frame has in this version and that are not among these columns: those of the version that wrote them."""
     there = set(columns)
-    return [column for column in newer(name) if column not in there]
-
-
-def is_whole(file: Path) -> bool:
-    """Whether all of a file can be read; its columns are read one by one, since all together may be large."""
-    try:
-        for column in pl.read_parquet_schema(file):
-            pl.read_parquet(file, columns=[column])
-    except (OSError, pl.exceptions.PolarsError):
-        return False
-    return True
+    return [metric for metric in metrics_of(name) if metric not in there]
 
 
 def axes(file: Path) -> list[str]:
@@ -123,6 +99,7 @@ class Writer:
         # Loaded here, because commands that keep nothing should not wait for it.
         from pyarrow import parquet
 
+        self._file = file
         self._rows = GROUP_ROWS[name]
         self._schema = schema.to_frame().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
         self._pieces: list[pyarrow.Table] = []
@@ -144,11 +121,12 @@ class Writer:
                 self._write_group()
 
     def close(self, digest: str) -> None:
-        """Writes what is left, and the digest."""
+        """Writes what is left and the digest, and seals the file."""
         if self._waiting:
             self._write_group()
         self._writer.add_key_value_metadata({METADATA: metadata(digest)})
         self._writer.close()
+        seal.seal(self._file)
 
     def abandon(self) -> None:
         """Closes the file, whole or not."""
@@ -166,7 +144,7 @@ class Writer:
 
 
 def pieces(file: Path, schema: pl.Schema) -> Iterator[pl.DataFrame]:
-    """The rows of a file, some thousands at a time, with the columns of a schema; what the file does not have is null."""
+    """The rows of a file, some thousands at a time, with the columns of a schema; what the file lacks is null."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:

@@ -40,8 +40,8 @@ class RunStore(Protocol):
         """Keeps the result of a run, an encoded record, unless it is kept already; it supersedes those of other builds."""
         ...
 
-    def consolidate(self) -> None:
-        """Merges all results into their final files, in order."""
+    def consolidate(self) -> Set[str]:
+        """Merges all results into their final files, in order; returns the keys of runs that cannot be read and count no more."""
         ...
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
