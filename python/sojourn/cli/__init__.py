@@ -8,9 +8,9 @@ import sys
 
 from sojourn.cli import interrupts
 
-#: How long the allocator of polars keeps memory that is free again: a tenth of a second, not half of one. With millions of rows
-#: that is what else would be most of a command's memory. Source: jemalloc's manual, "TUNING", opt.dirty_decay_ms.
-os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:100,muzzy_decay_ms:0")
+#: The allocator of polars returns free memory at once, not after half a second. With millions of rows that is what else would be
+#: most of a command's memory. Source: jemalloc's manual, "TUNING", opt.dirty_decay_ms.
+os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 
 #: The allocator of pyarrow, which writes results. Its own default keeps some 20 MB more at the peak of a consolidation.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

@@ -102,7 +102,7 @@ class Writer:
         self._file = file
         self._rows = GROUP_ROWS[name]
         self._schema = schema.to_frame().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
-        self._pieces: list[pyarrow.Table] = []
+        self._pieces: list[pyarrow.Buffer] = []
         self._waiting = 0
         self._writer = parquet.ParquetWriter(
             file, self._schema, compression="zstd", write_statistics=[column for column in schema if column not in _TEXTS]
@@ -115,7 +115,7 @@ class Writer:
         while rows.num_rows:
             part = rows.slice(0, self._rows - self._waiting)
             rows = rows.slice(part.num_rows)
-            self._pieces.append(part)
+            self._pieces.append(_packed(part))
             self._waiting += part.num_rows
             if self._waiting == self._rows:
                 self._write_group()
@@ -136,11 +136,29 @@ class Writer:
         import pyarrow
 
         # In one piece: the bytes of a file would show in how many its rows came.
-        rows = pyarrow.concat_tables(self._pieces).combine_chunks()
+        rows = pyarrow.concat_tables(map(_unpacked, self._pieces)).combine_chunks()
         self._pieces, self._waiting = [], 0
         self._writer.write_table(rows, row_group_size=self._rows)
+        del rows
         # Otherwise the allocator's free memory grows with the number of groups.
         pyarrow.default_memory_pool().release_unused()
+
+
+def _packed(rows: "pyarrow.Table") -> "pyarrow.Buffer":
+    """Rows that wait for their group to be full, in little memory; those of all files would be 40 MB."""
+    from pyarrow import BufferOutputStream, ipc
+
+    packed = BufferOutputStream()
+    with ipc.new_stream(packed, rows.schema, options=ipc.IpcWriteOptions(compression="zstd", use_threads=False)) as stream:
+        stream.write_table(rows)
+    return packed.getvalue()
+
+
+def _unpacked(packed: "pyarrow.Buffer") -> "pyarrow.Table":
+    from pyarrow import ipc
+
+    with ipc.open_stream(packed, options=ipc.IpcReadOptions(use_threads=False)) as stream:
+        return stream.read_all()
 
 
 def pieces(file: Path, schema: pl.Schema) -> Iterator[pl.DataFrame]:
